@@ -171,6 +171,7 @@ def check_others(folder):
     inputs = [f"{i}, {SLOT} symbols" for i in INPUTS] + ["cf32, 65536 symbols"]
     rows = check_rows(report, f"cpu: {variant}, 256QAM, every format", inputs)
     check(all({"s8 of one N0", *LLR_FORMATS} <= set(row) for row in rows.values()), f"formats: {rows}")
+    check_rows(report, "256QAM to u8, share", inputs)
     check(f"1 thread, {SLOT} symbols" in rows_of(report, "threads, cf32 to s8"), "no row of one thread")
     return report
 

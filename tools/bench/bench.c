@@ -112,7 +112,7 @@ static const struct option_row rows[] = {
          "  erasures  a slot with erased symbols, relative to the rate without\n"
          "  formats   all inputs and outputs, a slot and, on the CPU, large; CUDA: in a\n"
          "            graph with its data from memory\n"
-         "  threads   1, 2, 4 ... threads of the CPU\n"
+         "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all\n"
          "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
          "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it\n"
          "  devices   1, 2, 4 ... GPUs, where there are several"),

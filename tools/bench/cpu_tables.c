@@ -20,6 +20,8 @@ static void ofdm_symbols(struct bench_case *c) { c->n_segments = 14; }
 
 static void one_thread(struct bench_case *c) { c->n_threads = 1; }
 
+static void all_threads(struct bench_case *c) { c->n_threads = bench_count_cpus(); }
+
 /* Rows. */
 
 /* An OFDM symbol's resource elements, or fewer: a call of a receiver. */
@@ -77,6 +79,13 @@ static bool input_row(const struct bench_options *options, size_t k, struct benc
     return true;
 }
 
+static bool soft_bits_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+{
+    c->modulation = SOFTQAM_MODULATION_256QAM;
+    c->output = SOFTQAM_OUTPUT_U8;
+    return input_row(options, k, c, name);
+}
+
 /* 1, 2, 4 .. threads and as many as there are CPUs, a slot and from memory. */
 static bool thread_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
@@ -125,5 +134,8 @@ const struct bench_table cpu_tables[CPU_N_TABLES] = {
     {BENCH_THREADS, true, "threads, cf32 to s8", 0, thread_row,
      {ROWS_LIMIT(S8), ROWS_LIBRARY_OF(0, one_thread), ROWS_LIBRARY(S8)},
      {{"Msym/s", BENCH_MSYM, 2, 0}, {"of one thread", BENCH_SHARE, 2, 1}, {"of the bytes", BENCH_SHARE, 2, 0}}},
+    {BENCH_THREADS, false, "256QAM to u8, share of moving the bytes", 0, soft_bits_row,
+     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, all_threads)},
+     {{"Msym/s", BENCH_MSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"all threads Msym/s", BENCH_MSYM, 2, 0}}},
 };
 /* clang-format on */
