@@ -318,7 +318,7 @@ void output_file_discard(struct output_file *file)
     if (file->pending) {
         unlink(file->pending->path);
         forget_name(file);
-    } else if (file->published && !file->replaces) {
+    } else if (file->target && file->published && !file->replaces) {
         unlink(file->target);
     }
     output_file_release(file);

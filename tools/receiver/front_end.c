@@ -117,7 +117,7 @@ void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db)
             const double step = -2 * M_PI * (double)n / FFT_LENGTH;
             double complex h = 0;
             for (size_t k = 0; k < CHANNEL_PATHS; k++) /* delays of 0 to 196 samples: 1.6 us */
-                h += gains[k] * cexp(I * step * (double)(7 * k * (k + 1) / 2));
+                h += gains[k] * cexp(I * step * 3.5 * (double)(k * (k + 1)));
             carrier->noise_var[layer][n] = (float)(normal_power_ratio(-snr_db) / creal(h * conj(h)));
         }
     }
