@@ -1,46 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam_gold_sequence() against a sequence made bit by bit from the definition of 3GPP TS 38.211 clause 5.2.1: random
+/* softqam_gold_sequence() against the reference, which goes by the recurrences of 3GPP TS 38.211 clause 5.2.1: random
  * c_init, positions and lengths; that it is where it should be after a period; refusals. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
+#include "nr_scrambling.h"
 
 enum { STREAM_RANDOM = 1, STREAM_LONG, STREAM_PERIOD };
 
-enum { OFFSET = 1600, REGISTER_BITS = 31 };
+enum { REGISTER_BITS = 31 };
 #define PERIOD 0x7fffffffU
 
-/* A register of which bit k is x(n + k). */
-static uint32_t step(uint32_t state, bool is_second)
-{
-    const uint32_t taps = is_second ? state ^ state >> 1 ^ state >> 2 ^ state >> 3 : state ^ state >> 3;
-    return state >> 1 | (taps & 1) << (REGISTER_BITS - 1);
-}
-
-/* Both registers, by one step of the definition after the other. */
-typedef struct definition {
-    uint32_t x1;
-    uint32_t x2;
-} definition;
-
-static definition definition_of(uint32_t c_init, uint64_t position)
-{
-    definition self = {1, c_init};
-    for (uint64_t n = 0; n < position + OFFSET; n++)
-        self = (definition){step(self.x1, false), step(self.x2, true)};
-    return self;
-}
-
-/* Bits from the sequence's beginning, one a byte. */
-static uint8_t *make_bits(uint32_t c_init, size_t n)
+/* n bits of the sequence from `first` on, one a byte. */
+static uint8_t *make_bits(uint32_t c_init, uint64_t first, size_t n)
 {
     uint8_t *bits = harness_alloc(n);
-    definition at = definition_of(c_init, 0);
-    for (size_t k = 0; k < n; k++) {
-        bits[k] = (uint8_t)((at.x1 ^ at.x2) & 1);
-        at = (definition){step(at.x1, false), step(at.x2, true)};
-    }
+    nr_scrambling sequence;
+    nr_scrambling_start(&sequence, c_init);
+    for (size_t k = 0; k < n; k++)
+        bits[k] = (uint8_t)nr_scrambling_bits(&sequence, first + k, 1);
     return bits;
 }
 
@@ -77,7 +56,7 @@ HARNESS_TEST(test_pieces)
     harness_random random = harness_random_stream(STREAM_RANDOM);
     for (int i = 0; i < N_SEQUENCES; i++) {
         const uint32_t c_init = i == 0 ? 0 : i == 1 ? PERIOD : harness_random_u32(&random) >> 1;
-        scoped_memory uint8_t *bits = make_bits(c_init, N_BITS);
+        scoped_memory uint8_t *bits = make_bits(c_init, 0, N_BITS);
         for (int k = 0; k < N_PIECES; k++) {
             const size_t n = k % 8 ? harness_random_below(&random, 1200) : harness_random_below(&random, N_BITS);
             const size_t first = harness_random_below(&random, N_BITS - n + 1);
@@ -119,18 +98,13 @@ HARNESS_TEST(test_far)
     }
 }
 
-/* Places that the definition reaches in seconds. */
+/* Places that the reference reaches in seconds. */
 HARNESS_TEST(test_distant)
 {
     enum { N = 100 };
     static const uint64_t places[] = {255, 256, 65535, 1 << 16, (1 << 24) + 12345, 100000007};
     for (size_t i = 0; i < HARNESS_COUNT(places) - (harness_symbol_count(2000) < 2000); i++) {
-        uint8_t bits[N];
-        definition at = definition_of(0x2b67a5c1, places[i]);
-        for (size_t k = 0; k < N; k++) {
-            bits[k] = (uint8_t)((at.x1 ^ at.x2) & 1);
-            at = (definition){step(at.x1, false), step(at.x2, true)};
-        }
+        scoped_memory uint8_t *bits = make_bits(0x2b67a5c1, places[i], N);
         check(0x2b67a5c1, places[i], N, bits);
     }
 }
