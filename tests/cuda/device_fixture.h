@@ -27,9 +27,9 @@ typedef struct device_sample {
 device_sample device_open_sample(softqam_input_format format, size_t n_symbols);
 void device_close_sample(device_sample *self);
 
-/* softqam_cuda_demodulate() of soft bits, where a failure is the test's. */
-void device_enqueue(softqam_demodulator *demodulator, const void *d_symbols, size_t n_symbols, void *d_out,
-                    cudaStream_t stream);
+/* softqam_cuda_demodulate() where a failure is the test's. d_noise_var is NULL for soft bits. */
+void device_enqueue(softqam_demodulator *demodulator, const void *d_symbols, const float *d_noise_var, size_t n_symbols,
+                    void *d_out, cudaStream_t stream);
 
 /* What must be done before a stream is captured. */
 void device_prepare_kernels(softqam_demodulator *demodulator);
@@ -63,11 +63,15 @@ typedef struct device_fixture {
     softqam_demodulator *demodulator;
     device_sample part;
     uint8_t *d_symbols;
+    float *noise, *d_noise; /* NULL for soft bits */
     device_output output;
     cudaStream_t stream;
 } device_fixture;
 
 device_fixture device_open_fixture(softqam_input_format format, size_t max_symbols);
+/* For LLRs, which must be the CPU's: test_llr_specified.c holds those to the reference. */
+device_fixture device_open_llr_fixture(softqam_input_format in, softqam_output_format out, softqam_noise noise,
+                                       size_t max_symbols);
 /* n_symbols from `in_offset` symbols into the input's memory to `out_offset` symbols into the output's. */
 void device_check_call(device_fixture *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
                        cudaStream_t stream);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam_cuda_demodulate(): lengths, offsets, formats, streams, devices and misuse, soft bits against the oracle. */
+/* softqam_cuda_demodulate(): lengths, offsets, formats, streams, devices and misuse, also of segments; soft bits
+ * against the oracle, LLRs against the CPU. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device_fixture.h"
+
+enum { STREAM_BORDERS = 3 };
 
 static void check_lengths_and_offsets(softqam_input_format format, const char *what)
 {
@@ -31,6 +35,88 @@ HARNESS_TEST(test_cf32) { check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on
 HARNESS_TEST(test_cs16) { check_lengths_and_offsets(SOFTQAM_INPUT_CS16, "cs16 on the device"); }
 
 HARNESS_TEST(test_cs8) { check_lengths_and_offsets(SOFTQAM_INPUT_CS8, "cs8 on the device"); }
+
+HARNESS_TEST(test_llrs)
+{
+    static const size_t lengths[] = {1, 2, 3, 31, 255, 256, 257, 997, 65537};
+    for (size_t k = 0; k < 2 * HARNESS_N_LLR_FORMATS * HARNESS_N_INPUT_FORMATS; k++) {
+        device_fixture self =
+            device_open_llr_fixture((softqam_input_format)(k / 2 / HARNESS_N_LLR_FORMATS),
+                                    harness_llr_formats[k / 2 % HARNESS_N_LLR_FORMATS], (softqam_noise)(k % 2), 70000);
+        for (size_t i = 0; i < HARNESS_COUNT(lengths) * 4; i++)
+            device_check_call(&self, "LLRs on the device", lengths[i / 4], i % 4, i % 3, self.stream);
+        device_close_fixture(&self);
+    }
+}
+
+static void *copy_to_device(const void *bytes, size_t nbytes)
+{
+    void *d_bytes;
+    CUDA(cudaMalloc(&d_bytes, nbytes));
+    CUDA(cudaMemcpy(d_bytes, bytes, nbytes, cudaMemcpyHostToDevice));
+    return d_bytes;
+}
+
+/* Where kernels take another way, or could go wrong: LLRs of this many steps, nats, or anything between. */
+static float component_at_border(harness_random *random, float noise_var)
+{
+    static const float borders[] = {0.5f,      126.5f,  127.5f,  128.5f,    32767.5f, 0x1p22f,
+                                    0x1.8p23f, 0x1p24f, 0x1p30f, 0x1.8p53f, 0x1p54f,  0x1p61f};
+    static const float others[] = {0.0f, -0.0f, 0x1p-63f, 0x0.ffffffp-63f, 3e38f, -3e38f, INFINITY, NAN};
+    if (harness_random_below(random, 8) == 0)
+        return others[harness_random_below(random, HARNESS_COUNT(others))];
+    const float steps = borders[harness_random_below(random, HARNESS_COUNT(borders))];
+    const float value = steps * noise_var / (harness_random_below(random, 2) ? 6.0f : 1.0f);
+    const float beside = value * (1.0f + ((float)harness_random_below(random, 17) - 8.0f) * 0x1p-22f);
+    return harness_random_below(random, 2) ? beside : -beside;
+}
+
+HARNESS_TEST(test_borders)
+{
+    enum { N = 20000 };
+    float *symbols = harness_alloc(2 * N * sizeof(float)), *noise_var = harness_alloc(N * sizeof(float));
+    harness_random random = harness_random_stream(STREAM_BORDERS);
+    for (size_t k = 0; k < N; k++) {
+        noise_var[k] = ldexpf(1.0f + (float)harness_random_below(&random, 8) / 8.0f,
+                              (int)harness_random_below(&random, 144) - 102);
+        symbols[2 * k] = component_at_border(&random, noise_var[k]);
+        symbols[2 * k + 1] = component_at_border(&random, noise_var[k]);
+    }
+    float *d_symbols = copy_to_device(symbols, 2 * N * sizeof(float));
+    float *d_noise_var = copy_to_device(noise_var, N * sizeof(float));
+    const size_t nbytes = N * HARNESS_MAX_SYMBOL_BITS * sizeof(float);
+    uint8_t *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
+    uint8_t *d_out = copy_to_device(got, nbytes);
+    for (int out = SOFTQAM_OUTPUT_S8; out <= SOFTQAM_OUTPUT_F32; out++)
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
+            harness_setup setup = harness_default_setup();
+            setup.demodulator.output_format = (softqam_output_format)out;
+            setup.demodulator.modulation = (softqam_modulation)m;
+            setup.context.backend = SOFTQAM_BACKEND_CPU;
+            softqam_demodulator *cpu = harness_create(&setup);
+            setup.context.backend = SOFTQAM_BACKEND_CUDA;
+            softqam_demodulator *cuda = harness_create(&setup);
+            const size_t written =
+                N * softqam_output_nbytes(setup.demodulator.output_format, setup.demodulator.modulation, 1);
+            harness_demodulate_llrs(cpu, symbols, noise_var, N, expected);
+            CUDA(cudaMemset(d_out, DEVICE_CANARY, nbytes));
+            assert_int_equal(softqam_cuda_demodulate(cuda, d_symbols, d_noise_var, N, d_out, 0), SOFTQAM_OK);
+            CUDA(cudaMemcpy(got, d_out, written, cudaMemcpyDeviceToHost));
+            for (size_t at = 0; at < written; at++)
+                if (got[at] != expected[at])
+                    fail_msg("%s, modulation %d: byte %zu is %d, not %d", harness_output_names[out], m, at, got[at],
+                             expected[at]);
+            softqam_demodulator_destroy(cuda);
+            softqam_demodulator_destroy(cpu);
+        }
+    CUDA(cudaFree(d_out));
+    CUDA(cudaFree(d_noise_var));
+    CUDA(cudaFree(d_symbols));
+    free(got);
+    free(expected);
+    free(noise_var);
+    free(symbols);
+}
 
 HARNESS_TEST(test_default_streams)
 {
@@ -126,4 +212,53 @@ HARNESS_TEST(test_current_device)
     free(out);
     device_close_sample(&part);
     print_message("device %d of %d\n", n_devices - 1, n_devices);
+}
+
+static void assert_segment_refused(softqam_demodulator *demodulator, softqam_segment segment, const char *what)
+{
+    softqam_segment segments[2] = {{0}, segment};
+    softqam_status status = softqam_cuda_demodulate_segments(demodulator, segments, 2, 0);
+    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
+        fail_msg("%s: %s", what, softqam_status_string(status));
+    assert_true(strlen(softqam_error_message()) > 0);
+}
+
+HARNESS_TEST(test_misuse_of_segments)
+{
+    const size_t n = 100;
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    softqam_demodulator *cuda = harness_create(&setup);
+    uint8_t *d_memory;
+    CUDA(cudaMalloc((void **)&d_memory, 64 * n));
+    CUDA(cudaMemset(d_memory, 0, 64 * n));
+    float *d_noise_var = (float *)(void *)(d_memory + 32 * n);
+    const softqam_segment good = {.n_symbols = n,
+                                  .layers = {{.symbols = d_memory, .noise_var = d_noise_var}},
+                                  .noise_stride = 1,
+                                  .out = d_memory + 48 * n};
+    softqam_segment bad = good;
+    bad.layers[0].noise_var = NULL;
+    assert_segment_refused(cuda, bad, "no noise variance");
+    bad.layers[0].noise_var = (const float *)(void *)(d_memory + 32 * n + 2);
+    assert_segment_refused(cuda, bad, "misaligned noise variances");
+    bad = good;
+    bad.layers[0].symbols = d_memory + 4;
+    assert_segment_refused(cuda, bad, "misaligned symbols");
+    bad.layers[0].symbols_q = d_memory + 8 * n + 2;
+    assert_segment_refused(cuda, bad, "a misaligned plane");
+    bad = good;
+    bad.out = d_memory + 8 * n - 8;
+    assert_segment_refused(cuda, bad, "output over the symbols");
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, &good, 1, 0), SOFTQAM_OK);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    softqam_demodulator *cpu = harness_create(&setup);
+    assert_int_equal(softqam_cuda_demodulate_segments(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(d_memory));
+    softqam_demodulator_destroy(cpu);
+    softqam_demodulator_destroy(cuda);
 }

@@ -17,7 +17,7 @@ HARNESS_TEST(test_mapped_host_memory)
     CUDA(cudaHostGetDevicePointer(&d_out, out, 0));
     memcpy(in, self.part.symbols, n * 8);
     harness_poison(out, self.part.expected, n * HARNESS_SYMBOL_BITS);
-    device_enqueue(self.demodulator, d_in, n, d_out, self.stream);
+    device_enqueue(self.demodulator, d_in, NULL, n, d_out, self.stream);
     CUDA(cudaStreamSynchronize(self.stream));
     assert_true(harness_soft_bits_equal("mapped host memory", self.part.values, self.part.expected, out, n));
     CUDA(cudaFreeHost(out));
@@ -117,7 +117,7 @@ HARNESS_TEST(test_more_than_4_gib)
     fill_with_pattern(d_symbols, n, self.part.symbols, n_pattern);
     CUDA(cudaMemset(d_out, DEVICE_CANARY, n * HARNESS_SYMBOL_BITS));
     CUDA(cudaDeviceSynchronize());
-    device_enqueue(self.demodulator, d_symbols, n, d_out, self.stream);
+    device_enqueue(self.demodulator, d_symbols, NULL, n, d_out, self.stream);
     CUDA(cudaStreamSynchronize(self.stream));
     for (size_t first = 0; first < n; first += n_pattern) {
         size_t n_chunk = n - first < n_pattern ? n - first : n_pattern;

@@ -18,7 +18,7 @@ HARNESS_TEST(test_graph_capture)
     device_prepare_kernels(self.demodulator);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeGlobal));
-    device_enqueue(self.demodulator, self.d_symbols, n, self.output.d_out, self.stream);
+    device_enqueue(self.demodulator, self.d_symbols, NULL, n, self.output.d_out, self.stream);
     CUDA(cudaStreamEndCapture(self.stream, &graph));
     size_t n_nodes = 0;
     CUDA(cudaGraphGetNodes(graph, NULL, &n_nodes));
@@ -65,7 +65,7 @@ static void enqueue_behind(gate *held, device_fixture *self, size_t n_symbols)
     device_prepare_output(&self->output, 0, self->part.expected, n_symbols);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaLaunchHostFunc(self->stream, wait_at_gate, held));
-    device_enqueue(self->demodulator, self->d_symbols, n_symbols, self->output.d_out, self->stream);
+    device_enqueue(self->demodulator, self->d_symbols, NULL, n_symbols, self->output.d_out, self->stream);
 }
 
 /* With the stream held up, a call that returns has waited for nothing. */
