@@ -78,19 +78,3 @@ void rate_recovery_positions(const circular_buffer *self, size_t E, size_t Q_m, 
             position[i + j * Q_m] = selected[i * E / Q_m + j];
     free(selected);
 }
-
-void rate_recovery_llrs(const circular_buffer *self, size_t E, size_t Q_m, const double f[], bool is_new_data,
-                        double filler_value, double soft[])
-{
-    if (E == 0)
-        return;
-    size_t *position = calloc(E, sizeof *position);
-    if (!position)
-        abort();
-    rate_recovery_positions(self, E, Q_m, position);
-    for (size_t n = 0; n < self->N_cb && is_new_data; n++)
-        soft[n] = circular_buffer_is_filler(self, n) ? filler_value : 0;
-    for (size_t k = 0; k < E; k++)
-        soft[position[k]] += f[k];
-    free(position);
-}

@@ -32,9 +32,4 @@ bool circular_buffer_repeats(const circular_buffer *self, size_t E);
  * that it comes from. E is a multiple of Q_m. */
 void rate_recovery_positions(const circular_buffer *self, size_t E, size_t Q_m, size_t position[]);
 
-/* Puts the LLRs of f_0 .. f_(E-1) where they belong in soft[N_cb], in double, adding them where a position repeats.
- * New data: positions that are not sent become 0, fillers filler_value. Else everything is added to what is there. */
-void rate_recovery_llrs(const circular_buffer *self, size_t E, size_t Q_m, const double f[], bool is_new_data,
-                        double filler_value, double soft[]);
-
 #endif

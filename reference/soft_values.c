@@ -13,7 +13,7 @@ size_t soft_values_nbytes(soft_format format)
     return nbytes[format];
 }
 
-double soft_values_read(soft_format format, const void *value)
+static double soft_values_read(soft_format format, const void *value)
 {
     union {
         int8_t s8;

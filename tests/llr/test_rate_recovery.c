@@ -53,7 +53,8 @@ static void check_block(harness_random *random)
     static const size_t all_Q_m[] = {1, 2, 4, 6, 8, 10};
     static int d[MAX_N], e[MAX_E], f[MAX_E], n_sent[MAX_N];
     static size_t position[MAX_E];
-    static double llrs[MAX_E], soft[MAX_N];
+    static float llrs[MAX_E], soft[MAX_N];
+    const soft_values f32 = {SOFT_F32, FLT_MAX};
     const circular_buffer buffer = random_buffer(random, d);
     const size_t Q_m = all_Q_m[harness_random_below(random, HARNESS_COUNT(all_Q_m))];
     const size_t most = harness_random_below(random, 2) ? MAX_E : buffer.N_cb;
@@ -66,19 +67,19 @@ static void check_block(harness_random *random)
         assert_true(position[k] < buffer.N_cb);
         assert_int_equal(d[position[k]], f[k]);
         n_sent[position[k]]++;
-        llrs[k] = f[k];
+        llrs[k] = (float)f[k];
     }
     const bool is_new_data = harness_random_below(random, 2);
     for (size_t n = 0; n < buffer.N_cb; n++)
         soft[n] = 0.5;
-    rate_recovery_llrs(&buffer, E, Q_m, llrs, is_new_data, -7, soft);
+    soft_buffer_update(&f32, &buffer, E, Q_m, llrs, is_new_data, -7, soft);
     bool repeats = false;
     for (size_t n = 0; n < buffer.N_cb; n++) {
         repeats = repeats || n_sent[n] > 1;
         if (E == 0 || !is_new_data)
-            assert_true(soft[n] == 0.5 + n_sent[n] * d[n]);
+            assert_true((double)soft[n] == 0.5 + n_sent[n] * d[n]);
         else
-            assert_true(soft[n] == (d[n] == FILLER ? -7 : n_sent[n] * d[n]));
+            assert_true((double)soft[n] == (d[n] == FILLER ? -7 : n_sent[n] * d[n]));
     }
     assert_int_equal(repeats, circular_buffer_repeats(&buffer, E));
 }
