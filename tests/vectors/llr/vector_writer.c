@@ -14,7 +14,7 @@ static const char *folder;
 static bool is_check;
 static size_t n_different;
 
-_Noreturn void writer_fail(const char *what, const char *cause)
+void writer_fail(const char *what, const char *cause)
 {
     fprintf(stderr, "%s: %s\n", what, cause);
     exit(1);

@@ -17,7 +17,7 @@ void writer_put(const char *name, const void *bytes, size_t nbytes);
 int writer_close(void);
 
 /* Ends the program with a message. */
-_Noreturn void writer_fail(const char *what, const char *cause);
+void writer_fail(const char *what, const char *cause) __attribute__((noreturn));
 
 /* Four random words: Random123's Philox under this key. */
 void writer_random(uint32_t seed, uint32_t stream, uint32_t n, uint32_t k, uint32_t words[4]);
