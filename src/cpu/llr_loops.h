@@ -147,20 +147,18 @@ VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool
  */
 typedef struct gains_ahead {
     gain_weights at[2]; /* of a double step, two */
-    const float *last;  /* noise values of the last step */
+    const float *next;  /* noise values of the next step */
+    const float *last;  /* and of the last */
 } gains_ahead;
 
 VEC void compute_gains(int m, softqam_output_format output, softqam_noise_kind kind, size_t n_step,
-                       const llr_constants *constants, const float *noise, gains_ahead *ahead, tile_ranges *ranges)
+                       const llr_constants *constants, gains_ahead *ahead, tile_ranges *ranges)
 {
+    const float *noise = ahead->next;
     ahead->at[0] = step_gain_weights(output, kind, m > 0 && n_step == LANES, constants, noise, ranges);
     if (n_step == PLANE_SYMBOLS)
         ahead->at[1] = step_gain_weights(output, kind, false, constants, noise + LANES, ranges);
-}
-
-VEC const float *next_noise(const gains_ahead *ahead, const float *noise, size_t n_step)
-{
-    return noise + n_step < ahead->last ? noise + n_step : ahead->last;
+    ahead->next = noise + n_step < ahead->last ? noise + n_step : ahead->last;
 }
 
 /* A step's two registers of components are of its first LANES / 2 symbols and of the others; or, BPSK's, its I and its
@@ -176,7 +174,7 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
     } else {
         const vec_f32 inverse_gain = ahead->at[0].inverse_gain;
         weight = ahead->at[0].weight;
-        compute_gains(m, output, kind, LANES, constants, next_noise(ahead, at.noise, LANES), ahead, ranges);
+        compute_gains(m, output, kind, LANES, constants, ahead, ranges);
         a = vec_mul(a, m == 0 ? inverse_gain : vec_twice_lower(inverse_gain));
         b = vec_mul(b, m == 0 ? inverse_gain : vec_twice_upper(inverse_gain));
     }
@@ -237,8 +235,7 @@ VEC void double_step(int m, softqam_noise_kind kind, bool is_exact, const llr_co
         inverse_gains[k] = ahead->at[k].inverse_gain;
     }
     if (has_gains) {
-        compute_gains(m, output, kind, PLANE_SYMBOLS, constants, next_noise(ahead, at.noise, PLANE_SYMBOLS), ahead,
-                      ranges);
+        compute_gains(m, output, kind, PLANE_SYMBOLS, constants, ahead, ranges);
         VEC_UNROLL
         for (int q = 0; q < 4; q++)
             components[q] = vec_mul(components[q], vec_plane_weights(inverse_gains, q));
@@ -270,10 +267,10 @@ VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout
     const size_t n_step = step_symbols(output, layout);
     tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
     const vec_f32 none = vec_splat(0.0f);
-    gains_ahead ahead = {{{none, none}, {none, none}}, at.noise + (n_symbols - n_step)};
+    gains_ahead ahead = {{{none, none}, {none, none}}, at.noise, at.noise + (n_symbols - n_step)};
     at.noise_step = kind != SOFTQAM_ONE_WEIGHT;
     if (softqam_has_gains(kind))
-        compute_gains(m, output, kind, n_step, constants, at.noise, &ahead, &ranges);
+        compute_gains(m, output, kind, n_step, constants, &ahead, &ranges);
     if (kind == SOFTQAM_ONE_WEIGHT)
         ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
     do {
@@ -294,6 +291,8 @@ VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layou
 {
     const softqam_noise_kind kind = constants->noise_kind;
     const bool is_short = m <= 2 || (m == 4 && output == SOFTQAM_OUTPUT_S8), is_n0 = kind == SOFTQAM_GAINS_N0;
+    if (m == 1 && kind == SOFTQAM_GAINS_N0)
+        return llr_tile(m, output, layout, SOFTQAM_GAINS_N0, false, false, constants, at, n_symbols);
     if (fuses_gains(m) && softqam_has_gains(kind))
         return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, false, constants,
                         at, n_symbols);
