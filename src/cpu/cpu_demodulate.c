@@ -395,7 +395,6 @@ static inline void demodulate_simply(const cpu_call *call, const softqam_segment
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t plane_nbytes = axis_bits > 0 ? segment->plane_stride * params->value_nbytes : 0;
     const size_t out_nbytes = plane_nbytes ? params->value_nbytes : softqam_params_output_nbytes(params, modulation);
-    const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
     softqam_llr_layout layout = segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED : SOFTQAM_LLRS_AS_SENT;
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
@@ -405,18 +404,8 @@ static inline void demodulate_simply(const cpu_call *call, const softqam_segment
         .components = (const float *)layer->symbols + 2 * first,
         .out = (unsigned char *)segment->out + first * out_nbytes,
         .table = params->llrs[axis_bits],
-        .scale = softqam_params_llr_scale(params, segment),
-        .noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0,
-        .noise = layer->noise_var + first,
     };
-    if (layer->gain) {
-        loop.noise_kind = inverse ? SOFTQAM_GAINS_INVERSE : SOFTQAM_GAINS_N0;
-        loop.gains = layer->gain + first;
-    } else if (segment->noise_stride == 0) {
-        weight = llr_weight(loop.scale.steps_per_nat, *layer->noise_var, inverse);
-        loop.noise_kind = SOFTQAM_ONE_WEIGHT;
-        loop.noise = &weight;
-    }
+    set_noise(&loop, params, segment, first, segment->noise_stride == 0, &weight);
     if (segment->descramble)
         loop.sequence = make_sequence(call->loops, segment, softqam_symbol_bits(modulation), first, n_symbols, tile);
     if (plane_nbytes) {

@@ -70,8 +70,7 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
 {
     const softqam_noise_kind kind = call->noise_kind;
     const fast_range range = fast_range_of(m, output);
-    if (range.min_component > 0.0f && !call->has_no_small_components &&
-        vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
+    if (range.min_component > 0.0f && vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
         return false;
     if (are_ranges_narrow(m, output, kind, ranges))
         return true;

@@ -62,7 +62,6 @@ typedef struct softqam_loop_call {
     softqam_noise_kind noise_kind;
     const float *noise;
     const float *gains;
-    bool has_no_small_components; /* none but zeros is below 2^-63 in magnitude */
     uint32_t i_flips[2]; /* BPSK: bit 31 changes the sign of I at the first symbol and every other one after it, and
                             at those between */
     /* The scrambling sequence from the first symbol on: LLRs whose bit is 1 change their sign. 64 bytes more are read.

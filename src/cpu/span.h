@@ -80,32 +80,24 @@ _Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_la
                    offsetof(softqam_codeword, reserved) == 72,
                "open_span() takes the new field");
 
-/* Whether a sample of the format times the scale is zero or 2^-63 at least: the smallest are 1, and 2^-24 of cf16. */
-static bool has_no_small_components(softqam_input_format format, float scale)
+/* What a loop is to know of the noise and gains of a segment's symbols from `first` on, as they lie: with is_one one
+ * weight, which is put to *weight. */
+static inline void set_noise(softqam_loop_call *call, const softqam_params *params, const softqam_segment *segment,
+                             size_t first, bool is_one, float *weight)
 {
-    return format != SOFTQAM_INPUT_CF32 && scale >= 0x1p-39f;
-}
-
-static void open_noise(span *s)
-{
-    const softqam_params *params = s->params;
-    const softqam_segment *segment = s->segment;
-    const float *noise = segment->layers[0].noise_var;
+    const softqam_layer *layer = &segment->layers[0];
     const bool inverse = (segment->noise_form ? segment->noise_form : params->noise_form) == SOFTQAM_NOISE_FORM_INVERSE;
-    s->call.scale = softqam_params_llr_scale(params, segment);
-    s->call.noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
-    s->noise = noise + s->first;
-    s->is_noise_gathered = s->n_layers > 1 || s->noise_stride > 1;
-    s->gains = segment->layers[0].gain;
-    if (s->gains) {
-        s->call.noise_kind = inverse ? SOFTQAM_GAINS_INVERSE : SOFTQAM_GAINS_N0;
-        s->gains += s->first;
-        s->is_noise_gathered |= s->noise_stride == 0;
-        s->call.has_no_small_components = false;
-    } else if (s->noise_stride == 0 && s->n_layers == 1) {
-        s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
-        s->weight = llr_weight(s->call.scale.steps_per_nat, *noise, inverse);
-        s->noise = &s->weight;
+    call->scale = softqam_params_llr_scale(params, segment);
+    call->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
+    call->noise = layer->noise_var + first;
+    call->gains = NULL;
+    if (layer->gain) {
+        call->noise_kind = inverse ? SOFTQAM_GAINS_INVERSE : SOFTQAM_GAINS_N0;
+        call->gains = layer->gain + first;
+    } else if (is_one) {
+        *weight = llr_weight(call->scale.steps_per_nat, *layer->noise_var, inverse);
+        call->noise_kind = SOFTQAM_ONE_WEIGHT;
+        call->noise = weight;
     }
 }
 
@@ -226,18 +218,18 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->loop_converts = is_converted && !is_gathered && loops->converts;
     s->is_gathered = is_gathered;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
-    s->noise = NULL;
-    s->is_noise_gathered = false;
-    s->gains = NULL;
+    s->call.noise = s->call.gains = NULL;
     s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
     s->call.table = params->llrs[axis_bits];
     s->call.i_flips[0] = s->call.i_flips[1] = 0;
     s->call.input_scale = input_scale;
-    s->call.has_no_small_components = has_no_small_components(params->input_format, input_scale);
     s->call.sequence = NULL;
     s->sequence_first = s->sequence_end = 0;
     if (has_llrs)
-        open_noise(s);
+        set_noise(&s->call, params, segment, first, s->noise_stride == 0 && s->n_layers == 1, &s->weight);
+    s->noise = s->call.noise;
+    s->gains = s->call.gains;
+    s->is_noise_gathered = has_llrs && (s->n_layers > 1 || s->noise_stride > 1 || (s->gains && s->noise_stride == 0));
     s->tile_symbols = s->streams_llrs                                                              ? STREAMED_SYMBOLS
                       : s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts) ? TILE_SYMBOLS
                       : segment->descramble                                                        ? DESCRAMBLED_SYMBOLS
