@@ -485,9 +485,14 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softq
                                                const float *noise_var, size_t n_symbols, void *out)
 {
     softqam_segment_set_call(segment, params, symbols, noise_var, n_symbols, out);
-    *list = softqam_segment_list_of(params, segment, 1);
+    /* One by one: gcc would copy a structure by loads that wait for the stores before them, 8 ns. */
+    list->params = params;
+    list->segments = segment;
+    list->n_segments = 1;
     list->n_symbols = n_symbols;
     list->out_nbytes = n_symbols * softqam_params_output_nbytes(params, params->modulation);
+    list->has_gains = list->has_block_buffers = list->adds = list->repeats = false;
+    list->marks = NULL;
     if (is_plainly_right(params, segment))
         return SOFTQAM_OK;
     const softqam_status status = check_pointers(params, segment);

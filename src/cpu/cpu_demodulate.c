@@ -146,23 +146,16 @@ static const void *load_symbols(span *s, size_t first, tile_memory *tile)
     return tile->components;
 }
 
-static const float *load_noise(const span *s, size_t first, tile_memory *tile)
+/* Noise values, or gains, of a tile; `to` is room for them. */
+static const float *load_noise(const span *s, bool gains, size_t first, float *to)
 {
-    if (s->call.noise_kind == SOFTQAM_ONE_WEIGHT)
-        return s->noise;
+    const float *from = gains ? s->gains : s->noise;
+    if (!from || s->call.noise_kind == SOFTQAM_ONE_WEIGHT)
+        return from;
     if (!s->is_noise_gathered)
-        return s->noise + first;
-    gather_noise(s, false, s->first + first, s->call.n_symbols, tile->noise);
-    return tile->noise;
-}
-
-static const float *load_gains(const span *s, size_t first, tile_memory *tile)
-{
-    if (!s->gains || !s->is_noise_gathered)
-        return s->gains ? s->gains + first : NULL;
-    float *gains = (float *)(void *)tile->symbols;
-    gather_noise(s, true, s->first + first, s->call.n_symbols, gains);
-    return gains;
+        return from + first;
+    gather_noise(s, gains, s->first + first, s->call.n_symbols, to);
+    return to;
 }
 
 /* How many symbols' sequence is made at once: those of the tile, or of all the code blocks that there is room for. */
@@ -242,8 +235,8 @@ static void load_tile(span *s, size_t first, tile_memory *tile)
     const uint64_t position = s->segment->first_symbol + s->segment->scrambling_offset + s->first + first;
     call->ahead = NULL;
     call->components = load_symbols(s, first, tile);
-    call->noise = load_noise(s, first, tile);
-    call->gains = load_gains(s, first, tile);
+    call->noise = load_noise(s, false, first, tile->noise);
+    call->gains = load_noise(s, true, first, (float *)(void *)tile->symbols);
     if (softqam_params_take_noise(s->params))
         load_ahead(s, first);
     if (s->segment->descramble)

@@ -2,6 +2,7 @@
 #include "gold.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "gold_polynomials.h"
 
@@ -51,12 +52,19 @@ void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops)
     self->is_placed = false;
 }
 
+typedef uint32_t four_words __attribute__((vector_size(16)));
+
 void softqam_gold_front(const softqam_gold_windows *windows, size_t first, size_t end, uint32_t *words)
 {
     enum { BLOCK = 16 };
     for (size_t k = first / (32 * BLOCK) * (32 * BLOCK); k < end; k += 32 * BLOCK)
-        for (size_t j = k / 32; j < k / 32 + BLOCK; j++)
-            words[j] = windows->x1[j] ^ windows->x2[j];
+        for (size_t j = k / 32; j < k / 32 + BLOCK; j += 4) { /* loads of several words do not wait for one store */
+            four_words x1, x2;
+            memcpy(&x1, windows->x1 + j, sizeof x1);
+            memcpy(&x2, windows->x2 + j, sizeof x2);
+            x1 ^= x2;
+            memcpy(words + j, &x1, sizeof x1);
+        }
 }
 
 const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint64_t position, size_t n_bits,
