@@ -291,7 +291,7 @@ VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layou
 {
     const softqam_noise_kind kind = constants->noise_kind;
     const bool is_short = m <= 2 || (m == 4 && output == SOFTQAM_OUTPUT_S8), is_n0 = kind == SOFTQAM_GAINS_N0;
-    if (m == 1 && kind == SOFTQAM_GAINS_N0)
+    if (m <= 2 && kind == SOFTQAM_GAINS_N0)
         return llr_tile(m, output, layout, SOFTQAM_GAINS_N0, false, false, constants, at, n_symbols);
     if (fuses_gains(m) && softqam_has_gains(kind))
         return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, false, constants,
