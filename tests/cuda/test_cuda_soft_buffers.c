@@ -329,8 +329,11 @@ static void choose(fixture *self, bool is_retransmission)
     } else {
         self->end = 64;
         self->n_codewords = 1 + below(self, MAX_CODEWORDS);
-        for (size_t k = 0; k < self->n_codewords; k++)
+        for (size_t k = 0; k < self->n_codewords; k++) {
             choose_codeword(self, &self->codewords[k]);
+            /* Half of them are added to those bits, of which some are values beyond the limit. */
+            self->codewords[k].segment.codeword.combine = (unsigned)below(self, 2);
+        }
         harness_random_fill(&self->random, self->expected, OUT_NBYTES);
         CUDA(cudaMemcpy(self->d_out, self->expected, OUT_NBYTES, cudaMemcpyHostToDevice));
     }
