@@ -138,6 +138,7 @@ static void open_soft_buffer(span *s, size_t first)
     const softqam_codeword *codeword = &s->segment->codeword;
     s->soft = softqam_soft_block_of(s->params, codeword, &s->block, s->n_bits, s->out);
     s->soft.add = s->loops->add;
+    set_planes(s, 0); /* each tile sets its own */
     s->is_begun = !s->out || codeword->combine || symbol_of_block(s, first) != 0;
     if (s->soft.adds)
         begin_soft_buffer(s);
