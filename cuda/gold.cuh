@@ -162,7 +162,7 @@ static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bi
     uint64_t window[GOLD_SEQUENCES] = {first_window, gold_window(1, c_init)};
     unsigned digits[GOLD_DIGITS];
     uint2 powers[GOLD_DIGITS];
-    unsigned left = gold_place(bit);
+    unsigned left = gold_index(bit);
 #pragma unroll
     for (int digit = 0; digit < GOLD_DIGITS; digit++) {
         const int bits = digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2;

@@ -151,7 +151,7 @@ static void scatter_to_soft_buffer(const span_walk *walk, const unsigned char *f
     const softqam_float_environment environment = softqam_float_enter(false);
     if (first == 0 && !codeword->combine)
         softqam_soft_block_begin(&soft, params, codeword);
-    softqam_soft_block_place(&soft, first, span->n_symbols, from, span->n_symbols * params->value_nbytes);
+    softqam_soft_block_store(&soft, first, span->n_symbols, from, span->n_symbols * params->value_nbytes);
     softqam_float_leave(environment);
 }
 

@@ -144,7 +144,7 @@ void softqam_context_release(softqam_context *context)
         free_context(context);
 }
 
-void softqam_context_join(softqam_context *context, softqam_member *member)
+void softqam_context_join(softqam_context *context, softqam_context_entry *member)
 {
     pthread_mutex_lock(&context->mutex);
     member->previous = NULL;
@@ -155,7 +155,7 @@ void softqam_context_join(softqam_context *context, softqam_member *member)
     pthread_mutex_unlock(&context->mutex);
 }
 
-void softqam_context_leave(softqam_context *context, softqam_member *member)
+void softqam_context_leave(softqam_context *context, softqam_context_entry *member)
 {
     pthread_mutex_lock(&context->mutex);
     if (member->previous)
@@ -289,7 +289,7 @@ static softqam_status prepare_cuda(softqam_context *context, unsigned what)
 {
     softqam_gpu *gpu = NULL;
     softqam_status status = make_gpu(context, &gpu);
-    for (const softqam_member *m = context->members; m && (what & SOFTQAM_PREPARE_KERNELS); m = m->next)
+    for (const softqam_context_entry *m = context->members; m && (what & SOFTQAM_PREPARE_KERNELS); m = m->next)
         if (status == SOFTQAM_OK)
             status = prepare_kernels(gpu, m->params);
     if (status == SOFTQAM_OK && (what & SOFTQAM_PREPARE_HOST_CALLS))

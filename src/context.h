@@ -15,10 +15,10 @@
 #include "thread_pool.h"
 
 /* A demodulator in its context's list, which softqam_context_prepare() goes through. */
-typedef struct softqam_member {
+typedef struct softqam_context_entry {
     const softqam_params *params;
-    struct softqam_member *previous, *next; /* under the context's mutex */
-} softqam_member;
+    struct softqam_context_entry *previous, *next; /* under the context's mutex */
+} softqam_context_entry;
 
 struct softqam_context {
     softqam_context_config config; /* complete; its arrays are the context's own */
@@ -27,7 +27,7 @@ struct softqam_context {
 
     size_t n_holders;      /* the caller, and each demodulator */
     pthread_mutex_t mutex; /* held while anything below is made, never by a call that finds it made */
-    softqam_member *members;
+    softqam_context_entry *members;
 
     _Atomic(softqam_gpu *) gpu;   /* NULL: not looked for, or none */
     atomic_bool gpu_looked_for;   /* with SOFTQAM_BACKEND_AUTO */
@@ -43,8 +43,8 @@ softqam_status softqam_context_hold_default(softqam_context **context);
 void softqam_context_hold(softqam_context *context);
 
 /* A demodulator's entry in the list and exit from it. */
-void softqam_context_join(softqam_context *context, softqam_member *member);
-void softqam_context_leave(softqam_context *context, softqam_member *member);
+void softqam_context_join(softqam_context *context, softqam_context_entry *member);
+void softqam_context_leave(softqam_context *context, softqam_context_entry *member);
 
 /* Frees the context with its last holder. */
 void softqam_context_release(softqam_context *context);

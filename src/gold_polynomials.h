@@ -31,7 +31,7 @@ extern uint32_t softqam_gold_powers[GOLD_POWERS][2];
 enum { GOLD_BITS_1 = 11, GOLD_BITS_2 = 10, GOLD_BEGIN_2 = 2048, GOLD_BEGIN_3 = 3072 };
 
 /* How far a place is into the period, of which 2^31 is 1. Two sums that are folded leave up to GOLD_PERIOD. */
-GOLD_FUNCTION uint32_t gold_place(uint64_t position)
+GOLD_FUNCTION uint32_t gold_index(uint64_t position)
 {
     uint64_t n = (position & GOLD_PERIOD) + (position >> 31 & GOLD_PERIOD) + (position >> 62);
     n = (n & GOLD_PERIOD) + (n >> 31);

@@ -10,7 +10,7 @@
 #include "gold_polynomials.h"
 
 /* Those of the variant that contexts have where nothing else is said; found once. */
-static softqam_gold_loops usual_loops(void)
+static softqam_gold_loops default_loops(void)
 {
     static _Atomic(const softqam_cpu_variant *) found;
     const softqam_cpu_variant *variant = atomic_load_explicit(&found, memory_order_relaxed);
@@ -30,7 +30,7 @@ softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t
         return SOFTQAM_OK;
     if (!bits)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "bits is NULL");
-    const softqam_gold_loops loops = usual_loops();
+    const softqam_gold_loops loops = default_loops();
     const size_t n_windows = n_bits / GOLD_WINDOW_BITS, n_left = n_bits % GOLD_WINDOW_BITS;
     softqam_gold_windows windows;
     uint32_t words[GOLD_WINDOW];

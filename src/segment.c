@@ -144,26 +144,27 @@ static void settle(softqam_cursor *cursor)
     }
 }
 
-void softqam_segment_list_mark(softqam_segment_list *list, size_t marks[SOFTQAM_MARKS])
+void softqam_segment_list_add_checkpoints(softqam_segment_list *list, size_t checkpoints[SOFTQAM_CHECKPOINTS])
 {
-    const size_t n_marked = list->n_segments / SOFTQAM_MARKS;
+    const size_t n_between = list->n_segments / SOFTQAM_CHECKPOINTS;
     size_t n_symbols = 0;
-    for (size_t mark = 0; mark < SOFTQAM_MARKS; mark++) {
-        marks[mark] = n_symbols;
-        for (size_t k = mark * n_marked; k < (mark + 1) * n_marked; k++)
+    for (size_t checkpoint = 0; checkpoint < SOFTQAM_CHECKPOINTS; checkpoint++) {
+        checkpoints[checkpoint] = n_symbols;
+        for (size_t k = checkpoint * n_between; k < (checkpoint + 1) * n_between; k++)
             n_symbols += list->segments[k].n_symbols;
     }
-    list->marks = marks;
+    list->checkpoints = checkpoints;
 }
 
 softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
 {
     softqam_cursor cursor = {list, 0, first};
-    size_t mark = list->marks ? SOFTQAM_MARKS - 1 : 0;
-    while (mark > 0 && list->marks[mark] > first)
-        mark--;
-    if (mark > 0)
-        cursor = (softqam_cursor){list, mark * (list->n_segments / SOFTQAM_MARKS), first - list->marks[mark]};
+    size_t checkpoint = list->checkpoints ? SOFTQAM_CHECKPOINTS - 1 : 0;
+    while (checkpoint > 0 && list->checkpoints[checkpoint] > first)
+        checkpoint--;
+    if (checkpoint > 0)
+        cursor = (softqam_cursor){list, checkpoint * (list->n_segments / SOFTQAM_CHECKPOINTS),
+                                  first - list->checkpoints[checkpoint]};
     settle(&cursor);
     return cursor;
 }

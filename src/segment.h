@@ -21,9 +21,9 @@ typedef struct softqam_segment_list {
     size_t out_nbytes;
     bool has_gains;
     bool has_block_buffers;
-    bool adds;           /* to what stands in soft buffers */
-    bool repeats;        /* adds several LLRs to one value, in an order that matters */
-    const size_t *marks; /* softqam_segment_list_mark()'s, or NULL */
+    bool adds;                 /* to what stands in soft buffers */
+    bool repeats;              /* adds several LLRs to one value, in an order that matters */
+    const size_t *checkpoints; /* softqam_segment_list_add_checkpoints()'s, or NULL */
 } softqam_segment_list;
 
 static inline softqam_segment_list softqam_segment_list_of(const softqam_params *params,
@@ -129,9 +129,9 @@ softqam_segment softqam_segment_span(const softqam_params *params, const softqam
                                      const softqam_destination *destination, size_t first, size_t n_symbols);
 
 /* Notes how many symbols of a checked list, of at least so many segments, stand before each of its parts: cursors then
- * begin at a part. The marks must live as long as the list. */
-enum { SOFTQAM_MARKS = 64 };
-void softqam_segment_list_mark(softqam_segment_list *list, size_t marks[SOFTQAM_MARKS]);
+ * begin at a part. The checkpoints must live as long as the list. */
+enum { SOFTQAM_CHECKPOINTS = 64 };
+void softqam_segment_list_add_checkpoints(softqam_segment_list *list, size_t checkpoints[SOFTQAM_CHECKPOINTS]);
 
 /* A place in the run of a checked list. */
 typedef struct softqam_cursor {

@@ -492,7 +492,7 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softq
     list->n_symbols = n_symbols;
     list->out_nbytes = n_symbols * softqam_params_output_nbytes(params, params->modulation);
     list->has_gains = list->has_block_buffers = list->adds = list->repeats = false;
-    list->marks = NULL;
+    list->checkpoints = NULL;
     if (is_plainly_right(params, segment))
         return SOFTQAM_OK;
     const softqam_status status = check_pointers(params, segment);

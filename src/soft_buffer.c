@@ -163,7 +163,7 @@ static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t 
     }
 }
 
-void softqam_soft_block_place(const softqam_soft_block *block, uint32_t first, size_t n, const unsigned char *planes,
+void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, size_t n, const unsigned char *planes,
                               size_t plane_nbytes)
 {
     const size_t nbytes = block->value_nbytes;

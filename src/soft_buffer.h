@@ -100,7 +100,7 @@ void softqam_soft_block_begin(const softqam_soft_block *block, const softqam_par
 uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first, uint32_t positions[MAX_SYMBOL_BITS]);
 
 /* Places the LLRs of n symbols from the block's symbol `first` on, which lie in bit planes plane_nbytes apart. */
-void softqam_soft_block_place(const softqam_soft_block *block, uint32_t first, size_t n, const unsigned char *planes,
+void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, size_t n, const unsigned char *planes,
                               size_t plane_nbytes);
 
 #endif

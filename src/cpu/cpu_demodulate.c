@@ -37,11 +37,11 @@ static size_t open_soft_tile(span *s, size_t first, size_t n)
     uint32_t positions[MAX_SYMBOL_BITS];
     s->call.planes = s->n_bits > 1 ? s->planes : NULL;
     const size_t n_run = s->soft.adds ? 0 : softqam_soft_block_runs(&s->soft, symbol_of_block(s, first), positions);
-    s->is_placed = s->soft.adds || (n_run < n && n_run < WORTH_RUN_SYMBOLS);
-    if (s->is_placed) {
-        const size_t room = PLACED_NBYTES / value_nbytes;
+    s->is_staged = s->soft.adds || (n_run < n && n_run < WORTH_RUN_SYMBOLS);
+    if (s->is_staged) {
+        const size_t room = STAGED_NBYTES / value_nbytes;
         const size_t most = s->soft.adds ? room : n_run + WORTH_RUN_SYMBOLS;
-        set_planes(s, s->n_bits > 1 ? PLACED_NBYTES : 0);
+        set_planes(s, s->n_bits > 1 ? STAGED_NBYTES : 0);
         return n < most ? n : most;
     }
     s->call.out = s->out + positions[0] * value_nbytes;
@@ -301,7 +301,7 @@ static void demodulate_tile(span *s, size_t first, tile_memory *tile)
     unsigned char *out = call->out;
     size_t plane_nbytes = s->plane_nbytes;
     ptrdiff_t planes[MAX_SYMBOL_BITS];
-    if (!is_short && !s->is_placed && !s->streams_llrs) {
+    if (!is_short && !s->is_staged && !s->streams_llrs) {
         s->loop(call);
         return;
     }
@@ -314,8 +314,8 @@ static void demodulate_tile(span *s, size_t first, tile_memory *tile)
         call->out = tile->out;
         s->loop(call);
     }
-    if (s->is_placed)
-        softqam_soft_block_place(&s->soft, symbol_of_block(s, first), n_symbols, tile->out, plane_nbytes);
+    if (s->is_staged)
+        softqam_soft_block_store(&s->soft, symbol_of_block(s, first), n_symbols, tile->out, plane_nbytes);
     else if (is_short)
         move_few(s, out, n_symbols, tile->out, plane_nbytes);
     else
@@ -388,7 +388,7 @@ static inline void demodulate_simply(const cpu_call *call, const softqam_segment
     const int axis_bits = softqam_axis_bits(modulation);
     const size_t plane_nbytes = axis_bits > 0 ? segment->plane_stride * params->value_nbytes : 0;
     const size_t out_nbytes = plane_nbytes ? params->value_nbytes : softqam_params_output_nbytes(params, modulation);
-    softqam_llr_layout layout = segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED : SOFTQAM_LLRS_AS_SENT;
+    softqam_llr_layout layout = segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED : SOFTQAM_LLRS_IN_ORDER;
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop = {
@@ -415,7 +415,7 @@ static inline void demodulate_simply(const cpu_call *call, const softqam_segment
  * cache lines of an aligned output, so that no two threads write to one. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
 
-/* In a list of so many segments parts look for their first one from a mark on. */
+/* In a list of so many segments parts look for their first one from a checkpoint on. */
 enum { WORTH_MARKS_SEGMENTS = 256 };
 
 /* Changing the processor's mode twice takes as long as a few symbols; a step that has to wait for subnormal numbers
@@ -474,8 +474,8 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
     const size_t n = list->n_symbols - first;
     const size_t short_symbols = cpu->variant->short_symbols;
     cpu_call call = {loops, list, first, n, false};
-    softqam_segment_list marked;
-    size_t marks[SOFTQAM_MARKS];
+    softqam_segment_list with_checkpoints;
+    size_t checkpoints[SOFTQAM_CHECKPOINTS];
     softqam_pool *pool = NULL;
     if (cpu->threads->n > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
         pool = softqam_threads_pool(cpu->threads);
@@ -484,9 +484,9 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
         const size_t part = n / (PARTS_PER_THREAD * n_threads) / PART_UNIT * PART_UNIT;
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
         if (list->n_segments >= WORTH_MARKS_SEGMENTS) {
-            marked = *list;
-            softqam_segment_list_mark(&marked, marks);
-            call.list = &marked;
+            with_checkpoints = *list;
+            softqam_segment_list_add_checkpoints(&with_checkpoints, checkpoints);
+            call.list = &with_checkpoints;
         }
     }
     call.streaming = list->out_nbytes >= cpu->streaming_nbytes;

@@ -35,7 +35,7 @@ VEC vec_part part_of(const uint64_t ones[GOLD_ONES], __m128i f, int word)
 /* Of each register's sequence the first 256 bits, or 128 where these are enough. */
 VEC void gold_parts_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2])
 {
-    const uint32_t n = gold_place(position);
+    const uint32_t n = gold_index(position);
     const uint32_t *first = softqam_gold_powers[n % (1 << GOLD_BITS_1)];
     const uint32_t *second = softqam_gold_powers[GOLD_BEGIN_2 + (n >> GOLD_BITS_1) % (1 << GOLD_BITS_2)];
     const uint32_t *third = softqam_gold_powers[GOLD_BEGIN_3 + (n >> (GOLD_BITS_1 + GOLD_BITS_2))];

@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void continue_bits(gold_register wh
 /* Both registers step by step together: one's results are there while the other's are waited for. */
 static inline __attribute__((always_inline)) gold_first_bits first_bits_at(uint32_t c_init, uint64_t position)
 {
-    const uint32_t n = gold_place(position);
+    const uint32_t n = gold_index(position);
     const uint32_t *first = softqam_gold_powers[n % (1 << GOLD_BITS_1)];
     const uint32_t *second = softqam_gold_powers[GOLD_BEGIN_2 + (n >> GOLD_BITS_1) % (1 << GOLD_BITS_2)];
     const uint32_t *third = softqam_gold_powers[GOLD_BEGIN_3 + (n >> (GOLD_BITS_1 + GOLD_BITS_2))];

@@ -138,7 +138,7 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     constants.erased_noise = vec_splat_u32(float_bits(softqam_is_noise_inverse(call->noise_kind) ? 0.0f : INFINITY));
     constants.i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants.i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);
-    constants.sequence = layout == SOFTQAM_LLRS_AS_SENT ? NULL : call->sequence;
+    constants.sequence = layout == SOFTQAM_LLRS_IN_ORDER ? NULL : call->sequence;
     /* So that no step tests it. */
     if (layout == SOFTQAM_LLRS_DESCRAMBLED && !constants.sequence)
         __builtin_unreachable();

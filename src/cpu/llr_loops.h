@@ -175,15 +175,15 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
         const vec_f32 inverse_gain = ahead->at[0].inverse_gain;
         weight = ahead->at[0].weight;
         compute_gains(m, output, kind, LANES, constants, ahead, ranges);
-        a = vec_mul(a, m == 0 ? inverse_gain : vec_twice_lower(inverse_gain));
-        b = vec_mul(b, m == 0 ? inverse_gain : vec_twice_upper(inverse_gain));
+        a = vec_mul(a, m == 0 ? inverse_gain : vec_duplicate_lower(inverse_gain));
+        b = vec_mul(b, m == 0 ? inverse_gain : vec_duplicate_upper(inverse_gain));
     }
     const bool in_planes = layout == SOFTQAM_LLRS_IN_PLANES;
     const bool is_alone = is_stored_alone(m, output) && !in_planes;
     const size_t half = LANES / 2;
     prefetch_inputs(at.components, 2 * LANES * sizeof(float));
     if (!is_exact)
-        note_components(m, output, ranges, a, b);
+        track_components(m, output, ranges, a, b);
     if (m == 0) {
         bpsk_step(output, layout, is_exact, constants, at, a, b, weight);
         return;
@@ -192,7 +192,7 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
     const unsigned char *flips = step_flips(m, output, constants, at.bit, &shifted);
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + LANES * (size_t)m);
-    const vec_f32 weight_a = vec_twice_lower(weight), weight_b = vec_twice_upper(weight);
+    const vec_f32 weight_a = vec_duplicate_lower(weight), weight_b = vec_duplicate_upper(weight);
     /* Both rows first: one after the other they take 3 to 10 % longer. */
     const vec_llr_row row_a = fast_row_of(m, &constants->table, a);
     const vec_llr_row row_b = fast_row_of(m, &constants->table, b);
@@ -241,8 +241,8 @@ VEC void double_step(int m, softqam_noise_kind kind, bool is_exact, const llr_co
             components[q] = vec_mul(components[q], vec_plane_weights(inverse_gains, q));
     }
     if (!is_exact) {
-        note_components(m, output, ranges, components[0], components[1]);
-        note_components(m, output, ranges, components[2], components[3]);
+        track_components(m, output, ranges, components[0], components[1]);
+        track_components(m, output, ranges, components[2], components[3]);
     }
     prefetch_inputs(at.components, 4 * LANES * sizeof(float));
     VEC_UNROLL
@@ -355,7 +355,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
 #define DEFINE_LLR_LOOP(name, m, output, layout)                                                                       \
     static void name(const softqam_loop_call *call) { llr_loop(m, output, layout, call, name); }
 #define DEFINE_OUTPUT(name, m, output)                                                                                 \
-    DEFINE_LLR_LOOP(name##_as_sent, m, output, SOFTQAM_LLRS_AS_SENT)                                                   \
+    DEFINE_LLR_LOOP(name##_in_order, m, output, SOFTQAM_LLRS_IN_ORDER)                                                 \
     DEFINE_LLR_LOOP(name##_descrambled, m, output, SOFTQAM_LLRS_DESCRAMBLED)
 #define DEFINE_PLANES(name, m, output)                                                                                 \
     DEFINE_OUTPUT(name, m, output)                                                                                     \
@@ -375,11 +375,11 @@ DEFINE_MODULATION(loop_1024qam, 5, DEFINE_PLANES)
 
 #define NO_PLANES(name)                                                                                                \
     {                                                                                                                  \
-        [SOFTQAM_LLRS_AS_SENT] = name##_as_sent, [SOFTQAM_LLRS_DESCRAMBLED] = name##_descrambled                       \
+        [SOFTQAM_LLRS_IN_ORDER] = name##_in_order, [SOFTQAM_LLRS_DESCRAMBLED] = name##_descrambled                     \
     }
 #define ALL_LAYOUTS(name)                                                                                              \
     {                                                                                                                  \
-        [SOFTQAM_LLRS_AS_SENT] = name##_as_sent, [SOFTQAM_LLRS_DESCRAMBLED] = name##_descrambled,                      \
+        [SOFTQAM_LLRS_IN_ORDER] = name##_in_order, [SOFTQAM_LLRS_DESCRAMBLED] = name##_descrambled,                    \
         [SOFTQAM_LLRS_IN_PLANES] = name##_in_planes                                                                    \
     }
 

@@ -97,7 +97,7 @@ VEC vec_u32 flips_at(int m, softqam_output_format output, const llr_constants *c
 VEC vec_f32 flipped(int m, softqam_output_format output, softqam_llr_layout layout, vec_f32 metric, vec_u32 flips,
                     int k)
 {
-    return layout == SOFTQAM_LLRS_AS_SENT || are_bytes_flipped(m, output)
+    return layout == SOFTQAM_LLRS_IN_ORDER || are_bytes_flipped(m, output)
                ? metric
                : vec_flip(metric, vec_shift_left(flips, 31 - 2 * k));
 }

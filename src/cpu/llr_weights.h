@@ -16,7 +16,7 @@ typedef struct tile_ranges {
 
 #define NARROW_COMPONENT_END 2.0f
 
-VEC void note_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
+VEC void track_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
 {
     ranges->components = vec_or_u32(ranges->components, vec_or_u32(vec_bits(a), vec_bits(b)));
     if (fast_range_of(m, output).min_component == 0.0f)
@@ -34,9 +34,9 @@ ONCE float largest_component(const float *components, const float *gains, size_t
         const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
         vec_f32 a = vec_load_f32(components + 2 * k), b = vec_load_f32(components + 2 * k + LANES);
         if (gains) {
-            const vec_f32 inverse_gain = vec_div(vec_splat(1.0f), vec_load_for_twice(gains + k));
-            a = vec_mul(a, vec_twice_lower(inverse_gain));
-            b = vec_mul(b, vec_twice_upper(inverse_gain));
+            const vec_f32 inverse_gain = vec_div(vec_splat(1.0f), vec_load_for_duplicate(gains + k));
+            a = vec_mul(a, vec_duplicate_lower(inverse_gain));
+            b = vec_mul(b, vec_duplicate_upper(inverse_gain));
         }
         largest = vec_max_u32(vec_max_u32(largest, vec_bits(vec_abs(a))), vec_bits(vec_abs(b)));
     }
@@ -91,8 +91,8 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
 VEC bool masks_erasures(softqam_output_format output) { return HAS_MASKS && output == SOFTQAM_OUTPUT_F16; }
 
 /* What of a step's weights the fast path notes. */
-VEC vec_f32 noted_weight(softqam_output_format output, const llr_constants *constants, vec_f32 weight, vec_f32 noise,
-                         tile_ranges *ranges)
+VEC vec_f32 tracked_weight(softqam_output_format output, const llr_constants *constants, vec_f32 weight, vec_f32 noise,
+                           tile_ranges *ranges)
 {
     if (are_steps(output)) { /* an erasure's weight becomes 0, and its LLRs are 0 steps */
         weight = vec_max(weight, vec_splat(0.0f));
@@ -107,7 +107,8 @@ VEC vec_f32 noted_weight(softqam_output_format output, const llr_constants *cons
     return weight;
 }
 
-/* With gains: a step's weights and the inverses of its gains, both in the order of vec_load_for_twice() where is_twice.
+/* With gains: a step's weights and the inverses of its gains, both in the order of vec_load_for_duplicate() where
+ * is_twice.
  */
 typedef struct gain_weights {
     vec_f32 weight;
@@ -124,15 +125,15 @@ VEC gain_weights step_gain_weights(softqam_output_format output, softqam_noise_k
                                    const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
     const float *gains = gains_of(constants, noise);
-    const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
-    const vec_f32 gain = is_twice ? vec_load_for_twice(gains) : vec_load_f32(gains);
+    const vec_f32 values = is_twice ? vec_load_for_duplicate(noise) : vec_load_f32(noise);
+    const vec_f32 gain = is_twice ? vec_load_for_duplicate(gains) : vec_load_f32(gains);
     const vec_f32 inverse_gain = vec_div(vec_splat(1.0f), gain);
     const vec_f32 scale = vec_mul(vec_mul(constants->steps_per_nat, gain), gain);
     ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)),
                                    vec_bits(are_steps(output) ? scale : vec_abs(scale)));
     const vec_f32 weight =
         __builtin_expect(kind == SOFTQAM_GAINS_N0, 1) ? vec_div(scale, values) : vec_mul(scale, values);
-    return (gain_weights){noted_weight(output, constants, weight, values, ranges), inverse_gain};
+    return (gain_weights){tracked_weight(output, constants, weight, values, ranges), inverse_gain};
 }
 
 /* The weights of a step, in the same order, where it has no gains or has been divided by them. */
@@ -142,14 +143,14 @@ VEC vec_f32 step_weight(softqam_output_format output, softqam_noise_kind kind, b
     const vec_f32 scale = constants->steps_per_nat;
     if (kind == SOFTQAM_ONE_WEIGHT)
         return constants->weight;
-    const vec_f32 values = is_twice ? vec_load_for_twice(noise) : vec_load_f32(noise);
+    const vec_f32 values = is_twice ? vec_load_for_duplicate(noise) : vec_load_f32(noise);
     if (__builtin_expect(kind == SOFTQAM_NOISE_N0, 1))
         return is_exact ? llr_weight(scale, values, false)
-                        : noted_weight(output, constants, vec_div(scale, values), values, ranges);
+                        : tracked_weight(output, constants, vec_div(scale, values), values, ranges);
     if (kind == SOFTQAM_NOISE_INVERSE)
         return is_exact ? llr_weight(scale, values, true)
-                        : noted_weight(output, constants, vec_mul(scale, values), values, ranges);
-    return is_exact ? values : noted_weight(output, constants, values, values, ranges);
+                        : tracked_weight(output, constants, vec_mul(scale, values), values, ranges);
+    return is_exact ? values : tracked_weight(output, constants, values, values, ranges);
 }
 
 /* Whether a loop takes gains itself: 1024QAM's takes so long that a pass before it costs little. */
@@ -173,9 +174,9 @@ static void divide_by_gains(const softqam_loop_call *call, float scale, size_t f
         const float *gains = call->gains + first + k;
         const vec_f32 gain = vec_load_f32(gains), values = vec_load_f32(noise + k), scales = vec_splat(scale);
         const vec_f32 a = vec_load_f32(components + 2 * k), b = vec_load_f32(components + 2 * k + LANES);
-        const vec_f32 inverse_gain = llr_inverse_gain(vec_load_for_twice(gains));
-        vec_store_f32(to->components + 2 * k, vec_mul(a, vec_twice_lower(inverse_gain)));
-        vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_twice_upper(inverse_gain)));
+        const vec_f32 inverse_gain = llr_inverse_gain(vec_load_for_duplicate(gains));
+        vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
+        vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
         vec_store_f32(to->weights + k, call->noise_kind == SOFTQAM_GAINS_N0
                                            ? llr_weight_of_gain(scales, values, false, gain)
                                            : llr_weight_of_gain(scales, values, true, gain));

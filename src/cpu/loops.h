@@ -44,7 +44,7 @@ static inline bool softqam_is_noise_inverse(softqam_noise_kind kind)
 /* How LLRs are written: symbol by symbol; that, descrambled; de-interleaved to a plane for each bit of a symbol, and
  * descrambled where there is a sequence. */
 typedef enum softqam_llr_layout {
-    SOFTQAM_LLRS_AS_SENT,
+    SOFTQAM_LLRS_IN_ORDER,
     SOFTQAM_LLRS_DESCRAMBLED,
     SOFTQAM_LLRS_IN_PLANES,
     SOFTQAM_LLR_LAYOUTS

@@ -300,9 +300,9 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return table;
 }
 
-/* LANES values in the order that vec_twice_lower() and vec_twice_upper() want: in each 128-bit part two of the lower
- * half, then two of the upper one. */
-VEC vec_f32 vec_load_for_twice(const float *from)
+/* LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each 128-bit part two of the
+ * lower half, then two of the upper one. */
+VEC vec_f32 vec_load_for_duplicate(const float *from)
 {
     const __m256d lower = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)from)),
                   upper = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)(from + 4)));
@@ -310,8 +310,8 @@ VEC vec_f32 vec_load_for_twice(const float *from)
 }
 
 /* Each of the lower, or upper, half's values twice. */
-VEC vec_f32 vec_twice_lower(vec_f32 a) { return _mm256_unpacklo_ps(a, a); }
-VEC vec_f32 vec_twice_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
+VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return _mm256_unpacklo_ps(a, a); }
+VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }

@@ -234,16 +234,16 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
     return _mm512_permutex2var_ps(a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
 }
 
-/* LANES values as vec_twice_lower() and vec_twice_upper() want them. */
-VEC vec_f32 vec_load_for_twice(const float *from) { return vec_load_f32(from); }
+/* LANES values as vec_duplicate_lower() and vec_duplicate_upper() want them. */
+VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
 
 /* Each of the lower, or upper, half's values twice. */
-VEC vec_f32 vec_twice_lower(vec_f32 a)
+VEC vec_f32 vec_duplicate_lower(vec_f32 a)
 {
     return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), a);
 }
 
-VEC vec_f32 vec_twice_upper(vec_f32 a)
+VEC vec_f32 vec_duplicate_upper(vec_f32 a)
 {
     return _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), a);
 }

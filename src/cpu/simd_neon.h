@@ -291,12 +291,12 @@ VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return vuzp2q_f32(a, b); }
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b) { return vec_firsts(a, b); }
 VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b) { return vec_seconds(a, b); }
 
-/* LANES values as vec_twice_lower() and vec_twice_upper() want them. */
-VEC vec_f32 vec_load_for_twice(const float *from) { return vec_load_f32(from); }
+/* LANES values as vec_duplicate_lower() and vec_duplicate_upper() want them. */
+VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
 
 /* Each of the lower, or upper, half's values twice. */
-VEC vec_f32 vec_twice_lower(vec_f32 a) { return vzip1q_f32(a, a); }
-VEC vec_f32 vec_twice_upper(vec_f32 a) { return vzip2q_f32(a, a); }
+VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return vzip1q_f32(a, a); }
+VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }

@@ -21,7 +21,7 @@ enum {
     TILE_SYMBOLS = 1024,
     LOOP_CONVERTS_SYMBOLS = 512, /* soft bits: fewer take a tile, which is quicker begun than a loop that converts */
     STREAMED_SYMBOLS = 512,
-    PLACED_NBYTES = 1 << 11, /* of a plane on the way to a soft buffer */
+    STAGED_NBYTES = 1 << 11, /* of a plane on the way to a soft buffer */
     WORTH_RUN_SYMBOLS = 64,  /* that a loop stores to a soft buffer itself */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
@@ -62,7 +62,7 @@ typedef struct span {
     softqam_soft_block soft;           /* if has_soft_buffer: the code block's */
     bool has_soft_buffer;
     bool is_begun;  /* nothing but LLRs is left to be written of the code block's soft buffer */
-    bool is_placed; /* the tile's LLRs go to a tile, and from there to the soft buffer */
+    bool is_staged; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
     bool is_direct;                /* its loop takes symbols and noise where they are, and stores LLRs where they go */
     bool is_gathered;              /* symbols must be gathered */
@@ -199,7 +199,7 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->min_symbols = loops->min_symbols << has_planes;
     s->has_soft_buffer = segment->codeword.n_cb != 0;
     s->is_begun = true;
-    s->is_placed = false;
+    s->is_staged = false;
     s->n_layers = segment->n_layers > 1 && !is_interleaved ? segment->n_layers : 1;
     s->symbol_stride = segment->symbol_stride > 1 && !is_interleaved ? segment->symbol_stride : 1;
     s->noise_stride = is_interleaved ? 1 : segment->noise_stride;
@@ -237,7 +237,7 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
                                                                                                    : SIZE_MAX;
     s->loop = loops->by_layout[axis_bits][has_planes            ? SOFTQAM_LLRS_IN_PLANES
                                           : segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED
-                                                                : SOFTQAM_LLRS_AS_SENT];
+                                                                : SOFTQAM_LLRS_IN_ORDER];
     s->is_pi2_bpsk = modulation == SOFTQAM_MODULATION_PI2_BPSK;
     s->is_direct = has_llrs && !s->is_pi2_bpsk && !s->has_soft_buffer && !s->streams_llrs && !is_gathered &&
                    !is_converted && !s->is_noise_gathered;

@@ -110,13 +110,13 @@ HARNESS_TEST(test_marks)
     static softqam_segment segments[MOST_SEGMENTS];
     softqam_params params = {0};
     harness_random random = harness_random_stream(STREAM_MARKS);
-    for (size_t n = SOFTQAM_MARKS; n <= MOST_SEGMENTS; n += 1 + harness_random_below(&random, 40)) {
+    for (size_t n = SOFTQAM_CHECKPOINTS; n <= MOST_SEGMENTS; n += 1 + harness_random_below(&random, 40)) {
         softqam_segment_list list = softqam_segment_list_of(&params, segments, n);
-        size_t marks[SOFTQAM_MARKS], n_symbols = 0;
+        size_t marks[SOFTQAM_CHECKPOINTS], n_symbols = 0;
         for (size_t k = 0; k < n; k++)
             n_symbols += segments[k].n_symbols = harness_random_below(&random, 3) * harness_random_below(&random, 9);
         softqam_segment_list marked = list;
-        softqam_segment_list_mark(&marked, marks);
+        softqam_segment_list_add_checkpoints(&marked, marks);
         for (size_t first = 0; first < n_symbols; first++) {
             const softqam_cursor expected = softqam_cursor_at(&list, first), got = softqam_cursor_at(&marked, first);
             assert_int_equal(got.segment, expected.segment);

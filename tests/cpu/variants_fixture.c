@@ -114,7 +114,7 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
                                    .streaming = streaming};
     if (params->modulation == SOFTQAM_MODULATION_PI2_BPSK)
         loop_call.i_flips[1] = 0x80000000u;
-    loops.by_layout[axis_bits][SOFTQAM_LLRS_AS_SENT](&loop_call);
+    loops.by_layout[axis_bits][SOFTQAM_LLRS_IN_ORDER](&loop_call);
 }
 
 void variants_run(const softqam_cpu_variant *variant, variants_way way, const variants_call *call,

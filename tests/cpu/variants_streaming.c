@@ -58,7 +58,7 @@ static size_t streamed_by(softqam_demodulator *demodulator, const variants_call 
     const bool takes_noise = call->params.output_format != SOFTQAM_OUTPUT_U8;
     const int axis_bits = softqam_axis_bits(call->params.modulation);
     softqam_loop *const *own = demodulator->loops.by_layout[axis_bits];
-    softqam_loop *const watching[] = {[SOFTQAM_LLRS_AS_SENT] = watch};
+    softqam_loop *const watching[] = {[SOFTQAM_LLRS_IN_ORDER] = watch};
     uint8_t *out = data->got + gap;
     softqam_segment segments[2];
     const size_t middle = n / 6 * 2; /* even: pi/2-BPSK turns from one symbol to the next */
@@ -68,7 +68,7 @@ static size_t streamed_by(softqam_demodulator *demodulator, const variants_call 
                                       takes_noise, end - first, out + first * call->nbytes);
     }
     harness_poison(out, data->expected, n * call->nbytes);
-    watched_loop = own[SOFTQAM_LLRS_AS_SENT];
+    watched_loop = own[SOFTQAM_LLRS_IN_ORDER];
     watched_step = demodulator->loops.min_symbols;
     n_streamed_symbols = n_copied_bytes = n_fences = n_not_allowed = 0;
     demodulator->loops.by_layout[axis_bits] = watching;
