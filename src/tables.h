@@ -43,8 +43,8 @@ typedef struct softqam_soft_table {
 enum { LINEAR_FRACTION_BITS = 16 };
 
 /* They decide for components up to this one where no value is within LINEAR_ERROR_BOUND of an integer:
- * soft_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by less. README.md
- * has the figures. */
+ * soft_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by less.
+ * README.md has the figures. */
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
 
