@@ -416,7 +416,7 @@ static inline void demodulate_simply(const cpu_call *call, const softqam_segment
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
 
 /* In a list of so many segments parts look for their first one from a checkpoint on. */
-enum { WORTH_MARKS_SEGMENTS = 256 };
+enum { WORTH_CHECKPOINTS_SEGMENTS = 256 };
 
 /* Changing the processor's mode twice takes as long as a few symbols; a step that has to wait for subnormal numbers
  * takes half a microsecond. */
@@ -483,7 +483,7 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
         const size_t n_threads = softqam_pool_n_threads(pool);
         const size_t part = n / (PARTS_PER_THREAD * n_threads) / PART_UNIT * PART_UNIT;
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
-        if (list->n_segments >= WORTH_MARKS_SEGMENTS) {
+        if (list->n_segments >= WORTH_CHECKPOINTS_SEGMENTS) {
             with_checkpoints = *list;
             softqam_segment_list_add_checkpoints(&with_checkpoints, checkpoints);
             call.list = &with_checkpoints;
