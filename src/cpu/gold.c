@@ -49,7 +49,7 @@ void softqam_gold_prepare(void)
 void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops)
 {
     self->loops = loops;
-    self->is_staged = false;
+    self->has_windows = false;
 }
 
 typedef uint32_t four_words __attribute__((vector_size(16)));
@@ -71,13 +71,13 @@ const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint
                                        uint32_t *words)
 {
     uint64_t ahead = position - self->position;
-    const bool follows = self->is_staged && self->c_init == c_init && position >= self->position &&
+    const bool follows = self->has_windows && self->c_init == c_init && position >= self->position &&
                          ahead < GOLD_WINDOW_BITS && ahead % 8 == 0;
     if (!follows || (ahead + n_bits > self->n_bits && self->n_bits < GOLD_WINDOW_BITS)) {
         /* A short call needs few bits; where more follow on them, the next ones will too. */
         self->n_bits = follows || n_bits > GOLD_WINDOW_BITS ? GOLD_WINDOW_BITS : n_bits;
         self->loops.jump(&self->windows, c_init, position, self->n_bits);
-        self->is_staged = true;
+        self->has_windows = true;
         self->c_init = c_init;
         self->position = position;
         ahead = 0;

@@ -34,7 +34,7 @@ typedef struct softqam_gold_loops {
 typedef struct softqam_gold {
     softqam_gold_windows windows;
     softqam_gold_loops loops;
-    bool is_staged;
+    bool has_windows;
     uint32_t c_init;
     uint64_t position; /* of the windows' first bit */
     size_t n_bits;     /* that the windows have */
