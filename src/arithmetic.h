@@ -128,13 +128,18 @@ VEC soft_bits soft_bits_from_distances(const vec_soft_table *table, const symbol
 #define MIN_GAIN       0x1p-40f
 #define MAX_GAIN       0x1p40f
 
+VEC vec_f32 llr_limited_noise(vec_f32 noise, int is_inverse)
+{
+    const vec_f32 least = vec_splat(is_inverse ? MIN_INVERSE_N0 : MIN_N0);
+    const vec_f32 most = vec_splat(is_inverse ? MAX_INVERSE_N0 : MAX_N0);
+    return vec_min(vec_max(noise, least), most);
+}
+
 /* What a metric is multiplied with: scale / N0, or scale * (1/N0). NaN where the noise value is none, which makes the
  * symbol an erasure. */
 VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 {
-    const vec_f32 least = vec_splat(is_inverse ? MIN_INVERSE_N0 : MIN_N0);
-    const vec_f32 most = vec_splat(is_inverse ? MAX_INVERSE_N0 : MAX_N0);
-    const vec_f32 limited = vec_min(vec_max(noise, least), most);
+    const vec_f32 limited = llr_limited_noise(noise, is_inverse);
     const vec_f32 weight = is_inverse ? vec_mul(scale, limited) : vec_div(scale, limited);
     return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
 }
@@ -146,14 +151,21 @@ VEC vec_f32 llr_limited_gain(vec_f32 gain) { return vec_min(vec_max(gain, vec_sp
 
 VEC vec_f32 llr_inverse_gain(vec_f32 gain) { return vec_div(vec_splat(1.0f), llr_limited_gain(gain)); }
 
+/* The scale of a weight, `gain` being limited. */
+VEC vec_f32 llr_scale_of_gain(vec_f32 scale, vec_f32 gain) { return vec_mul(vec_mul(scale, gain), gain); }
+
 /* No weight is infinite, which times a metric of 0 would be NaN. */
-VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
+VEC vec_f32 llr_valid_weight(vec_f32 weight, vec_f32 noise, vec_f32 gain)
 {
-    const vec_f32 limited = llr_limited_gain(gain);
-    const vec_f32 weight = llr_weight(vec_mul(vec_mul(scale, limited), limited), noise, is_inverse);
     const vec_f32 finite = vec_limit(weight, vec_splat(LARGEST_FLOAT));
     const vec_mask valid = vec_both(vec_is_positive(noise), vec_is_positive(gain));
     return vec_choose(valid, finite, vec_splat(NAN));
+}
+
+VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
+{
+    const vec_f32 scale_of_gain = llr_scale_of_gain(scale, llr_limited_gain(gain));
+    return llr_valid_weight(llr_weight(scale_of_gain, noise, is_inverse), noise, gain);
 }
 
 /* The row of an axis whose lines give the metrics of a component of this magnitude. */
