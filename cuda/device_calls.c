@@ -40,7 +40,6 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     softqam_gpu *gpu;
     TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(softqam_segment_list_check(&list));
-    TRY(softqam_segment_list_refuse_gains(&list));
     for (size_t k = 0; k < n_segments; k++)
         TRY(check_alignment(params, &segments[k]));
     if (list.n_symbols == 0)

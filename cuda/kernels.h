@@ -50,6 +50,7 @@ typedef struct softqam_kernel_segment {
     softqam_blocks blocks;
     uint64_t block_stride;
     void *const *block_buffers;
+    const float *gains[SOFTQAM_MAX_LAYERS]; /* with noise_stride; of layer 0 NULL: there are none */
 } softqam_kernel_segment;
 
 /* The soft buffers of a segment's codeword. */
@@ -132,6 +133,7 @@ HOST_AND_DEVICE static inline void softqam_kernel_segment_make(softqam_kernel_se
         to->layers[k].symbols = from->layers[k].symbols;
         to->layers[k].symbols_q = from->layers[k].symbols_q;
         to->layers[k].noise_var = from->layers[k].noise_var;
+        to->gains[k] = from->layers[0].noise_var ? from->layers[k].gain : NULL;
     }
     softqam_kernel_codeword_make(to, from);
     if (softqam_layers_are_interleaved(from, defaults->symbol_nbytes)) {
@@ -167,9 +169,10 @@ HOST_AND_DEVICE static inline void softqam_kernel_soft_make(softqam_kernel_soft 
                                                   softqam_symbol_bits((softqam_modulation)segment->modulation));
 }
 
-/* How many segments a launch has at most: a kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit
- * and driver are of CUDA 12.1 or later. */
-enum { FEW_SEGMENTS = 12, MANY_SEGMENTS = 140 };
+/* How many segments a launch has at most. A kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit
+ * and driver are of CUDA 12.1 or later. Of these all must lie in the first 32 KiB of the constant bank, which begins
+ * with up to 896 bytes of the driver's: ptxas 13.0 makes the offset of anything beyond negative. */
+enum { FEW_SEGMENTS = 12, MANY_SEGMENTS = 120 };
 
 /* `driver_version` as cudaDriverGetVersion() has it. That devices before compute capability 7.0 take no more than 4 KiB
  * does not matter: the kernels need 7.2 for other reasons. With soft buffers among them a launch has FEW_SEGMENTS. */

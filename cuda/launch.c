@@ -182,7 +182,7 @@ static bool is_plain(const softqam_launch *launch)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
     const softqam_plain_kernel *kernel = plain_kernel(launch);
-    if (segment->symbol_stride != 1 || segment->n_layers == 3 || !is_aligned(segment->out, 16))
+    if (segment->symbol_stride != 1 || segment->n_layers == 3 || segment->gains[0] || !is_aligned(segment->out, 16))
         return false;
     if (segment->has_codeword && !has_whole_groups(segment, kernel->group_symbols))
         return false;

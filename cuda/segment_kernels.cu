@@ -6,7 +6,7 @@ template <softqam_output_format FORMAT, int N> static const void *kernel_of()
 {
     static_assert(sizeof(soft_table_argument<FORMAT>) + sizeof(softqam_segment_launch) + 16 +
                           N * (sizeof(softqam_kernel_segment) + sizeof(unsigned)) <=
-                      (N <= FEW_SEGMENTS ? 4096 : 32764),
+                      (N <= FEW_SEGMENTS ? 4096 : 32768 - 896),
                   "a kernel's arguments are limited");
     return reinterpret_cast<const void *>(segment_kernel<FORMAT, N>);
 }

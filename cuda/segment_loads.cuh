@@ -6,10 +6,12 @@
 
 #include "segment_block.cuh"
 
-/* A symbol as it lies in memory, and its noise value. Samples of two bytes and of one lie in the lower parts of x. */
+/* A symbol as it lies in memory, its noise value and its gain. Samples of two bytes and of one lie in the lower parts
+ * of x. */
 struct raw_symbol {
     uint2 components;
     float noise;
+    float gain;
 };
 
 /* Says so of a pointer that was read from shared memory, so that accesses need not find out. */
@@ -18,15 +20,21 @@ static __device__ __forceinline__ void is_in_global_memory(const void *pointer)
     __builtin_assume(__isGlobal(pointer) != 0);
 }
 
-/* What is known to the compiler of a segment's input: nothing, or that it is floats or halves, I and Q side by side,
- * each symbol with a noise value. */
-enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE };
+/* What is known to the compiler of a segment's input: nothing but that it has no gains, or that it is floats or halves,
+ * I and Q side by side, each symbol with a noise value; or that each symbol has a noise value and a gain. */
+enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE };
+
+static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind kind)
+{
+    return kind == ANY_SOURCE || kind == GAIN_SOURCE;
+}
 
 /* Where a thread's symbols lie. */
 template <source_kind KIND> struct thread_source {
     const unsigned char *i;
     const unsigned char *q; /* NULL: behind i */
     const float *noise;
+    const float *gain;  /* GAIN_SOURCE */
     size_t step_nbytes; /* from one symbol to the next */
     size_t noise_step;
 
@@ -39,7 +47,8 @@ template <source_kind KIND> struct thread_source {
                                : n_layers == 2 ? symbol / 2
                                : n_layers == 3 ? symbol / 3
                                                : symbol / 4;
-        const softqam_kernel_layer &layer = segment.layers[static_cast<unsigned>(symbol - element * n_layers)];
+        const unsigned of_element = static_cast<unsigned>(symbol - element * n_layers);
+        const softqam_kernel_layer &layer = segment.layers[of_element];
         static_assert(N_INPUT_FORMATS == 4, "each has its bytes");
         const unsigned component_nbytes = input_format == SOFTQAM_INPUT_CF32  ? 4
                                           : input_format == SOFTQAM_INPUT_CS8 ? 1
@@ -54,6 +63,10 @@ template <source_kind KIND> struct thread_source {
         is_in_global_memory(i);
         is_in_global_memory(q);
         is_in_global_memory(noise);
+        if (KIND == GAIN_SOURCE) {
+            gain = segment.gains[of_element] + element * segment.noise_stride;
+            is_in_global_memory(gain);
+        }
     }
 
     /* The bytes of I and Q, apart or behind each other. */
@@ -83,15 +96,19 @@ template <source_kind KIND> struct thread_source {
         }
         if (has_noise_each)
             raw.noise = *noise;
+        if (KIND == GAIN_SOURCE)
+            raw.gain = *gain;
         return raw;
     }
 
     __device__ __forceinline__ void advance()
     {
         i += step_nbytes;
-        if (KIND == ANY_SOURCE)
+        if (is_of_any_layout(KIND))
             q = q ? q + step_nbytes : nullptr;
         noise += noise_step;
+        if (KIND == GAIN_SOURCE)
+            gain += noise_step;
     }
 };
 
@@ -99,13 +116,36 @@ template <source_kind KIND>
 static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned input_format, float scale)
 {
     const uint32_t x = raw.components.x;
-    if (KIND == CF32_SOURCE || (KIND == ANY_SOURCE && input_format == SOFTQAM_INPUT_CF32))
+    if (KIND == CF32_SOURCE || (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CF32))
         return make_float2(convert(__uint_as_float(x), scale), convert(__uint_as_float(raw.components.y), scale));
-    if (KIND == ANY_SOURCE && input_format == SOFTQAM_INPUT_CS8)
+    if (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CS8)
         return make_float2(convert(static_cast<int8_t>(x), scale), convert(static_cast<int8_t>(x >> 8), scale));
-    if (KIND == ANY_SOURCE && input_format == SOFTQAM_INPUT_CS16)
+    if (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CS16)
         return make_float2(convert(static_cast<int16_t>(x), scale), convert(static_cast<int16_t>(x >> 16), scale));
     return make_float2(convert(component_of<__half>(x), scale), convert(component_of<__half>(x >> 16), scale));
+}
+
+template <source_kind KIND> using scale_of = std::conditional_t<KIND == GAIN_SOURCE, gain_scale, symbol_scale>;
+
+/* Sets how a symbol is scaled that has a noise value of its own. Returns what its components are multiplied with. */
+template <softqam_output_format FORMAT, source_kind KIND>
+static __device__ __forceinline__ float set_scale(scale_of<KIND> &scale, float weights, const raw_symbol &raw,
+                                                  bool noise_is_inverse)
+{
+    if constexpr (KIND == GAIN_SOURCE)
+        return scale.set_gain(FORMAT, weights, raw.noise, noise_is_inverse, raw.gain);
+    scale.set_noise(weights, raw.noise, noise_is_inverse);
+    return 1.0f;
+}
+
+template <source_kind KIND>
+static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned input_format, float scale,
+                                                 float inverse_gain)
+{
+    const float2 symbol = convert<KIND>(raw, input_format, scale);
+    if (KIND == GAIN_SOURCE)
+        return make_float2(vec_mul(symbol.x, inverse_gain), vec_mul(symbol.y, inverse_gain));
+    return symbol;
 }
 
 #endif

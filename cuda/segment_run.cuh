@@ -59,6 +59,8 @@ static __device__ __noinline__ block_values find_block_values(uint32_t symbol, u
 static __device__ __forceinline__ source_kind kind_of_segment()
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
+    if (block.segment.gains[0])
+        return GAIN_SOURCE;
     const bool is_apart = lane < block.segment.n_layers && block.segment.layers[lane].symbols_q;
     if (__any_sync(0xffffffffu, is_apart) || block.segment.noise_stride == 0)
         return ANY_SOURCE;
@@ -162,6 +164,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
         const unsigned input_format = block.input_format;
         const bool has_noise_each =
             FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || block.segment.noise_stride != 0);
+        const bool is_descrambled = IS_DESCRAMBLED && (KIND != GAIN_SOURCE || block.segment.is_descrambled);
         const bool noise_is_inverse = block.segment.noise_is_inverse;
         const float weights = weight_scale(FORMAT, block.segment.steps_per_nat);
         const float input_scale = block.segment.input_scale;
@@ -191,16 +194,17 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
             source.advance();
             if (position < left - stride)
                 next = source.load(input_format, has_noise_each);
-            symbol_scale scales[] = {scale};
+            scale_of<KIND> scales[] = {{scale}};
+            float inverse_gain = 1.0f;
             if (has_noise_each)
-                scales[0].set_noise(weights, raw.noise, noise_is_inverse);
-            if (IS_DESCRAMBLED) {
+                inverse_gain = set_scale<FORMAT, KIND>(scales[0], weights, raw, noise_is_inverse);
+            if (is_descrambled) {
                 gold_bits<BITS> sequence;
                 sequence.open(block.sequence, bit);
                 scales[0].descramble = sequence.read(0);
                 bit += stride * BITS;
             }
-            const float2 symbol = convert<KIND>(raw, input_format, input_scale);
+            const float2 symbol = convert<KIND>(raw, input_format, input_scale, inverse_gain);
             float components[] = {symbol.x, symbol.y};
             values packed[1];
             values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
@@ -213,7 +217,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
     __device__ __forceinline__ void run_from(const soft_table &soft_table, const softqam_llr_limit &limit,
                                              const warp_span &span)
     {
-        if (FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_descrambled)
+        if (FORMAT != SOFTQAM_OUTPUT_U8 && (KIND == GAIN_SOURCE || block.segment.is_descrambled))
             demodulate<KIND, FORMAT != SOFTQAM_OUTPUT_U8>(soft_table, limit, span);
         else
             demodulate<KIND, false>(soft_table, limit, span);
@@ -228,6 +232,8 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
             self.template run_from<CF32_SOURCE>(soft_table, limit, span);
         else if (kind == CF16_SOURCE)
             self.template run_from<CF16_SOURCE>(soft_table, limit, span);
+        else if (kind == GAIN_SOURCE)
+            self.template run_from<GAIN_SOURCE>(soft_table, limit, span);
         else
             self.template run_from<ANY_SOURCE>(soft_table, limit, span);
     }

@@ -100,6 +100,9 @@ VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
     return __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
 }
 
+/* Of any numbers; a call where a step to the quotient may be near an end of the floats. */
+VEC vec_f32 vec_div_any(vec_f32 a, vec_f32 b) { return __fdiv_rn(a, b); }
+
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return fminf(a, b); }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return fmaxf(a, b); }
 VEC vec_u32 vec_bits(vec_f32 a) { return __float_as_uint(a); }

@@ -231,15 +231,16 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
                 source.advance();
                 if (position < span.n - done - at - row)
                     next = source.load(input_format, has_noise_each);
-                symbol_scale scales[] = {scale};
+                scale_of<KIND> scales[] = {{scale}};
+                float inverse_gain = 1.0f;
                 if (has_noise_each)
-                    scales[0].set_noise(weights, raw.noise, noise_is_inverse);
+                    inverse_gain = set_scale<FORMAT, KIND>(scales[0], weights, raw, noise_is_inverse);
                 if (is_descrambled) {
                     sequence.open(block.sequence, bit);
                     scales[0].descramble = sequence.read(0);
                     bit += row * BITS;
                 }
-                const float2 symbol = convert<KIND>(raw, input_format, input_scale);
+                const float2 symbol = convert<KIND>(raw, input_format, input_scale, inverse_gain);
                 float components[] = {symbol.x, symbol.y};
                 values packed[1];
                 values_of<FORMAT, M, true, 1>(packed, table, components, scales, limit);
@@ -286,6 +287,8 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
             demodulate<CF32_SOURCE>(limit, sum_limit, span);
         else if (kind == CF16_SOURCE)
             demodulate<CF16_SOURCE>(limit, sum_limit, span);
+        else if (kind == GAIN_SOURCE)
+            demodulate<GAIN_SOURCE>(limit, sum_limit, span);
         else
             demodulate<ANY_SOURCE>(limit, sum_limit, span);
     }

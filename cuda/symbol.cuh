@@ -221,6 +221,64 @@ struct symbol_scale {
     }
 };
 
+/* False for NaN. */
+static __device__ __forceinline__ bool is_between(float value, float least, float end)
+{
+    return __float_as_uint(value) - __float_as_uint(least) < __float_as_uint(end) - __float_as_uint(least);
+}
+
+/* What a symbol with a gain is multiplied with, and its LLRs. */
+struct any_gain {
+    float inverse;
+    float weight;
+    bool has_small_weight;
+};
+
+/* With gains a weight may be as small as 2^-130 before it is multiplied by LLR_STEP, and by then not exact. One below
+ * this counts when its metric is beyond 2^78: that is multiplied by a power of two, and the weight by its inverse. */
+#define SMALL_WEIGHT        0x1p-80f
+#define SMALL_WEIGHT_METRIC 0x1p-40f
+
+/* Of any gain and noise value; `scale` is weight_scale(). Not inlined: seldom needed. */
+static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bool is_inverse, float gain,
+                                                    bool is_in_steps)
+{
+    const float limited = llr_limited_gain(gain);
+    const float scale_of_gain = llr_scale_of_gain(is_in_steps ? vec_mul(scale, 1.0f / LLR_STEP) : scale, limited);
+    const float weight = is_inverse ? vec_mul(scale_of_gain, llr_limited_noise(noise, 1))
+                                    : vec_div_any(scale_of_gain, llr_limited_noise(noise, 0));
+    any_gain any = {};
+    any.inverse = vec_div(1.0f, limited);
+    any.weight = llr_valid_weight(weight, noise, gain);
+    if (is_in_steps) {
+        any.has_small_weight = fabsf(any.weight) < SMALL_WEIGHT;
+        any.weight = vec_mul(any.weight, any.has_small_weight ? LLR_STEP / SMALL_WEIGHT_METRIC : LLR_STEP);
+    }
+    return any;
+}
+
+/* The same with a gain. */
+struct gain_scale : symbol_scale {
+    bool has_small_weight; /* of LLRs in steps: `weight` is for a metric times SMALL_WEIGHT_METRIC */
+
+    /* Of a noise value and a gain, whose inverse it returns. Those that are neither tiny nor huge are in every limit,
+     * and their weights far from the ends of the floats. */
+    __device__ __forceinline__ float set_gain(softqam_output_format format, float scale, float noise, bool is_inverse,
+                                              float gain)
+    {
+        if (__builtin_expect(!(is_between(gain, 0x1p-20f, 0x1p20f) && is_between(noise, 0x1p-40f, 0x1p40f)), 0)) {
+            const any_gain any = any_gain_of(scale, noise, is_inverse, gain, is_in_steps(format));
+            weight = any.weight;
+            has_small_weight = any.has_small_weight;
+            return any.inverse;
+        }
+        const float scale_of_gain = llr_scale_of_gain(scale, gain);
+        weight = is_inverse ? vec_mul(scale_of_gain, noise) : vec_div(scale_of_gain, noise);
+        has_small_weight = false;
+        return vec_div(1.0f, gain);
+    }
+};
+
 /* What makes weights of noise values. A power of two does not change how a quotient or a product is rounded. */
 static __device__ __forceinline__ float weight_scale(softqam_output_format format, float steps_per_nat)
 {
@@ -306,9 +364,9 @@ static __device__ __forceinline__ uint32_t word_of_steps(const float metrics[], 
 }
 
 /* The LLRs of a regular symbol. IS_DESCRAMBLED: scale.descramble counts. */
-template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
+template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Scale>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale, const softqam_llr_limit &limit)
+llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const softqam_llr_limit &limit)
 {
     enum {
         BITS = symbol_size<FORMAT, M>::BITS,
@@ -319,6 +377,13 @@ llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale,
     packed_values<WORDS> packed;
     float metrics[BITS + BITS % 2] = {};
     metrics_of<FORMAT, M>(table, i, q, scale, metrics);
+    if constexpr (std::is_same_v<Scale, gain_scale> && is_in_steps(FORMAT)) {
+        if (scale.has_small_weight) {
+#pragma unroll
+            for (int k = 0; k < BITS; k++)
+                metrics[k] = vec_mul(metrics[k], SMALL_WEIGHT_METRIC);
+        }
+    }
 #pragma unroll
     for (int w = 0; w < WORDS; w++) {
         const int k = w * EACH;
@@ -340,10 +405,10 @@ llrs_of(const vec_llr_table &table, float i, float q, const symbol_scale &scale,
 
 /* The values of N symbols, soft bits or LLRs, of their components, I and Q by turns. The branch stands before all of
  * them, so that their instructions hide each other's waits. */
-template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table>
+template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table, typename Scale>
 static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
-                                                 const Table &table, float (&components)[2 * N],
-                                                 symbol_scale (&scales)[N], const softqam_llr_limit &limit)
+                                                 const Table &table, float (&components)[2 * N], Scale (&scales)[N],
+                                                 const softqam_llr_limit &limit)
 {
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8) {
 #pragma unroll

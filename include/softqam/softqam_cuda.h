@@ -49,7 +49,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
 
 /**
  * Demodulates many segments in device memory, in the caller's stream: softqam_demodulate_segments() for device
- * pointers. Enqueues one kernel for every 140 segments (12 with soft buffers, or with a toolkit or driver before
+ * pointers. Enqueues one kernel for every 120 segments (12 with soft buffers, or with a toolkit or driver before
  * CUDA 12.1), and returns. The kernel finds the code blocks of a codeword itself: a slot's codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()
@@ -90,7 +90,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * The host cannot check these descriptors. Invalid pointers, strides and alignments are undefined behaviour. A segment
  * with an unknown modulation, or one that does not suit the output format, is left out; n_layers is limited to
  * SOFTQAM_MAX_LAYERS; symbols beyond a codeword's end, and beyond 2^31 of one segment, are left out; with u8
- * `descramble` is ignored, and layers, planes and codewords must not be set.
+ * `descramble` and gains are ignored, and layers, planes and codewords must not be set.
  *
  * @return SOFTQAM_OK: enqueued;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL or misaligned;

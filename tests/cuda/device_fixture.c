@@ -190,3 +190,12 @@ void device_check_call(device_fixture *self, const char *what, size_t n_symbols,
     CUDA(cudaStreamSynchronize(stream));
     device_check_output(&self->output, what, self->part.values, self->part.expected);
 }
+
+void device_fill_gains(harness_random *random, size_t n, float *gains)
+{
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t bits = harness_random_u32(random);
+        const uint32_t usual = 0x3b800000 + (bits & 0x7ffffff); /* 2^-8 to 2^8 */
+        memcpy(&gains[k], harness_random_below(random, 8) ? &usual : &bits, sizeof gains[k]);
+    }
+}

@@ -58,6 +58,9 @@ cudaStream_t device_open_stream(void);
  * bits that the scrambling sequence skips, its distance needs two carries to come out below the period of 2^31 - 1. */
 uint64_t device_far_symbol(softqam_modulation modulation, unsigned n_layers);
 
+/* Mostly what a channel has, else any bits. */
+void device_fill_gains(harness_random *random, size_t n, float *gains);
+
 /* Everything that a call on device memory needs. */
 typedef struct device_fixture {
     softqam_demodulator *demodulator;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments in device memory, of any modulation, layers, strides, planes, codewords, scrambling, noise and alignment
- * together, give the CPU's bytes and write nothing else: as arguments, as descriptors in device memory, and by graphs
- * that are captured once, with the arguments, or with descriptors that change. */
+/* Segments in device memory, of any modulation, layers, strides, planes, codewords, scrambling, noise, gains and
+ * alignment together, give the CPU's bytes and write nothing else: as arguments, as descriptors in device memory, and
+ * by graphs that are captured once, with the arguments, or with descriptors that change. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +24,7 @@ typedef struct segment_set {
     softqam_segment copies[MAX_SEGMENTS];   /* to device memory */
     uint8_t *symbols, *d_symbols;
     float *noise, *d_noise;
+    float *gains, *d_gains; /* as many */
     uint8_t *expected, *got, *d_out;
     softqam_segment *d_segments;
     unsigned *d_n_segments;
@@ -52,10 +53,12 @@ static void open_set(segment_set *self, softqam_input_format in, softqam_output_
     const size_t in_nbytes = N_COMPONENTS * softqam_input_symbol_nbytes(in) / 2;
     self->symbols = harness_alloc(in_nbytes);
     self->noise = harness_alloc(N_NOISE * sizeof(float));
+    self->gains = harness_alloc(N_NOISE * sizeof(float));
     self->expected = harness_alloc(OUT_NBYTES);
     self->got = harness_alloc(OUT_NBYTES);
     CUDA(cudaMalloc((void **)&self->d_symbols, in_nbytes));
     CUDA(cudaMalloc((void **)&self->d_noise, N_NOISE * sizeof(float)));
+    CUDA(cudaMalloc((void **)&self->d_gains, N_NOISE * sizeof(float)));
     CUDA(cudaMalloc((void **)&self->d_out, OUT_NBYTES));
     CUDA(cudaMalloc((void **)&self->d_segments, sizeof self->copies * 2)); /* room for more than there are */
     CUDA(cudaMemset(self->d_segments, DEVICE_CANARY, sizeof self->copies * 2));
@@ -71,18 +74,21 @@ static void close_set(segment_set *self)
     softqam_demodulator_destroy(self->cuda);
     CUDA(cudaFree(self->d_symbols));
     CUDA(cudaFree(self->d_noise));
+    CUDA(cudaFree(self->d_gains));
     CUDA(cudaFree(self->d_out));
     CUDA(cudaFree(self->d_segments));
     CUDA(cudaFree(self->d_n_segments));
     CUDA(cudaFree(self->d_buffers));
     free(self->symbols);
     free(self->noise);
+    free(self->gains);
     free(self->expected);
     free(self->got);
 }
 
 /* A layer anywhere in what there is to read; most symbols of a layer are four of MAX_SYMBOLS' strides apart. */
-static void lay_out_layer(segment_set *self, harness_random *random, softqam_layer *layer, softqam_layer *copy)
+static void lay_out_layer(segment_set *self, harness_random *random, bool has_gains, softqam_layer *layer,
+                          softqam_layer *copy)
 {
     const size_t nbytes = softqam_input_symbol_nbytes(self->in) / 2;
     const bool planes = harness_random_below(random, 3) == 0;
@@ -95,6 +101,9 @@ static void lay_out_layer(segment_set *self, harness_random *random, softqam_lay
     copy->symbols_q = planes ? self->d_symbols + first_q * nbytes : NULL;
     layer->noise_var = self->out == SOFTQAM_OUTPUT_U8 ? NULL : self->noise + first_noise;
     copy->noise_var = self->out == SOFTQAM_OUTPUT_U8 ? NULL : self->d_noise + first_noise;
+    const size_t first_gain = harness_random_below(random, N_NOISE - 4 * MAX_SYMBOLS);
+    layer->gain = has_gains ? self->gains + first_gain : NULL;
+    copy->gain = has_gains ? self->d_gains + first_gain : NULL;
 }
 
 /* The layers as an equaliser writes them, a symbol from one to the next, or those that it has for one codeword of
@@ -111,6 +120,7 @@ static void interleave_layers(segment_set *self, harness_random *random, softqam
         segment->layers[k] = segment->layers[0];
         segment->layers[k].symbols = (const uint8_t *)segment->layers[0].symbols + k * nbytes;
         segment->layers[k].noise_var = segment->layers[0].noise_var + k;
+        segment->layers[k].gain = segment->layers[0].gain ? segment->layers[0].gain + k : NULL;
     }
 }
 
@@ -202,8 +212,9 @@ static void lay_out_segment(segment_set *self, harness_random *random, size_t k,
     if (self->out != SOFTQAM_OUTPUT_U8 && segment.n_symbols > 0 && harness_random_below(random, 2))
         segment.plane_stride = segment.n_symbols + harness_random_below(random, 40);
     softqam_segment copy = segment;
+    const bool has_gains = self->out != SOFTQAM_OUTPUT_U8 && harness_random_below(random, 3) == 0;
     for (size_t layer = 0; layer < n_layers; layer++)
-        lay_out_layer(self, random, &segment.layers[layer], &copy.layers[layer]);
+        lay_out_layer(self, random, has_gains, &segment.layers[layer], &copy.layers[layer]);
     if (self->out != SOFTQAM_OUTPUT_U8 && !segment.layers[0].symbols_q && harness_random_below(random, 2)) {
         harness_random same = *random;
         interleave_layers(self, random, &segment, n_layers);
@@ -235,10 +246,12 @@ static void fill_contents(segment_set *self, harness_random *random)
     else
         harness_random_fill(random, self->symbols, in_nbytes);
     harness_fill_noise(random, HARNESS_NOISE_ANY, N_NOISE, self->noise);
+    device_fill_gains(random, N_NOISE, self->gains);
     memset(self->expected, DEVICE_CANARY, OUT_NBYTES);
     harness_demodulate_segments(self->cpu, self->segments, self->n);
     CUDA(cudaMemcpy(self->d_symbols, self->symbols, in_nbytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_noise, self->noise, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_gains, self->gains, N_NOISE * sizeof(float), cudaMemcpyHostToDevice));
     CUDA(cudaMemset(self->d_out, DEVICE_CANARY, OUT_NBYTES));
     CUDA(cudaDeviceSynchronize());
 }
@@ -273,10 +286,11 @@ static void check_set(segment_set *self, const char *what)
     const softqam_segment *segment = &self->segments[k > 0 ? k - 1 : 0];
     fail_msg(
         "%s, input %d, output %d: byte %zu is %d, not %d; segment %zu of %zu: modulation %d, %zu symbols from %llu "
-        "on, %u layers, planes %zu, descramble %u, byte %zu of its output",
+        "on, %u layers, planes %zu, descramble %u, %s, byte %zu of its output",
         what, (int)self->in, (int)self->out, at, self->got[at], self->expected[at], k, self->n,
         (int)segment->modulation, segment->n_symbols, (unsigned long long)segment->first_symbol, segment->n_layers,
-        segment->plane_stride, segment->descramble, (size_t)(self->expected + at - (uint8_t *)segment->out));
+        segment->plane_stride, segment->descramble, segment->layers[0].gain ? "gains" : "no gains",
+        (size_t)(self->expected + at - (uint8_t *)segment->out));
 }
 
 static void demodulate_descriptors(segment_set *self, unsigned max_segments, size_t max_symbols, cudaStream_t stream)

@@ -76,6 +76,7 @@ static void add_layers(softqam_segment *segment, size_t symbol_nbytes)
         segment->layers[k] = segment->layers[0];
         segment->layers[k].symbols = (const uint8_t *)segment->layers[0].symbols + k * symbol_nbytes;
         segment->layers[k].noise_var = segment->layers[0].noise_var + k;
+        segment->layers[k].gain = segment->layers[0].gain ? segment->layers[0].gain + k : NULL;
     }
 }
 
@@ -100,6 +101,7 @@ static softqam_segment segment_of(const softqam_kernel_segment *from, size_t sym
         segment.layers[k].symbols = from->layers[k].symbols;
         segment.layers[k].symbols_q = from->layers[k].symbols_q;
         segment.layers[k].noise_var = from->layers[k].noise_var;
+        segment.layers[k].gain = from->gains[k];
     }
     if (from->has_codeword) {
         add_codeword(&segment, from);
@@ -145,9 +147,11 @@ static bool is_reached(const softqam_params *params, const softqam_kernel_segmen
     if (layer->symbols_q || segment->symbol_stride > 1 || segment->n_layers > 1 || segment->plane_stride > n ||
         segment->has_codeword)
         return true;
+    const size_t noise_nbytes = (segment->noise_stride ? n : 1) * sizeof(float);
     return fake_cuda_reaches(layer->symbols, n * params->input_nbytes) &&
            fake_cuda_reaches(segment->out, n * out_nbytes) &&
-           (!layer->noise_var || fake_cuda_reaches(layer->noise_var, (segment->noise_stride ? n : 1) * sizeof(float)));
+           (!layer->noise_var || fake_cuda_reaches(layer->noise_var, noise_nbytes)) &&
+           (!segment->gains[0] || fake_cuda_reaches(segment->gains[0], noise_nbytes));
 }
 
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)

@@ -380,7 +380,7 @@ HARNESS_TEST(test_cpu_calls_no_cuda)
 /* As many launches as the driver's space for arguments makes of a call's segments; empty ones take none of it. */
 HARNESS_TEST(test_launches)
 {
-    enum { N_SEGMENTS = 1000, MANY = 140, FEW = 12 };
+    enum { N_SEGMENTS = 1000, MANY = 120, FEW = 12 };
     static const char *const drivers[] = {"12010", "12000"};
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
