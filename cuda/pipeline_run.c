@@ -20,9 +20,9 @@ enum { MAPPED_NBYTES = 1 << 22 };
  * bus are busy at once. */
 enum { CHUNKS_PER_SLOT = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 
-/* One of a call's three streams of data. */
+/* One of a call's streams of data: symbols, noise, gains and values. */
 typedef enum route {
-    ROUTE_NONE,   /* no noise, or none that a symbol has of its own */
+    ROUTE_NONE,   /* no noise or gains, or none that a symbol has of its own */
     ROUTE_DIRECT, /* memory of the caller that the devices reach, in one piece */
     ROUTE_STAGED  /* gathered to or scattered from a slot's pinned memory */
 } route;
@@ -35,13 +35,16 @@ typedef struct run {
     size_t value_nbytes; /* most that a symbol's values take */
     route in;
     route noise;
+    route gain;
     route out;
 } run;
 
-/* A chunk's memory, on the device, mapped, or of the host: symbols, noise and values, each side by side. */
+/* A chunk's memory, on the device, mapped, or of the host: symbols, noise, gains and values, each side by side. A gain
+ * lies where its symbol's noise value does. */
 typedef struct chunk_memory {
     unsigned char *in;
     unsigned char *noise;
+    unsigned char *gain;
     unsigned char *out;
 } chunk_memory;
 
@@ -55,22 +58,23 @@ static chunk_memory divide(const run *r, unsigned char *memory, size_t n_symbols
     chunk_memory parts;
     parts.in = memory;
     parts.noise = parts.in + aligned_part(n_symbols * r->list->params->input_nbytes);
-    parts.out = parts.noise + (r->noise == ROUTE_NONE ? 0 : aligned_part(n_symbols * sizeof(float)));
+    parts.gain = parts.noise + (r->noise == ROUTE_NONE ? 0 : aligned_part(n_symbols * sizeof(float)));
+    parts.out = parts.gain + (r->gain == ROUTE_NONE ? 0 : aligned_part(n_symbols * sizeof(float)));
     return parts;
 }
 
 /* How many symbols fit into a slot, and no more than a chunk has. */
 static size_t slot_symbols(const run *r, const slot *s)
 {
-    const size_t nbytes =
-        r->list->params->input_nbytes + (r->noise == ROUTE_NONE ? 0 : sizeof(float)) + r->value_nbytes;
-    const size_t n = (s->nbytes - 2 * PART_ALIGNMENT) / nbytes;
+    const unsigned n_floats = (r->noise == ROUTE_NONE ? 0 : 1) + (r->gain == ROUTE_NONE ? 0 : 1);
+    const size_t nbytes = r->list->params->input_nbytes + n_floats * sizeof(float) + r->value_nbytes;
+    const size_t n = (s->nbytes - (r->gain == ROUTE_NONE ? 2 : 3) * PART_ALIGNMENT) / nbytes;
     return n < r->gpu->chunk_symbols ? n : r->gpu->chunk_symbols;
 }
 
 static bool is_staged(const run *r)
 {
-    return r->in == ROUTE_STAGED || r->noise == ROUTE_STAGED || r->out == ROUTE_STAGED;
+    return r->in == ROUTE_STAGED || r->noise == ROUTE_STAGED || r->gain == ROUTE_STAGED || r->out == ROUTE_STAGED;
 }
 
 /* A chunk's spans, one after the other: each is of one segment, and has its range of the chunk's symbols, noise
@@ -102,7 +106,9 @@ static bool walk_next(span_walk *walk)
         return false;
     walk->span = softqam_cursor_take(&walk->cursor, walk->n_left);
     const size_t n = walk->span.n_symbols;
-    const bool noise_each = walk->span.layers[0].noise_var && (walk->span.noise_stride != 0 || walk->span.n_layers > 1);
+    const softqam_layer *layer = &walk->span.layers[0];
+    const bool noise_each =
+        layer->noise_var && (walk->span.noise_stride != 0 || walk->span.n_layers > 1 || layer->gain);
     walk->n_left -= n;
     walk->in_nbytes = n * params->input_nbytes;
     walk->noise_nbytes = noise_each ? n * sizeof(float) : 0;
@@ -120,6 +126,8 @@ static span_walk gather(const run *r, const slot *s, chunk_memory host)
         if (r->noise == ROUTE_STAGED && walk.noise_nbytes > 0)
             softqam_segment_gather_noise(&walk.span, 0, walk.span.n_symbols,
                                          (float *)(void *)(host.noise + walk.noise));
+        if (r->gain == ROUTE_STAGED && walk.span.layers[0].gain)
+            softqam_segment_gather_gains(&walk.span, 0, walk.span.n_symbols, (float *)(void *)(host.gain + walk.noise));
     }
     return walk;
 }
@@ -177,7 +185,7 @@ static void scatter(const run *r, const slot *s)
 /* The host memory of a slot's chunk: the slot's own, but the caller's where that is used as it lies. */
 static chunk_memory host_memory(const run *r, const slot *s)
 {
-    chunk_memory host = {NULL, NULL, NULL};
+    chunk_memory host = {NULL, NULL, NULL, NULL};
     softqam_cursor cursor = softqam_cursor_at(r->list, s->first);
     const softqam_segment span = softqam_cursor_take(&cursor, s->n_symbols);
     if (is_staged(r))
@@ -186,6 +194,8 @@ static chunk_memory host_memory(const run *r, const slot *s)
         host.in = (unsigned char *)(uintptr_t)span.layers[0].symbols;
     if (r->noise == ROUTE_DIRECT)
         host.noise = (unsigned char *)(uintptr_t)span.layers[0].noise_var;
+    if (r->gain == ROUTE_DIRECT)
+        host.gain = (unsigned char *)(uintptr_t)span.layers[0].gain;
     if (r->out == ROUTE_DIRECT)
         host.out = span.out;
     return host;
@@ -202,12 +212,13 @@ static softqam_status launch_chunk(const run *r, const slot *s, chunk_memory dev
         softqam_segment segment = walk.span;
         const float *caller_noise = segment.layers[0].noise_var;
         const float *noise = walk.noise_nbytes > 0 ? (const float *)(const void *)(device.noise + walk.noise) : NULL;
+        const float *gain = segment.layers[0].gain ? (const float *)(const void *)(device.gain + walk.noise) : NULL;
         segment.n_layers = 1;
         segment.symbol_stride = 1;
         segment.noise_stride = 1;
         segment.plane_stride = walk.span.plane_stride != 0 ? walk.span.n_symbols : 0;
         segment.codeword = (softqam_codeword){0}; /* the host takes the values to soft buffers */
-        segment.layers[0] = (softqam_layer){.symbols = device.in + walk.in, .noise_var = noise};
+        segment.layers[0] = (softqam_layer){.symbols = device.in + walk.in, .noise_var = noise, .gain = gain};
         segment.out = device.out + walk.out;
         error = softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f);
     }
@@ -238,6 +249,8 @@ static softqam_status slot_start(const run *r, slot *s, size_t first, size_t n_s
     TRY_CUDA(cudaMemcpyAsync, device.in, host.in, end.in, cudaMemcpyHostToDevice, s->stream);
     if (end.noise > 0)
         TRY_CUDA(cudaMemcpyAsync, device.noise, host.noise, end.noise, cudaMemcpyHostToDevice, s->stream);
+    if (r->gain != ROUTE_NONE && end.noise > 0)
+        TRY_CUDA(cudaMemcpyAsync, device.gain, host.gain, end.noise, cudaMemcpyHostToDevice, s->stream);
     TRY(launch_chunk(r, s, device));
     TRY_CUDA(cudaMemcpyAsync, host.out, device.out, end.out, cudaMemcpyDeviceToHost, s->stream);
     return SOFTQAM_OK;
@@ -376,6 +389,8 @@ static softqam_status run_mapped(const run *r)
     TRY(device_address(r->gpu, &memory.in));
     if (r->noise != ROUTE_NONE)
         TRY(device_address(r->gpu, &memory.noise));
+    if (r->gain != ROUTE_NONE)
+        TRY(device_address(r->gpu, &memory.gain));
     TRY(device_address(r->gpu, &memory.out));
     TRY(launch_chunk(r, s, memory));
     return slot_finish(r, s);
@@ -420,7 +435,8 @@ static softqam_status find_routes(run *r)
     const bool has_one_noise = segment.noise_stride == 0 && segment.n_layers == 1;
     r->in = ROUTE_STAGED;
     r->out = ROUTE_STAGED;
-    r->noise = has_noise && !(is_alone && has_one_noise) ? ROUTE_STAGED : ROUTE_NONE;
+    r->noise = has_noise && !(is_alone && has_one_noise && !r->list->has_gains) ? ROUTE_STAGED : ROUTE_NONE;
+    r->gain = r->list->has_gains ? ROUTE_STAGED : ROUTE_NONE;
     for (unsigned k = 0; k < segment.n_layers; k++) {
         const softqam_layer *layer = &segment.layers[k];
         TRY(find_route(r->gpu, is_alone && softqam_segment_is_contiguous(&segment) ? &r->in : NULL, layer->symbols,
@@ -430,6 +446,9 @@ static softqam_status find_routes(run *r)
         if (has_noise)
             TRY(find_route(r->gpu, is_alone && has_noise_each ? &r->noise : NULL, layer->noise_var, n * sizeof(float),
                            "noise_var"));
+        if (layer->gain)
+            TRY(find_route(r->gpu, is_alone && has_noise_each ? &r->gain : NULL, layer->gain, n * sizeof(float),
+                           "gain"));
     }
     if (segment.codeword.n_code_blocks != 0)
         return find_route(r->gpu, NULL, codeword_memory(&segment.codeword), 1, "codeword.buffers");

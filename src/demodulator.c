@@ -71,9 +71,7 @@ static softqam_status run_on_gpu(const softqam_demodulator *demodulator, const s
 {
     softqam_gpu *gpu = NULL;
     size_t n_done;
-    softqam_status status = softqam_context_gpu_for_host_calls(demodulator->context, &gpu);
-    if (status == SOFTQAM_OK)
-        status = softqam_segment_list_refuse_gains(list);
+    const softqam_status status = softqam_context_gpu_for_host_calls(demodulator->context, &gpu);
     if (status != SOFTQAM_OK)
         return status;
     return softqam_gpu_backend.demodulate(gpu, softqam_threads_pool(&demodulator->context->threads), list, &n_done);
@@ -85,7 +83,7 @@ static softqam_status run_auto(const softqam_demodulator *demodulator, const sof
     softqam_context *context = demodulator->context;
     softqam_gpu *gpu = NULL;
     size_t n_done = 0;
-    if (list->n_symbols >= SOFTQAM_AUTO_MIN_SYMBOLS && !list->has_gains)
+    if (list->n_symbols >= SOFTQAM_AUTO_MIN_SYMBOLS)
         gpu = softqam_context_gpu_of_auto(context);
     if (gpu && !softqam_gpu_backend.is_busy(gpu)) {
         const softqam_error_note note = softqam_error_note_take();

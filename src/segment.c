@@ -224,13 +224,31 @@ void softqam_segment_gather_symbols(const softqam_params *params, const softqam_
     }
 }
 
-void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise)
+/* Noise values or gains, which `from` has of each layer. */
+static void gather_floats(const softqam_segment *segment, const float *const from[SOFTQAM_MAX_LAYERS], size_t first,
+                          size_t n, float *to)
 {
     const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
     for (size_t k = 0; k < n_layers && k < n; k++) {
-        const float *from = segment->layers[(first + k) % n_layers].noise_var;
+        const float *of_layer = from[(first + k) % n_layers];
         size_t at = (first + k) / n_layers * segment->noise_stride;
         for (size_t j = k; j < n; j += n_layers, at += segment->noise_stride)
-            noise[j] = from[at];
+            to[j] = of_layer[at];
     }
+}
+
+void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise)
+{
+    const float *from[SOFTQAM_MAX_LAYERS];
+    for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++)
+        from[k] = segment->layers[k].noise_var;
+    gather_floats(segment, from, first, n, noise);
+}
+
+void softqam_segment_gather_gains(const softqam_segment *segment, size_t first, size_t n, float *gains)
+{
+    const float *from[SOFTQAM_MAX_LAYERS];
+    for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++)
+        from[k] = segment->layers[k].gain;
+    gather_floats(segment, from, first, n, gains);
 }

@@ -50,9 +50,6 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list);
 /* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
 
-/* SOFTQAM_ERROR_INVALID_ARGUMENT where a segment of a checked list has gains, which kernels do not take yet. */
-softqam_status softqam_segment_list_refuse_gains(const softqam_segment_list *list);
-
 /* Checks a call without segments and makes it the only segment of the list, by softqam_segment_set_call(). */
 softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softqam_segment *segment,
                                                const softqam_params *params, const void *symbols,
@@ -151,9 +148,10 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
 bool softqam_segment_is_contiguous(const softqam_segment *segment);
 
 /* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise
- * values. A symbol_stride or n_layers of 0 counts as 1. */
+ * values or gains. A symbol_stride or n_layers of 0 counts as 1. */
 void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
                                     size_t n, void *symbols);
 void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise);
+void softqam_segment_gather_gains(const softqam_segment *segment, size_t first, size_t n, float *gains);
 
 #endif

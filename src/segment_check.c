@@ -473,13 +473,6 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     return SOFTQAM_OK;
 }
 
-softqam_status softqam_segment_list_refuse_gains(const softqam_segment_list *list)
-{
-    return list->has_gains ? softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                          "segment.layers[0].gain is given, which CUDA does not take in this version")
-                           : SOFTQAM_OK;
-}
-
 softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softqam_segment *segment,
                                                const softqam_params *params, const void *symbols,
                                                const float *noise_var, size_t n_symbols, void *out)

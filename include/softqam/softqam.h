@@ -404,9 +404,7 @@ typedef struct softqam_layer {
      *      r = fl(1 / g), I and Q are fl(v r), w = fl(fl(fl(scale g) g) / N0)
      *
      *  A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40] counts as the nearer end; a
-     *  weight w beyond the largest float counts as that. NULL for SOFTQAM_OUTPUT_U8. CUDA takes no gains in this
-     *  version: calls refuse them, SOFTQAM_BACKEND_AUTO gives them to the CPU, and descriptors in device memory must
-     *  have NULL. */
+     *  weight w beyond the largest float counts as that. NULL for SOFTQAM_OUTPUT_U8. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;

@@ -20,6 +20,7 @@ typedef struct layer_memory {
     uint8_t i[MOST_ELEMENTS * MOST_STRIDE * 8];
     uint8_t q[MOST_ELEMENTS * MOST_STRIDE * 4];
     float noise[MOST_ELEMENTS * MOST_STRIDE];
+    float gains[MOST_ELEMENTS * MOST_STRIDE];
 } layer_memory;
 
 static softqam_segment random_segment(harness_random *random, layer_memory memory[SOFTQAM_MAX_LAYERS], uint8_t *out)
@@ -39,12 +40,14 @@ static softqam_segment random_segment(harness_random *random, layer_memory memor
     for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++)
         segment.layers[k] = (softqam_layer){.symbols = memory[k].i,
                                             .symbols_q = harness_random_below(random, 3) ? NULL : memory[k].q,
-                                            .noise_var = memory[k].noise};
+                                            .noise_var = memory[k].noise,
+                                            .gain = memory[k].gains};
     return segment;
 }
 
-/* The symbols and noise of a segment, in the order of its definition. */
-static void define(const softqam_params *params, const softqam_segment *segment, uint8_t *symbols, float *noise)
+/* The symbols, noise and gains of a segment, in the order of its definition. */
+static void define(const softqam_params *params, const softqam_segment *segment, uint8_t *symbols, float *noise,
+                   float *gains)
 {
     const size_t n_layers = segment->n_layers ? segment->n_layers : 1, half = params->input_nbytes / 2;
     const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
@@ -56,6 +59,7 @@ static void define(const softqam_params *params, const softqam_segment *segment,
         memcpy(symbols + (2 * i + 1) * half,
                layer->symbols_q ? (const uint8_t *)layer->symbols_q + at : both + 2 * at + half, half);
         noise[i] = layer->noise_var[i / n_layers * segment->noise_stride];
+        gains[i] = layer->gain[i / n_layers * segment->noise_stride];
     }
 }
 
@@ -63,10 +67,10 @@ static void check_spans(harness_random *random, softqam_segment_list *list, cons
                         uint8_t *out)
 {
     static uint8_t symbols[MOST_SYMBOLS * 8], got[MOST_SYMBOLS * 8];
-    static float noise[MOST_SYMBOLS], got_noise[MOST_SYMBOLS];
+    static float noise[MOST_SYMBOLS], got_noise[MOST_SYMBOLS], gains[MOST_SYMBOLS], got_gains[MOST_SYMBOLS];
     const softqam_params *params = list->params;
     const size_t nbytes = params->input_nbytes;
-    define(params, segment, symbols, noise);
+    define(params, segment, symbols, noise, gains);
     softqam_cursor cursor = softqam_cursor_at(list, 0);
     for (size_t first = 0; first < segment->n_symbols;) {
         softqam_segment span = softqam_cursor_take(&cursor, 1 + harness_random_below(random, segment->n_symbols));
@@ -78,8 +82,10 @@ static void check_spans(harness_random *random, softqam_segment_list *list, cons
         assert_int_equal(span.plane_stride, segment->plane_stride);
         softqam_segment_gather_symbols(params, &span, skipped, span.n_symbols - skipped, got);
         softqam_segment_gather_noise(&span, skipped, span.n_symbols - skipped, got_noise);
+        softqam_segment_gather_gains(&span, skipped, span.n_symbols - skipped, got_gains);
         assert_memory_equal(got, symbols + (first + skipped) * nbytes, (span.n_symbols - skipped) * nbytes);
         assert_memory_equal(got_noise, noise + first + skipped, (span.n_symbols - skipped) * sizeof *noise);
+        assert_memory_equal(got_gains, gains + first + skipped, (span.n_symbols - skipped) * sizeof *gains);
         first += span.n_symbols;
     }
 }

@@ -15,11 +15,9 @@ __attribute__((constructor)) static void require_cuda(void) { harness_require_cu
 HARNESS_TEST(test_refused)
 {
     static const size_t places[] = {
-        offsetof(softqam_segment, layers[0].symbols),
-        offsetof(softqam_segment, layers[1].symbols),
-        offsetof(softqam_segment, layers[1].symbols_q),
-        offsetof(softqam_segment, layers[1].noise_var),
-        offsetof(softqam_segment, out),
+        offsetof(softqam_segment, layers[0].symbols),   offsetof(softqam_segment, layers[1].symbols),
+        offsetof(softqam_segment, layers[1].symbols_q), offsetof(softqam_segment, layers[1].noise_var),
+        offsetof(softqam_segment, layers[1].gain),      offsetof(softqam_segment, out),
     };
     enum { ELEMENTS = 1000, LAYERS = 2, SYMBOLS = LAYERS * ELEMENTS };
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
@@ -31,7 +29,8 @@ HARNESS_TEST(test_refused)
     for (size_t k = 0; k < (size_t)ELEMENTS * 2; k++)
         memory[k] = 0.5F;
     assert_int_equal(cudaMalloc(&device, (size_t)SYMBOLS * HARNESS_SYMBOL_BITS), cudaSuccess);
-    const softqam_layer layer = {.symbols = memory, .symbols_q = memory + ELEMENTS, .noise_var = memory};
+    const softqam_layer layer = {
+        .symbols = memory, .symbols_q = memory + ELEMENTS, .noise_var = memory, .gain = memory};
     const softqam_segment good = {
         .n_symbols = SYMBOLS, .n_layers = LAYERS, .layers = {layer, layer}, .noise_stride = 1, .out = out};
     for (size_t k = 0; k < HARNESS_COUNT(places); k++)

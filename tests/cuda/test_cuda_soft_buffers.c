@@ -38,6 +38,7 @@ typedef struct fixture {
     harness_random random;
     uint8_t *symbols, *d_symbols;
     float *noise, *d_noise;
+    float *gains, *d_gains; /* as many */
     uint8_t *expected, *got, *d_out;
     size_t end; /* of the outputs */
     size_t n_codewords;
@@ -175,6 +176,7 @@ static void lay_out_layers(fixture *self, softqam_segment *segment, softqam_segm
     segment->noise_stride = is_interleaved ? segment->symbol_stride : below(self, 3) ? 1 : 0;
     const size_t room = N_SYMBOLS / 2 - (segment->n_symbols + 1) * 2;
     const size_t first = below(self, room);
+    const bool has_gains = below(self, 3) == 0;
     copy->symbol_stride = segment->symbol_stride;
     copy->noise_stride = segment->noise_stride;
     for (unsigned k = 0; k < segment->n_layers; k++) {
@@ -183,12 +185,12 @@ static void lay_out_layers(fixture *self, softqam_segment *segment, softqam_segm
         segment->layers[k] = (softqam_layer){self->symbols + at * nbytes / (is_apart ? 2 : 1),
                                              is_apart ? self->symbols + at_q * nbytes / 2 : NULL,
                                              self->noise + at,
-                                             NULL,
+                                             has_gains ? self->gains + at : NULL,
                                              {0}};
         copy->layers[k] = (softqam_layer){self->d_symbols + at * nbytes / (is_apart ? 2 : 1),
                                           is_apart ? self->d_symbols + at_q * nbytes / 2 : NULL,
                                           self->d_noise + at,
-                                          NULL,
+                                          has_gains ? self->d_gains + at : NULL,
                                           {0}};
     }
 }
@@ -281,10 +283,12 @@ static fixture *open_fixture(softqam_input_format in, softqam_output_format out,
     const size_t in_nbytes = N_SYMBOLS * softqam_input_symbol_nbytes(in);
     self->symbols = harness_alloc(in_nbytes);
     self->noise = harness_alloc(N_SYMBOLS * sizeof(float));
+    self->gains = harness_alloc(N_SYMBOLS * sizeof(float));
     self->expected = harness_alloc(OUT_NBYTES);
     self->got = harness_alloc(OUT_NBYTES);
     CUDA(cudaMalloc((void **)&self->d_symbols, in_nbytes));
     CUDA(cudaMalloc((void **)&self->d_noise, N_SYMBOLS * sizeof(float)));
+    CUDA(cudaMalloc((void **)&self->d_gains, N_SYMBOLS * sizeof(float)));
     CUDA(cudaMalloc((void **)&self->d_out, OUT_NBYTES));
     CUDA(cudaMalloc((void **)&self->d_segments, sizeof self->copies));
     CUDA(cudaMalloc((void **)&self->d_n_segments, sizeof(unsigned)));
@@ -295,8 +299,10 @@ static fixture *open_fixture(softqam_input_format in, softqam_output_format out,
     else
         harness_random_fill(&self->random, self->symbols, in_nbytes);
     harness_fill_noise(&self->random, HARNESS_NOISE_ANY, N_SYMBOLS, self->noise);
+    device_fill_gains(&self->random, N_SYMBOLS, self->gains);
     CUDA(cudaMemcpy(self->d_symbols, self->symbols, in_nbytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_noise, self->noise, N_SYMBOLS * sizeof(float), cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_gains, self->gains, N_SYMBOLS * sizeof(float), cudaMemcpyHostToDevice));
     self->cpu = open_demodulator(SOFTQAM_BACKEND_CPU, self);
     self->cuda = open_demodulator(SOFTQAM_BACKEND_CUDA, self);
     return self;
@@ -310,11 +316,13 @@ static void close_fixture(fixture *self)
         CUDA(cudaFree(self->codewords[k].d_pointers));
     CUDA(cudaFree(self->d_symbols));
     CUDA(cudaFree(self->d_noise));
+    CUDA(cudaFree(self->d_gains));
     CUDA(cudaFree(self->d_out));
     CUDA(cudaFree(self->d_segments));
     CUDA(cudaFree(self->d_n_segments));
     free(self->symbols);
     free(self->noise);
+    free(self->gains);
     free(self->expected);
     free(self->got);
     free(self);

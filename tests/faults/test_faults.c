@@ -40,6 +40,7 @@ typedef struct life {
     size_t out_nbytes;
     float symbols[2 * N_SYMBOLS];
     float noise_var[N_SYMBOLS];
+    float gains[N_SYMBOLS]; /* 1: they change nothing */
     uint8_t expected[8 * N_SYMBOLS];
     uint8_t out[8 * N_SYMBOLS];
 } life;
@@ -56,6 +57,8 @@ static life *open_life(const kind_of_life *kind)
     harness_random random = harness_random_stream(1);
     harness_fill_mixture(&random, self->n_symbols, self->symbols);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, self->n_symbols, self->noise_var);
+    for (size_t i = 0; i < self->n_symbols; i++)
+        self->gains[i] = 1;
     harness_setup setup = harness_format_setup(kind->format, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     setup.context.n_threads = 1;
@@ -130,6 +133,14 @@ static softqam_status demodulate_segments(softqam_demodulator *demodulator, cons
         first += n;
     }
     return softqam_demodulate_segments(demodulator, segments, 3);
+}
+
+static softqam_status demodulate_gains(softqam_demodulator *demodulator, const life *self, const void *symbols,
+                                       void *out)
+{
+    softqam_segment segment = harness_segment(symbols, noise_of(self), 1, self->n_symbols, out);
+    segment.layers[0].gain = self->gains;
+    return softqam_demodulate_segments(demodulator, &segment, 1);
 }
 
 /* Each code block where its values would lie anyway. */
@@ -310,6 +321,7 @@ static void live(life *self, fault_kind kind)
     try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
     if (self->config.output_format != SOFTQAM_OUTPUT_U8) {
         try_call(demodulator, self, demodulate_codeword, self->symbols, self->out, kind, "a codeword");
+        try_call(demodulator, self, demodulate_gains, self->symbols, self->out, kind, "gains");
         try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
     }
     use_host_memory(demodulator, self, kind);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A gain for each resource element: the LLRs are those that reference/contract.h specifies for y = g x + n, to the last
- * bit, in every layout; and they are what brute force finds for that. */
+ * bit, in every layout, in calls of several segments and of memory that devices reach; and they are what brute force
+ * finds for that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "max_log.h"
 #include "specified_fixture.h"
 
-enum { STREAM_LAYOUTS = 1, STREAM_TRUTH };
+enum { STREAM_LAYOUTS = 1, STREAM_TRUTH, STREAM_LISTS, STREAM_PINNED, STREAM_ENDS };
 enum { MAX_ELEMENTS = 1500, MAX_STRIDE = 8, MAX_LAYERS = SOFTQAM_MAX_LAYERS };
 enum { MAX_ITEMS = MAX_ELEMENTS * MAX_STRIDE + MAX_LAYERS };
 
@@ -129,7 +130,7 @@ static void specify_in(const trial *self, size_t i, uint8_t *to)
     float symbol[2];
     harness_widen(config->input_format, 0,
                   (const uint8_t *)layer->symbols + element * segment->symbol_stride * sample_nbytes, 1, symbol);
-    specify_symbol(&of, symbol, layer->noise_var[at], self->has_ones ? NULL : &layer->gain[at],
+    specify_symbol(&of, symbol, layer->noise_var[at], self->has_ones || !layer->gain ? NULL : &layer->gain[at],
                    segment->first_symbol + i, to);
 }
 
@@ -178,6 +179,149 @@ HARNESS_TEST(test_layouts)
         choose_config(&random, &of.config);
         choose_layout(&random, &of);
         fill(&random, &of);
+        check(&on, &of);
+    }
+    trial_close(&of);
+}
+
+/* Chunks begin in any segment and layer. */
+static softqam_context *create_context(size_t chunk_symbols, unsigned n_threads)
+{
+    harness_setup setup = harness_default_setup();
+    setup.context.chunk_symbols = chunk_symbols;
+    setup.context.n_threads = n_threads;
+    return harness_create_context(&setup);
+}
+
+/* Segments with gains and without in one call. */
+HARNESS_TEST(test_lists)
+{
+    enum { N_SEGMENTS = 5 };
+    static const size_t chunks[] = {1, 100, 1000, 1 << 20};
+    harness_random random = harness_random_stream(STREAM_LISTS);
+    trial of[N_SEGMENTS];
+    for (size_t k = 0; k < N_SEGMENTS; k++)
+        trial_open(&of[k]);
+    for (size_t n = 0; n < 200; n++) {
+        softqam_segment segments[N_SEGMENTS];
+        size_t end = 0, first[N_SEGMENTS];
+        choose_config(&random, &of[0].config);
+        const size_t nbytes = softqam_output_nbytes(of[0].config.output_format, of[0].config.modulation, 1);
+        for (size_t k = 0; k < N_SEGMENTS; k++) {
+            of[k].config = of[0].config;
+            choose_layout(&random, &of[k]);
+            fill(&random, &of[k]);
+            for (unsigned layer = 0; k % 2 && layer < of[k].segment.n_layers; layer++)
+                of[k].segment.layers[layer].gain = NULL;
+            first[k] = end;
+            end += of[k].segment.n_symbols * nbytes;
+        }
+        scoped_memory uint8_t *expected = malloc(end), *got = malloc(end);
+        assert_true(expected && got);
+        for (size_t k = 0; k < N_SEGMENTS; k++) {
+            of[k].segment.out = got + first[k];
+            segments[k] = of[k].segment;
+            for (size_t i = 0; i < segments[k].n_symbols; i++)
+                specify_in(&of[k], i, expected + first[k] + i * nbytes);
+        }
+        softqam_context *context = create_context(chunks[n % HARNESS_COUNT(chunks)], 1 + n / 4 % 3);
+        softqam_demodulator *demodulator = create(&of[0], context);
+        memset(got, 0x5a, end);
+        assert_int_equal(softqam_demodulate_segments(demodulator, segments, N_SEGMENTS), SOFTQAM_OK);
+        assert_memory_equal(got, expected, end);
+        softqam_demodulator_destroy(demodulator);
+        softqam_context_destroy(context);
+    }
+    for (size_t k = 0; k < N_SEGMENTS; k++)
+        trial_close(&of[k]);
+}
+
+/* A copy in memory that devices reach where it is that one's turn, and the other again. */
+static void *copy_of(softqam_context *context, const void *from, size_t nbytes, bool is_pinned)
+{
+    void *memory = NULL;
+    if (is_pinned)
+        assert_int_equal(softqam_host_alloc(context, nbytes, &memory), SOFTQAM_OK);
+    else
+        memory = harness_alloc(nbytes);
+    memcpy(memory, from, nbytes);
+    return memory;
+}
+
+static void free_copy(void *memory, bool is_pinned) { is_pinned ? softqam_host_free(memory) : free(memory); }
+
+/* Symbols, noise, gains and LLRs of one segment, each in memory that devices reach or not. */
+HARNESS_TEST(test_memory)
+{
+    harness_random random = harness_random_stream(STREAM_PINNED);
+    trial of;
+    trial_open(&of);
+    for (unsigned n = 0; n < 64; n++) {
+        choose_config(&random, &of.config);
+        of.config.input_format = SOFTQAM_INPUT_CF32;
+        choose_layout(&random, &of);
+        of.segment.n_symbols = MAX_ELEMENTS;
+        of.segment.n_layers = 1;
+        of.segment.symbol_stride = of.segment.noise_stride = 1;
+        fill(&random, &of);
+        of.segment.layers[0] = (softqam_layer){.symbols = of.symbols, .noise_var = of.noise, .gain = of.gains};
+        const size_t nbytes = softqam_output_nbytes(of.config.output_format, of.config.modulation, 1);
+        scoped_memory uint8_t *expected = harness_alloc(MAX_ELEMENTS * nbytes);
+        for (size_t i = 0; i < MAX_ELEMENTS; i++)
+            specify_in(&of, i, expected + i * nbytes);
+        softqam_context *context = create_context(n & 16 ? 100 : 1 << 20, 1);
+        softqam_demodulator *demodulator = create(&of, context);
+        softqam_segment segment = of.segment;
+        void *symbols = copy_of(context, of.symbols, 2 * MAX_ELEMENTS * sizeof(float), n & 1);
+        void *noise = copy_of(context, of.noise, MAX_ELEMENTS * sizeof(float), n & 2);
+        void *gains = copy_of(context, of.gains, MAX_ELEMENTS * sizeof(float), n & 4);
+        segment.out = copy_of(context, expected, MAX_ELEMENTS * nbytes, n & 8);
+        segment.layers[0] = (softqam_layer){.symbols = symbols, .noise_var = noise, .gain = gains};
+        memset(segment.out, 0x5a, MAX_ELEMENTS * nbytes);
+        assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_OK);
+        assert_memory_equal(segment.out, expected, MAX_ELEMENTS * nbytes);
+        free_copy(symbols, n & 1);
+        free_copy(noise, n & 2);
+        free_copy(gains, n & 4);
+        free_copy(segment.out, n & 8);
+        softqam_demodulator_destroy(demodulator);
+        softqam_context_destroy(context);
+    }
+    trial_close(&of);
+}
+
+/* Gains, noise values and components at all powers of two and beside them, where weights come to the ends of the
+ * floats and LLRs to those of their format. */
+HARNESS_TEST(test_ends)
+{
+    harness_random random = harness_random_stream(STREAM_ENDS);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1);
+    trial of;
+    trial_open(&of);
+    for (size_t n = harness_symbol_count(HARNESS_SANITIZED ? 200 : 1000); n > 0; n--) {
+        choose_config(&random, &of.config);
+        if (of.config.output_format == SOFTQAM_OUTPUT_S8 && harness_random_below(&random, 2))
+            of.config.llr_scale = harness_random_below(&random, 2) ? 0x1p-10F : 0x1p20F;
+        if (of.config.output_format == SOFTQAM_OUTPUT_S16 && harness_random_below(&random, 2))
+            of.config.llr_scale = harness_random_below(&random, 2) ? 0x1p-10F : 0x1p14F;
+        of.config.input_format = SOFTQAM_INPUT_CF32;
+        choose_layout(&random, &of);
+        fill(&random, &of);
+        of.has_ones = false;
+        for (size_t i = 0; i < MAX_ITEMS; i++) {
+            const int gain = (int)harness_random_below(&random, 277) - 149;
+            const int llr = (int)harness_random_below(&random, 12) - 4; /* of the LLR, where that can be */
+            const int limited = gain < -40 ? -40 : gain > 40 ? 40 : gain;
+            const int noise = (int)harness_random_below(&random, 277) - 149;
+            const int of_noise = of.config.noise_form == SOFTQAM_NOISE_FORM_INVERSE ? -noise : noise;
+            const int limited_noise = of_noise < -100 ? -100 : of_noise > 40 ? 40 : of_noise;
+            of.gains[i] = ldexpf(1 + (float)harness_random_below(&random, 3) * 0x1p-23F, gain);
+            of.noise[i] = ldexpf(1 + (float)harness_random_below(&random, 3) * 0x1p-22F, noise);
+            for (size_t axis = 0; axis < 2; axis++)
+                of.symbols[2 * i + axis] = ldexpf((harness_random_below(&random, 2) ? 1 : -1) *
+                                                      (1 + (float)harness_random_below(&random, 1 << 23) * 0x1p-23F),
+                                                  llr + limited_noise - limited - ilogbf(of.config.llr_scale));
+        }
         check(&on, &of);
     }
     trial_close(&of);
