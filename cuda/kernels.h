@@ -45,6 +45,7 @@ typedef struct softqam_kernel_segment {
     uint8_t is_descrambled;
     uint8_t has_codeword;
     uint8_t is_deinterleaved; /* each code block, with a codeword */
+    uint8_t is_simple;        /* I and Q side by side, each symbol with a noise value, no gains */
     /* With a codeword. */
     uint32_t codeword_symbol; /* of the segment's first symbol */
     softqam_blocks blocks;
@@ -62,6 +63,7 @@ typedef struct softqam_kernel_soft {
     /* Of an argument. */
     uint32_t first_block;  /* the first code block's number among those transmitted */
     uint32_t block_parts;  /* thread blocks that share a code block */
+    uint32_t per_part;     /* 2^32 over that, rounded up; 0 of one */
     uint32_t part_symbols; /* that each of these takes */
 } softqam_kernel_soft;
 
@@ -129,7 +131,9 @@ HOST_AND_DEVICE static inline void softqam_kernel_segment_make(softqam_kernel_se
     to->n_layers = (uint8_t)(n_layers ? n_layers : 1);
     to->noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
     to->is_descrambled = from->descramble != 0;
+    to->is_simple = to->noise_stride != 0 && !from->layers[0].gain;
     for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
+        to->is_simple &= k >= to->n_layers || !from->layers[k].symbols_q;
         to->layers[k].symbols = from->layers[k].symbols;
         to->layers[k].symbols_q = from->layers[k].symbols_q;
         to->layers[k].noise_var = from->layers[k].noise_var;

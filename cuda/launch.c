@@ -257,6 +257,7 @@ static size_t lay_out_soft_blocks(softqam_kernel_soft *soft, const softqam_kerne
     const uint32_t longest = softqam_blocks_longest(&segment->blocks);
     soft->first_block = softqam_block_at(&segment->blocks, segment->codeword_symbol).j;
     soft->block_parts = soft->is_repeated ? 1 : (uint32_t)count_blocks(longest, most);
+    soft->per_part = soft->block_parts > 1 ? UINT32_MAX / soft->block_parts + 1 : 0;
     soft->part_symbols = (uint32_t)count_blocks(longest, soft->block_parts);
     if (soft->part_symbols <= most - SIDE_BY_SIDE)
         soft->part_symbols = (soft->part_symbols + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE * SIDE_BY_SIDE;

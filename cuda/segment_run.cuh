@@ -55,15 +55,11 @@ static __device__ __noinline__ block_values find_block_values(uint32_t symbol, u
     return values;
 }
 
-/* What is known of the input of the block's segment; asked by a warp. */
+/* What is known of the input of the block's segment. */
 static __device__ __forceinline__ source_kind kind_of_segment()
 {
-    const unsigned lane = threadIdx.x % WARP_THREADS;
-    if (block.segment.gains[0])
-        return GAIN_SOURCE;
-    const bool is_apart = lane < block.segment.n_layers && block.segment.layers[lane].symbols_q;
-    if (__any_sync(0xffffffffu, is_apart) || block.segment.noise_stride == 0)
-        return ANY_SOURCE;
+    if (!block.segment.is_simple)
+        return block.segment.gains[0] ? GAIN_SOURCE : ANY_SOURCE;
     return block.input_format == SOFTQAM_INPUT_CF32   ? CF32_SOURCE
            : block.input_format == SOFTQAM_INPUT_CF16 ? CF16_SOURCE
                                                       : ANY_SOURCE;

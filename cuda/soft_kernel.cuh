@@ -266,6 +266,13 @@ static __device__ __forceinline__ bool begin_repeated(const block_index &index, 
     return found.j <= last_j;
 }
 
+/* number / divisor, by 2^32 / divisor, rounded up, whose product may be one too much; 0: the divisor is 1. */
+static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t divisor, uint32_t reciprocal)
+{
+    const uint32_t quotient = __umulhi(number, reciprocal);
+    return reciprocal == 0 ? number : quotient - (quotient * divisor > number ? 1 : 0);
+}
+
 /* A block's part of a code block of a segment that is an argument. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ block_span soft_part_of(const softqam_kernel_segment &segment,
@@ -273,9 +280,13 @@ static __device__ __forceinline__ block_span soft_part_of(const softqam_kernel_s
                                                           const softqam_segment_launch &launch, unsigned part,
                                                           const softqam_block &found)
 {
-    const uint64_t first = max(uint64_t{segment.codeword_symbol}, found.first + uint64_t{part} * soft.part_symbols);
-    const uint64_t end = min(min(segment.codeword_symbol + segment.n_symbols, uint64_t{found.first} + found.n_symbols),
-                             found.first + (part + uint64_t{1}) * soft.part_symbols);
+    const uint64_t before = uint64_t{part} * soft.part_symbols;
+    const uint32_t begin = found.first + static_cast<uint32_t>(before);
+    const uint32_t n =
+        before < found.n_symbols ? min(soft.part_symbols, found.n_symbols - static_cast<uint32_t>(before)) : 0;
+    /* A codeword has less than 2^32 symbols. */
+    const uint32_t first = max(segment.codeword_symbol, begin);
+    const uint32_t end = min(segment.codeword_symbol + static_cast<uint32_t>(segment.n_symbols), begin + n);
     block_span span = block_span_of<FORMAT>(segment, launch, 0);
     span.first = first - segment.codeword_symbol;
     span.n_symbols = end > first ? static_cast<unsigned>(end - first) : 0;
@@ -336,7 +347,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
         has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && soft.buffer.n_cb != 0;
         if (has_soft) {
             const auto number = static_cast<uint32_t>(index.number);
-            const uint32_t of_segment = number / soft.block_parts;
+            const uint32_t of_segment = quotient_of(number, soft.block_parts, soft.per_part);
             found = code_block_of(segment.blocks, soft.first_block + of_segment);
             span = soft_part_of<FORMAT>(segment, soft, launch, number - of_segment * soft.block_parts, found);
             if (span.n_symbols == 0)

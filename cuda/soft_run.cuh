@@ -66,10 +66,13 @@ template <int BITS, int VALUE>
 static __device__ __forceinline__ void prefetch_tile(const soft_work &work, uint32_t first, uint32_t n_symbols)
 {
     enum { LINE_NBYTES = 128, THREADS = BLOCK_THREADS / BITS };
-    const unsigned plane = threadIdx.x / THREADS;
+    unsigned thread;
+    asm volatile("mov.u32 %0, %%tid.x;"
+                 : "=r"(thread)); /* else divided once for all modulations, before any needs it */
+    const unsigned plane = thread / THREADS;
     const position_run run = work.positions.run_at(plane * work.n_symbols + first);
     const uint32_t last = (min(run.n, n_symbols) - 1) * VALUE;
-    const uint32_t at = threadIdx.x % THREADS * LINE_NBYTES;
+    const uint32_t at = thread % THREADS * LINE_NBYTES;
     if (plane < BITS && at < last + LINE_NBYTES)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(at, last)));
 }
