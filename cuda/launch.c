@@ -6,7 +6,7 @@
 
 #include "kernel_addresses.h"
 
-enum { REMEMBERED_DEVICES = 64 };
+enum { CACHED_DEVICES = 64 };
 
 /* The kernels for a pair of formats: of plain calls, of small ones and of codewords by bits an axis, of few and of many
  * segments, and of those with soft buffers or in device memory. */
@@ -14,29 +14,29 @@ enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     SMALL_PLAIN = PLAIN_KERNELS,
     CODEWORD_PLAIN = 2 * PLAIN_KERNELS,
-    OF_FEW = 3 * PLAIN_KERNELS,
-    OF_MANY,
-    OF_SOFT,
+    KERNEL_FEW_SEGMENTS = 3 * PLAIN_KERNELS,
+    KERNEL_MANY_SEGMENTS,
+    KERNEL_SOFT_BUFFERS,
     KERNELS
 };
 
-/* What a device has said; 0: not asked yet. */
-typedef struct device_answers {
+/* What a device said of each kernel; 0: not queried yet. */
+typedef struct cached_properties {
     atomic_uint resident_blocks[KERNELS]; /* that it holds at once */
-    atomic_uint launch_attributes;        /* one more than it takes: 1, or 2 for programmatic dependent launch */
-} device_answers;
+    atomic_uint launch_attributes;        /* their number and 1: 2 with programmatic dependent launch */
+} cached_properties;
 
 struct softqam_kernels {
     const void *addresses[KERNELS];
     softqam_plain_kernel plain[PLAIN_KERNELS];
-    device_answers *devices; /* REMEMBERED_DEVICES of them */
+    cached_properties *devices; /* CACHED_DEVICES of them */
 };
 
 static softqam_kernels all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
 
 static void find_kernels(void)
 {
-    static device_answers devices[N_INPUT_FORMATS][N_OUTPUT_FORMATS][REMEMBERED_DEVICES];
+    static cached_properties devices[N_INPUT_FORMATS][N_OUTPUT_FORMATS][CACHED_DEVICES];
     _Static_assert(N_INPUT_FORMATS == 4, "by_input has kernels for each");
     static softqam_plain_kernels *const by_input[N_INPUT_FORMATS] = {
         [SOFTQAM_INPUT_CF32] = softqam_plain_kernels_cf32,
@@ -54,9 +54,9 @@ static void find_kernels(void)
                 kernels->addresses[SMALL_PLAIN + m] = kernels->plain[m].small;
                 kernels->addresses[CODEWORD_PLAIN + m] = kernels->plain[m].codeword;
             }
-            kernels->addresses[OF_FEW] = softqam_segment_kernel((softqam_output_format)out, false);
-            kernels->addresses[OF_MANY] = softqam_segment_kernel((softqam_output_format)out, true);
-            kernels->addresses[OF_SOFT] = softqam_soft_kernel((softqam_output_format)out);
+            kernels->addresses[KERNEL_FEW_SEGMENTS] = softqam_segment_kernel((softqam_output_format)out, false);
+            kernels->addresses[KERNEL_MANY_SEGMENTS] = softqam_segment_kernel((softqam_output_format)out, true);
+            kernels->addresses[KERNEL_SOFT_BUFFERS] = softqam_soft_kernel((softqam_output_format)out);
         }
 }
 
@@ -67,12 +67,12 @@ const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
     return &all_kernels[params->input_format][params->output_format];
 }
 
-/* What the current device says of a kernel. */
+/* What the current device says of a kernel, queried once. */
 
-typedef struct kernel_answers {
+typedef struct kernel_properties {
     unsigned resident_blocks;
     unsigned launch_attributes;
-} kernel_answers;
+} kernel_properties;
 
 /* Programmatic dependent launch: of devices and code from compute capability 9.0 on; graphs take it from CUDA 12.3 on.
  */
@@ -105,23 +105,23 @@ static cudaError_t count_resident_blocks(unsigned *n, const softqam_kernels *ker
     return error == cudaSuccess && *n == 0 ? cudaErrorInvalidConfiguration : error;
 }
 
-static cudaError_t ask(kernel_answers *answers, const softqam_kernels *kernels, int kernel)
+static cudaError_t query_cached(kernel_properties *properties, const softqam_kernels *kernels, int kernel)
 {
     int device = 0;
     cudaError_t error = cudaGetDevice(&device);
-    device_answers *known = device < REMEMBERED_DEVICES ? &kernels->devices[device] : NULL;
-    *answers = (kernel_answers){0};
+    cached_properties *known = device < CACHED_DEVICES ? &kernels->devices[device] : NULL;
+    *properties = (kernel_properties){0};
     if (known && error == cudaSuccess) {
-        answers->resident_blocks = atomic_load_explicit(&known->resident_blocks[kernel], memory_order_relaxed);
-        answers->launch_attributes = atomic_load_explicit(&known->launch_attributes, memory_order_relaxed);
+        properties->resident_blocks = atomic_load_explicit(&known->resident_blocks[kernel], memory_order_relaxed);
+        properties->launch_attributes = atomic_load_explicit(&known->launch_attributes, memory_order_relaxed);
     }
-    if (error == cudaSuccess && answers->resident_blocks == 0)
-        error = count_resident_blocks(&answers->resident_blocks, kernels, kernel, device);
-    if (error == cudaSuccess && answers->launch_attributes-- == 0)
-        error = count_launch_attributes(&answers->launch_attributes, kernels->addresses[kernel], device);
+    if (error == cudaSuccess && properties->resident_blocks == 0)
+        error = count_resident_blocks(&properties->resident_blocks, kernels, kernel, device);
+    if (error == cudaSuccess && properties->launch_attributes-- == 0)
+        error = count_launch_attributes(&properties->launch_attributes, kernels->addresses[kernel], device);
     if (known && error == cudaSuccess) {
-        atomic_store_explicit(&known->resident_blocks[kernel], answers->resident_blocks, memory_order_relaxed);
-        atomic_store_explicit(&known->launch_attributes, answers->launch_attributes + 1, memory_order_relaxed);
+        atomic_store_explicit(&known->resident_blocks[kernel], properties->resident_blocks, memory_order_relaxed);
+        atomic_store_explicit(&known->launch_attributes, properties->launch_attributes + 1, memory_order_relaxed);
     }
     return error;
 }
@@ -130,16 +130,16 @@ cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capac
 {
     cudaError_t error = cudaSuccess;
     for (int k = 0; k < KERNELS && error == cudaSuccess; k++) {
-        kernel_answers ignored;
-        if (params->kernels->addresses[k] && (k != OF_MANY || capacity > FEW_SEGMENTS))
-            error = ask(&ignored, params->kernels, k);
+        kernel_properties ignored;
+        if (params->kernels->addresses[k] && (k != KERNEL_MANY_SEGMENTS || capacity > FEW_SEGMENTS))
+            error = query_cached(&ignored, params->kernels, k);
     }
     return error;
 }
 
 /* Launches. */
 
-static cudaError_t launch_kernel(const softqam_kernels *kernels, int kernel, const kernel_answers *answers,
+static cudaError_t launch_kernel(const softqam_kernels *kernels, int kernel, const kernel_properties *properties,
                                  size_t n_blocks, void **arguments, cudaStream_t stream)
 {
     cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
@@ -149,7 +149,7 @@ static cudaError_t launch_kernel(const softqam_kernels *kernels, int kernel, con
         .blockDim = {threads_of(kernel), 1, 1},
         .stream = stream,
         .attrs = &overlap,
-        .numAttrs = answers->launch_attributes,
+        .numAttrs = properties->launch_attributes,
     };
     return n_blocks > INT_MAX ? cudaErrorInvalidConfiguration
                               : cudaLaunchKernelExC(&config, kernels->addresses[kernel], arguments);
@@ -284,34 +284,36 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
 static cudaError_t launch_segments(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
-    const int kernel = launch->has_soft ? OF_SOFT : launch->n_segments > FEW_SEGMENTS ? OF_MANY : OF_FEW;
+    const int kernel = launch->has_soft                    ? KERNEL_SOFT_BUFFERS
+                       : launch->n_segments > FEW_SEGMENTS ? KERNEL_MANY_SEGMENTS
+                                                           : KERNEL_FEW_SEGMENTS;
     softqam_segment_launch shared = segment_launch_of(params);
     unsigned first_blocks[MANY_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
-    kernel_answers answers;
-    const cudaError_t error = ask(&answers, params->kernels, kernel);
+    kernel_properties properties;
+    const cudaError_t error = query_cached(&properties, params->kernels, kernel);
     if (error != cudaSuccess)
         return error;
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
     /* Segments' last blocks, which are not full, may make it more blocks than the device holds. */
-    for (unsigned steps = warp_steps(n_symbols, answers.resident_blocks);; steps++) {
+    for (unsigned steps = warp_steps(n_symbols, properties.resident_blocks);; steps++) {
         shared.block_steps = BLOCK_WARPS * steps;
         n_blocks = lay_out_blocks(first_blocks, launch, shared.block_steps);
-        if (n_blocks <= answers.resident_blocks || steps >= MOST_WARP_STEPS)
+        if (n_blocks <= properties.resident_blocks || steps >= MOST_WARP_STEPS)
             break;
     }
     void *soft_bits = (void *)(uintptr_t)&params->soft_bits;
     void *arguments[] = {&shared, launch->segments, first_blocks, soft_bits};
     void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, soft_bits};
-    return launch_kernel(params->kernels, kernel, &answers, n_blocks, launch->has_soft ? soft_arguments : arguments,
+    return launch_kernel(params->kernels, kernel, &properties, n_blocks, launch->has_soft ? soft_arguments : arguments,
                          launch->stream);
 }
 
-/* The kernel of plain calls for the only segment, and what the device says of it; OF_FEW where that of segments is
- * faster. */
-static cudaError_t choose_plain(const softqam_launch *launch, int *number, kernel_answers *answers)
+/* The kernel of plain calls for the only segment, and what the device says of it; KERNEL_FEW_SEGMENTS where that of
+ * segments is faster. */
+static cudaError_t choose_plain(const softqam_launch *launch, int *number, kernel_properties *properties)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
     const softqam_kernels *kernels = launch->params->kernels;
@@ -319,18 +321,18 @@ static cudaError_t choose_plain(const softqam_launch *launch, int *number, kerne
     cudaError_t error = cudaSuccess;
     if (is_of_codeword(segment)) {
         *number = CODEWORD_PLAIN + axis_bits;
-        error = ask(answers, kernels, *number);
-        if (error == cudaSuccess && !is_large(segment, answers->resident_blocks))
-            *number = OF_FEW;
+        error = query_cached(properties, kernels, *number);
+        if (error == cudaSuccess && !is_large(segment, properties->resident_blocks))
+            *number = KERNEL_FEW_SEGMENTS;
         return error;
     }
     *number = SMALL_PLAIN + axis_bits;
-    error = ask(answers, kernels, *number);
+    error = query_cached(properties, kernels, *number);
     if (error == cudaSuccess &&
         count_blocks(segment->n_symbols, SMALL_BLOCK_THREADS * plain_kernel(launch)->small_symbols) >
-            answers->resident_blocks) {
+            properties->resident_blocks) {
         *number = axis_bits;
-        error = ask(answers, kernels, *number);
+        error = query_cached(properties, kernels, *number);
     }
     return error;
 }
@@ -341,18 +343,18 @@ static cudaError_t launch_plain(softqam_launch *launch)
     const softqam_plain_kernel *kernel = plain_kernel(launch);
     const bool is_pi2 = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
     const uint32_t pi2_sign = is_pi2 ? (uint32_t)segment->first_symbol << 31 : 0;
-    kernel_answers answers;
+    kernel_properties properties;
     int number;
-    const cudaError_t error = choose_plain(launch, &number, &answers);
+    const cudaError_t error = choose_plain(launch, &number, &properties);
     if (error != cudaSuccess)
         return error;
-    if (number == OF_FEW)
+    if (number == KERNEL_FEW_SEGMENTS)
         return launch_segments(launch);
     const bool is_small = number >= SMALL_PLAIN && number < CODEWORD_PLAIN;
     const size_t n_groups = count_blocks(segment->n_symbols, is_small ? kernel->small_symbols : kernel->group_symbols);
     const unsigned per_block =
         is_small ? SMALL_BLOCK_THREADS
-                 : plain_block_groups(n_groups, answers.resident_blocks,
+                 : plain_block_groups(n_groups, properties.resident_blocks,
                                       is_of_codeword(segment) ? kernel->codeword_tiles : kernel->most_tiles);
     /* The kernels of plain calls take the first part of it. */
     softqam_codeword_segment argument = {
@@ -387,7 +389,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
     void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->soft_bits};
-    return launch_kernel(launch->params->kernels, number, &answers, count_blocks(n_groups, per_block), arguments,
+    return launch_kernel(launch->params->kernels, number, &properties, count_blocks(n_groups, per_block), arguments,
                          launch->stream);
 }
 
@@ -438,14 +440,14 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
                                            cudaStream_t stream)
 {
     softqam_segment_launch shared = segment_launch_of(params);
-    kernel_answers answers;
-    const cudaError_t error = ask(&answers, params->kernels, OF_SOFT);
+    kernel_properties properties;
+    const cudaError_t error = query_cached(&properties, params->kernels, KERNEL_SOFT_BUFFERS);
     if (error != cudaSuccess)
         return error;
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
-    shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, answers.resident_blocks);
+    shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, properties.resident_blocks);
     const unsigned block_symbols = softqam_block_symbols(shared.block_steps, 1, true);
     shared.per_block = (unsigned)((UINT64_C(1) << 32) / block_symbols + 1);
     /* Each segment may have a last block that is not full. */
@@ -455,5 +457,5 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     const unsigned first_blocks[FEW_SEGMENTS] = {0};
     void *arguments[] = {&shared, (void *)(uintptr_t)none, (void *)(uintptr_t)no_soft, (void *)(uintptr_t)first_blocks,
                          (void *)(uintptr_t)&params->soft_bits};
-    return launch_kernel(params->kernels, OF_SOFT, &answers, n_blocks, arguments, stream);
+    return launch_kernel(params->kernels, KERNEL_SOFT_BUFFERS, &properties, n_blocks, arguments, stream);
 }
