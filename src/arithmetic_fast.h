@@ -93,10 +93,10 @@ typedef struct two_lines {
     vec_f32 intercept; /* of the second line */
 } two_lines;
 
-VEC two_lines load_two_lines(const softqam_llr_table *table)
+VEC two_lines load_two_lines(const softqam_llr_table *table, float first_unit)
 {
     return (two_lines){vec_splat(table->second_row),
-                       {vec_splat(table->slopes[0][0]), vec_splat(table->slopes[0][1])},
+                       {vec_splat(table->slopes[0][0] * first_unit), vec_splat(table->slopes[0][1])},
                        vec_splat(table->intercepts[0][1])};
 }
 
@@ -112,7 +112,7 @@ VEC void fast_metrics(int m, const vec_llr_table *table, const two_lines *lines,
                       vec_f32 metrics[])
 {
     if (m == 1) { /* one line through zero */
-        metrics[0] = vec_mul(component, vec_only_slope(table));
+        metrics[0] = vec_mul(component, lines->slopes[0]);
         return;
     }
     row_metrics(m, table, row, vec_abs(component), component, metrics);
@@ -122,9 +122,9 @@ VEC void fast_metrics(int m, const vec_llr_table *table, const two_lines *lines,
         metrics[0] = vec_fma(vec_slope(m, table, row, 0), component, vec_intercept(m, table, row, 0));
 }
 
-VEC vec_f32 fast_bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 i_flip)
+VEC vec_f32 fast_bpsk_metric(const two_lines *lines, vec_f32 i, vec_f32 q, vec_u32 i_flip)
 {
-    return vec_mul(vec_add(vec_flip(i, i_flip), q), vec_only_slope(table));
+    return vec_mul(vec_add(vec_flip(i, i_flip), q), lines->slopes[0]);
 }
 
 #endif

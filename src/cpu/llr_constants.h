@@ -7,14 +7,15 @@
 
 typedef struct llr_constants {
     vec_llr_table table;
-    two_lines lines; /* of 16QAM */
+    two_lines lines; /* of BPSK, QPSK and 16QAM */
     softqam_noise_kind noise_kind;
     vec_f32 weight; /* SOFTQAM_ONE_WEIGHT */
     float scale;    /* with the LLRs' sign, but of steps, whose lines have it */
     vec_f32 steps_per_nat;
     ptrdiff_t gains_offset; /* from a symbol's noise value to its gain, in bytes */
     vec_f32 limit;
-    vec_f32 min_sum; /* of llr_rounded() */
+    vec_f32 rounding; /* ROUNDING_CONSTANT, of which sums are, in the metrics' unit */
+    vec_f32 min_sum;
     vec_f32 max_sum;
     vec_bytes min_byte; /* of s8 */
     vec_bytes max_byte;
@@ -78,6 +79,16 @@ VEC fast_range fast_range_of(int m, softqam_output_format output)
 /* s8 and s16: LLRs are whole numbers of steps. */
 VEC bool are_steps(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16; }
 
+/* s8 and s16 of BPSK and QPSK: the fast path has metrics, and sums with them, in a unit by which bit 30 of a metric
+ * tells whether it is MAX_TRACKED_METRIC or more. At 0 dB none is, and to 40 dB no weight is too large for one below.
+ */
+#define MAX_TRACKED_METRIC 0x1p7f
+VEC bool are_metrics_tracked(int m, softqam_output_format output) { return m <= 1 && are_steps(output); }
+VEC float metric_unit(int m, softqam_output_format output)
+{
+    return are_metrics_tracked(m, output) ? 2.0f / MAX_TRACKED_METRIC : 1.0f;
+}
+
 /* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
 #define FAST_GAIN_MIN_WEIGHT 0x1p-16f
 
@@ -110,6 +121,7 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
                                      const softqam_loop_call *call, softqam_llr_table *negated)
 {
     const softqam_llr_scale scale = call->scale;
+    const float unit = metric_unit(m, output);
     const int max_byte = output == SOFTQAM_OUTPUT_S8 ? (int)scale.limit : 0;
     llr_constants constants;
     const softqam_llr_table *table = call->table;
@@ -126,10 +138,11 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     }
     constants.steps_per_nat = vec_splat(constants.scale);
     constants.table = vec_load_llr_table(m > 0 ? m : 1, table);
-    constants.lines = load_two_lines(table);
+    constants.lines = load_two_lines(table, unit);
     constants.limit = vec_splat(scale.limit);
-    constants.min_sum = vec_splat(ROUNDING_CONSTANT - scale.limit);
-    constants.max_sum = vec_splat(ROUNDING_CONSTANT + scale.limit);
+    constants.rounding = vec_splat(ROUNDING_CONSTANT * unit);
+    constants.min_sum = vec_splat((ROUNDING_CONSTANT - scale.limit) * unit);
+    constants.max_sum = vec_splat((ROUNDING_CONSTANT + scale.limit) * unit);
     constants.min_byte = vec_splat_u8(-max_byte);
     constants.max_byte = vec_splat_u8(max_byte);
     constants.is_limited = max_byte < 127;

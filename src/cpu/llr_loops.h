@@ -69,12 +69,13 @@ VEC bool next_step(int m, size_t n_step, llr_position *at, size_t *n_left)
  * a limit costs little. */
 VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight)
 {
+    const vec_f32 sum = vec_fma(metric, weight, constants->rounding);
     const vec_mask kept = vec_are_different(vec_shift_left(vec_bits(weight), 1), vec_splat_u32(0));
     switch (output) {
     case SOFTQAM_OUTPUT_S8:
-        return llr_sum(metric, weight);
+        return sum;
     case SOFTQAM_OUTPUT_S16:
-        return llr_rounded(metric, weight, constants->min_sum, constants->max_sum);
+        return vec_min(vec_max(sum, constants->min_sum), constants->max_sum);
     case SOFTQAM_OUTPUT_F16:
         return HAS_MASKS ? vec_keep(kept, llr_scaled(metric, weight, constants->limit)) : vec_mul(metric, weight);
     case SOFTQAM_OUTPUT_F32:
@@ -87,11 +88,12 @@ VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constant
 /* A register's LLRs on the fast path. */
 VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_layout layout,
                             const llr_constants *constants, vec_f32 components, vec_llr_row row, vec_f32 weight,
-                            vec_u32 flips)
+                            vec_u32 flips, tile_ranges *ranges)
 {
     vec_f32 metrics[MAX_AXIS_BITS];
     llr_registers llrs;
     fast_metrics(m, &constants->table, &constants->lines, components, row, metrics);
+    track_metric(m, output, ranges, metrics[0]);
     VEC_UNROLL
     for (int k = 0; k < m; k++)
         llrs.bits[k] = fast_llr(output, constants, flipped(m, output, layout, metrics[k], flips, k), weight);
@@ -99,14 +101,14 @@ VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_lay
 }
 
 /* An LLR of any value; of s8 and s16 the sum. An erasure's is 0. */
-VEC vec_f32 exact_llr(softqam_output_format output, const llr_constants *constants, vec_mask valid, vec_f32 metric,
-                      vec_f32 weight)
+VEC vec_f32 exact_llr(int m, softqam_output_format output, const llr_constants *constants, vec_mask valid,
+                      vec_f32 metric, vec_f32 weight)
 {
-    const vec_f32 erasure = vec_splat(ROUNDING_CONSTANT);
+    const vec_f32 sum = vec_mul(llr_sum(metric, weight), vec_splat(metric_unit(m, output)));
     if (output == SOFTQAM_OUTPUT_S8) /* packing limits what is too large, but a sum below zero has bits out of order */
-        return vec_choose(valid, vec_max(llr_sum(metric, weight), constants->min_sum), erasure);
+        return vec_choose(valid, vec_max(sum, constants->min_sum), constants->rounding);
     if (output == SOFTQAM_OUTPUT_S16)
-        return vec_choose(valid, llr_rounded(metric, weight, constants->min_sum, constants->max_sum), erasure);
+        return vec_choose(valid, vec_min(vec_max(sum, constants->min_sum), constants->max_sum), constants->rounding);
     return vec_keep(valid, llr_scaled(metric, weight, constants->limit));
 }
 
@@ -122,12 +124,13 @@ VEC llr_registers exact_llrs(int m, softqam_output_format output, softqam_llr_la
     axis_metrics(m, &constants->table, components, metrics);
     VEC_UNROLL
     for (int k = 0; k < m; k++)
-        llrs.bits[k] = exact_llr(output, constants, valid, flipped(m, output, layout, metrics[k], flips, k), weight);
+        llrs.bits[k] = exact_llr(m, output, constants, valid, flipped(m, output, layout, metrics[k], flips, k), weight);
     return llrs;
 }
 
 VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool is_exact,
-                   const llr_constants *constants, llr_position at, vec_f32 i, vec_f32 q, vec_f32 weight)
+                   const llr_constants *constants, llr_position at, vec_f32 i, vec_f32 q, vec_f32 weight,
+                   tile_ranges *ranges)
 {
     const vec_u32 flips = flips_at(0, output, constants, at.bit), i_flip = constants->i_flips[at.is_odd];
     vec_f32 metric, llr;
@@ -135,10 +138,11 @@ VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool
         const vec_f32 zero = vec_splat(0.0f);
         const vec_mask valid = vec_are_numbers(vec_fma(i, zero, weight), vec_fma(q, zero, weight));
         metric = flipped(0, output, layout, bpsk_metric(&constants->table, i, q, i_flip), flips, 0);
-        llr = exact_llr(output, constants, valid, metric, weight);
+        llr = exact_llr(0, output, constants, valid, metric, weight);
     } else {
-        metric = flipped(0, output, layout, fast_bpsk_metric(&constants->table, i, q, i_flip), flips, 0);
-        llr = fast_llr(output, constants, metric, weight);
+        metric = fast_bpsk_metric(&constants->lines, i, q, i_flip);
+        track_metric(0, output, ranges, metric);
+        llr = fast_llr(output, constants, flipped(0, output, layout, metric, flips, 0), weight);
     }
     store_bpsk(output, constants, at.out, llr);
 }
@@ -185,7 +189,7 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
     if (!is_exact)
         track_components(m, output, ranges, a, b);
     if (m == 0) {
-        bpsk_step(output, layout, is_exact, constants, at, a, b, weight);
+        bpsk_step(output, layout, is_exact, constants, at, a, b, weight, ranges);
         return;
     }
     shifted_bits shifted;
@@ -197,11 +201,11 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
     const vec_llr_row row_a = fast_row_of(m, &constants->table, a);
     const vec_llr_row row_b = fast_row_of(m, &constants->table, b);
     const llr_registers of_a = is_exact ? exact_llrs(m, output, layout, false, constants, a, weight_a, flips_a)
-                                        : fast_llrs(m, output, layout, constants, a, row_a, weight_a, flips_a);
+                                        : fast_llrs(m, output, layout, constants, a, row_a, weight_a, flips_a, ranges);
     if (is_alone)
         store_alone(m, output, constants, at.out, &of_a, flips);
     const llr_registers of_b = is_exact ? exact_llrs(m, output, layout, false, constants, b, weight_b, flips_b)
-                                        : fast_llrs(m, output, layout, constants, b, row_b, weight_b, flips_b);
+                                        : fast_llrs(m, output, layout, constants, b, row_b, weight_b, flips_b, ranges);
     if (is_alone)
         store_alone(m, output, constants, at.out + half * at.symbol_nbytes, &of_b,
                     flips ? flips + half * llr_symbol_bits(m) / 8 : NULL);
@@ -250,7 +254,7 @@ VEC void double_step(int m, softqam_noise_kind kind, bool is_exact, const llr_co
         const vec_f32 weight = vec_plane_weights(weights, q);
         llrs[q] = is_exact ? exact_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, true, constants, components[q], weight, none)
                            : fast_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, constants, components[q],
-                                       fast_row_of(m, &constants->table, components[q]), weight, none);
+                                       fast_row_of(m, &constants->table, components[q]), weight, none, ranges);
     }
     store_double_step(m, constants, at.out, llrs, step_flips(m, output, constants, at.bit, &shifted));
 }

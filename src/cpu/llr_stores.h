@@ -6,7 +6,7 @@
 
 #include "llr_constants.h"
 
-/* s8. A step's LLRs are rounded sums (llr_rounded()) in registers of components, one a bit of the axis; they leave by
+/* s8. A step's LLRs are rounded sums in registers of components, one a bit of the axis; they leave by
  * way of words and bytes, packed from two registers each. In a 128-bit part lie two symbols' components, I and Q in
  * turns; the LLRs of these two symbols, 4 m bytes, are a unit. */
 
@@ -130,9 +130,15 @@ typedef struct llr_registers {
     vec_f32 bits[MAX_AXIS_BITS];
 } llr_registers;
 
-VEC vec_s32 steps_of(vec_f32 sum) { return vec_sub_s32(vec_bits_s32(sum), vec_bits_s32(vec_splat(ROUNDING_CONSTANT))); }
+VEC vec_s32 steps_of(const llr_constants *constants, vec_f32 sum)
+{
+    return vec_sub_s32(vec_bits_s32(sum), vec_bits_s32(constants->rounding));
+}
 
-VEC vec_bytes words_of(vec_f32 first, vec_f32 second) { return vec_pack_s16(steps_of(first), steps_of(second)); }
+VEC vec_bytes words_of(const llr_constants *constants, vec_f32 first, vec_f32 second)
+{
+    return vec_pack_s16(steps_of(constants, first), steps_of(constants, second));
+}
 
 /* Two pairs of registers to bytes, limited. */
 VEC vec_bytes bytes_of(const llr_constants *constants, vec_bytes first, vec_bytes second)
@@ -149,9 +155,9 @@ VEC vec_bytes in_order(vec_bytes packed, const byte_order order)
 VEC void store_1024qam_s8(const llr_constants *constants, unsigned char *out, const vec_f32 a[5], const vec_f32 b[5],
                           const unsigned char *flips)
 {
-    const vec_bytes of_a = bytes_of(constants, words_of(a[0], a[1]), words_of(a[2], a[3]));
-    const vec_bytes of_b = bytes_of(constants, words_of(b[0], b[1]), words_of(b[2], b[3]));
-    const vec_bytes last = bytes_of(constants, words_of(a[4], b[4]), words_of(a[3], b[3]));
+    const vec_bytes of_a = bytes_of(constants, words_of(constants, a[0], a[1]), words_of(constants, a[2], a[3]));
+    const vec_bytes of_b = bytes_of(constants, words_of(constants, b[0], b[1]), words_of(constants, b[2], b[3]));
+    const vec_bytes last = bytes_of(constants, words_of(constants, a[4], b[4]), words_of(constants, a[3], b[3]));
     const vec_bytes units_a = vec_or(in_order(of_a, order_1024qam), in_order(last, order_1024qam_fifth_a));
     const vec_bytes units_b = vec_or(in_order(of_b, order_1024qam), in_order(last, order_1024qam_fifth_b));
     vec_store_units_of_20(out, units_a, units_b, in_order(last, order_1024qam_ends), flips);
@@ -170,7 +176,8 @@ VEC void store_alone(int m, softqam_output_format output, const llr_constants *c
     } else if (output != SOFTQAM_OUTPUT_S8) {
         vec_store_256qam_16(output == SOFTQAM_OUTPUT_S16, out, bits);
     } else {
-        const vec_bytes packed = bytes_of(constants, words_of(bits[0], bits[1]), words_of(bits[2], bits[3]));
+        const vec_bytes packed =
+            bytes_of(constants, words_of(constants, bits[0], bits[1]), words_of(constants, bits[2], bits[3]));
         vec_store(out, vec_flip_in_order(in_order(packed, order_256qam), flips), false); /* a unit is two symbols */
     }
 }
@@ -183,15 +190,15 @@ VEC void store_both(int m, softqam_output_format output, const llr_constants *co
     if (output != SOFTQAM_OUTPUT_S8) {
         vec_store_both_16(output == SOFTQAM_OUTPUT_S16, m, out, a, b);
     } else if (m == 1) {
-        const vec_bytes words = words_of(a[0], b[0]);
+        const vec_bytes words = words_of(constants, a[0], b[0]);
         vec_store_units_of_4(out, bytes_of(constants, words, words), flips);
     } else if (m == 2) {
-        const vec_bytes packed = bytes_of(constants, words_of(a[0], a[1]), words_of(b[0], b[1]));
+        const vec_bytes packed = bytes_of(constants, words_of(constants, a[0], a[1]), words_of(constants, b[0], b[1]));
         vec_store_units_of_8(out, in_order(packed, order_16qam), flips);
     } else if (m == 3) {
-        const vec_bytes last = words_of(a[2], b[2]);
-        const vec_bytes of_a = bytes_of(constants, words_of(a[0], a[1]), last);
-        const vec_bytes of_b = bytes_of(constants, words_of(b[0], b[1]), last);
+        const vec_bytes last = words_of(constants, a[2], b[2]);
+        const vec_bytes of_a = bytes_of(constants, words_of(constants, a[0], a[1]), last);
+        const vec_bytes of_b = bytes_of(constants, words_of(constants, b[0], b[1]), last);
         vec_store_units_of_12(out, in_order(of_a, order_64qam_a), in_order(of_b, order_64qam_b), flips);
     } else {
         store_1024qam_s8(constants, out, a, b, flips);
@@ -242,8 +249,8 @@ VEC void store_double_step(int m, const llr_constants *constants, unsigned char 
     vec_bytes planes[MAX_AXIS_BITS];
     VEC_UNROLL
     for (int k = 0; k < m; k++)
-        planes[k] = vec_planes_apart(bytes_of(constants, words_of(llrs[0].bits[k], llrs[1].bits[k]),
-                                              words_of(llrs[2].bits[k], llrs[3].bits[k])));
+        planes[k] = vec_planes_apart(bytes_of(constants, words_of(constants, llrs[0].bits[k], llrs[1].bits[k]),
+                                              words_of(constants, llrs[2].bits[k], llrs[3].bits[k])));
     if (flips)
         flip_planes(m, flips, planes);
     VEC_UNROLL
@@ -259,7 +266,7 @@ VEC void store_bpsk(softqam_output_format output, const llr_constants *constants
     else if (output != SOFTQAM_OUTPUT_S8)
         vec_store_16(output == SOFTQAM_OUTPUT_S16, out, llrs);
     else
-        vec_store_s8(out, steps_of(llrs), constants->min_byte, constants->max_byte);
+        vec_store_s8(out, steps_of(constants, llrs), constants->min_byte, constants->max_byte);
 }
 
 #endif

@@ -8,22 +8,35 @@
 
 /* Of the values of a fast tile, as bits. */
 typedef struct tile_ranges {
-    vec_u32 components;    /* all bits that any has: without bit 30 all components are below NARROW_COMPONENT_END */
+    vec_u32 magnitudes;    /* all bits that any component has, or metric, where these are tracked */
     vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
     vec_u32 max_weight;    /* less weight_base */
     vec_u32 max_gain;      /* of the gains' inverses, and of the scale times their squares */
 } tile_ranges;
 
-#define NARROW_COMPONENT_END 2.0f
+/* Whether the fast path has magnitudes of components, so that their maximum costs no more than that OR. */
+VEC bool have_magnitudes(int m, softqam_output_format output)
+{
+    return m >= 2 || fast_range_of(m, output).min_component > 0.0f;
+}
 
 VEC void track_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
 {
-    ranges->components = vec_or_u32(ranges->components, vec_or_u32(vec_bits(a), vec_bits(b)));
+    const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
+    if (have_magnitudes(m, output))
+        ranges->magnitudes = vec_max_u32(ranges->magnitudes, vec_max_u32(of_a, of_b));
+    else if (!are_metrics_tracked(m, output))
+        ranges->magnitudes = vec_or_u32(ranges->magnitudes, vec_or_u32(vec_bits(a), vec_bits(b)));
     if (fast_range_of(m, output).min_component == 0.0f)
         return;
-    const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
     ranges->min_component =
         vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
+}
+
+VEC void track_metric(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 metric)
+{
+    if (are_metrics_tracked(m, output))
+        ranges->magnitudes = vec_or_u32(ranges->magnitudes, vec_bits(metric));
 }
 
 /* The largest magnitude of a tile's components, divided by their gains where it has gains. */
@@ -38,7 +51,7 @@ ONCE float largest_component(const float *components, const float *gains, size_t
             a = vec_mul(a, vec_duplicate_lower(inverse_gain));
             b = vec_mul(b, vec_duplicate_upper(inverse_gain));
         }
-        largest = vec_max_u32(vec_max_u32(largest, vec_bits(vec_abs(a))), vec_bits(vec_abs(b)));
+        largest = vec_max_u32(largest, vec_max_u32(vec_bits(vec_abs(a)), vec_bits(vec_abs(b))));
     }
     return float_of_bits(vec_largest_u32(largest));
 }
@@ -46,11 +59,12 @@ ONCE float largest_component(const float *components, const float *gains, size_t
 /* Most tiles are far within the range, which a few comparisons tell. */
 VEC bool are_ranges_narrow(int m, softqam_output_format output, softqam_noise_kind kind, const tile_ranges *ranges)
 {
-    const float gain_end = 0x1p16f, max_metric_of_end = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * NARROW_COMPONENT_END;
-    const float llr_end = fast_range_of(m, output).llr_end / max_metric_of_end;
+    const float gain_end = 0x1p16f, max_component_metric = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * 2.0f;
+    const float metric_end = are_metrics_tracked(m, output) ? MAX_TRACKED_METRIC : max_component_metric;
+    const float llr_end = fast_range_of(m, output).llr_end / metric_end;
     const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
     const uint32_t base = float_bits(min_weight_of(m, output, kind));
-    return !vec_any_from(vec_shift_left(ranges->components, 1), vec_splat_u32(0x80000000u)) &&
+    return !vec_any_from(vec_shift_left(ranges->magnitudes, 1), vec_splat_u32(0x80000000u)) &&
            !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
            (!softqam_has_gains(kind) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
 }
@@ -82,7 +96,9 @@ VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loo
     float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
     if (are_steps(output))
         scale = softqam_has_gains(kind) ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
-    const float largest = largest_component(components, softqam_has_gains(kind) ? gains : NULL, n_symbols);
+    const float largest = have_magnitudes(m, output)
+                              ? float_of_bits(vec_largest_u32(ranges->magnitudes))
+                              : largest_component(components, softqam_has_gains(kind) ? gains : NULL, n_symbols);
     return is_fast_exact(m, call->table, range, largest, weight, scale);
 }
 
