@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures what Python costs beside the C library, in one process, in turns, after checking that the bytes are equal.
+"""What Python costs: 256QAM, complex64 to int8, a noise variance for each symbol, measured in turns after the bytes were
+compared.
 
-    measure.py LIBSOFTQAM     the shared library, such as build/release/libsoftqam.so
-
-256QAM, complex64 to int8, a noise variance for each symbol, one thread. With 100 symbols: microseconds a call. With 2^20:
-the share of the C call's speed, in the caller's output and with a new one each time.
+    measure.py LIBSOFTQAM     beside the C library, such as build/release/libsoftqam.so: NumPy, one thread
+    measure.py                beside an empty stream: PyTorch's tensors on a GPU
 """
 import ctypes
 import statistics
@@ -17,93 +16,88 @@ import numpy as np
 import softqam
 
 
-class Config(ctypes.Structure):
-    """softqam_demodulator_config."""
-
-    _fields_ = [
-        ("context", ctypes.c_void_p),
-        *((name, ctypes.c_int) for name in ("modulation", "input", "output", "sign", "noise", "noise_form")),
-        *((name, ctypes.c_float) for name in ("input_scale", "llr_scale")),
-        ("llr_limit", ctypes.c_int),
-        ("reserved", ctypes.c_uint32 * 17),
-    ]
-
-
-class ContextConfig(ctypes.Structure):
-    """The beginning of softqam_context_config, and room for the rest."""
-
-    _fields_ = [("backend", ctypes.c_int), ("n_threads", ctypes.c_uint), ("rest", ctypes.c_char * 120)]
-
-
-def check(status, library):
-    if status != 0:
-        library.softqam_error_message.restype = ctypes.c_char_p
-        sys.exit(f"measure.py: {library.softqam_error_message().decode()}")
-
-
 def c_call(path):
     """softqam_demodulate() on one CPU thread, from C: a function of pointers and a count."""
-    library = ctypes.CDLL(path)
-    settings = ContextConfig()
-    library.softqam_context_config_init(ctypes.byref(settings))
-    settings.n_threads = 1
-    context, demodulator = ctypes.c_void_p(), ctypes.c_void_p()
-    check(library.softqam_context_create(ctypes.byref(context), ctypes.byref(settings)), library)
-    config = Config()
-    library.softqam_demodulator_config_init(ctypes.byref(config))
-    config.context = context.value
-    check(library.softqam_demodulator_create(ctypes.byref(demodulator), ctypes.byref(config)), library)
+    library, context, demodulator = ctypes.CDLL(path), ctypes.c_void_p(), ctypes.c_void_p()
+    settings, config = ctypes.create_string_buffer(256), ctypes.create_string_buffer(256)
+    library.softqam_error_message.restype = ctypes.c_char_p
+
+    def check(status):
+        if status != 0:
+            sys.exit(f"measure.py: {library.softqam_error_message().decode()}")
+
+    library.softqam_context_config_init(settings)
+    ctypes.c_uint.from_buffer(settings, 4).value = 1  # n_threads
+    check(library.softqam_context_create(ctypes.byref(context), settings))
+    library.softqam_demodulator_config_init(config)
+    ctypes.c_void_p.from_buffer(config).value = context.value
+    check(library.softqam_demodulator_create(ctypes.byref(demodulator), config))
     library.softqam_demodulate.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_size_t, ctypes.c_void_p]
-
-    def call(symbols, noise, out):
-        arguments = (demodulator, symbols.ctypes.data, noise.ctypes.data, symbols.size, out.ctypes.data)
-        return lambda: check(library.softqam_demodulate(*arguments), library)
-
-    return call
+    return lambda *arguments: check(library.softqam_demodulate(demodulator, *arguments))
 
 
-def seconds(functions, n_calls, n_rounds):
-    """Medians of all, measured in turns."""
-    times = [[] for _ in functions]
+def measure(n, functions, n_calls, n_rounds, wait=lambda: None):
+    """Prints the median of each, in turns; of n_calls, and the wait for all of them."""
+    times = {name: [] for name in functions}
     for _ in range(n_rounds):
-        for function, taken in zip(functions, times):
+        for name, function in functions.items():
+            wait()
             start = time.perf_counter()
             for _ in range(n_calls):
                 function()
-            taken.append((time.perf_counter() - start) / n_calls)
-    return [statistics.median(taken) for taken in times]
+            wait()
+            times[name].append((time.perf_counter() - start) / n_calls)
+    print(f"{n} symbols, {n_calls} calls")
+    for name, taken in times.items():
+        seconds = statistics.median(taken)
+        print(f"  {name:24} {seconds * 1e6:9.2f} us {n / seconds / 1e6:8.0f} Msym/s")
 
 
-def make_arrays(n):
-    rng = np.random.default_rng(1)
-    symbols = (rng.normal(0, 0.7, (n, 2))).astype(np.float32).view(np.complex64)[:, 0]
-    return symbols, np.full(n, 0.001, np.float32), np.empty(8 * n, np.int8)
+def functions_of(demodulator, symbols, noise, out):
+    return {
+        "nothing": lambda: None,
+        "Demodulator, out": lambda: demodulator(symbols, noise, out=out),
+        "Demodulator": lambda: demodulator(symbols, noise),
+        "a number as noise, out": lambda: demodulator(symbols, 0.001, out=out),
+        "demodulate(), out": lambda: softqam.demodulate(symbols, "256qam", noise, out=out),
+    }
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    in_c = c_call(sys.argv[1])
-    demodulator = softqam.Demodulator(threads=1)
+def measure_host(path):
+    call, demodulator = c_call(path), softqam.Demodulator(threads=1)
     for n, n_calls, n_rounds in ((100, 20000, 15), (1 << 20, 1, 201)):
-        symbols, noise, out = make_arrays(n)
-        of_c = np.empty_like(out)
-        in_c(symbols, noise, of_c)()
-        functions = [
-            in_c(symbols, noise, of_c),
-            lambda: demodulator(symbols, noise, out=out),
-            lambda: demodulator(symbols, noise),
-            lambda: softqam.demodulate(symbols, "256qam", noise, out=out),
-        ]
-        if n > 100:
-            functions.pop()  # on all threads
+        symbols = np.random.default_rng(1).normal(0, 0.7, (n, 2)).astype(np.float32).view(np.complex64)[:, 0]
+        noise, out, of_c = np.full(n, 0.001, np.float32), np.empty(8 * n, np.int8), np.empty(8 * n, np.int8)
+        arguments = symbols.ctypes.data, noise.ctypes.data, n, of_c.ctypes.data
+        call(*arguments)
         assert np.array_equal(demodulator(symbols, noise, out=out), of_c)
-        nothing = seconds([lambda: None], n_calls, n_rounds)[0]
-        print(f"{n} symbols ({nothing * 1e6:.2f} us of each is the measurement's)")
-        times = seconds(functions, n_calls, n_rounds)
-        for name, taken in zip(["C, by ctypes", "Demodulator, out", "Demodulator", "demodulate(), out"], times):
-            print(f"  {name:18} {taken * 1e6:9.2f} us {n / taken / 1e6:8.0f} Msym/s {times[0] / taken:6.2f}")
+        functions = functions_of(demodulator, symbols, noise, out)
+        if n > 100:
+            functions.pop("demodulate(), out")  # on all threads
+        measure(n, {"C, by ctypes": lambda: call(*arguments), **functions}, n_calls, n_rounds)
+
+
+def measure_gpu():
+    import torch
+
+    demodulator = softqam.Demodulator()
+    for n in (45864, 1 << 20):
+        symbols = torch.randn(n, dtype=torch.complex64, device="cuda")
+        noise = torch.full((n,), 0.001, device="cuda")
+        out = torch.empty(8 * n, dtype=torch.int8, device="cuda")
+        functions = functions_of(demodulator, symbols, noise, out)
+        functions["Demodulator, out"]()
+        assert torch.equal(out.cpu(), demodulator(symbols.cpu(), noise.cpu()))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            functions["Demodulator, out"]()
+        stream = torch.cuda.current_stream()
+        by_capsules = {"stream, out: capsules": lambda: demodulator(symbols, noise, out=out, stream=stream)}
+        for n_calls, n_rounds in ((1000, 25), (1, 1000)):
+            measure(n, {"a graph of one call": graph.replay, **functions, **by_capsules}, n_calls, n_rounds, torch.cuda.synchronize)
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 2 or sys.argv[1:2] == ["--help"]:
+        sys.exit(__doc__)
+    measure_host(sys.argv[1]) if len(sys.argv) == 2 else measure_gpu()
