@@ -42,7 +42,7 @@ def main():
             "README.md", "tools/demod/options.c", "tools/python/softqam/_names.py", "tools/python/softqam/plot/formats.py",
             "tools/python/README.md", "tests/tools/output_formats.py", "tests/harness/harness.c"]),
         ("an input format", inputs, [
-            "tools/demod/options.c", "tests/harness/harness.c", "tools/bench/create.c"]),
+            "tools/demod/options.c", "tests/harness/harness.c"]),
         ("a modulation", shells, [
             "tools/demod/options.c", "tools/common/modulation.c", "tests/harness/runs.cmake", "tests/README.md",
             "tools/python/softqam/_names.py"]),

@@ -94,7 +94,7 @@ class Completion(Documents):
             ("softqam-demod --progress a", ["auto", "always"]), ("softqam-demod --noise-var ", ["auto"]), ("softqam-demod --input-scale ", ["auto"]),
             ("softqam-demod --stats =", ["json"]), ("softqam-demod --partial ", ["error", "ignore"]), ("softqam-demod --threads ", []),
             ("softqam-demod --shard ", []), ("softqam-plot --panels c", ["constellation"]), ("softqam-plot -s f", ["f16", "f32"]),
-            ("softqam-bench --backend ", ["all", "cpu", "cuda"]), ("softqam-bench -m a", ["all"]), ("softqam-bench --modulation 6", ["64qam"]),
+            ("softqam-bench --backend ", ["all", "cpu", "cuda"]), ("softqam-bench --modulation 6", ["64qam"]),
         ):  # fmt: skip
             if line.split()[0] in PROGRAMS:
                 self.assertEqual(self.complete(*line.split(" ")), expected, line)

@@ -18,7 +18,6 @@
 
 struct options {
     int backend;
-    bool all_modulations;
     struct bench_options bench;
     uint64_t n_samples;
     const char *json;
@@ -26,14 +25,12 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"fading",  "layers", "calls",  "buffers", "chain", "erasures", "formats",
-                                       "threads", "host",   "choice", "devices", "all",   NULL};
+static const char *const sections[] = {"fading",  "layers",  "calls", "buffers", "chain", "erasures",
+                                       "formats", "threads", "host",  "choice",  "all",   NULL};
 
 static bool take_modulation(const struct option_call *call)
 {
-    struct options *options = call->target;
-    options->all_modulations = strcmp(call->text, "all") == 0;
-    return options->all_modulations || modulation_parse(call->text, &options->bench.modulation);
+    return modulation_parse(call->text, &((struct options *)call->target)->bench.modulation);
 }
 
 static bool take_sections(const struct option_call *call)
@@ -76,12 +73,12 @@ static const struct option_row rows[] = {
          "measurement."),
     TEXT("Options:"),
     {"--modulation", "NAME",
-     "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or all; of tables that are of one modulation; default: 256qam",
+     "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; of tables that are of one modulation; default: 256qam",
      .take = take_modulation, .letter = 'm'},
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST",
-     "some of fading, layers, calls, buffers, chain, erasures, formats, threads, host, choice, "
-     "devices; with no space between them; or all; default: the first six",
+     "some of fading, layers, calls, buffers, chain, erasures, formats, threads, host, choice; with no space between "
+     "them; or all; default: the first six",
      .take = take_sections},
     {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
      SLOT_SYMBOLS, UINT32_MAX},
@@ -114,8 +111,7 @@ static const struct option_row rows[] = {
          "            graph with its data from memory\n"
          "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all\n"
          "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
-         "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it\n"
-         "  devices   1, 2, 4 ... GPUs, where there are several"),
+         "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it"),
     TEXT("Exit status:"),
     TEXT("  0  measured\n"
          "  1  something failed or gave wrong bytes\n"
@@ -134,22 +130,15 @@ static unsigned sections_of_cuda(const struct options *options)
     return options->backend == BENCH_CPU ? 0 : options->bench.sections & BENCH_OF_CUDA;
 }
 
-/* All sections with the modulation that was chosen; or with each, those again that depend on it. */
 static void measure(struct report *report, const struct options *options)
 {
-    const unsigned of_cpu = sections_of_cpu(options), of_cuda = sections_of_cuda(options);
     struct bench_options chosen = options->bench;
-    const softqam_modulation last = options->all_modulations ? SOFTQAM_MODULATION_1024QAM : chosen.modulation;
-    if (options->all_modulations)
-        chosen.modulation = SOFTQAM_MODULATION_BPSK;
-    for (; chosen.modulation <= last; chosen.modulation++, chosen.is_first = false) {
-        chosen.sections = of_cpu;
-        if (chosen.sections != 0)
-            bench_cpu(report, &chosen);
-        chosen.sections = of_cuda;
-        if (chosen.sections != 0)
-            bench_cuda(report, &chosen);
-    }
+    chosen.sections = sections_of_cpu(options);
+    if (chosen.sections != 0)
+        bench_cpu(report, &chosen);
+    chosen.sections = sections_of_cuda(options);
+    if (chosen.sections != 0)
+        bench_cuda(report, &chosen);
 }
 
 /* What can be found wrong with the command before hours of measuring. */
@@ -182,19 +171,12 @@ static int run_bench(const struct options *options)
 int main(int argc, char *argv[])
 {
     struct options options = {.backend = BENCH_ALL,
-                              .bench = {BENCH_OF_RECEIVERS, true, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 26},
+                              .bench = {BENCH_OF_RECEIVERS, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 26},
                               .n_samples = 25};
     message_start("softqam-bench");
-    switch (option_table_parse(rows, 0, argc, argv, &options)) {
-    case OPTIONS_HELP:
-        return message_to_stdout(option_table_help(rows, 0));
-    case OPTIONS_VERSION:
-        return message_version_to_stdout();
-    case OPTIONS_WRONG:
-        return EXIT_COMMAND;
-    case OPTIONS_RUN:
-        break;
-    }
+    const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
+    if (action != OPTIONS_RUN)
+        return option_table_answer(action, option_table_help(rows, 0));
     if (!arguments_count_operands(argc, 0, NULL) || !check_options(&options))
         return EXIT_COMMAND;
     return run_bench(&options);

@@ -25,16 +25,18 @@ static void append(char name[WHAT_NBYTES], const char *format, ...)
 
 static unsigned count_layers(const struct bench_case *c) { return c->n_layers > 0 ? c->n_layers : 1; }
 
-void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
+void bench_case_name(const struct bench_case *c, enum bench_run run, char name[WHAT_NBYTES])
 {
+    static const char *const runs[] = {
+        [BENCH_NONE] = "", [BENCH_LIBRARY] = "", [BENCH_LIMIT] = "copy of ", [BENCH_EMPTY] = "nothing but "};
     static const char *const noises[] = {"N0 a symbol", "1/N0 a symbol", "one N0"};
     static const char *const hows[] = {
         "descrambled",  "planes",   "codewords",  "elsewhere", "next", "cold", "descriptors on the device",
         "soft buffers", "combined", "a call each"};
-    static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps", "", "", ""};
+    static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps", "pinned", "pageable"};
     name[0] = '\0';
-    append(name, "%s %s to %s", modulation_get(c->modulation)->name, bench_input_name(c->input),
-           sample_format_output_name(c->output));
+    append(name, "%s: %s%s %s to %s", c->variant || c->on_cpu ? "cpu" : "cuda", runs[run],
+           modulation_get(c->modulation)->name, bench_input_name(c->input), sample_format_output_name(c->output));
     if (c->output != SOFTQAM_OUTPUT_U8)
         append(name, ", %s", noises[c->noise]);
     append(name, ", ");
@@ -50,8 +52,12 @@ void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES])
             append(name, ", %s", hows[k]);
     if (launches[c->launch][0] != '\0')
         append(name, ", %s", launches[c->launch]);
-    if (c->n_devices > 0)
-        append(name, ", %u GPU%s", c->n_devices, PLURAL(c->n_devices));
+    if (c->variant)
+        append(name, ", %s", c->variant);
+    if (c->n_threads > 0 && (c->variant || c->launch >= BENCH_PINNED))
+        append(name, ", %u thread%s", c->n_threads, PLURAL(c->n_threads));
+    else if (c->n_threads == 0)
+        append(name, ", all threads");
 }
 
 softqam_demodulator_config bench_case_config(const struct bench_case *c)

@@ -38,8 +38,7 @@ enum bench_launch {
     BENCH_CHAIN,          /* between two kernels of a graph, data in the second cache */
     BENCH_CHAIN_OVERLAPS, /* the same, and each kernel may begin before the one in front of it has ended */
     BENCH_PINNED,         /* from host memory to host memory */
-    BENCH_PAGEABLE,
-    BENCH_ON_DEVICES /* one launch on each of several GPUs */
+    BENCH_PAGEABLE
 };
 
 enum { BENCH_MOST_SEGMENTS = 160 };
@@ -56,15 +55,18 @@ struct bench_case {
     unsigned stride;       /* symbols from one of a layer to its next; 0: layers lie one behind the other */
     unsigned n_segments;   /* of a call, which divide its symbols; 0: one, or a plain call where that will do */
     bool has_soft_buffers; /* segments are of one codeword whose code blocks have room for soft buffers */
-    const char *variant;   /* of the CPU; NULL: the fastest */
+    const char *variant;   /* of the CPU; NULL in CUDA's tables */
     unsigned n_threads;    /* 0: one a CPU */
     enum bench_launch launch;
-    bool on_cpu;        /* from host memory: by the CPU in place of the GPU */
-    unsigned n_devices; /* from host memory, and on devices; 0: the current one */
+    bool on_cpu; /* from host memory: by the CPU in place of the GPU */
 };
 
-/* "256QAM cf32 to s8, N0 a symbol, fading 25 dB, 2 of 4 layers, descrambled". */
-void bench_case_name(const struct bench_case *c, char name[WHAT_NBYTES]);
+/* What a cell of a row measures: nothing, for the end of a list; the library; a loop or kernel that moves the same
+ * bytes; or what is there without either. */
+enum bench_run { BENCH_NONE, BENCH_LIBRARY, BENCH_LIMIT, BENCH_EMPTY };
+
+/* "cpu: copy of 256QAM cf32 to s8, N0 a symbol, fading 25 dB, 2 of 4 layers, descrambled, avx512, 1 thread". */
+void bench_case_name(const struct bench_case *c, enum bench_run run, char name[WHAT_NBYTES]);
 
 /* A demodulator's settings without its context. */
 softqam_demodulator_config bench_case_config(const struct bench_case *c);
@@ -85,10 +87,6 @@ uint64_t bench_case_first_symbol(const struct bench_case *c, size_t call);
 /* The segments of the call-th call, whose memory begins at these pointers. Returns how many. */
 size_t bench_case_segments(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var,
                            void *out, softqam_segment segments[BENCH_MOST_SEGMENTS]);
-
-/* What a cell of a row measures: nothing, for the end of a list; the library; a loop or kernel that moves the same
- * bytes; or what is there without either. */
-enum bench_run { BENCH_NONE, BENCH_LIBRARY, BENCH_LIMIT, BENCH_EMPTY };
 
 struct bench_cell {
     enum bench_run run;

@@ -49,8 +49,7 @@ static void measure_tables(struct cpu_bench *bench, const struct bench_options *
     for (size_t k = 0; k < CPU_N_TABLES; k++) {
         const struct bench_table *table = &cpu_tables[k];
         const bool is_of_fastest = table->section == BENCH_CALLS || table->section == BENCH_THREADS;
-        if (options->sections & 1u << table->section && (is_fastest || !is_of_fastest) &&
-            (options->is_first || table->of_modulation))
+        if (options->sections & 1u << table->section && (is_fastest || !is_of_fastest))
             bench_measure_table(bench->report, options, table, &backend);
     }
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* How a case of the CPU is verified and timed, and its limit. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,11 +144,13 @@ static void close_run(void *context)
 }
 
 /* NULL where that failed, as the turns then have. */
-static struct cpu_run *add_run(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c)
+static struct cpu_run *add_run(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c,
+                               enum bench_run what)
 {
     struct cpu_run *run = calloc(1, sizeof *run);
     if (run) {
         *run = (struct cpu_run){.bench = bench, .c = *c, .n_repeats = count_repeats(c)};
+        bench_case_name(c, what, run->name);
         run->samples = bench_samples_get(&bench->pool, &c->data, c->modulation, c->input, bench_case_span(c));
         turns->contenders[turns->n++] = (struct contender){
             run->name, run_case, run, close_run, c->n_symbols, bench_case_nbytes(c), c->how & BENCH_COLD};
@@ -166,20 +167,14 @@ static struct cpu_run *add_run(struct cpu_bench *bench, struct turns *turns, con
 
 static void add_library(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c)
 {
-    struct cpu_run *run = add_run(bench, turns, c);
-    char name[WHAT_NBYTES];
-    if (!run)
-        return;
-    bench_case_name(c, name);
-    snprintf(run->name, sizeof run->name, "cpu: %.128s, %s, %u thread%s", name, c->variant ? c->variant : "fastest",
-             c->n_threads, PLURAL(c->n_threads));
-    if (!make(run, c->variant, c->n_threads, &run->demodulator) || !verify(run))
+    struct cpu_run *run = add_run(bench, turns, c, BENCH_LIBRARY);
+    if (run && (!make(run, c->variant, c->n_threads, &run->demodulator) || !verify(run)))
         turns->failed = bench->report->failed = true;
 }
 
 static void add_limit(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c, bool streaming)
 {
-    struct cpu_run *run = add_run(bench, turns, c);
+    struct cpu_run *run = add_run(bench, turns, c, BENCH_LIMIT);
     if (!run)
         return;
     run->stream = (struct stream){.symbols = run->samples->symbols,
@@ -192,13 +187,6 @@ static void add_limit(struct cpu_bench *bench, struct turns *turns, const struct
                                   .streaming = streaming};
     if (c->how & BENCH_SOFT && !run->stream.adds)
         run->stream.n_more = bench_case_out_nbytes(c) - c->n_symbols * run->stream.out_nbytes;
-    const char *more = run->stream.adds         ? " and read them"
-                       : run->stream.n_more > 0 ? " and the rest of soft buffers"
-                                                : "";
-    snprintf(run->name, sizeof run->name, "cpu: read %zu write %zu%s%s%s, %u thread%s",
-             run->stream.symbol_nbytes + (run->stream.noise_var ? sizeof(float) : 0), run->stream.out_nbytes, more,
-             streaming ? ", streaming stores" : "", c->how & BENCH_COLD ? ", cold" : "", c->n_threads,
-             PLURAL(c->n_threads));
 }
 
 void cpu_add(void *context, struct turns *turns, const struct bench_case *c, enum bench_run run)

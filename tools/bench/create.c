@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "create.h"
 
+#include "common/sample_format.h"
+
 softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads)
 {
     softqam_context_config config;
@@ -39,14 +41,7 @@ softqam_status bench_create(softqam_demodulator **demodulator, softqam_context_c
     return status;
 }
 
-const char *bench_input_name(softqam_input_format format)
-{
-    static const char *const names[] = {[SOFTQAM_INPUT_CF32] = "cf32",
-                                        [SOFTQAM_INPUT_CS16] = "cs16",
-                                        [SOFTQAM_INPUT_CS8] = "cs8",
-                                        [SOFTQAM_INPUT_CF16] = "cf16"};
-    return names[format];
-}
+const char *bench_input_name(softqam_input_format format) { return sample_format_input_name((enum file_format)format); }
 
 float bench_input_scale(softqam_input_format format)
 {

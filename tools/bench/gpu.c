@@ -99,20 +99,12 @@ const struct gpu_samples *gpu_samples_get(struct gpu_bench *bench, const struct 
 static void note_facts(struct report *report)
 {
     struct cudaDeviceProp properties;
-    int device = 0, runtime = 0, driver = 0, clock_khz = 0, memory_khz = 0;
+    int device = 0, runtime = 0;
     char text[64];
     if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
         return;
-    (void)cudaRuntimeGetVersion(&runtime);
-    (void)cudaDriverGetVersion(&driver);
-    (void)cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device);
-    (void)cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, device);
     report_fact(report, "cuda_device", properties.name);
-    snprintf(text, sizeof text, "%d multiprocessors, up to %d MHz, memory %d MHz", properties.multiProcessorCount,
-             clock_khz / 1000, memory_khz / 1000);
-    report_fact(report, "cuda_clocks", text);
-    snprintf(text, sizeof text, "%d.%d", driver / 1000, driver % 1000 / 10);
-    report_fact(report, "cuda_driver_api", text);
+    (void)cudaRuntimeGetVersion(&runtime);
     snprintf(text, sizeof text, "%d.%d", runtime / 1000, runtime % 1000 / 10);
     report_fact(report, "cuda_runtime", text);
     FILE *file = fopen("/proc/driver/nvidia/version", "r");
@@ -132,11 +124,9 @@ static void measure(struct gpu_bench *bench)
     const struct bench_backend backend = {"cuda: ", NULL, gpu_add, bench};
     for (size_t k = 0; k < GPU_N_TABLES; k++) {
         const struct bench_table *table = &gpu_tables[k];
-        if (options->sections & 1u << table->section && (options->is_first || table->of_modulation))
+        if (options->sections & 1u << table->section)
             bench_measure_table(bench->report, options, table, &backend);
     }
-    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++)
-        release(&bench->samples[k]);
 }
 
 void bench_cuda(struct report *report, const struct bench_options *options)

@@ -49,11 +49,11 @@ const struct gpu_samples *gpu_samples_get(struct gpu_bench *bench, const struct 
 /* A bench_backend's: the library's kernel, one that moves the same bytes, or neither. */
 void gpu_add(void *bench, struct turns *turns, const struct bench_case *c, enum bench_run run);
 
-/* The same of a case from host memory, or on several devices. */
+/* The same of a case from host memory. */
 void gpu_host_add(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run run);
 
 /* CUDA's tables. */
-enum { GPU_N_TABLES = 14 };
+enum { GPU_N_TABLES = 13 };
 extern const struct bench_table gpu_tables[GPU_N_TABLES];
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* How a case of the GPU is launched, verified and timed, and its limit. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,27 +395,6 @@ static bool create(struct gpu_run *run)
     return gpu_softqam_good(run->bench, status, run->name);
 }
 
-static void name_run(struct gpu_run *run)
-{
-    char name[WHAT_NBYTES];
-    if (run->run == BENCH_LIMIT) {
-        snprintf(run->name, sizeof run->name, "cuda: copy kernel, %zu bytes to %zu%s%s%s",
-                 softqam_input_symbol_nbytes(run->c.input) +
-                     (has_noise(&run->c) && run->c.noise != BENCH_ONE_N0 ? sizeof(float) : 0),
-                 softqam_output_nbytes(run->c.output, run->c.modulation, 1),
-                 run->c.how & BENCH_COMBINE ? " and read them"
-                 : count_more(&run->c) > 0  ? " and the rest of soft buffers"
-                                            : "",
-                 run->shape == BENCH_COPY_LONG ? ", long tiles" : ", short tiles",
-                 run->programmatic ? ", programmatic" : "");
-    } else if (run->run == BENCH_EMPTY) {
-        snprintf(run->name, sizeof run->name, "cuda: %s", is_chain(run) ? "producer and consumer" : "empty kernel");
-    } else {
-        bench_case_name(&run->c, name);
-        snprintf(run->name, sizeof run->name, "cuda: %.130s", name);
-    }
-}
-
 static void add_run(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run what,
                     enum bench_copy_shape shape, bool programmatic)
 {
@@ -427,7 +405,7 @@ static void add_run(struct gpu_bench *bench, struct turns *turns, const struct b
     }
     *run = (struct gpu_run){
         .bench = bench, .c = *c, .run = what, .shape = shape, .programmatic = programmatic, .n_launches = 1};
-    name_run(run);
+    bench_case_name(c, what, run->name);
     turns->contenders[turns->n++] =
         (struct contender){run->name, run_case, run, close_run, c->n_symbols, bench_case_nbytes(c), false};
     const bool is_graph = c->launch == BENCH_GRAPH || is_chain(run);

@@ -182,8 +182,6 @@ static void pageable_by_cpu(struct bench_case *c)
     c->on_cpu = true;
 }
 
-static void on_devices(struct bench_case *c) { c->launch = BENCH_ON_DEVICES; }
-
 /* cf32 to u8 of 256QAM from host memory, with all threads. */
 static void set_host(struct bench_case *c, size_t n_symbols)
 {
@@ -230,18 +228,6 @@ static bool choice_row(const struct bench_options *options, size_t k, struct ben
     set_host(c, n);
     snprintf(name, WHAT_NBYTES, "%zu symbol%s", n, PLURAL(n));
     return n <= largest(options);
-}
-
-static bool devices_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
-{
-    enum { MAX_GPUS = 16 };
-    int n_devices = 0;
-    if (k > 4 || cudaGetDeviceCount(&n_devices) != cudaSuccess || n_devices < 2)
-        return false;
-    c->n_devices = 1u << k;
-    set_host(c, largest(options) / MAX_GPUS * MAX_GPUS);
-    snprintf(name, WHAT_NBYTES, "%u GPU%s", c->n_devices, PLURAL(c->n_devices));
-    return c->n_devices <= (unsigned)n_devices;
 }
 
 /* clang-format off */
@@ -294,9 +280,5 @@ const struct bench_table gpu_tables[GPU_N_TABLES] = {
       ROWS_LIBRARY_OF(0, pageable)},
      {{"pinned: CPU", BENCH_MSYM, 0, 0}, {"pinned: CUDA", BENCH_MSYM, 1, 0}, {"pageable: CPU", BENCH_MSYM, 2, 0},
       {"pageable: CUDA", BENCH_MSYM, 3, 0}}},
-    {BENCH_DEVICES, false, "several GPUs, 256QAM, cf32 to u8", 0, devices_row,
-     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, on_devices)},
-     {{"Gsym/s", BENCH_GSYM, 1, 0}, {"of the copies", BENCH_SHARE, 1, 0},
-      {"on the devices Gsym/s", BENCH_GSYM, 2, 0}}},
 };
 /* clang-format on */

@@ -109,8 +109,7 @@ int report_set_limit(struct report *report, int index, int limit)
 
 void report_fact(struct report *report, const char *name, const char *text)
 {
-    if (!cJSON_HasObjectItem(report->facts, name))
-        cJSON_AddStringToObject(report->facts, name, text);
+    cJSON_AddStringToObject(report->facts, name, text);
 }
 
 static double symbol_rate(const struct measurement *m) { return (double)m->n_symbols / quantile(m, 0.5); }

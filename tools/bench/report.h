@@ -39,12 +39,12 @@ struct report {
 };
 
 /* One run, timed by whoever knows the clock: the seconds it took, or a negative number when it failed. */
-typedef double bench_run(void *context);
+typedef double timed_run(void *context);
 
 /* What is run, and how much it does. */
 struct contender {
     const char *what;
-    bench_run *run;
+    timed_run *run;
     void *context;
     void (*close)(void *context); /* ends the context; NULL: the caller does */
     size_t n_symbols;
@@ -97,7 +97,7 @@ void report_table(struct report *report, const char *const columns[], const char
 /* A row of the table that was begun last, with a value for each of its columns; NAN where there is none. Prints it. */
 void report_row(struct report *report, const char *what, const double values[]);
 
-/* Adds a fact, unless there is one of that name. */
+/* Adds a fact of the machine or the build. */
 void report_fact(struct report *report, const char *name, const char *text);
 
 /* All of it, after which nothing may be added, to an open file, which then takes its name. Returns

@@ -22,7 +22,6 @@ enum bench_section {
     BENCH_THREADS,
     BENCH_HOST,
     BENCH_CHOICE,
-    BENCH_DEVICES,
     N_BENCH_SECTIONS
 };
 enum {
@@ -34,8 +33,6 @@ enum {
 
 struct bench_options {
     unsigned sections;
-    /* Those of the first modulation of several; of the others only what depends on the modulation. */
-    bool is_first;
     softqam_modulation modulation;
     uint64_t n_symbols;        /* of the large CPU runs */
     uint64_t n_largest;        /* of CUDA's runs from host memory, where that is more than n_symbols */

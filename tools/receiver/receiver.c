@@ -214,16 +214,9 @@ int main(int argc, char *argv[])
                               .n_threads = 1,
                               .snr_db = 28};
     message_start("softqam-receiver");
-    switch (option_table_parse(rows, 0, argc, argv, &options)) {
-    case OPTIONS_HELP:
-        return message_to_stdout(option_table_help(rows, 0));
-    case OPTIONS_VERSION:
-        return message_version_to_stdout();
-    case OPTIONS_WRONG:
-        return EXIT_COMMAND;
-    case OPTIONS_RUN:
-        break;
-    }
+    const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
+    if (action != OPTIONS_RUN)
+        return option_table_answer(action, option_table_help(rows, 0));
     if (!arguments_count_operands(argc, 0, NULL) || !choose_layers(&options) || !choose_codewords(&options))
         return EXIT_COMMAND;
     return run_receiver(&options);
