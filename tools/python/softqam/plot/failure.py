@@ -2,10 +2,6 @@
 """How a run ends before it is done."""
 from __future__ import annotations
 
-import signal
-
-DEADLY_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-
 
 class Failure(Exception):
     """What main() says before it ends with the status."""
@@ -13,10 +9,6 @@ class Failure(Exception):
     def __init__(self, subject: str | None, cause: str, status: int = 1) -> None:
         super().__init__(f"{subject or repr('')}: {cause}" if subject is not None else cause)
         self.status = status
-
-
-class Interrupted(BaseException):
-    """A deadly signal."""
 
 
 def cause_of(error: BaseException) -> str:

@@ -8,15 +8,16 @@ import os
 import signal
 import stat
 
-from .failure import DEADLY_SIGNALS, Failure, Interrupted, cause_of
+from .failure import Failure, cause_of
 from .recording import Source
 
 
 def write_through_temporary(path: str, data: bytes, replaced: os.stat_result | None) -> None:
+    """No signal ends the program between the file's temporary name and its own."""
     temporary = os.path.join(os.path.dirname(path), f".softqam-plot-{os.getpid()}-{os.urandom(4).hex()}.tmp")
-    signal.pthread_sigmask(signal.SIG_BLOCK, DEADLY_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
+        with open(temporary, "xb") as file:
             if replaced:
                 os.fchmod(file.fileno(), replaced.st_mode & 0o777)
             file.write(data)
@@ -25,8 +26,6 @@ def write_through_temporary(path: str, data: bytes, replaced: os.stat_result | N
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, DEADLY_SIGNALS)
 
 
 def is_file_of(path: str, source: Source) -> bool:
@@ -62,7 +61,5 @@ def to_stdout(text: str) -> None:
     try:
         with open(1, "wb", closefd=False) as file:
             file.write(text.encode())
-    except BrokenPipeError:
-        raise Interrupted(signal.SIGPIPE) from None
     except OSError as error:
         raise Failure("standard output", cause_of(error)) from None

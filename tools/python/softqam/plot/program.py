@@ -8,11 +8,10 @@ import os
 import signal
 import sys
 import warnings
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from .command import PROGRAM, Options, make_parser, parse, read
-from .failure import DEADLY_SIGNALS, Failure, Interrupted
+from .failure import Failure
 from .output import to_stdout, write
 
 if TYPE_CHECKING:
@@ -65,10 +64,6 @@ def run(arguments: list[str], version: str) -> None:
             say(f"{options.iq.path or '--example'}: warning: the symbols {complaint}")
 
 
-def interrupt(signal_number: int, _frame: FrameType | None) -> None:
-    raise Interrupted(signal_number)
-
-
 def say(words: str) -> None:
     """In one line, with control characters made visible, and the bytes of file names as they are."""
     text = "".join("\\n" if c == "\n" else f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else c for c in words)
@@ -86,19 +81,16 @@ def version_of_package() -> str:
 
 
 def main(version: str | None = None) -> int:
-    for deadly in DEADLY_SIGNALS:
-        if signal.getsignal(deadly) != signal.SIG_IGN:
-            signal.signal(deadly, interrupt)
+    """Signals end it as they end programs that are not Python's."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
+        run(sys.argv[1:], version or version_of_package())
+    except Failure as failure:
         try:
-            run(sys.argv[1:], version or version_of_package())
-        except Failure as failure:
             say(str(failure))
-            return failure.status
-    except Failure:
-        return 1
-    except Interrupted as interrupted:
-        (number_of_signal,) = interrupted.args
-        signal.signal(number_of_signal, signal.SIG_DFL)
-        os.kill(os.getpid(), number_of_signal)
+        except Failure:
+            return 1
+        return failure.status
     return 0

@@ -10,19 +10,15 @@ def grouped(n: int) -> str:
     return f"{n:,}".replace(",", "\u202f")
 
 
+def escaped(c: str) -> str:
+    """A byte of a file's name that is not UTF-8 comes as a surrogate."""
+    is_byte = c < "\u0100" or "\udc80" <= c <= "\udcff"
+    return "\\n" if c == "\n" else f"\\x{ord(c) & 0xFF:02x}" if is_byte else f"\\u{ord(c):04x}"
+
+
 def printable(text: str) -> str:
     """The text with what is no character, or controls the terminal, made visible."""
-
-    def shown(c: str) -> str:
-        if "\udc80" <= c <= "\udcff":  # a byte that is not UTF-8
-            return f"\\x{ord(c) - 0xDC00:02x}"
-        if c == "\n":
-            return "\\n"
-        if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"):
-            return f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}"
-        return c
-
-    return "".join(map(shown, text))
+    return "".join(c if c.isprintable() else escaped(c) for c in text)
 
 
 def shortened(text: str, columns: int) -> str:
@@ -31,9 +27,7 @@ def shortened(text: str, columns: int) -> str:
     def width(part: str) -> int:
         return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in part)
 
-    if width(text) <= columns:
-        return text
     head, tail = text[: columns // 2], text[-(columns // 2) :]
     while width(head) + width(tail) >= columns:
         head, tail = head[:-1], tail[1:]
-    return head + "\u2026" + tail
+    return text if width(text) <= columns else head + "\u2026" + tail
