@@ -28,11 +28,6 @@ static const char *const backends[] = {"all", "cpu", "cuda", NULL};
 static const char *const sections[] = {"fading",  "layers",  "calls", "buffers", "chain", "erasures",
                                        "formats", "threads", "host",  "choice",  "all",   NULL};
 
-static bool take_modulation(const struct option_call *call)
-{
-    return modulation_parse(call->text, &((struct options *)call->target)->bench.modulation);
-}
-
 static bool take_sections(const struct option_call *call)
 {
     unsigned *chosen = &((struct options *)call->target)->bench.sections;
@@ -58,23 +53,19 @@ static bool take_quick(const struct option_call *call)
 }
 
 #define TO(member) .offset = offsetof(struct options, member)
-#define TEXT(words)                                                                                                    \
-    {                                                                                                                  \
-        .help = (words)                                                                                                \
-    }
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    TEXT("Usage: softqam-bench [options]"),
-    TEXT("Measures how fast this machine demodulates what receivers have: symbols that went through a fading channel, layers "
+    OPTION_TEXT("Usage: softqam-bench [options]"),
+    OPTION_TEXT("Measures how fast this machine demodulates what receivers have: symbols that went through a fading channel, layers "
          "interleaved, an OFDM symbol a call. Bytes are verified before they are timed. What stands in one row of a table is "
          "measured in turns with its limit: a loop or kernel that only reads and writes the same bytes. Figures are medians; "
          "\"spread\" is half of the way from the first decile to the ninth, over the median, of the row's noisiest "
          "measurement."),
-    TEXT("Options:"),
+    OPTION_TEXT("Options:"),
     {"--modulation", "NAME",
      "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; of tables that are of one modulation; default: 256qam",
-     .take = take_modulation, .letter = 'm'},
+     option_take_modulation, TO(bench.modulation), .letter = 'm'},
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST",
      "some of fading, layers, calls, buffers, chain, erasures, formats, threads, host, choice; with no space between "
@@ -91,8 +82,8 @@ static const struct option_row rows[] = {
     {"--json", "FILE", "write all of it: medians, other quantiles, tables and the facts of the machine", option_take_text, TO(json)},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
-    TEXT("Sections, what a receiver has first:"),
-    TEXT("  fading    a slot of each modulation: N0 as it comes out of an equaliser, at\n"
+    OPTION_TEXT("Sections, what a receiver has first:"),
+    OPTION_TEXT("  fading    a slot of each modulation: N0 as it comes out of an equaliser, at\n"
          "            every mean SNR where the modulation works, and one N0 at 28 dB; on\n"
          "            the device large launches with N0 in several ranges\n"
          "  layers    layers interleaved by resource element, some of those that are, and\n"
@@ -112,8 +103,8 @@ static const struct option_row rows[] = {
          "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all\n"
          "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
          "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it"),
-    TEXT("Exit status:"),
-    TEXT("  0  measured\n"
+    OPTION_TEXT("Exit status:"),
+    OPTION_TEXT("  0  measured\n"
          "  1  something failed or gave wrong bytes\n"
          "  2  the command was wrong"),
     {.name = NULL},

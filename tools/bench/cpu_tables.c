@@ -5,9 +5,9 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
+#include "common/thread.h"
 #include "cpu.h"
 #include "create.h"
-#include "machine.h"
 #include "rows.h"
 
 /* What cells change. */
@@ -20,7 +20,7 @@ static void ofdm_symbols(struct bench_case *c) { c->n_segments = 14; }
 
 static void one_thread(struct bench_case *c) { c->n_threads = 1; }
 
-static void all_threads(struct bench_case *c) { c->n_threads = bench_count_cpus(); }
+static void all_threads(struct bench_case *c) { c->n_threads = thread_count_cpus(); }
 
 /* Rows. */
 
@@ -89,7 +89,7 @@ static bool soft_bits_row(const struct bench_options *options, size_t k, struct 
 /* 1, 2, 4 .. threads and as many as there are CPUs, a slot and from memory. */
 static bool thread_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
-    const unsigned n_cpus = bench_count_cpus();
+    const unsigned n_cpus = thread_count_cpus();
     const size_t n = k / 2;
     if (n > 0 && 1u << (n - 1) >= n_cpus)
         return false;

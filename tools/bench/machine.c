@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -37,12 +36,6 @@ static void read_cpu(char *cpu, size_t nbytes)
     }
     if (file)
         fclose(file);
-}
-
-unsigned bench_count_cpus(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
 void bench_machine_report(struct report *report)

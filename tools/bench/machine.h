@@ -5,9 +5,6 @@
 
 #include "report.h"
 
-/* CPUs that this process may run on. */
-unsigned bench_count_cpus(void);
-
 /* The program, its build and the CPU. */
 void bench_machine_report(struct report *report);
 

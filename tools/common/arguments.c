@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,56 +66,36 @@ bool arguments_count_operands(int argc, int wanted, const char *names)
     return false;
 }
 
-static bool multiply(uint64_t *value, uint64_t factor) { return !__builtin_mul_overflow(*value, factor, value); }
-
-/* What follows the digits of a count: k, M, G, T, Ki, Mi, Gi or Ti. */
-static bool parse_suffix(const char *text, uint64_t *value)
-{
-    static const char letters[] = "kMGT";
-    if (!*text)
-        return true;
-    const char *letter = strchr(letters, *text == 'K' ? 'k' : *text);
-    const bool is_binary = text[1] == 'i';
-    if (!letter || text[1 + is_binary])
-        return false;
-    for (const char *c = letters; c <= letter; c++)
-        if (!multiply(value, is_binary ? 1024 : 1000))
-            return false;
-    return true;
-}
-
-/* Digits, of which some may follow a point, then an exponent or a suffix. Exact: what is no whole number is none. */
+/* Digits, of which some may follow a point, then an exponent or a suffix: k, M, G, T, Ki, Mi, Gi or Ti. What is no
+ * whole number is none: the decimal number is rounded once, to 64 bits at least. */
 static bool parse_count(const char *text, uint64_t *value)
 {
-    unsigned n_digits = 0, n_fraction = 0;
-    bool has_point = false;
-    for (*value = 0; (*text >= '0' && *text <= '9') || (*text == '.' && !has_point && n_digits > 0); text++) {
-        if (*text == '.') {
-            has_point = true;
-            continue;
-        }
-        if (!multiply(value, 10) || __builtin_add_overflow(*value, (uint64_t)(*text - '0'), value))
-            return false;
-        n_digits++;
-        n_fraction += has_point;
-    }
-    unsigned exponent = 0;
-    if (*text == 'e' || *text == 'E') {
-        const size_t n = strspn(++text, "0123456789");
-        if (n == 0 || n > 3 || text[n])
-            return false;
-        exponent = (unsigned)strtoul(text, NULL, 10);
-        text += n;
-    }
-    if (n_digits == 0 || (has_point && (n_fraction == 0 || (!*text && exponent == 0))) || !parse_suffix(text, value))
+    static const char digits[] = "0123456789", units[] = "kMGT";
+    enum { MAX_LENGTH = 40 };
+    char number[MAX_LENGTH + 8];
+    const size_t n_whole = strspn(text, digits);
+    const size_t n_fraction = text[n_whole] == '.' ? strspn(text + n_whole + 1, digits) : 0;
+    const size_t length = n_whole + (n_fraction > 0 ? 1 + n_fraction : 0);
+    const char *rest = text + length;
+    int of_ten = 0, of_two = 0; /* powers */
+    if (n_whole == 0 || length > MAX_LENGTH || (n_fraction > 0 && !*rest))
         return false;
-    for (; exponent > n_fraction && *value > 0; exponent--)
-        if (!multiply(value, 10))
+    if (*rest == 'e' || *rest == 'E') {
+        const size_t n = strspn(rest + 1, digits);
+        if (n == 0 || n > 3 || rest[1 + n])
             return false;
-    for (; exponent < n_fraction; n_fraction--, *value /= 10)
-        if (*value % 10 > 0)
+        of_ten = atoi(rest + 1);
+    } else if (*rest) {
+        const char *unit = strchr(units, *rest == 'K' ? 'k' : *rest);
+        const bool is_binary = rest[1] == 'i';
+        if (!unit || rest[1 + is_binary])
             return false;
-    return true;
+        *(is_binary ? &of_two : &of_ten) = (int)(unit - units + 1) * (is_binary ? 10 : 3);
+    }
+    snprintf(number, sizeof number, "%.*se%d", (int)length, text, of_ten);
+    const long double count = ldexpl(strtold(number, NULL), of_two);
+    *value = count < 0x1p64L ? (uint64_t)count : 0;
+    return count < 0x1p64L && (long double)*value == count;
 }
 
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value)

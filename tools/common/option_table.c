@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "message.h"
+#include "modulation.h"
 
 /* Values that getopt_long() returns for options without a letter: from this one on, by row. */
 enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30, HELP_NBYTES = 24576 };
@@ -47,6 +48,8 @@ bool option_take_choice(const struct option_call *call)
 {
     return arguments_parse_choice(call->row->name, call->text, call->row->names, target_of(call));
 }
+
+bool option_take_modulation(const struct option_call *call) { return modulation_parse(call->text, target_of(call)); }
 
 static bool is_last(const struct option_row *row) { return !row->name && !row->help; }
 

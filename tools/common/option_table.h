@@ -31,6 +31,13 @@ struct option_row {
     unsigned char variant;               /* of the program that has it; 0 for all */
 };
 
+/* A row of text, for one of the program's variants or, 0, for all. */
+#define OPTION_TEXT_OF(is_of, words)                                                                                   \
+    {                                                                                                                  \
+        .variant = (is_of), .help = (words)                                                                            \
+    }
+#define OPTION_TEXT(words) OPTION_TEXT_OF(0, words)
+
 /* What take() can be. */
 bool option_take_true(const struct option_call *call);     /* of bool */
 bool option_take_false(const struct option_call *call);    /* of bool */
@@ -38,6 +45,7 @@ bool option_take_text(const struct option_call *call);     /* of const char * */
 bool option_take_count(const struct option_call *call);    /* of uint64_t */
 bool option_take_unsigned(const struct option_call *call); /* of unsigned */
 bool option_take_choice(const struct option_call *call);   /* of int: the index of the name */
+bool option_take_modulation(const struct option_call *call);
 
 /* What main() does next. */
 enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };

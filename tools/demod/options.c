@@ -8,7 +8,6 @@
 
 #include "common/arguments.h"
 #include "common/message.h"
-#include "common/modulation.h"
 #include "common/normal.h"
 
 /* Ranges that softqam.h gives. */
@@ -23,12 +22,6 @@ enum {
 
 /* As many as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / FILE_SYMBOL_MAX_NBYTES)
-
-static bool take_modulation(const struct option_call *call)
-{
-    struct demod_options *options = call->target;
-    return modulation_parse(call->text, &options->config.modulation);
-}
 
 static bool take_c_init(const struct option_call *call)
 {
@@ -178,42 +171,37 @@ static const char *const
     *const progresses[] = {[PROGRESS_AUTO] = "auto", [PROGRESS_ALWAYS] = "always", [PROGRESS_NEVER] = "never", NULL};
 
 #define TO(member) .offset = offsetof(struct demod_options, member)
-#define TEXT_OF(is_of, words)                                                                                          \
-    {                                                                                                                  \
-        .variant = (is_of), .help = (words)                                                                            \
-    }
-#define TEXT(words) TEXT_OF(0, words)
 
 enum { PLAIN = 1, MPI };
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    TEXT_OF(PLAIN, "Usage: softqam-demod [options] INPUT OUTPUT"),
-    TEXT_OF(MPI, "Usage: softqam-demod-mpi [options] INPUT OUTPUT"),
-    TEXT_OF(PLAIN, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
+    OPTION_TEXT_OF(PLAIN, "Usage: softqam-demod [options] INPUT OUTPUT"),
+    OPTION_TEXT_OF(MPI, "Usage: softqam-demod-mpi [options] INPUT OUTPUT"),
+    OPTION_TEXT_OF(PLAIN, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
                    "each bit, b0 first, in OUTPUT. \"-\" is standard input or output."),
-    TEXT_OF(MPI, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
+    OPTION_TEXT_OF(MPI, "Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for "
                  "each bit, b0 first, in OUTPUT, with all ranks of an MPI job: each reads its part of INPUT and writes "
                  "its part of OUTPUT. The bytes are softqam-demod's for every number of ranks. Files must be regular "
                  "ones, on file systems that all hosts see."),
-    TEXT("Examples:"),
-    TEXT_OF(PLAIN, "  $ softqam-demod capture.cf32 capture.u8\n"
+    OPTION_TEXT("Examples:"),
+    OPTION_TEXT_OF(PLAIN, "  $ softqam-demod capture.cf32 capture.u8\n"
                    "  $ softqam-demod -m qpsk --snr-db 12 --c-init 0x1234 capture.cs16 capture.s8\n"
                    "  $ softqam-demod --noise-var auto recording.sigmf-meta llrs.s8\n"
                    "  $ softqam-demod --compare sent.hard --stats capture.cf32 capture.bits\n"
                    "  $ receiver | softqam-demod -m 16qam -i cs16 --input-scale auto -o hard - bits"),
-    TEXT_OF(MPI, "  $ mpirun -n 4 softqam-demod-mpi capture.cf32 capture.u8\n"
+    OPTION_TEXT_OF(MPI, "  $ mpirun -n 4 softqam-demod-mpi capture.cf32 capture.u8\n"
                  "  $ mpirun -n 4 softqam-demod-mpi -m qpsk --snr-db 12 capture.cs16 capture.s8"),
-    TEXT("Sign: a positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1, bit 1). In format u8, 255 is "
+    OPTION_TEXT("Sign: a positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1, bit 1). In format u8, 255 is "
          "that bit for certain, 0 the other one for certain, and 127 unknown; 127 and above decide for that bit."),
-    TEXT("Algorithm: u8 is liquid-dsp's: hard decision and distances to the nearest neighbours, at a fixed scale. s8, "
+    OPTION_TEXT("Algorithm: u8 is liquid-dsp's: hard decision and distances to the nearest neighbours, at a fixed scale. s8, "
          "s16, f16 and f32 are exact max-log:"),
-    TEXT("  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0"),
-    TEXT("Input and output:"),
+    OPTION_TEXT("  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0"),
+    OPTION_TEXT("Input and output:"),
     {"--modulation", "NAME",
      "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: the recording's own, else 256qam. pi/2-BPSK "
      "rotates odd symbols; INPUT's first symbol is number 0",
-     .take = take_modulation, .letter = 'm'},
+     option_take_modulation, TO(config.modulation), .letter = 'm'},
     {"--c-init", "N|none",
      "descramble with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (clause 5.2.1); INPUT's first "
      "symbol is the codeword's first, even with --skip; default: the recording's own, else none",
@@ -244,37 +232,37 @@ static const struct option_row rows[] = {
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     {"--no-sync", NULL, "do not wait until OUTPUT is on the disk: faster, but after a power cut it may be empty",
      option_take_false, TO(sync)},
-    TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 and 1.5M are counts "
+    OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 and 1.5M are counts "
          "too."),
-    TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
-    TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+    OPTION_TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
+    OPTION_TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
          "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
          "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
          "  cf16  two 16-bit floats; .cf16\n"
          "  cu8   two bytes, 128 for 0, as rtl_sdr writes them; .cu8\n"
          "  cs32  two 32-bit integers, rounded to 32-bit floats; .cs32 .ci32\n"
          "  cf64  two 64-bit floats, rounded to 32-bit floats; .cf64"),
-    TEXT("Formats of OUTPUT, for each bit of a symbol:"),
-    TEXT("  u8    soft bit, a byte; only for 256qam, without --c-init and --planes; .u8\n"
+    OPTION_TEXT("Formats of OUTPUT, for each bit of a symbol:"),
+    OPTION_TEXT("  u8    soft bit, a byte; only for 256qam, without --c-init and --planes; .u8\n"
          "  s8    LLR, a signed byte; .s8\n"
          "  s16   LLR, a 16-bit integer; .s16\n"
          "  f16   LLR in nats, a 16-bit float; .f16\n"
          "  f32   LLR in nats, a 32-bit float; .f32\n"
          "  hard  hard decision, a byte 0 or 1; .hard\n"
          "  bits  the same, packed, the first bit highest in its byte; .bits"),
-    TEXT("An INPUT with any other suffix is refused without --input-format, an OUTPUT without --output-format. A "
+    OPTION_TEXT("An INPUT with any other suffix is refused without --input-format, an OUTPUT without --output-format. A "
          "suffix is what follows the last dot of a name; dots at its start do not count. Suffixes "
          "are names of formats too, in any case: -i sc16. An OUTPUT that is INPUT, the noise file or BITS, by whatever "
          "name or link, is always refused, and so is a terminal."),
-    TEXT("Noise variance (s8, s16, f16 and f32 need exactly one of these):"),
+    OPTION_TEXT("Noise variance (s8, s16, f16 and f32 need exactly one of these):"),
     {"--noise-var", "X|auto",
      "N0, a number or a fraction A/B; auto: estimated from the first 262144 symbols: their mean squared distance to the "
      "nearest point, corrected for wrong decisions, which lower it, if all points are equally likely",
      .take = take_noise_var},
     {"--snr-db", "X", "N0 = 10^(-X/10), Es/N0 in dB, -200 to 200", .take = take_snr_db},
     {"--noise-file", "FILE", "one N0 for each symbol of INPUT, 32-bit floats", take_noise_file, TO(noise_file)},
-    TEXT("N0 is the variance of the complex noise, E|n|^2, not of one component, for unit mean symbol energy."),
-    TEXT("Soft bits and LLRs:"),
+    OPTION_TEXT("N0 is the variance of the complex noise, E|n|^2, not of one component, for unit mean symbol energy."),
+    OPTION_TEXT("Soft bits and LLRs:"),
     {"--sign", "0|1", "the bit that a positive LLR, or a byte above the midpoint, means; default: 0", option_take_choice,
      TO(config.sign), .names = signs},
     {"--llr-scale", "X",
@@ -283,8 +271,8 @@ static const struct option_row rows[] = {
     {"--llr-limit", "N",
      "largest magnitude, from 1; s8: to 127, s16: to 32767, which are the defaults", option_take_text,
      TO(raw.llr_limit)},
-    TEXT_OF(PLAIN, "Machine (the bytes are the same with all of these but --shard):"),
-    TEXT_OF(MPI, "Machine (the bytes are the same with all of these):"),
+    OPTION_TEXT_OF(PLAIN, "Machine (the bytes are the same with all of these but --shard):"),
+    OPTION_TEXT_OF(MPI, "Machine (the bytes are the same with all of these):"),
     {"--backend", "NAME", "cpu, cuda or auto; default: auto", option_take_choice, TO(context_config.backend),
      .names = backends},
     {"--device", "LIST",
@@ -307,7 +295,7 @@ static const struct option_row rows[] = {
      "only part K, from 1 to N, of N parts of INPUT, which must be a regular file; the outputs of all parts, joined by "
      "cat, are that of the whole",
      .take = take_shard, .variant = PLAIN},
-    TEXT("Reports, on standard error:"),
+    OPTION_TEXT("Reports, on standard error:"),
     {"--verify", NULL,
      "check soft bits against liquid-dsp, all of the first 16777216 symbols, or LLRs against max-log in double "
      "precision, of the first 262144; then one symbol in 256",
@@ -329,24 +317,24 @@ static const struct option_row rows[] = {
      TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
-    TEXT("LLRs are right only for the right modulation, scale and noise. So there is a warning when the first 8192 "
+    OPTION_TEXT("LLRs are right only for the right modulation, scale and noise. So there is a warning when the first 8192 "
          "symbols look like another modulation, when the energy of the first 65536 is more than 10 % from 1 + N0, and "
          "when their noise is more than 2 dB from what was given. It names what they look like and the option that "
          "mends it. A message that cannot be written is a failure, progress aside."),
-    TEXT_OF(PLAIN, "From a pipe, what has arrived is demodulated and written as soon as nothing more comes for a "
+    OPTION_TEXT_OF(PLAIN, "From a pipe, what has arrived is demodulated and written as soon as nothing more comes for a "
                    "millisecond, or after five. Whatever \"auto\" estimates, it waits for 262144 symbols or the end of "
                    "INPUT first. A reader of standard output that leaves ends the tool with SIGPIPE."),
-    TEXT("SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME. Its metadata then give the "
+    OPTION_TEXT("SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME. Its metadata then give the "
          "format, of one channel: cf32, cf64, ci32 and ci16 in either byte order, ci8 and cu8. With --input-format, "
          "NAME.sigmf-data is plain samples, and the others are refused. OUTPUT is always a plain file."),
-    TEXT_OF(MPI, "A rank that fails ends the job with one message."),
-    TEXT("A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or infinite, is erased: its soft bits are "
+    OPTION_TEXT_OF(MPI, "A rank that fails ends the job with one message."),
+    OPTION_TEXT("A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or infinite, is erased: its soft bits are "
          "127, its LLRs 0. No NaN or infinity comes out."),
-    TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. What takes its name is "
+    OPTION_TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. What takes its name is "
          "a new file with its mode, and its owner and group where that is allowed, but without its access control list "
          "and attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp."),
-    TEXT("Exit status:"),
-    TEXT("  0  done\n"
+    OPTION_TEXT("Exit status:"),
+    OPTION_TEXT("  0  done\n"
          "  1  the data, the file or the device failed (--strict: or it was warned of)\n"
          "  2  the command was wrong"),
     {.name = NULL},

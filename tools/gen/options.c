@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <math.h>
-#include <sched.h>
 
 #include "common/arguments.h"
 #include "common/message.h"
@@ -10,25 +9,12 @@
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
+#include "common/thread.h"
 
 enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
 
 /* As many symbols as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / MODULATION_MAX_BITS)
-
-static unsigned count_cpus(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set))
-        return 1;
-    const int n = CPU_COUNT(&set);
-    return n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
-}
-
-static bool take_modulation(const struct option_call *call)
-{
-    return modulation_parse(call->text, &((struct gen_options *)call->target)->modulation);
-}
 
 static bool take_c_init(const struct option_call *call)
 {
@@ -50,24 +36,20 @@ static bool take_output_scale(const struct option_call *call)
 }
 
 #define TO(member) .offset = offsetof(struct gen_options, member)
-#define TEXT(words)                                                                                                    \
-    {                                                                                                                  \
-        .help = (words)                                                                                                \
-    }
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    TEXT("Usage: softqam-gen [options] OUTPUT"),
-    TEXT("Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy) with white Gaussian noise to OUTPUT; "
+    OPTION_TEXT("Usage: softqam-gen [options] OUTPUT"),
+    OPTION_TEXT("Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy) with white Gaussian noise to OUTPUT; "
          "\"-\" is standard output. The same seed gives the same file on every machine and for every number of threads; a "
          "longer file starts with the symbols of a shorter one."),
-    TEXT("Examples:"),
-    TEXT("  $ softqam-gen --snr-db 22 --bits sent.hard capture.cf32\n"
+    OPTION_TEXT("Examples:"),
+    OPTION_TEXT("  $ softqam-gen --snr-db 22 --bits sent.hard capture.cf32\n"
          "  $ softqam-gen -m qpsk --c-init 0x1234 --symbols 1M capture.cs16\n"
          "  $ softqam-gen -m 64qam --snr-db 18 recording.sigmf-meta"),
-    TEXT("Symbols and files:"),
-    {"--modulation", "NAME", "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: 256qam", .take = take_modulation,
-     .letter = 'm'},
+    OPTION_TEXT("Symbols and files:"),
+    {"--modulation", "NAME", "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: 256qam", option_take_modulation,
+     TO(modulation), .letter = 'm'},
     {"--c-init", "N",
      "scramble the bits with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (3GPP TS 38.211 clause "
      "5.2.1), which begins at the first bit",
@@ -93,21 +75,21 @@ static const struct option_row rows[] = {
     {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
-    TEXT("Formats of OUTPUT, for each symbol I then Q in this machine's byte order:"),
-    TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+    OPTION_TEXT("Formats of OUTPUT, for each symbol I then Q in this machine's byte order:"),
+    OPTION_TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
          "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
          "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
          "  cf16  two 16-bit floats; .cf16"),
-    TEXT("An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of cf32 unless --output-format names "
+    OPTION_TEXT("An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of cf32 unless --output-format names "
          "cs16 or cs8; its metadata have the scale, the modulation and c_init, which softqam-demod takes from there."),
-    TEXT("An OUTPUT with any other suffix is refused without --output-format. A suffix is what follows the last dot of a "
+    OPTION_TEXT("An OUTPUT with any other suffix is refused without --output-format. A suffix is what follows the last dot of a "
          "name; dots at its start do not count. Suffixes are names of formats too, in any case: -o sc16. OUTPUT and FILE "
          "appear complete or not at all, and may be neither the same file nor a terminal. What replaces a file is a new file "
          "with its mode, and its owner and group where that is allowed, but without its access control list and "
          "attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp. A message that cannot be written is a "
          "failure."),
-    TEXT("Exit status:"),
-    TEXT("  0  done\n"
+    OPTION_TEXT("Exit status:"),
+    OPTION_TEXT("  0  done\n"
          "  1  a file failed\n"
          "  2  the command was wrong"),
     {.name = NULL},
@@ -157,7 +139,7 @@ enum option_result gen_options_parse(int argc, char *const argv[], struct gen_op
                                     .n_symbols = DEFAULT_SYMBOLS,
                                     .seed = 1,
                                     .snr_db = (double)INFINITY,
-                                    .n_threads = count_cpus(),
+                                    .n_threads = thread_count_cpus(),
                                     .sync = true};
     const enum option_result result = option_table_parse(rows, 0, argc, argv, options);
     if (result != OPTIONS_RUN)

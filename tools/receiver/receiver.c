@@ -60,13 +60,13 @@ static bool take_required(const struct option_call *call)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-    {.help = "Usage: softqam-receiver [options]"},
-    {.help = "A receiver in miniature: slots of 4 layers, 14 OFDM symbols and 273 resource blocks of 5G NR, each layer through a "
+    OPTION_TEXT("Usage: softqam-receiver [options]"),
+    OPTION_TEXT("A receiver in miniature: slots of 4 layers, 14 OFDM symbols and 273 resource blocks of 5G NR, each layer through a "
              "channel with several paths and noise and an equaliser, demodulated to 8-bit LLRs with the noise variance of each "
              "symbol: all codewords of a slot in one call. The LLRs go to the soft buffers of an LDPC "
              "decoder. Of four slots the second retransmits the code blocks of the first, which is added. A slot arrives every "
-             "0.5 ms. Only that call is timed: the slots are made before, and come again and again."},
-    {.help = "Options:"},
+             "0.5 ms. Only that call is timed: the slots are made before, and come again and again."),
+    OPTION_TEXT("Options:"),
     {"--backend", "NAME", "cpu, cuda or device; cpu and cuda: host memory; device: symbols and LLRs in device memory, in a "
      "stream of the receiver's own; default: cpu", option_take_choice, TO(backend), .names = backends},
     {"--modulation", "LIST", "modulations of the codewords in turn, some of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam, "
@@ -85,10 +85,10 @@ static const struct option_row rows[] = {
      .take = take_required},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
-    {.help = "Exit status:"},
-    {.help = "  0  done\n"
+    OPTION_TEXT("Exit status:"),
+    OPTION_TEXT("  0  done\n"
              "  1  something failed, was wrong or too late\n"
-             "  2  the command was wrong"},
+             "  2  the command was wrong"),
     {.name = NULL},
 };
 /* clang-format on */
