@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/message.h"
@@ -202,6 +203,25 @@ size_t bench_case_segments(const struct bench_case *c, size_t call, const void *
     return n_segments;
 }
 
+void *bench_add(struct turns *turns, size_t nbytes, const struct bench_case *c, enum bench_run what,
+                double (*run)(void *), void (*close)(void *))
+{
+    struct bench_job *job = turns->failed ? NULL : calloc(1, nbytes);
+    if (!job) {
+        turns->failed = true;
+        return NULL;
+    }
+    *job = (struct bench_job){.contender = {.run = run,
+                                            .close = close,
+                                            .n_symbols = c->n_symbols,
+                                            .nbytes = bench_case_nbytes(c),
+                                            .is_cold = c->how & BENCH_COLD},
+                              .c = *c};
+    bench_case_name(c, what, job->contender.what);
+    turns->contenders[turns->n++] = &job->contender;
+    return job;
+}
+
 /* A column's figure, from the seconds that each cell took. */
 static double figure(const struct bench_figure *f, const struct bench_case *c, const double seconds[BENCH_MOST_CELLS])
 {
@@ -241,7 +261,7 @@ static int measure_cells(struct report *report, const struct bench_table *table,
         struct bench_case c = *row;
         if (turns.n > TURNS_MOST - MOST_WAYS) {
             message_print(table->title, "too many cells");
-            turns.failed = report->failed = true;
+            turns.failed = true;
         }
         const struct bench_cell *cell = &table->cells[k];
         if (cell->output != SOFTQAM_OUTPUT_S8)
@@ -268,14 +288,14 @@ static void measure_row(struct report *report, const struct bench_table *table, 
         return;
     for (size_t k = 0; k < BENCH_MOST_CELLS && table->cells[k].run != BENCH_NONE; k++) {
         indices[k] = report_fastest(report, first + (int)(k > 0 ? ends[k - 1] : 0), first + (int)ends[k]);
-        seconds[k] = report_median(report, indices[k]);
+        seconds[k] = report_quantile(report, indices[k], 0.5);
     }
     for (; n < TABLE_COLUMNS && table->figures[n].name; n++) {
         const struct bench_figure *f = &table->figures[n];
         values[n] =
             f->kind == BENCH_P99 ? 1e6 * report_quantile(report, indices[f->cell], 0.99) : figure(f, row, seconds);
         if ((f->kind == BENCH_SHARE || f->kind == BENCH_RATIO) && report->measurements[indices[f->cell]].limit < 0)
-            report_set_limit(report, indices[f->cell], indices[f->other]);
+            report->measurements[indices[f->cell]].limit = indices[f->other];
     }
     values[n] = report_spread(report, first);
     report_row(report, name, values);

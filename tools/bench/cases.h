@@ -88,6 +88,16 @@ uint64_t bench_case_first_symbol(const struct bench_case *c, size_t call);
 size_t bench_case_segments(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var,
                            void *out, softqam_segment segments[BENCH_MOST_SEGMENTS]);
 
+/* The beginning of what a backend measures. */
+struct bench_job {
+    struct contender contender;
+    struct bench_case c;
+};
+
+/* Adds a job of so many bytes, which are zero but for the beginning. NULL where that failed, as the turns then have. */
+void *bench_add(struct turns *turns, size_t nbytes, const struct bench_case *c, enum bench_run what,
+                double (*run)(void *), void (*close)(void *));
+
 struct bench_cell {
     enum bench_run run;
     /* What it changes in the row's case. */

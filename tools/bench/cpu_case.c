@@ -11,9 +11,8 @@
 
 /* What runs a case, or its limit. */
 struct cpu_run {
+    struct bench_job job;
     const struct cpu_bench *bench;
-    struct bench_case c;
-    char name[WHAT_NBYTES];
     const struct bench_samples *samples;
     const float *noise_var; /* NULL: soft bits, which have none */
     softqam_demodulator *demodulator;
@@ -33,12 +32,12 @@ static size_t count_repeats(const struct bench_case *c)
 
 static size_t lay_out(struct cpu_run *run, size_t call, void *out)
 {
-    return bench_case_segments(&run->c, call, run->samples->symbols, run->noise_var, out, run->segments);
+    return bench_case_segments(&run->job.c, call, run->samples->symbols, run->noise_var, out, run->segments);
 }
 
 static softqam_status call_library(struct cpu_run *run)
 {
-    const struct bench_case *c = &run->c;
+    const struct bench_case *c = &run->job.c;
     if (bench_case_is_plain(c))
         return softqam_demodulate(run->demodulator, run->samples->symbols, run->noise_var, c->n_symbols,
                                   run->bench->out);
@@ -67,17 +66,17 @@ static double run_case(void *context)
 {
     struct cpu_run *run = context;
     bool good = true;
-    if (run->c.how & BENCH_COLD)
+    if (run->job.c.how & BENCH_COLD)
         fill_caches(run->bench);
     const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats && good; k++)
-        good = run->demodulator ? call_library(run) == SOFTQAM_OK : stream_run(&run->stream, run->c.n_threads);
+        good = run->demodulator ? call_library(run) == SOFTQAM_OK : stream_run(&run->stream, run->job.c.n_threads);
     return good ? (clock_seconds() - start) / (double)run->n_repeats : -1;
 }
 
 static bool make(const struct cpu_run *run, const char *variant, unsigned n_threads, softqam_demodulator **demodulator)
 {
-    const softqam_demodulator_config config = bench_case_config(&run->c);
+    const softqam_demodulator_config config = bench_case_config(&run->job.c);
     softqam_context_config context_config = bench_context_config(SOFTQAM_BACKEND_CPU, n_threads);
     context_config.cpu_variant = variant;
     if (bench_create(demodulator, context_config, &config) == SOFTQAM_OK)
@@ -89,7 +88,7 @@ static bool make(const struct cpu_run *run, const char *variant, unsigned n_thre
 /* The portable loop's bytes of so many symbols from the first-th on. */
 static bool expect_plain(const struct cpu_run *run, softqam_demodulator *portable, size_t first, size_t n)
 {
-    const struct bench_case *c = &run->c;
+    const struct bench_case *c = &run->job.c;
     const unsigned char *symbols = run->samples->symbols;
     const float *noise_var = run->noise_var;
     if (noise_var && c->noise != BENCH_ONE_N0)
@@ -103,7 +102,7 @@ static bool expect_plain(const struct cpu_run *run, softqam_demodulator *portabl
 /* All of a call's segments, what lies between their outputs included. */
 static bool expect_segments(struct cpu_run *run, softqam_demodulator *portable)
 {
-    const size_t nbytes = bench_case_out_nbytes(&run->c), last_call = run->n_calls > 0 ? run->n_calls - 1 : 0;
+    const size_t nbytes = bench_case_out_nbytes(&run->job.c), last_call = run->n_calls > 0 ? run->n_calls - 1 : 0;
     memset(run->bench->expected, 1, nbytes);
     const size_t n = lay_out(run, last_call, run->bench->expected);
     const bool good = softqam_demodulate_segments(portable, run->segments, n) == SOFTQAM_OK &&
@@ -115,7 +114,7 @@ static bool expect_segments(struct cpu_run *run, softqam_demodulator *portable)
 /* Two calls, of which the second one may begin where the first one ended; then the bytes of the second. */
 static bool verify(struct cpu_run *run)
 {
-    const struct bench_case *c = &run->c;
+    const struct bench_case *c = &run->job.c;
     const size_t n = c->n_symbols < CPU_VERIFY_SYMBOLS ? c->n_symbols : CPU_VERIFY_SYMBOLS;
     softqam_demodulator *portable;
     bool good = make(run, "portable", 1, &portable);
@@ -132,7 +131,7 @@ static bool verify(struct cpu_run *run)
                expect_plain(run, portable, (c->n_symbols - n + 1) / 2 * 2, n / 2);
     softqam_demodulator_destroy(portable);
     if (!good)
-        message_print(run->name, "wrong bytes");
+        message_print(run->job.contender.what, "wrong bytes");
     return good;
 }
 
@@ -147,17 +146,15 @@ static void close_run(void *context)
 static struct cpu_run *add_run(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c,
                                enum bench_run what)
 {
-    struct cpu_run *run = calloc(1, sizeof *run);
-    if (run) {
-        *run = (struct cpu_run){.bench = bench, .c = *c, .n_repeats = count_repeats(c)};
-        bench_case_name(c, what, run->name);
-        run->samples = bench_samples_get(&bench->pool, &c->data, c->modulation, c->input, bench_case_span(c));
-        turns->contenders[turns->n++] = (struct contender){
-            run->name, run_case, run, close_run, c->n_symbols, bench_case_nbytes(c), c->how & BENCH_COLD};
-    }
-    if (!run || !run->samples) {
+    struct cpu_run *run = bench_add(turns, sizeof *run, c, what, run_case, close_run);
+    if (!run)
+        return NULL;
+    run->bench = bench;
+    run->n_repeats = count_repeats(c);
+    run->samples = bench_samples_get(&bench->pool, &c->data, c->modulation, c->input, bench_case_span(c));
+    if (!run->samples) {
         message_print("cpu", "out of memory");
-        turns->failed = bench->report->failed = true;
+        turns->failed = true;
         return NULL;
     }
     if (c->output != SOFTQAM_OUTPUT_U8)
@@ -169,7 +166,7 @@ static void add_library(struct cpu_bench *bench, struct turns *turns, const stru
 {
     struct cpu_run *run = add_run(bench, turns, c, BENCH_LIBRARY);
     if (run && (!make(run, c->variant, c->n_threads, &run->demodulator) || !verify(run)))
-        turns->failed = bench->report->failed = true;
+        turns->failed = true;
 }
 
 static void add_limit(struct cpu_bench *bench, struct turns *turns, const struct bench_case *c, bool streaming)

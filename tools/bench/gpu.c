@@ -47,52 +47,16 @@ static bool repeat(struct gpu_bench *bench, void *to, const void *from, size_t f
     return true;
 }
 
-static void release(struct gpu_samples *samples)
+bool gpu_copy_samples(struct gpu_bench *bench, const struct bench_case *c, size_t n_symbols, size_t period,
+                      unsigned char **d_symbols, float **d_noise_var)
 {
-    (void)cudaFree(samples->d_symbols);
-    (void)cudaFree(samples->d_noise_var);
-    *samples = (struct gpu_samples){.d_symbols = NULL};
-}
-
-static bool make(struct gpu_bench *bench, struct gpu_samples *samples)
-{
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(samples->format);
-    const size_t n = samples->n_symbols, period = samples->period;
-    const struct bench_samples *host =
-        bench_samples_get(&bench->pool, &samples->input, samples->modulation, samples->format, period);
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(c->input);
+    const struct bench_samples *host = bench_samples_get(&bench->pool, &c->data, c->modulation, c->input, period);
     return is_good(bench, host != NULL, "cuda", "out of memory") &&
-           gpu_good(bench, cudaMalloc((void **)&samples->d_symbols, n * symbol_nbytes), "cudaMalloc") &&
-           gpu_good(bench, cudaMalloc((void **)&samples->d_noise_var, n * sizeof(float)), "cudaMalloc") &&
-           repeat(bench, samples->d_symbols, host->symbols, period * symbol_nbytes, n * symbol_nbytes) &&
-           repeat(bench, samples->d_noise_var, host->noise_var, period * sizeof(float), n * sizeof(float));
-}
-
-const struct gpu_samples *gpu_samples_get(struct gpu_bench *bench, const struct bench_case *c, size_t n_symbols,
-                                          size_t period)
-{
-    struct gpu_samples *made = &bench->samples[0];
-    bench->n_uses++;
-    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++) {
-        struct gpu_samples *s = &bench->samples[k];
-        if (s->n_symbols == n_symbols && s->period == period && s->modulation == c->modulation &&
-            s->format == c->input && bench_input_is_same(&s->input, &c->data)) {
-            s->last_used = bench->n_uses;
-            return s;
-        }
-        if (s->last_used < made->last_used)
-            made = s;
-    }
-    release(made);
-    *made = (struct gpu_samples){.input = c->data,
-                                 .modulation = c->modulation,
-                                 .format = c->input,
-                                 .n_symbols = n_symbols,
-                                 .period = period,
-                                 .last_used = bench->n_uses};
-    if (make(bench, made))
-        return made;
-    release(made);
-    return NULL;
+           gpu_good(bench, cudaMalloc((void **)d_symbols, n_symbols * symbol_nbytes), "cudaMalloc") &&
+           gpu_good(bench, cudaMalloc((void **)d_noise_var, n_symbols * sizeof(float)), "cudaMalloc") &&
+           repeat(bench, *d_symbols, host->symbols, period * symbol_nbytes, n_symbols * symbol_nbytes) &&
+           repeat(bench, *d_noise_var, host->noise_var, period * sizeof(float), n_symbols * sizeof(float));
 }
 
 /* What the JSON should say of the machine. */
@@ -142,8 +106,6 @@ void bench_cuda(struct report *report, const struct bench_options *options)
         gpu_good(&bench, cudaEventCreate(&bench.start), "cudaEventCreate") &&
         gpu_good(&bench, cudaEventCreate(&bench.stop), "cudaEventCreate"))
         measure(&bench);
-    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++)
-        release(&bench.samples[k]);
     bench_pool_free(&bench.pool);
     if (bench.start)
         (void)cudaEventDestroy(bench.start);

@@ -10,25 +10,11 @@
 #include "cases.h"
 #include "gpu_kernels.h"
 
-/* Samples on the device: those of the host again and again. */
-struct gpu_samples {
-    struct bench_input input;
-    softqam_modulation modulation;
-    softqam_input_format format;
-    size_t n_symbols;
-    size_t period; /* after which they come again */
-    size_t last_used;
-    unsigned char *d_symbols;
-    float *d_noise_var;
-};
-
 struct gpu_bench {
     struct report *report;
     const struct bench_options *options;
     softqam_context *context; /* of SOFTQAM_BACKEND_CUDA */
     struct bench_pool pool;
-    struct gpu_samples samples[BENCH_MOST_SAMPLES];
-    size_t n_uses; /* of samples */
     cudaStream_t stream;
     cudaEvent_t start;
     cudaEvent_t stop;
@@ -42,9 +28,10 @@ bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char
 
 bool gpu_synchronise(struct gpu_bench *bench);
 
-/* The samples of a case, which must be so many; NULL after a failure. */
-const struct gpu_samples *gpu_samples_get(struct gpu_bench *bench, const struct bench_case *c, size_t n_symbols,
-                                          size_t period);
+/* Copies a case's samples to device memory, which the caller frees: so many of them, which come again after a period.
+ */
+bool gpu_copy_samples(struct gpu_bench *bench, const struct bench_case *c, size_t n_symbols, size_t period,
+                      unsigned char **d_symbols, float **d_noise_var);
 
 /* A bench_backend's: the library's kernel, one that moves the same bytes, or neither. */
 void gpu_add(void *bench, struct turns *turns, const struct bench_case *c, enum bench_run run);

@@ -18,11 +18,12 @@ enum {
 
 /* What runs a case, its limit, or what is there without either. */
 struct gpu_run {
+    struct bench_job job;
     struct gpu_bench *bench;
-    struct bench_case c;
     enum bench_run run;
-    char name[WHAT_NBYTES];
-    const struct gpu_samples *samples;
+    unsigned char *d_symbols; /* of all launches, those of the host again and again */
+    float *d_noise_var;
+    size_t period; /* after which they come again */
     softqam_demodulator *demodulator;
     enum bench_copy_shape shape; /* of a limit */
     bool programmatic;
@@ -39,20 +40,20 @@ struct gpu_run {
 
 static bool is_chain(const struct gpu_run *run)
 {
-    return run->c.launch == BENCH_CHAIN || run->c.launch == BENCH_CHAIN_OVERLAPS;
+    return run->job.c.launch == BENCH_CHAIN || run->job.c.launch == BENCH_CHAIN_OVERLAPS;
 }
 
 static bool has_noise(const struct bench_case *c) { return c->output != SOFTQAM_OUTPUT_U8; }
 
 static size_t chain_symbol_nbytes(const struct gpu_run *run)
 {
-    return run->c.n_symbols * softqam_input_symbol_nbytes(run->c.input);
+    return run->job.c.n_symbols * softqam_input_symbol_nbytes(run->job.c.input);
 }
 
 /* What a producer writes. */
 static size_t chain_nbytes(const struct gpu_run *run)
 {
-    return chain_symbol_nbytes(run) + (has_noise(&run->c) ? run->c.n_symbols * sizeof(float) : 0);
+    return chain_symbol_nbytes(run) + (has_noise(&run->job.c) ? run->job.c.n_symbols * sizeof(float) : 0);
 }
 
 /* Of all launches; those of a chain write to the same memory. */
@@ -65,22 +66,22 @@ static size_t out_nbytes(const struct gpu_run *run)
 static const unsigned char *d_symbols(const struct gpu_run *run, size_t k)
 {
     return is_chain(run) ? run->d_chain
-                         : run->samples->d_symbols + k * run->stride * softqam_input_symbol_nbytes(run->c.input);
+                         : run->d_symbols + k * run->stride * softqam_input_symbol_nbytes(run->job.c.input);
 }
 
 static const float *d_noise_var(const struct gpu_run *run, size_t k)
 {
-    if (!has_noise(&run->c))
+    if (!has_noise(&run->job.c))
         return NULL;
     if (is_chain(run))
         return (const float *)(const void *)(run->d_chain + chain_symbol_nbytes(run));
-    return run->samples->d_noise_var + (run->c.noise == BENCH_ONE_N0 ? 0 : k * run->stride);
+    return run->d_noise_var + (run->job.c.noise == BENCH_ONE_N0 ? 0 : k * run->stride);
 }
 
 static bool enqueue_library(struct gpu_run *run, size_t k)
 {
     struct gpu_bench *bench = run->bench;
-    const struct bench_case *c = &run->c;
+    const struct bench_case *c = &run->job.c;
     softqam_segment segments[BENCH_MOST_SEGMENTS];
     unsigned char *d_out = run->d_out + k * run->out_stride;
     softqam_status status;
@@ -96,7 +97,7 @@ static bool enqueue_library(struct gpu_run *run, size_t k)
         const size_t n = bench_case_segments(c, 0, d_symbols(run, k), d_noise_var(run, k), d_out, segments);
         status = softqam_cuda_demodulate_segments(run->demodulator, segments, n, bench->stream);
     }
-    return gpu_softqam_good(bench, status, run->name);
+    return gpu_softqam_good(bench, status, run->job.contender.what);
 }
 
 /* Bytes of soft buffers that get no LLR, which a first transmission writes too. */
@@ -109,16 +110,16 @@ static size_t count_more(const struct bench_case *c)
 static bool enqueue_copy(struct gpu_run *run, size_t k)
 {
     const struct bench_copy copy = {.in = d_symbols(run, k),
-                                    .in_nbytes = softqam_input_symbol_nbytes(run->c.input),
-                                    .noise_var = run->c.noise == BENCH_ONE_N0 ? NULL : d_noise_var(run, k),
+                                    .in_nbytes = softqam_input_symbol_nbytes(run->job.c.input),
+                                    .noise_var = run->job.c.noise == BENCH_ONE_N0 ? NULL : d_noise_var(run, k),
                                     .out = run->d_out + k * run->out_stride,
-                                    .out_nbytes = softqam_output_nbytes(run->c.output, run->c.modulation, 1),
-                                    .n_symbols = run->c.n_symbols,
-                                    .n_more = count_more(&run->c),
-                                    .adds = run->c.how & BENCH_COMBINE,
+                                    .out_nbytes = softqam_output_nbytes(run->job.c.output, run->job.c.modulation, 1),
+                                    .n_symbols = run->job.c.n_symbols,
+                                    .n_more = count_more(&run->job.c),
+                                    .adds = run->job.c.how & BENCH_COMBINE,
                                     .shape = run->shape,
                                     .programmatic = run->programmatic};
-    return gpu_good(run->bench, bench_copy_kernel(&copy, run->bench->stream), run->name);
+    return gpu_good(run->bench, bench_copy_kernel(&copy, run->bench->stream), run->job.contender.what);
 }
 
 static bool enqueue_middle(struct gpu_run *run, size_t k)
@@ -133,7 +134,7 @@ static bool enqueue_middle(struct gpu_run *run, size_t k)
 static bool enqueue(struct gpu_run *run, size_t k)
 {
     struct gpu_bench *bench = run->bench;
-    const bool overlaps = run->c.launch == BENCH_CHAIN_OVERLAPS;
+    const bool overlaps = run->job.c.launch == BENCH_CHAIN_OVERLAPS;
     if (!is_chain(run))
         return enqueue_middle(run, k);
     return gpu_good(bench,
@@ -142,7 +143,7 @@ static bool enqueue(struct gpu_run *run, size_t k)
                     "producer") &&
            enqueue_middle(run, 0) &&
            gpu_good(bench,
-                    bench_consumer_kernel(run->d_out, bench_case_out_nbytes(&run->c) / WORD_NBYTES, run->d_sums,
+                    bench_consumer_kernel(run->d_out, bench_case_out_nbytes(&run->job.c) / WORD_NBYTES, run->d_sums,
                                           overlaps, bench->stream),
                     "consumer");
 }
@@ -178,7 +179,7 @@ static double run_calls(struct gpu_run *run)
 static int count_repeats(const struct gpu_run *run)
 {
     enum { SAMPLE_SYMBOLS = 1 << 24, MOST_REPEATS = 8 };
-    const size_t n = SAMPLE_SYMBOLS / run->c.n_symbols;
+    const size_t n = SAMPLE_SYMBOLS / run->job.c.n_symbols;
     return run->graph ? REPLAYS : n < 1 ? 1 : n < MOST_REPEATS ? (int)n : MOST_REPEATS;
 }
 
@@ -189,7 +190,7 @@ static double run_case(void *context)
     struct gpu_bench *bench = run->bench;
     const int n_repeats = count_repeats(run);
     float milliseconds = 0;
-    if (run->c.launch == BENCH_CALL)
+    if (run->job.c.launch == BENCH_CALL)
         return run_calls(run);
     bool all = gpu_good(bench, cudaEventRecord(bench->start, bench->stream), "cudaEventRecord");
     for (int k = 0; k < n_repeats && all; k++)
@@ -206,6 +207,8 @@ static void close_run(void *context)
     struct gpu_run *run = context;
     if (run->graph)
         (void)cudaGraphExecDestroy(run->graph);
+    (void)cudaFree(run->d_symbols);
+    (void)cudaFree(run->d_noise_var);
     (void)cudaFree(run->d_chain);
     (void)cudaFree(run->d_master);
     (void)cudaFree(run->d_sums);
@@ -221,7 +224,7 @@ static bool compare(struct gpu_run *run, const void *expected, const void *d_got
     void *got = malloc(nbytes);
     bool good = got && gpu_good(run->bench, cudaMemcpy(got, d_got, nbytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     if (good && memcmp(expected, got, nbytes) != 0) {
-        message_print(run->name, "wrong bytes on the device");
+        message_print(run->job.contender.what, "wrong bytes on the device");
         good = false;
     }
     free(got);
@@ -232,9 +235,9 @@ static bool compare(struct gpu_run *run, const void *expected, const void *d_got
  * of another one. NULL after a failure; the caller frees it. */
 static void *expect(struct gpu_run *run, size_t at, size_t n, size_t nbytes)
 {
-    const struct bench_case *c = &run->c;
+    const struct bench_case *c = &run->job.c;
     const struct bench_samples *host =
-        bench_samples_get(&run->bench->pool, &c->data, c->modulation, c->input, run->samples->period);
+        bench_samples_get(&run->bench->pool, &c->data, c->modulation, c->input, run->period);
     const softqam_demodulator_config config = bench_case_config(c);
     softqam_segment segments[BENCH_MOST_SEGMENTS];
     softqam_demodulator *demodulator;
@@ -253,7 +256,7 @@ static void *expect(struct gpu_run *run, size_t at, size_t n, size_t nbytes)
         status = softqam_demodulate_segments(demodulator, segments,
                                              bench_case_segments(c, 0, symbols, noise_var, expected, segments));
     softqam_demodulator_destroy(demodulator);
-    if (gpu_softqam_good(run->bench, status, run->name))
+    if (gpu_softqam_good(run->bench, status, run->job.contender.what))
         return expected;
     free(expected);
     return NULL;
@@ -262,11 +265,11 @@ static void *expect(struct gpu_run *run, size_t at, size_t n, size_t nbytes)
 /* The k-th launch's output: that of n symbols from `first` on where it is a plain call, or all of it. */
 static bool verify_stretch(struct gpu_run *run, size_t k, size_t first, size_t n)
 {
-    const struct bench_case *c = &run->c;
+    const struct bench_case *c = &run->job.c;
     const bool plain = bench_case_is_plain(c);
     const size_t nbytes = plain ? softqam_output_nbytes(c->output, c->modulation, n) : bench_case_out_nbytes(c);
     const size_t skipped = plain ? softqam_output_nbytes(c->output, c->modulation, first) : 0;
-    void *expected = expect(run, (k * run->stride + first) % run->samples->period, n, nbytes);
+    void *expected = expect(run, (k * run->stride + first) % run->period, n, nbytes);
     const bool good = expected && compare(run, expected, run->d_out + k * run->out_stride + skipped, nbytes);
     free(expected);
     return good;
@@ -275,7 +278,7 @@ static bool verify_stretch(struct gpu_run *run, size_t k, size_t first, size_t n
 /* That the consumer of a chain has seen the outputs. */
 static bool verify_consumer(struct gpu_run *run)
 {
-    const size_t nbytes = bench_case_out_nbytes(&run->c) / WORD_NBYTES * WORD_NBYTES;
+    const size_t nbytes = bench_case_out_nbytes(&run->job.c) / WORD_NBYTES * WORD_NBYTES;
     unsigned sums[BENCH_CONSUMER_BLOCKS], all = 0;
     unsigned *out = malloc(nbytes);
     const bool good =
@@ -287,7 +290,7 @@ static bool verify_consumer(struct gpu_run *run)
         all ^= out[k];
     free(out);
     if (good && all != 0)
-        message_print(run->name, "the consumer has read other bytes");
+        message_print(run->job.contender.what, "the consumer has read other bytes");
     return good && all == 0;
 }
 
@@ -305,10 +308,11 @@ static bool run_once(struct gpu_run *run)
 static bool verify(struct gpu_run *run)
 {
     struct gpu_bench *bench = run->bench;
-    const size_t n = run->c.n_symbols, period = run->samples->period;
-    const bool in_parts = bench_case_is_plain(&run->c) && run->n_launches == 1 && n > period;
+    const size_t n = run->job.c.n_symbols, period = run->period;
+    const bool in_parts = bench_case_is_plain(&run->job.c) && run->n_launches == 1 && n > period;
     if (!gpu_good(bench, cudaMemset(run->d_out, POISON, out_nbytes(run)), "cudaMemset") ||
-        !(run->c.how & BENCH_COMBINE ? run_once(run) : run_case(run) >= 0) || (is_chain(run) && !verify_consumer(run)))
+        !(run->job.c.how & BENCH_COMBINE ? run_once(run) : run_case(run) >= 0) ||
+        (is_chain(run) && !verify_consumer(run)))
         return false;
     if (in_parts)
         return verify_stretch(run, 0, 0, period) &&
@@ -320,15 +324,15 @@ static bool verify(struct gpu_run *run)
 static bool copy_descriptors(struct gpu_run *run)
 {
     struct gpu_bench *bench = run->bench;
-    const unsigned n = run->c.n_segments;
+    const unsigned n = run->job.c.n_segments;
     softqam_segment segments[BENCH_MOST_SEGMENTS];
-    if (!(run->c.how & BENCH_ON_DEVICE))
+    if (!(run->job.c.how & BENCH_ON_DEVICE))
         return true;
     bool all =
         gpu_good(bench, cudaMalloc((void **)&run->d_segments, run->n_launches * n * sizeof segments[0] + sizeof n),
                  "cudaMalloc");
     for (size_t k = 0; k < run->n_launches && all; k++) {
-        bench_case_segments(&run->c, 0, d_symbols(run, k), d_noise_var(run, k), run->d_out + k * run->out_stride,
+        bench_case_segments(&run->job.c, 0, d_symbols(run, k), d_noise_var(run, k), run->d_out + k * run->out_stride,
                             segments);
         all = gpu_good(bench,
                        cudaMemcpy(run->d_segments + k * n, segments, n * sizeof segments[0], cudaMemcpyHostToDevice),
@@ -348,10 +352,10 @@ static bool allocate_chain(struct gpu_run *run)
            gpu_good(bench, cudaMalloc((void **)&run->d_master, nbytes), "cudaMalloc") &&
            gpu_good(bench, cudaMalloc((void **)&run->d_sums, BENCH_CONSUMER_BLOCKS * sizeof *run->d_sums),
                     "cudaMalloc") &&
-           gpu_good(bench, cudaMemcpy(run->d_master, run->samples->d_symbols, symbol_nbytes, cudaMemcpyDeviceToDevice),
+           gpu_good(bench, cudaMemcpy(run->d_master, run->d_symbols, symbol_nbytes, cudaMemcpyDeviceToDevice),
                     "cudaMemcpy") &&
            gpu_good(bench,
-                    cudaMemcpy(run->d_master + symbol_nbytes, run->samples->d_noise_var, nbytes - symbol_nbytes,
+                    cudaMemcpy(run->d_master + symbol_nbytes, run->d_noise_var, nbytes - symbol_nbytes,
                                cudaMemcpyDeviceToDevice),
                     "cudaMemcpy");
 }
@@ -360,9 +364,9 @@ static bool allocate_chain(struct gpu_run *run)
 static size_t count_launches(const struct gpu_run *run)
 {
     enum { GRAPH_NBYTES = 1 << 28 };
-    const size_t n = GRAPH_NBYTES / bench_case_nbytes(&run->c) + 1;
+    const size_t n = GRAPH_NBYTES / bench_case_nbytes(&run->job.c) + 1;
     const size_t n_fitting = run->bench->options->n_device_symbols / run->stride;
-    if (run->c.launch != BENCH_GRAPH)
+    if (run->job.c.launch != BENCH_GRAPH)
         return is_chain(run) ? (size_t)CHAINS : 1;
     return n < n_fitting ? n : n_fitting > 1 ? n_fitting : 1;
 }
@@ -372,47 +376,45 @@ static bool prepare(struct gpu_run *run)
 {
     enum { ALIGNMENT = 1024, PATTERN = 20 * 45 * ALIGNMENT };
     struct gpu_bench *bench = run->bench;
-    const size_t span = bench_case_span(&run->c);
+    const size_t span = bench_case_span(&run->job.c);
     run->stride = (span + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    run->out_stride = (bench_case_out_nbytes(&run->c) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    run->out_stride = (bench_case_out_nbytes(&run->job.c) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     run->n_launches = count_launches(run);
     const size_t n = is_chain(run) ? span : run->n_launches * run->stride;
-    const size_t pattern = run->stride < PATTERN          ? PATTERN / run->stride * run->stride
-                           : bench_case_is_plain(&run->c) ? PATTERN
-                                                          : run->stride;
-    run->samples = gpu_samples_get(bench, &run->c, n, pattern < n ? pattern : n);
-    return run->samples && gpu_good(bench, cudaMalloc((void **)&run->d_out, out_nbytes(run)), "cudaMalloc") &&
+    const size_t pattern = run->stride < PATTERN              ? PATTERN / run->stride * run->stride
+                           : bench_case_is_plain(&run->job.c) ? PATTERN
+                                                              : run->stride;
+    run->period = pattern < n ? pattern : n;
+    return gpu_copy_samples(bench, &run->job.c, n, run->period, &run->d_symbols, &run->d_noise_var) &&
+           gpu_good(bench, cudaMalloc((void **)&run->d_out, out_nbytes(run)), "cudaMalloc") &&
            (!is_chain(run) || allocate_chain(run)) && copy_descriptors(run);
 }
 
 static bool create(struct gpu_run *run)
 {
-    softqam_demodulator_config config = bench_case_config(&run->c);
+    softqam_demodulator_config config = bench_case_config(&run->job.c);
     config.context = run->bench->context;
     softqam_status status = softqam_demodulator_create(&run->demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(run->bench->context, SOFTQAM_PREPARE_KERNELS);
-    return gpu_softqam_good(run->bench, status, run->name);
+    return gpu_softqam_good(run->bench, status, run->job.contender.what);
 }
 
 static void add_run(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run what,
                     enum bench_copy_shape shape, bool programmatic)
 {
-    struct gpu_run *run = turns->failed ? NULL : calloc(1, sizeof *run);
-    if (!run) {
-        turns->failed = bench->report->failed = true;
+    struct gpu_run *run = bench_add(turns, sizeof *run, c, what, run_case, close_run);
+    if (!run)
         return;
-    }
-    *run = (struct gpu_run){
-        .bench = bench, .c = *c, .run = what, .shape = shape, .programmatic = programmatic, .n_launches = 1};
-    bench_case_name(c, what, run->name);
-    turns->contenders[turns->n++] =
-        (struct contender){run->name, run_case, run, close_run, c->n_symbols, bench_case_nbytes(c), false};
+    run->bench = bench;
+    run->run = what;
+    run->shape = shape;
+    run->programmatic = programmatic;
     const bool is_graph = c->launch == BENCH_GRAPH || is_chain(run);
     bool good = prepare(run) && (what != BENCH_LIBRARY || (create(run) && enqueue(run, 0) && gpu_synchronise(bench)));
     good = good && (!is_graph || capture(run)) && (what != BENCH_LIBRARY || verify(run));
     if (!good)
-        turns->failed = bench->report->failed = true;
+        turns->failed = true;
 }
 
 void gpu_add(void *context, struct turns *turns, const struct bench_case *c, enum bench_run run)

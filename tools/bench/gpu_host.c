@@ -10,9 +10,8 @@
 
 /* What runs a case, or its limit. */
 struct host_run {
+    struct bench_job job;
     struct gpu_bench *bench;
-    struct bench_case c;
-    char name[WHAT_NBYTES];
     softqam_demodulator *demodulator; /* NULL: copies only */
     unsigned char *memory;            /* symbols, noise, output */
     size_t in_nbytes;
@@ -39,21 +38,21 @@ static bool copy_both_ways(struct host_run *run)
 /* The cases are of soft bits, which have no noise. */
 static softqam_status demodulate(softqam_demodulator *demodulator, const struct host_run *run, void *out)
 {
-    return softqam_demodulate(demodulator, run->memory, NULL, run->c.n_symbols, out);
+    return softqam_demodulate(demodulator, run->memory, NULL, run->job.c.n_symbols, out);
 }
 
 /* Short calls are repeated, for the clock's sake. */
 static double run_host(void *context)
 {
     struct host_run *run = context;
-    const size_t n_repeats = 1 + 512 / run->c.n_symbols;
+    const size_t n_repeats = 1 + 512 / run->job.c.n_symbols;
     bool all = true;
     const double start = clock_seconds();
     for (size_t k = 0; k < n_repeats && all; k++)
         all = !run->demodulator
                   ? copy_both_ways(run)
                   : gpu_softqam_good(run->bench, demodulate(run->demodulator, run, run->memory + run->in_nbytes),
-                                     run->name);
+                                     run->job.contender.what);
     return all ? (clock_seconds() - start) / (double)n_repeats : -1;
 }
 
@@ -65,7 +64,7 @@ static void close_run(void *context)
         if (run->streams[way])
             (void)cudaStreamDestroy(run->streams[way]);
     softqam_demodulator_destroy(run->demodulator);
-    if (run->c.launch == BENCH_PAGEABLE)
+    if (run->job.c.launch == BENCH_PAGEABLE)
         free(run->memory);
     else
         softqam_host_free(run->memory);
@@ -75,18 +74,19 @@ static void close_run(void *context)
 /* A context of its own, which has all that it needs. */
 static bool create(struct host_run *run)
 {
-    const softqam_demodulator_config config = bench_case_config(&run->c);
-    const softqam_backend backend = run->c.on_cpu ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA;
-    softqam_status status = bench_create(&run->demodulator, bench_context_config(backend, run->c.n_threads), &config);
+    const softqam_demodulator_config config = bench_case_config(&run->job.c);
+    const softqam_backend backend = run->job.c.on_cpu ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA;
+    softqam_status status =
+        bench_create(&run->demodulator, bench_context_config(backend, run->job.c.n_threads), &config);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(softqam_demodulator_context(run->demodulator), SOFTQAM_PREPARE_ALL);
-    return gpu_softqam_good(run->bench, status, run->name);
+    return gpu_softqam_good(run->bench, status, run->job.contender.what);
 }
 
 /* Calls once, and compares with the CPU's bytes. */
 static bool verify(struct host_run *run)
 {
-    const softqam_demodulator_config config = bench_case_config(&run->c);
+    const softqam_demodulator_config config = bench_case_config(&run->job.c);
     unsigned char *expected = malloc(run->out_nbytes), *out = run->memory + run->in_nbytes;
     softqam_demodulator *demodulator;
     memset(out, 1, run->out_nbytes);
@@ -96,7 +96,7 @@ static bool verify(struct host_run *run)
     softqam_demodulator_destroy(demodulator);
     bool good = expected && gpu_softqam_good(run->bench, status, "cpu") && run_host(run) >= 0;
     if (good && memcmp(expected, out, run->out_nbytes) != 0) {
-        message_print(run->name, "wrong bytes");
+        message_print(run->job.contender.what, "wrong bytes");
         good = false;
     }
     free(expected);
@@ -107,7 +107,7 @@ static bool open_run(struct host_run *run, const struct bench_samples *samples, 
 {
     const size_t nbytes = run->in_nbytes + run->out_nbytes;
     void *memory = NULL;
-    if (run->c.launch == BENCH_PAGEABLE)
+    if (run->job.c.launch == BENCH_PAGEABLE)
         memory = malloc(nbytes);
     else if (!gpu_softqam_good(run->bench, softqam_host_alloc(run->bench->context, nbytes, &memory), "cuda"))
         return false;
@@ -124,19 +124,13 @@ static bool open_run(struct host_run *run, const struct bench_samples *samples, 
 
 void gpu_host_add(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run what)
 {
-    struct host_run *run = turns->failed ? NULL : calloc(1, sizeof *run);
-    if (!run) {
-        turns->failed = bench->report->failed = true;
+    struct host_run *run = bench_add(turns, sizeof *run, c, what, run_host, close_run);
+    if (!run)
         return;
-    }
-    *run = (struct host_run){.bench = bench,
-                             .c = *c,
-                             .in_nbytes = bench_case_nbytes(c) - bench_case_out_nbytes(c),
-                             .out_nbytes = bench_case_out_nbytes(c)};
-    bench_case_name(c, what, run->name);
-    turns->contenders[turns->n++] =
-        (struct contender){run->name, run_host, run, close_run, c->n_symbols, bench_case_nbytes(c), false};
+    run->bench = bench;
+    run->in_nbytes = bench_case_nbytes(c) - bench_case_out_nbytes(c);
+    run->out_nbytes = bench_case_out_nbytes(c);
     if (!open_run(run, bench_samples_get(&bench->pool, &c->data, c->modulation, c->input, c->n_symbols),
                   what == BENCH_LIMIT))
-        turns->failed = bench->report->failed = true;
+        turns->failed = true;
 }

@@ -25,12 +25,6 @@ static double quantile(const struct measurement *m, double share)
     return m->seconds[k < m->n_samples ? k : m->n_samples - 1];
 }
 
-double report_sort(double values[], size_t n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
-}
-
 void report_init(struct report *report, size_t n_samples)
 {
     *report = (struct report){.facts = cJSON_CreateObject(), .tables = cJSON_CreateArray(), .n_samples = n_samples};
@@ -66,9 +60,9 @@ static bool take_samples(const struct turns *turns, struct measurement *first)
     for (size_t sample = 0; sample < turns->report->n_samples; sample++) {
         for (size_t turn = 0; turn < n; turn++) {
             const size_t k = sample % 2 == 0 ? turn : n - 1 - turn;
-            const struct contender *c = &turns->contenders[k];
-            const bool is_warm = c->is_cold || (n == 1 && sample > 0) || c->run(c->context) >= 0;
-            first[k].seconds[sample] = is_warm ? c->run(c->context) : -1;
+            struct contender *c = turns->contenders[k];
+            const bool is_warm = c->is_cold || (n == 1 && sample > 0) || c->run(c) >= 0;
+            first[k].seconds[sample] = is_warm ? c->run(c) : -1;
             if (first[k].seconds[sample] < 0)
                 return false;
         }
@@ -82,29 +76,22 @@ int report_measure_in_turns(struct turns *turns)
     const size_t first = report->n_measurements;
     bool good = !turns->failed && !turns->skipped && turns->n > 0;
     const bool is_tried = good;
+    report->failed = report->failed || turns->failed;
     for (size_t k = 0; k < turns->n && good; k++)
-        good = open_measurement(report, &turns->contenders[k]);
+        good = open_measurement(report, turns->contenders[k]);
     good = good && take_samples(turns, &report->measurements[first]);
     for (size_t k = first; k < report->n_measurements; k++)
         if (good)
-            report_sort(report->measurements[k].seconds, report->n_samples);
+            qsort(report->measurements[k].seconds, report->n_samples, sizeof(double), by_value);
         else
             free(report->measurements[k].seconds);
     if (!good)
         report->n_measurements = first;
     if (is_tried && !good)
-        give_up(report, turns->contenders[0].what);
+        give_up(report, turns->contenders[0]->what);
     for (size_t k = 0; k < turns->n; k++)
-        if (turns->contenders[k].close)
-            turns->contenders[k].close(turns->contenders[k].context);
+        turns->contenders[k]->close(turns->contenders[k]);
     return good ? (int)first : -1;
-}
-
-int report_set_limit(struct report *report, int index, int limit)
-{
-    if (index >= 0)
-        report->measurements[index].limit = limit;
-    return index;
 }
 
 void report_fact(struct report *report, const char *name, const char *text)
@@ -112,13 +99,11 @@ void report_fact(struct report *report, const char *name, const char *text)
     cJSON_AddStringToObject(report->facts, name, text);
 }
 
-static double symbol_rate(const struct measurement *m) { return (double)m->n_symbols / quantile(m, 0.5); }
-
 int report_fastest(const struct report *report, int first, int end)
 {
     int fastest = first;
     for (int k = first + 1; k < end; k++)
-        if (report_median(report, k) < report_median(report, fastest))
+        if (report_quantile(report, k, 0.5) < report_quantile(report, fastest, 0.5))
             fastest = k;
     return fastest;
 }
@@ -136,18 +121,6 @@ double report_spread(const struct report *report, int first)
 double report_quantile(const struct report *report, int index, double share)
 {
     return quantile(&report->measurements[index], share);
-}
-
-double report_median(const struct report *report, int index)
-{
-    return index < 0 ? (double)NAN : quantile(&report->measurements[index], 0.5);
-}
-
-double report_share(const struct report *report, int index)
-{
-    const int limit = index < 0 ? -1 : report->measurements[index].limit;
-    return limit < 0 ? (double)NAN
-                     : symbol_rate(&report->measurements[index]) / symbol_rate(&report->measurements[limit]);
 }
 
 void report_table(struct report *report, const char *const columns[], const char *title, ...)
@@ -226,8 +199,11 @@ static cJSON *measurement_to_json(const struct report *report, int index)
     cJSON_AddNumberToObject(object, "p90_s", quantile(m, 0.9));
     cJSON_AddNumberToObject(object, "p99_s", quantile(m, 0.99));
     if (m->limit >= 0) {
-        cJSON_AddStringToObject(object, "limit", report->measurements[m->limit].what);
-        cJSON_AddNumberToObject(object, "share_of_limit", report_share(report, index));
+        const struct measurement *limit = &report->measurements[m->limit];
+        cJSON_AddStringToObject(object, "limit", limit->what);
+        cJSON_AddNumberToObject(object, "share_of_limit",
+                                quantile(limit, 0.5) * (double)m->n_symbols /
+                                    (quantile(m, 0.5) * (double)limit->n_symbols));
     }
     return object;
 }

@@ -38,15 +38,11 @@ struct report {
     bool failed;      /* something could not be measured, or gave wrong bytes */
 };
 
-/* One run, timed by whoever knows the clock: the seconds it took, or a negative number when it failed. */
-typedef double timed_run(void *context);
-
-/* What is run, and how much it does. */
+/* What is run, and how much it does; the beginning of what a backend knows of it, which its functions get. */
 struct contender {
-    const char *what;
-    timed_run *run;
-    void *context;
-    void (*close)(void *context); /* ends the context; NULL: the caller does */
+    char what[WHAT_NBYTES];
+    double (*run)(void *contender); /* seconds, by whoever knows the clock; negative when it failed */
+    void (*close)(void *contender); /* frees it too */
     size_t n_symbols;
     size_t nbytes; /* that it must read and write */
     bool is_cold;  /* no run to warm up goes before a sample */
@@ -60,7 +56,7 @@ struct turns {
     bool failed;  /* one could not be made, which has been said */
     bool skipped; /* one cannot be, which is no failure */
     size_t n;
-    struct contender contenders[TURNS_MOST];
+    struct contender *contenders[TURNS_MOST];
 };
 
 void report_init(struct report *report, size_t n_samples);
@@ -71,9 +67,6 @@ void report_init(struct report *report, size_t n_samples);
  * first one's index; -1 when a run failed, one could not be made, or there are none. */
 int report_measure_in_turns(struct turns *turns);
 
-/* Holds a measurement, if it is one, against another one after all. Returns its index. */
-int report_set_limit(struct report *report, int index, int limit);
-
 /* Of measurements from first to before end the one whose median is shortest. */
 int report_fastest(const struct report *report, int first, int end);
 
@@ -81,13 +74,8 @@ int report_fastest(const struct report *report, int first, int end);
  * median. */
 double report_spread(const struct report *report, int first);
 
-/* Sorts values, and returns the one in the middle. */
-double report_sort(double values[], size_t n);
-
-/* Seconds, and symbols a second relative to the limit's; NAN for -1 and where there is no limit. */
-double report_median(const struct report *report, int index);
+/* Seconds that a share of a measurement's samples do not exceed. */
 double report_quantile(const struct report *report, int index, double share);
-double report_share(const struct report *report, int index);
 
 /* Begins a table; up to TABLE_COLUMNS + 1 names of columns, then NULL, and its title. Without a row it is not in the
  * report. */

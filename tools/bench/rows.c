@@ -33,12 +33,6 @@ struct bench_input rows_fading(softqam_modulation modulation)
     return (struct bench_input){.fades = true, .snr_db = (float)means[k].usual_db};
 }
 
-void rows_name(const struct bench_case *c, char name[WHAT_NBYTES])
-{
-    snprintf(name, WHAT_NBYTES, "%s, %s %.0f dB", modulation_get(c->modulation)->name,
-             c->data.fades ? "fading, mean" : "one N0,", (double)c->data.snr_db);
-}
-
 bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
 {
     size_t m = 0, n = 0; /* the modulation, and its rows */
@@ -56,7 +50,8 @@ bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_
         c->data = (struct bench_input){.fades = true, .snr_db = (float)(means[m].lowest_db + STEP_DB * (int)k)};
     else
         c->data = (struct bench_input){.snr_db = USUAL_DB};
-    rows_name(c, name);
+    snprintf(name, WHAT_NBYTES, "%s, %s %.0f dB", modulation_get(c->modulation)->name,
+             c->data.fades ? "fading, mean" : "one N0,", (double)c->data.snr_db);
     return true;
 }
 

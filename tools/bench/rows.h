@@ -8,9 +8,6 @@
 /* Fading at an SNR where the modulation works. */
 struct bench_input rows_fading(softqam_modulation modulation);
 
-/* A row's name: "256QAM, fading, mean 25 dB". */
-void rows_name(const struct bench_case *c, char name[WHAT_NBYTES]);
-
 /* A slot of each modulation: fading at every mean where it works, and 28 dB with one N0. */
 bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
 

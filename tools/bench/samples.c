@@ -142,7 +142,7 @@ static bool make(struct bench_samples *samples)
     return true;
 }
 
-bool bench_input_is_same(const struct bench_input *a, const struct bench_input *b)
+static bool is_same(const struct bench_input *a, const struct bench_input *b)
 {
     return a->fades == b->fades && fabsf(a->snr_db - b->snr_db) < 1e-3f && fabsf(a->up_to_db - b->up_to_db) < 1e-3f &&
            a->erasures == b->erasures;
@@ -157,7 +157,7 @@ const struct bench_samples *bench_samples_get(struct bench_pool *pool, const str
     for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++) {
         struct bench_samples *s = &pool->samples[k];
         if (s->n_symbols >= n_symbols && s->modulation == modulation && s->format == format &&
-            bench_input_is_same(&s->input, input)) {
+            is_same(&s->input, input)) {
             s->last_used = pool->n_uses;
             return s;
         }

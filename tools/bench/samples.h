@@ -24,8 +24,6 @@ struct bench_input {
     enum bench_erasures erasures;
 };
 
-bool bench_input_is_same(const struct bench_input *a, const struct bench_input *b);
-
 /* "fading 25 dB". */
 void bench_input_describe(const struct bench_input *input, char text[], size_t nbytes);
 
