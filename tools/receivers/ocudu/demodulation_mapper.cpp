@@ -70,27 +70,12 @@ void demodulation_mapper::demodulate_soft(ocudu::span<ocudu::log_likelihood_rati
         });
 }
 
-namespace
-{
-
-class mapper_factory final : public ocudu::demodulation_mapper_factory
-{
-  public:
-    explicit mapper_factory(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared)) {}
-
-    std::unique_ptr<ocudu::demodulation_mapper> create() override
-    {
-        return std::make_unique<softqam_ocudu::demodulation_mapper>(shared_);
-    }
-
-  private:
-    std::shared_ptr<const demodulators> shared_;
-};
-
-} // namespace
-
 std::shared_ptr<ocudu::demodulation_mapper_factory> softqam_ocudu::create_demodulation_mapper_factory()
 {
     std::shared_ptr<const demodulators> shared = demodulators::create();
-    return shared ? std::make_shared<mapper_factory>(std::move(shared)) : nullptr;
+    if (!shared)
+        return nullptr;
+    return make_factory<ocudu::demodulation_mapper_factory>([shared]() -> std::unique_ptr<ocudu::demodulation_mapper> {
+        return std::make_unique<softqam_ocudu::demodulation_mapper>(shared);
+    });
 }

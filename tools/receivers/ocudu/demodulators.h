@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 
 #include <ocudu/ran/sch/modulation_scheme.h>
 #include <softqam/softqam.h>
@@ -31,5 +32,20 @@ class demodulators
     /// Indexed by OCUDU's numbers, which are the bits of a symbol, but for pi/2-BPSK's 0.
     std::unique_ptr<softqam_demodulator, destroy> by_bits_[ocudu::MODULATION_MAX_BITS_PER_SYMBOL + 1];
 };
+
+/// A factory of OCUDU's whose create() is what `make` gives: a unique_ptr to the interface.
+template <typename interface, typename function> std::shared_ptr<interface> make_factory(function make)
+{
+    class factory final : public interface
+    {
+      public:
+        explicit factory(function f) : make_(std::move(f)) {}
+        std::invoke_result_t<function> create() override { return make_(); }
+
+      private:
+        function make_;
+    };
+    return std::make_shared<factory>(std::move(make));
+}
 
 } // namespace softqam_ocudu

@@ -36,23 +36,6 @@ class rate_dematcher final : public ocudu::ldpc_rate_dematcher
     std::unique_ptr<ocudu::ldpc_rate_dematcher> inner_;
 };
 
-class rate_dematcher_factory final : public ocudu::ldpc_rate_dematcher_factory
-{
-  public:
-    explicit rate_dematcher_factory(std::shared_ptr<ocudu::ldpc_rate_dematcher_factory> inner)
-        : inner_(std::move(inner))
-    {
-    }
-
-    std::unique_ptr<ocudu::ldpc_rate_dematcher> create() override
-    {
-        return std::make_unique<rate_dematcher>(inner_->create());
-    }
-
-  private:
-    std::shared_ptr<ocudu::ldpc_rate_dematcher_factory> inner_;
-};
-
 class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_decoder_buffer
 {
   public:
@@ -125,25 +108,6 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
     bool is_offering_ = false; ///< all bits so far are in the soft buffers
 };
 
-class pusch_decoder_factory final : public ocudu::pusch_decoder_factory
-{
-  public:
-    pusch_decoder_factory(std::shared_ptr<ocudu::pusch_decoder_factory> inner,
-                          std::shared_ptr<const demodulators> shared)
-        : inner_(std::move(inner)), shared_(std::move(shared))
-    {
-    }
-
-    std::unique_ptr<ocudu::pusch_decoder> create() override
-    {
-        return std::make_unique<pusch_decoder>(inner_->create(), shared_);
-    }
-
-  private:
-    std::shared_ptr<ocudu::pusch_decoder_factory> inner_;
-    std::shared_ptr<const demodulators> shared_;
-};
-
 } // namespace
 
 std::shared_ptr<ocudu::pusch_decoder_factory>
@@ -153,6 +117,12 @@ softqam_ocudu::create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_conf
     std::shared_ptr<const demodulators> shared = demodulators::create();
     if (!shared)
         return nullptr;
-    config.dematcher_factory = std::make_shared<rate_dematcher_factory>(std::move(config.dematcher_factory));
-    return std::make_shared<pusch_decoder_factory>(create_inner(std::move(config)), std::move(shared));
+    config.dematcher_factory = make_factory<ocudu::ldpc_rate_dematcher_factory>(
+        [inner = std::move(config.dematcher_factory)]() -> std::unique_ptr<ocudu::ldpc_rate_dematcher> {
+            return std::make_unique<rate_dematcher>(inner->create());
+        });
+    return make_factory<ocudu::pusch_decoder_factory>(
+        [inner = create_inner(std::move(config)), shared]() -> std::unique_ptr<ocudu::pusch_decoder> {
+            return std::make_unique<pusch_decoder>(inner->create(), shared);
+        });
 }

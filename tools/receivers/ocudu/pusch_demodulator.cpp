@@ -281,29 +281,16 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
     ocudu::static_bit_buffer<ocudu::pusch_constants::MAX_NOF_BITS_PER_OFDM_SYMBOL> sequence_;
 };
 
-class pusch_demodulator_factory final : public ocudu::pusch_demodulator_factory
-{
-  public:
-    pusch_demodulator_factory(pusch_demodulator_parts parts, std::shared_ptr<const demodulators> shared)
-        : parts_(std::move(parts)), shared_(std::move(shared))
-    {
-    }
-
-    std::unique_ptr<ocudu::pusch_demodulator> create() override
-    {
-        return std::make_unique<pusch_demodulator>(parts_, shared_);
-    }
-
-  private:
-    pusch_demodulator_parts parts_;
-    std::shared_ptr<const demodulators> shared_;
-};
-
 } // namespace
 
 std::shared_ptr<ocudu::pusch_demodulator_factory>
 softqam_ocudu::create_pusch_demodulator_factory(pusch_demodulator_parts parts)
 {
     std::shared_ptr<const demodulators> shared = demodulators::create();
-    return shared ? std::make_shared<pusch_demodulator_factory>(std::move(parts), std::move(shared)) : nullptr;
+    if (!shared)
+        return nullptr;
+    return make_factory<ocudu::pusch_demodulator_factory>(
+        [parts = std::move(parts), shared]() -> std::unique_ptr<ocudu::pusch_demodulator> {
+            return std::make_unique<pusch_demodulator>(parts, shared);
+        });
 }
