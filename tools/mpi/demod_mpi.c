@@ -16,10 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef DEMOD_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/output_file.h"
-#include "cuda_devices.h"
 #include "demod/options.h"
 #include "demod/outputs.h"
 #include "demod/report.h"
@@ -151,7 +154,18 @@ static int open_output(struct job *job)
     return result;
 }
 
-/* The devices of a host are assigned to its ranks round-robin. */
+/* CUDA devices of this host; 0 without a driver too. */
+static int count_devices(void)
+{
+    int n_devices = 0;
+#ifdef DEMOD_CUDA
+    if (cudaGetDeviceCount(&n_devices) != cudaSuccess)
+        n_devices = 0;
+#endif
+    return n_devices;
+}
+
+/* They are assigned to its ranks round-robin. */
 static void choose_device(struct job *job)
 {
     softqam_context_config *config = &job->run.context_config;
@@ -165,7 +179,7 @@ static void choose_device(struct job *job)
     /* Asking starts the driver. */
     if (config->backend == SOFTQAM_BACKEND_AUTO && demod_run_is_small(&job->run))
         return;
-    const int n_devices = cuda_devices_count();
+    const int n_devices = count_devices();
     if (n_devices > 0)
         config->device = local_rank % n_devices;
 }
