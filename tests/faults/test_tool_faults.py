@@ -144,9 +144,9 @@ DEMOD_COMMANDS = {
     "verify": (1000, "x.cf32", "--verify -q x.cf32 x.u8", {}),
 }
 GEN_COMMANDS = {
-    "generator": ("-q --symbols 1000 --snr-db 20 --threads 3 --bits x.bits x.cs8", ALL_KINDS),
-    "generator_of_recordings": ("-q --symbols 10 --threads 1 --bits x.hard x.sigmf-meta", ("error", "short")),
-    "generator_of_blocks": ("-q --symbols 1100000 --threads 2 x.cs8", ("error",)),
+    "generator": ("-q --symbols 1000 --snr-db 20 --bits x.bits x.cs8", ALL_KINDS),
+    "generator_of_recordings": ("-q --symbols 10 --bits x.hard x.sigmf-meta", ("error", "short")),
+    "generator_of_blocks": ("-q --symbols 1100000 x.cs8", ("error",)),
 }
 
 
@@ -201,7 +201,7 @@ class ToolFaults(FaultTest):
 
     def test_generator_over_an_older_file(self):
         files = {"x.cf32": OLD}
-        command = ["-q", "--symbols", "10", "--threads", "1"]
+        command = ["-q", "--symbols", "10"]
         self.fail_every_call(GEN, *command, "x.cf32", files=files)
         # A file that is new is taken back where the second one cannot take its name; an older one is gone by then.
         files = {"x.bits": OLD}

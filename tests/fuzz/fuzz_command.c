@@ -40,7 +40,7 @@ static void parse_for_gen(int argc, char **argv)
     check_messages(action == OPTIONS_WRONG, "");
     require(action == OPTIONS_RUN || action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_WRONG);
     if (action == OPTIONS_RUN) {
-        require(options.output && options.n_threads >= 1 && options.n_threads <= 1024 && options.scale > 0);
+        require(options.output && options.scale > 0);
         require(softqam_input_symbol_nbytes(options.format) > 0);
     }
 }

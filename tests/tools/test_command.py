@@ -24,7 +24,7 @@ CHOICES = {
 COUNTS = {
     DEMOD: {"--threads": (1, 1024), "--streams": (1, 64), "--chunk": (1, 1 << 28), "--planes": (1, 1 << 22), "--skip": (0, MAX_SYMBOLS),
             "--count": (0, MAX_SYMBOLS), **{f"--llr-limit {name}": (1, limit) for name, (_, _, limit) in LLR_STEPS.items()}},
-    GEN: {"--threads": (1, 1024), "--symbols": (0, MAX_GEN_SYMBOLS), "--seed": (0, (1 << 64) - 1)},
+    GEN: {"--symbols": (0, MAX_GEN_SYMBOLS), "--seed": (0, (1 << 64) - 1)},
 }  # fmt: skip
 NO_COUNTS = ["", "-", "--", "0x10", "1e999", 30 * "9", "-1", "+1", "2x", " 1", "1.5", "1.0"]
 NO_RATIOS = ["", "-", "--", "0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "/", "1/2/3", "0x1p-3", "1 ", " 1", "1/nan", "-1/-2", "1,5", "1e",
@@ -216,7 +216,7 @@ class Help(ToolTest):
             self.assertTrue(text.startswith(f"Usage: {name} "))
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             self.assertNotIn("\t", text)
-            self.assertEqual(self.ok(self.run_tool(program, "--threads", "2", "-h", "--frob")).out.decode(), text)
+            self.assertEqual(self.ok(self.run_tool(program, "--no-sync", "-h", "--frob")).out.decode(), text)
         help_ = " ".join(self.run_tool(DEMOD, "--help").out.decode().split())
         for words in ("a byte above the midpoint, means; default: 0", "any other suffix is refused", "E|n|^2", "38.211",
                       "a new file with its mode, and its owner and group where that is allowed", "kill -9 leaves a temporary file"):  # fmt: skip
@@ -297,7 +297,7 @@ class Reports(ToolTest):
         expected = self.ok(self.demod("x.cf32", "-")).out
         for kib in (64, 128):
             limit = {"preexec_fn": lambda size=1024 * kib: resource.setrlimit(resource.RLIMIT_STACK, (size, size))}
-            self.ok(self.gen("-q", "--threads", "4", "--symbols", "600000", "--snr-db", "30", "y.cf32", **limit))
+            self.ok(self.gen("-q", "--symbols", "600000", "--snr-db", "30", "y.cf32", **limit))
             self.assertEqual(self.read("y.cf32"), self.read("x.cf32"))
             self.assertEqual(self.ok(self.demod("y.cf32", "-", **limit)).out, expected)
             options = ["--input-scale", "auto", "--noise-var", "auto", "--stats", "--verify", "--compare", "sent", "-o", "s8"]

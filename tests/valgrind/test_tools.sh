@@ -16,7 +16,7 @@ fails() {
     [ $status = 1 ] || { cat message; exit 1; }
 }
 
-"$@" "$gen" -q --symbols 3000 --snr-db 25 --threads 2 --bits x.bits x.cf32
+"$@" "$gen" -q --symbols 3000 --snr-db 25 --bits x.bits x.cf32
 "$@" "$gen" -q --symbols 3000 x.cs16
 "$@" "$demod" --backend cpu --threads 2 --verify --stats x.cf32 x.u8
 "$@" "$demod" --backend cpu --noise-var auto --stats --progress always x.cs16 x.s8

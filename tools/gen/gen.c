@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,23 +11,10 @@
 #include "common/output_file.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
-#include "common/thread.h"
 #include "common/transmitter.h"
 #include "options.h"
 
 enum { BLOCK_SYMBOLS = 1 << 20 };
-
-/* The part of a block that one thread fills. */
-struct slice {
-    const struct transmitter *transmitter;
-    uint64_t first;
-    size_t n_symbols;
-    void *samples;
-    uint8_t *bits; /* NULL when nobody wants them */
-    uint64_t n_clipped;
-    pthread_t thread;
-    bool is_running;
-};
 
 /* One run. All zero is a run that holds nothing. */
 struct run {
@@ -41,60 +26,15 @@ struct run {
     char data_path[PATH_MAX], meta_path[PATH_MAX]; /* of a recording */
     void *samples;
     uint8_t *bits;
-    struct slice *slices;
     uint64_t n_clipped;
 };
-
-static void *fill_slice(void *argument)
-{
-    struct slice *slice = argument;
-    slice->n_clipped =
-        transmitter_generate(slice->transmitter, slice->first, slice->n_symbols, slice->samples, slice->bits);
-    return NULL;
-}
-
-static void set_slice(const struct run *run, uint64_t first, size_t n_symbols, unsigned index, struct slice *slice)
-{
-    const size_t n_slices = run->options->n_threads;
-    const size_t begin = n_symbols * index / n_slices, end = n_symbols * (index + 1) / n_slices;
-    slice->transmitter = &run->transmitter;
-    slice->first = first + begin;
-    slice->n_symbols = end - begin;
-    slice->samples = (char *)run->samples + begin * softqam_input_symbol_nbytes(run->options->format);
-    slice->bits = run->bits ? run->bits + run->transmitter.modulation->n_bits * begin : NULL;
-}
-
-/* The calling thread takes the first slice, and any for which the system has no thread. The others inherit a mask of
- * all signals, so that those of the process are this thread's. */
-static void fill_block(struct run *run, uint64_t first, size_t n_symbols)
-{
-    const unsigned n_slices = run->options->n_threads;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (unsigned i = n_slices; i-- > 0;) {
-        struct slice *slice = &run->slices[i];
-        set_slice(run, first, n_symbols, i, slice);
-        if (i == 0)
-            pthread_sigmask(SIG_SETMASK, &before, NULL);
-        slice->is_running = i > 0 && thread_start(&slice->thread, fill_slice, slice);
-        if (!slice->is_running)
-            fill_slice(slice);
-    }
-    for (unsigned i = 0; i < n_slices; i++) {
-        if (run->slices[i].is_running)
-            pthread_join(run->slices[i].thread, NULL);
-        run->n_clipped += run->slices[i].n_clipped;
-    }
-}
 
 static bool allocate(struct run *run)
 {
     run->samples = malloc(BLOCK_SYMBOLS * softqam_input_symbol_nbytes(run->options->format));
-    run->slices = calloc(run->options->n_threads, sizeof *run->slices);
     if (run->options->bits)
         run->bits = malloc(run->transmitter.modulation->n_bits * (size_t)BLOCK_SYMBOLS);
-    const bool complete = run->samples && run->slices && (run->bits || !run->options->bits);
+    const bool complete = run->samples && (run->bits || !run->options->bits);
     if (!complete)
         message_print(NULL, "out of memory");
     return complete;
@@ -173,7 +113,7 @@ static bool generate(struct run *run)
     for (uint64_t first = 0; first < options->n_symbols; first += BLOCK_SYMBOLS) {
         const uint64_t left = options->n_symbols - first;
         const size_t n = left < BLOCK_SYMBOLS ? (size_t)left : BLOCK_SYMBOLS;
-        fill_block(run, first, n);
+        run->n_clipped += transmitter_generate(&run->transmitter, first, n, run->samples, run->bits);
         if (!output_file_write(&run->output, run->samples, n * symbol_nbytes) ||
             (run->bits && !output_file_write(&run->bits_output, run->bits, run->transmitter.modulation->n_bits * n)))
             return false;
@@ -210,7 +150,6 @@ static int generate_files(const struct gen_options *options)
     output_file_end(&run.meta_output, done);
     free(run.samples);
     free(run.bits);
-    free(run.slices);
     return message_end(result);
 }
 

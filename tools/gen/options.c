@@ -9,9 +9,8 @@
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/sigmf_name.h"
-#include "common/thread.h"
 
-enum { MAX_THREADS = 1024, DEFAULT_SYMBOLS = 1000000 };
+enum { DEFAULT_SYMBOLS = 1000000 };
 
 /* As many symbols as leave the size of every file a 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / MODULATION_MAX_BITS)
@@ -41,8 +40,8 @@ static bool take_output_scale(const struct option_call *call)
 static const struct option_row rows[] = {
     OPTION_TEXT("Usage: softqam-gen [options] OUTPUT"),
     OPTION_TEXT("Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy) with white Gaussian noise to OUTPUT; "
-         "\"-\" is standard output. The same seed gives the same file on every machine and for every number of threads; a "
-         "longer file starts with the symbols of a shorter one."),
+         "\"-\" is standard output. The same seed gives the same file on every machine; a longer file starts "
+         "with the symbols of a shorter one."),
     OPTION_TEXT("Examples:"),
     OPTION_TEXT("  $ softqam-gen --snr-db 22 --bits sent.hard capture.cf32\n"
          "  $ softqam-gen -m qpsk --c-init 0x1234 --symbols 1M capture.cs16\n"
@@ -69,7 +68,6 @@ static const struct option_row rows[] = {
      .take = take_output_scale},
     {"--bits", "FILE", "the bits that were sent, before scrambling, one byte (0 or 1) each, b0 first", option_take_text,
      TO(bits)},
-    {"--threads", "N", "1 to 1024; default: one per CPU", option_take_unsigned, TO(n_threads), 1, MAX_THREADS},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     {"--no-sync", NULL, "do not wait until the files are on the disk", option_take_false, TO(sync)},
     {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
@@ -139,7 +137,6 @@ enum option_result gen_options_parse(int argc, char *const argv[], struct gen_op
                                     .n_symbols = DEFAULT_SYMBOLS,
                                     .seed = 1,
                                     .snr_db = (double)INFINITY,
-                                    .n_threads = thread_count_cpus(),
                                     .sync = true};
     const enum option_result result = option_table_parse(rows, 0, argc, argv, options);
     if (result != OPTIONS_RUN)

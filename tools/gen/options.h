@@ -24,8 +24,7 @@ struct gen_options {
     softqam_input_format format;
     double scale;
     const char *scale_text; /* as softqam-demod's --input-scale takes it */
-    unsigned n_threads;
-    bool sync; /* what is written is on the disk when it takes its name */
+    bool sync;              /* what is written is on the disk when it takes its name */
     bool no_clobber;
     bool quiet;
 };
