@@ -27,13 +27,11 @@ void bench_input_describe(const struct bench_input *input, char text[], size_t n
         snprintf(text, nbytes, "%.0f dB%s", from, erasures[input->erasures]);
 }
 
-/* SplitMix64: a random number for each i. */
+/* A random number for each i. */
 static uint64_t random_of(uint64_t i)
 {
-    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    i *= 0x9e3779b97f4a7c15;
+    return normal_random(&i);
 }
 
 /* |h|^2 of each subcarrier in the slot-th slot: paths of Rayleigh fading, mean power 1 in all, whose delays differ by

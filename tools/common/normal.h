@@ -20,6 +20,15 @@ double normal_power_ratio(double db);
 /* The 52 high bits of a random number as a uniform variate inside (0, 1): an odd multiple of 2^-53. */
 double normal_uniform(uint64_t random);
 
+/* The next number of a pseudo-random sequence: splitmix64. */
+static inline uint64_t normal_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
 /* The standard normal variate whose cumulative probability is p, 0 < p < 1: algorithm AS 241, PPND16, of M. J. Wichura,
  * "The percentage points of the normal distribution", Applied Statistics 37 (1988) 477-484. */
 double normal_quantile(double p);

@@ -9,6 +9,7 @@
 
 #include "half.h"
 #include "max_log.h"
+#include "normal.h"
 #include "nr_scrambling.h"
 #include "oracle.h"
 #include "sample_format.h"
@@ -155,14 +156,11 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
     return true;
 }
 
-/* The symbol to check in a run: its first plus a hash of the run's number (the finaliser of splitmix64). */
+/* The symbol to check in a run: its first plus a hash of the run's number. */
 static uint64_t sampled_symbol(uint64_t run)
 {
-    uint64_t hash = run + UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ (hash >> 27)) * UINT64_C(0x94d049bb133111eb);
-    hash ^= hash >> 31;
-    return run * VERIFY_RUN_SYMBOLS + hash % VERIFY_RUN_SYMBOLS;
+    uint64_t state = run;
+    return run * VERIFY_RUN_SYMBOLS + normal_random(&state) % VERIFY_RUN_SYMBOLS;
 }
 
 bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,

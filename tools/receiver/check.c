@@ -33,44 +33,11 @@ static bool expect_values(struct check *check, const struct engine *engine)
     return good;
 }
 
-/* Bits whose LLR has the wrong sign; an LLR of 0 is half an error, and is counted in *n_zeros. */
-static double count_errors(const int8_t *llrs, const uint8_t *bits, size_t n_bits, double *n_zeros)
+/* Which transmissions visit the positions of a code block: 1 the first one, 2 the retransmission. */
+static void find_visits(const struct codeword *codeword, size_t r, uint8_t visits[MAX_N_CB])
 {
-    size_t n_wrong = 0, n_zero = 0;
-    for (size_t n = 0; n < n_bits; n++) {
-        n_zero += llrs[n] == 0;
-        n_wrong += llrs[n] != 0 && (llrs[n] < 0) != bits[n];
-    }
-    *n_zeros += (double)n_zero;
-    return (double)n_wrong + 0.5 * (double)n_zero;
-}
-
-/* The errors that LLRs promise: a bit is wrong with probability 1/(1 + e^|LLR|). */
-static double promised_errors(const int8_t *llrs, size_t n_bits)
-{
-    size_t n_of[128] = {0};
-    double sum = 0;
-    for (size_t n = 0; n < n_bits; n++)
-        n_of[abs(llrs[n])]++;
-    for (int magnitude = 0; magnitude < 128; magnitude++)
-        sum += (double)n_of[magnitude] / (1 + exp((double)magnitude / LLR_STEPS_PER_NAT));
-    return sum;
-}
-
-/* A code block's LLRs and bits, contiguous. */
-struct gathered {
-    size_t n;
-    int8_t llrs[MAX_N_CB];
-    uint8_t bits[MAX_N_CB];
-};
-
-/* Those at positions that the first transmission visits; with `both`, that the retransmission visits too. */
-static void gather(struct gathered *to, const struct codeword *codeword, size_t r, bool both, const int8_t *values,
-                   const uint8_t *coded)
-{
-    uint8_t visits[MAX_N_CB] = {0};
-    const size_t n_cb = codeword->transmissions[0].n_cb;
-    for (int k = 0; k < (both ? 2 : 1); k++) {
+    memset(visits, 0, MAX_N_CB);
+    for (int k = 0; k < 2; k++) {
         const softqam_codeword *transmission = &codeword->transmissions[k];
         uint64_t first, e;
         softqam_codeword_block(transmission, codeword->bits_per_symbol, codeword->n_layers, r, &first, &e);
@@ -78,14 +45,13 @@ static void gather(struct gathered *to, const struct codeword *codeword, size_t 
         for (; e > 0; e--, position = next_position(transmission, position + 1))
             visits[position] |= (uint8_t)(1 << k);
     }
-    to->n = 0;
-    for (size_t position = 0; position < n_cb; position++) {
-        if (visits[position] == (both ? 3 : 1)) {
-            to->llrs[to->n] = values[r * n_cb + position];
-            to->bits[to->n++] = coded[r * n_cb + position];
-        }
-    }
 }
+
+/* The errors of a hard decision; an LLR of 0 is half an error. */
+static double errors_of(int8_t llr, uint8_t bit) { return llr == 0 ? 0.5 : (llr < 0) != bit; }
+
+/* A bit is wrong with probability 1/(1 + e^|LLR|). */
+static double promise_of(int8_t llr) { return 1 / (1 + exp(abs(llr) / (double)LLR_STEPS_PER_NAT)); }
 
 /* The bits that a codeword's soft buffers tell, without fillers: 1 - log2(1 + e^-LLR) for the LLR of each bit sent. */
 static double information(const struct codeword *codeword, const int8_t *values, const uint8_t *coded)
@@ -99,52 +65,58 @@ static double information(const struct codeword *codeword, const int8_t *values,
     return sum;
 }
 
-/* Adds a codeword's first transmission to its modulation's tally. */
-static void count_first(struct tally *tally, const struct codeword *codeword, const int8_t *values,
-                        const uint8_t *coded, double expected_rate)
+/* Adds a code block of a codeword's first transmission to its modulation's tally. */
+static void count_first(struct tally *tally, const uint8_t *visits, const int8_t *values, const uint8_t *coded,
+                        size_t n_cb)
 {
-    struct gathered block;
-    for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
-        gather(&block, codeword, r, false, values, coded);
-        tally->n_bits += (double)block.n;
-        tally->n_errors += count_errors(block.llrs, block.bits, block.n, &tally->n_zeros);
-        tally->n_promised += promised_errors(block.llrs, block.n);
-        tally->n_expected += expected_rate * (double)block.n;
+    for (size_t k = 0; k < n_cb; k++) {
+        if (!(visits[k] & 1))
+            continue;
+        tally->n_bits++;
+        tally->n_zeros += values[k] == 0;
+        tally->n_errors += errors_of(values[k], coded[k]);
+        tally->n_promised += promise_of(values[k]);
     }
 }
 
-/* Adds its soft buffers before and after the retransmission, and the errors where both have LLRs. */
-static void count_both(struct tally *tally, const struct codeword *codeword, const int8_t *const values[2],
-                       const uint8_t *coded)
+/* Adds the errors where both transmissions have LLRs, before and after the second one. */
+static void count_both(struct tally *tally, const uint8_t *visits, const int8_t *const values[2], const uint8_t *coded,
+                       size_t n_cb)
 {
-    struct gathered block;
-    double n_zeros = 0;
-    tally->n_data_bits += (double)codeword->ldpc.k_prime * codeword->ldpc.n_code_blocks;
-    for (int k = 0; k < 2; k++) {
-        tally->information[k] += information(codeword, values[k], coded);
-        for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
-            gather(&block, codeword, r, true, values[k], coded);
-            tally->n_both_errors[k] += count_errors(block.llrs, block.bits, block.n, &n_zeros);
-            tally->n_both_bits += k == 0 ? (double)block.n : 0;
-        }
+    for (size_t k = 0; k < n_cb; k++) {
+        if (visits[k] != 3)
+            continue;
+        tally->n_both_bits++;
+        for (int again = 0; again < 2; again++)
+            tally->n_both_errors[again] += errors_of(values[again][k], coded[k]);
     }
 }
 
 static void count(struct check *check, const struct engine *engine, const struct codeword *codeword)
 {
-    const size_t n_values = engine->layout->n_values;
-    const double rate = carrier_bit_error_rate(&check->carrier, codeword);
+    const size_t n_values = engine->layout->n_values, n_cb = codeword->transmissions[0].n_cb;
     struct tally *tally = &check->tallies[codeword->modulation];
+    const double n_bits = tally->n_bits;
+    uint8_t visits[MAX_N_CB];
     tally->n_codewords++;
     tally->n_symbols += codeword->n_symbols;
     for (size_t slot = 0; slot < engine->n_slots; slot++) {
         const size_t first = (slot - slot_is_again(slot)) * n_values + codeword->first_value;
-        const int8_t *const values[2] = {check->expected + first, check->expected + first + n_values};
+        const int8_t *values[2] = {check->expected + first, check->expected + first + n_values};
+        const uint8_t *coded = check->coded + first;
+        for (int k = 0; slot_is_again(slot) && k < 2; k++)
+            tally->information[k] += information(codeword, values[k], coded);
         if (slot_is_again(slot))
-            count_both(tally, codeword, values, check->coded + first);
-        else
-            count_first(tally, codeword, values[0], check->coded + first, rate);
+            tally->n_data_bits += (double)codeword->ldpc.k_prime * codeword->ldpc.n_code_blocks;
+        for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++, coded += n_cb, values[0] += n_cb, values[1] += n_cb) {
+            find_visits(codeword, r, visits);
+            if (slot_is_again(slot))
+                count_both(tally, visits, values, coded, n_cb);
+            else
+                count_first(tally, visits, values[0], coded, n_cb);
+        }
     }
+    tally->n_expected += carrier_bit_error_rate(&check->carrier, codeword) * (tally->n_bits - n_bits);
 }
 
 bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed, double snr_db)

@@ -71,27 +71,19 @@ bool layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords,
     return true;
 }
 
-/* A pseudo-random number of a sequence that a seed starts: splitmix64. */
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /* Seeds of sequences that have nothing to do with each other. */
 static uint64_t seed_of(uint64_t seed, uint64_t a, uint64_t b)
 {
     uint64_t state = seed ^ a * 0xd6e8feb86659fd93;
-    state = draw(&state) ^ b * 0xa0761d6478bd642f;
-    return draw(&state);
+    state = normal_random(&state) ^ b * 0xa0761d6478bd642f;
+    return normal_random(&state);
 }
 
 /* A complex Gaussian number of unit variance. */
 static double complex draw_gaussian(uint64_t *state)
 {
-    const double i = normal_quantile(normal_uniform(draw(state))), q = normal_quantile(normal_uniform(draw(state)));
+    const double i = normal_quantile(normal_uniform(normal_random(state))),
+                 q = normal_quantile(normal_uniform(normal_random(state)));
     return sqrt(0.5) * (i + q * I);
 }
 
@@ -146,7 +138,7 @@ static void draw_bits(const struct codeword *codeword, uint64_t seed, uint8_t *c
     for (size_t n = 0; n < codeword->n_values; n++) {
         const size_t position = n % buffer->n_cb;
         const bool is_filler = position >= buffer->first_filler && position - buffer->first_filler < buffer->n_fillers;
-        coded[n] = draw(&seed) >> 63 & !is_filler;
+        coded[n] = normal_random(&seed) >> 63 & !is_filler;
     }
 }
 
