@@ -27,21 +27,18 @@ bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char
     return is_good(bench, status == SOFTQAM_OK, what, softqam_error_message());
 }
 
-bool gpu_synchronise(struct gpu_bench *bench)
-{
-    return gpu_good(bench, cudaStreamSynchronize(bench->stream), "cudaStreamSynchronize");
-}
+bool gpu_synchronise(struct gpu_bench *bench) { return GOOD(bench, cudaStreamSynchronize(bench->stream)); }
 
 /* Copies bytes from host memory to the device, and there again and again until so many are filled. */
 static bool repeat(struct gpu_bench *bench, void *to, const void *from, size_t from_nbytes, size_t to_nbytes)
 {
     unsigned char *d = to;
     size_t done = from_nbytes < to_nbytes ? from_nbytes : to_nbytes;
-    if (!gpu_good(bench, cudaMemcpy(d, from, done, cudaMemcpyHostToDevice), "cudaMemcpy"))
+    if (!GOOD(bench, cudaMemcpy(d, from, done, cudaMemcpyHostToDevice)))
         return false;
     for (; done < to_nbytes; done += done < to_nbytes - done ? done : to_nbytes - done) {
         const size_t n = done < to_nbytes - done ? done : to_nbytes - done;
-        if (!gpu_good(bench, cudaMemcpy(d + done, d, n, cudaMemcpyDeviceToDevice), "cudaMemcpy"))
+        if (!GOOD(bench, cudaMemcpy(d + done, d, n, cudaMemcpyDeviceToDevice)))
             return false;
     }
     return true;
@@ -53,8 +50,8 @@ bool gpu_copy_samples(struct gpu_bench *bench, const struct bench_case *c, size_
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(c->input);
     const struct bench_samples *host = bench_samples_get(&bench->pool, &c->data, c->modulation, c->input, period);
     return is_good(bench, host != NULL, "cuda", "out of memory") &&
-           gpu_good(bench, cudaMalloc((void **)d_symbols, n_symbols * symbol_nbytes), "cudaMalloc") &&
-           gpu_good(bench, cudaMalloc((void **)d_noise_var, n_symbols * sizeof(float)), "cudaMalloc") &&
+           GOOD(bench, cudaMalloc((void **)d_symbols, n_symbols * symbol_nbytes)) &&
+           GOOD(bench, cudaMalloc((void **)d_noise_var, n_symbols * sizeof(float))) &&
            repeat(bench, *d_symbols, host->symbols, period * symbol_nbytes, n_symbols * symbol_nbytes) &&
            repeat(bench, *d_noise_var, host->noise_var, period * sizeof(float), n_symbols * sizeof(float));
 }
@@ -102,9 +99,8 @@ void bench_cuda(struct report *report, const struct bench_options *options)
         return;
     }
     note_facts(report);
-    if (gpu_good(&bench, cudaStreamCreate(&bench.stream), "cudaStreamCreate") &&
-        gpu_good(&bench, cudaEventCreate(&bench.start), "cudaEventCreate") &&
-        gpu_good(&bench, cudaEventCreate(&bench.stop), "cudaEventCreate"))
+    if (GOOD(&bench, cudaStreamCreate(&bench.stream)) && GOOD(&bench, cudaEventCreate(&bench.start)) &&
+        GOOD(&bench, cudaEventCreate(&bench.stop)))
         measure(&bench);
     bench_pool_free(&bench.pool);
     if (bench.start)

@@ -22,6 +22,7 @@ struct gpu_bench {
 
 /* Whether a CUDA call succeeded; if not, says so and marks the report as failed. */
 bool gpu_good(struct gpu_bench *bench, cudaError_t error, const char *what);
+#define GOOD(bench, call) gpu_good(bench, call, #call)
 
 /* Likewise for a call of the library. */
 bool gpu_softqam_good(struct gpu_bench *bench, softqam_status status, const char *what);

@@ -152,14 +152,13 @@ static bool capture(struct gpu_run *run)
 {
     struct gpu_bench *bench = run->bench;
     cudaGraph_t captured = NULL;
-    bool all = gpu_good(bench, cudaStreamBeginCapture(bench->stream, cudaStreamCaptureModeThreadLocal),
-                        "cudaStreamBeginCapture");
+    bool all = GOOD(bench, cudaStreamBeginCapture(bench->stream, cudaStreamCaptureModeThreadLocal));
     if (!all)
         return false;
     for (size_t k = 0; k < run->n_launches && all; k++)
         all = enqueue(run, k);
-    all = gpu_good(bench, cudaStreamEndCapture(bench->stream, &captured), "cudaStreamEndCapture") && all &&
-          gpu_good(bench, cudaGraphInstantiate(&run->graph, captured, 0), "cudaGraphInstantiate");
+    all = GOOD(bench, cudaStreamEndCapture(bench->stream, &captured)) && all &&
+          GOOD(bench, cudaGraphInstantiate(&run->graph, captured, 0));
     if (captured)
         (void)cudaGraphDestroy(captured);
     return all;
@@ -192,13 +191,12 @@ static double run_case(void *context)
     float milliseconds = 0;
     if (run->job.c.launch == BENCH_CALL)
         return run_calls(run);
-    bool all = gpu_good(bench, cudaEventRecord(bench->start, bench->stream), "cudaEventRecord");
+    bool all = GOOD(bench, cudaEventRecord(bench->start, bench->stream));
     for (int k = 0; k < n_repeats && all; k++)
-        all = run->graph ? gpu_good(bench, cudaGraphLaunch(run->graph, bench->stream), "cudaGraphLaunch")
-                         : enqueue(run, 0);
-    all = all && gpu_good(bench, cudaEventRecord(bench->stop, bench->stream), "cudaEventRecord") &&
-          gpu_good(bench, cudaEventSynchronize(bench->stop), "cudaEventSynchronize") &&
-          gpu_good(bench, cudaEventElapsedTime(&milliseconds, bench->start, bench->stop), "cudaEventElapsedTime");
+        all = run->graph ? GOOD(bench, cudaGraphLaunch(run->graph, bench->stream)) : enqueue(run, 0);
+    all = all && GOOD(bench, cudaEventRecord(bench->stop, bench->stream)) &&
+          GOOD(bench, cudaEventSynchronize(bench->stop)) &&
+          GOOD(bench, cudaEventElapsedTime(&milliseconds, bench->start, bench->stop));
     return all ? 1e-3 * (double)milliseconds / n_repeats / (run->graph ? (double)run->n_launches : 1) : -1;
 }
 
@@ -222,7 +220,7 @@ static void close_run(void *context)
 static bool compare(struct gpu_run *run, const void *expected, const void *d_got, size_t nbytes)
 {
     void *got = malloc(nbytes);
-    bool good = got && gpu_good(run->bench, cudaMemcpy(got, d_got, nbytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    bool good = got && GOOD(run->bench, cudaMemcpy(got, d_got, nbytes, cudaMemcpyDeviceToHost));
     if (good && memcmp(expected, got, nbytes) != 0) {
         message_print(run->job.contender.what, "wrong bytes on the device");
         good = false;
@@ -281,9 +279,8 @@ static bool verify_consumer(struct gpu_run *run)
     const size_t nbytes = bench_case_out_nbytes(&run->job.c) / WORD_NBYTES * WORD_NBYTES;
     unsigned sums[BENCH_CONSUMER_BLOCKS], all = 0;
     unsigned *out = malloc(nbytes);
-    const bool good =
-        out && gpu_good(run->bench, cudaMemcpy(sums, run->d_sums, sizeof sums, cudaMemcpyDeviceToHost), "cudaMemcpy") &&
-        gpu_good(run->bench, cudaMemcpy(out, run->d_out, nbytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    const bool good = out && GOOD(run->bench, cudaMemcpy(sums, run->d_sums, sizeof sums, cudaMemcpyDeviceToHost)) &&
+                      GOOD(run->bench, cudaMemcpy(out, run->d_out, nbytes, cudaMemcpyDeviceToHost));
     for (size_t k = 0; k < BENCH_CONSUMER_BLOCKS && good; k++)
         all ^= sums[k];
     for (size_t k = 0; k < nbytes / sizeof *out && good; k++)
@@ -310,7 +307,7 @@ static bool verify(struct gpu_run *run)
     struct gpu_bench *bench = run->bench;
     const size_t n = run->job.c.n_symbols, period = run->period;
     const bool in_parts = bench_case_is_plain(&run->job.c) && run->n_launches == 1 && n > period;
-    if (!gpu_good(bench, cudaMemset(run->d_out, POISON, out_nbytes(run)), "cudaMemset") ||
+    if (!GOOD(bench, cudaMemset(run->d_out, POISON, out_nbytes(run))) ||
         !(run->job.c.how & BENCH_COMBINE ? run_once(run) : run_case(run) >= 0) ||
         (is_chain(run) && !verify_consumer(run)))
         return false;
@@ -328,19 +325,14 @@ static bool copy_descriptors(struct gpu_run *run)
     softqam_segment segments[BENCH_MOST_SEGMENTS];
     if (!(run->job.c.how & BENCH_ON_DEVICE))
         return true;
-    bool all =
-        gpu_good(bench, cudaMalloc((void **)&run->d_segments, run->n_launches * n * sizeof segments[0] + sizeof n),
-                 "cudaMalloc");
+    bool all = GOOD(bench, cudaMalloc((void **)&run->d_segments, run->n_launches * n * sizeof segments[0] + sizeof n));
     for (size_t k = 0; k < run->n_launches && all; k++) {
         bench_case_segments(&run->job.c, 0, d_symbols(run, k), d_noise_var(run, k), run->d_out + k * run->out_stride,
                             segments);
-        all = gpu_good(bench,
-                       cudaMemcpy(run->d_segments + k * n, segments, n * sizeof segments[0], cudaMemcpyHostToDevice),
-                       "cudaMemcpy");
+        all =
+            GOOD(bench, cudaMemcpy(run->d_segments + k * n, segments, n * sizeof segments[0], cudaMemcpyHostToDevice));
     }
-    return all &&
-           gpu_good(bench, cudaMemcpy(run->d_segments + run->n_launches * n, &n, sizeof n, cudaMemcpyHostToDevice),
-                    "cudaMemcpy");
+    return all && GOOD(bench, cudaMemcpy(run->d_segments + run->n_launches * n, &n, sizeof n, cudaMemcpyHostToDevice));
 }
 
 /* A chain's memory, which is its own. */
@@ -348,16 +340,12 @@ static bool allocate_chain(struct gpu_run *run)
 {
     struct gpu_bench *bench = run->bench;
     const size_t symbol_nbytes = chain_symbol_nbytes(run), nbytes = chain_nbytes(run);
-    return gpu_good(bench, cudaMalloc((void **)&run->d_chain, nbytes), "cudaMalloc") &&
-           gpu_good(bench, cudaMalloc((void **)&run->d_master, nbytes), "cudaMalloc") &&
-           gpu_good(bench, cudaMalloc((void **)&run->d_sums, BENCH_CONSUMER_BLOCKS * sizeof *run->d_sums),
-                    "cudaMalloc") &&
-           gpu_good(bench, cudaMemcpy(run->d_master, run->d_symbols, symbol_nbytes, cudaMemcpyDeviceToDevice),
-                    "cudaMemcpy") &&
-           gpu_good(bench,
-                    cudaMemcpy(run->d_master + symbol_nbytes, run->d_noise_var, nbytes - symbol_nbytes,
-                               cudaMemcpyDeviceToDevice),
-                    "cudaMemcpy");
+    return GOOD(bench, cudaMalloc((void **)&run->d_chain, nbytes)) &&
+           GOOD(bench, cudaMalloc((void **)&run->d_master, nbytes)) &&
+           GOOD(bench, cudaMalloc((void **)&run->d_sums, BENCH_CONSUMER_BLOCKS * sizeof *run->d_sums)) &&
+           GOOD(bench, cudaMemcpy(run->d_master, run->d_symbols, symbol_nbytes, cudaMemcpyDeviceToDevice)) &&
+           GOOD(bench, cudaMemcpy(run->d_master + symbol_nbytes, run->d_noise_var, nbytes - symbol_nbytes,
+                                  cudaMemcpyDeviceToDevice));
 }
 
 /* How many launches a graph has: more bytes than the second cache holds, as far as they are allowed. */
@@ -386,8 +374,8 @@ static bool prepare(struct gpu_run *run)
                                                               : run->stride;
     run->period = pattern < n ? pattern : n;
     return gpu_copy_samples(bench, &run->job.c, n, run->period, &run->d_symbols, &run->d_noise_var) &&
-           gpu_good(bench, cudaMalloc((void **)&run->d_out, out_nbytes(run)), "cudaMalloc") &&
-           (!is_chain(run) || allocate_chain(run)) && copy_descriptors(run);
+           GOOD(bench, cudaMalloc((void **)&run->d_out, out_nbytes(run))) && (!is_chain(run) || allocate_chain(run)) &&
+           copy_descriptors(run);
 }
 
 static bool create(struct gpu_run *run)

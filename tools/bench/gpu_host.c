@@ -27,12 +27,10 @@ static bool copy_both_ways(struct host_run *run)
                run->bench,
                cudaMemcpyAsync(run->d_memory, run->memory, run->in_nbytes, cudaMemcpyHostToDevice, run->streams[0]),
                "cudaMemcpyAsync") &&
-           gpu_good(run->bench,
-                    cudaMemcpyAsync(run->memory + run->in_nbytes, run->d_memory + run->in_nbytes, run->out_nbytes,
-                                    cudaMemcpyDeviceToHost, run->streams[1]),
-                    "cudaMemcpyAsync") &&
-           gpu_good(run->bench, cudaStreamSynchronize(run->streams[0]), "cudaStreamSynchronize") &&
-           gpu_good(run->bench, cudaStreamSynchronize(run->streams[1]), "cudaStreamSynchronize");
+           GOOD(run->bench, cudaMemcpyAsync(run->memory + run->in_nbytes, run->d_memory + run->in_nbytes,
+                                            run->out_nbytes, cudaMemcpyDeviceToHost, run->streams[1])) &&
+           GOOD(run->bench, cudaStreamSynchronize(run->streams[0])) &&
+           GOOD(run->bench, cudaStreamSynchronize(run->streams[1]));
 }
 
 /* The cases are of soft bits, which have no noise. */
@@ -117,9 +115,8 @@ static bool open_run(struct host_run *run, const struct bench_samples *samples, 
     memcpy(run->memory, samples->symbols, run->in_nbytes);
     if (!is_limit)
         return create(run) && verify(run);
-    return gpu_good(run->bench, cudaMalloc((void **)&run->d_memory, nbytes), "cudaMalloc") &&
-           gpu_good(run->bench, cudaStreamCreate(&run->streams[0]), "cudaStreamCreate") &&
-           gpu_good(run->bench, cudaStreamCreate(&run->streams[1]), "cudaStreamCreate");
+    return GOOD(run->bench, cudaMalloc((void **)&run->d_memory, nbytes)) &&
+           GOOD(run->bench, cudaStreamCreate(&run->streams[0])) && GOOD(run->bench, cudaStreamCreate(&run->streams[1]));
 }
 
 void gpu_host_add(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run what)

@@ -258,32 +258,24 @@ static bool write_blocks(struct job *job, bool *is_sound)
     }
 }
 
+static void reduce(const struct job *job, void *value, MPI_Datatype type, MPI_Op op)
+{
+    MPI_Reduce(job->rank == 0 ? MPI_IN_PLACE : value, value, 1, type, op, 0, MPI_COMM_WORLD);
+}
+
 /* Of all ranks, on rank 0. */
 static void gather_report(struct job *job)
 {
     struct demod_run *run = &job->run;
     struct statistics *statistics = &run->statistics;
-    uint64_t counts[] = {run->n_demodulated,          run->verifier.n_checked, statistics->n_symbols,
-                         statistics->n_erased,        statistics->n_saturated, statistics->noise.n_symbols,
-                         run->comparison.sent.n_read, run->comparison.n_wrong};
-    double energies[2] = {statistics->noise.energy, statistics->noise.error_energy}, sum[2] = {0, 0};
-    double seconds = run->seconds_in_library;
-    uint64_t sums[sizeof counts / sizeof counts[0]];
-    MPI_Reduce(counts, sums, sizeof counts / sizeof counts[0], MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(energies, sum, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&seconds, &run->seconds_in_library, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (job->rank > 0)
-        return;
-    run->n_demodulated = sums[0];
-    run->verifier.n_checked = sums[1];
-    statistics->n_symbols = sums[2];
-    statistics->n_erased = sums[3];
-    statistics->n_saturated = sums[4];
-    statistics->noise.n_symbols = sums[5];
-    run->comparison.sent.n_read = sums[6];
-    run->comparison.n_wrong = sums[7];
-    statistics->noise.energy = sum[0];
-    statistics->noise.error_energy = sum[1];
+    uint64_t *const counts[] = {&run->n_demodulated,          &run->verifier.n_checked, &statistics->n_symbols,
+                                &statistics->n_erased,        &statistics->n_saturated, &statistics->noise.n_symbols,
+                                &run->comparison.sent.n_read, &run->comparison.n_wrong};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+        reduce(job, counts[k], MPI_UINT64_T, MPI_SUM);
+    reduce(job, &statistics->noise.energy, MPI_DOUBLE, MPI_SUM);
+    reduce(job, &statistics->noise.error_energy, MPI_DOUBLE, MPI_SUM);
+    reduce(job, &run->seconds_in_library, MPI_DOUBLE, MPI_MAX);
 }
 
 /* The file takes its name when all ranks have written and closed it. */
