@@ -10,8 +10,8 @@
 
 #include <softqam/softqam.h>
 
-#include "file_format.h"
 #include "output_file.h"
+#include "sample_format.h"
 
 struct cJSON;
 
@@ -40,7 +40,7 @@ struct sigmf_samples {
     double scale; /* what a sample of 1 stands for */
 };
 
-/* Reads the metadata of the recording that a path names (sigmf_name.h). */
+/* Reads the metadata of the recording that a path names. */
 bool sigmf_input_read(struct sigmf_input *input, const char *path);
 
 void sigmf_input_free(struct sigmf_input *input);
@@ -50,5 +50,26 @@ bool sigmf_samples_check(softqam_input_format format);
 
 /* Writes the metadata of symbols, and finishes the file. */
 bool sigmf_samples_write(struct output_file *file, const struct sigmf_samples *samples);
+
+/* The names of the files of a recording, BASE.sigmf-meta and BASE.sigmf-data, are in sigmf_name.c. */
+#define SIGMF_META_SUFFIX ".sigmf-meta"
+#define SIGMF_DATA_SUFFIX ".sigmf-data"
+
+/* Whether a path ends like the metadata of a recording. */
+bool sigmf_name_is_metadata(const char *path);
+
+/* Whether a path ends like the metadata or the data of a recording. */
+bool sigmf_name_is_explicit(const char *path);
+
+/* Whether a path that is to be read names a recording: by its end, or because there is no such file but metadata with
+ * this base name. */
+bool sigmf_name_is_recording(const char *path);
+
+/* What a path is that names something else of SigMF: an archive or a collection; NULL for any other. */
+const char *sigmf_name_unsupported(const char *path);
+
+/* The path with what makes it explicit replaced by the suffix. False where that is too long for the system, with errno.
+ */
+bool sigmf_name_with_suffix(const char *path, const char *suffix, char name[PATH_MAX]);
 
 #endif

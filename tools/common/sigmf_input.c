@@ -14,7 +14,6 @@
 #include "message.h"
 #include "modulation.h"
 #include "sigmf.h"
-#include "sigmf_name.h"
 #include "utf8.h"
 
 /* More metadata than this is a mistake. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "sigmf_name.h"
-
+/* The names of the files of a SigMF recording: BASE.sigmf-meta and BASE.sigmf-data. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "sigmf.h"
 
 static bool ends_with(const char *path, const char *suffix)
 {

@@ -9,7 +9,7 @@
 
 #include "common/file_name.h"
 #include "common/message.h"
-#include "common/sigmf_name.h"
+#include "common/sigmf.h"
 
 /* The paths of what is written, "" for none, with the file that is there before: all zero for none. */
 enum { N_PATHS = 2 };

@@ -9,7 +9,6 @@
 #include "common/modulation.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
-#include "common/sigmf_name.h"
 #include "common/verify.h"
 #include "options.h"
 

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/file_format.h"
 #include "common/input_file.h"
+#include "common/sample_format.h"
 #include "common/sigmf.h"
 
 struct symbol_source {

@@ -10,7 +10,6 @@
 #include "common/message.h"
 #include "common/output_file.h"
 #include "common/sigmf.h"
-#include "common/sigmf_name.h"
 #include "common/transmitter.h"
 #include "options.h"
 

@@ -8,7 +8,6 @@
 #include "common/modulation.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
-#include "common/sigmf_name.h"
 
 enum { DEFAULT_SYMBOLS = 1000000 };
 
