@@ -277,7 +277,7 @@ static int measure_cells(struct report *report, const struct bench_table *table,
 }
 
 static void measure_row(struct report *report, const struct bench_table *table, const struct bench_case *row,
-                        const struct bench_backend *backend, const char *name)
+                        const struct bench_backend *backend)
 {
     size_t ends[BENCH_MOST_CELLS] = {0};
     int indices[BENCH_MOST_CELLS] = {0};
@@ -298,14 +298,13 @@ static void measure_row(struct report *report, const struct bench_table *table, 
             report->measurements[indices[f->cell]].limit = indices[f->other];
     }
     values[n] = report_spread(report, first);
-    report_row(report, name, values);
+    report_row(report, row->name, values);
 }
 
 void bench_measure_table(struct report *report, const struct bench_options *options, const struct bench_table *table,
                          const struct bench_backend *backend)
 {
     const char *columns[TABLE_COLUMNS + 2] = {NULL};
-    char name[WHAT_NBYTES];
     size_t n = 0;
     for (; n < TABLE_COLUMNS && table->figures[n].name; n++)
         columns[n] = table->figures[n].name;
@@ -313,12 +312,13 @@ void bench_measure_table(struct report *report, const struct bench_options *opti
     report_table(report, columns, "%s%s%s%s", backend->name,
                  table->of_modulation ? modulation_get(options->modulation)->name : "",
                  table->of_modulation ? ", " : "", table->title);
-    struct bench_case c = {.modulation = options->modulation, .variant = backend->variant, .n_threads = 1};
+    struct bench_case c = {
+        .options = options, .modulation = options->modulation, .variant = backend->variant, .n_threads = 1};
     const struct bench_case first = c;
     const size_t n_samples = report->n_samples;
     if (table->n_samples > n_samples && n_samples > 1)
         report->n_samples = table->n_samples;
-    for (size_t k = 0; table->row(options, k, &c, name); k++, c = first)
-        measure_row(report, table, &c, backend, name);
+    for (size_t k = 0; table->row(k, &c); k++, c = first)
+        measure_row(report, table, &c, backend);
     report->n_samples = n_samples;
 }

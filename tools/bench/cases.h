@@ -44,6 +44,8 @@ enum bench_launch {
 enum { BENCH_MOST_SEGMENTS = 160 };
 
 struct bench_case {
+    const struct bench_options *options;
+    char name[WHAT_NBYTES]; /* of its row */
     struct bench_input data;
     softqam_modulation modulation;
     softqam_input_format input;
@@ -133,9 +135,8 @@ struct bench_table {
     enum bench_section section;
     bool of_modulation; /* that --modulation names; else it has its own */
     const char *title;
-    size_t n_samples; /* 0: as many as are asked for */
-    /* The k-th row's case and name; false after the last. */
-    bool (*row)(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+    size_t n_samples;                            /* 0: as many as are asked for */
+    bool (*row)(size_t k, struct bench_case *c); /* the k-th row's case and its name; false after the last */
     struct bench_cell cells[BENCH_MOST_CELLS];
     struct bench_figure figures[TABLE_COLUMNS];
 };

@@ -25,7 +25,7 @@ static void all_threads(struct bench_case *c) { c->n_threads = thread_count_cpus
 /* Rows. */
 
 /* An OFDM symbol's resource elements, or fewer: a call of a receiver. */
-static bool call_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool call_row(size_t k, struct bench_case *c)
 {
     enum { ELEMENTS = 273 * 12 };
     static const softqam_modulation modulations[] = {SOFTQAM_MODULATION_QPSK, SOFTQAM_MODULATION_256QAM};
@@ -34,7 +34,6 @@ static bool call_row(const struct bench_options *options, size_t k, struct bench
         unsigned n_layers;
     } sizes[] = {{12, 1}, {48, 1}, {100, 1}, {ELEMENTS, 1}, {ELEMENTS, 2}, {ELEMENTS, 4}};
     enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
-    (void)options;
     if (k >= 4 * N_SIZES)
         return false;
     const unsigned n_layers = sizes[k % N_SIZES].n_layers;
@@ -43,7 +42,7 @@ static bool call_row(const struct bench_options *options, size_t k, struct bench
     c->how = k / N_SIZES % 2 ? BENCH_DESCRAMBLE : 0;
     c->n_layers = c->stride = n_layers;
     c->n_symbols = n_layers * sizes[k % N_SIZES].n_elements;
-    snprintf(name, WHAT_NBYTES, "%s, %zu element%s%s%s", modulation_get(c->modulation)->name,
+    snprintf(c->name, sizeof c->name, "%s, %zu element%s%s%s", modulation_get(c->modulation)->name,
              sizes[k % N_SIZES].n_elements, PLURAL(sizes[k % N_SIZES].n_elements),
              n_layers == 1   ? ""
              : n_layers == 2 ? " of 2 layers"
@@ -52,42 +51,41 @@ static bool call_row(const struct bench_options *options, size_t k, struct bench
     return true;
 }
 
-static bool segment_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool segment_row(size_t k, struct bench_case *c)
 {
     enum { SEGMENTS = 64, SEGMENT_SYMBOLS = 48 };
     static const char *const names[] = {"symbol order", "descrambled", "planes", "both"};
-    (void)options;
     if (k >= sizeof names / sizeof names[0])
         return false;
     c->data = rows_fading(c->modulation);
     c->how = (k % 2 ? BENCH_DESCRAMBLE : 0) | (k / 2 ? BENCH_PLANES : 0);
     c->n_segments = SEGMENTS;
     c->n_symbols = SEGMENTS * SEGMENT_SYMBOLS;
-    snprintf(name, WHAT_NBYTES, "%s", names[k]);
+    snprintf(c->name, sizeof c->name, "%s", names[k]);
     return true;
 }
 
 /* Every input, and cf32 once more from memory. */
-static bool input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool input_row(size_t k, struct bench_case *c)
 {
     if (k > SOFTQAM_INPUT_CF16 + 1)
         return false;
     c->input = k > SOFTQAM_INPUT_CF16 ? SOFTQAM_INPUT_CF32 : (softqam_input_format)k;
     c->data = rows_fading(c->modulation);
-    c->n_symbols = k > SOFTQAM_INPUT_CF16 ? options->n_symbols : SLOT_SYMBOLS;
-    snprintf(name, WHAT_NBYTES, "%s, %zu symbols", bench_input_name(c->input), c->n_symbols);
+    c->n_symbols = k > SOFTQAM_INPUT_CF16 ? c->options->n_symbols : SLOT_SYMBOLS;
+    snprintf(c->name, sizeof c->name, "%s, %zu symbols", bench_input_name(c->input), c->n_symbols);
     return true;
 }
 
-static bool soft_bits_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool soft_bits_row(size_t k, struct bench_case *c)
 {
     c->modulation = SOFTQAM_MODULATION_256QAM;
     c->output = SOFTQAM_OUTPUT_U8;
-    return input_row(options, k, c, name);
+    return input_row(k, c);
 }
 
 /* 1, 2, 4 .. threads and as many as there are CPUs, a slot and from memory. */
-static bool thread_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool thread_row(size_t k, struct bench_case *c)
 {
     const unsigned n_cpus = thread_count_cpus();
     const size_t n = k / 2;
@@ -95,8 +93,8 @@ static bool thread_row(const struct bench_options *options, size_t k, struct ben
         return false;
     c->n_threads = 1u << n < n_cpus ? 1u << n : n_cpus;
     c->data = rows_fading(c->modulation);
-    c->n_symbols = k % 2 ? options->n_symbols : SLOT_SYMBOLS;
-    snprintf(name, WHAT_NBYTES, "%u thread%s, %zu symbols", c->n_threads, PLURAL(c->n_threads), c->n_symbols);
+    c->n_symbols = k % 2 ? c->options->n_symbols : SLOT_SYMBOLS;
+    snprintf(c->name, sizeof c->name, "%u thread%s, %zu symbols", c->n_threads, PLURAL(c->n_threads), c->n_symbols);
     return true;
 }
 

@@ -18,7 +18,7 @@ static void at_25_db(struct bench_case *c) { c->data = (struct bench_input){.snr
 static void overlapping(struct bench_case *c) { c->launch = BENCH_CHAIN_OVERLAPS; }
 
 /* N0 in ranges, and fading: one large launch, whatever the SNR at which a modulation works. */
-static bool range_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool range_row(size_t k, struct bench_case *c)
 {
     static const float ranges[][2] = {{25, 25}, {28, 33}, {35, 40}, {20, 40}};
     enum { N_RANGES = sizeof ranges / sizeof ranges[0], N_ROWS = N_RANGES + 1 };
@@ -27,20 +27,19 @@ static bool range_row(const struct bench_options *options, size_t k, struct benc
         return false;
     c->modulation = (softqam_modulation)(1 + k / N_ROWS / N_INPUTS);
     c->input = inputs[k / N_ROWS % N_INPUTS];
-    c->n_symbols = options->n_device_symbols;
+    c->n_symbols = c->options->n_device_symbols;
     if (range < N_RANGES)
         c->data = (struct bench_input){.snr_db = ranges[range][0], .up_to_db = ranges[range][1]};
     else
         c->data = rows_fading(c->modulation);
     const int length =
-        snprintf(name, WHAT_NBYTES, "%s %s, ", modulation_get(c->modulation)->name, bench_input_name(c->input));
-    bench_input_describe(&c->data, name + length, WHAT_NBYTES - (size_t)length);
+        snprintf(c->name, sizeof c->name, "%s %s, ", modulation_get(c->modulation)->name, bench_input_name(c->input));
+    bench_input_describe(&c->data, c->name + length, sizeof c->name - (size_t)length);
     return true;
 }
 
-static bool slot_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool slot_row(size_t k, struct bench_case *c)
 {
-    (void)options;
     if (k >= (size_t)N_MODULATIONS * N_INPUTS)
         return false;
     c->modulation = (softqam_modulation)(1 + k / N_INPUTS);
@@ -48,36 +47,35 @@ static bool slot_row(const struct bench_options *options, size_t k, struct bench
     c->data = rows_fading(c->modulation);
     c->n_symbols = SLOT_SYMBOLS;
     c->launch = BENCH_GRAPH;
-    snprintf(name, WHAT_NBYTES, "%s %s", modulation_get(c->modulation)->name, bench_input_name(c->input));
+    snprintf(c->name, sizeof c->name, "%s %s", modulation_get(c->modulation)->name, bench_input_name(c->input));
     return true;
 }
 
-static bool erasure_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool erasure_row(size_t k, struct bench_case *c)
 {
     c->launch = BENCH_GRAPH;
-    return rows_of_erasures(options, k, c, name);
+    return rows_of_erasures(k, c);
 }
 
-static bool graph_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool graph_row(size_t k, struct bench_case *c)
 {
     c->launch = BENCH_GRAPH;
-    return rows_of_modulations(options, k, c, name);
+    return rows_of_modulations(k, c);
 }
 
-static bool slot_layer_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool slot_layer_row(size_t k, struct bench_case *c)
 {
-    const bool is_row = rows_of_layers(options, k, c, name);
+    const bool is_row = rows_of_layers(k, c);
     c->n_symbols = (size_t)SLOT_SYMBOLS * c->n_layers;
     c->launch = BENCH_GRAPH;
     return is_row;
 }
 
 /* A call, from launch to synchronisation. */
-static bool call_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool call_row(size_t k, struct bench_case *c)
 {
     static const size_t sizes[] = {1, 100, 3276, SLOT_SYMBOLS};
     enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
-    (void)options;
     if (k >= 2 * N_SIZES)
         return false;
     c->launch = BENCH_CALL;
@@ -86,22 +84,21 @@ static bool call_row(const struct bench_options *options, size_t k, struct bench
     c->stride = c->n_layers;
     c->how = k < N_SIZES ? 0 : BENCH_DESCRAMBLE | BENCH_CODEWORD;
     c->n_symbols = sizes[k % N_SIZES] * (k < N_SIZES ? 1 : 4);
-    snprintf(name, WHAT_NBYTES, "%zu element%s%s", sizes[k % N_SIZES], PLURAL(sizes[k % N_SIZES]),
+    snprintf(c->name, sizeof c->name, "%zu element%s%s", sizes[k % N_SIZES], PLURAL(sizes[k % N_SIZES]),
              k < N_SIZES ? "" : ", a codeword of 4 layers");
     return true;
 }
 
 /* A slot to soft buffers: launches of a graph, and a call. */
-static bool buffers_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool buffers_row(size_t k, struct bench_case *c)
 {
     c->launch = BENCH_GRAPH;
-    return rows_of_buffers(options, k, c, name);
+    return rows_of_buffers(k, c);
 }
 
-static bool buffers_call_row(const struct bench_options *options, size_t k, struct bench_case *c,
-                             char name[WHAT_NBYTES])
+static bool buffers_call_row(size_t k, struct bench_case *c)
 {
-    const bool is_row = rows_of_buffers(options, k, c, name);
+    const bool is_row = rows_of_buffers(k, c);
     c->launch = BENCH_CALL;
     return is_row;
 }
@@ -109,12 +106,11 @@ static bool buffers_call_row(const struct bench_options *options, size_t k, stru
 static void one_segment(struct bench_case *c) { c->n_segments = 1; }
 
 /* A slot and four slots, between two kernels. */
-static bool chain_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool chain_row(size_t k, struct bench_case *c)
 {
     static const softqam_output_format outputs[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
                                                     SOFTQAM_OUTPUT_F32};
     enum { N_OUTPUTS = sizeof outputs / sizeof outputs[0] };
-    (void)options;
     if (k >= 2 * N_INPUTS * N_OUTPUTS)
         return false;
     c->launch = BENCH_CHAIN;
@@ -122,16 +118,14 @@ static bool chain_row(const struct bench_options *options, size_t k, struct benc
     c->input = inputs[k / N_OUTPUTS % N_INPUTS];
     c->output = outputs[k % N_OUTPUTS];
     c->n_symbols = SLOT_SYMBOLS * (k / N_OUTPUTS / N_INPUTS ? 4 : 1);
-    snprintf(name, WHAT_NBYTES, "%s, %s, %s", c->n_symbols == SLOT_SYMBOLS ? "slot" : "four slots",
+    snprintf(c->name, sizeof c->name, "%s, %s, %s", c->n_symbols == SLOT_SYMBOLS ? "slot" : "four slots",
              bench_input_name(c->input), sample_format_output_name(c->output));
     return true;
 }
 
 /* A slot of 4 layers as a receiver has it, between two kernels. */
-static bool chain_codeword_row(const struct bench_options *options, size_t k, struct bench_case *c,
-                               char name[WHAT_NBYTES])
+static bool chain_codeword_row(size_t k, struct bench_case *c)
 {
-    (void)options;
     if (k >= N_INPUTS)
         return false;
     c->launch = BENCH_CHAIN;
@@ -140,29 +134,28 @@ static bool chain_codeword_row(const struct bench_options *options, size_t k, st
     c->n_symbols = 4 * SLOT_SYMBOLS;
     c->n_layers = c->stride = 4;
     c->how = BENCH_DESCRAMBLE | BENCH_CODEWORD;
-    snprintf(name, WHAT_NBYTES, "four slots, 4 layers, codewords, %s, s8", bench_input_name(c->input));
+    snprintf(c->name, sizeof c->name, "four slots, 4 layers, codewords, %s, s8", bench_input_name(c->input));
     return true;
 }
 
-static bool any_chain_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool any_chain_row(size_t k, struct bench_case *c)
 {
     enum { N_CODEWORDS = N_INPUTS };
     const bool has_layers = c->modulation != SOFTQAM_MODULATION_PI2_BPSK;
     if (has_layers && k < N_CODEWORDS)
-        return chain_codeword_row(options, k, c, name);
-    return chain_row(options, has_layers ? k - N_CODEWORDS : k, c, name);
+        return chain_codeword_row(k, c);
+    return chain_row(has_layers ? k - N_CODEWORDS : k, c);
 }
 
-static bool slot_input_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool slot_input_row(size_t k, struct bench_case *c)
 {
-    (void)options;
     if (k > SOFTQAM_INPUT_CF16)
         return false;
     c->input = (softqam_input_format)k;
     c->data = rows_fading(c->modulation);
     c->n_symbols = SLOT_SYMBOLS;
     c->launch = BENCH_GRAPH;
-    snprintf(name, WHAT_NBYTES, "%s", bench_input_name(c->input));
+    snprintf(c->name, sizeof c->name, "%s", bench_input_name(c->input));
     return true;
 }
 
@@ -198,36 +191,35 @@ static size_t largest(const struct bench_options *options)
     return options->n_symbols > options->n_largest ? options->n_symbols : options->n_largest;
 }
 
-static bool host_slot_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool host_slot_row(size_t k, struct bench_case *c)
 {
-    (void)options;
     set_host(c, SLOT_SYMBOLS);
     c->launch = k == 0 ? BENCH_PINNED : BENCH_PAGEABLE;
-    snprintf(name, WHAT_NBYTES, "%s", k == 0 ? "pinned" : "pageable");
+    snprintf(c->name, sizeof c->name, "%s", k == 0 ? "pinned" : "pageable");
     return k < 2;
 }
 
 /* Pinned, and pageable by 1 to 16 threads. */
-static bool host_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool host_row(size_t k, struct bench_case *c)
 {
     enum { N_ROWS = 6 };
-    set_host(c, largest(options));
-    snprintf(name, WHAT_NBYTES, "pinned");
+    set_host(c, largest(c->options));
+    snprintf(c->name, sizeof c->name, "pinned");
     if (k > 0) {
         c->launch = BENCH_PAGEABLE;
         c->n_threads = 1u << (k - 1);
-        snprintf(name, WHAT_NBYTES, "pageable, %u thread%s", c->n_threads, PLURAL(c->n_threads));
+        snprintf(c->name, sizeof c->name, "pageable, %u thread%s", c->n_threads, PLURAL(c->n_threads));
     }
     return k < N_ROWS;
 }
 
 /* 1, 4, 16 .. symbols. */
-static bool choice_row(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+static bool choice_row(size_t k, struct bench_case *c)
 {
     const size_t n = (size_t)1 << 2 * k;
     set_host(c, n);
-    snprintf(name, WHAT_NBYTES, "%zu symbol%s", n, PLURAL(n));
-    return n <= largest(options);
+    snprintf(c->name, sizeof c->name, "%zu symbol%s", n, PLURAL(n));
+    return n <= largest(c->options);
 }
 
 /* clang-format off */

@@ -33,10 +33,9 @@ struct bench_input rows_fading(softqam_modulation modulation)
     return (struct bench_input){.fades = true, .snr_db = (float)means[k].usual_db};
 }
 
-bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+bool rows_of_fading(size_t k, struct bench_case *c)
 {
     size_t m = 0, n = 0; /* the modulation, and its rows */
-    (void)options;
     for (; m < N_MODULATIONS; k -= n, m++) {
         n = (size_t)(means[m].highest_db - means[m].lowest_db) / STEP_DB + 2;
         if (k < n)
@@ -50,19 +49,18 @@ bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_
         c->data = (struct bench_input){.fades = true, .snr_db = (float)(means[m].lowest_db + STEP_DB * (int)k)};
     else
         c->data = (struct bench_input){.snr_db = USUAL_DB};
-    snprintf(name, WHAT_NBYTES, "%s, %s %.0f dB", modulation_get(c->modulation)->name,
+    snprintf(c->name, sizeof c->name, "%s, %s %.0f dB", modulation_get(c->modulation)->name,
              c->data.fades ? "fading, mean" : "one N0,", (double)c->data.snr_db);
     return true;
 }
 
-bool rows_of_layers(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+bool rows_of_layers(size_t k, struct bench_case *c)
 {
     enum { ELEMENTS = 273 * 12 };
     static const struct {
         unsigned n_layers;
         unsigned stride;
     } layouts[] = {{2, 2}, {3, 3}, {4, 4}, {1, 2}, {1, 4}, {1, 8}, {2, 4}, {2, 8}, {4, 6}, {4, 8}, {2, 11}, {4, 0}};
-    (void)options;
     if (k >= sizeof layouts / sizeof layouts[0])
         return false;
     c->n_layers = layouts[k].n_layers;
@@ -70,47 +68,44 @@ bool rows_of_layers(const struct bench_options *options, size_t k, struct bench_
     c->n_symbols = (size_t)ELEMENTS * c->n_layers;
     c->data = rows_fading(c->modulation);
     if (c->stride == c->n_layers)
-        snprintf(name, WHAT_NBYTES, "%u layers interleaved", c->n_layers);
+        snprintf(c->name, sizeof c->name, "%u layers interleaved", c->n_layers);
     else if (c->stride > 0)
-        snprintf(name, WHAT_NBYTES, "%u of %u layers interleaved", c->n_layers, c->stride);
+        snprintf(c->name, sizeof c->name, "%u of %u layers interleaved", c->n_layers, c->stride);
     else
-        snprintf(name, WHAT_NBYTES, "%u layers apart", c->n_layers);
+        snprintf(c->name, sizeof c->name, "%u layers apart", c->n_layers);
     return true;
 }
 
-bool rows_of_modulations(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+bool rows_of_modulations(size_t k, struct bench_case *c)
 {
-    (void)options;
     if (k >= N_MODULATIONS)
         return false;
     c->modulation = means[k].modulation;
     c->n_symbols = SLOT_SYMBOLS;
     c->data = rows_fading(c->modulation);
-    snprintf(name, WHAT_NBYTES, "%s", modulation_get(c->modulation)->name);
+    snprintf(c->name, sizeof c->name, "%s", modulation_get(c->modulation)->name);
     return true;
 }
 
-bool rows_of_erasures(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+bool rows_of_erasures(size_t k, struct bench_case *c)
 {
     static const char *const names[] = {"one of 61 with infinite N0", "one of 61 NaN", "all NaN"};
     enum { N_NAMES = sizeof names / sizeof names[0] };
-    (void)options;
     if (k >= (size_t)N_MODULATIONS * N_NAMES)
         return false;
     c->modulation = means[k / N_NAMES].modulation;
     c->n_symbols = SLOT_SYMBOLS;
     c->data = rows_fading(c->modulation);
     c->data.erasures = (enum bench_erasures)(BENCH_ERASED_61 + k % N_NAMES);
-    snprintf(name, WHAT_NBYTES, "%s, %s", modulation_get(c->modulation)->name, names[k % N_NAMES]);
+    snprintf(c->name, sizeof c->name, "%s, %s", modulation_get(c->modulation)->name, names[k % N_NAMES]);
     return true;
 }
 
-bool rows_of_buffers(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES])
+bool rows_of_buffers(size_t k, struct bench_case *c)
 {
     static const softqam_modulation modulations[] = {SOFTQAM_MODULATION_256QAM, SOFTQAM_MODULATION_64QAM,
                                                      SOFTQAM_MODULATION_QPSK, SOFTQAM_MODULATION_256QAM};
     enum { N_ROWS = 2 * sizeof modulations / sizeof modulations[0] };
-    (void)options;
     if (k >= N_ROWS)
         return false;
     c->modulation = modulations[k / 2];
@@ -121,7 +116,7 @@ bool rows_of_buffers(const struct bench_options *options, size_t k, struct bench
     c->data = rows_fading(c->modulation);
     c->how = BENCH_DESCRAMBLE;
     c->has_soft_buffers = true;
-    snprintf(name, WHAT_NBYTES, "%s to %s, %u layer%s", modulation_get(c->modulation)->name,
+    snprintf(c->name, sizeof c->name, "%s to %s, %u layer%s", modulation_get(c->modulation)->name,
              sample_format_output_name(c->output), c->n_layers, PLURAL(c->n_layers));
     return true;
 }

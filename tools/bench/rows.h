@@ -9,19 +9,19 @@
 struct bench_input rows_fading(softqam_modulation modulation);
 
 /* A slot of each modulation: fading at every mean where it works, and 28 dB with one N0. */
-bool rows_of_fading(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+bool rows_of_fading(size_t k, struct bench_case *c);
 
 /* An OFDM symbol: layers interleaved, some of those that are, and layers apart. */
-bool rows_of_layers(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+bool rows_of_layers(size_t k, struct bench_case *c);
 
 /* A slot of each modulation, of one layer. */
-bool rows_of_modulations(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+bool rows_of_modulations(size_t k, struct bench_case *c);
 
 /* A slot of each modulation: fading, with erased symbols. */
-bool rows_of_erasures(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+bool rows_of_erasures(size_t k, struct bench_case *c);
 
 /* The codeword of a slot, whose code blocks have room for soft buffers. */
-bool rows_of_buffers(const struct bench_options *options, size_t k, struct bench_case *c, char name[WHAT_NBYTES]);
+bool rows_of_buffers(size_t k, struct bench_case *c);
 
 /* What cells change. */
 void rows_one_n0(struct bench_case *c);
