@@ -312,8 +312,11 @@ void bench_measure_table(struct report *report, const struct bench_options *opti
     report_table(report, columns, "%s%s%s%s", backend->name,
                  table->of_modulation ? modulation_get(options->modulation)->name : "",
                  table->of_modulation ? ", " : "", table->title);
-    struct bench_case c = {
-        .options = options, .modulation = options->modulation, .variant = backend->variant, .n_threads = 1};
+    struct bench_case c = {.options = options,
+                           .launch = table->launch,
+                           .modulation = options->modulation,
+                           .variant = backend->variant,
+                           .n_threads = 1};
     const struct bench_case first = c;
     const size_t n_samples = report->n_samples;
     if (table->n_samples > n_samples && n_samples > 1)

@@ -139,6 +139,7 @@ struct bench_table {
     bool (*row)(size_t k, struct bench_case *c); /* the k-th row's case and its name; false after the last */
     struct bench_cell cells[BENCH_MOST_CELLS];
     struct bench_figure figures[TABLE_COLUMNS];
+    enum bench_launch launch; /* of a GPU, unless cells say otherwise */
 };
 
 struct bench_backend {

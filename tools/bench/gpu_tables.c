@@ -46,28 +46,14 @@ static bool slot_row(size_t k, struct bench_case *c)
     c->input = inputs[k % N_INPUTS];
     c->data = rows_fading(c->modulation);
     c->n_symbols = SLOT_SYMBOLS;
-    c->launch = BENCH_GRAPH;
     snprintf(c->name, sizeof c->name, "%s %s", modulation_get(c->modulation)->name, bench_input_name(c->input));
     return true;
-}
-
-static bool erasure_row(size_t k, struct bench_case *c)
-{
-    c->launch = BENCH_GRAPH;
-    return rows_of_erasures(k, c);
-}
-
-static bool graph_row(size_t k, struct bench_case *c)
-{
-    c->launch = BENCH_GRAPH;
-    return rows_of_modulations(k, c);
 }
 
 static bool slot_layer_row(size_t k, struct bench_case *c)
 {
     const bool is_row = rows_of_layers(k, c);
     c->n_symbols = (size_t)SLOT_SYMBOLS * c->n_layers;
-    c->launch = BENCH_GRAPH;
     return is_row;
 }
 
@@ -78,7 +64,6 @@ static bool call_row(size_t k, struct bench_case *c)
     enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
     if (k >= 2 * N_SIZES)
         return false;
-    c->launch = BENCH_CALL;
     c->data = rows_fading(c->modulation);
     c->n_layers = k < N_SIZES ? 0 : 4;
     c->stride = c->n_layers;
@@ -87,20 +72,6 @@ static bool call_row(size_t k, struct bench_case *c)
     snprintf(c->name, sizeof c->name, "%zu element%s%s", sizes[k % N_SIZES], PLURAL(sizes[k % N_SIZES]),
              k < N_SIZES ? "" : ", a codeword of 4 layers");
     return true;
-}
-
-/* A slot to soft buffers: launches of a graph, and a call. */
-static bool buffers_row(size_t k, struct bench_case *c)
-{
-    c->launch = BENCH_GRAPH;
-    return rows_of_buffers(k, c);
-}
-
-static bool buffers_call_row(size_t k, struct bench_case *c)
-{
-    const bool is_row = rows_of_buffers(k, c);
-    c->launch = BENCH_CALL;
-    return is_row;
 }
 
 static void one_segment(struct bench_case *c) { c->n_segments = 1; }
@@ -113,7 +84,6 @@ static bool chain_row(size_t k, struct bench_case *c)
     enum { N_OUTPUTS = sizeof outputs / sizeof outputs[0] };
     if (k >= 2 * N_INPUTS * N_OUTPUTS)
         return false;
-    c->launch = BENCH_CHAIN;
     c->data = rows_fading(c->modulation);
     c->input = inputs[k / N_OUTPUTS % N_INPUTS];
     c->output = outputs[k % N_OUTPUTS];
@@ -128,7 +98,6 @@ static bool chain_codeword_row(size_t k, struct bench_case *c)
 {
     if (k >= N_INPUTS)
         return false;
-    c->launch = BENCH_CHAIN;
     c->data = rows_fading(c->modulation);
     c->input = inputs[k];
     c->n_symbols = 4 * SLOT_SYMBOLS;
@@ -154,7 +123,6 @@ static bool slot_input_row(size_t k, struct bench_case *c)
     c->input = (softqam_input_format)k;
     c->data = rows_fading(c->modulation);
     c->n_symbols = SLOT_SYMBOLS;
-    c->launch = BENCH_GRAPH;
     snprintf(c->name, sizeof c->name, "%s", bench_input_name(c->input));
     return true;
 }
@@ -227,50 +195,50 @@ const struct bench_table gpu_tables[GPU_N_TABLES] = {
     {BENCH_FADING, false, "one launch to s8, N0 a symbol in a range, share of moving the bytes", 0, range_row,
      {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, at_25_db)},
      {{"Gsym/s", BENCH_GSYM, 1, 0}, {"us", BENCH_US, 1, 0}, {"share", BENCH_SHARE, 1, 0},
-      {"of 25 dB", BENCH_SHARE, 1, 2}}},
+      {"of 25 dB", BENCH_SHARE, 1, 2}}, BENCH_LAUNCH},
     {BENCH_FADING, false, "a slot in a graph, data from memory, share of moving the bytes", 0, slot_row,
      {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIMIT(S16), ROWS_LIBRARY(S16),
       ROWS_LIBRARY(F16), ROWS_LIMIT(F32), ROWS_LIBRARY(F32)},
      {{"s8 us", BENCH_US, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s16", BENCH_SHARE, 3, 2}, {"f16 us", BENCH_US, 4, 0},
-      {"f16", BENCH_SHARE, 4, 2}, {"f32", BENCH_SHARE, 6, 5}}},
+      {"f16", BENCH_SHARE, 4, 2}, {"f32", BENCH_SHARE, 6, 5}}, BENCH_GRAPH},
     {BENCH_LAYERS, true, "layers of a slot in a graph to s8, time over one layer's", 0, slot_layer_row,
-     ROWS_OF_LAYERS(BENCH_US, "us")},
-    {BENCH_LAYERS, false, "one layer of a slot in a graph to s8, time over symbol order", 0, graph_row,
-     ROWS_OF_MODULATIONS(BENCH_US, "us")},
+     ROWS_OF_LAYERS(BENCH_US, "us"), BENCH_GRAPH},
+    {BENCH_LAYERS, false, "one layer of a slot in a graph to s8, time over symbol order", 0, rows_of_modulations,
+     ROWS_OF_MODULATIONS(BENCH_US, "us"), BENCH_GRAPH},
     {BENCH_CALLS, true, "a call to s8, launch to synchronisation", 0, call_row,
      {ROWS_CELL(BENCH_EMPTY, S8, 0, NULL), ROWS_LIBRARY(S8)},
-     {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0}}},
-    {BENCH_BUFFERS, false, "a slot to soft buffers in a graph, share of moving the bytes", 0, buffers_row,
+     {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0}}, BENCH_CALL},
+    {BENCH_BUFFERS, false, "a slot to soft buffers in a graph, share of moving the bytes", 0, rows_of_buffers,
      {ROWS_LIMIT_OF(BENCH_SOFT, NULL), ROWS_LIMIT_OF(BENCH_SOFT | BENCH_COMBINE, NULL),
       ROWS_LIBRARY_OF(BENCH_CODEWORD, NULL), ROWS_LIBRARY_OF(BENCH_SOFT, NULL),
       ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_ON_DEVICE, one_segment), ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_COMBINE, NULL)},
      {{"us", BENCH_US, 3, 0}, {"share", BENCH_SHARE, 3, 0}, {"over planes", BENCH_RATIO, 3, 2},
       {"descriptor on device us", BENCH_US, 4, 0}, {"added us", BENCH_US, 5, 0},
-      {"added share", BENCH_SHARE, 5, 1}}},
-    {BENCH_BUFFERS, false, "a slot to soft buffers in a call, beyond an empty kernel", 0, buffers_call_row,
+      {"added share", BENCH_SHARE, 5, 1}}, BENCH_GRAPH},
+    {BENCH_BUFFERS, false, "a slot to soft buffers in a call, beyond an empty kernel", 0, rows_of_buffers,
      {ROWS_CELL(BENCH_EMPTY, S8, 0, NULL), ROWS_LIBRARY_OF(BENCH_SOFT, NULL),
       ROWS_LIBRARY_OF(BENCH_SOFT | BENCH_COMBINE, NULL)},
      {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0},
-      {"added: adds us", BENCH_ADDS, 2, 0}}},
+      {"added: adds us", BENCH_ADDS, 2, 0}}, BENCH_CALL},
     {BENCH_IN_CHAIN, true, "between two kernels, data in the second cache, what it adds", 0, any_chain_row,
      {ROWS_CELL(BENCH_EMPTY, S8, 0, NULL), ROWS_LIBRARY(S8), ROWS_LIMIT(S8),
       ROWS_CELL(BENCH_EMPTY, S8, 0, overlapping), ROWS_LIBRARY_OF(0, overlapping), ROWS_LIMIT_OF(0, overlapping)},
      {{"adds us", BENCH_ADDS, 1, 0}, {"copy adds", BENCH_ADDS, 2, 0}, {"share", BENCH_ADDED_SHARE, 1, 2},
       {"overlap: adds us", BENCH_ADDS, 4, 3}, {"overlap: copy", BENCH_ADDS, 5, 3},
-      {"overlap: share", BENCH_ADDED_SHARE, 4, 5}}},
-    {BENCH_ERASURES, false, "a slot in a graph with erasures, share of the rate without", 0, erasure_row,
-     ROWS_OF_ERASURES(BENCH_US, "us")},
+      {"overlap: share", BENCH_ADDED_SHARE, 4, 5}}, BENCH_CHAIN},
+    {BENCH_ERASURES, false, "a slot in a graph with erasures, share of the rate without", 0, rows_of_erasures,
+     ROWS_OF_ERASURES(BENCH_US, "us"), BENCH_GRAPH},
     {BENCH_FORMATS, true, "every format, a slot in a graph, share of moving the bytes", 0, slot_input_row,
-     ROWS_OF_OUTPUTS(BENCH_US, "us")},
+     ROWS_OF_OUTPUTS(BENCH_US, "us"), BENCH_GRAPH},
     {BENCH_HOST, false, "a slot of 256QAM host to host, cf32 to u8", 1000, host_slot_row,
-     {ROWS_LIBRARY(S8)}, {{"us", BENCH_US, 0, 0}, {"p99 us", BENCH_P99, 0, 0}}},
+     {ROWS_LIBRARY(S8)}, {{"us", BENCH_US, 0, 0}, {"p99 us", BENCH_P99, 0, 0}}, BENCH_LAUNCH},
     {BENCH_HOST, false, "256QAM host to host, cf32 to u8", 0, host_row,
      {ROWS_LIMIT_OF(0, pinned), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, pinned)},
-     {{"Gsym/s", BENCH_GSYM, 1, 0}, {"of the copies", BENCH_SHARE, 1, 0}, {"of pinned", BENCH_SHARE, 1, 2}}},
+     {{"Gsym/s", BENCH_GSYM, 1, 0}, {"of the copies", BENCH_SHARE, 1, 0}, {"of pinned", BENCH_SHARE, 1, 2}}, BENCH_LAUNCH},
     {BENCH_CHOICE, false, "CPU and CUDA, 256QAM, cf32 to u8, Msym/s", 0, choice_row,
      {ROWS_LIBRARY_OF(0, pinned_by_cpu), ROWS_LIBRARY_OF(0, pinned), ROWS_LIBRARY_OF(0, pageable_by_cpu),
       ROWS_LIBRARY_OF(0, pageable)},
      {{"pinned: CPU", BENCH_MSYM, 0, 0}, {"pinned: CUDA", BENCH_MSYM, 1, 0}, {"pageable: CPU", BENCH_MSYM, 2, 0},
-      {"pageable: CUDA", BENCH_MSYM, 3, 0}}},
+      {"pageable: CUDA", BENCH_MSYM, 3, 0}}, BENCH_LAUNCH},
 };
 /* clang-format on */
