@@ -84,7 +84,7 @@ static bool parse_count(const char *text, uint64_t *value)
         const size_t n = strspn(rest + 1, digits);
         if (n == 0 || n > 3 || rest[1 + n])
             return false;
-        of_ten = atoi(rest + 1);
+        of_ten = (int)strtol(rest + 1, NULL, 10);
     } else if (*rest) {
         const char *unit = strchr(units, *rest == 'K' ? 'k' : *rest);
         const bool is_binary = rest[1] == 'i';
