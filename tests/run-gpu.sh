@@ -14,7 +14,7 @@ mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
 device_programs=(test_cuda_device_{calls,streams,memory,pointers,segments,codewords} test_cuda_soft_buffers)
-value_programs=(test_demodulate_symbols test_llr_{specified,calls,segments,codewords} test_soft_buffers)
+value_programs=(test_demodulate_symbols test_llr_{specified,calls,segments} test_soft_buffers)
 
 sanitize() {
     local tool=$1 program=$2 log

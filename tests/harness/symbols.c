@@ -220,6 +220,22 @@ void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, fl
     }
 }
 
+void harness_fill_gains(harness_random *random, size_t n, float *gains)
+{
+    static const float special[] = {0,        -0.0F,     -1,         NAN,       INFINITY,  -INFINITY, 0x1p-40F,
+                                    0x1p-41F, 0x1p40F,   0x1.8p40F,  0x1p-149F, 0x1p-127F, 0x1p127F,  1,
+                                    0x1p-63F, 0x1p-126F, 0x1.8p-40F, 0x1p39F,   0x1.8p39F};
+    const size_t n_usual = harness_random_below(random, 2) ? 16 : 4000;
+    for (size_t i = 0; i < n; i++) {
+        const size_t kind = harness_random_below(random, n_usual);
+        if (kind == 0)
+            gains[i] = special[harness_random_below(random, HARNESS_COUNT(special))];
+        else
+            gains[i] =
+                kind == 1 ? random_positive(random, 127 - 50, 127 + 49) : random_positive(random, 127 - 6, 127 + 5);
+    }
+}
+
 static float sample_at(softqam_input_format format, const uint8_t *samples, size_t i)
 {
     float cf32;

@@ -69,13 +69,14 @@ double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
     return (double)llr;
 }
 
-llr_contexts llr_open_contexts(unsigned n_threads)
+llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols)
 {
     static const char *const variants[LLR_MAX_CONTEXTS] = {"portable", "avx2", "avx512", "neon"};
     llr_contexts self = {0};
     harness_setup setup = harness_default_setup();
     const char *pinned = getenv("SOFTQAM_CPU_VARIANT");
     setup.context.n_threads = n_threads;
+    setup.context.chunk_symbols = chunk_symbols;
     if (setup.context.backend != SOFTQAM_BACKEND_CPU || (pinned && *pinned)) {
         self.names[0] = "as the environment says";
         self.items[self.n++] = harness_create_context(&setup);

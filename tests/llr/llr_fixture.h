@@ -24,7 +24,7 @@ const nr_constellation *llr_constellation(softqam_modulation modulation);
 double llr_at(softqam_output_format format, const uint8_t *out, size_t i);
 
 /* Contexts of all that is to be compared: on the CPU every variant of the loops that runs here, unless
- * SOFTQAM_CPU_VARIANT says which; else the backend under test. */
+ * SOFTQAM_CPU_VARIANT says which; else the backend under test, in chunks of so many symbols, 0 for its default. */
 enum { LLR_MAX_CONTEXTS = 4 };
 
 typedef struct llr_contexts {
@@ -33,7 +33,7 @@ typedef struct llr_contexts {
     softqam_context *items[LLR_MAX_CONTEXTS];
 } llr_contexts;
 
-llr_contexts llr_open_contexts(unsigned n_threads);
+llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols);
 void llr_close_contexts(llr_contexts *self);
 
 #endif

@@ -70,7 +70,7 @@ static void check_largest(softqam_output_format format, softqam_context *context
 
 HARNESS_TEST(test_largest_buffer)
 {
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1, 0);
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
         for (size_t c = 0; c < on.all.n; c++)
             check_largest(harness_llr_formats[k],
@@ -117,7 +117,7 @@ static void combine_twice(const softqam_demodulator *demodulator, bool in_modes,
 HARNESS_TEST(test_floating_point_modes)
 {
     enum { NBYTES = 100 * sizeof(float) };
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1, 0);
     static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_F16, SOFTQAM_OUTPUT_F32};
     for (size_t k = 0; k < HARNESS_COUNT(formats); k++)
         for (size_t c = 0; c < on.all.n; c++) {

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-soft_contexts soft_open_contexts(unsigned n_threads)
+soft_contexts soft_open_contexts(unsigned n_threads, size_t chunk_symbols)
 {
     harness_setup setup = harness_default_setup();
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     setup.context.n_threads = 1;
-    return (soft_contexts){llr_open_contexts(n_threads), harness_create_context(&setup)};
+    return (soft_contexts){llr_open_contexts(n_threads, chunk_symbols), harness_create_context(&setup)};
 }
 
 void soft_close_contexts(soft_contexts *self)
@@ -52,9 +52,11 @@ static void place_layers(soft_codeword *self, harness_random *random)
     const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format);
     const size_t n_placed = (n + ROOM) * MAX_STRIDE;
     const size_t misalignment = harness_random_below(random, 16);
+    const bool takes_noise = self->config.output_format != SOFTQAM_OUTPUT_U8;
     self->symbols = harness_alloc(misalignment + n_placed * nbytes);
     uint8_t *symbols = self->symbols + misalignment;
     self->noise = harness_alloc(n_placed * sizeof(float));
+    self->gains = harness_alloc(n_placed * sizeof(float));
     if (self->config.input_format == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(random, n_placed, (float *)(void *)self->symbols);
     else
@@ -62,6 +64,8 @@ static void place_layers(soft_codeword *self, harness_random *random)
     harness_fill_noise(random, HARNESS_NOISE_USUAL, n_placed, self->noise);
     for (size_t i = 0; i < n_placed; i += 1 + harness_random_below(random, 200))
         harness_fill_noise(random, HARNESS_NOISE_ANY, 1, self->noise + i);
+    if (self->has_gains)
+        harness_fill_gains(random, n_placed, self->gains);
     whole->symbol_stride = kind == 0 ? n_layers : kind == 1 ? 1 : harness_random_below(random, MAX_STRIDE);
     whole->noise_stride = kind == 0 ? n_layers : harness_random_below(random, 3);
     for (size_t k = 0; k < n_layers; k++) {
@@ -70,38 +74,24 @@ static void place_layers(soft_codeword *self, harness_random *random)
         whole->layers[k] = (softqam_layer){
             .symbols = symbols + first * nbytes,
             .symbols_q = is_apart ? symbols + harness_random_below(random, ROOM) * nbytes / 2 : NULL,
-            .noise_var = self->noise + first,
+            .noise_var = takes_noise ? self->noise + first : NULL,
+            .gain = takes_noise && self->has_gains ? self->gains + first : NULL,
         };
     }
 }
 
-/* Of all layers in the order of the codeword, side by side. */
-static uint8_t *gather_symbols(const soft_codeword *self)
+void soft_codeword_symbol(const soft_codeword *self, size_t i, void *symbol, float *noise, float *gain)
 {
     const softqam_segment *whole = &self->whole;
-    const size_t n_layers = whole->n_layers ? whole->n_layers : 1,
-                 stride = whole->symbol_stride ? whole->symbol_stride : 1;
-    const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format), half = nbytes / 2;
-    uint8_t *symbols = harness_alloc(whole->n_symbols * nbytes);
-    for (size_t i = 0; i < whole->n_symbols; i++) {
-        const softqam_layer *layer = &whole->layers[i % n_layers];
-        const size_t at = i / n_layers * stride * (layer->symbols_q ? half : nbytes);
-        const uint8_t *in_phase = (const uint8_t *)layer->symbols + at;
-        memcpy(symbols + i * nbytes, in_phase, half);
-        memcpy(symbols + i * nbytes + half, layer->symbols_q ? (const uint8_t *)layer->symbols_q + at : in_phase + half,
-               half);
-    }
-    return symbols;
-}
-
-static float *gather_noise(const soft_codeword *self)
-{
-    const softqam_segment *whole = &self->whole;
-    const size_t n_layers = whole->n_layers ? whole->n_layers : 1;
-    float *noise = harness_alloc(whole->n_symbols * sizeof *noise);
-    for (size_t i = 0; i < whole->n_symbols; i++)
-        noise[i] = whole->layers[i % n_layers].noise_var[i / n_layers * whole->noise_stride];
-    return noise;
+    const size_t n_layers = whole->n_layers ? whole->n_layers : 1, stride = whole->symbol_stride;
+    const size_t half = softqam_input_symbol_nbytes(self->config.input_format) / 2, element = i / n_layers;
+    const softqam_layer *layer = &whole->layers[i % n_layers];
+    const size_t at = element * (stride ? stride : 1) * half, noise_at = element * whole->noise_stride;
+    const uint8_t *in_phase = (const uint8_t *)layer->symbols + (layer->symbols_q ? at : 2 * at);
+    memcpy(symbol, in_phase, half);
+    memcpy((uint8_t *)symbol + half, layer->symbols_q ? (const uint8_t *)layer->symbols_q + at : in_phase + half, half);
+    *noise = layer->noise_var ? layer->noise_var[noise_at] : 0;
+    *gain = layer->gain ? layer->gain[noise_at] : 1;
 }
 
 void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_random *random)
@@ -117,14 +107,20 @@ void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_ra
         self->first_values[r] = first;
     place_layers(self, random);
     scoped_demodulator *demodulator = soft_create(&self->config, on->plain);
-    scoped_memory uint8_t *symbols = gather_symbols(self);
-    scoped_memory float *noise = gather_noise(self);
-    self->llrs = harness_alloc(codeword->n_bits * soft_values_nbytes(soft_values_of(&self->config).format));
+    const size_t n = self->whole.n_symbols, nbytes = softqam_input_symbol_nbytes(self->config.input_format);
+    scoped_memory uint8_t *symbols = harness_alloc(n * nbytes);
+    scoped_memory float *noise = harness_alloc(n * sizeof *noise), *gains = harness_alloc(n * sizeof *gains);
+    for (size_t i = 0; i < n; i++)
+        soft_codeword_symbol(self, i, symbols + i * nbytes, &noise[i], &gains[i]);
+    self->llrs =
+        harness_alloc(softqam_output_nbytes(self->config.output_format, SOFTQAM_MODULATION_BPSK, codeword->n_bits));
     softqam_segment plain = self->whole;
     plain.n_layers = 1;
     plain.symbol_stride = 0;
     plain.noise_stride = 1;
-    plain.layers[0] = (softqam_layer){.symbols = symbols, .noise_var = noise};
+    plain.layers[0] = (softqam_layer){.symbols = symbols,
+                                      .noise_var = plain.layers[0].noise_var ? noise : NULL,
+                                      .gain = plain.layers[0].gain ? gains : NULL};
     plain.first_symbol += plain.scrambling_offset;
     plain.scrambling_offset = 0;
     plain.codeword = (softqam_codeword){0};
@@ -135,6 +131,7 @@ void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_ra
 void soft_codeword_close(soft_codeword *self)
 {
     free(self->llrs);
+    free(self->gains);
     free(self->noise);
     free(self->symbols);
 }
@@ -151,7 +148,9 @@ softqam_segment soft_codeword_part(const soft_codeword *self, size_t first_eleme
         const size_t step = first_element * stride * (layer->symbols_q ? nbytes / 2 : nbytes);
         layer->symbols = (const uint8_t *)layer->symbols + step;
         layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL;
-        layer->noise_var += first_element * part.noise_stride;
+        const size_t noise_step = first_element * part.noise_stride;
+        layer->noise_var = layer->noise_var ? layer->noise_var + noise_step : NULL;
+        layer->gain = layer->gain ? layer->gain + noise_step : NULL;
     }
     return part;
 }

@@ -15,7 +15,7 @@ typedef struct soft_contexts {
     softqam_context *plain;
 } soft_contexts;
 
-soft_contexts soft_open_contexts(unsigned n_threads);
+soft_contexts soft_open_contexts(unsigned n_threads, size_t chunk_symbols);
 void soft_close_contexts(soft_contexts *self);
 
 /* A demodulator of this configuration on another context. */
@@ -28,19 +28,23 @@ soft_values soft_values_of(const softqam_demodulator_config *config);
 typedef struct soft_codeword {
     softqam_demodulator_config config;
     softqam_segment whole; /* all of its symbols; its codeword lacks the pointers */
+    bool has_gains;
     unsigned Q_m;
     uint8_t *symbols;
-    float *noise;
+    float *noise, *gains;
     uint8_t *llrs; /* of one plain segment: f_0, f_1, .. of the first code block sent, then the next one's */
     bool transmitted[SOFT_MAX_BLOCKS];
     size_t lengths[SOFT_MAX_BLOCKS];      /* E_r */
     size_t first_values[SOFT_MAX_BLOCKS]; /* where its LLRs begin in `llrs` */
 } soft_codeword;
 
-/* Symbols and noise of all kinds for config and whole, whose n_symbols, strides and layers it sets, and their LLRs:
- * those of one segment of one layer whose symbols lie side by side. */
+/* Symbols, noise and gains of all kinds for config and whole, whose n_symbols, strides and layers it sets, and their
+ * LLRs: those of one segment of one layer whose symbols lie side by side. */
 void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_random *random);
 void soft_codeword_close(soft_codeword *self);
+
+/* Symbol i in the codeword's order, as its input format has it, its noise value, and its gain. */
+void soft_codeword_symbol(const soft_codeword *self, size_t i, void *symbol, float *noise, float *gain);
 
 /* A run of its resource elements. */
 softqam_segment soft_codeword_part(const soft_codeword *self, size_t first_element, size_t n_elements);

@@ -159,7 +159,7 @@ static void check(bool is_punctured, bool has_own_erasures)
     static softqam_segment segments[MAX_SEGMENTS];
     static slot self;
     harness_random random = harness_random_stream(STREAM_UCI + is_punctured);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2, 0);
     open_slot(&self, &on, &random, is_punctured);
     const softqam_codeword codeword = codeword_of(&self, got);
     memset(expected, 0x55, sizeof expected);

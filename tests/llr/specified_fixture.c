@@ -93,18 +93,12 @@ void specify_symbol(const specified_settings *of, const float *symbol, float noi
     memcpy(to, &llrs, softqam_output_nbytes(of->format, of->modulation, 1));
 }
 
-void specify_from(const specified_settings *of, uint64_t position, const float *symbols, const float *noise,
-                  size_t noise_stride, size_t n, uint8_t *to)
-{
-    const size_t nbytes = softqam_output_nbytes(of->format, of->modulation, 1);
-    for (size_t i = 0; i < n; i++)
-        specify_symbol(of, symbols + 2 * i, noise[i * noise_stride], NULL, position + i, to + i * nbytes);
-}
-
 void specify(const specified_settings *of, const float *symbols, const float *noise, size_t noise_stride, size_t n,
              uint8_t *to)
 {
-    specify_from(of, 0, symbols, noise, noise_stride, n, to);
+    const size_t nbytes = softqam_output_nbytes(of->format, of->modulation, 1);
+    for (size_t i = 0; i < n; i++)
+        specify_symbol(of, symbols + 2 * i, noise[i * noise_stride], NULL, i, to + i * nbytes);
 }
 
 harness_setup specified_setup(const specified_settings *of, softqam_noise noise)
@@ -250,7 +244,7 @@ float special_random(harness_random *random, const special_values *from)
 int specified_open_contexts(void **state)
 {
     llr_contexts *self = harness_alloc(sizeof *self);
-    *self = llr_open_contexts(1);
+    *self = llr_open_contexts(1, 0);
     *state = self;
     return 0;
 }

@@ -21,7 +21,6 @@ enum {
     STREAM_POSITIONS,
     STREAM_TILES,
     STREAM_LENGTHS,
-    STREAM_SEGMENTS,
 };
 
 /* The loops' tile and their largest step, in symbols. */
@@ -46,12 +45,10 @@ specified_settings specified_settings_at(size_t k);
 specified_settings specified_plain_settings(softqam_output_format format, softqam_noise_form form);
 harness_setup specified_setup(const specified_settings *of, softqam_noise noise);
 
-/* What a symbol at this position of its codeword must give, of y = g x + n with this gain unless it is NULL; symbols
- * from there on, and from the first on. noise_stride 0: one value for all. */
+/* What a symbol at this position of its codeword must give, of y = g x + n with this gain unless it is NULL; and
+ * symbols from the first on. noise_stride 0: one value for all. */
 void specify_symbol(const specified_settings *of, const float *symbol, float noise, const float *gain,
                     uint64_t position, uint8_t *to);
-void specify_from(const specified_settings *of, uint64_t position, const float *symbols, const float *noise,
-                  size_t noise_stride, size_t n, uint8_t *to);
 void specify(const specified_settings *of, const float *symbols, const float *noise, size_t noise_stride, size_t n,
              uint8_t *to);
 

@@ -285,7 +285,7 @@ static void check(harness_random *random, const trial *of, softqam_context *cont
 static void check_trials(uint32_t stream, size_t n_trials, size_t most_elements)
 {
     harness_random random = harness_random_stream(stream);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1, 0);
     harness_setup setup = harness_default_setup();
     setup.context.n_threads = 1;
     scoped_context *alone = harness_create_context(&setup);

@@ -172,7 +172,7 @@ static void check(const llr_contexts *on, trial *self)
 HARNESS_TEST(test_layouts)
 {
     harness_random random = harness_random_stream(STREAM_LAYOUTS);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1, 0);
     trial of;
     trial_open(&of);
     for (size_t n = harness_symbol_count(HARNESS_SANITIZED ? 1000 : 6000); n > 0; n--) {
@@ -295,7 +295,7 @@ HARNESS_TEST(test_memory)
 HARNESS_TEST(test_ends)
 {
     harness_random random = harness_random_stream(STREAM_ENDS);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1, 0);
     trial of;
     trial_open(&of);
     for (size_t n = harness_symbol_count(HARNESS_SANITIZED ? 200 : 1000); n > 0; n--) {
@@ -344,7 +344,7 @@ static double brute_force(const nr_constellation *constellation, const float y[2
 HARNESS_TEST(test_truth)
 {
     harness_random random = harness_random_stream(STREAM_TRUTH);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1, 0);
     for (size_t n = harness_symbol_count(4000); n > 0; n--) {
         const softqam_modulation modulation =
             (softqam_modulation)(1 + harness_random_below(&random, HARNESS_N_MODULATIONS));

@@ -380,7 +380,7 @@ static void check_trial(const soft_contexts *on, harness_random *random, const t
 static void check_trials(uint32_t stream, const bounds *most, unsigned n_threads, size_t n_codewords)
 {
     harness_random random = harness_random_stream(stream);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(n_threads);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(n_threads, 0);
     size_t n = 0;
     for (size_t k = 0; n < n_codewords; k++) {
         const softqam_demodulator_config config =
@@ -428,7 +428,7 @@ HARNESS_TEST(test_every_position)
 {
     enum { MAX_N_CB = HARNESS_SANITIZED ? 4 : 7 };
     harness_random random = harness_random_stream(STREAM_POSITIONS);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(1, 0);
     softqam_codeword codeword = {.n_code_blocks = 1, .deinterleave = 1};
     size_t n = 0;
     for (codeword.n_cb = 1; codeword.n_cb <= MAX_N_CB; codeword.n_cb++)
@@ -481,7 +481,7 @@ HARNESS_TEST(test_slots)
 {
     const bounds most = {.max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000};
     harness_random random = harness_random_stream(STREAM_SLOTS);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2, 0);
     const size_t n = harness_symbol_count(2000) / 2;
     for (size_t k = 0; k < n; k++) {
         trial *trials[MAX_CODEWORDS];
