@@ -42,6 +42,13 @@ soft_values soft_values_of(const softqam_demodulator_config *config)
     return values;
 }
 
+void soft_choose_groups(harness_random *random, softqam_codeword *codeword)
+{
+    codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
+    const size_t n_groups = codeword->n_cbg < codeword->n_code_blocks ? codeword->n_cbg : codeword->n_code_blocks;
+    codeword->cbgti = (harness_random_u32(random) >> (32 - n_groups)) | 1U << harness_random_below(random, n_groups);
+}
+
 /* Layers interleaved, one behind the other, or anywhere in the same memory with I and Q apart, from any address on. */
 static void place_layers(soft_codeword *self, harness_random *random)
 {
@@ -183,7 +190,7 @@ static circular_buffer buffer_of(const softqam_codeword *codeword)
 bool soft_codeword_repeats(const soft_codeword *self)
 {
     const circular_buffer buffer = buffer_of(&self->whole.codeword);
-    for (size_t r = 0; r < self->whole.codeword.n_code_blocks; r++)
+    for (size_t r = 0; buffer.N_cb > 0 && r < self->whole.codeword.n_code_blocks; r++)
         if (circular_buffer_repeats(&buffer, self->lengths[r]))
             return true;
     return false;
@@ -194,7 +201,13 @@ void soft_codeword_expect(const soft_codeword *self, size_t r, void *buffer)
     const softqam_codeword *codeword = &self->whole.codeword;
     const soft_values values = soft_values_of(&self->config);
     const circular_buffer circular = buffer_of(codeword);
-    soft_buffer_update(&values, &circular, self->lengths[r], self->Q_m,
-                       self->llrs + self->first_values[r] * soft_values_nbytes(values.format), codeword->combine == 0,
-                       codeword->filler_value, buffer);
+    const size_t nbytes = soft_values_nbytes(values.format), n_rows = self->lengths[r] / self->Q_m;
+    const uint8_t *llrs = self->llrs + self->first_values[r] * nbytes;
+    if (codeword->n_cb > 0)
+        soft_buffer_update(&values, &circular, self->lengths[r], self->Q_m, llrs, codeword->combine == 0,
+                           codeword->filler_value, buffer);
+    /* 38.212 clause 5.4.2.2: e at i E / Qm + j comes out as f at i + j Qm. */
+    for (size_t k = 0; codeword->n_cb == 0 && k < self->lengths[r]; k++)
+        memcpy((uint8_t *)buffer + (codeword->deinterleave ? k % self->Q_m * n_rows + k / self->Q_m : k) * nbytes,
+               llrs + k * nbytes, nbytes);
 }

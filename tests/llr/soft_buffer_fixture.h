@@ -24,6 +24,9 @@ softqam_demodulator *soft_create(const softqam_demodulator_config *config, softq
 /* What the reference must know of the output: its format, and the limit of sums. */
 soft_values soft_values_of(const softqam_demodulator_config *config);
 
+/* Gives a codeword groups of code blocks, of which some are transmitted. */
+void soft_choose_groups(harness_random *random, softqam_codeword *codeword);
+
 /* A codeword that is sent once. */
 typedef struct soft_codeword {
     softqam_demodulator_config config;
@@ -54,7 +57,7 @@ void soft_codeword_cut(const soft_codeword *self, harness_random *random, bool i
 /* True where a soft buffer has a position that is sent more than once. */
 bool soft_codeword_repeats(const soft_codeword *self);
 
-/* By the reference: brings code block r's soft buffer up to date. */
+/* By the reference: brings code block r's soft buffer up to date; or puts its LLRs where the codeword wants them. */
 void soft_codeword_expect(const soft_codeword *self, size_t r, void *buffer);
 
 #endif

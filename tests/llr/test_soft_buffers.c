@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* LDPC soft buffers hold, to the last bit, what the reference for rate recovery makes of a codeword's LLRs in symbol
- * order: random codewords with fillers, limited buffers, repetition, code block groups, dropped code blocks and
- * retransmissions, cut into segments anywhere. No other byte changes. Through the public API, on the backend that
- * SOFTQAM_TEST_BACKEND names; on the CPU by every variant of the loops that runs here. */
+/* Code blocks hold, to the last bit, what the reference makes of a codeword's LLRs in symbol order: as they are,
+ * de-interleaved, or in LDPC soft buffers; random codewords with fillers, limited buffers, repetition, code block
+ * groups, dropped code blocks and retransmissions, cut into segments and calls anywhere. No other byte changes. Through
+ * the public API, on the backend that SOFTQAM_TEST_BACKEND names; on the CPU by every variant of the loops that runs
+ * here. api/bad_codewords.c has the refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "soft_buffer_fixture.h"
 /* Streams of random numbers, one a test. */
-enum { STREAM_RANDOM = 1, STREAM_TINY, STREAM_THREADS, STREAM_SLOTS, STREAM_POSITIONS };
+enum { STREAM_RANDOM = 1, STREAM_CHUNKS, STREAM_TINY, STREAM_THREADS, STREAM_SLOTS, STREAM_POSITIONS };
 
 enum { MAX_SENT = 4, MAX_CODEWORDS = 3 };
 #define NOWHERE SIZE_MAX
@@ -28,11 +29,11 @@ static const size_t lifting_sizes[] = {2,   3,   4,   5,   6,   7,   8,   9,   1
 
 typedef enum placement { BY_STRIDE, SIDE_BY_SIDE, BY_POINTERS, N_PLACEMENTS } placement;
 
-/* Soft buffers, and the codewords that are sent to them one after the other. */
+/* Soft buffers, and the codewords that are sent to them one after the other; or, with n_cb 0, one codeword. */
 typedef struct trial {
     softqam_demodulator_config config;
     softqam_codeword buffers; /* what all of them have in common */
-    size_t Z_c;               /* 0: the buffer is no LDPC code's */
+    size_t Z_c;               /* 0: the buffer is no LDPC code's, or none */
     int base_graph;
     placement placement;
     size_t value_nbytes, nbytes;
@@ -86,6 +87,8 @@ static void choose_fillers(harness_random *random, trial *self)
 static uint32_t choose_k0(harness_random *random, const trial *self)
 {
     const softqam_codeword *buffers = &self->buffers;
+    if (buffers->n_cb == 0)
+        return 0;
     const uint32_t n_cb = buffers->n_cb, behind = buffers->first_filler + buffers->n_fillers;
     switch (harness_random_below(random, 8)) {
     case 0:
@@ -117,6 +120,7 @@ static softqam_demodulator_config choose_config(harness_random *random, softqam_
     config.input_format = harness_random_below(random, 2)
                               ? SOFTQAM_INPUT_CF32
                               : (softqam_input_format)harness_random_below(random, HARNESS_N_INPUT_FORMATS);
+    config.modulation = (softqam_modulation)harness_random_below(random, HARNESS_N_MODULATIONS + 1);
     config.sign = (softqam_sign)harness_random_below(random, 2);
     config.llr_limit = limits[format][harness_random_below(random, 6)];
     return config;
@@ -141,7 +145,7 @@ static float choose_filler_value(harness_random *random, softqam_output_format f
 /* Bits of a code block, roughly: any part of the buffer, just all of it, some times that, or very often that. */
 static size_t choose_length_of_block(harness_random *random, const trial *self, size_t most)
 {
-    const size_t n = self->buffers.n_cb - self->buffers.n_fillers;
+    const size_t n = self->buffers.n_cb ? self->buffers.n_cb - self->buffers.n_fillers : most;
     switch (harness_random_below(random, 8)) {
     case 0:
         return smaller(n, most);
@@ -162,19 +166,16 @@ static void choose_codeword(harness_random *random, const bounds *most, const tr
     self->config = of->config;
     *codeword = of->buffers;
     codeword->k0 = choose_k0(random, of);
-    codeword->combine = k > 0 || harness_random_below(random, 4) == 0;
+    codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
+    self->has_gains = harness_random_below(random, 4) == 0;
     self->whole.modulation = (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
     self->whole.n_layers = (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS + 1);
     if (self->whole.modulation == SOFTQAM_MODULATION_PI2_BPSK)
         self->whole.n_layers = 1;
     const size_t n_layers = self->whole.n_layers ? self->whole.n_layers : 1, C = codeword->n_code_blocks;
     const size_t step = n_layers * softqam_bits_per_symbol(self->whole.modulation);
-    if (harness_random_below(random, 3) == 0) {
-        codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
-        const size_t n_groups = smaller(codeword->n_cbg, C);
-        codeword->cbgti =
-            (harness_random_u32(random) >> (32 - n_groups)) | 1U << harness_random_below(random, n_groups);
-    }
+    if (harness_random_below(random, 3) == 0)
+        soft_choose_groups(random, codeword);
     const size_t length = choose_length_of_block(random, of, most->max_bits / C);
     codeword->n_bits = (length * C / step + harness_random_below(random, C)) * step;
     self->whole.llr_scale =
@@ -185,15 +186,25 @@ static void choose_codeword(harness_random *random, const bounds *most, const tr
     self->whole.c_init = self->whole.descramble ? harness_random_u32(random) >> 1 : 0;
 }
 
+/* Values of code block r's buffer. */
+static size_t room_of(const trial *self, size_t r)
+{
+    return self->buffers.n_cb ? self->buffers.n_cb : self->sent[0].lengths[r];
+}
+
 static void choose_placement(harness_random *random, trial *self)
 {
-    const size_t C = self->buffers.n_code_blocks, n_cb = self->buffers.n_cb;
-    size_t order[SOFT_MAX_BLOCKS];
+    const size_t C = self->buffers.n_code_blocks;
+    size_t order[SOFT_MAX_BLOCKS], longest = 0, sum = 0;
+    for (size_t r = 0; r < C; r++) {
+        longest = room_of(self, r) > longest ? room_of(self, r) : longest;
+        sum += room_of(self, r);
+    }
     self->placement = (placement)harness_random_below(random, N_PLACEMENTS);
-    if (self->placement == BY_STRIDE)
-        self->buffers.block_stride = n_cb + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
-    const size_t stride = self->placement == BY_STRIDE ? self->buffers.block_stride : n_cb;
-    self->nbytes = ((C - 1) * stride + n_cb) * self->value_nbytes;
+    if (self->placement == BY_STRIDE && longest > 0)
+        self->buffers.block_stride = longest + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
+    self->nbytes =
+        (self->placement == BY_STRIDE ? (C - 1) * self->buffers.block_stride + longest : sum) * self->value_nbytes;
     if (self->placement != BY_POINTERS)
         return;
     self->nbytes = 0;
@@ -205,20 +216,20 @@ static void choose_placement(harness_random *random, trial *self)
     for (size_t k = 0; k < C; k++) {
         self->nbytes += harness_random_below(random, 20);
         self->pointer_at[order[k]] = self->nbytes;
-        self->nbytes += n_cb * self->value_nbytes;
+        self->nbytes += room_of(self, order[k]) * self->value_nbytes;
     }
 }
 
 /* Where codeword k's code blocks have their buffers. */
 static void place_blocks(harness_random *random, trial *self, size_t k)
 {
-    size_t j = 0;
+    size_t end = 0;
+    self->sent[k].whole.codeword.block_stride = self->buffers.block_stride;
     for (size_t r = 0; r < self->buffers.n_code_blocks; r++) {
-        const size_t number = self->placement == BY_STRIDE ? r * self->buffers.block_stride : j * self->buffers.n_cb;
-        self->at[k][r] = number * self->value_nbytes;
+        self->at[k][r] = (self->placement == BY_STRIDE ? r * self->buffers.block_stride : end) * self->value_nbytes;
         if (self->placement == BY_POINTERS)
             self->at[k][r] = harness_random_below(random, 5) ? self->pointer_at[r] : NOWHERE;
-        j += self->sent[k].transmitted[r];
+        end += self->sent[k].transmitted[r] ? room_of(self, r) : 0;
     }
 }
 
@@ -266,23 +277,47 @@ static void expect(trial *self)
     }
 }
 
+/* softqam_codeword_block() gives each code block's place in the codeword. */
+static void check_blocks(const soft_codeword *self)
+{
+    const softqam_segment *whole = &self->whole;
+    for (size_t r = 0; r < whole->codeword.n_code_blocks; r++) {
+        uint64_t first = UINT64_MAX, length = UINT64_MAX;
+        assert_int_equal(softqam_codeword_block(&whole->codeword, self->Q_m, whole->n_layers ? whole->n_layers : 1, r,
+                                                &first, &length),
+                         SOFTQAM_OK);
+        assert_true(first == self->first_values[r] && length == self->lengths[r]);
+    }
+}
+
 static trial *open_trial(const soft_contexts *on, harness_random *random, const bounds *most,
                          const softqam_demodulator_config *config, size_t n_sent)
 {
     trial *self = harness_alloc(sizeof *self);
     *self = (trial){.config = *config, .n_sent = n_sent};
     self->value_nbytes = soft_values_nbytes(soft_values_of(config).format);
-    choose_length(random, most, self);
-    choose_fillers(random, self);
-    self->buffers.filler_value = choose_filler_value(random, config->output_format);
-    self->buffers.deinterleave = 1;
-    const size_t most_blocks = smaller(most->max_blocks, 1 + 2 * most->max_n_cb / self->buffers.n_cb);
+    size_t most_blocks = harness_random_below(random, 3) ? most->max_blocks : SOFT_MAX_BLOCKS;
+    if (harness_random_below(random, 6)) {
+        choose_length(random, most, self);
+        choose_fillers(random, self);
+        self->buffers.filler_value = choose_filler_value(random, config->output_format);
+        self->buffers.deinterleave = 1;
+        most_blocks = smaller(most->max_blocks, 1 + 2 * most->max_n_cb / self->buffers.n_cb);
+    } else {
+        self->n_sent = 1;
+        self->buffers.deinterleave = (uint32_t)harness_random_below(random, 2);
+    }
     self->buffers.n_code_blocks = 1 + (uint32_t)harness_random_below(random, most_blocks);
-    choose_placement(random, self);
-    for (size_t k = 0; k < n_sent; k++) {
-        choose_codeword(random, most, self, k, &self->sent[k]);
-        soft_codeword_open(&self->sent[k], on, random);
+    for (size_t k = 0; k < self->n_sent; k++) {
+        soft_codeword *sent = &self->sent[k];
+        choose_codeword(random, most, self, k, sent);
+        soft_codeword_open(sent, on, random);
+        check_blocks(sent);
+        if (k == 0)
+            choose_placement(random, self);
         place_blocks(random, self, k);
+        if (sent->whole.modulation == config->modulation)
+            sent->whole.modulation = SOFTQAM_MODULATION_DEFAULT;
     }
     fill_before(random, self);
     expect(self);
@@ -308,8 +343,11 @@ static void set_buffers(const trial *self, size_t k, uint8_t *base, void **point
         codeword->buffers = base;
         return;
     }
-    for (size_t r = 0; r < self->buffers.n_code_blocks; r++)
+    for (size_t r = 0; r < self->buffers.n_code_blocks; r++) {
         pointers[r] = self->at[k][r] == NOWHERE ? NULL : base + self->at[k][r];
+        if (!self->sent[k].transmitted[r] && r % 2)
+            pointers[r] = (void *)(uintptr_t)16; /* not followed */
+    }
     codeword->block_buffers = pointers;
 }
 
@@ -377,10 +415,11 @@ static void check_trial(const soft_contexts *on, harness_random *random, const t
     }
 }
 
-static void check_trials(uint32_t stream, const bounds *most, unsigned n_threads, size_t n_codewords)
+static void check_trials(uint32_t stream, const bounds *most, unsigned n_threads, size_t chunk_symbols,
+                         size_t n_codewords)
 {
     harness_random random = harness_random_stream(stream);
-    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(n_threads, 0);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(n_threads, chunk_symbols);
     size_t n = 0;
     for (size_t k = 0; n < n_codewords; k++) {
         const softqam_demodulator_config config =
@@ -393,16 +432,16 @@ static void check_trials(uint32_t stream, const bounds *most, unsigned n_threads
     print_message("%zu codewords\n", n);
 }
 
-HARNESS_TEST(test_random)
-{
-    check_trials(STREAM_RANDOM, &(bounds){.max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000}, 1,
-                 harness_symbol_count(60000));
-}
+static const bounds usual = {.max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000};
+
+HARNESS_TEST(test_random) { check_trials(STREAM_RANDOM, &usual, 1, 0, harness_symbol_count(50000)); }
+
+HARNESS_TEST(test_chunks) { check_trials(STREAM_CHUNKS, &usual, 3, 97, harness_symbol_count(5000)); }
 
 /* Buffers of some values, each of which is sent many times. */
 HARNESS_TEST(test_tiny)
 {
-    check_trials(STREAM_TINY, &(bounds){.max_n_cb = 8, .max_blocks = 40, .max_bits = 2000}, 1,
+    check_trials(STREAM_TINY, &(bounds){.max_n_cb = 8, .max_blocks = 40, .max_bits = 2000}, 1, 0,
                  harness_symbol_count(60000));
 }
 
@@ -448,7 +487,7 @@ HARNESS_TEST(test_every_position)
 /* Enough symbols for several threads, whose parts begin in any code block. */
 HARNESS_TEST(test_threads)
 {
-    check_trials(STREAM_THREADS, &(bounds){.max_n_cb = 66 * 384, .max_blocks = 20, .max_bits = 400000}, 3,
+    check_trials(STREAM_THREADS, &(bounds){.max_n_cb = 66 * 384, .max_blocks = 20, .max_bits = 400000}, 3, 0,
                  HARNESS_SANITIZED || harness_is_under_compute_sanitizer() ? 20 : 200);
 }
 
@@ -479,7 +518,6 @@ static void check_slot(const soft_contexts *on, harness_random *random, trial *c
 
 HARNESS_TEST(test_slots)
 {
-    const bounds most = {.max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000};
     harness_random random = harness_random_stream(STREAM_SLOTS);
     SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2, 0);
     const size_t n = harness_symbol_count(2000) / 2;
@@ -488,7 +526,7 @@ HARNESS_TEST(test_slots)
         const softqam_demodulator_config config =
             choose_config(&random, harness_llr_formats[k % HARNESS_N_LLR_FORMATS]);
         for (size_t i = 0; i < MAX_CODEWORDS; i++)
-            trials[i] = open_trial(&on, &random, &most, &config, 1);
+            trials[i] = open_trial(&on, &random, &usual, &config, 1);
         check_slot(&on, &random, trials);
         for (size_t i = 0; i < MAX_CODEWORDS; i++)
             close_trial(trials[i]);
