@@ -11,7 +11,7 @@
 #include "harness.h"
 #include "max_log.h"
 
-enum { STREAM_BOUND = 1, STREAM_FLIPPED, STREAM_RECEIVED, STREAM_SYMMETRY };
+enum { STREAM_BOUND = 1, STREAM_FLIPPED, STREAM_RECEIVED, STREAM_SYMMETRY, STREAM_GAINS };
 
 /* -1 to 1, evenly. */
 static float random_unit(harness_random *random) { return (float)((double)harness_random_u32(random) * 0x1p-31 - 1); }
@@ -291,6 +291,32 @@ HARNESS_TEST(test_flipped)
             if (erased)
                 assert_true(plain[b] == 0 && !signbit(plain[b]) && plain_f16[b] == 0 && plain_s8[b] == 0);
         }
+    }
+}
+
+/* With a gain: max-log of y = g x + n, which a gain of 1 leaves to the last bit. */
+HARNESS_TEST(test_gains)
+{
+    harness_random random = harness_random_stream(STREAM_GAINS);
+    for (size_t n = 0; n < NR_CONSTELLATIONS * 3000; n++) {
+        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
+        float symbol[2], plain[NR_MAX_BITS], llrs[NR_MAX_BITS];
+        double metrics[NR_MAX_BITS];
+        random_symbol(&random, c, symbol);
+        nr_noise noise = random_noise(&random);
+        contract_f32(c, symbol, noise, n, 0, plain);
+        noise.has_gain = true;
+        noise.gain = 1;
+        contract_f32(c, symbol, noise, n, 0, llrs);
+        assert_memory_equal(llrs, plain, (size_t)c->n_bits * sizeof llrs[0]);
+        const float gain = ldexpf(1.5F + random_unit(&random) / 2, (int)harness_random_below(&random, 20) - 10);
+        const float x[2] = {2 * random_unit(&random), 2 * random_unit(&random)};
+        const float y[2] = {gain * x[0], gain * x[1]};
+        noise = (nr_noise){.value = 0.01F * gain * gain, .has_gain = true, .gain = gain};
+        contract_f32(c, y, noise, n, 0, llrs);
+        max_log_metrics(c, x, n, metrics);
+        for (int b = 0; b < c->n_bits; b++)
+            assert_true(fabs((double)llrs[b] - metrics[b] / 0.01) <= 1e-3); /* of up to some 2,000 */
     }
 }
 
