@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How fast softqam-demod is from file to file, beside the two limits of the same run: the library's own rate from host
-memory to host memory (softqam-bench), and what cp makes of as many bytes in the same folder. By hand; the test
-`measure` only sees that it runs.
+"""How fast softqam-demod is from file to file, beside the two limits of the same run: the rate of the library's calls in
+it, from host memory to host memory, and what cp makes of as many bytes in the same folder. By hand; the test `measure`
+only sees that it runs.
 
     measure_demod.py --tools DIRECTORY [--backend cpu|cuda] [--folder FOLDER] [--symbols N] [--runs N] [--mpi RANKS]
 
@@ -24,7 +24,6 @@ import tempfile
 import time
 
 SYMBOL_NBYTES = 8
-MAX_BENCH_SYMBOLS = 1 << 24  # of the library's call
 
 
 def parse_arguments():
@@ -38,21 +37,11 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def library_rate(arguments, folder):
-    """The median of the library's fastest call on host memory, in symbols a second, and what it was."""
-    path, n = os.path.join(folder, "bench.json"), min(arguments.symbols, MAX_BENCH_SYMBOLS)
-    command = [os.path.join(arguments.tools, "softqam-bench"), "--backend", arguments.backend, "--json", path]
-    command += ["--symbols", str(n), "--largest", str(n), "--device-symbols", str(n)]
-    command += ["--section", "threads" if arguments.backend == "cpu" else "host"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    with open(path) as file:
-        measurements = json.load(file)["measurements"]
-    name = {"cpu": "cpu: 256QAM cf32 to u8", "cuda": "cuda: 256QAM cf32 to u8"}[arguments.backend]
-    host = [m for m in measurements if m["what"].startswith(name) and m["symbols"] == n]
-    if not host:
-        sys.exit(f"softqam-bench measured nothing that is called '{name}...' on {n} symbols")
-    best = max(host, key=lambda m: m["symbols"] / m["median_s"])
-    return best["symbols"] / best["median_s"], best["what"]
+def library_rate(command):
+    """Of the library's calls in a run whose output is not kept, in symbols a second, and its backend."""
+    done = subprocess.run([*command, "--stats=json", "-o", "u8", "/dev/null"], check=True, stderr=subprocess.PIPE, text=True)
+    stats = json.loads(done.stderr)
+    return stats["symbols"] / stats["library_s"], f"{stats['backend']}, {stats['backend_detail']}"
 
 
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -106,7 +95,7 @@ def measure(arguments, folder):
             if output.endswith(".u8") and not filecmp.cmp(output, path("first.u8"), shallow=False):
                 sys.exit(f"{name}: another output than the first")
             os.unlink(output)
-    library, what = library_rate(arguments, folder)
+    library, what = library_rate([demod, *backend, "-q", path("x.cf32")])
     print(f"{n} symbols, {SYMBOL_NBYTES * n / 2**30:.2f} GiB in and as many out, in {folder}")
     print(f"{'library: ' + what:50} {library / 1e6:8.1f} Msym/s")
     limit = min(library, row("cp", seconds["cp"], n))

@@ -31,7 +31,7 @@ CODEWORDS = [f"{m} to {o}, {n}" for m, o in (("256QAM", "s8"), ("64QAM", "s8"), 
 ERASURES = [f"{m}, {e}" for m in MODULATIONS for e in ("one of 61 with infinite N0", "one of 61 NaN", "all NaN")]
 # Columns that are another measurement's time over that in a column (1), or the other way about (-1).
 TIMES_OVER = {"by symbol": ("us", 1), "over planes": ("us", -1), "added by symbol": ("added us", 1), "added over planes": ("added us", -1)}
-SHARES_TOO = ("of 25 dB", "of the bytes", "of pinned")
+SHARES_TOO = ("of 25 dB", "of pinned")
 SLOT, ELEMENTS = 45864, 3276
 CUDA = ("--samples", "1", "--device-symbols", "92160", "--largest", "4096", "--symbols", "65536")
 
@@ -98,7 +98,7 @@ def check_figures(report):
     figures["ratio"] = [1 / share for share in figures["share"]]
     figures = {kind: sorted(values) for kind, values in figures.items()}
     for table in report["tables"]:
-        if not any(word in table["title"] for word in ("share of", "time over", "launch to synch", "in a call", "threads,", "host to host")):
+        if not any(word in table["title"] for word in ("share of", "time over", "launch to synch", "in a call", "host to host")):
             continue
         for row in table["rows"]:
             check(row["spread"] >= 0 and list(row)[-1] == "spread", f"{table['title']}: {row}")
@@ -165,13 +165,11 @@ def check_receiver(folder):
 
 
 def check_others(folder):
-    report, _ = run_to_json(folder, "--samples", "3", "--symbols", "65536", "--section", "formats,threads")
+    report, _ = run_to_json(folder, "--samples", "3", "--symbols", "65536", "--section", "formats")
     variant = report["cpu_loop"].split(",")[0]
     inputs = [f"{i}, {SLOT} symbols" for i in INPUTS] + ["cf32, 65536 symbols"]
     rows = check_rows(report, f"cpu: {variant}, 256QAM, every format", inputs)
     check(all({"s8 of one N0", *LLR_FORMATS} <= set(row) for row in rows.values()), f"formats: {rows}")
-    check_rows(report, "256QAM to u8, share", inputs)
-    check(f"1 thread, {SLOT} symbols" in rows_of(report, "threads, cf32 to s8"), "no row of one thread")
     return report
 
 
@@ -267,7 +265,6 @@ def check_mistakes():
         (["operand"], "takes no operands, but got 1; --help explains"),
         (["--json", "-"], "--json: '-' is where the tables go; give it a file"),
         (["--backend", "cpu", "--section", "chain"], "--section: none of them is measured with --backend cpu"),
-        (["--backend", "cuda", "--section", "threads"], "--section: none of them is measured with --backend cuda"),
     ):
         done = run(*wrong)
         check((done.returncode, done.stdout, done.stderr) == (2, "", f"softqam-bench: {message}\n"), f"{wrong}: {done}")

@@ -14,7 +14,7 @@ from tools_harness import ENVIRONMENT, INPUT_FORMATS, MODULATIONS, ToolTest, mai
 PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench", "softqam-plot")
             if os.path.exists(tool(name))]  # fmt: skip
 # A program that works without operands, with as little work as may be: the GPU's part of a section of the CPU's.
-NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cuda", "--section", "threads"]}
+NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cpu", "--section", "chain"]}
 LONG_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 # What the completion of a command line gives, whose last word is at the cursor. The words are those that bash makes.

@@ -26,8 +26,8 @@ struct options {
 
 enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"fading",  "layers",  "calls", "buffers", "chain", "erasures",
-                                       "formats", "threads", "host",  "choice",  "all",   NULL};
+static const char *const sections[] = {"fading",  "layers", "calls",  "buffers", "chain", "erasures",
+                                       "formats", "host",   "choice", "all",     NULL};
 
 static bool take_sections(const struct option_call *call)
 {
@@ -69,7 +69,7 @@ static const struct option_row rows[] = {
      option_take_modulation, TO(bench.modulation), .letter = 'm'},
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST",
-     "some of fading, layers, calls, buffers, chain, erasures, formats, threads, host, choice; with no space between "
+     "some of fading, layers, calls, buffers, chain, erasures, formats, host, choice; with no space between "
      "them; or all; default: the first six",
      .take = take_sections},
     {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
@@ -101,7 +101,6 @@ static const struct option_row rows[] = {
          "  erasures  a slot with erased symbols, relative to the rate without\n"
          "  formats   all inputs and outputs, a slot and, on the CPU, large; CUDA: in a\n"
          "            graph with its data from memory\n"
-         "  threads   1, 2, 4 ... threads of the CPU; soft bits (u8) by one and by all\n"
          "  host      CUDA: host to host: pinned, pageable by 1 to 16 threads, one slot\n"
          "  choice    1, 4, 16 ... symbols to --largest: CPU, and CUDA relative to it"),
     OPTION_TEXT("Exit status:"),

@@ -28,8 +28,8 @@ static bool runs_here(const char *variant)
 
 static bool allocate(struct cpu_bench *bench, const struct bench_options *options)
 {
-    /* Large runs are those of these sections. */
-    const bool is_large = options->sections & (1u << BENCH_FORMATS | 1u << BENCH_THREADS);
+    /* Large runs are those of this section. */
+    const bool is_large = options->sections & 1u << BENCH_FORMATS;
     const size_t n_bits = is_large ? modulation_get(options->modulation)->n_bits : MODULATION_MAX_BITS;
     const size_t large = n_bits * sizeof(float) * (is_large ? options->n_symbols : 0);
     const size_t least = MODULATION_MAX_BITS * sizeof(float) * CPU_VERIFY_SYMBOLS;
@@ -48,8 +48,7 @@ static void measure_tables(struct cpu_bench *bench, const struct bench_options *
     snprintf(name, sizeof name, "cpu: %s, ", variant);
     for (size_t k = 0; k < CPU_N_TABLES; k++) {
         const struct bench_table *table = &cpu_tables[k];
-        const bool is_of_fastest = table->section == BENCH_CALLS || table->section == BENCH_THREADS;
-        if (options->sections & 1u << table->section && (is_fastest || !is_of_fastest))
+        if (options->sections & 1u << table->section && (is_fastest || table->section != BENCH_CALLS))
             bench_measure_table(bench->report, options, table, &backend);
     }
 }

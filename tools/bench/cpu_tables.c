@@ -5,7 +5,6 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
-#include "common/thread.h"
 #include "cpu.h"
 #include "create.h"
 #include "rows.h"
@@ -17,10 +16,6 @@ static void with_inverse(struct bench_case *c) { c->noise = BENCH_INVERSE; }
 static void one_segment(struct bench_case *c) { c->n_segments = 1; }
 
 static void ofdm_symbols(struct bench_case *c) { c->n_segments = 14; }
-
-static void one_thread(struct bench_case *c) { c->n_threads = 1; }
-
-static void all_threads(struct bench_case *c) { c->n_threads = thread_count_cpus(); }
 
 /* Rows. */
 
@@ -77,27 +72,6 @@ static bool input_row(size_t k, struct bench_case *c)
     return true;
 }
 
-static bool soft_bits_row(size_t k, struct bench_case *c)
-{
-    c->modulation = SOFTQAM_MODULATION_256QAM;
-    c->output = SOFTQAM_OUTPUT_U8;
-    return input_row(k, c);
-}
-
-/* 1, 2, 4 .. threads and as many as there are CPUs, a slot and from memory. */
-static bool thread_row(size_t k, struct bench_case *c)
-{
-    const unsigned n_cpus = thread_count_cpus();
-    const size_t n = k / 2;
-    if (n > 0 && 1u << (n - 1) >= n_cpus)
-        return false;
-    c->n_threads = 1u << n < n_cpus ? 1u << n : n_cpus;
-    c->data = rows_fading(c->modulation);
-    c->n_symbols = k % 2 ? c->options->n_symbols : SLOT_SYMBOLS;
-    snprintf(c->name, sizeof c->name, "%u thread%s, %zu symbols", c->n_threads, PLURAL(c->n_threads), c->n_symbols);
-    return true;
-}
-
 /* clang-format off */
 const struct bench_table cpu_tables[CPU_N_TABLES] = {
     {BENCH_FADING, false, "a slot of cf32, share of moving the bytes", 0, rows_of_fading,
@@ -129,11 +103,5 @@ const struct bench_table cpu_tables[CPU_N_TABLES] = {
      ROWS_OF_ERASURES(BENCH_MSYM, "Msym/s"), BENCH_LAUNCH},
     {BENCH_FORMATS, true, "every format, share of moving the bytes", 0, input_row,
      ROWS_OF_OUTPUTS(BENCH_MSYM, "Msym/s"), BENCH_LAUNCH},
-    {BENCH_THREADS, true, "threads, cf32 to s8", 0, thread_row,
-     {ROWS_LIMIT(S8), ROWS_LIBRARY_OF(0, one_thread), ROWS_LIBRARY(S8)},
-     {{"Msym/s", BENCH_MSYM, 2, 0}, {"of one thread", BENCH_SHARE, 2, 1}, {"of the bytes", BENCH_SHARE, 2, 0}}, BENCH_LAUNCH},
-    {BENCH_THREADS, false, "256QAM to u8, share of moving the bytes", 0, soft_bits_row,
-     {ROWS_LIMIT(S8), ROWS_LIBRARY(S8), ROWS_LIBRARY_OF(0, all_threads)},
-     {{"Msym/s", BENCH_MSYM, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"all threads Msym/s", BENCH_MSYM, 2, 0}}, BENCH_LAUNCH},
 };
 /* clang-format on */

@@ -19,7 +19,6 @@ enum bench_section {
     BENCH_IN_CHAIN,
     BENCH_ERASURES,
     BENCH_FORMATS,
-    BENCH_THREADS,
     BENCH_HOST,
     BENCH_CHOICE,
     N_BENCH_SECTIONS
@@ -28,7 +27,7 @@ enum {
     BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1,
     BENCH_OF_RECEIVERS = (1 << BENCH_FORMATS) - 1,
     BENCH_OF_CPU = ((1 << BENCH_HOST) - 1) & ~(1 << BENCH_IN_CHAIN),
-    BENCH_OF_CUDA = BENCH_OF_ALL & ~(1 << BENCH_THREADS)
+    BENCH_OF_CUDA = BENCH_OF_ALL
 };
 
 struct bench_options {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -88,7 +87,7 @@ DEFINE_STREAM(stream_16, "sse2", __m128i, _mm_stream_si128)
 
 bool stream_can_stream(void) { return true; }
 
-static void run_part(const struct stream *stream)
+void stream_run(const struct stream *stream)
 {
     if (__builtin_cpu_supports("avx512f"))
         stream_64(stream);
@@ -109,41 +108,9 @@ DEFINE_STREAM(stream_16, "", words, store)
 
 bool stream_can_stream(void) { return false; }
 
-static void run_part(const struct stream *stream)
+void stream_run(const struct stream *stream)
 {
     stream_16(stream);
     move_rest(stream);
 }
 #endif
-
-static void *run_part_of_thread(void *argument)
-{
-    run_part(argument);
-    return NULL;
-}
-
-bool stream_run(const struct stream *stream, unsigned n_threads)
-{
-    enum { MAX_THREADS = 256 };
-    pthread_t threads[MAX_THREADS];
-    struct stream parts[MAX_THREADS];
-    unsigned n_started = 0;
-    n_threads = n_threads < MAX_THREADS ? n_threads : MAX_THREADS;
-    const size_t part = stream->n_symbols / n_threads / UNIT * UNIT;
-    for (unsigned k = 0; k < n_threads; k++) {
-        parts[k] = *stream;
-        parts[k].symbols += stream->symbol_nbytes * k * part;
-        parts[k].noise_var += stream->noise_var ? k * part : 0;
-        parts[k].out += stream->out_nbytes * k * part;
-        parts[k].n_symbols = k + 1 < n_threads ? part : stream->n_symbols - k * part;
-        parts[k].n_more = k + 1 < n_threads ? 0 : stream->n_more;
-    }
-    for (; n_started + 1 < n_threads; n_started++)
-        if (pthread_create(&threads[n_started], NULL, run_part_of_thread, &parts[n_started]) != 0)
-            break;
-    if (n_started + 1 == n_threads)
-        run_part(&parts[n_threads - 1]);
-    for (unsigned k = 0; k < n_started; k++)
-        pthread_join(threads[k], NULL);
-    return n_started + 1 == n_threads;
-}

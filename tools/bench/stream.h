@@ -23,7 +23,6 @@ struct stream {
 /* False where there are no such stores. */
 bool stream_can_stream(void);
 
-/* Shared by so many threads, the caller one of them. False when they could not be started. */
-bool stream_run(const struct stream *stream, unsigned n_threads);
+void stream_run(const struct stream *stream);
 
 #endif

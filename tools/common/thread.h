@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads whose stack is large enough whatever `ulimit -s` says; and how many may be of use. */
+/* Threads whose stack is large enough whatever `ulimit -s` says. */
 #ifndef SOFTQAM_TOOLS_COMMON_THREAD_H
 #define SOFTQAM_TOOLS_COMMON_THREAD_H
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 
 /* Calls of the library need 64 KiB. */
@@ -20,13 +19,6 @@ static inline bool thread_start(pthread_t *thread, void *(*run)(void *), void *a
                             !pthread_create(thread, &attributes, run, argument);
     pthread_attr_destroy(&attributes);
     return is_started;
-}
-
-/* CPUs that this process may run on, of the first 1024. */
-static inline unsigned thread_count_cpus(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
 #endif
