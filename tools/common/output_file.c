@@ -60,14 +60,11 @@ static void catch_deadly_signals(void)
     }
 }
 
-static void block_deadly_signals(sigset_t *before)
+static void block_signals(sigset_t *before)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int number = 1; number < NSIG; number++)
-        if (is_deadly(number))
-            sigaddset(&set, number);
-    sigprocmask(SIG_BLOCK, &set, before);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, before);
 }
 
 static int directory_length(const char *path)
@@ -166,7 +163,7 @@ static bool open_temporary(struct output_file *file, const char *path, const str
     if (!file->target)
         return false;
     sigset_t before;
-    block_deadly_signals(&before);
+    block_signals(&before);
     catch_deadly_signals();
     const bool created = create_temporary(file);
     const int cause = errno;
@@ -298,7 +295,7 @@ bool output_file_publish(struct output_file *file)
     sigset_t before;
     if (!file->target)
         return true;
-    block_deadly_signals(&before);
+    block_signals(&before);
     const bool published = take_target(file);
     const int cause = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
