@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a caller's thread may be set to, and must not matter: rounding mode, flushing of subnormals, exceptions that
- * trap, and the locale. Set before a demodulator is made, so that its tables and threads begin under it. */
+/* What a caller's thread may be set to, and must not matter, to soft buffers neither: rounding mode, flushing of
+ * subnormals, exceptions that trap, and the locale. Set before a demodulator is made, so that its tables and threads
+ * begin under it. */
 #define _GNU_SOURCE /* feenableexcept */
 #include <fenv.h>
 #include <locale.h>
@@ -14,17 +15,42 @@
 
 /* Noise variances and symbols of all kinds, subnormal ones and what is no number among them. */
 enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 32 };
+enum { N_CB = 100, N_SENT = 24, N_FILLERS = 10 };
 
 typedef struct answers {
     uint8_t *out[HARNESS_N_OUTPUT_FORMATS];
+    float soft[HARNESS_N_OUTPUT_FORMATS][N_CB]; /* or as many values of another format */
 } answers;
 
 static float *symbols;
 static float *noise_var;
 
+/* Soft buffers with repetition and fillers that are subnormal; tiny LLRs, and none, are added to numbers that a
+ * thread's modes would round elsewhere or flush. */
+static void combine(const softqam_demodulator *demodulator, bool is_float, float *soft)
+{
+    static const float sent[N_SENT][2] = {{0.3F, -0.7F}, {-0.1F, 0.9F}, {1.1F, -0.2F}, {-0.6F, -0.4F}};
+    static const float noise_vars[] = {0.02F, 0.02F, 0x1p40F, 0};
+    for (unsigned k = 0; k < HARNESS_COUNT(noise_vars); k++) {
+        softqam_segment segment = harness_segment(sent, &noise_vars[k], 0, N_SENT, NULL);
+        segment.codeword = (softqam_codeword){.n_bits = HARNESS_SYMBOL_BITS * N_SENT,
+                                              .n_code_blocks = 1,
+                                              .buffers = soft,
+                                              .deinterleave = 1,
+                                              .n_cb = N_CB,
+                                              .first_filler = N_CB - N_FILLERS,
+                                              .n_fillers = N_FILLERS,
+                                              .filler_value = is_float ? 3e-7F : 5,
+                                              .combine = k > 0};
+        if (k > 1)
+            memcpy(soft, &(uint32_t){1}, sizeof(uint32_t)); /* subnormal in f16 and in f32 */
+        harness_demodulate_segments(demodulator, &segment, 1);
+    }
+}
+
 static answers answer(void)
 {
-    answers self;
+    answers self = {0};
     /* Whose threads begin in whatever this one is set to. */
     softqam_context_config context_config = api_context_config();
     context_config.n_threads = 2;
@@ -38,6 +64,8 @@ static answers answer(void)
         scoped_demodulator *demodulator = api_create(&config);
         const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
         harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
+        if (format != SOFTQAM_OUTPUT_U8)
+            combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self.soft[format]);
     }
     return self;
 }
@@ -81,6 +109,7 @@ static void assert_usual(answers *self, const char *what)
         assert_true(harness_outputs_equal(what, (softqam_output_format)format, symbols, usual.out[format],
                                           self->out[format], N_SYMBOLS));
     }
+    assert_memory_equal(self->soft, usual.soft, sizeof usual.soft);
     close_answers(self);
 }
 
