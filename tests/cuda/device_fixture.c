@@ -191,11 +191,174 @@ void device_check_call(device_fixture *self, const char *what, size_t n_symbols,
     device_check_output(&self->output, what, self->part.values, self->part.expected);
 }
 
-void device_fill_gains(harness_random *random, size_t n, float *gains)
+void *device_mirror_open(device_mirrors *self, size_t nbytes)
 {
-    for (size_t k = 0; k < n; k++) {
-        const uint32_t bits = harness_random_u32(random);
-        const uint32_t usual = 0x3b800000 + (bits & 0x7ffffff); /* 2^-8 to 2^8 */
-        memcpy(&gains[k], harness_random_below(random, 8) ? &usual : &bits, sizeof gains[k]);
+    assert_true(self->n < HARNESS_COUNT(self->items));
+    void *device;
+    CUDA(cudaMalloc(&device, nbytes));
+    self->items[self->n].device = device;
+    self->items[self->n].host = harness_alloc(nbytes);
+    self->items[self->n].nbytes = nbytes;
+    return self->items[self->n++].host;
+}
+
+void device_mirrors_close(device_mirrors *self)
+{
+    for (; self->n > 0; self->n--) {
+        free(self->items[self->n - 1].host);
+        CUDA(cudaFree(self->items[self->n - 1].device));
     }
+}
+
+void *device_mirror_of(const device_mirrors *self, const void *host)
+{
+    const uintptr_t at = (uintptr_t)host;
+    for (size_t k = 0; host && k < self->n; k++)
+        if (at - (uintptr_t)self->items[k].host <= self->items[k].nbytes)
+            return self->items[k].device + (at - (uintptr_t)self->items[k].host);
+    if (host)
+        fail_msg("memory that has no mirror");
+    return NULL;
+}
+
+void device_mirror_copy(const device_mirrors *self, const void *host, size_t nbytes)
+{
+    CUDA(cudaMemcpy(device_mirror_of(self, host), host, nbytes, cudaMemcpyHostToDevice));
+}
+
+void device_mirror_copy_pointers(const device_mirrors *self, void *const *host, size_t n)
+{
+    scoped_memory void **pointers = harness_alloc(n * sizeof *pointers);
+    for (size_t k = 0; k < n; k++)
+        pointers[k] = device_mirror_of(self, host[k]);
+    CUDA(cudaMemcpy(device_mirror_of(self, host), pointers, n * sizeof *pointers, cudaMemcpyHostToDevice));
+}
+
+softqam_segment device_mirror_segment(const device_mirrors *self, const softqam_segment *segment)
+{
+    softqam_segment copy = *segment;
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
+        const softqam_layer *layer = &segment->layers[k];
+        copy.layers[k] = (softqam_layer){.symbols = device_mirror_of(self, layer->symbols),
+                                         .symbols_q = device_mirror_of(self, layer->symbols_q),
+                                         .noise_var = device_mirror_of(self, layer->noise_var),
+                                         .gain = device_mirror_of(self, layer->gain)};
+    }
+    copy.out = device_mirror_of(self, segment->out);
+    copy.codeword.buffers = device_mirror_of(self, segment->codeword.buffers);
+    copy.codeword.block_buffers = device_mirror_of(self, segment->codeword.block_buffers);
+    return copy;
+}
+
+size_t device_mirror_read(const device_mirrors *self, const void *host, size_t nbytes, uint8_t *got)
+{
+    const uint8_t *expected = host;
+    CUDA(cudaMemcpy(got, device_mirror_of(self, host), nbytes, cudaMemcpyDeviceToHost));
+    size_t at = memcmp(got, expected, nbytes) ? 0 : nbytes;
+    while (at < nbytes && got[at] == expected[at])
+        at++;
+    return at;
+}
+
+static softqam_demodulator *create_on(softqam_backend backend, harness_setup setup)
+{
+    setup.context.backend = backend;
+    return harness_create(&setup);
+}
+
+void device_slot_open(device_slot *self, harness_setup setup, const device_slot *sizes, size_t n_pointers)
+{
+    *self = *sizes;
+    self->in = setup.demodulator.input_format;
+    self->out = setup.demodulator.output_format;
+    self->value_nbytes = softqam_output_nbytes(self->out, SOFTQAM_MODULATION_BPSK, 1);
+    self->cpu = create_on(SOFTQAM_BACKEND_CPU, setup);
+    self->cuda = create_on(SOFTQAM_BACKEND_CUDA, setup);
+    self->symbols = device_mirror_open(&self->mirrors, self->n_components * softqam_input_symbol_nbytes(self->in) / 2);
+    self->noise = device_mirror_open(&self->mirrors, self->n_floats * sizeof(float));
+    self->gains = device_mirror_open(&self->mirrors, self->n_floats * sizeof(float));
+    self->expected = device_mirror_open(&self->mirrors, self->out_nbytes);
+    self->pointers = device_mirror_open(&self->mirrors, (1 + n_pointers) * sizeof(void *));
+    self->got = harness_alloc(self->out_nbytes);
+    const size_t nbytes = self->max_segments * sizeof(softqam_segment);
+    self->segments = harness_alloc(nbytes);
+    self->copies = harness_alloc(nbytes);
+    CUDA(cudaMalloc((void **)&self->d_segments, 2 * nbytes));
+    CUDA(cudaMemset(self->d_segments, DEVICE_CANARY, 2 * nbytes));
+    CUDA(cudaMalloc((void **)&self->d_n_segments, sizeof(unsigned)));
+}
+
+void device_slot_close(device_slot *self)
+{
+    softqam_demodulator_destroy(self->cpu);
+    softqam_demodulator_destroy(self->cuda);
+    device_mirrors_close(&self->mirrors);
+    CUDA(cudaFree(self->d_segments));
+    CUDA(cudaFree(self->d_n_segments));
+    free(self->segments);
+    free(self->copies);
+    free(self->got);
+}
+
+void device_slot_fill(device_slot *self, harness_random *random)
+{
+    const size_t nbytes = self->n_components * softqam_input_symbol_nbytes(self->in) / 2;
+    if (self->in == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(random, self->n_components / 2, (float *)(void *)self->symbols);
+    else
+        harness_random_fill(random, self->symbols, nbytes);
+    harness_fill_noise(random, HARNESS_NOISE_ANY, self->n_floats, self->noise);
+    harness_fill_gains(random, self->n_floats, self->gains);
+    device_mirror_copy(&self->mirrors, self->symbols, nbytes);
+    device_mirror_copy(&self->mirrors, self->noise, self->n_floats * sizeof(float));
+    device_mirror_copy(&self->mirrors, self->gains, self->n_floats * sizeof(float));
+}
+
+void device_slot_copy_segments(device_slot *self)
+{
+    const unsigned n = (unsigned)self->n;
+    self->n_symbols = 0;
+    for (size_t k = 0; k < self->n; k++) {
+        self->n_symbols += self->segments[k].n_symbols;
+        self->copies[k] = device_mirror_segment(&self->mirrors, &self->segments[k]);
+    }
+    CUDA(cudaMemcpy(self->d_segments, self->copies, n * sizeof self->copies[0], cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_n_segments, &n, sizeof n, cudaMemcpyHostToDevice));
+}
+
+size_t device_slot_compare(device_slot *self)
+{
+    CUDA(cudaDeviceSynchronize());
+    return device_mirror_read(&self->mirrors, self->expected, self->out_nbytes, self->got);
+}
+
+void device_slot_by_arguments(device_slot *self, cudaStream_t stream)
+{
+    if (softqam_cuda_demodulate_segments(self->cuda, self->copies, self->n, stream) != SOFTQAM_OK)
+        fail_msg("arguments: %s", softqam_error_message());
+}
+
+void device_slot_by_descriptors(device_slot *self, unsigned max_segments, size_t max_symbols, cudaStream_t stream)
+{
+    if (softqam_cuda_demodulate_device_segments(self->cuda, self->d_segments, self->d_n_segments, max_segments,
+                                                max_symbols, stream) != SOFTQAM_OK)
+        fail_msg("descriptors: %s", softqam_error_message());
+}
+
+void device_begin_capture(softqam_demodulator *demodulator, cudaStream_t stream)
+{
+    device_prepare_kernels(demodulator);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+}
+
+cudaGraphExec_t device_end_capture(cudaStream_t stream, size_t *n_nodes)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphGetNodes(graph, NULL, n_nodes));
+    CUDA(cudaGraphInstantiate(&executable, graph, 0));
+    CUDA(cudaGraphDestroy(graph));
+    return executable;
 }

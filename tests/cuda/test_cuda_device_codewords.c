@@ -12,18 +12,14 @@ enum { STREAM_CODEWORDS = 70, MOST_PLACES = 4, GAP = 2 };
 
 enum { DESCRAMBLED = 1, PLANES = 2, BLOCKS = 4, HOWS = 6 };
 
-/* Symbols, noise and outputs of the largest call, on the host and on the device. */
+/* Memory of the largest call. */
 typedef struct codeword_memory {
+    device_slot slot;
     size_t n_most;
-    uint8_t *symbols, *d_symbols;
-    float *noise, *d_noise;
-    uint8_t *expected, *got, *d_out;
     harness_random random;
 } codeword_memory;
 
 typedef struct codeword_call {
-    softqam_input_format in;
-    softqam_output_format out;
     softqam_modulation modulation;
     unsigned n_layers;
     unsigned how;
@@ -40,59 +36,34 @@ static size_t most_symbols(void)
     return (size_t)multiprocessors * (size_t)threads * 32 + 4 * 997;
 }
 
-static size_t out_nbytes(const codeword_memory *self, softqam_output_format out)
-{
-    return HARNESS_MAX_SYMBOL_BITS * (self->n_most + GAP) * softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1) +
-           DEVICE_MARGIN;
-}
-
-static void open_memory(codeword_memory *self)
+static void open_memory(codeword_memory *self, softqam_input_format in, softqam_output_format out)
 {
     *self = (codeword_memory){.n_most = most_symbols(), .random = harness_random_stream(STREAM_CODEWORDS)};
-    const size_t n = self->n_most + 16 * MOST_PLACES, nbytes = out_nbytes(self, SOFTQAM_OUTPUT_F16);
-    self->symbols = harness_alloc(n * 8);
-    self->noise = harness_alloc(n * sizeof(float));
-    self->expected = harness_alloc(nbytes);
-    self->got = harness_alloc(nbytes);
-    harness_fill_noise(&self->random, HARNESS_NOISE_ANY, n, self->noise);
-    CUDA(cudaMalloc((void **)&self->d_symbols, n * 8));
-    CUDA(cudaMalloc((void **)&self->d_noise, n * sizeof(float)));
-    CUDA(cudaMalloc((void **)&self->d_out, nbytes));
-    CUDA(cudaMemcpy(self->d_noise, self->noise, n * sizeof(float), cudaMemcpyHostToDevice));
-}
-
-static void close_memory(codeword_memory *self)
-{
-    CUDA(cudaFree(self->d_out));
-    CUDA(cudaFree(self->d_noise));
-    CUDA(cudaFree(self->d_symbols));
-    free(self->got);
-    free(self->expected);
-    free(self->noise);
-    free(self->symbols);
-}
-
-static void fill_symbols(codeword_memory *self, softqam_input_format in)
-{
-    const size_t n = self->n_most + 16 * MOST_PLACES, nbytes = n * softqam_input_symbol_nbytes(in);
-    if (in == SOFTQAM_INPUT_CF32)
-        harness_fill_mixture(&self->random, n, (float *)(void *)self->symbols);
-    else
-        harness_random_fill(&self->random, self->symbols, nbytes);
-    CUDA(cudaMemcpy(self->d_symbols, self->symbols, nbytes, cudaMemcpyHostToDevice));
+    const size_t n = self->n_most + 16 * MOST_PLACES;
+    const size_t value_nbytes = softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1);
+    const device_slot sizes = {.n_components = 2 * n,
+                               .n_floats = n,
+                               .out_nbytes =
+                                   HARNESS_MAX_SYMBOL_BITS * (self->n_most + GAP) * value_nbytes + DEVICE_MARGIN,
+                               .max_segments = 1};
+    harness_setup setup = harness_default_setup();
+    setup.demodulator.input_format = in;
+    setup.demodulator.output_format = out;
+    device_slot_open(&self->slot, setup, &sizes, 0);
+    device_slot_fill(&self->slot, &self->random);
 }
 
 /* All of a codeword, its code blocks one behind the other or further apart. */
-static softqam_codeword codeword_of(codeword_memory *self, const codeword_call *call, uint8_t *buffers, bool is_apart)
+static softqam_codeword codeword_of(codeword_memory *self, const codeword_call *call)
 {
     const size_t bits = softqam_bits_per_symbol(call->modulation), elements = call->n_symbols / call->n_layers;
     softqam_codeword codeword = {
         .n_bits = call->n_symbols * bits,
         .n_code_blocks = 1 + (uint32_t)(elements / 300),
         .deinterleave = 1,
-        .buffers = buffers,
+        .buffers = self->slot.expected,
     };
-    if (is_apart && call->n_symbols < self->n_most / 8)
+    if (harness_random_below(&self->random, 2) && call->n_symbols < self->n_most / 8)
         codeword.block_stride = (elements / codeword.n_code_blocks + 1) * call->n_layers * bits + 6;
     return codeword;
 }
@@ -108,30 +79,27 @@ static size_t n_values_of(const codeword_call *call, const softqam_segment *segm
 }
 
 /* Layer k: of one layer at 16 bytes; of several at a symbol each, apart or interleaved. */
-static void lay_out_layer(codeword_memory *self, const codeword_call *call, unsigned k, softqam_segment *segment,
-                          softqam_segment *copy)
+static void lay_out_layer(codeword_memory *self, const codeword_call *call, unsigned k, softqam_segment *segment)
 {
-    const size_t nbytes = softqam_input_symbol_nbytes(call->in);
+    const size_t nbytes = softqam_input_symbol_nbytes(self->slot.in);
     const size_t n_layer = call->n_symbols / call->n_layers;
     const size_t apart = call->n_layers > 1 ? harness_random_below(&self->random, 16) : 16;
     const bool is_interleaved = segment->symbol_stride > 1;
     const size_t first = is_interleaved ? k : k * (n_layer + 16) + apart;
     const size_t first_noise = is_interleaved ? k : k * (n_layer + 16) + apart / 2;
     segment->layers[k] =
-        (softqam_layer){.symbols = self->symbols + first * nbytes, .noise_var = self->noise + first_noise};
-    copy->layers[k] =
-        (softqam_layer){.symbols = self->d_symbols + first * nbytes, .noise_var = self->d_noise + first_noise};
+        (softqam_layer){.symbols = self->slot.symbols + first * nbytes, .noise_var = self->slot.noise + first_noise};
 }
 
 /* One noise value, or one a symbol. */
-static void lay_out(codeword_memory *self, const codeword_call *call, softqam_segment *segment, softqam_segment *copy)
+static void lay_out(codeword_memory *self, const codeword_call *call, softqam_segment *segment)
 {
     harness_random *random = &self->random;
     *segment = (softqam_segment){
         .n_symbols = call->n_symbols,
         .first_symbol = harness_random_below(random, 4) ? call->n_layers * (uint64_t)harness_random_u32(random)
                                                         : device_far_symbol(call->modulation, call->n_layers),
-        .out = self->expected,
+        .out = self->slot.expected,
         .noise_stride = harness_random_below(random, 4) ? 1 : 0,
         .n_layers = call->n_layers,
         .modulation = call->modulation,
@@ -145,51 +113,42 @@ static void lay_out(codeword_memory *self, const codeword_call *call, softqam_se
         segment->plane_stride = call->n_symbols + call->n_symbols % 2 + harness_random_below(random, GAP);
     if (call->n_layers > 1 && harness_random_below(random, 2))
         segment->symbol_stride = segment->noise_stride = call->n_layers;
-    const bool is_apart = harness_random_below(random, 2) != 0;
-    *copy = *segment;
-    copy->out = self->d_out;
     if (call->how & BLOCKS) {
-        segment->scrambling_offset = copy->scrambling_offset = segment->first_symbol;
-        segment->first_symbol = copy->first_symbol = 0;
-        segment->out = copy->out = NULL;
-        segment->codeword = codeword_of(self, call, self->expected, is_apart);
-        copy->codeword = codeword_of(self, call, self->d_out, is_apart);
+        segment->scrambling_offset = segment->first_symbol;
+        segment->first_symbol = 0;
+        segment->out = NULL;
+        segment->codeword = codeword_of(self, call);
     }
     for (unsigned k = 0; k < call->n_layers; k++)
-        lay_out_layer(self, call, k, segment, copy);
+        lay_out_layer(self, call, k, segment);
 }
 
-static void check_call(codeword_memory *self, const codeword_call *call, softqam_demodulator *cpu,
-                       softqam_demodulator *cuda)
+static void check_call(codeword_memory *self, const codeword_call *call)
 {
-    const size_t nbytes = out_nbytes(self, call->out);
-    softqam_segment segment, copy;
-    lay_out(self, call, &segment, &copy);
-    const size_t n_values = n_values_of(call, &segment);
-    const size_t looked_at = n_values * softqam_output_nbytes(call->out, SOFTQAM_MODULATION_BPSK, 1) + DEVICE_MARGIN;
-    assert_true(looked_at <= nbytes);
-    memset(self->expected, DEVICE_CANARY, looked_at);
-    CUDA(cudaMemset(self->d_out, DEVICE_CANARY, looked_at));
-    harness_demodulate_segments(cpu, &segment, 1);
-    if (softqam_cuda_demodulate_segments(cuda, &copy, 1, 0) != SOFTQAM_OK)
-        fail_msg("%s", softqam_error_message());
-    CUDA(cudaMemcpy(self->got, self->d_out, looked_at, cudaMemcpyDeviceToHost));
-    if (memcmp(self->got, self->expected, looked_at) == 0)
+    device_slot *slot = &self->slot;
+    softqam_segment *segment = slot->segments;
+    lay_out(self, call, segment);
+    const size_t looked_at = n_values_of(call, segment) * slot->value_nbytes + DEVICE_MARGIN;
+    slot->n = 1;
+    device_slot_copy_segments(slot);
+    assert_true(looked_at <= slot->out_nbytes);
+    memset(slot->expected, DEVICE_CANARY, looked_at);
+    CUDA(cudaMemset(device_mirror_of(&slot->mirrors, slot->expected), DEVICE_CANARY, looked_at));
+    harness_demodulate_segments(slot->cpu, segment, 1);
+    device_slot_by_arguments(slot, 0);
+    const size_t at = device_mirror_read(&slot->mirrors, slot->expected, looked_at, slot->got);
+    if (at == looked_at)
         return;
-    size_t at = 0;
-    while (self->got[at] == self->expected[at])
-        at++;
     fail_msg("%s to %s, modulation %d, %zu symbols, %u layers, stride %zu, planes %zu, %u code blocks, descramble %u: "
              "byte %zu is %d, not %d",
-             harness_input_names[call->in], harness_output_names[call->out], (int)call->modulation, call->n_symbols,
-             call->n_layers, segment.symbol_stride, segment.plane_stride, (unsigned)segment.codeword.n_code_blocks,
-             segment.descramble, at, self->got[at], self->expected[at]);
+             harness_input_names[slot->in], harness_output_names[slot->out], (int)call->modulation, call->n_symbols,
+             call->n_layers, segment->symbol_stride, segment->plane_stride, (unsigned)segment->codeword.n_code_blocks,
+             segment->descramble, at, slot->got[at], slot->expected[at]);
 }
 
 /* Calls of each number of layers, on either side of where the kernel changes, a quarter of a symbol for each thread
  * that the device holds at once; and of one number of layers the largest. */
-static void check_modulation(codeword_memory *self, codeword_call call, softqam_demodulator *cpu,
-                             softqam_demodulator *cuda)
+static void check_modulation(codeword_memory *self, codeword_call call)
 {
     const unsigned most_layers = call.modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1 : SOFTQAM_MAX_LAYERS;
     for (call.n_layers = 1; call.n_layers <= most_layers; call.n_layers++)
@@ -201,38 +160,20 @@ static void check_modulation(codeword_memory *self, codeword_call call, softqam_
             for (size_t k = 0; k < HARNESS_COUNT(counts); k++) {
                 call.n_symbols = counts[k] / call.n_layers * call.n_layers;
                 if (call.n_symbols > 0)
-                    check_call(self, &call, cpu, cuda);
+                    check_call(self, &call);
             }
         }
 }
 
-static softqam_demodulator *open_demodulator(softqam_backend backend, const codeword_call *call)
-{
-    harness_setup setup = harness_default_setup();
-    setup.context.backend = backend;
-    setup.demodulator.input_format = call->in;
-    setup.demodulator.output_format = call->out;
-    return harness_create(&setup);
-}
-
 static void check_input(softqam_input_format in)
 {
-    codeword_memory *self = harness_alloc(sizeof *self);
-    open_memory(self);
-    fill_symbols(self, in);
     for (int out = SOFTQAM_OUTPUT_S8; out <= SOFTQAM_OUTPUT_F16; out++) {
-        codeword_call call = {.in = in, .out = (softqam_output_format)out};
-        softqam_demodulator *cpu = open_demodulator(SOFTQAM_BACKEND_CPU, &call);
-        softqam_demodulator *cuda = open_demodulator(SOFTQAM_BACKEND_CUDA, &call);
-        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
-            call.modulation = (softqam_modulation)m;
-            check_modulation(self, call, cpu, cuda);
-        }
-        softqam_demodulator_destroy(cuda);
-        softqam_demodulator_destroy(cpu);
+        codeword_memory self;
+        open_memory(&self, in, (softqam_output_format)out);
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++)
+            check_modulation(&self, (codeword_call){.modulation = (softqam_modulation)m});
+        device_slot_close(&self.slot);
     }
-    close_memory(self);
-    free(self);
 }
 
 HARNESS_TEST(test_floats) { check_input(SOFTQAM_INPUT_CF32); }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Codewords that go to soft buffers, from device memory and, through the pipeline, from host memory: every modulation,
- * layers, formats, redundancy versions, fillers, repetition, groups and buffers of any distance or none, cut into
- * segments anywhere, several codewords in turns, first transmissions and retransmissions. What must come is the CPU's,
- * which llr/test_soft_buffers.c holds to the reference. */
+/* Codewords that go to soft buffers, in device memory: every modulation, layers, formats, redundancy versions, fillers,
+ * repetition, groups and buffers of any distance or none, cut into segments anywhere, several codewords in turns, first
+ * transmissions and retransmissions. What must come is the CPU's, which llr/test_soft_buffers.c holds to the reference.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "device_fixture.h"
 
-enum { STREAM_ARGUMENTS = 80, STREAM_DESCRIPTORS, STREAM_GRAPH, STREAM_HOST };
+enum { STREAM_ARGUMENTS = 80, STREAM_DESCRIPTORS, STREAM_GRAPH };
 
 enum {
     MAX_SEGMENTS = 200,
@@ -25,30 +25,15 @@ typedef struct test_codeword {
     softqam_segment segment;      /* all of it, but for the layers' places: to host memory */
     size_t n[MAX_BLOCKS];         /* bits */
     uint8_t *buffers[MAX_BLOCKS]; /* host memory; NULL: dropped */
-    void *host_pointers[MAX_BLOCKS];
-    void *device_pointers[MAX_BLOCKS];
-    void **d_pointers;
+    void **pointers;              /* the same, as block_buffers */
 } test_codeword;
 
 typedef struct fixture {
-    softqam_input_format in;
-    softqam_output_format out;
-    int limit;
-    size_t value_nbytes;
+    device_slot slot;
     harness_random random;
-    uint8_t *symbols, *d_symbols;
-    float *noise, *d_noise;
-    float *gains, *d_gains; /* as many */
-    uint8_t *expected, *got, *d_out;
     size_t end; /* of the outputs */
     size_t n_codewords;
     test_codeword codewords[MAX_CODEWORDS];
-    size_t n, n_symbols;
-    softqam_segment segments[MAX_SEGMENTS]; /* to `expected` */
-    softqam_segment copies[MAX_SEGMENTS];   /* to device memory */
-    softqam_segment *d_segments;
-    unsigned *d_n_segments;
-    softqam_demodulator *cpu, *cuda;
 } fixture;
 
 static size_t below(fixture *self, size_t n) { return harness_random_below(&self->random, n); }
@@ -61,7 +46,7 @@ static void choose_filler_value(fixture *self, softqam_codeword *codeword)
                                                               [SOFTQAM_OUTPUT_S16] = {0, 32767, -5},
                                                               [SOFTQAM_OUTPUT_F16] = {0, 10000, 0.1f},
                                                               [SOFTQAM_OUTPUT_F32] = {0, 1e30f, -0.0f}};
-    codeword->filler_value = values[self->out][below(self, 3)];
+    codeword->filler_value = values[self->slot.out][below(self, 3)];
 }
 
 /* Of the usual size, just full, or so small that LLRs are repeated, up to hundreds of times. */
@@ -105,20 +90,19 @@ static void lay_out_buffers(fixture *self, test_codeword *c)
     softqam_codeword *codeword = &c->segment.codeword;
     const size_t way = below(self, 3);
     const size_t distance = codeword->n_cb + (way ? below(self, 40) : 0);
-    self->end += self->value_nbytes * below(self, 40);
+    self->end += self->slot.value_nbytes * below(self, 40);
     for (uint32_t r = 0, j = 0; r < codeword->n_code_blocks; r++) {
-        c->buffers[r] = self->expected + self->end + (way ? r : j) * distance * self->value_nbytes;
+        c->buffers[r] = self->slot.expected + self->end + (way ? r : j) * distance * self->slot.value_nbytes;
         j += c->n[r] > 0 || codeword->n_cbg == 0; /* transmitted, or of no symbols and behind no other */
         if (way == 2 && below(self, 4) == 0)
             c->buffers[r] = NULL;
-        c->host_pointers[r] = c->buffers[r];
-        c->device_pointers[r] = c->buffers[r] ? self->d_out + (c->buffers[r] - self->expected) : NULL;
+        c->pointers[r] = c->buffers[r];
     }
-    codeword->buffers = way == 2 ? NULL : self->expected + self->end;
+    codeword->buffers = way == 2 ? NULL : self->slot.expected + self->end;
     codeword->block_stride = way == 1 ? distance : 0;
-    codeword->block_buffers = way == 2 ? c->host_pointers : NULL;
-    CUDA(cudaMemcpy(c->d_pointers, c->device_pointers, sizeof c->device_pointers, cudaMemcpyHostToDevice));
-    self->end += codeword->n_code_blocks * distance * self->value_nbytes;
+    codeword->block_buffers = way == 2 ? c->pointers : NULL;
+    device_mirror_copy_pointers(&self->slot.mirrors, c->pointers, codeword->n_code_blocks);
+    self->end += codeword->n_code_blocks * distance * self->slot.value_nbytes;
     assert_true(self->end < OUT_NBYTES);
 }
 
@@ -156,9 +140,7 @@ static size_t choose_bits(fixture *self, test_codeword *c)
 static void choose_codeword(fixture *self, test_codeword *c)
 {
     softqam_codeword *codeword = &c->segment.codeword;
-    void **d_pointers = c->d_pointers;
-    *c = (test_codeword){0};
-    c->d_pointers = d_pointers;
+    *c = (test_codeword){.pointers = c->pointers};
     codeword->deinterleave = 1;
     codeword->n_code_blocks = 1 + (uint32_t)below(self, MAX_BLOCKS);
     choose_groups(self, codeword);
@@ -168,61 +150,45 @@ static void choose_codeword(fixture *self, test_codeword *c)
 
 /* Segments. */
 
-static void lay_out_layers(fixture *self, softqam_segment *segment, softqam_segment *copy)
+static void lay_out_layers(fixture *self, softqam_segment *segment)
 {
-    const size_t nbytes = softqam_input_symbol_nbytes(self->in);
+    const size_t nbytes = softqam_input_symbol_nbytes(self->slot.in);
     const bool is_interleaved = below(self, 2) != 0, is_apart = !is_interleaved && below(self, 3) == 0;
     segment->symbol_stride = is_interleaved ? segment->n_layers + below(self, 2) : 1;
     segment->noise_stride = is_interleaved ? segment->symbol_stride : below(self, 3) ? 1 : 0;
     const size_t room = N_SYMBOLS / 2 - (segment->n_symbols + 1) * 2;
     const size_t first = below(self, room);
     const bool has_gains = below(self, 3) == 0;
-    copy->symbol_stride = segment->symbol_stride;
-    copy->noise_stride = segment->noise_stride;
     for (unsigned k = 0; k < segment->n_layers; k++) {
         const size_t at = is_interleaved ? first + k : below(self, room);
         const size_t at_q = below(self, room);
-        segment->layers[k] = (softqam_layer){self->symbols + at * nbytes / (is_apart ? 2 : 1),
-                                             is_apart ? self->symbols + at_q * nbytes / 2 : NULL,
-                                             self->noise + at,
-                                             has_gains ? self->gains + at : NULL,
-                                             {0}};
-        copy->layers[k] = (softqam_layer){self->d_symbols + at * nbytes / (is_apart ? 2 : 1),
-                                          is_apart ? self->d_symbols + at_q * nbytes / 2 : NULL,
-                                          self->d_noise + at,
-                                          has_gains ? self->d_gains + at : NULL,
-                                          {0}};
+        segment->layers[k] = (softqam_layer){.symbols = self->slot.symbols + at * nbytes / (is_apart ? 2 : 1),
+                                             .symbols_q = is_apart ? self->slot.symbols + at_q * nbytes / 2 : NULL,
+                                             .noise_var = self->slot.noise + at,
+                                             .gain = has_gains ? self->slot.gains + at : NULL};
     }
 }
 
 /* n symbols of a codeword from symbol `first` on. */
-static void add_segment(fixture *self, const test_codeword *c, size_t first, size_t n)
+static softqam_segment *add_segment(fixture *self, const test_codeword *c, size_t first, size_t n)
 {
-    softqam_segment *segment = &self->segments[self->n], *copy = &self->copies[self->n];
-    assert_true(self->n < MAX_SEGMENTS);
+    softqam_segment *segment = &self->slot.segments[self->slot.n++];
+    assert_true(self->slot.n <= MAX_SEGMENTS);
     *segment = c->segment;
     segment->first_symbol = first;
     segment->n_symbols = n;
-    *copy = *segment;
-    copy->codeword.block_buffers = segment->codeword.block_buffers ? c->d_pointers : NULL;
-    if (segment->codeword.buffers)
-        copy->codeword.buffers = self->d_out + ((uint8_t *)segment->codeword.buffers - self->expected);
-    lay_out_layers(self, segment, copy);
-    self->n++;
-    self->n_symbols += n;
+    lay_out_layers(self, segment);
+    return segment;
 }
 
 /* One that does not belong to any. */
 static void add_plain_segment(fixture *self)
 {
     const test_codeword *c = &self->codewords[0];
-    const size_t n = 1 + below(self, 300), first = self->n;
-    add_segment(self, c, 0, n * c->segment.n_layers);
-    softqam_segment *segment = &self->segments[first], *copy = &self->copies[first];
-    segment->codeword = copy->codeword = (softqam_codeword){0};
-    segment->out = self->expected + self->end;
-    copy->out = self->d_out + self->end;
-    self->end += segment->n_symbols * softqam_bits_per_symbol(segment->modulation) * self->value_nbytes;
+    softqam_segment *segment = add_segment(self, c, 0, (1 + below(self, 300)) * c->segment.n_layers);
+    segment->codeword = (softqam_codeword){0};
+    segment->out = self->slot.expected + self->end;
+    self->end += segment->n_symbols * softqam_bits_per_symbol(segment->modulation) * self->slot.value_nbytes;
 }
 
 /* The codewords' segments in turns, each cut at random places: all of it at once, or down to a resource element. */
@@ -231,7 +197,7 @@ static void cut(fixture *self)
     size_t done[MAX_CODEWORDS] = {0};
     const size_t parts = 1 + below(self, 12);
     bool is_done = false;
-    self->n = self->n_symbols = 0;
+    self->slot.n = 0;
     while (!is_done) {
         is_done = true;
         for (size_t k = 0; k < self->n_codewords; k++) {
@@ -241,12 +207,12 @@ static void cut(fixture *self)
             if (done[k] == n_all)
                 continue;
             const size_t left = (n_all - done[k]) / n_layers, part = n_all / n_layers / parts + 1;
-            size_t n = parts == 1 || self->n > MAX_SEGMENTS - 40 ? left : 1 + below(self, 2 * part);
+            size_t n = parts == 1 || self->slot.n > MAX_SEGMENTS - 40 ? left : 1 + below(self, 2 * part);
             n = n < left ? n : left;
             add_segment(self, c, done[k], n * n_layers);
             done[k] += n * n_layers;
             is_done = false;
-            if (below(self, 8) == 0 && self->n < MAX_SEGMENTS - 40)
+            if (below(self, 8) == 0 && self->slot.n < MAX_SEGMENTS - 40)
                 add_plain_segment(self);
         }
     }
@@ -261,70 +227,28 @@ static void retransmit(fixture *self, test_codeword *c)
     codeword->k0 = (uint32_t)below(self, codeword->n_cb);
 }
 
-static softqam_demodulator *open_demodulator(softqam_backend backend, const fixture *self)
-{
-    harness_setup setup = harness_default_setup();
-    setup.context.backend = backend;
-    setup.context.chunk_symbols = 1000;
-    setup.demodulator.input_format = self->in;
-    setup.demodulator.output_format = self->out;
-    setup.demodulator.llr_limit = self->limit;
-    return harness_create(&setup);
-}
-
 static fixture *open_fixture(softqam_input_format in, softqam_output_format out, uint32_t stream)
 {
     static const int limits[HARNESS_N_OUTPUT_FORMATS][2] = {
         [SOFTQAM_OUTPUT_S8] = {0, 120}, [SOFTQAM_OUTPUT_S16] = {0, 500}, [SOFTQAM_OUTPUT_F16] = {0, 10000}};
+    static const device_slot sizes = {
+        .n_components = 2 * N_SYMBOLS, .n_floats = N_SYMBOLS, .out_nbytes = OUT_NBYTES, .max_segments = MAX_SEGMENTS};
     fixture *self = harness_alloc(sizeof *self);
-    *self = (fixture){.in = in, .out = out, .random = harness_random_stream(stream << 8 | in << 4 | out)};
-    self->limit = limits[out][below(self, 2)];
-    self->value_nbytes = softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1);
-    const size_t in_nbytes = N_SYMBOLS * softqam_input_symbol_nbytes(in);
-    self->symbols = harness_alloc(in_nbytes);
-    self->noise = harness_alloc(N_SYMBOLS * sizeof(float));
-    self->gains = harness_alloc(N_SYMBOLS * sizeof(float));
-    self->expected = harness_alloc(OUT_NBYTES);
-    self->got = harness_alloc(OUT_NBYTES);
-    CUDA(cudaMalloc((void **)&self->d_symbols, in_nbytes));
-    CUDA(cudaMalloc((void **)&self->d_noise, N_SYMBOLS * sizeof(float)));
-    CUDA(cudaMalloc((void **)&self->d_gains, N_SYMBOLS * sizeof(float)));
-    CUDA(cudaMalloc((void **)&self->d_out, OUT_NBYTES));
-    CUDA(cudaMalloc((void **)&self->d_segments, sizeof self->copies));
-    CUDA(cudaMalloc((void **)&self->d_n_segments, sizeof(unsigned)));
+    *self = (fixture){.random = harness_random_stream(stream << 8 | in << 4 | out)};
+    harness_setup setup = harness_default_setup();
+    setup.demodulator.input_format = in;
+    setup.demodulator.output_format = out;
+    setup.demodulator.llr_limit = limits[out][below(self, 2)];
+    device_slot_open(&self->slot, setup, &sizes, MAX_CODEWORDS * MAX_BLOCKS);
     for (size_t k = 0; k < MAX_CODEWORDS; k++)
-        CUDA(cudaMalloc((void **)&self->codewords[k].d_pointers, sizeof self->codewords[k].device_pointers));
-    if (in == SOFTQAM_INPUT_CF32)
-        harness_fill_mixture(&self->random, N_SYMBOLS, (float *)(void *)self->symbols);
-    else
-        harness_random_fill(&self->random, self->symbols, in_nbytes);
-    harness_fill_noise(&self->random, HARNESS_NOISE_ANY, N_SYMBOLS, self->noise);
-    device_fill_gains(&self->random, N_SYMBOLS, self->gains);
-    CUDA(cudaMemcpy(self->d_symbols, self->symbols, in_nbytes, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(self->d_noise, self->noise, N_SYMBOLS * sizeof(float), cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(self->d_gains, self->gains, N_SYMBOLS * sizeof(float), cudaMemcpyHostToDevice));
-    self->cpu = open_demodulator(SOFTQAM_BACKEND_CPU, self);
-    self->cuda = open_demodulator(SOFTQAM_BACKEND_CUDA, self);
+        self->codewords[k].pointers = self->slot.pointers + k * MAX_BLOCKS;
+    device_slot_fill(&self->slot, &self->random);
     return self;
 }
 
 static void close_fixture(fixture *self)
 {
-    softqam_demodulator_destroy(self->cpu);
-    softqam_demodulator_destroy(self->cuda);
-    for (size_t k = 0; k < MAX_CODEWORDS; k++)
-        CUDA(cudaFree(self->codewords[k].d_pointers));
-    CUDA(cudaFree(self->d_symbols));
-    CUDA(cudaFree(self->d_noise));
-    CUDA(cudaFree(self->d_gains));
-    CUDA(cudaFree(self->d_out));
-    CUDA(cudaFree(self->d_segments));
-    CUDA(cudaFree(self->d_n_segments));
-    free(self->symbols);
-    free(self->noise);
-    free(self->gains);
-    free(self->expected);
-    free(self->got);
+    device_slot_close(&self->slot);
     free(self);
 }
 
@@ -342,60 +266,49 @@ static void choose(fixture *self, bool is_retransmission)
             /* Half of them are added to those bits, of which some are values beyond the limit. */
             self->codewords[k].segment.codeword.combine = (unsigned)below(self, 2);
         }
-        harness_random_fill(&self->random, self->expected, OUT_NBYTES);
-        CUDA(cudaMemcpy(self->d_out, self->expected, OUT_NBYTES, cudaMemcpyHostToDevice));
+        harness_random_fill(&self->random, self->slot.expected, OUT_NBYTES);
+        device_mirror_copy(&self->slot.mirrors, self->slot.expected, OUT_NBYTES);
     }
     cut(self);
     assert_true(self->end < OUT_NBYTES);
-    const unsigned n = (unsigned)self->n;
-    CUDA(cudaMemcpy(self->d_segments, self->copies, n * sizeof self->copies[0], cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(self->d_n_segments, &n, sizeof n, cudaMemcpyHostToDevice));
+    device_slot_copy_segments(&self->slot);
 }
 
 static void check(fixture *self, const char *what)
 {
-    harness_demodulate_segments(self->cpu, self->segments, self->n);
-    CUDA(cudaDeviceSynchronize());
-    CUDA(cudaMemcpy(self->got, self->d_out, OUT_NBYTES, cudaMemcpyDeviceToHost));
-    if (memcmp(self->got, self->expected, OUT_NBYTES) == 0)
+    device_slot *slot = &self->slot;
+    harness_demodulate_segments(slot->cpu, slot->segments, slot->n);
+    const size_t at = device_slot_compare(slot);
+    if (at == OUT_NBYTES)
         return;
-    size_t at = 0;
-    while (self->got[at] == self->expected[at])
-        at++;
     for (size_t k = 0; k < self->n_codewords; k++) {
         const test_codeword *c = &self->codewords[k];
         const softqam_codeword *codeword = &c->segment.codeword;
         for (size_t r = 0; r < codeword->n_code_blocks; r++) {
-            const ptrdiff_t behind = self->expected + at - c->buffers[r];
-            if (!c->buffers[r] || behind < 0 || behind >= (ptrdiff_t)(codeword->n_cb * self->value_nbytes))
+            const ptrdiff_t behind = slot->expected + at - c->buffers[r];
+            if (!c->buffers[r] || behind < 0 || behind >= (ptrdiff_t)(codeword->n_cb * slot->value_nbytes))
                 continue;
             fail_msg("%s, %s to %s, %zu segments, codeword %zu of %zu, modulation %d, %u layers, block %zu of %u: byte "
                      "%td is %d, not %d; n_cb %u, k0 %u, fillers %u from %u on, %zu bits, combine %u",
-                     what, harness_input_names[self->in], harness_output_names[self->out], self->n, k,
+                     what, harness_input_names[slot->in], harness_output_names[slot->out], slot->n, k,
                      self->n_codewords, (int)c->segment.modulation, c->segment.n_layers, r,
-                     (unsigned)codeword->n_code_blocks, behind, self->got[at], self->expected[at],
+                     (unsigned)codeword->n_code_blocks, behind, slot->got[at], slot->expected[at],
                      (unsigned)codeword->n_cb, (unsigned)codeword->k0, (unsigned)codeword->n_fillers,
                      (unsigned)codeword->first_filler, c->n[r], (unsigned)codeword->combine);
         }
     }
     fail_msg("%s, %s to %s: byte %zu of %zu, outside of soft buffers, is %d, not %d", what,
-             harness_input_names[self->in], harness_output_names[self->out], at, self->end, self->got[at],
-             self->expected[at]);
+             harness_input_names[slot->in], harness_output_names[slot->out], at, self->end, slot->got[at],
+             slot->expected[at]);
 }
 
-typedef void way(fixture *self);
+typedef void way(device_slot *slot);
 
-static void by_arguments(fixture *self)
-{
-    if (softqam_cuda_demodulate_segments(self->cuda, self->copies, self->n, 0) != SOFTQAM_OK)
-        fail_msg("arguments: %s", softqam_error_message());
-}
+static void by_arguments(device_slot *slot) { device_slot_by_arguments(slot, 0); }
 
-static void by_descriptors(fixture *self)
+static void by_descriptors(device_slot *slot)
 {
-    if (softqam_cuda_demodulate_device_segments(self->cuda, self->d_segments, self->d_n_segments, (unsigned)self->n,
-                                                self->n_symbols, 0) != SOFTQAM_OK)
-        fail_msg("descriptors: %s", softqam_error_message());
+    device_slot_by_descriptors(slot, (unsigned)slot->n, slot->n_symbols, 0);
 }
 
 /* Each codeword once, and then again. */
@@ -404,7 +317,7 @@ static void check_way(fixture *self, const char *what, way *demodulate)
     for (int round = 0; round < ROUNDS; round++)
         for (int transmission = 0; transmission < 2; transmission++) {
             choose(self, transmission > 0);
-            demodulate(self);
+            demodulate(&self->slot);
             check(self, what);
         }
 }
@@ -429,15 +342,10 @@ HARNESS_TEST(test_graph)
     const cudaStream_t stream = device_open_stream();
     for (int k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
         fixture *self = open_fixture(SOFTQAM_INPUT_CF16, harness_llr_formats[k], STREAM_GRAPH);
-        cudaGraph_t graph;
-        cudaGraphExec_t executable;
-        device_prepare_kernels(self->cuda);
-        CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-        if (softqam_cuda_demodulate_device_segments(self->cuda, self->d_segments, self->d_n_segments, MAX_SEGMENTS,
-                                                    MAX_CODEWORDS * MOST_BITS, stream) != SOFTQAM_OK)
-            fail_msg("graph: %s", softqam_error_message());
-        CUDA(cudaStreamEndCapture(stream, &graph));
-        CUDA(cudaGraphInstantiate(&executable, graph, 0));
+        size_t n_nodes = 0;
+        device_begin_capture(self->slot.cuda, stream);
+        device_slot_by_descriptors(&self->slot, MAX_SEGMENTS, MAX_CODEWORDS * MOST_BITS, stream);
+        const cudaGraphExec_t executable = device_end_capture(stream, &n_nodes);
         for (int round = 0; round < ROUNDS; round++)
             for (int transmission = 0; transmission < 2; transmission++) {
                 choose(self, transmission > 0);
@@ -447,21 +355,7 @@ HARNESS_TEST(test_graph)
                 check(self, "a graph");
             }
         CUDA(cudaGraphExecDestroy(executable));
-        CUDA(cudaGraphDestroy(graph));
         close_fixture(self);
     }
     CUDA(cudaStreamDestroy(stream));
 }
-
-/* From and to host memory, through the pipeline; what is on the device is what the host has. */
-static void by_host_memory(fixture *self)
-{
-    uint8_t *before = harness_alloc(OUT_NBYTES);
-    memcpy(before, self->expected, OUT_NBYTES);
-    harness_demodulate_segments(self->cuda, self->segments, self->n);
-    CUDA(cudaMemcpy(self->d_out, self->expected, OUT_NBYTES, cudaMemcpyHostToDevice));
-    memcpy(self->expected, before, OUT_NBYTES);
-    free(before);
-}
-
-HARNESS_TEST(test_host_memory) { for_all_formats(STREAM_HOST, "host memory", by_host_memory); }
