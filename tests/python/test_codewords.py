@@ -8,6 +8,17 @@ from symbols import assert_bytes, make_noise, make_symbols
 import softqam
 
 
+def test_gold_sequence():
+    assert "".join(map(str, reference.gold(0x12345, 32))) == "11010110010101110111101001111011"
+    expected = np.array(reference.gold(0x12345, 3000), np.uint8)
+    for first, n in ((0, 3000), (0, 0), (0, 1), (7, 100), (991, 992), (2999, 1)):
+        part = expected[first : first + n]
+        bits = softqam.gold_sequence(0x12345, n, first=first)
+        assert bits.dtype == np.uint8 and np.array_equal(bits, part)
+        packed = softqam.gold_sequence(0x12345, np.int64(n), first=first, packed=True)
+        assert np.array_equal(packed, np.packbits(part, bitorder="little")) and packed.flags.writeable
+
+
 OPTIONS = [
     *({"c_init": c_init, "first_symbol": first} for c_init, first in ((0x12345, 0), (0, 17), (2**31 - 1, 1000))),
     *({"c_init": c_init, "first_symbol": 5, "planes": planes} for c_init in (None, 99) for planes in (1, 7, 64, 300, 1000)),

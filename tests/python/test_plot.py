@@ -29,7 +29,7 @@ def lanes(figure):
 def test_points(name):
     """They are the reference's, pi/2-BPSK's turned."""
     known = modulation.MODULATIONS[name]
-    expected = reference.points(name)[0]
+    expected = reference.points(name)
     if known.rotates:
         expected = np.concatenate([expected, 1j * expected])
     points = geometry.points_of(known) / np.sqrt(known.energy)
