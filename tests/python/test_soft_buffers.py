@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Codewords in soft buffers: rate recovery and HARQ combining by 3GPP TS 38.212 clauses 5.4.2.1 and 5.4.2.2, written once
-more in NumPy, of the LLRs that the package gives in symbol order."""
+"""Codewords in soft buffers: what reference/ makes, by 3GPP TS 38.212 clauses 5.4.2.1 and 5.4.2.2, of the LLRs that the
+package gives in symbol order."""
 import copy
+import ctypes
 import dataclasses
 import pickle
 
@@ -17,54 +18,30 @@ LIMITS = {"s8": 127, "s16": 32767, "f16": 65504.0, "f32": float(np.finfo(np.floa
 FILLERS = {"s8": 127, "s16": 32767, "f16": 1000.0, "f32": 1000.0}
 
 
-def transmitted(codeword):
-    """Which code blocks are: 38.214 clause 5.1.7.1."""
-    n_blocks, n_groups = codeword.n_code_blocks, min(codeword.n_cbg, codeword.n_code_blocks)
-    if n_groups == 0:
-        return [True] * n_blocks
-    lengths = [n_blocks // n_groups + (m < n_blocks % n_groups) for m in range(n_groups)]
-    return [bool(codeword.cbgti >> m & 1) for m, length in enumerate(lengths) for _ in range(length)]
-
-
 def lengths(codeword):
     """E_r of all code blocks."""
-    sent = transmitted(codeword)
-    step, n_sent = codeword.layers * BITS[codeword.modulation], sum(sent)
-    n, found, j = codeword.n_bits // step, [], 0
-    for is_sent in sent:
-        found.append(step * (n // n_sent + (j >= n_sent - n % n_sent)) if is_sent else 0)
-        j += is_sent
-    return found
-
-
-def add(old, llr, output, limit):
-    if not abs(float(old)) <= limit:
-        return old
-    dtype = reference.DTYPES[output]
-    total = np.float64(old) + np.float64(llr)
-    return dtype(np.clip(total, -limit, limit))
+    n = codeword.n_code_blocks
+    sent, found = (ctypes.c_bool * n)(), (ctypes.c_size_t * n)()
+    size = ctypes.c_size_t
+    reference.library().rate_recovery_transmitted(size(n), size(codeword.n_cbg), ctypes.c_uint32(codeword.cbgti), sent)
+    reference.library().rate_recovery_lengths(size(codeword.n_bits), size(codeword.layers), size(BITS[codeword.modulation]), size(n),
+                                              sent, found)  # fmt: skip
+    return list(found)
 
 
 def fill(buffers, llrs, codeword, combine, output, limit=None, filler=None):
     """The LLRs of the whole codeword, in symbol order, into buffers, where None drops a code block."""
-    bits, first = BITS[codeword.modulation], 0
-    limit = LIMITS[output] if limit is None else limit
-    is_filler = np.zeros(codeword.n_cb, bool)
-    is_filler[codeword.first_filler : codeword.first_filler + codeword.n_fillers] = True
-    circle = [p for p in np.roll(np.arange(codeword.n_cb), -codeword.k0) if not is_filler[p]]
+    values = reference.SoftValues(list(LIMITS).index(output), LIMITS[output] if limit is None else limit)
+    circular = reference.CircularBuffer(codeword.n_cb, codeword.k0, codeword.first_filler, codeword.n_fillers)
+    first, filler = 0, FILLERS[output] if filler is None else filler
     for buffer, n in zip(buffers, lengths(codeword)):
-        block = np.asarray(llrs[first : first + n]).reshape(-1, bits)
+        block = np.ascontiguousarray(llrs[first : first + n])
         first += n
-        if buffer is None or n == 0:
-            continue
-        if not combine:
-            buffer[:] = 0
-            buffer[is_filler] = FILLERS[output] if filler is None else filler
-        adds = combine or n > len(circle)
-        for i in range(len(block)):
-            for k in range(bits):
-                p = circle[(k * len(block) + i) % len(circle)]
-                buffer[p] = add(buffer[p], block[i, k], output, limit) if adds else block[i, k]
+        if buffer is not None:
+            reference.library().soft_buffer_update(
+                ctypes.byref(values), ctypes.byref(circular), ctypes.c_size_t(n), ctypes.c_size_t(BITS[codeword.modulation]),
+                ctypes.c_void_p(block.ctypes.data), not combine, ctypes.c_double(filler), ctypes.c_void_p(buffer.ctypes.data),
+            )  # fmt: skip
     return buffers
 
 
