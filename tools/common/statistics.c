@@ -7,20 +7,29 @@
 #include <stdlib.h>
 
 #include "binary16.h"
-#include "sample_format.h"
+
+/* How many bytes are one or the other: those of a part in a byte, as which a compiler counts many at once. */
+static uint64_t count_bytes(const uint8_t *bytes, size_t n, uint8_t one, uint8_t other)
+{
+    uint64_t count = 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        uint8_t part = 0;
+        end = n - i < UINT8_MAX ? n : i + UINT8_MAX;
+        for (size_t k = i; k < end; k++)
+            part = (uint8_t)(part + (bytes[k] == one || bytes[k] == other));
+        count += part;
+    }
+    return count;
+}
 
 static uint64_t count_saturated(const softqam_demodulator_config *config, const void *out, size_t n)
 {
     uint64_t n_saturated = 0;
     switch (config->output_format) {
     case SOFTQAM_OUTPUT_U8:
-        for (size_t i = 0; i < n; i++)
-            n_saturated += ((const uint8_t *)out)[i] == 0 || ((const uint8_t *)out)[i] == 255;
-        break;
+        return count_bytes(out, n, 0, 255);
     case SOFTQAM_OUTPUT_S8:
-        for (size_t i = 0; i < n; i++)
-            n_saturated += abs(((const int8_t *)out)[i]) == config->llr_limit;
-        break;
+        return count_bytes(out, n, (uint8_t)config->llr_limit, (uint8_t)-config->llr_limit);
     case SOFTQAM_OUTPUT_S16:
         for (size_t i = 0; i < n; i++)
             n_saturated += abs(((const int16_t *)out)[i]) == config->llr_limit;
@@ -37,24 +46,28 @@ static uint64_t count_saturated(const softqam_demodulator_config *config, const 
     return n_saturated;
 }
 
-static bool is_erased(const softqam_demodulator_config *config, const void *out, size_t first, size_t n_bits)
+/* Bytes that are of a symbol that is erased: soft bits of 127, or zeros, of either sign in floats, whose sign is in the
+ * last byte, for the machine is little-endian. */
+static bool is_erased(softqam_output_format format, const unsigned char *symbol, size_t nbytes)
 {
-    const double unknown = config->output_format == SOFTQAM_OUTPUT_U8 ? 127 : 0;
-    size_t n = 0;
-    while (n < n_bits && sample_format_value(config->output_format, out, first + n) == unknown)
-        n++;
-    return n == n_bits;
+    const size_t float_nbytes = format == SOFTQAM_OUTPUT_F16 ? 2 : format == SOFTQAM_OUTPUT_F32 ? 4 : 0;
+    for (size_t k = 0; k < nbytes; k++) {
+        const bool has_sign = float_nbytes > 0 && k % float_nbytes == float_nbytes - 1;
+        if ((has_sign ? symbol[k] & 0x7f : symbol[k]) != (format == SOFTQAM_OUTPUT_U8 ? 127 : 0))
+            return false;
+    }
+    return true;
 }
 
 void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
                     const void *samples, const void *out, size_t n_symbols)
 {
-    const size_t n_bits = softqam_bits_per_symbol(config->modulation);
+    const size_t nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
     noise_estimate_add(&statistics->noise, config, position, samples, n_symbols);
     statistics->n_symbols += n_symbols;
-    statistics->n_saturated += count_saturated(config, out, n_bits * n_symbols);
+    statistics->n_saturated += count_saturated(config, out, softqam_bits_per_symbol(config->modulation) * n_symbols);
     for (size_t i = 0; i < n_symbols; i++)
-        statistics->n_erased += is_erased(config, out, i * n_bits, n_bits);
+        statistics->n_erased += is_erased(config->output_format, (const unsigned char *)out + i * nbytes, nbytes);
 }
 
 double statistics_saturated_share(const struct statistics *statistics, softqam_modulation modulation)
