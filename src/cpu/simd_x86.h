@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
@@ -28,6 +29,13 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
 }
 
 VEC vec_part vec_part_xor(vec_part a, vec_part b) { return _mm_xor_si128(a, b); }
+
+/* To any address. */
+VEC void store_dword(unsigned char *to, __m128i a)
+{
+    const int dword = _mm_cvtsi128_si32(a);
+    memcpy(to, &dword, sizeof dword);
+}
 
 /* Whether all rows have the same line for a bit. */
 VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
