@@ -7,7 +7,7 @@
  * The shortest program has four calls:
  *
  *     softqam_demodulator_config config;
- *     softqam_demodulator_config_init(&config);    // 256QAM, cf32 in, s8 LLRs out, one N0 a symbol, on the CPU
+ *     softqam_demodulator_config_init(&config);    // 256QAM, cf32 in, s8 LLRs out, one N0 per symbol, on the CPU
  *     softqam_demodulator *demodulator;
  *     softqam_status status = softqam_demodulator_create(&demodulator, &config);
  *     ...
@@ -20,7 +20,7 @@
  * - `softqam_context` is where the work is done: backend, CPU threads, GPUs. One per process is enough. It creates
  *   threads, streams and memory when a call first needs them, or in softqam_context_prepare().
  * - `softqam_demodulator` is what comes in and goes out: formats, scales, sign. It is immutable, takes microseconds to
- *   create and a few KiB, and keeps its context alive. By default demodulators share one context.
+ *   create, occupies a few KiB, and keeps its context alive. By default demodulators share one context.
  * - `softqam_segment` is a run of one codeword's symbols, with modulation, layers, noise and scrambling.
  * - `softqam_codeword`, a member of the segment, is where the LLRs go: the LDPC decoder's buffers, one for each code
  *   block. Without it they go to segment.out.
@@ -38,19 +38,20 @@
  *
  * **The noise variance N0 is that of the complex noise**, E|n|^2, where symbols have unit mean energy (after
  * input_scale): 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component. After an MMSE equaliser divide
- * each symbol by its bias b < 1; its N0 is then (1 - b) / b. A biased symbol, or a mean N0 for many symbols, costs up
- * to several dB in fading. A noise value that is not positive and finite marks an erasure, whose LLRs are 0.
+ * each symbol by its bias b < 1; its N0 is then (1 - b) / b. Or pass the biased symbol with gain b (softqam_layer). A
+ * bias that is neither divided out nor passed, or one mean N0 for many symbols, costs up to several dB in fading. A
+ * noise value that is not positive and finite marks an erasure, whose LLRs are 0.
  *
  * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
  *
- * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a float decoder must divide by it. OCUDU uses 6 steps
- * per nat with limit 120 (its own demapper 5 for BPSK and QPSK), OAI int16, cuPHY f16 in nats. Transmissions can be
- * combined only if all have the same scale.
+ * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
+ * them by it. OCUDU uses 6 steps per nat with limit 120 (its own demapper 5 for BPSK and QPSK), OAI int16, cuPHY f16 in
+ * nats. Transmissions can be combined only if all have the same scale.
  *
  * ## In a receiver
  *
- * - A real-time thread uses a context with `n_threads = 1`: then a call makes no system call, allocates nothing and
- *   waits for nobody. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
+ * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
+ *   and never blocks. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
  * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment or code block 20 to 40 ns.
  * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
  * - A symbol of exactly zero is demodulated like any other; in OCUDU it is an erasure.
@@ -104,7 +105,7 @@ typedef enum softqam_status {
     SOFTQAM_ERROR_CUDA = 5
 } softqam_status;
 
-/** Where the work is done. The bytes are the same. */
+/** Which processor computes. All backends give the same bytes. */
 typedef enum softqam_backend {
     SOFTQAM_BACKEND_CPU = 0,  /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
@@ -122,15 +123,15 @@ typedef enum softqam_backend {
 typedef enum softqam_modulation {
     /** In softqam_demodulator_config: 256QAM. In softqam_segment: the demodulator's. */
     SOFTQAM_MODULATION_DEFAULT = 0,
-    SOFTQAM_MODULATION_BPSK = 1, /**< clause 5.1.2, 1 bit a symbol */
-    /** Clause 5.1.1, 1 bit a symbol: BPSK rotated by 90 degrees at the odd symbols of the codeword
-     *  (softqam_segment.first_symbol says where a segment begins; softqam_demodulate() begins at symbol 0). */
+    SOFTQAM_MODULATION_BPSK = 1, /**< clause 5.1.2, 1 bit per symbol */
+    /** Clause 5.1.1, 1 bit per symbol: BPSK rotated by +90 degrees (counter-clockwise) at odd positions. A segment
+     *  begins at position first_symbol + scrambling_offset, softqam_demodulate() at 0. */
     SOFTQAM_MODULATION_PI2_BPSK = 2,
-    SOFTQAM_MODULATION_QPSK = 3,   /**< clause 5.1.3, 2 bits a symbol */
-    SOFTQAM_MODULATION_16QAM = 4,  /**< clause 5.1.4, 4 bits a symbol */
-    SOFTQAM_MODULATION_64QAM = 5,  /**< clause 5.1.5, 6 bits a symbol */
-    SOFTQAM_MODULATION_256QAM = 6, /**< clause 5.1.6, 8 bits a symbol */
-    SOFTQAM_MODULATION_1024QAM = 7 /**< clause 5.1.7, 10 bits a symbol */
+    SOFTQAM_MODULATION_QPSK = 3,   /**< clause 5.1.3, 2 bits per symbol */
+    SOFTQAM_MODULATION_16QAM = 4,  /**< clause 5.1.4, 4 bits per symbol */
+    SOFTQAM_MODULATION_64QAM = 5,  /**< clause 5.1.5, 6 bits per symbol */
+    SOFTQAM_MODULATION_256QAM = 6, /**< clause 5.1.6, 8 bits per symbol */
+    SOFTQAM_MODULATION_1024QAM = 7 /**< clause 5.1.7, 10 bits per symbol */
 } softqam_modulation;
 
 /** A symbol in memory: I then Q, in the machine's byte order. A component's value is sample * input_scale, rounded once
@@ -142,7 +143,7 @@ typedef enum softqam_input_format {
     SOFTQAM_INPUT_CF16 = 3  /**< two IEEE-754 binary16, 4 bytes; widened exactly */
 } softqam_input_format;
 
-/** The value of each bit. */
+/** Format of the output: one value for each bit of a symbol. */
 typedef enum softqam_output_format {
     /** LLRs as int8: the max-log LLR in nats times llr_scale, rounded once to nearest even, limited to
      *  +-llr_limit. -128 never appears. */
@@ -153,10 +154,10 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F16 = 2,
     /** LLRs as IEEE-754 binary32: the max-log LLR in nats. */
     SOFTQAM_OUTPUT_F32 = 3,
-    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: the bytes of liquid-dsp 1.5 in 3GPP bit order, but
-     *  for one byte in two of the 256 decision regions, where liquid-dsp overlooks a neighbour (0.9 % of uniform
-     *  symbols). 255 is a certain 0, 0 a certain 1, 127 undecided. There is no noise variance,
-     *  which costs an LDPC decoder 1.1 dB at rate 2/3: decoders want LLRs. */
+    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: of components clamped to +-3, the bytes of liquid-dsp
+     *  1.5 in 3GPP bit order, but for one byte in two of the 256 decision regions, where liquid-dsp overlooks a
+     *  neighbour (0.9 % of uniform symbols). 255 is a certain 0, 0 a certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127
+     *  undecided. No noise variance, which costs an LDPC decoder 1.1 dB at rate 2/3: decoders want LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -186,23 +187,23 @@ typedef enum softqam_noise_form {
 /** A value of softqam_context_config.n_devices. */
 #define SOFTQAM_ALL_DEVICES (~0u)
 
-/** Where the work is done. Any number of demodulators and threads share one. */
+/** Backend, CPU threads and GPUs: what computes. Any number of demodulators and threads share one. */
 typedef struct softqam_context softqam_context;
 
 /** Formats, scales and sign, ready to demodulate. Immutable. */
 typedef struct softqam_demodulator softqam_demodulator;
 
-/** Settings of a context. Fill it with softqam_context_config_init(), then set fields. softqam_context_create() copies
- * everything. */
+/** Settings of a context. Fill it with softqam_context_config_init(), then set fields. Do not just zero it: device 0
+ * would select device 0, not the current one. softqam_context_create() copies everything. */
 typedef struct softqam_context_config {
     softqam_backend backend; /**< default SOFTQAM_BACKEND_CPU */
     /** CPU threads that may work on one call, the calling thread included: at most 1024. 0, the default: one per CPU in
      * `cpus`. The other threads are started when a call first needs them; where that fails, calls run on the calling
-     * thread and softqam_context_prepare() says why. 1: no other threads, which is what a receiver wants. CUDA stages
-     * pageable memory with these threads. */
+     * thread and softqam_context_prepare() says why. 1: the calling thread only; use this in a real-time receiver. CUDA
+     * stages pageable memory with these threads. */
     unsigned n_threads;
-    /** CPUs that the context's threads run on: n_cpus numbers, 0 to 1023. NULL, the default: those that the thread
-     * calling softqam_context_create() may run on. */
+    /** CPUs on which the threads that the context starts run: n_cpus numbers, 0 to 1023; the calling thread's affinity
+     * is not changed. NULL, the default: those that the thread calling softqam_context_create() may run on. */
     const unsigned *cpus;
     unsigned n_cpus; /**< length of `cpus`, at most 1024; 0 with NULL */
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER, whatever class the starting thread has. 1 to
@@ -220,10 +221,10 @@ typedef struct softqam_context_config {
      * the default: 3. */
     unsigned n_streams;
     uint32_t reserved_word; /**< 0 */
-    /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 1 Mi. After the
-     *  first host-memory call each device holds 20 * chunk_symbols bytes per stream; where a symbol takes more than 20
-     *  bytes for input, output and noise, a chunk has fewer symbols. For pageable memory each of up to 32 threads has 8
-     *  MiB more, on the device and as pinned host memory. */
+    /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 2^20. After
+     *  the first host-memory call each device holds 20 * chunk_symbols bytes per stream; where a symbol takes more than
+     *  20 bytes for input, output and noise, a chunk has fewer symbols. For pageable memory each of up to 32 staging
+     *  threads has at most another 8 MiB on a device and 8 MiB of pinned host memory. */
     size_t chunk_symbols;
     /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C. One that this build
      * lacks or this processor does not run is refused. The bytes are the same. NULL, the default, or "": the value of
@@ -287,18 +288,18 @@ enum {
 SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, unsigned what);
 
 /**
- * Releases a context, which ends with the last of its demodulators: the order of the destroy calls does not matter.
+ * Gives up the caller's reference. The context is freed once its last demodulator is destroyed too, in either order.
  *
  * @param context  the context; NULL is ignored
  *
- * Thread safety: the caller must not use the context any more.
+ * Thread safety: no other call with this pointer may be under way or follow; demodulators created on it stay usable.
  */
 SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
 /** Settings of a demodulator. Fill it with softqam_demodulator_config_init(), or zero it: 0 selects each default. */
 typedef struct softqam_demodulator_config {
-    /** Where the work is done; the demodulator holds on to it. NULL, the default: a context with default settings that
-     *  all demodulators without one of their own share. */
+    /** What computes; the demodulator keeps it alive. NULL, the default: a context with default settings that all
+     *  demodulators without one of their own share. */
     softqam_context *context;
     softqam_modulation modulation;       /**< of softqam_demodulate(), and of segments that name none; default 256QAM */
     softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
@@ -312,9 +313,9 @@ typedef struct softqam_demodulator_config {
     /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. The other formats
      *  are in nats: 0 or 1. */
     float llr_scale;
-    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767. f16: of sums in soft buffers, 1 to 65504 and a binary16
-     *  number; LLRs themselves reach 65504, and one beyond the limit stays as it is when added to. 0, the default: the
-     *  largest. 0 for the other formats. */
+    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767. f16: limits only sums in soft buffers: 1 to 65504, a binary16
+     *  number. Single LLRs still reach 65504; a stored value beyond the limit is not changed by later additions. 0, the
+     *  default: the largest. f32, u8: must be 0. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -344,27 +345,28 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * @param demodulator  formats, scales and sign
  * @param symbols      n_symbols symbols in the input format; any alignment
  * @param noise_var    n_symbols noise values, or one, as config.noise says; each is N0 or 1/N0, as config.noise_form
- *                     says; aligned to 4 bytes. For SOFTQAM_OUTPUT_U8 NULL
+ *                     says; aligned to 4 bytes. Must be NULL for SOFTQAM_OUTPUT_U8
  * @param n_symbols    any number; with 0 nothing is done and the pointers may be NULL
  * @param out          receives softqam_output_nbytes() bytes: each symbol's values, b0 first; any alignment; must not
  *                     overlap the inputs
  *
  * Each symbol is demodulated on its own: the bytes depend neither on its neighbours nor on how calls are split
- * (pi/2-BPSK: at even symbols).
+ * (pi/2-BPSK: provided that each call starts at an even position).
  *
  * **LLRs (s8, s16, f16, f32).** Max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
- * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. In nats, before it is rounded to the
- * format, it is within 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| of that, v being the bit's component, for |v| <= 1e38;
- * BPSK's within 6 * 2^-24 |LLR|. Beyond, an intermediate value may overflow, and the LLR is its format's limit.
+ * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. Before rounding to the format, the
+ * error in nats is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| without gains, where v, |v| <= 1e38, is the component
+ * after input_scale that carries the bit; of BPSK and pi/2-BPSK at most 6 * 2^-24 |LLR|. For larger |v| an intermediate
+ * value may overflow, and the LLR is its format's limit.
  * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
  *   NaN or infinite, is an erasure: its LLRs are 0.
  * - A component below 2^-63 in magnitude counts as zero of its sign.
- * - No NaN and no infinity ever comes out. What would overflow is the largest finite value of the format with its sign:
- *   65504 for f16, FLT_MAX for f32, the limit for s8 and s16.
+ * - No LLR is NaN or infinite (a soft buffer keeps one that it held before: see softqam_codeword). What would overflow
+ *   is the largest finite value of the format with its sign: 65504 for f16, FLT_MAX for f32, the limit for s8 and s16.
  *
  * **Soft bits (u8).** A hard decision, then the squared distances to the neighbouring points that differ in one bit:
- * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256.
+ * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, but for what SOFTQAM_OUTPUT_U8 says.
  * - A symbol with a component that is NaN or infinite (after scaling) is an erasure: its bytes are 127.
  * - Other components are clamped to [-3, +3]; +0 and -0 give the same bytes.
  *
@@ -374,14 +376,14 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
- *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, with CUDA, a buffer is device
- *         memory. Nothing was written;
+ *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, where the call runs on a GPU, a
+ *         buffer is device memory (managed memory is accepted). Nothing was written;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA: this build has no code for a device of the context;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA: a CUDA call failed, the latter for
  *         lack of memory. The contents of `out` are undefined, nothing writes there any more, and the demodulator may
  *         be used again or destroyed.
  *
- * While another call has the context's threads, a call runs on its own thread alone.
+ * While another call is using the context's threads, this one runs on the calling thread only.
  * With CUDA, memory from softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
@@ -395,16 +397,19 @@ typedef struct softqam_layer {
     /** The first symbol: I and Q side by side. With symbols_q given, the first I. Any alignment. */
     const void *symbols;
     const void *symbols_q; /**< NULL, or the first Q where I and Q lie in separate arrays */
-    /** The first noise value, aligned to 4 bytes; NULL for SOFTQAM_OUTPUT_U8. */
+    /** The first noise value, aligned to 4 bytes. Must be NULL for SOFTQAM_OUTPUT_U8. */
     const float *noise_var;
-    /** NULL, or the first gain g of y = g x + n, for symbols that a receiver has not divided by the channel:
-     *  matched-filter output h* y with g = |h|^2 beside it, or biased MMSE. As many values as noise_var has, with the
-     *  same stride, aligned to 4 bytes; for all layers or none. noise_var is then that of n, in y's own scale:
+    /** NULL, or the first gain g of z = g x + n, for symbols that a receiver has not divided by the channel: z is the
+     *  symbol after input_scale, N0 the variance of n, not of the noise at the antenna. Matched filter: z = h* y,
+     *  g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b). As many values as
+     *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none.
      *
-     *      r = fl(1 / g), I and Q are fl(v r), w = fl(fl(fl(scale g) g) / N0)
+     *      q = fl(1 / g), v becomes fl(v q), w = fl(fl(fl(s g) g) / N0), or times 1/N0 where that is given
      *
-     *  A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40] counts as the nearer end; a
-     *  weight w beyond the largest float counts as that. NULL for SOFTQAM_OUTPUT_U8. */
+     *  v: a component; w: the LLRs' weight; fl: rounded to binary32; s: llr_scale (s8, s16) or 1, negative with
+     *  SOFTQAM_SIGN_POSITIVE_IS_1. A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40]
+     *  counts as the nearer end; a weight beyond the largest float counts as that. Must be NULL for SOFTQAM_OUTPUT_U8.
+     */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
@@ -426,17 +431,18 @@ typedef struct softqam_layer {
  * first_filler on are fillers. The code block's LLRs e_0, e_1, .. visit the other positions in order, from k0 on,
  * cyclically.
  *
- * - New data (combine 0): each LLR is stored, positions that none visits are 0, fillers are filler_value. Nothing
- *   outside the n_cb values is written. Where a code block has more LLRs than positions (repetition), they are added to
- *   zeros. The segment with a code block's first symbol writes its fillers and zeros.
+ * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
+ *   filler_value. Nothing outside the n_cb values is written. Where a code block has more LLRs than positions
+ *   (repetition), they are added to zeros. The segment with a code block's first symbol writes its fillers and zeros.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
- * - A sum is rounded once and limited to +-llr_limit (s8, s16, f16) or the largest finite float. A value that was
- *   beyond the limit before, an infinity or a NaN, stays as it is: a filler of 127 with a limit of 120, for example.
+ * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
+ *   largest finite float. A value that was beyond the limit before, an infinity or a NaN, stays as it is: a filler of
+ *   127 with a limit of 120, for example.
  * - An erasure's LLRs are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
  *   bit. All backends give the same bytes, however a codeword is cut into segments and calls that come in order;
- *   without repetition, in any order. A receiver that adds by n instead may get other values where a repeated sum is
- *   limited on the way. Calls with repetition use one CPU thread, and are slow on a GPU.
+ *   without repetition, in any order. A receiver that adds in the order e_0, e_1, .. may get other values where an
+ *   intermediate sum saturates. Calls with repetition use one CPU thread, and are slow on a GPU.
  * - Code blocks that are not transmitted, or have no bits, are left alone.
  *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
@@ -447,9 +453,9 @@ typedef struct softqam_codeword {
     /** Code block r's values begin at block_stride * r values from this pointer; any alignment. NULL where
      * block_buffers is given. */
     void *buffers;
-    /** From one code block's first value to the next one's, counted in values, code blocks that are not transmitted
-     *  included: at least the longest E_r, or n_cb. 0: transmitted code blocks are contiguous. Must be 0
-     *  with block_buffers. */
+    /** Distance in values between the first values of code blocks r and r + 1, untransmitted ones included. At least
+     *  the longest E_r, or n_cb with soft buffers. 0: transmitted code blocks follow each other without gaps, E_r (or
+     *  n_cb) values each. Must be 0 with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL among them drops that code block's
      *  LLRs. */
@@ -474,7 +480,7 @@ typedef struct softqam_codeword {
     uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
     uint32_t n_fillers;    /**< fillers within n_cb: K - K', or fewer in a limited buffer; fewer than n_cb */
     /** What fillers are set to with combine 0, stored as given: a value of the output format (for f16 rounded to one),
-     *  whatever config.sign is. A decoder wants its largest LLR for a certain 0; the default is 0. */
+     *  whatever config.sign is. Usually the decoder's largest value, with the sign that means bit 0; default 0. */
     float filler_value;
     /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, which is added to
      *  it. */
@@ -493,7 +499,7 @@ typedef struct softqam_codeword {
  *                         bits_per_symbol; of a code block that is not transmitted, where it would begin
  * @param n_bits           receives E_r; 0 for a code block that is not transmitted
  *
- * A code block is complete once the segments up to symbol (first_bit + n_bits) / bits_per_symbol have been demodulated.
+ * A code block is complete once all symbols before symbol (first_bit + n_bits) / bits_per_symbol have been demodulated.
  *
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL, a number is out of its range, or the codeword
  *         is one that softqam_demodulate_segments() refuses.
@@ -518,12 +524,12 @@ typedef struct softqam_segment {
     /** Receives the values, b0 of the first symbol first; any alignment. NULL for a segment with a codeword. */
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
-     *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of symbol i goes
-     * to value k * plane_stride + i; at least n_symbols; E / Qm for a code block of E bits. The gaps between the planes
-     * are not written, but no input may lie there. Must be 0 with a codeword. */
+     *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of the segment's
+     * symbol i goes to out[k * plane_stride + i]. In values, at least n_symbols; for a segment within a code block of E
+     * bits, E / Qm. Gaps between planes are not written, but no input may lie there. Must be 0 with a codeword. */
     size_t plane_stride;
-    /** From one symbol of a layer to its next, counted in symbols (in components, where I and Q lie apart): the number
-     *  of layers or antennas where these are interleaved. 0 stands for 1. */
+    /** From one symbol of a layer to its next, for all layers, counted in symbols or, for a layer with symbols_q, in
+     *  components: the number of layers or antennas where these are interleaved. 0 stands for 1. */
     size_t symbol_stride;
     /** From one noise value of a layer to its next, counted in floats. 0: one value for all symbols of the layer. */
     size_t noise_stride;
@@ -536,10 +542,10 @@ typedef struct softqam_segment {
     float input_scale;             /**< as in softqam_demodulator_config; 0: the demodulator's */
     float llr_scale;               /**< s8, s16: as in softqam_demodulator_config; 0: the demodulator's */
     /** 1: LLRs are descrambled (3GPP TS 38.211 clauses 6.3.1.1 and 7.3.1.1): LLR k of symbol i changes its sign where
-     *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1. Erasures stay +0; an
-     *  LLR of exactly 0 becomes -0 in f16 and f32. 0: LLRs are not descrambled. */
+     *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1 (in f16 and f32 +0
+     *  becomes -0, and -0 becomes +0). Erasures stay +0. 0: LLRs are not descrambled. */
     unsigned descramble;
-    uint32_t c_init;           /**< of the Gold sequence, 0 to 2^31 - 1; must be 0 without descramble */
+    uint32_t c_init;           /**< of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1, without descramble 0 */
     uint32_t reserved_word;    /**< 0 */
     softqam_codeword codeword; /**< where the LLRs go; all 0: to `out` */
     uint64_t reserved[8];      /**< 0 */
@@ -572,17 +578,17 @@ typedef struct softqam_segment {
  *     }
  *
  * @param demodulator  formats, scales and sign
- * @param segments     n_segments segments. No output may overlap an input or another output, but segments of one
- *                     codeword share its buffers; the gaps that strides leave count as part of both. Alignment as for
- *                     softqam_demodulate()
+ * @param segments     n_segments segments. No output may overlap an input or another segment's output, except that
+ *                     segments of one codeword share its buffers. Gaps left by strides belong to the range that they
+ *                     lie in. Alignment as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
  *         not 0; where a field is out of its range, contradicts another, or is not supported by this version; where a
  *         reserved field is not 0; and where the segments together have more symbols than a size_t holds. A segment
- *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Overlaps of a segment's
- *         `out`, `buffers` or `block_buffers` with its inputs are found, with CUDA device memory in the first segment;
- *         the rest is the caller's to avoid.
+ *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Detected: outputs of a
+ *         segment that overlap its own inputs and, on a GPU, device memory in the first segment with symbols. Not
+ *         detected: overlaps between segments, device memory in later ones.
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);

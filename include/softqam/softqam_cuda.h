@@ -18,27 +18,29 @@ extern "C" {
  * Demodulates symbols in device memory, in the caller's stream: enqueues one kernel and returns.
  *
  * The kernel runs on the context's device. If the context has several, it runs on the one that is current in the
- * calling thread, or on the first if none of them is. Such calls use no threads and no buffers of the library.
+ * calling thread or, if that is none of them, on the first in its list. Such calls use no threads and no buffers of
+ * the library.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
  * @param d_symbols    n_symbols symbols in the input format, in memory that the device reaches (its own, a peer's,
  *                     managed or mapped host memory), aligned to the size of a symbol; fastest at 16 bytes
  * @param d_noise_var  noise values in such memory: n_symbols values, or one, as config.noise says; aligned to 4 bytes;
- *                     read by the kernel, not during the call. For SOFTQAM_OUTPUT_U8 NULL
+ *                     read by the kernel, not during the call. Must be NULL for SOFTQAM_OUTPUT_U8
  * @param n_symbols    any number; with 0 nothing is enqueued and the pointers may be NULL
  * @param d_out        receives softqam_output_nbytes() bytes, those of softqam_demodulate(), in such memory; aligned to
  *                     the size of a value; fastest at 16 bytes; must not overlap the inputs
  * @param stream       a stream of that device; 0: the legacy default stream
  *
- * Formats, sign, special values and erasures are those of softqam_demodulate(). Once
- * softqam_context_prepare() has loaded the kernels, the call neither allocates nor synchronises, and can be captured in
- * a CUDA graph. The memory must stay valid until the stream has passed the kernel; the demodulator may be destroyed
- * before. The device that is current in the calling thread does not change.
+ * Formats, sign, special values and erasures are those of softqam_demodulate(). After softqam_context_prepare() with
+ * SOFTQAM_PREPARE_KERNELS the call neither allocates nor synchronises, and can be captured in a CUDA graph; before, the
+ * first call loads kernels and may do both. The memory must stay valid until the stream has passed the kernel; the
+ * demodulator may be destroyed before. The device that is current in the calling thread does not change.
  *
  * @return SOFTQAM_OK: enqueued; errors of the execution appear in the caller's next synchronisation;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be, or misaligned; d_noise_var is given where
  *         none is taken; d_out overlaps an input; or a byte count is over PTRDIFF_MAX. Nothing was enqueued;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  the context has no usable CUDA device, or this build has no code for it;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  the context's backend is SOFTQAM_BACKEND_CPU, or there is no usable CUDA
+ *         device, or this build has no code for it;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  a CUDA call failed, the latter for lack of memory.
  *
  * Thread safety: any thread, any number at once, with one demodulator too.
@@ -53,17 +55,19 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
  * CUDA 12.1), and returns. The kernel finds the code blocks of a codeword itself: a slot's codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()
- * @param segments     n_segments segments in host memory, read during the call only. The pointers in them, including
- *                     codeword.block_buffers and the pointers that it points at, are to device memory; symbols, values
- *                     and buffers are aligned as for softqam_cuda_demodulate(), separate I and Q to a component
+ * @param segments     n_segments segments in host memory, read during the call only. All pointers in them point to
+ *                     memory that the device reaches: also the array codeword.block_buffers and the buffers that its
+ *                     elements point to. Symbols, values and buffers are aligned as for softqam_cuda_demodulate(),
+ *                     separate I and Q to a component
  * @param n_segments   any number; 0 enqueues nothing
  * @param stream       as for softqam_cuda_demodulate()
  *
- * Can be captured in a CUDA graph like softqam_cuda_demodulate(); allocates and synchronises nothing. The pointers of
- * codeword.block_buffers are read by the kernel; it cannot check them.
+ * Like softqam_cuda_demodulate() it neither allocates nor synchronises, and can be captured in a CUDA graph, once the
+ * kernels are prepared. The pointers of codeword.block_buffers are read by the kernel; it cannot check them.
  *
  * @return as softqam_cuda_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too for what softqam_demodulate_segments()
- *         refuses. After SOFTQAM_ERROR_CUDA the first of several kernels may have been enqueued.
+ *         refuses. On SOFTQAM_ERROR_CUDA or SOFTQAM_ERROR_OUT_OF_MEMORY some of several kernels may already be
+ *         enqueued; their outputs are then written.
  *
  * Thread safety: as softqam_cuda_demodulate().
  */
@@ -79,12 +83,13 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * @param demodulator   as for softqam_cuda_demodulate()
  * @param d_segments    descriptors as for softqam_cuda_demodulate_segments(), in memory that the device reaches,
  *                      aligned to 8 bytes: written by an earlier kernel or copy of the stream, or by the host before
- *                      the graph is launched. Fields that are not used must be 0. There is room for max_segments;
+ *                      the graph is launched. Unused and reserved fields must be 0. There is room for max_segments;
  *                      the contents after the last one do not matter
- * @param d_n_segments  how many there are, likewise; those from max_segments on are left out
+ * @param d_n_segments  the number of segments, one unsigned in memory that the device reaches, aligned to 4 bytes, read
+ *                      when the kernel runs; segments from index max_segments on are ignored
  * @param max_segments  largest number of segments; 0 enqueues nothing
- * @param max_symbols   largest number of symbols of all segments together; 0 enqueues nothing. It sizes the kernel:
- *                      symbols beyond it may be left out, those of the last segments first
+ * @param max_symbols   largest number of symbols of all segments together; 0 enqueues nothing. It fixes the grid: if
+ *                      there are more symbols, some may silently not be demodulated, the last segments' first
  * @param stream        as for softqam_cuda_demodulate()
  *
  * The host cannot check these descriptors. Invalid pointers, strides and alignments are undefined behaviour. A segment
