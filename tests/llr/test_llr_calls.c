@@ -11,7 +11,6 @@
 
 enum {
     STREAM_SAMPLE = 1,
-    STREAM_SPLIT,
     STREAM_INPUTS,
     STREAM_MISALIGNED,
 };
@@ -243,20 +242,6 @@ HARNESS_TEST(test_threads_and_chunks)
             check_part(demodulator, format, n, n);
         for (size_t n = 16381; n + 100 < sample_size(format); n = 2 * n + 1)
             check_part(demodulator, format, n % 100, n);
-    }
-}
-
-HARNESS_TEST(test_split_calls)
-{
-    harness_random random = harness_random_stream(STREAM_SPLIT);
-    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
-        const softqam_output_format format = (softqam_output_format)k;
-        scoped_demodulator *demodulator = create(format, 0, 0, 1000);
-        for (size_t first = 0, n; first < LLR_SYMBOLS; first += n) {
-            n = harness_random_below(&random, 5000);
-            n = LLR_SYMBOLS - first < n ? LLR_SYMBOLS - first : n;
-            check_part(demodulator, format, first, n);
-        }
     }
 }
 
