@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "api_input.h"
+#include "rate_recovery.h"
 
 /* A codeword, and a range of its symbols. */
 typedef struct cut {
     piece range;
     softqam_codeword codeword;
     size_t n_layers, n_bits, value_nbytes; /* 1 where they are no such */
-    size_t n_transmitted;                  /* C' */
+    size_t n_transmitted, longest;         /* C', and the largest of E_r */
     void **pointers;                       /* block_buffers, where it has them */
     uint8_t dropped;                       /* of those, every so-many-eth is NULL; 0: none */
     bool is_good;
@@ -19,32 +20,13 @@ typedef struct cut {
 /* Where there may be no more of them than this. */
 enum { MOST_CODE_BLOCKS = 65535, MOST_GROUPS = 32, MOST_NBYTES = 1 << 20 };
 
+/* Of the cut's code blocks: which are transmitted, 3GPP TS 38.214 clause 5.1.7.1, and E_r, 38.212 clause 5.4.2.1. */
+static bool transmitted[MOST_CODE_BLOCKS];
+static size_t lengths[MOST_CODE_BLOCKS];
+
 static size_t groups_of(const softqam_codeword *codeword)
 {
     return codeword->n_cbg < codeword->n_code_blocks ? codeword->n_cbg : codeword->n_code_blocks;
-}
-
-/* By the number of its group, 3GPP TS 38.214 clause 5.1.7.1. */
-static bool is_transmitted(const softqam_codeword *codeword, size_t r)
-{
-    const size_t n_groups = groups_of(codeword);
-    if (n_groups == 0)
-        return true;
-    const size_t n_larger = codeword->n_code_blocks % n_groups, smaller = codeword->n_code_blocks / n_groups;
-    const size_t of_larger = n_larger * (smaller + 1);
-    return codeword->cbgti >> (r < of_larger ? r / (smaller + 1) : n_larger + (r - of_larger) / smaller) & 1;
-}
-
-/* E_r / Qm of code block number j of those that are transmitted, 3GPP TS 38.212 clause 5.4.2.1. */
-static size_t block_symbols(const cut *c, size_t j)
-{
-    const size_t n_elements = (size_t)c->codeword.n_bits / c->n_bits / c->n_layers, n_blocks = c->n_transmitted;
-    return (n_elements / n_blocks + (j + n_elements % n_blocks >= n_blocks)) * c->n_layers;
-}
-
-static size_t longest_block(const cut *c)
-{
-    return c->n_transmitted > 0 ? block_symbols(c, c->n_transmitted - 1) * c->n_bits : 0;
 }
 
 static bool has_good_blocks(const softqam_codeword *codeword)
@@ -68,8 +50,11 @@ static void take_code_blocks(source *self, cut *c)
         if (how & 4 && n_groups < MOST_GROUPS)
             codeword->cbgti &= (1U << n_groups) - 1;
     }
-    for (size_t r = 0; has_good_blocks(codeword) && r < codeword->n_code_blocks; r++)
-        c->n_transmitted += is_transmitted(codeword, r);
+    if (!has_good_blocks(codeword))
+        return;
+    rate_recovery_transmitted(codeword->n_code_blocks, codeword->n_cbg, codeword->cbgti, transmitted);
+    for (size_t r = 0; r < codeword->n_code_blocks; r++)
+        c->n_transmitted += transmitted[r];
 }
 
 /* A field of soft buffers without them, or a reserved word; false where one of the latter is not 0. */
@@ -88,8 +73,17 @@ static bool take_unusual(source *self, softqam_codeword *codeword)
     return codeword->reserved[0] + codeword->reserved[1] + codeword->reserved[2] + codeword->reserved[3] == 0;
 }
 
+static void make_lengths(cut *c)
+{
+    if (!has_good_blocks(&c->codeword))
+        return;
+    rate_recovery_lengths(c->codeword.n_bits, c->n_layers, c->n_bits, c->codeword.n_code_blocks, transmitted, lengths);
+    for (size_t r = 0; r < c->codeword.n_code_blocks; r++)
+        c->longest = lengths[r] > c->longest ? lengths[r] : c->longest;
+}
+
 /* Values that a code block's buffer has room for, at least. */
-static size_t room_of(const cut *c) { return c->codeword.n_cb ? c->codeword.n_cb : longest_block(c); }
+static size_t room_of(const cut *c) { return c->codeword.n_cb ? c->codeword.n_cb : c->longest; }
 
 /* Mostly a codeword that the range is of; whether its reserved words are 0. */
 static bool take_codeword(source *self, cut *c)
@@ -105,6 +99,7 @@ static bool take_codeword(source *self, cut *c)
         take(self, &codeword->n_bits, unusual & 1 ? sizeof codeword->n_bits : 4);
     if (codeword->n_code_blocks == 0) /* without code blocks there is no codeword, or a wrong one */
         codeword->n_bits |= 1;
+    make_lengths(c);
     codeword->deinterleave = (uint32_t)take_choice(self, 2);
     if ((unusual & 160) == 128)
         take_soft_buffer(self, codeword);
@@ -163,11 +158,10 @@ static size_t place_pointers(const cut *c, uint8_t *base, void *pointers[])
     size_t n = 0, j = 0;
     for (size_t r = 0; r < c->codeword.n_code_blocks; r++) {
         pointers[r] = r % 2 ? (void *)(uintptr_t)16 : NULL;
-        if (!is_transmitted(&c->codeword, r))
+        if (!transmitted[r])
             continue;
-        const size_t length = c->codeword.n_cb ? c->codeword.n_cb : block_symbols(c, j) * c->n_bits;
+        const size_t length = c->codeword.n_cb ? c->codeword.n_cb : lengths[r];
         const bool is_dropped = c->dropped && ++j % c->dropped == 0;
-        j += !c->dropped;
         pointers[r] = is_dropped || !base ? NULL : base + n * c->value_nbytes;
         n += is_dropped ? 0 : length;
     }
@@ -255,7 +249,7 @@ static void demodulate_cut(source *self, cut *c, const softqam_demodulator *demo
         const softqam_segment whole = segment_at(c, c->range.out);
         softqam_segment parts[2] = {from_element(c, config, whole, element), whole};
         parts[1].n_symbols = element * c->n_layers;
-        if (c->codeword.n_cb && soft_buffer_repeats(&c->codeword, longest_block(c))) {
+        if (c->codeword.n_cb && soft_buffer_repeats(&c->codeword, c->longest)) {
             const softqam_segment later = parts[0];
             parts[0] = parts[1];
             parts[1] = later;
@@ -294,7 +288,7 @@ static void ask_for_block(source *self, const cut *c, bool is_good)
 {
     uint64_t first_bit = BETWEEN, n_bits = BETWEEN;
     const size_t r = c->codeword.n_code_blocks > 0 ? take_byte(self) % c->codeword.n_code_blocks : 0;
-    size_t j = 0, first = 0;
+    size_t first = 0;
     const softqam_status status =
         softqam_codeword_block(&c->codeword, (unsigned)c->n_bits, (unsigned)c->n_layers, r, &first_bit, &n_bits);
     if (!is_good) {
@@ -303,9 +297,8 @@ static void ask_for_block(source *self, const cut *c, bool is_good)
         return;
     }
     for (size_t k = 0; k < r; k++)
-        first += is_transmitted(&c->codeword, k) ? block_symbols(c, j++) * c->n_bits : 0;
-    require(status == SOFTQAM_OK && first_bit == first);
-    require(n_bits == (is_transmitted(&c->codeword, r) ? block_symbols(c, j) * c->n_bits : 0));
+        first += lengths[k];
+    require(status == SOFTQAM_OK && first_bit == first && n_bits == lengths[r]);
 }
 
 void use_codeword(source *self, const softqam_demodulator *demodulator, const softqam_demodulator *definition,
