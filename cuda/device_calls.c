@@ -54,7 +54,7 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
         error = softqam_launch_add(&launch, &segment, 0.0f);
     }
     if (error == cudaSuccess)
-        error = softqam_launch_end(&launch);
+        error = softqam_launch_flush(&launch);
     const softqam_status status = softqam_cuda_status(error, "launching the kernel");
     softqam_device_leave(&scope);
     return status;

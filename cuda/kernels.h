@@ -208,7 +208,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
 cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value);
 
 /* Launches what has been collected since the begin or the last launch. */
-cudaError_t softqam_launch_end(softqam_launch *launch);
+cudaError_t softqam_launch_flush(softqam_launch *launch);
 
 /* Launches for segments that lie in device memory, as does their number: at most max_segments of max_symbols symbols
  * together; what is more is left out. */

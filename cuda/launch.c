@@ -403,7 +403,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
     launch->has_soft = false;
 }
 
-cudaError_t softqam_launch_end(softqam_launch *launch)
+cudaError_t softqam_launch_flush(softqam_launch *launch)
 {
     const unsigned n_segments = launch->n_segments;
     cudaError_t error = cudaSuccess;
@@ -424,7 +424,7 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
     const bool has_soft = softqam_segment_has_soft_buffers(segment);
     const unsigned capacity = has_soft || launch->has_soft ? FEW_SEGMENTS : launch->capacity;
     if (launch->n_segments >= capacity)
-        error = softqam_launch_end(launch);
+        error = softqam_launch_flush(launch);
     const unsigned k = launch->n_segments++;
     softqam_kernel_segment *to = &launch->segments[k];
     softqam_kernel_segment_make(to, segment, &launch->defaults);

@@ -223,7 +223,7 @@ static softqam_status launch_chunk(const run *r, const slot *s, chunk_memory dev
         error = softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f);
     }
     if (error == cudaSuccess)
-        error = softqam_launch_end(&launch);
+        error = softqam_launch_flush(&launch);
     return softqam_cuda_status(error, "launching the kernel");
 }
 
@@ -430,7 +430,7 @@ static softqam_status find_routes(run *r)
         segment = softqam_segment_at(r->list, k);
     const size_t n = segment.n_symbols;
     const bool is_alone = r->list->n_segments == 1;
-    const bool has_noise = softqam_params_take_noise(params);
+    const bool has_noise = softqam_params_have_llrs(params);
     const bool has_noise_each = segment.noise_stride == 1 && segment.n_layers == 1;
     const bool has_one_noise = segment.noise_stride == 0 && segment.n_layers == 1;
     r->in = ROUTE_STAGED;

@@ -144,7 +144,7 @@ void softqam_context_release(softqam_context *context)
         free_context(context);
 }
 
-void softqam_context_join(softqam_context *context, softqam_context_entry *member)
+void softqam_context_add_demodulator(softqam_context *context, softqam_context_entry *member)
 {
     pthread_mutex_lock(&context->mutex);
     member->previous = NULL;
@@ -155,7 +155,7 @@ void softqam_context_join(softqam_context *context, softqam_context_entry *membe
     pthread_mutex_unlock(&context->mutex);
 }
 
-void softqam_context_leave(softqam_context *context, softqam_context_entry *member)
+void softqam_context_remove_demodulator(softqam_context *context, softqam_context_entry *member)
 {
     pthread_mutex_lock(&context->mutex);
     if (member->previous)

@@ -43,8 +43,8 @@ softqam_status softqam_context_hold_default(softqam_context **context);
 void softqam_context_hold(softqam_context *context);
 
 /* A demodulator's entry in the list and exit from it. */
-void softqam_context_join(softqam_context *context, softqam_context_entry *member);
-void softqam_context_leave(softqam_context *context, softqam_context_entry *member);
+void softqam_context_add_demodulator(softqam_context *context, softqam_context_entry *member);
+void softqam_context_remove_demodulator(softqam_context *context, softqam_context_entry *member);
 
 /* Frees the context with its last holder. */
 void softqam_context_release(softqam_context *context);

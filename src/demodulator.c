@@ -47,7 +47,7 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
     softqam_float_leave(environment);
     demodulator->params.kernels = softqam_gpu_backend.choose_kernels(&demodulator->params);
     demodulator->member.params = &demodulator->params;
-    softqam_context_join(demodulator->context, &demodulator->member);
+    softqam_context_add_demodulator(demodulator->context, &demodulator->member);
     *out = demodulator;
     return SOFTQAM_OK;
 }
@@ -56,7 +56,7 @@ void softqam_demodulator_destroy(softqam_demodulator *demodulator)
 {
     if (!demodulator)
         return;
-    softqam_context_leave(demodulator->context, &demodulator->member);
+    softqam_context_remove_demodulator(demodulator->context, &demodulator->member);
     softqam_context_release(demodulator->context);
     free(demodulator);
 }

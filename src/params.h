@@ -72,8 +72,8 @@ HOST_AND_DEVICE static inline unsigned softqam_symbol_bits(softqam_modulation mo
     return modulation < SOFTQAM_MODULATION_QPSK ? 1 : 2 * (unsigned)softqam_axis_bits(modulation);
 }
 
-/* Whether the output is scaled by noise. */
-static inline bool softqam_params_take_noise(const softqam_params *params)
+/* Whether the output is LLRs, which noise scales. */
+static inline bool softqam_params_have_llrs(const softqam_params *params)
 {
     return params->output_format != SOFTQAM_OUTPUT_U8;
 }

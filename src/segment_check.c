@@ -251,7 +251,7 @@ static softqam_status check_layer(const softqam_params *params, const softqam_se
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "out is NULL");
     if (softqam_segment_has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.buffers is NULL");
-    if (softqam_params_take_noise(params) && !layer->noise_var)
+    if (softqam_params_have_llrs(params) && !layer->noise_var)
         return fail_in_layer(segment, k, "noise_var is NULL, which LLRs need");
     if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
         return fail_in_layer(segment, k, "noise_var is not aligned to 4 bytes");
@@ -266,7 +266,7 @@ static softqam_status check_pointers(const softqam_params *params, const softqam
 {
     const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     softqam_status status = SOFTQAM_OK;
-    if (!softqam_params_take_noise(params) && (segment->layers[0].noise_var || segment->layers[0].gain))
+    if (!softqam_params_have_llrs(params) && (segment->layers[0].noise_var || segment->layers[0].gain))
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is given, which u8 soft bits do not take",
                             segment->layers[0].gain ? "gain" : "noise_var");
     for (unsigned k = 0; k < n_layers && segment->n_symbols > 0 && status == SOFTQAM_OK; k++)
@@ -413,7 +413,7 @@ softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_li
 
 /* Whether a segment of one layer to one run of LLRs has pointers and memory that are right, as nearly all have: of
  * others check_pointers() and check_memory() say what is wrong. */
-static inline bool is_plainly_right(const softqam_params *params, const softqam_segment *segment)
+static inline bool passes_quick_check(const softqam_params *params, const softqam_segment *segment)
 {
     const softqam_layer *layer = &segment->layers[0];
     const uintptr_t first = (uintptr_t)layer->symbols, noise = (uintptr_t)layer->noise_var,
@@ -423,7 +423,7 @@ static inline bool is_plainly_right(const softqam_params *params, const softqam_
     const uintptr_t out_end =
         out + n * softqam_params_output_nbytes(params, softqam_segment_modulation(params, segment));
     const uintptr_t large = (uintptr_t)1 << 62; /* nothing overflows below it */
-    return softqam_params_take_noise(params) && segment->n_layers <= 1 &&
+    return softqam_params_have_llrs(params) && segment->n_layers <= 1 &&
            (segment->symbol_stride | segment->noise_stride) <= 1 && !layer->symbols_q && !layer->gain &&
            segment->plane_stride == 0 && !softqam_segment_has_codeword(segment) && first && noise && out &&
            noise % sizeof(float) == 0 && (first | noise | out) < large && n < large >> 8 &&
@@ -435,7 +435,7 @@ static softqam_status check_segment(const softqam_segment_list *list, size_t k)
 {
     const softqam_segment *segment = &list->segments[k];
     softqam_status status = check_fields(list->params, segment);
-    if (status == SOFTQAM_OK && is_plainly_right(list->params, segment))
+    if (status == SOFTQAM_OK && passes_quick_check(list->params, segment))
         return SOFTQAM_OK;
     if (status == SOFTQAM_OK)
         status = check_pointers(list->params, segment);
@@ -486,7 +486,7 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softq
     list->out_nbytes = n_symbols * softqam_params_output_nbytes(params, params->modulation);
     list->has_gains = list->has_block_buffers = list->adds = list->repeats = false;
     list->checkpoints = NULL;
-    if (is_plainly_right(params, segment))
+    if (passes_quick_check(params, segment))
         return SOFTQAM_OK;
     const softqam_status status = check_pointers(params, segment);
     return status == SOFTQAM_OK && n_symbols > 0 ? check_memory(params, segment) : status;

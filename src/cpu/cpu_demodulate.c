@@ -237,7 +237,7 @@ static void load_tile(span *s, size_t first, tile_memory *tile)
     call->components = load_symbols(s, first, tile);
     call->noise = load_noise(s, false, first, tile->noise);
     call->gains = load_noise(s, true, first, (float *)(void *)tile->symbols);
-    if (softqam_params_take_noise(s->params))
+    if (softqam_params_have_llrs(s->params))
         load_ahead(s, first);
     if (s->segment->descramble)
         call->sequence = load_sequence(s, first, tile);

@@ -100,13 +100,13 @@ VEC float min_weight_of(int m, softqam_output_format output, softqam_noise_kind 
 
 /* A function that all loops share: neither inlined nor, by gcc, copied for the constants of each. */
 #ifdef __clang__
-#define ONCE static __attribute__((noinline))
+#define NOT_INLINED static __attribute__((noinline))
 #else
-#define ONCE static __attribute__((noinline, noclone))
+#define NOT_INLINED static __attribute__((noinline, noclone))
 #endif
 
 /* The lines of the opposite sign. */
-ONCE void negate_lines(const softqam_llr_table *table, softqam_llr_table *negated)
+NOT_INLINED void negate_lines(const softqam_llr_table *table, softqam_llr_table *negated)
 {
     *negated = *table;
     for (int k = 0; k < MAX_AXIS_BITS; k++)

@@ -215,9 +215,9 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
         store_both(m, output, constants, at.out, &of_a, &of_b, flips);
 }
 
-/* Two steps of de-interleaved s8 at once. */
-VEC void double_step(int m, softqam_noise_kind kind, bool is_exact, const llr_constants *constants, llr_position at,
-                     gains_ahead *ahead, tile_ranges *ranges)
+/* A double step: two of de-interleaved s8 at once. */
+VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, const llr_constants *constants, llr_position at,
+                        gains_ahead *ahead, tile_ranges *ranges)
 {
     const softqam_output_format output = SOFTQAM_OUTPUT_S8;
     const bool has_gains = softqam_has_gains(kind);
@@ -256,7 +256,7 @@ VEC void double_step(int m, softqam_noise_kind kind, bool is_exact, const llr_co
                            : fast_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, constants, components[q],
                                        fast_row_of(m, &constants->table, components[q]), weight, none, ranges);
     }
-    store_double_step(m, constants, at.out, llrs, step_flips(m, output, constants, at.bit, &shifted));
+    store_s8_planes(m, constants, at.out, llrs, step_flips(m, output, constants, at.bit, &shifted));
 }
 
 VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
@@ -281,7 +281,7 @@ VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout
         if (has_ahead)
             prefetch_outputs(at.ahead, n_step * at.ahead_nbytes);
         if (n_step == PLANE_SYMBOLS)
-            double_step(m, kind, is_exact, constants, at, &ahead, &ranges);
+            s8_planes_step(m, kind, is_exact, constants, at, &ahead, &ranges);
         else
             llr_step(m, output, layout, kind, is_exact, constants, at, &ahead, &ranges);
     } while (next_step(m, n_step, &at, &n_symbols));

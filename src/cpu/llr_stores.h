@@ -243,8 +243,8 @@ VEC void flip_planes(int m, const unsigned char *flips, vec_bytes planes[])
 }
 
 /* The four registers of a double step (vec_plane_components()). */
-VEC void store_double_step(int m, const llr_constants *constants, unsigned char *out, const llr_registers llrs[4],
-                           const unsigned char *flips)
+VEC void store_s8_planes(int m, const llr_constants *constants, unsigned char *out, const llr_registers llrs[4],
+                         const unsigned char *flips)
 {
     vec_bytes planes[MAX_AXIS_BITS];
     VEC_UNROLL

@@ -40,7 +40,7 @@ VEC void track_metric(int m, softqam_output_format output, tile_ranges *ranges, 
 }
 
 /* The largest magnitude of a tile's components, divided by their gains where it has gains. */
-ONCE float largest_component(const float *components, const float *gains, size_t n_symbols)
+NOT_INLINED float largest_component(const float *components, const float *gains, size_t n_symbols)
 {
     vec_u32 largest = vec_splat_u32(0);
     for (size_t done = 0; done < n_symbols; done += LANES) {
@@ -200,8 +200,8 @@ static void divide_by_gains(const softqam_loop_call *call, float scale, size_t f
 }
 
 /* n_symbols of a call from symbol `first` on, a multiple of 8, by the call's own loop. Their LLRs begin at `out`. */
-ONCE void loop_of_divided(softqam_loop *loop, const softqam_loop_call *call, float scale, size_t first,
-                          size_t n_symbols, size_t n_bits, size_t symbol_nbytes)
+NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *call, float scale, size_t first,
+                                 size_t n_symbols, size_t n_bits, size_t symbol_nbytes)
 {
     divided_symbols divided;
     softqam_loop_call part = *call;

@@ -110,7 +110,7 @@ softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, co
 
 static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const softqam_params *params, int axis_bits)
 {
-    if (!softqam_params_take_noise(params))
+    if (!softqam_params_have_llrs(params))
         return variant->soft_bits;
     return variant->llrs[axis_bits].by_format[params->output_format];
 }
@@ -122,13 +122,13 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->gold = variant->gold;
     loops->gather = variant->gather;
     loops->add = softqam_soft_add_of(params->output_format);
-    if (softqam_params_take_noise(params) && variant->add[params->output_format])
+    if (softqam_params_have_llrs(params) && variant->add[params->output_format])
         loops->add = variant->add[params->output_format];
     loops->min_symbols = variant->min_symbols;
     loops->takes_symbols =
-        softqam_params_take_noise(params) && params->input_format == SOFTQAM_INPUT_CF32 && params->input_scale == 1.0f;
-    loops->converts = variant->soft_bits_convert && !softqam_params_take_noise(params);
-    loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_take_noise(params) &&
+        softqam_params_have_llrs(params) && params->input_format == SOFTQAM_INPUT_CF32 && params->input_scale == 1.0f;
+    loops->converts = variant->soft_bits_convert && !softqam_params_have_llrs(params);
+    loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_have_llrs(params) &&
                                 softqam_is_scale_for_flushing(params->input_scale);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);

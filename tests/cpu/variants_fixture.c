@@ -91,7 +91,7 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
     const softqam_llr_scale scale = softqam_params_llr_scale(params, &plain);
     softqam_cpu_loops loops;
     softqam_cpu_loops_choose(&loops, variant, params);
-    const bool takes_noise = softqam_params_take_noise(params);
+    const bool takes_noise = softqam_params_have_llrs(params);
     float weight = 0;
     if (takes_noise && call->noise == SOFTQAM_ONE_WEIGHT) {
         weight = llr_weight(scale.steps_per_nat, noise[0], params->noise_form == SOFTQAM_NOISE_FORM_INVERSE);

@@ -128,7 +128,7 @@ static void run_kernel(void *context)
         if (soft)
             add_soft_buffers(&segment.codeword, soft);
         for (unsigned layer = 0; layer < segment.n_layers; layer++)
-            if (softqam_params_take_noise(&self->params) && !segment.layers[layer].noise_var)
+            if (softqam_params_have_llrs(&self->params) && !segment.layers[layer].noise_var)
                 segment.layers[layer].noise_var = &self->segments[k].noise_value;
         softqam_segment_list list = softqam_segment_list_of(&self->params, &segment, 1);
         list.n_symbols = segment.n_symbols;
@@ -164,7 +164,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
     launch->has_soft = false;
 }
 
-cudaError_t softqam_launch_end(softqam_launch *launch)
+cudaError_t softqam_launch_flush(softqam_launch *launch)
 {
     static const fake_kernel fake = {run_kernel, sizeof(kernel)};
     if (launch->n_segments == 0)
@@ -190,7 +190,7 @@ cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *se
         return cudaSuccess;
     const bool has_soft = softqam_segment_has_soft_buffers(segment);
     if (launch->n_segments >= (has_soft || launch->has_soft ? FEW_SEGMENTS : launch->capacity))
-        error = softqam_launch_end(launch);
+        error = softqam_launch_flush(launch);
     const unsigned k = launch->n_segments++;
     softqam_kernel_segment *added = &launch->segments[k];
     softqam_kernel_segment_make(added, segment, &launch->defaults);
