@@ -209,13 +209,14 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
 }
 
 /* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest bits are
- * the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. */
-VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight) { return vec_fma(metric, weight, vec_splat(ROUNDING_CONSTANT)); }
+ * the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `rounding`: that constant, in the metric's
+ * unit. */
+VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight, vec_f32 rounding) { return vec_fma(metric, weight, rounding); }
 
 /* The same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */
 VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 most)
 {
-    return vec_min(vec_max(llr_sum(metric, weight), least), most);
+    return vec_min(vec_max(llr_sum(metric, weight, vec_splat(ROUNDING_CONSTANT)), least), most);
 }
 
 /* Metric and weight to an LLR in nats. `limit` is the format's largest finite value. */

@@ -69,7 +69,7 @@ VEC bool next_step(int m, size_t n_step, llr_position *at, size_t *n_left)
  * a limit costs little. */
 VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight)
 {
-    const vec_f32 sum = vec_fma(metric, weight, constants->rounding);
+    const vec_f32 sum = llr_sum(metric, weight, constants->rounding);
     const vec_mask kept = vec_are_different(vec_shift_left(vec_bits(weight), 1), vec_splat_u32(0));
     switch (output) {
     case SOFTQAM_OUTPUT_S8:
@@ -104,7 +104,8 @@ VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_lay
 VEC vec_f32 exact_llr(int m, softqam_output_format output, const llr_constants *constants, vec_mask valid,
                       vec_f32 metric, vec_f32 weight)
 {
-    const vec_f32 sum = vec_mul(llr_sum(metric, weight), vec_splat(metric_unit(m, output)));
+    const vec_f32 sum =
+        vec_mul(llr_sum(metric, weight, vec_splat(ROUNDING_CONSTANT)), vec_splat(metric_unit(m, output)));
     if (output == SOFTQAM_OUTPUT_S8) /* packing limits what is too large, but a sum below zero has bits out of order */
         return vec_choose(valid, vec_max(sum, constants->min_sum), constants->rounding);
     if (output == SOFTQAM_OUTPUT_S16)
