@@ -89,8 +89,7 @@ static inline softqam_kernel_defaults softqam_kernel_defaults_of(const softqam_p
     };
 }
 
-static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
-                  offsetof(softqam_codeword, reserved) == 72,
+static_assert(SEGMENT_RESERVED == 764,
               "the two functions below take the new field, and is_plain() in launch.c asks for it");
 
 HOST_AND_DEVICE static inline void softqam_kernel_codeword_make(softqam_kernel_segment *to, const softqam_segment *from)

@@ -203,6 +203,7 @@ static chunk_memory host_memory(const run *r, const slot *s)
 
 /* Launches the kernel for a slot's chunk: each span is a segment of its own in the device's memory, with its own scale,
  * noise and modulation. A noise value that is a whole segment's is read here, and goes as an argument. */
+static_assert(SEGMENT_RESERVED == 764, "a chunk has the new field as its kernel sees it");
 static softqam_status launch_chunk(const run *r, const slot *s, chunk_memory device)
 {
     softqam_launch launch;

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <softqam/softqam.h>
@@ -19,6 +20,12 @@
 
 /* From QPSK on each has one more bit an axis. */
 static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
+
+/* Where the reserved fields of a segment are. What takes every field of a segment asserts it: a field that takes the
+ * place of a reserved one stops the build there. */
+#define SEGMENT_RESERVED                                                                                               \
+    (offsetof(softqam_segment, reserved_word) + offsetof(softqam_segment, reserved) +                                  \
+     offsetof(softqam_layer, reserved) + offsetof(softqam_codeword, reserved))
 
 /* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {

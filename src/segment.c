@@ -10,12 +10,8 @@ _Static_assert(sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layer
                    offsetof(softqam_segment, reserved) == 384,
                "softqam_segment's layout is a promise");
 
-/* What takes every field of a segment asserts this: a field that takes the place of a reserved one stops the build
- * there.
- */
-_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
-                   offsetof(softqam_codeword, reserved) == 72,
-               "check, complete and copy the new field, and set it in softqam_segment_set_call()");
+_Static_assert(SEGMENT_RESERVED == 764,
+               "complete, copy and cut the new field (softqam_segment_at, _span, _set_call); layers.h may ask for it");
 
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {

@@ -10,9 +10,7 @@
 #include "segment.h"
 #include "soft_buffer.h"
 
-_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
-                   offsetof(softqam_codeword, reserved) == 72,
-               "check the new field");
+_Static_assert(SEGMENT_RESERVED == 764, "check the new field; passes_quick_check() asks for it");
 
 /* Bytes of memory from `first` on. */
 typedef struct memory_range {

@@ -76,9 +76,7 @@ typedef struct span {
     size_t sequence_end;
 } span;
 
-_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
-                   offsetof(softqam_codeword, reserved) == 72,
-               "open_span() takes the new field");
+_Static_assert(SEGMENT_RESERVED == 764, "set_noise() and open_span() take the new field");
 
 /* What a loop is to know of the noise and gains of a segment's symbols from `first` on, as they lie: with is_one one
  * weight, which is put to *weight. */

@@ -64,9 +64,7 @@ static void add_soft_buffers(softqam_codeword *codeword, const softqam_kernel_so
     codeword->combine = from->combines;
 }
 
-_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
-                   offsetof(softqam_codeword, reserved) == 72,
-               "put the new field back");
+_Static_assert(SEGMENT_RESERVED == 764, "put the new field back");
 
 /* A codeword's layers, which were interleaved where a kernel's segment is one run of all. */
 static void add_layers(softqam_segment *segment, size_t symbol_nbytes)

@@ -3,6 +3,7 @@
 #include "layout.h"
 
 #include <algorithm>
+#include <cstddef>
 
 layout::layout(const call_options &of_call, softqam_modulation of_symbols)
     : options(of_call), modulation(of_symbols), bits(softqam_bits_per_symbol(of_symbols))
@@ -251,6 +252,9 @@ const char *layout::place(const argument &of, int64_t first, int64_t *count) con
     return at;
 }
 
+static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
+                  offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
+              "segment_at() sets the new field");
 softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const
 {
     softqam_segment segment{};
