@@ -215,6 +215,7 @@ static unsigned plain_block_groups(size_t n_groups, unsigned resident_blocks, un
     return (unsigned)n_tiles * BLOCK_THREADS;
 }
 
+static_assert(N_OUTPUT_FORMATS == 5, "steps are those of s8 and s16 alone");
 static softqam_llr_limit llr_limit_of(const softqam_params *params)
 {
     const float limit = params->llr_limit;

@@ -14,6 +14,7 @@ const nr_constellation nr_1024qam = {"1024QAM", 10, 5, 682, false};
 const nr_constellation *const nr_constellations[NR_CONSTELLATIONS] = {
     &nr_pi_2_bpsk, &nr_bpsk, &nr_qpsk, &nr_16qam, &nr_64qam, &nr_256qam, &nr_1024qam,
 };
+_Static_assert(NR_CONSTELLATIONS == 7, "each");
 
 bool nr_is_bpsk(const nr_constellation *constellation) { return constellation->n_bits == 1; }
 

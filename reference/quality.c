@@ -38,6 +38,7 @@ static const struct modulation {
     {&nr_64qam, SOFTQAM_MODULATION_64QAM},        {&nr_256qam, SOFTQAM_MODULATION_256QAM},
     {&nr_1024qam, SOFTQAM_MODULATION_1024QAM},
 };
+_Static_assert(NR_CONSTELLATIONS == 7, "each");
 
 /* The components v, each as a symbol; the probability of being received at each with a bit of the axis a 0 or a 1; and
  * the LLRs there. */

@@ -100,7 +100,7 @@ static void combine_f32(void *values, const void *llrs, float limit, size_t n)
     combine(SOFTQAM_OUTPUT_F32, values, llrs, limit, n);
 }
 
-_Static_assert(N_LLR_FORMATS == 4, "COMBINE_LOOPS has one for each");
+_Static_assert(N_OUTPUT_FORMATS == 5, "COMBINE_LOOPS has one for each but u8");
 #define COMBINE_LOOPS                                                                                                  \
     {                                                                                                                  \
         [SOFTQAM_OUTPUT_S8] = combine_s8, [SOFTQAM_OUTPUT_S16] = combine_s16,                                          \

@@ -62,6 +62,7 @@ VEC float float_of_bits(uint32_t bits)
     return a;
 }
 
+_Static_assert(N_OUTPUT_FORMATS == 5, "each has a range");
 VEC fast_range fast_range_of(int m, softqam_output_format output)
 {
     fast_range range = fast_range_f32;

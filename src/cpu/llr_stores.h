@@ -6,6 +6,8 @@
 
 #include "llr_constants.h"
 
+_Static_assert(N_OUTPUT_FORMATS == 5, "is_stored_alone() and the stores, which ask for s8, s16 and f32, know each");
+
 /* s8. A step's LLRs are rounded sums in registers of components, one a bit of the axis; they leave by
  * way of words and bytes, packed from two registers each. In a 128-bit part lie two symbols' components, I and Q in
  * turns; the LLRs of these two symbols, 4 m bytes, are a unit. */

@@ -93,11 +93,9 @@ _Static_assert(N_INPUT_FORMATS == 4, "CONVERT_LOOPS has one for each");
 
 /* Loops of one modulation, by format and layout; LLR_LOOPS() names them by what BY_LAYOUT makes of name_s8 and so on.
  */
-enum { N_LLR_FORMATS = SOFTQAM_OUTPUT_U8 };
-_Static_assert(N_OUTPUT_FORMATS == N_LLR_FORMATS + 1 && SOFTQAM_OUTPUT_F32 == N_LLR_FORMATS - 1,
-               "LLR_LOOPS(), variant.c, llr_loops.h and portable.c have loops for each");
+_Static_assert(N_OUTPUT_FORMATS == 5, "LLR_LOOPS(), variant.c, llr_loops.h and portable.c have loops for each but u8");
 typedef struct softqam_llr_loops {
-    softqam_loop *by_format[N_LLR_FORMATS][SOFTQAM_LLR_LAYOUTS];
+    softqam_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
 } softqam_llr_loops;
 #define LLR_LOOPS(name, BY_LAYOUT)                                                                                     \
     {                                                                                                                  \

@@ -17,8 +17,8 @@ typedef struct softqam_cpu_variant {
     const softqam_llr_loops *llrs; /* by bits an axis */
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
-    softqam_soft_add *add[N_LLR_FORMATS]; /* by output format; NULL: the portable ones */
-    size_t min_symbols;                   /* that a loop takes; convert takes any number */
+    softqam_soft_add *add[N_OUTPUT_FORMATS]; /* by output format; NULL: the portable ones */
+    size_t min_symbols;                      /* that a loop takes; convert takes any number */
     bool flushes_subnormals;
     size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
 } softqam_cpu_variant;

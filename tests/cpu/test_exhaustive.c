@@ -503,6 +503,7 @@ static void run_llrs(softqam_output_format output)
     run_set(&edges_all, SOFTQAM_INPUT_CF32, output, SOFTQAM_NOISE_N0, comparison());
 }
 
+_Static_assert(N_OUTPUT_FORMATS == 5, "a test for each");
 HARNESS_TEST(test_s8) { run_llrs(SOFTQAM_OUTPUT_S8); }
 
 HARNESS_TEST(test_s16) { run_llrs(SOFTQAM_OUTPUT_S16); }

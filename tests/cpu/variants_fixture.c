@@ -56,6 +56,7 @@ variants_call variants_call_at(int k)
     static const softqam_modulation others[] = {SOFTQAM_MODULATION_BPSK,  SOFTQAM_MODULATION_PI2_BPSK,
                                                 SOFTQAM_MODULATION_QPSK,  SOFTQAM_MODULATION_16QAM,
                                                 SOFTQAM_MODULATION_64QAM, SOFTQAM_MODULATION_1024QAM};
+    _Static_assert(sizeof others / sizeof others[0] == N_MODULATIONS - 1, "each");
     const int kind = k - 1, other = kind - N_KINDS;
     if (k == 0)
         return variants_default_call(SOFTQAM_MODULATION_256QAM, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT);

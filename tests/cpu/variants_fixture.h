@@ -8,6 +8,10 @@
 #include "cpu/variant.h"
 #include "harness.h"
 
+_Static_assert(HARNESS_N_MODULATIONS == N_MODULATIONS && HARNESS_N_INPUT_FORMATS == N_INPUT_FORMATS &&
+                   HARNESS_N_OUTPUT_FORMATS == N_OUTPUT_FORMATS,
+               "harness.h counts as formats.h does");
+
 /* Streams of random numbers: one a test, so that a test gives the same alone as among the others. */
 enum {
     STREAM_SETS = 1,

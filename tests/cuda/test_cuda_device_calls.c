@@ -87,10 +87,10 @@ HARNESS_TEST(test_borders)
     const size_t nbytes = N * HARNESS_MAX_SYMBOL_BITS * sizeof(float);
     uint8_t *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
     uint8_t *d_out = copy_to_device(got, nbytes);
-    for (int out = SOFTQAM_OUTPUT_S8; out <= SOFTQAM_OUTPUT_F32; out++)
-        for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= HARNESS_N_MODULATIONS; m++) {
             harness_setup setup = harness_default_setup();
-            setup.demodulator.output_format = (softqam_output_format)out;
+            setup.demodulator.output_format = harness_llr_formats[k];
             setup.demodulator.modulation = (softqam_modulation)m;
             setup.context.backend = SOFTQAM_BACKEND_CPU;
             softqam_demodulator *cpu = harness_create(&setup);
@@ -104,8 +104,8 @@ HARNESS_TEST(test_borders)
             CUDA(cudaMemcpy(got, d_out, written, cudaMemcpyDeviceToHost));
             for (size_t at = 0; at < written; at++)
                 if (got[at] != expected[at])
-                    fail_msg("%s, modulation %d: byte %zu is %d, not %d", harness_output_names[out], m, at, got[at],
-                             expected[at]);
+                    fail_msg("%s, modulation %d: byte %zu is %d, not %d", harness_output_names[harness_llr_formats[k]],
+                             m, at, got[at], expected[at]);
             softqam_demodulator_destroy(cuda);
             softqam_demodulator_destroy(cpu);
         }

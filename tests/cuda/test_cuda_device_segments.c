@@ -64,7 +64,7 @@ static void choose_llr_fields(device_slot *self, harness_random *random, softqam
 {
     static const softqam_noise_form forms[] = {SOFTQAM_NOISE_FORM_DEFAULT, SOFTQAM_NOISE_FORM_N0,
                                                SOFTQAM_NOISE_FORM_INVERSE};
-    segment->modulation = (softqam_modulation)harness_random_below(random, SOFTQAM_MODULATION_1024QAM + 1);
+    segment->modulation = (softqam_modulation)harness_random_below(random, HARNESS_N_MODULATIONS + 1);
     segment->noise_form = forms[harness_random_below(random, 3)];
     if (segment->modulation != SOFTQAM_MODULATION_PI2_BPSK)
         segment->n_layers = (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS + 1);

@@ -111,7 +111,7 @@ static size_t choose_bits(fixture *self, test_codeword *c)
 {
     softqam_segment *segment = &c->segment;
     softqam_codeword *codeword = &segment->codeword;
-    segment->modulation = (softqam_modulation)(1 + below(self, SOFTQAM_MODULATION_1024QAM));
+    segment->modulation = (softqam_modulation)(1 + below(self, HARNESS_N_MODULATIONS));
     segment->n_layers =
         segment->modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1 : 1 + (unsigned)below(self, SOFTQAM_MAX_LAYERS);
     const size_t n_bits = softqam_bits_per_symbol(segment->modulation) * segment->n_layers;

@@ -58,8 +58,8 @@ void require_invalid(softqam_status status)
 
 static bool is_scale(float scale) { return scale >= 0.0f && isfinite(scale); }
 
-_Static_assert(offsetof(softqam_segment, reserved) == 384 && offsetof(softqam_layer, reserved) == 32 &&
-                   offsetof(softqam_codeword, reserved) == 72,
+_Static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
+                   offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
                "choose values for the new field, and say which are refused");
 
 static bool is_llr_scale(float scale, softqam_output_format format)
@@ -141,7 +141,7 @@ static void take_fields(source *self, piece *p, const softqam_demodulator_config
         p->is_good = !p->has_gains || config->output_format != SOFTQAM_OUTPUT_U8;
     }
     if (unusual & 2) {
-        segment->modulation = (softqam_modulation)take_choice(self, SOFTQAM_MODULATION_1024QAM + 1);
+        segment->modulation = (softqam_modulation)take_choice(self, MODULATION_COUNT + 1);
         const bool is_256qam =
             segment->modulation == SOFTQAM_MODULATION_DEFAULT || segment->modulation == SOFTQAM_MODULATION_256QAM;
         p->is_good =

@@ -6,6 +6,8 @@
 
 #include <softqam/softqam.h>
 
+#include "common/modulation.h"
+#include "common/sample_format.h"
 #include "fuzz.h"
 
 /* Symbols of a segment, at most; and what outputs hold where nothing is written. */

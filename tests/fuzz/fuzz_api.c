@@ -81,7 +81,7 @@ static bool take_config(source *self, softqam_demodulator_config *config)
     const uint8_t unusual = take_byte(self);
     softqam_demodulator_config_init(config);
     config->input_format = (softqam_input_format)take_choice(self, 4);
-    config->output_format = (softqam_output_format)take_choice(self, SOFTQAM_OUTPUT_U8 + 1);
+    config->output_format = (softqam_output_format)take_choice(self, N_LIBRARY_FORMATS);
     config->sign = (softqam_sign)take_choice(self, 2);
     config->noise = (softqam_noise)take_choice(self, 2);
     config->noise_form = (softqam_noise_form)take_choice(self, 3);
@@ -94,7 +94,7 @@ static bool take_config(source *self, softqam_demodulator_config *config)
     if (unusual & 2)
         take(self, &config->llr_scale, sizeof config->llr_scale);
     if (unusual & 4)
-        config->modulation = (softqam_modulation)take_choice(self, SOFTQAM_MODULATION_1024QAM + 1);
+        config->modulation = (softqam_modulation)take_choice(self, MODULATION_COUNT + 1);
     return !(unusual & 8) || take_reserved(self, &config->reserved_word, config->reserved);
 }
 

@@ -9,6 +9,7 @@
 
 #include <softqam/softqam.h>
 
+#include "common/sample_format.h"
 #include "demod_call.h"
 #include "fuzz.h"
 
@@ -49,14 +50,9 @@ static void compose(const uint8_t *fields, size_t n_fields, char text[MAX_TEXT])
 
 static int call(softqam_output_format format, bool verify, const char *input_name)
 {
-    static const char *const formats[] = {[SOFTQAM_OUTPUT_S8] = "s8",
-                                          [SOFTQAM_OUTPUT_S16] = "s16",
-                                          [SOFTQAM_OUTPUT_F16] = "f16",
-                                          [SOFTQAM_OUTPUT_F32] = "f32",
-                                          [SOFTQAM_OUTPUT_U8] = "u8"};
     char input[PATH_MAX], output[PATH_MAX];
     const char *argv[20] = {"demod", "-q",     "--backend", "cpu",  "--threads", "1",
-                            "-m",    "256qam", "--c-init",  "none", "-o",        formats[format]};
+                            "-m",    "256qam", "--c-init",  "none", "-o",        sample_format_output_name(format)};
     int argc = 12;
     if (format != SOFTQAM_OUTPUT_U8) {
         argv[argc++] = "--noise-var";
@@ -78,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     if (nbytes < 3)
         return 0;
     const uint8_t what = data[0];
-    const softqam_output_format format = (softqam_output_format)(data[1] % (SOFTQAM_OUTPUT_U8 + 1));
+    const softqam_output_format format = (softqam_output_format)(data[1] % N_LIBRARY_FORMATS);
     size_t n_data = (size_t)data[1] | (size_t)data[2] << 8;
     nbytes -= 3;
     data += 3;

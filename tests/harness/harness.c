@@ -166,6 +166,7 @@ static void require_cpu_variant(void)
 
 softqam_modulation harness_modulation(void)
 {
+    _Static_assert(HARNESS_N_MODULATIONS == 7, "a name for each");
     static const char *const names[] = {"", "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"};
     const char *name = getenv("SOFTQAM_TEST_MODULATION");
     if (!name || !*name)

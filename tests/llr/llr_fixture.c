@@ -42,9 +42,11 @@ const nr_constellation *llr_constellation(softqam_modulation modulation)
         return &nr_64qam;
     case SOFTQAM_MODULATION_1024QAM:
         return &nr_1024qam;
-    default:
-        return &nr_256qam;
+    case SOFTQAM_MODULATION_DEFAULT:
+    case SOFTQAM_MODULATION_256QAM:
+        break;
     }
+    return &nr_256qam;
 }
 
 double llr_at(softqam_output_format format, const uint8_t *out, size_t i)

@@ -19,6 +19,8 @@ static const struct {
     {SOFTQAM_OUTPUT_S16, 0x1p-10F, 1000}, {SOFTQAM_OUTPUT_F16, 1, 0},           {SOFTQAM_OUTPUT_F32, 1, 0},
 };
 
+_Static_assert(HARNESS_N_LLR_FORMATS == 4, "scales of each");
+
 enum { N_FORMS_AND_SIGNS = 4 };
 
 const size_t specified_n_settings = HARNESS_COUNT(scales) * N_FORMS_AND_SIGNS;

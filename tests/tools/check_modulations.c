@@ -24,9 +24,10 @@
 /* In the order of softqam_modulation. */
 static const nr_constellation *const constellations[] = {NULL,      &nr_bpsk,  &nr_pi_2_bpsk, &nr_qpsk,
                                                          &nr_16qam, &nr_64qam, &nr_256qam,    &nr_1024qam};
+_Static_assert(sizeof constellations / sizeof constellations[0] == MODULATION_COUNT + 1, "each");
 
 #define FOR_EACH(modulation)                                                                                           \
-    for (softqam_modulation modulation = SOFTQAM_MODULATION_BPSK; modulation <= SOFTQAM_MODULATION_1024QAM;            \
+    for (softqam_modulation modulation = SOFTQAM_MODULATION_BPSK; modulation <= (softqam_modulation)MODULATION_COUNT;  \
          modulation++)
 
 /* The integral over a component of its squared distance to the nearest level, weighed with the density for each sent

@@ -9,7 +9,7 @@
 #include "gpu.h"
 #include "rows.h"
 
-enum { USUAL_DB = 25, N_INPUTS = 2, N_MODULATIONS = SOFTQAM_MODULATION_1024QAM };
+enum { USUAL_DB = 25, N_INPUTS = 2 };
 
 static const softqam_input_format inputs[N_INPUTS] = {SOFTQAM_INPUT_CF32, SOFTQAM_INPUT_CF16};
 
@@ -23,7 +23,7 @@ static bool range_row(size_t k, struct bench_case *c)
     static const float ranges[][2] = {{25, 25}, {28, 33}, {35, 40}, {20, 40}};
     enum { N_RANGES = sizeof ranges / sizeof ranges[0], N_ROWS = N_RANGES + 1 };
     const size_t range = k % N_ROWS;
-    if (k >= (size_t)N_MODULATIONS * N_INPUTS * N_ROWS)
+    if (k >= (size_t)MODULATION_COUNT * N_INPUTS * N_ROWS)
         return false;
     c->modulation = (softqam_modulation)(1 + k / N_ROWS / N_INPUTS);
     c->input = inputs[k / N_ROWS % N_INPUTS];
@@ -40,7 +40,7 @@ static bool range_row(size_t k, struct bench_case *c)
 
 static bool slot_row(size_t k, struct bench_case *c)
 {
-    if (k >= (size_t)N_MODULATIONS * N_INPUTS)
+    if (k >= (size_t)MODULATION_COUNT * N_INPUTS)
         return false;
     c->modulation = (softqam_modulation)(1 + k / N_INPUTS);
     c->input = inputs[k % N_INPUTS];
@@ -79,8 +79,8 @@ static void one_segment(struct bench_case *c) { c->n_segments = 1; }
 /* A slot and four slots, between two kernels. */
 static bool chain_row(size_t k, struct bench_case *c)
 {
-    static const softqam_output_format outputs[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
-                                                    SOFTQAM_OUTPUT_F32};
+#define LLR_FORMAT(value, name) SOFTQAM_OUTPUT_##value,
+    static const softqam_output_format outputs[] = {LLR_FORMAT_LIST(LLR_FORMAT)};
     enum { N_OUTPUTS = sizeof outputs / sizeof outputs[0] };
     if (k >= 2 * N_INPUTS * N_OUTPUTS)
         return false;

@@ -23,12 +23,12 @@ static const struct {
     {SOFTQAM_MODULATION_1024QAM, 25, 45, 35},
 };
 
-enum { N_MODULATIONS = sizeof means / sizeof means[0] };
+_Static_assert(sizeof means / sizeof means[0] == MODULATION_COUNT, "each");
 
 struct bench_input rows_fading(softqam_modulation modulation)
 {
     size_t k = 0;
-    while (k + 1 < N_MODULATIONS && means[k].modulation != modulation)
+    while (k + 1 < MODULATION_COUNT && means[k].modulation != modulation)
         k++;
     return (struct bench_input){.fades = true, .snr_db = (float)means[k].usual_db};
 }
@@ -36,12 +36,12 @@ struct bench_input rows_fading(softqam_modulation modulation)
 bool rows_of_fading(size_t k, struct bench_case *c)
 {
     size_t m = 0, n = 0; /* the modulation, and its rows */
-    for (; m < N_MODULATIONS; k -= n, m++) {
+    for (; m < MODULATION_COUNT; k -= n, m++) {
         n = (size_t)(means[m].highest_db - means[m].lowest_db) / STEP_DB + 2;
         if (k < n)
             break;
     }
-    if (m == N_MODULATIONS)
+    if (m == MODULATION_COUNT)
         return false;
     c->modulation = means[m].modulation;
     c->n_symbols = SLOT_SYMBOLS;
@@ -78,7 +78,7 @@ bool rows_of_layers(size_t k, struct bench_case *c)
 
 bool rows_of_modulations(size_t k, struct bench_case *c)
 {
-    if (k >= N_MODULATIONS)
+    if (k >= MODULATION_COUNT)
         return false;
     c->modulation = means[k].modulation;
     c->n_symbols = SLOT_SYMBOLS;
@@ -91,7 +91,7 @@ bool rows_of_erasures(size_t k, struct bench_case *c)
 {
     static const char *const names[] = {"one of 61 with infinite N0", "one of 61 NaN", "all NaN"};
     enum { N_NAMES = sizeof names / sizeof names[0] };
-    if (k >= (size_t)N_MODULATIONS * N_NAMES)
+    if (k >= (size_t)MODULATION_COUNT * N_NAMES)
         return false;
     c->modulation = means[k / N_NAMES].modulation;
     c->n_symbols = SLOT_SYMBOLS;

@@ -17,7 +17,9 @@ static const struct modulation modulations[] = {
     [SOFTQAM_MODULATION_1024QAM - FIRST] = {"1024qam", "1024QAM", 7, 10, 5, 682, false},
 };
 
-enum { N_MODULATIONS = sizeof modulations / sizeof modulations[0] };
+_Static_assert(sizeof modulations / sizeof modulations[0] == MODULATION_COUNT &&
+                   MODULATION_MAX_BITS == 2 * (MODULATION_COUNT - SOFTQAM_MODULATION_QPSK + 1),
+               "modulation.h knows each");
 
 const struct modulation *modulation_get(softqam_modulation modulation)
 {
@@ -28,7 +30,7 @@ const struct modulation *modulation_get(softqam_modulation modulation)
 
 softqam_modulation modulation_find(const char *text)
 {
-    for (int i = 0; i < N_MODULATIONS; i++)
+    for (int i = 0; i < MODULATION_COUNT; i++)
         if (!strcasecmp(text, modulations[i].option))
             return (softqam_modulation)(i + FIRST);
     return SOFTQAM_MODULATION_DEFAULT;
@@ -36,9 +38,9 @@ softqam_modulation modulation_find(const char *text)
 
 bool modulation_parse(const char *text, softqam_modulation *modulation)
 {
-    const char *names[N_MODULATIONS + 1] = {NULL};
+    const char *names[MODULATION_COUNT + 1] = {NULL};
     int index = 0;
-    for (int i = 0; i < N_MODULATIONS; i++)
+    for (int i = 0; i < MODULATION_COUNT; i++)
         names[i] = modulations[i].option;
     if (!arguments_parse_choice("--modulation", text, names, &index))
         return false;

@@ -8,7 +8,8 @@
 
 #include <softqam/softqam.h>
 
-enum { MODULATION_MAX_BITS = 10 };
+/* How many there are, from 1 on, and the most bits of a symbol: tables of all assert them. */
+enum { MODULATION_COUNT = SOFTQAM_MODULATION_1024QAM, MODULATION_MAX_BITS = 10 };
 
 struct modulation {
     const char *option; /* as -m takes it */

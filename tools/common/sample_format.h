@@ -62,6 +62,7 @@ enum output_kind {
     N_OUTPUT_KINDS
 };
 #undef OUTPUT_KIND
+enum { N_LIBRARY_FORMATS = OUTPUT_HARD };
 /* clang-format on */
 
 /* What a file holds: symbols that are read, or written, or what is made of them. */

@@ -9,6 +9,7 @@
 
 #include "half.h"
 #include "max_log.h"
+#include "modulation.h"
 #include "normal.h"
 #include "nr_scrambling.h"
 #include "oracle.h"
@@ -19,6 +20,7 @@ static const nr_constellation *const constellations[] = {
     [SOFTQAM_MODULATION_PI2_BPSK] = &nr_pi_2_bpsk, [SOFTQAM_MODULATION_QPSK] = &nr_qpsk,
     [SOFTQAM_MODULATION_16QAM] = &nr_16qam,        [SOFTQAM_MODULATION_64QAM] = &nr_64qam,
     [SOFTQAM_MODULATION_256QAM] = &nr_256qam,      [SOFTQAM_MODULATION_1024QAM] = &nr_1024qam};
+_Static_assert(sizeof constellations / sizeof constellations[0] == MODULATION_COUNT + 1, "each");
 
 enum { SOFT_BITS = 8 };
 

@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { N_BINS = 512, MAX_AXIS_BITS = 5, MIN_DB = -2, MAX_DB = 50, N_AXES = MAX_AXIS_BITS + 1 };
+#include "common/modulation.h"
+
+enum { N_BINS = 512, MAX_AXIS_BITS = MODULATION_MAX_BITS / 2, MIN_DB = -2, MAX_DB = 50, N_AXES = MAX_AXIS_BITS + 1 };
 
 /* Of root mean square magnitudes. The outermost points are at 1.7 times that. */
 static const double histogram_end = 3;
@@ -107,10 +109,6 @@ static softqam_modulation recognise_two_levels(const struct summary *summary, do
 softqam_modulation constellation_recognise(const float *components, size_t n_symbols, uint64_t position,
                                            softqam_modulation expected, bool *is_clear)
 {
-    static const softqam_modulation modulations[N_AXES] = {[2] = SOFTQAM_MODULATION_16QAM,
-                                                           [3] = SOFTQAM_MODULATION_64QAM,
-                                                           [4] = SOFTQAM_MODULATION_256QAM,
-                                                           [5] = SOFTQAM_MODULATION_1024QAM};
     const unsigned n_bits = (unsigned)softqam_bits_per_symbol(expected), expected_bits = n_bits > 1 ? n_bits / 2 : 1;
     struct summary summary;
     struct fit fits[N_AXES];
@@ -129,5 +127,6 @@ softqam_modulation constellation_recognise(const float *components, size_t n_sym
     *is_clear = fits[best].deviation < clear_deviation;
     if (!*is_clear)
         return differs ? SOFTQAM_MODULATION_DEFAULT : expected;
-    return best == 1 ? recognise_two_levels(&summary, fits[1].noise_var) : modulations[best];
+    return best == 1 ? recognise_two_levels(&summary, fits[1].noise_var)
+                     : (softqam_modulation)(SOFTQAM_MODULATION_QPSK + best - 1);
 }

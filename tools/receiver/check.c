@@ -184,7 +184,7 @@ static bool check_both(const struct tally *tally, const struct modulation *modul
 bool check_error_rates(const struct check *check)
 {
     bool good = true;
-    for (int m = SOFTQAM_MODULATION_BPSK; m <= SOFTQAM_MODULATION_1024QAM; m++) {
+    for (int m = SOFTQAM_MODULATION_BPSK; m <= MODULATION_COUNT; m++) {
         const struct modulation *modulation = modulation_get((softqam_modulation)m);
         if (check->tallies[m].n_codewords > 0)
             good = check_tally(&check->tallies[m], modulation) && check_both(&check->tallies[m], modulation) && good;

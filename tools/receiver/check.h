@@ -3,6 +3,7 @@
 #ifndef SOFTQAM_TOOLS_RECEIVER_CHECK_H
 #define SOFTQAM_TOOLS_RECEIVER_CHECK_H
 
+#include "common/modulation.h"
 #include "engine.h"
 
 /* Sums over all codewords of a modulation. */
@@ -26,7 +27,7 @@ struct check {
     struct carrier carrier;
     uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
     int8_t *expected; /* soft buffers after each slot */
-    struct tally tallies[SOFTQAM_MODULATION_1024QAM + 1];
+    struct tally tallies[MODULATION_COUNT + 1];
 };
 
 /* Fills the engine's host memory with slots, and computes what they should give. */

@@ -88,9 +88,19 @@ const char *demodulator::backend_detail() const
 
 element demodulator::output_element() const
 {
-    constexpr element OF_FORMAT[] = {element::int8, element::int16, element::float16, element::float32, element::uint8};
-    static_assert(SOFTQAM_OUTPUT_S8 == 0 && SOFTQAM_OUTPUT_U8 == std::size(OF_FORMAT) - 1);
-    return OF_FORMAT[config.output_format]; /* the library has checked it */
+    switch (config.output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        return element::int8;
+    case SOFTQAM_OUTPUT_S16:
+        return element::int16;
+    case SOFTQAM_OUTPUT_F16:
+        return element::float16;
+    case SOFTQAM_OUTPUT_F32:
+        return element::float32;
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    return element::uint8; /* the library has checked the format */
 }
 
 call_arguments::call_arguments(nb::handle noise, const nb::tuple &options)

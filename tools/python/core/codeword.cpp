@@ -28,9 +28,17 @@ codeword::codeword(uint64_t n_bits, unsigned of_symbol, unsigned of_codeword, ui
 static float certain_zero(const softqam_demodulator_config &config)
 {
     float magnitude = 1000;
-    if (config.output_format == SOFTQAM_OUTPUT_S8 || config.output_format == SOFTQAM_OUTPUT_S16) {
-        const int largest = config.output_format == SOFTQAM_OUTPUT_S8 ? INT8_MAX : INT16_MAX;
-        magnitude = static_cast<float>(config.llr_limit ? config.llr_limit : largest);
+    switch (config.output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        magnitude = static_cast<float>(config.llr_limit ? config.llr_limit : INT8_MAX);
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        magnitude = static_cast<float>(config.llr_limit ? config.llr_limit : INT16_MAX);
+        break;
+    case SOFTQAM_OUTPUT_F16:
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8: /* has no codewords */
+        break;
     }
     return config.sign == SOFTQAM_SIGN_POSITIVE_IS_0 ? magnitude : -magnitude;
 }
