@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a block finds its segment of a launch, and prepares it. */
-#ifndef SOFTQAM_SEGMENT_PLACE_CUH
-#define SOFTQAM_SEGMENT_PLACE_CUH
+#ifndef SOFTQAM_SEGMENT_FIND_CUH
+#define SOFTQAM_SEGMENT_FIND_CUH
 
 #include "segment_run.cuh"
 

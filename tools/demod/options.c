@@ -172,6 +172,7 @@ static const char *const
 
 #define TO(member) .offset = offsetof(struct demod_options, member)
 
+/* .variant: rows of softqam-demod alone, of softqam-demod-mpi alone. */
 enum { PLAIN = 1, MPI };
 
 /* clang-format off */
