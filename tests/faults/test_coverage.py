@@ -14,9 +14,9 @@ import sys
 # By why nothing of theirs can fail, or has to be made to.
 HARMLESS = {
     "computes only": "memcpy memmove memset memcmp bcmp strlen strcmp strncmp strcasecmp strncasecmp strchr strrchr "
-    "strstr strspn strcspn strpbrk strtod strtoull strtoul strtol strtoll atoi qsort bsearch "
+    "strstr strspn strcspn strpbrk strtod strtold strtoull strtoul strtol strtoll atoi qsort bsearch "
     "sqrt sqrtf round fma fmaf fmin fmax fminf fmaxf exp exp2 log log2 log10 log1p erf erfc pow lrint llrint rint nearbyint floor ceil "
-    "trunc truncf ilogb ldexp ldexpf frexp hypot isalnum toupper tolower __ctype_b_loc __isoc99_sscanf sscanf "
+    "trunc truncf ilogb ldexp ldexpf ldexpl frexp hypot isalnum toupper tolower __ctype_b_loc __isoc99_sscanf sscanf "
     "nextafter nextafterf cosf sinf modf",
     "formats into memory of the caller": "snprintf vsnprintf sprintf",
     "names an error or a setting": "strerror __errno_location ferror clearerr getenv secure_getenv sysconf getpid time clock_gettime",

@@ -141,7 +141,7 @@ PTX_TRAPS = {
 
 OUTPUT_S8, OUTPUT_S16, OUTPUT_U8 = 0, 1, 4
 FUSED_OF_DIVISION = 4
-SEGMENT_LOOPS = 2 * 3  # descrambled and not; floats, halves, anything
+SEGMENT_LOOPS = 2 * 3 + 1  # descrambled and not, of floats, halves, anything; one of gains
 
 
 def fused_of(output, axis_bits):
