@@ -63,7 +63,7 @@ typedef struct softqam_kernel_soft {
     /* Of an argument. */
     uint32_t first_block;  /* the first code block's number among those transmitted */
     uint32_t block_parts;  /* thread blocks that share a code block */
-    uint32_t per_part;     /* 2^32 over that, rounded up; 0 of one */
+    uint32_t per_part;     /* 2^32 / block_parts, rounded up; 0 if block_parts is 1 */
     uint32_t part_symbols; /* that each of these takes */
 } softqam_kernel_soft;
 
@@ -174,7 +174,7 @@ HOST_AND_DEVICE static inline void softqam_kernel_soft_make(softqam_kernel_soft 
 
 /* How many segments a launch has at most. A kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit
  * and driver are of CUDA 12.1 or later. Of these all must lie in the first 32 KiB of the constant bank, which begins
- * with up to 896 bytes of the driver's: ptxas 13.0 makes the offset of anything beyond negative. */
+ * with up to 896 bytes of the driver's: ptxas 13.0 encodes offsets beyond as negative. */
 enum { FEW_SEGMENTS = 12, MANY_SEGMENTS = 120 };
 
 /* `driver_version` as cudaDriverGetVersion() has it. That devices before compute capability 7.0 take no more than 4 KiB

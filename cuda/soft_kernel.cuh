@@ -266,7 +266,8 @@ static __device__ __forceinline__ bool begin_repeated(const block_index &index, 
     return found.j <= last_j;
 }
 
-/* number / divisor, by 2^32 / divisor, rounded up, whose product may be one too much; 0: the divisor is 1. */
+/* number / divisor; `reciprocal` is 2^32 / divisor, rounded up, or 0 for a divisor of 1. The product's upper word is
+ * the quotient or one more. */
 static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t divisor, uint32_t reciprocal)
 {
     const uint32_t quotient = __umulhi(number, reciprocal);

@@ -66,9 +66,8 @@ template <int BITS, int VALUE>
 static __device__ __forceinline__ void prefetch_tile(const soft_work &work, uint32_t first, uint32_t n_symbols)
 {
     enum { LINE_NBYTES = 128, THREADS = BLOCK_THREADS / BITS };
-    unsigned thread;
-    asm volatile("mov.u32 %0, %%tid.x;"
-                 : "=r"(thread)); /* else divided once for all modulations, before any needs it */
+    unsigned thread; /* threadIdx.x, from which the compiler would divide in advance for every modulation */
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     const unsigned plane = thread / THREADS;
     const position_run run = work.positions.run_at(plane * work.n_symbols + first);
     const uint32_t last = (min(run.n, n_symbols) - 1) * VALUE;
