@@ -103,6 +103,7 @@ static const call_row call_rows[] = {
     U8_ROW(4, NONE, NONE, "symbols is NULL"),
     {SOFTQAM_OUTPUT_U8, 4, IN, OUT, 0, NONE, 0, OUT, overlap},
     {SOFTQAM_OUTPUT_U8, 4, IN, OUT - 4, 0, NONE, 0, OUT, overlap},
+    {SOFTQAM_OUTPUT_U8, 4, IN, OUT - 12, 0, NONE, 0, OUT, overlap},
     {SOFTQAM_OUTPUT_U8, 4, IN, OUT + 28, 0, NONE, 0, OUT, overlap},
     {SOFTQAM_OUTPUT_U8, 4, OUT - 8, Q, 0, NONE, 0, OUT, overlap},
     {SOFTQAM_OUTPUT_U8, 4, OUT - 24, NONE, 2, NONE, 0, OUT, overlap},
@@ -396,6 +397,28 @@ HARNESS_TEST(test_every_overlap)
             assert_memory_equal(memory, expected, sizeof memory);
         }
     }
+}
+
+/* An input that would go beyond the end of the address space; and Q that ends where the output begins, which is right.
+ */
+HARNESS_TEST(test_ends_of_inputs)
+{
+    const size_t places[] = {offsetof(softqam_layer, symbols), offsetof(softqam_layer, symbols_q),
+                             offsetof(softqam_layer, noise_var), offsetof(softqam_layer, gain)};
+    const uintptr_t last = UINTPTR_MAX - 7;
+    const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
+    scoped_demodulator *demodulator = api_create(&config);
+    for (size_t k = 0; k < HARNESS_COUNT(places); k++) {
+        softqam_segment segment = harness_segment(at(IN), at(NOISE), 1, 4, at(OUT));
+        memcpy((unsigned char *)&segment.layers[0] + places[k], &last, sizeof last);
+        char message[64];
+        snprintf(message, sizeof message, "4%s", too_large);
+        api_check_refusal(softqam_demodulate_segments(demodulator, &segment, 1), message, "input", k);
+    }
+    softqam_segment beside = harness_segment(at(IN), at(NOISE), 1, 4, at(OUT));
+    beside.layers[0].symbols_q = at(OUT - 4 * sizeof(float));
+    if (harness_backend() != SOFTQAM_BACKEND_CUDA)
+        assert_int_equal(softqam_demodulate_segments(demodulator, &beside, 1), SOFTQAM_OK);
 }
 
 /* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every format. */
