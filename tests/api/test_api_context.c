@@ -112,7 +112,7 @@ HARNESS_TEST(test_prepare_flags)
     } refused[] = {{8, "what is 0x8, of which 0x8 is unknown"},
                    {17, "what is 0x11, of which 0x10 is unknown"},
                    {~0U, "what is 0xffffffff, of which 0xfffffff8 is unknown"}};
-    softqam_context *context = api_create_context(&config);
+    scoped_context *context = api_create_context(&config);
     for (size_t k = 0; k < HARNESS_COUNT(refused); k++) {
         assert_int_equal(softqam_context_prepare(context, refused[k].what), SOFTQAM_ERROR_INVALID_ARGUMENT);
         assert_string_equal(softqam_error_message(), refused[k].message);
@@ -121,7 +121,6 @@ HARNESS_TEST(test_prepare_flags)
     assert_string_equal(softqam_error_message(), "context is NULL");
     assert_int_equal(softqam_context_create(NULL, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_string_equal(softqam_error_message(), "context is NULL");
-    softqam_context_destroy(context);
 }
 
 /* AUTO has not looked for a GPU until it is told to, or until a call is large enough. */

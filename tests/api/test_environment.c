@@ -213,7 +213,7 @@ TEST(test_scales_of_segments)
 {
     softqam_demodulator_config config = api_config();
     config.output_format = SOFTQAM_OUTPUT_S8;
-    softqam_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = api_create(&config);
     check_refused_scales(demodulator);
     feclearexcept(FE_ALL_EXCEPT);
     feenableexcept(FE_ALL_EXCEPT);
@@ -225,7 +225,6 @@ TEST(test_scales_of_segments)
     check_refused_scales(demodulator);
     _mm_setcsr(before);
 #endif
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */

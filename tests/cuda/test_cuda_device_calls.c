@@ -13,7 +13,7 @@ static void check_lengths_and_offsets(softqam_input_format format, const char *w
 {
     static const size_t lengths[] = {
         255, 256, 257, 511, 512, 513, 997, 65535, 65536, 65537, 99991, 135169, DEVICE_SAMPLES - 4, DEVICE_SAMPLES};
-    device_fixture self = device_open_fixture(format, DEVICE_SAMPLES);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(format, DEVICE_SAMPLES);
     for (size_t n = 0; n <= 70; n++) {
         for (size_t in_offset = 0; in_offset < 8; in_offset++) {
             device_check_call(&self, what, n, in_offset, n % 4, self.stream);
@@ -27,7 +27,6 @@ static void check_lengths_and_offsets(softqam_input_format format, const char *w
             device_check_call(&self, what, lengths[i], offset, offset, self.stream);
         }
     }
-    device_close_fixture(&self);
 }
 
 HARNESS_TEST(test_cf32) { check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on the device"); }
@@ -120,11 +119,10 @@ HARNESS_TEST(test_borders)
 
 HARNESS_TEST(test_default_streams)
 {
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 10007);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 10007);
     device_check_call(&self, "default stream", 10007, 0, 0, 0);
     device_check_call(&self, "legacy default stream", 10007, 1, 1, cudaStreamLegacy);
     device_check_call(&self, "default stream of the thread", 10007, 0, 1, cudaStreamPerThread);
-    device_close_fixture(&self);
 }
 
 static void assert_refused(device_fixture *self, const void *d_symbols, const float *d_noise_var, size_t n_symbols,
@@ -141,7 +139,7 @@ static void assert_refused(device_fixture *self, const void *d_symbols, const fl
 static void check_misuse(softqam_input_format format)
 {
     const size_t n = 1000;
-    device_fixture self = device_open_fixture(format, n);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(format, n);
     size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
     device_prepare_output(&self.output, 0, self.part.expected, n);
     uint8_t *d_in = self.d_symbols, *d_out = self.output.d_out;
@@ -161,7 +159,6 @@ static void check_misuse(softqam_input_format format)
     for (size_t i = 0; i < self.output.nbytes; i++)
         assert_int_equal(self.output.h_memory[i], (uint8_t)~self.part.expected[i]);
     device_check_call(&self, "after misuse", n, 0, 0, self.stream);
-    device_close_fixture(&self);
 }
 
 HARNESS_TEST(test_misuse)
@@ -173,18 +170,16 @@ HARNESS_TEST(test_misuse)
 
 HARNESS_TEST(test_cpu_context_refused)
 {
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 16);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 16);
     harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CPU;
-    softqam_demodulator *cpu = harness_create(&setup);
+    scoped_demodulator *cpu = harness_create(&setup);
     device_prepare_output(&self.output, 0, self.part.expected, 16);
     assert_int_equal(softqam_cuda_demodulate(cpu, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
                      SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
     assert_true(strlen(softqam_error_message()) > 0);
     assert_int_equal(softqam_cuda_demodulate(NULL, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
                      SOFTQAM_ERROR_INVALID_ARGUMENT);
-    softqam_demodulator_destroy(cpu);
-    device_close_fixture(&self);
 }
 
 /* Where there is a second device it is the context's, and the first stays the current one. */
@@ -228,7 +223,7 @@ HARNESS_TEST(test_misuse_of_segments)
     const size_t n = 100;
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
-    softqam_demodulator *cuda = harness_create(&setup);
+    scoped_demodulator *cuda = harness_create(&setup);
     uint8_t *d_memory;
     CUDA(cudaMalloc((void **)&d_memory, 64 * n));
     CUDA(cudaMemset(d_memory, 0, 64 * n));
@@ -255,10 +250,8 @@ HARNESS_TEST(test_misuse_of_segments)
     assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
     assert_int_equal(softqam_cuda_demodulate_segments(cuda, &good, 1, 0), SOFTQAM_OK);
     setup.context.backend = SOFTQAM_BACKEND_CPU;
-    softqam_demodulator *cpu = harness_create(&setup);
+    scoped_demodulator *cpu = harness_create(&setup);
     assert_int_equal(softqam_cuda_demodulate_segments(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(d_memory));
-    softqam_demodulator_destroy(cpu);
-    softqam_demodulator_destroy(cuda);
 }

@@ -8,7 +8,7 @@
 HARNESS_TEST(test_mapped_host_memory)
 {
     const size_t n = 30011;
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     uint8_t *in, *out;
     void *d_in, *d_out;
     CUDA(cudaHostAlloc((void **)&in, n * 8, cudaHostAllocMapped));
@@ -22,7 +22,6 @@ HARNESS_TEST(test_mapped_host_memory)
     assert_true(harness_soft_bits_equal("mapped host memory", self.part.values, self.part.expected, out, n));
     CUDA(cudaFreeHost(out));
     CUDA(cudaFreeHost(in));
-    device_close_fixture(&self);
 }
 
 /* The host-to-host call on memory that the caller has pinned or had from CUDA, whole or in part. */
@@ -31,7 +30,7 @@ static void check_host_call(device_fixture *self, const char *what, uint8_t *in,
     harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     setup.context.chunk_symbols = n / 3;
-    softqam_demodulator *ring = harness_create(&setup);
+    scoped_demodulator *ring = harness_create(&setup);
     memcpy(in, self->part.symbols, n * 8);
     harness_poison(out, self->part.expected, n * HARNESS_SYMBOL_BITS);
     harness_demodulate(self->demodulator, in, n, out);
@@ -39,13 +38,12 @@ static void check_host_call(device_fixture *self, const char *what, uint8_t *in,
     harness_poison(out, self->part.expected, n * HARNESS_SYMBOL_BITS);
     harness_demodulate(ring, in, n, out);
     assert_true(harness_soft_bits_equal(what, self->part.values, self->part.expected, out, n));
-    softqam_demodulator_destroy(ring);
 }
 
 HARNESS_TEST(test_host_call_on_pinned_memory)
 {
     const size_t n = 8192, nbytes = n * 8;
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     harness_buffer in, out;
     harness_buffer_open(&in, nbytes);
     harness_buffer_open(&out, nbytes);
@@ -65,13 +63,12 @@ HARNESS_TEST(test_host_call_on_pinned_memory)
     harness_buffer_check(&out);
     harness_buffer_close(&out);
     harness_buffer_close(&in);
-    device_close_fixture(&self);
 }
 
 HARNESS_TEST(test_host_call_on_memory_of_cuda)
 {
     const size_t n = 8192;
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     uint8_t *in, *out, *plain = harness_alloc(n * HARNESS_SYMBOL_BITS);
     CUDA(cudaMallocManaged((void **)&in, n * 8, cudaMemAttachGlobal));
     CUDA(cudaMallocManaged((void **)&out, n * HARNESS_SYMBOL_BITS, cudaMemAttachGlobal));
@@ -86,7 +83,6 @@ HARNESS_TEST(test_host_call_on_memory_of_cuda)
     CUDA(cudaFree(out));
     CUDA(cudaFree(in));
     free(plain);
-    device_close_fixture(&self);
 }
 
 /* Fills n_symbols of device memory with a pattern over and over, by doubling what is there. */
@@ -110,7 +106,7 @@ HARNESS_TEST(test_more_than_4_gib)
         print_message("needs 9 GB of free device memory, and no compute-sanitizer\n");
         skip();
     }
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n_pattern);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n_pattern);
     uint8_t *d_symbols, *d_out, *got = harness_alloc(n_pattern * HARNESS_SYMBOL_BITS);
     CUDA(cudaMalloc((void **)&d_symbols, n * 8));
     CUDA(cudaMalloc((void **)&d_out, n * HARNESS_SYMBOL_BITS));
@@ -128,5 +124,4 @@ HARNESS_TEST(test_more_than_4_gib)
     CUDA(cudaFree(d_out));
     CUDA(cudaFree(d_symbols));
     free(got);
-    device_close_fixture(&self);
 }

@@ -22,8 +22,8 @@ HARNESS_TEST(test_refused)
     enum { ELEMENTS = 1000, LAYERS = 2, SYMBOLS = LAYERS * ELEMENTS };
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
-    softqam_demodulator *demodulator = harness_create(&setup);
-    float *memory = harness_alloc(ELEMENTS * 2 * sizeof(float));
+    scoped_demodulator *demodulator = harness_create(&setup);
+    scoped_memory float *memory = harness_alloc(ELEMENTS * 2 * sizeof(float));
     int8_t *out = harness_alloc((size_t)SYMBOLS * HARNESS_SYMBOL_BITS);
     void *device;
     for (size_t k = 0; k < (size_t)ELEMENTS * 2; k++)
@@ -45,7 +45,5 @@ HARNESS_TEST(test_refused)
     assert_int_equal(softqam_demodulate(demodulator, memory, device, ELEMENTS, out), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_int_equal(softqam_demodulate_segments(demodulator, &good, 1), SOFTQAM_OK);
     assert_int_equal(cudaFree(device), cudaSuccess);
-    softqam_demodulator_destroy(demodulator);
     free(out);
-    free(memory);
 }

@@ -10,7 +10,7 @@
 HARNESS_TEST(test_graph_capture)
 {
     const size_t n = 20011;
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 3 * n);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 3 * n);
     const size_t symbol_nbytes = 2 * sizeof(float);
     device_prepare_output(&self.output, 0, self.part.expected, n);
     size_t n_nodes = 0;
@@ -32,7 +32,6 @@ HARNESS_TEST(test_graph_capture)
         device_check_output(&self.output, "replayed graph", self.part.values + 2 * replay * n, expected);
     }
     CUDA(cudaGraphExecDestroy(executable));
-    device_close_fixture(&self);
 }
 
 /* Holds up a stream until told to go on, or for two seconds at most. */
@@ -67,21 +66,20 @@ HARNESS_TEST(test_call_is_asynchronous)
     if (harness_is_under_compute_sanitizer())
         skip();
     const size_t n = 100003;
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     gate held = {0};
     enqueue_behind(&held, &self, n);
     atomic_store(&held.is_open, true);
     CUDA(cudaStreamSynchronize(self.stream));
     assert_false(held.timed_out);
     device_check_output(&self.output, "behind a held stream", self.part.values, self.part.expected);
-    device_close_fixture(&self);
 }
 
 /* Destroying the demodulator may wait for the device, so here the gate opens by itself. */
 HARNESS_TEST(test_destroyed_before_it_ran)
 {
     const size_t n = 100003;
-    device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
+    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, n);
     gate held = {0};
     enqueue_behind(&held, &self, n);
     softqam_demodulator_destroy(self.demodulator);
@@ -90,5 +88,4 @@ HARNESS_TEST(test_destroyed_before_it_ran)
     CUDA(cudaStreamSynchronize(self.stream));
     device_check_output(&self.output, "demodulator destroyed before the kernel ran", self.part.values,
                         self.part.expected);
-    device_close_fixture(&self);
 }

@@ -90,11 +90,10 @@ static void check_all_kinds(const harness_setup *setup)
 {
     const size_t all = n_symbols();
     const size_t sizes[] = {1, 1000, all / 16, all / 2, all};
-    softqam_demodulator *demodulator = harness_create(setup);
+    scoped_demodulator *demodulator = harness_create(setup);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
         for (unsigned kind = 0; kind < 4; kind++)
             check_call(demodulator, sizes[k], kind & 1, kind & 2);
-    softqam_demodulator_destroy(demodulator);
 }
 
 static const size_t chunks[] = {0, 7777, 65536};
@@ -148,10 +147,9 @@ HARNESS_TEST(test_auto)
     setup.context.n_devices = SOFTQAM_ALL_DEVICES;
     check_all_kinds(&setup);
     check_all_kinds(&setup);
-    softqam_demodulator *demodulator = harness_create(&setup);
+    scoped_demodulator *demodulator = harness_create(&setup);
     for (size_t n = 2; n < n_symbols(); n *= 2) {
         check_call(demodulator, n - 1, true, true);
         check_call(demodulator, n, false, false);
     }
-    softqam_demodulator_destroy(demodulator);
 }

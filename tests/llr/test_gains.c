@@ -62,7 +62,7 @@ static void check(const trial *self, const softqam_segment *segment, softqam_con
     const uint8_t *got = segment->out;
     softqam_demodulator_config config = self->config;
     config.context = context;
-    softqam_demodulator *demodulator = NULL;
+    scoped_demodulator *demodulator = NULL;
     assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
     harness_poison(segment->out, self->expected, self->nbytes);
     harness_demodulate_segments(demodulator, segment, 1);
@@ -73,7 +73,6 @@ static void check(const trial *self, const softqam_segment *segment, softqam_con
                      (double)self->symbols[i / nbytes * 2], (double)self->symbols[i / nbytes * 2 + 1],
                      (double)self->noise[i / nbytes], (double)self->gains[i / nbytes], i % nbytes, got[i],
                      self->expected[i]);
-    softqam_demodulator_destroy(demodulator);
 }
 
 /* A copy in memory that devices reach where it is that one's turn. */

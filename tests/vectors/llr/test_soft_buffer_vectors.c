@@ -170,7 +170,7 @@ static softqam_demodulator *create(const vector *self)
 /* Adds a transmission to soft buffers, so many resource elements a call. */
 static void receive(const vector *self, size_t n_elements, uint8_t *soft)
 {
-    softqam_demodulator *demodulator = create(self);
+    scoped_demodulator *demodulator = create(self);
     const size_t n_layers = self->grant.n_layers, step = n_elements * n_layers;
     for (size_t first = 0; first < self->n_symbols; first += step) {
         const size_t rest = self->n_symbols - first;
@@ -188,7 +188,6 @@ static void receive(const vector *self, size_t n_elements, uint8_t *soft)
         segment.codeword = make_codeword(self, soft);
         harness_demodulate_segments(demodulator, &segment, 1);
     }
-    softqam_demodulator_destroy(demodulator);
 }
 
 HARNESS_TEST(test_library_meets_all)
