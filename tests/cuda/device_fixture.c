@@ -326,6 +326,14 @@ void device_slot_copy_segments(device_slot *self)
     CUDA(cudaMemcpy(self->d_n_segments, &n, sizeof n, cudaMemcpyHostToDevice));
 }
 
+void device_slot_expect(device_slot *self, size_t nbytes)
+{
+    memset(self->expected, DEVICE_CANARY, nbytes);
+    harness_demodulate_segments(self->cpu, self->segments, self->n);
+    CUDA(cudaMemset(device_mirror_of(&self->mirrors, self->expected), DEVICE_CANARY, nbytes));
+    CUDA(cudaDeviceSynchronize());
+}
+
 size_t device_slot_compare(device_slot *self)
 {
     CUDA(cudaDeviceSynchronize());

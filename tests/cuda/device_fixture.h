@@ -107,6 +107,8 @@ void device_slot_close(device_slot *self);
 void device_slot_fill(device_slot *self, harness_random *random);
 /* Brings the segments to the device. */
 void device_slot_copy_segments(device_slot *self);
+/* Makes nbytes of the output canaries on both sides, and `expected` what the CPU makes of the segments. */
+void device_slot_expect(device_slot *self, size_t nbytes);
 /* Where the first byte of the output lies that is not as expected; out_nbytes if none. */
 size_t device_slot_compare(device_slot *self);
 void device_slot_by_arguments(device_slot *self, cudaStream_t stream);

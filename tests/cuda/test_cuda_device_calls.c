@@ -48,14 +48,6 @@ HARNESS_TEST(test_llrs)
     }
 }
 
-static void *copy_to_device(const void *bytes, size_t nbytes)
-{
-    void *d_bytes;
-    CUDA(cudaMalloc(&d_bytes, nbytes));
-    CUDA(cudaMemcpy(d_bytes, bytes, nbytes, cudaMemcpyHostToDevice));
-    return d_bytes;
-}
-
 /* Where kernels take another way, or could go wrong: LLRs of this many steps, nats, or anything between. */
 static float component_at_border(harness_random *random, float noise_var)
 {
@@ -70,51 +62,42 @@ static float component_at_border(harness_random *random, float noise_var)
     return harness_random_below(random, 2) ? beside : -beside;
 }
 
-HARNESS_TEST(test_borders)
+static void check_borders(softqam_output_format out, softqam_modulation modulation)
 {
     enum { N = 20000 };
-    float *symbols = harness_alloc(2 * N * sizeof(float)), *noise_var = harness_alloc(N * sizeof(float));
+    const size_t nbytes = N * softqam_output_nbytes(out, modulation, 1);
+    const device_slot sizes = {.n_components = 2 * N, .n_floats = N, .out_nbytes = nbytes, .max_segments = 1};
     harness_random random = harness_random_stream(STREAM_BORDERS);
+    harness_setup setup = harness_default_setup();
+    setup.demodulator.output_format = out;
+    setup.demodulator.modulation = modulation;
+    SCOPED(device_slot_close) device_slot slot;
+    device_slot_open(&slot, setup, &sizes, 0);
+    float *symbols = (float *)(void *)slot.symbols;
     for (size_t k = 0; k < N; k++) {
-        noise_var[k] = ldexpf(1.0f + (float)harness_random_below(&random, 8) / 8.0f,
-                              (int)harness_random_below(&random, 144) - 102);
-        symbols[2 * k] = component_at_border(&random, noise_var[k]);
-        symbols[2 * k + 1] = component_at_border(&random, noise_var[k]);
+        slot.noise[k] = ldexpf(1.0f + (float)harness_random_below(&random, 8) / 8.0f,
+                               (int)harness_random_below(&random, 144) - 102);
+        symbols[2 * k] = component_at_border(&random, slot.noise[k]);
+        symbols[2 * k + 1] = component_at_border(&random, slot.noise[k]);
     }
-    float *d_symbols = copy_to_device(symbols, 2 * N * sizeof(float));
-    float *d_noise_var = copy_to_device(noise_var, N * sizeof(float));
-    const size_t nbytes = N * HARNESS_MAX_SYMBOL_BITS * sizeof(float);
-    uint8_t *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
-    uint8_t *d_out = copy_to_device(got, nbytes);
+    device_mirror_copy(&slot.mirrors, symbols, 2 * N * sizeof(float));
+    device_mirror_copy(&slot.mirrors, slot.noise, N * sizeof(float));
+    slot.segments[0] = harness_segment(symbols, slot.noise, 1, N, slot.expected);
+    slot.n = 1;
+    device_slot_expect(&slot, nbytes);
+    device_enqueue(slot.cuda, device_mirror_of(&slot.mirrors, symbols), device_mirror_of(&slot.mirrors, slot.noise), N,
+                   device_mirror_of(&slot.mirrors, slot.expected), 0);
+    const size_t at = device_slot_compare(&slot);
+    if (at < nbytes)
+        fail_msg("%s, modulation %d: byte %zu is %d, not %d", harness_output_names[out], (int)modulation, at,
+                 slot.got[at], slot.expected[at]);
+}
+
+HARNESS_TEST(test_borders)
+{
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
-        for (int m = SOFTQAM_MODULATION_BPSK; m <= HARNESS_N_MODULATIONS; m++) {
-            harness_setup setup = harness_default_setup();
-            setup.demodulator.output_format = harness_llr_formats[k];
-            setup.demodulator.modulation = (softqam_modulation)m;
-            setup.context.backend = SOFTQAM_BACKEND_CPU;
-            softqam_demodulator *cpu = harness_create(&setup);
-            setup.context.backend = SOFTQAM_BACKEND_CUDA;
-            softqam_demodulator *cuda = harness_create(&setup);
-            const size_t written =
-                N * softqam_output_nbytes(setup.demodulator.output_format, setup.demodulator.modulation, 1);
-            harness_demodulate_llrs(cpu, symbols, noise_var, N, expected);
-            CUDA(cudaMemset(d_out, DEVICE_CANARY, nbytes));
-            assert_int_equal(softqam_cuda_demodulate(cuda, d_symbols, d_noise_var, N, d_out, 0), SOFTQAM_OK);
-            CUDA(cudaMemcpy(got, d_out, written, cudaMemcpyDeviceToHost));
-            for (size_t at = 0; at < written; at++)
-                if (got[at] != expected[at])
-                    fail_msg("%s, modulation %d: byte %zu is %d, not %d", harness_output_names[harness_llr_formats[k]],
-                             m, at, got[at], expected[at]);
-            softqam_demodulator_destroy(cuda);
-            softqam_demodulator_destroy(cpu);
-        }
-    CUDA(cudaFree(d_out));
-    CUDA(cudaFree(d_noise_var));
-    CUDA(cudaFree(d_symbols));
-    free(got);
-    free(expected);
-    free(noise_var);
-    free(symbols);
+        for (int m = SOFTQAM_MODULATION_BPSK; m <= HARNESS_N_MODULATIONS; m++)
+            check_borders(harness_llr_formats[k], (softqam_modulation)m);
 }
 
 HARNESS_TEST(test_default_streams)

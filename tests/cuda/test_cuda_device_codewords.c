@@ -132,9 +132,7 @@ static void check_call(codeword_memory *self, const codeword_call *call)
     slot->n = 1;
     device_slot_copy_segments(slot);
     assert_true(looked_at <= slot->out_nbytes);
-    memset(slot->expected, DEVICE_CANARY, looked_at);
-    CUDA(cudaMemset(device_mirror_of(&slot->mirrors, slot->expected), DEVICE_CANARY, looked_at));
-    harness_demodulate_segments(slot->cpu, segment, 1);
+    device_slot_expect(slot, looked_at);
     device_slot_by_arguments(slot, 0);
     const size_t at = device_mirror_read(&slot->mirrors, slot->expected, looked_at, slot->got);
     if (at == looked_at)

@@ -166,10 +166,7 @@ static void lay_out_segment(device_slot *self, harness_random *random, size_t k,
 static void fill_contents(device_slot *self, harness_random *random)
 {
     device_slot_fill(self, random);
-    memset(self->expected, DEVICE_CANARY, OUT_NBYTES);
-    harness_demodulate_segments(self->cpu, self->segments, self->n);
-    CUDA(cudaMemset(device_mirror_of(&self->mirrors, self->expected), DEVICE_CANARY, OUT_NBYTES));
-    CUDA(cudaDeviceSynchronize());
+    device_slot_expect(self, OUT_NBYTES);
 }
 
 /* New segments too. */
