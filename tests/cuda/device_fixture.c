@@ -8,7 +8,7 @@
 #include "oracle.h"
 
 /* The random streams of the programs begin at 2. */
-enum { STREAM_SAMPLE = 1, STREAM_NOISE = 0x6e };
+enum { STREAM_SAMPLE = 1 };
 
 __attribute__((constructor)) static void require_cuda(void) { harness_require_cuda(); }
 
@@ -142,32 +142,9 @@ device_fixture device_open_fixture(softqam_input_format format, size_t max_symbo
     return self;
 }
 
-device_fixture device_open_llr_fixture(softqam_input_format in, softqam_output_format out, softqam_noise noise,
-                                       size_t max_symbols)
-{
-    harness_setup setup = harness_format_setup(out, noise);
-    harness_random random = harness_random_stream(STREAM_NOISE);
-    device_fixture self = device_open_fixture(in, max_symbols);
-    softqam_demodulator_destroy(self.demodulator);
-    device_close_output(&self.output);
-    free(self.part.expected);
-    self.noise = harness_alloc(max_symbols * sizeof(float));
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, max_symbols, self.noise);
-    CUDA(cudaMalloc((void **)&self.d_noise, max_symbols * sizeof(float) + DEVICE_MARGIN));
-    setup.demodulator.input_format = in;
-    setup.context.backend = SOFTQAM_BACKEND_CPU;
-    self.part.expected = harness_answer(&setup, self.part.symbols, self.noise, max_symbols);
-    setup.context.backend = SOFTQAM_BACKEND_CUDA;
-    self.demodulator = harness_create(&setup);
-    self.output = device_open_output(out, max_symbols);
-    return self;
-}
-
 void device_close_fixture(device_fixture *self)
 {
     CUDA(cudaStreamDestroy(self->stream));
-    CUDA(cudaFree(self->d_noise));
-    free(self->noise);
     CUDA(cudaFree(self->d_symbols));
     device_close_output(&self->output);
     device_close_sample(&self->part);
@@ -179,14 +156,11 @@ void device_check_call(device_fixture *self, const char *what, size_t n_symbols,
 {
     size_t symbol_nbytes = softqam_input_symbol_nbytes(self->part.format);
     uint8_t *d_symbols = self->d_symbols + in_offset * symbol_nbytes;
-    float *d_noise = self->d_noise ? self->d_noise + (in_offset + n_symbols) % 4 : NULL;
     CUDA(cudaMemcpy(d_symbols, self->part.symbols, n_symbols * symbol_nbytes, cudaMemcpyHostToDevice));
-    if (d_noise)
-        CUDA(cudaMemcpy(d_noise, self->noise, n_symbols * sizeof(float), cudaMemcpyHostToDevice));
     device_prepare_output(&self->output, out_offset, self->part.expected, n_symbols);
     /* The stream does not wait for the default one, nor do copies from pageable memory always for themselves. */
     CUDA(cudaDeviceSynchronize());
-    device_enqueue(self->demodulator, d_symbols, d_noise, n_symbols, self->output.d_out, stream);
+    device_enqueue(self->demodulator, d_symbols, NULL, n_symbols, self->output.d_out, stream);
     CUDA(cudaStreamSynchronize(stream));
     device_check_output(&self->output, what, self->part.values, self->part.expected);
 }

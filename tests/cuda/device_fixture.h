@@ -118,20 +118,16 @@ void device_slot_by_descriptors(device_slot *self, unsigned max_segments, size_t
 void device_begin_capture(softqam_demodulator *demodulator, cudaStream_t stream);
 cudaGraphExec_t device_end_capture(cudaStream_t stream, size_t *n_nodes);
 
-/* Everything that a call on device memory needs. */
+/* Everything that a call on device memory needs, of soft bits. */
 typedef struct device_fixture {
     softqam_demodulator *demodulator;
     device_sample part;
     uint8_t *d_symbols;
-    float *noise, *d_noise; /* NULL for soft bits */
     device_output output;
     cudaStream_t stream;
 } device_fixture;
 
 device_fixture device_open_fixture(softqam_input_format format, size_t max_symbols);
-/* For LLRs, which must be the CPU's: test_llr_specified.c holds those to the reference. */
-device_fixture device_open_llr_fixture(softqam_input_format in, softqam_output_format out, softqam_noise noise,
-                                       size_t max_symbols);
 /* n_symbols from `in_offset` symbols into the input's memory to `out_offset` symbols into the output's. */
 void device_check_call(device_fixture *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
                        cudaStream_t stream);

@@ -7,7 +7,7 @@
 
 #include "device_fixture.h"
 
-enum { STREAM_BORDERS = 3 };
+enum { STREAM_BORDERS = 3, STREAM_LLRS };
 
 static void check_lengths_and_offsets(softqam_input_format format, const char *what)
 {
@@ -35,16 +35,47 @@ HARNESS_TEST(test_cs16) { check_lengths_and_offsets(SOFTQAM_INPUT_CS16, "cs16 on
 
 HARNESS_TEST(test_cs8) { check_lengths_and_offsets(SOFTQAM_INPUT_CS8, "cs8 on the device"); }
 
+/* Where a call of a slot's only segment gives other bytes than the CPU. */
+static void check_llrs(device_slot *slot, const softqam_segment *segment, const char *what)
+{
+    const softqam_layer *layer = &segment->layers[0];
+    slot->segments[0] = *segment;
+    slot->n = 1;
+    device_slot_expect(slot, slot->out_nbytes);
+    device_enqueue(slot->cuda, device_mirror_of(&slot->mirrors, layer->symbols),
+                   device_mirror_of(&slot->mirrors, layer->noise_var), segment->n_symbols,
+                   device_mirror_of(&slot->mirrors, segment->out), 0);
+    const size_t at = device_slot_compare(slot);
+    if (at < slot->out_nbytes)
+        fail_msg("%s, %s to %s, %zu symbols, noise stride %zu: byte %zu is %d, not %d", what,
+                 harness_input_names[slot->in], harness_output_names[slot->out], segment->n_symbols,
+                 segment->noise_stride, at, slot->got[at], slot->expected[at]);
+}
+
 HARNESS_TEST(test_llrs)
 {
-    static const size_t lengths[] = {1, 2, 3, 31, 255, 256, 257, 997, 65537};
+    enum { MAX_SYMBOLS = 65537, ROOM = 40, BEFORE = 32 };
+    static const size_t lengths[] = {1, 2, 3, 31, 255, 256, 257, 997, MAX_SYMBOLS};
+    harness_random random = harness_random_stream(STREAM_LLRS);
     for (size_t k = 0; k < 2 * HARNESS_N_LLR_FORMATS * HARNESS_N_INPUT_FORMATS; k++) {
-        device_fixture self =
-            device_open_llr_fixture((softqam_input_format)(k / 2 / HARNESS_N_LLR_FORMATS),
-                                    harness_llr_formats[k / 2 % HARNESS_N_LLR_FORMATS], (softqam_noise)(k % 2), 70000);
-        for (size_t i = 0; i < HARNESS_COUNT(lengths) * 4; i++)
-            device_check_call(&self, "LLRs on the device", lengths[i / 4], i % 4, i % 3, self.stream);
-        device_close_fixture(&self);
+        harness_setup setup =
+            harness_format_setup(harness_llr_formats[k / 2 % HARNESS_N_LLR_FORMATS], (softqam_noise)(k % 2));
+        setup.demodulator.input_format = (softqam_input_format)(k / 2 / HARNESS_N_LLR_FORMATS);
+        const size_t out_nbytes = harness_output_nbytes(setup.demodulator.output_format, 1);
+        const device_slot sizes = {.n_components = 2 * (MAX_SYMBOLS + ROOM),
+                                   .n_floats = MAX_SYMBOLS + ROOM,
+                                   .out_nbytes = (MAX_SYMBOLS + ROOM) * out_nbytes,
+                                   .max_segments = 1};
+        SCOPED(device_slot_close) device_slot slot;
+        device_slot_open(&slot, setup, &sizes, 0);
+        device_slot_fill(&slot, &random);
+        for (size_t i = 0; i < HARNESS_COUNT(lengths) * 4; i++) {
+            const size_t n = lengths[i / 4];
+            const softqam_segment segment =
+                harness_segment(slot.symbols + i % 4 * softqam_input_symbol_nbytes(slot.in), slot.noise + (i + n) % 4,
+                                k % 2 == SOFTQAM_NOISE_PER_SYMBOL, n, slot.expected + (BEFORE + i % 3) * out_nbytes);
+            check_llrs(&slot, &segment, "LLRs on the device");
+        }
     }
 }
 
@@ -82,15 +113,8 @@ static void check_borders(softqam_output_format out, softqam_modulation modulati
     }
     device_mirror_copy(&slot.mirrors, symbols, 2 * N * sizeof(float));
     device_mirror_copy(&slot.mirrors, slot.noise, N * sizeof(float));
-    slot.segments[0] = harness_segment(symbols, slot.noise, 1, N, slot.expected);
-    slot.n = 1;
-    device_slot_expect(&slot, nbytes);
-    device_enqueue(slot.cuda, device_mirror_of(&slot.mirrors, symbols), device_mirror_of(&slot.mirrors, slot.noise), N,
-                   device_mirror_of(&slot.mirrors, slot.expected), 0);
-    const size_t at = device_slot_compare(&slot);
-    if (at < nbytes)
-        fail_msg("%s, modulation %d: byte %zu is %d, not %d", harness_output_names[out], (int)modulation, at,
-                 slot.got[at], slot.expected[at]);
+    const softqam_segment segment = harness_segment(symbols, slot.noise, 1, N, slot.expected);
+    check_llrs(&slot, &segment, "borders");
 }
 
 HARNESS_TEST(test_borders)
