@@ -109,8 +109,9 @@ typedef enum softqam_status {
 typedef enum softqam_backend {
     SOFTQAM_BACKEND_CPU = 0,  /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
-    /** CUDA for host-memory calls of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols while the context has no other such call
-     *  on the GPU, the CPU for all others. Looks for a GPU in the first such call or in softqam_context_prepare().
+    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other call of this context is on
+     *  the GPU at that moment; the CPU for all others. Looks for a GPU in the first such call or in
+     *  softqam_context_prepare().
      * Without a GPU, or once CUDA has failed, the CPU does everything and calls still return SOFTQAM_OK. For programs
      * with few CPU cores and large batches; where there are many cores the CPU is often faster. */
     SOFTQAM_BACKEND_AUTO = 2
@@ -124,8 +125,8 @@ typedef enum softqam_modulation {
     /** In softqam_demodulator_config: 256QAM. In softqam_segment: the demodulator's. */
     SOFTQAM_MODULATION_DEFAULT = 0,
     SOFTQAM_MODULATION_BPSK = 1, /**< clause 5.1.2, 1 bit per symbol */
-    /** Clause 5.1.1, 1 bit per symbol: BPSK rotated by +90 degrees (counter-clockwise) at odd positions. A segment
-     *  begins at position first_symbol + scrambling_offset, softqam_demodulate() at 0. */
+    /** Clause 5.1.1, 1 bit per symbol: BPSK rotated by +90 degrees (counter-clockwise) at odd positions. The
+     *  first symbol of a segment has position first_symbol + scrambling_offset, that of softqam_demodulate() has 0. */
     SOFTQAM_MODULATION_PI2_BPSK = 2,
     SOFTQAM_MODULATION_QPSK = 3,   /**< clause 5.1.3, 2 bits per symbol */
     SOFTQAM_MODULATION_16QAM = 4,  /**< clause 5.1.4, 4 bits per symbol */
@@ -154,10 +155,11 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F16 = 2,
     /** LLRs as IEEE-754 binary32: the max-log LLR in nats. */
     SOFTQAM_OUTPUT_F32 = 3,
-    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: of components clamped to +-3, the bytes of liquid-dsp
-     *  1.5 in 3GPP bit order, but for one byte in two of the 256 decision regions, where liquid-dsp overlooks a
-     *  neighbour (0.9 % of uniform symbols). 255 is a certain 0, 0 a certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127
-     *  undecided. No noise variance, which costs an LDPC decoder 1.1 dB at rate 2/3: decoders want LLRs. */
+    /** Soft bits of 256QAM for liquid-dsp's users, one byte each, of components clamped to +-3. They are the bytes of
+     *  liquid-dsp 1.5 in 3GPP bit order. One byte differs in two of the 256 decision regions, where liquid-dsp
+     * overlooks a neighbour (0.9 % of uniform symbols). 255 is a certain 0, 0 a certain 1 (with
+     * SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. No noise variance, which costs an LDPC decoder 1.1 dB at rate 2/3:
+     * decoders want LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -211,8 +213,8 @@ typedef struct softqam_context_config {
     int thread_priority;
     /** CUDA: ordinal of the device. -1, the default: the device that is current in the first call that needs one. */
     int device;
-    /** CUDA: length of `devices`, 1 to 64; or SOFTQAM_ALL_DEVICES with `devices` NULL, for all devices of this machine;
-     *  or 0, the default, for the one device that `device` names. */
+    /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
+     * with `devices` NULL: all devices of this machine. */
     unsigned n_devices;
     /** CUDA: ordinals of n_devices different devices that share host-memory calls; `device` must be -1. Default NULL.
      */
@@ -268,8 +270,8 @@ enum {
  * Creates what calls would otherwise create when they first need it: for real-time threads, and before a CUDA stream is
  * captured. Demodulators that are created later are not prepared.
  *
- * After SOFTQAM_PREPARE_ALL, softqam_demodulate() and softqam_demodulate_segments() allocate nothing, start no thread
- * and wait for no other call, with one exception: host-memory calls of CUDA take turns on the devices' staging memory.
+ * After SOFTQAM_PREPARE_ALL, softqam_demodulate() and softqam_demodulate_segments() allocate nothing and start no
+ * thread. Only host-memory calls of CUDA may wait for another call: they take turns on the devices' staging memory.
  * With n_threads 1 a CPU call makes no system call either. A CPU call takes at most 64 KiB of its thread's stack.
  *
  * @param context  the context
@@ -313,9 +315,9 @@ typedef struct softqam_demodulator_config {
     /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. The other formats
      *  are in nats: 0 or 1. */
     float llr_scale;
-    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767. f16: limits only sums in soft buffers: 1 to 65504, a binary16
-     *  number. Single LLRs still reach 65504; a stored value beyond the limit is not changed by later additions. 0, the
-     *  default: the largest. f32, u8: must be 0. */
+    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767. f16: 1 to 65504, a binary16 number; it limits sums in soft
+     *  buffers only: single LLRs reach 65504, and a stored value beyond the limit stays as it is. 0, the default: the
+     *  largest. f32, u8: must be 0. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -355,15 +357,16 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *
  * **LLRs (s8, s16, f16, f32).** Max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
- * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. Before rounding to the format, the
- * error in nats is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR| without gains, where v, |v| <= 1e38, is the component
- * after input_scale that carries the bit; of BPSK and pi/2-BPSK at most 6 * 2^-24 |LLR|. For larger |v| an intermediate
- * value may overflow, and the LLR is its format's limit.
+ * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. Let v be the component, after
+ * input_scale, that carries the bit, |v| <= 1e38. Without gains the error in nats, before rounding to the format, is at
+ * most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|; for BPSK and pi/2-BPSK it is at most 6 * 2^-24 |LLR|. For larger |v| an
+ * intermediate value may overflow, and the LLR is its format's limit.
  * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
  *   NaN or infinite, is an erasure: its LLRs are 0.
  * - A component below 2^-63 in magnitude counts as zero of its sign.
- * - No LLR is NaN or infinite (a soft buffer keeps one that it held before: see softqam_codeword). What would overflow
- *   is the largest finite value of the format with its sign: 65504 for f16, FLT_MAX for f32, the limit for s8 and s16.
+ * - No LLR is NaN or infinite (one that a soft buffer held before stays there: see softqam_codeword). What would
+ * overflow is the largest finite value of the format with its sign: 65504 for f16, FLT_MAX for f32, the limit for s8
+ * and s16.
  *
  * **Soft bits (u8).** A hard decision, then the squared distances to the neighbouring points that differ in one bit:
  * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, but for what SOFTQAM_OUTPUT_U8 says.
@@ -404,10 +407,12 @@ typedef struct softqam_layer {
      *  g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b). As many values as
      *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none.
      *
+     *  With v a component, w the LLRs' weight, s llr_scale (s8, s16) or 1, negative with SOFTQAM_SIGN_POSITIVE_IS_1,
+     * and fl rounding to binary32:
+     *
      *      q = fl(1 / g), v becomes fl(v q), w = fl(fl(fl(s g) g) / N0), or times 1/N0 where that is given
      *
-     *  v: a component; w: the LLRs' weight; fl: rounded to binary32; s: llr_scale (s8, s16) or 1, negative with
-     *  SOFTQAM_SIGN_POSITIVE_IS_1. A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40]
+     *  A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40]
      *  counts as the nearer end; a weight beyond the largest float counts as that. Must be NULL for SOFTQAM_OUTPUT_U8.
      */
     const float *gain;
@@ -433,16 +438,18 @@ typedef struct softqam_layer {
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
  *   filler_value. Nothing outside the n_cb values is written. Where a code block has more LLRs than positions
- *   (repetition), they are added to zeros. The segment with a code block's first symbol writes its fillers and zeros.
+ *   (repetition), they are added to zeros. The segment with a code block's first symbol writes its fillers and
+ *   zeros, so pass that segment even if others come before it; until then other values are undefined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
  * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
  *   largest finite float. A value that was beyond the limit before, an infinity or a NaN, stays as it is: a filler of
  *   127 with a limit of 120, for example.
  * - An erasure's LLRs are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
- *   bit. All backends give the same bytes, however a codeword is cut into segments and calls that come in order;
- *   without repetition, in any order. A receiver that adds in the order e_0, e_1, .. may get other values where an
- *   intermediate sum saturates. Calls with repetition use one CPU thread, and are slow on a GPU.
+ *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls, provided that
+ *   its parts come in order; without repetition any order will do. A receiver that adds in the order e_0, e_1, .. may
+ * get other values where an intermediate sum saturates. Calls with repetition use one CPU thread, and are slow on a
+ * GPU.
  * - Code blocks that are not transmitted, or have no bits, are left alone.
  *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
@@ -525,8 +532,9 @@ typedef struct softqam_segment {
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
      *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of the segment's
-     * symbol i goes to out[k * plane_stride + i]. In values, at least n_symbols; for a segment within a code block of E
-     * bits, E / Qm. Gaps between planes are not written, but no input may lie there. Must be 0 with a codeword. */
+     * symbol i goes to out[k * plane_stride + i]. Counted in values; at least n_symbols. For a part of a code block of
+     * E bits it is E / Qm. Gaps between planes are not written, but no input may lie there. Must be 0 with a codeword.
+     */
     size_t plane_stride;
     /** From one symbol of a layer to its next, for all layers, counted in symbols or, for a layer with symbols_q, in
      *  components: the number of layers or antennas where these are interleaved. 0 stands for 1. */
@@ -586,9 +594,8 @@ typedef struct softqam_segment {
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
  *         not 0; where a field is out of its range, contradicts another, or is not supported by this version; where a
  *         reserved field is not 0; and where the segments together have more symbols than a size_t holds. A segment
- *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Detected: outputs of a
- *         segment that overlap its own inputs and, on a GPU, device memory in the first segment with symbols. Not
- *         detected: overlaps between segments, device memory in later ones.
+ *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Overlaps of outputs and
+ *         inputs are detected within a segment only; device memory, on a GPU, in the first segment with symbols only.
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);

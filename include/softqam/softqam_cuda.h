@@ -51,8 +51,9 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
 
 /**
  * Demodulates many segments in device memory, in the caller's stream: softqam_demodulate_segments() for device
- * pointers. Enqueues one kernel for every 120 segments (12 with soft buffers, or with a toolkit or driver before
- * CUDA 12.1), and returns. The kernel finds the code blocks of a codeword itself: a slot's codeword is one segment.
+ * pointers. Enqueues kernels and returns. A kernel takes up to 120 segments; with one that has soft buffers, or
+ * with a toolkit or driver before CUDA 12.1, up to 12. The kernel finds the code blocks of a codeword itself: a slot's
+ * codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()
  * @param segments     n_segments segments in host memory, read during the call only. All pointers in them point to
@@ -89,7 +90,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  *                      when the kernel runs; segments from index max_segments on are ignored
  * @param max_segments  largest number of segments; 0 enqueues nothing
  * @param max_symbols   largest number of symbols of all segments together; 0 enqueues nothing. It fixes the grid: if
- *                      there are more symbols, some may silently not be demodulated, the last segments' first
+ *                      the segments have more, the rest, the last segments' first, is left out without a report
  * @param stream        as for softqam_cuda_demodulate()
  *
  * The host cannot check these descriptors. Invalid pointers, strides and alignments are undefined behaviour. A segment

@@ -10,6 +10,7 @@
 enum { STREAM_GRANTS = 1, STREAM_LIMITS, STREAM_SIZES };
 
 static const uint32_t symbol_bits[] = {1, 2, 4, 6, 8, 10};
+_Static_assert(HARNESS_MAX_SYMBOL_BITS == 10, "each modulation's");
 
 /* 38.212 by trial: no table of lifting sizes, and no division where counting does. */
 typedef struct steps {

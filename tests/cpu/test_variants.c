@@ -182,6 +182,8 @@ static double weight_up_to(harness_random *random, double max, double scale)
     return kind < 4 ? max : max * exp2(random_between(random, -20, 0));
 }
 
+_Static_assert(HARNESS_N_LLR_FORMATS == 4, "fast_llr_end() has each");
+
 static double fast_llr_end(int axis_bits, softqam_output_format output, size_t kind)
 {
     if (output == SOFTQAM_OUTPUT_S16 && axis_bits == 0 && kind % 2)
@@ -198,14 +200,14 @@ static double fast_llr_end(int axis_bits, softqam_output_format output, size_t k
 HARNESS_TEST(test_fast_range)
 {
     static const double borders[] = {0.999, 1.001, 0.5, 8};
-    enum { RUN = 2048, N_FORMATS = SOFTQAM_OUTPUT_F32 + 1 };
+    enum { RUN = 2048, N_FORMATS = HARNESS_N_LLR_FORMATS };
     harness_random random = harness_random_stream(STREAM_FAR);
     SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)4 * RUN - 5));
     for (size_t k = 0; k < N_FORMATS * N_MODULATIONS * SOFTQAM_NOISE_KINDS * 2; k++) {
         const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
         softqam_demodulator_config config;
         softqam_demodulator_config_init(&config);
-        config.output_format = (softqam_output_format)(k / SOFTQAM_NOISE_KINDS % N_FORMATS);
+        config.output_format = harness_llr_formats[k / SOFTQAM_NOISE_KINDS % N_FORMATS];
         config.modulation = (softqam_modulation)(1 + k / SOFTQAM_NOISE_KINDS / N_FORMATS % N_MODULATIONS);
         config.sign = (softqam_sign)harness_random_below(&random, 2);
         config.noise_form = softqam_is_noise_inverse(noise) ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
@@ -239,7 +241,7 @@ HARNESS_TEST(test_fast_range)
  * some have erasures. Calls of a tile, since after one that was not exact others are not tried. */
 HARNESS_TEST(test_n0_and_gains)
 {
-    enum { N_SYMBOLS = 75, N_FORMATS = SOFTQAM_OUTPUT_F32 + 1 };
+    enum { N_SYMBOLS = 75, N_FORMATS = HARNESS_N_LLR_FORMATS };
     static const double n0s[] = {-102, -100, -60, -8, 0, 30, 40, 41, 43, 60, 100};
     harness_random random = harness_random_stream(STREAM_GAIN_RANGE);
     SCOPED(variants_close_data) variants_data self = variants_open_data(N_SYMBOLS);
@@ -247,7 +249,7 @@ HARNESS_TEST(test_n0_and_gains)
     for (size_t k = 0; k < harness_symbol_count(40000); k++) {
         softqam_demodulator_config config;
         softqam_demodulator_config_init(&config);
-        config.output_format = (softqam_output_format)(k % N_FORMATS);
+        config.output_format = harness_llr_formats[k % N_FORMATS];
         config.modulation = (softqam_modulation)(1 + k / N_FORMATS % N_MODULATIONS);
         config.sign = (softqam_sign)harness_random_below(&random, 2);
         if (config.output_format == SOFTQAM_OUTPUT_S8)

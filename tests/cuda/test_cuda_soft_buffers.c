@@ -42,6 +42,7 @@ static size_t below(fixture *self, size_t n) { return harness_random_below(&self
 
 static void choose_filler_value(fixture *self, softqam_codeword *codeword)
 {
+    _Static_assert(HARNESS_N_LLR_FORMATS == 4, "values of each");
     static const float values[HARNESS_N_OUTPUT_FORMATS][3] = {[SOFTQAM_OUTPUT_S8] = {0, 127, -128},
                                                               [SOFTQAM_OUTPUT_S16] = {0, 32767, -5},
                                                               [SOFTQAM_OUTPUT_F16] = {0, 10000, 0.1f},
@@ -229,6 +230,7 @@ static void retransmit(fixture *self, test_codeword *c)
 
 static fixture *open_fixture(softqam_input_format in, softqam_output_format out, uint32_t stream)
 {
+    _Static_assert(HARNESS_N_LLR_FORMATS == 4, "limits of each");
     static const int limits[HARNESS_N_OUTPUT_FORMATS][2] = {
         [SOFTQAM_OUTPUT_S8] = {0, 120}, [SOFTQAM_OUTPUT_S16] = {0, 500}, [SOFTQAM_OUTPUT_F16] = {0, 10000}};
     static const device_slot sizes = {

@@ -62,6 +62,8 @@ _Static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softq
                    offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
                "choose values for the new field, and say which are refused");
 
+_Static_assert(N_LIBRARY_FORMATS == 5, "scales and limits of each, in fuzz_api.c too");
+
 static bool is_llr_scale(float scale, softqam_output_format format)
 {
     if (scale == 0.0f)

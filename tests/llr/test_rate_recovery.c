@@ -51,6 +51,7 @@ static circular_buffer random_buffer(harness_random *random, int d[])
 static void check_block(harness_random *random)
 {
     static const size_t all_Q_m[] = {1, 2, 4, 6, 8, 10};
+    _Static_assert(HARNESS_MAX_SYMBOL_BITS == 10, "each modulation's");
     static int d[MAX_N], e[MAX_E], f[MAX_E], n_sent[MAX_N];
     static size_t position[MAX_E];
     static float llrs[MAX_E], soft[MAX_N];

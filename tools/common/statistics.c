@@ -46,11 +46,27 @@ static uint64_t count_saturated(const softqam_demodulator_config *config, const 
     return n_saturated;
 }
 
+/* 0: of no floats. */
+static size_t float_nbytes_of(softqam_output_format format)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_F16:
+        return 2;
+    case SOFTQAM_OUTPUT_F32:
+        return 4;
+    case SOFTQAM_OUTPUT_S8:
+    case SOFTQAM_OUTPUT_S16:
+    case SOFTQAM_OUTPUT_U8:
+        break;
+    }
+    return 0;
+}
+
 /* Bytes that are of a symbol that is erased: soft bits of 127, or zeros, of either sign in floats, whose sign is in the
  * last byte, for the machine is little-endian. */
 static bool is_erased(softqam_output_format format, const unsigned char *symbol, size_t nbytes)
 {
-    const size_t float_nbytes = format == SOFTQAM_OUTPUT_F16 ? 2 : format == SOFTQAM_OUTPUT_F32 ? 4 : 0;
+    const size_t float_nbytes = float_nbytes_of(format);
     for (size_t k = 0; k < nbytes; k++) {
         const bool has_sign = float_nbytes > 0 && k % float_nbytes == float_nbytes - 1;
         if ((has_sign ? symbol[k] & 0x7f : symbol[k]) != (format == SOFTQAM_OUTPUT_U8 ? 127 : 0))
