@@ -211,9 +211,9 @@ class Library:
     def zeros(self, shape, dtype, device):
         return to_gpu(np.zeros(shape, dtype), device)
 
-    def number(self, value, device):
+    def number(self, value, device, shape=()):
         Library.numbers += 1
-        return to_gpu(np.full((), value, np.float32), device)
+        return to_gpu(np.full(shape, value, np.float32), device)
 
     def is_capturing(self):
         return Library.capturing

@@ -72,11 +72,11 @@ def gold(c_init, n):
 
 
 def llrs(symbols, modulation, noise_var, *, output="s8", sign=0, llr_scale=None, llr_limit=None, input_scale=None,
-         noise_form="n0", c_init=None, first_symbol=0, planes=None):
-    """LLRs of one codeword's symbols, [n] complex64 or [n, 2]; noise_var is a number or [n]."""
+         noise_form="n0", gain=None, c_init=None, first_symbol=0, planes=None):
+    """LLRs of one codeword's symbols, [n] complex64 or [n, 2]; noise_var and gain are a number or [n]."""
     pairs = components(symbols, input_scale)
     n, bits = len(pairs), MODULATIONS[modulation]
-    noise = np.broadcast_to(np.asarray(noise_var, F32), (n,))
+    noise, gains = (np.broadcast_to(np.asarray(floats, F32), (n,)) for floats in (noise_var, 1 if gain is None else gain))
     flips = np.full((n, bits), sign)
     if c_init is not None:
         flips ^= gold(c_init, (first_symbol + n) * bits)[first_symbol * bits :].reshape(n, bits)
@@ -88,7 +88,7 @@ def llrs(symbols, modulation, noise_var, *, output="s8", sign=0, llr_scale=None,
         settings = [ctypes.c_float(scale), ctypes.c_int(limit)]
     function, of, is_inverse = getattr(library(), "contract_" + output), constellation(modulation), noise_form == "inverse"
     for k in range(n):
-        function(of, ctypes.c_void_p(pairs.ctypes.data + 8 * k), Noise(noise[k], is_inverse, False, 1),
+        function(of, ctypes.c_void_p(pairs.ctypes.data + 8 * k), Noise(noise[k], is_inverse, gain is not None, gains[k]),
                  ctypes.c_uint64(first_symbol + k), ctypes.c_uint32(int(flips[k])), *settings,
                  ctypes.c_void_p(values.ctypes.data + k * bits * values.itemsize))  # fmt: skip
     if planes is None:

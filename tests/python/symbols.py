@@ -27,6 +27,13 @@ def make_noise(rng, n, form="n0"):
     return noise if form == "n0" else np.where(noise > 1e-3, np.float32(1) / np.maximum(noise, np.float32(1e-3)), noise)
 
 
+def make_gain(rng, n):
+    gain = (10 ** rng.uniform(-2, 2, n)).astype(np.float32)
+    special = [0, -1, np.nan, np.inf, -np.inf, 2.0**-41, 2.0**41, 1e-45, 3e38, 1, -0.0, 2.0**-40, 2.0**40]
+    gain[15:28] = special[: max(0, n - 15)]
+    return gain
+
+
 def assert_bytes(got, expected):
     assert got.dtype == expected.dtype and got.shape == expected.shape
     got, expected = (np.ascontiguousarray(a).view(f"u{a.itemsize}").reshape(-1) for a in (got, expected))

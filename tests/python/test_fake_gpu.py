@@ -13,7 +13,7 @@ import weakref
 import numpy as np
 import pytest
 import reference
-from symbols import assert_bytes, make_noise, make_symbols
+from symbols import assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 from softqam import _gpu
@@ -97,6 +97,32 @@ def test_views_and_broadcast_noise(rng, gpu, only_in_c):
     apart = gpu.view(gpu.to_gpu(np.stack([symbols.real, symbols.imag])), lambda a: a.swapaxes(0, 1).swapaxes(1, 2))
     got = softqam.demodulate(apart, noise_var=noise_on_gpu)
     assert_bytes(gpu.result_of(got), softqam.demodulate(symbols, noise_var=noise))
+
+
+def test_gains(rng, gpu):
+    """One stride for them and the noise: any that both have; a number becomes as many."""
+    symbols, noise, gains = (make(rng, 600).reshape(20, 30) for make in (make_symbols, make_noise, make_gain))
+    arrays = [gpu.to_gpu(array) for array in (symbols, noise, gains)]
+    for view in (*(view for view, _ in VIEWS), lambda a: a[0:1, 3:4]):
+        got = softqam.demodulate(gpu.view(arrays[0], view), noise_var=gpu.view(arrays[1], view), gain=gpu.view(arrays[2], view))
+        assert_bytes(gpu.result_of(got), softqam.demodulate(view(symbols), noise_var=view(noise), gain=view(gains)))
+    numbers = [(noise, 0.5), (0.1, gains), (0.1, 0.5), (0.1, gains[0]), (0.1, np.float64(2))]
+    if gpu.Array is not Array:
+        numbers.clear()  # C does not take them, and here PyTorch makes no capsules
+    for n0, gain in (*numbers, (noise[:, :1], gains[:, :1])):
+        on_gpu = (gpu.to_gpu(floats) if isinstance(floats, np.ndarray) else floats for floats in (n0, gain))
+        got = softqam.demodulate(arrays[0], noise_var=next(on_gpu), gain=next(on_gpu))
+        assert_bytes(gpu.result_of(got), softqam.demodulate(symbols, noise_var=n0, gain=gain))
+    for of_layers in (lambda a: a.swapaxes(0, 1)[None, :3], lambda a: a[:3], lambda a: a.reshape(200, 3).swapaxes(0, 1)):
+        views = [gpu.view(array, of_layers) for array in arrays]
+        got = softqam.demodulate(views[0], noise_var=views[1], gain=views[2], layers=3)
+        expected = softqam.demodulate(of_layers(symbols), noise_var=of_layers(noise), gain=of_layers(gains), layers=3)
+        assert_bytes(gpu.result_of(got), expected)
+    got = softqam.demodulate(views[0], noise_var=gpu.to_gpu(noise[1, :1]), gain=gpu.to_gpu(gains[:3, :1]), layers=3)
+    assert_bytes(gpu.result_of(got), softqam.demodulate(of_layers(symbols), noise_var=noise[1, :1], gain=gains[:3, :1], layers=3))
+    for n0, gain in ((arrays[1], gpu.view(arrays[2], lambda a: a[:1, :1])), (gpu.to_gpu(noise[0]), gpu.to_gpu(gains[:, :1]))):
+        with pytest.raises(ValueError, match="^gain is float32 of shape .*strides of noise_var"):
+            softqam.demodulate(arrays[0], noise_var=n0, gain=gain)
 
 
 @pytest.mark.parametrize("options", [{}, {"c_init": 9, "first_symbol": 6}, {"c_init": [1, 2, 3]}, {"planes": 24}])
@@ -242,13 +268,14 @@ def wrong_calls(rng, gpu):
     for dtype, shape in (("f4", (3,)), ("i1", (4, 3)), ("i2", ()), ("c8", ())):
         yield {"symbols": gpu.empty(shape, dtype)}, "symbols is"
     yield {"symbols": gpu.expand(gpu.view(good, lambda a: a[:, :1]), (4, 3))}, "symbols is complex64 .*contiguous"
-    for shape in ((3, 3), (2, 4, 3), (5,)):
-        yield {"noise_var": gpu.empty(shape, "f4")}, "noise_var is float32.*broadcast"
-    for dtype in ("f8", "f2", "i4", "c8"):
-        yield {"noise_var": gpu.empty((4, 3), dtype)}, "noise_var is"
+    floats = ("noise_var", "gain")
+    for name, shape in itertools.product(floats, ((3, 3), (2, 4, 3), (5,))):
+        yield {name: gpu.empty(shape, "f4")}, f"{name} is float32.*broadcast"
+    for name, dtype in itertools.product(floats, ("f8", "f2", "i4", "c8")):
+        yield {name: gpu.empty((4, 3), dtype)}, f"{name} is"
     for thing in (np.ones((4, 3), np.float32), [1, 2], "x", object(), "0.1", b"0.1", True, np.True_, np.ma.masked,
                   np.ma.masked_array(np.ones(3), mask=True)):  # fmt: skip
-        yield {"noise_var": thing}, "noise_var is"
+        yield from (({name: thing}, f"{name} is") for name in floats)
     for thing in (np.zeros((4, 24), np.int8), "x", object(), np.zeros(3)):
         yield {"out": thing}, "out is"
     for shape, dtype in (((4, 24), "u1"), ((4, 23), "i1"), ((96,), "i1"), ((), "i1")):
@@ -257,6 +284,9 @@ def wrong_calls(rng, gpu):
         yield {"output": output, "out": gpu.empty((4, 24), reference.DTYPES[dtype])}, "out is .*: this output is"
     yield {"out": gpu.view(memory, lambda a: a[::2])}, "out is int8 .*contiguous"
     yield {"symbols": good, "out": gpu.view(good, lambda a: a.view(gpu.int8))}, "out overlaps symbols"
+    rows = gpu.empty((8, 3), "f4")
+    for name in floats:
+        yield {name: gpu.view(rows, lambda a: a[4:]), "out": gpu.view(rows, lambda a: a.view(gpu.int8).reshape(4, 24))}, f"out overlaps {name}"
     for name in ("layers", "planes", "first_symbol", "c_init"):
         for value in ("x", -1, 1.5, 2**70):
             yield {name: value}, name
@@ -275,6 +305,8 @@ def wrong_calls(rng, gpu):
         yield {"symbols": fake_gpu.view(good, lambda host: host[:, ::-1])}, "contiguous"
         yield {"noise_var": fake_gpu.view(noise, lambda host: host[:, ::-1])}, "noise_var is.*contiguous"
         yield {"symbols": empty((4, 3), "c8", 1), "noise_var": noise}, "noise_var is float32.*GPU 0"
+        yield {"gain": empty((4, 3), "f4", 1)}, "gain is float32.*GPU 1"
+        yield {"gain": fake_gpu.view(noise, lambda host: host[:, ::-1])}, "gain is.*strides"
         yield {"out": empty((4, 24), "i1", 1)}, "out is.*GPU 1"
     else:
         yield {"noise_var": gpu.torch.ones(3)}, "noise_var is .*host memory"
@@ -432,8 +464,8 @@ def test_what_dlpack_cannot_say(rng, gpu):
     demodulator = softqam.Demodulator(output="f32")
     library = _gpu.in_c[gpu.Array]
 
-    def in_c(symbols=symbols, noise_var=noise, out=out):
-        return demodulator._core.device_of_library(library, symbols, noise_var, (None, 0, None, None, None, False), out)
+    def in_c(symbols=symbols, noise_var=noise, gain=None, out=out):
+        return demodulator._core.device_of_library(library, symbols, noise_var, gain, (None, 0, None, None, None, False), out)
 
     assert in_c() is out
     for wrong, words in [
@@ -445,6 +477,8 @@ def test_what_dlpack_cannot_say(rng, gpu):
         ({"out": negative}, None),
         ({"symbols": symbols.to_sparse()}, None),
         ({"noise_var": noise.to_sparse()}, None),
+        ({"gain": tensor(noise.clone().requires_grad_())}, "gradient"),
+        ({"gain": 0.5}, None),
         ({"noise_var": gpu.torch.nn.Parameter(noise.as_subclass(gpu.torch.Tensor))}, None),
     ]:
         assert in_c(**wrong) is None

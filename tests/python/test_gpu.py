@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 import reference
-from symbols import assert_bytes, make_noise, make_symbols
+from symbols import assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 from softqam import _gpu
@@ -114,6 +114,14 @@ def test_bytes_are_those_of_host_memory(gpu, rng, dtype, output):
         got = softqam.demodulate(gpu.to_gpu(symbols), noise_var=on_gpu, output=output)
         assert type(got) is type(gpu.to_gpu(symbols))
         assert_bytes(gpu.to_host(got), softqam.demodulate(symbols, noise_var=noise, output=output))
+
+
+def test_gains(gpu, rng):
+    symbols, noise, gains = make_symbols(rng, 60000), make_noise(rng, 60000), make_gain(rng, 60000)
+    for n0, gain in ((noise, gains), (0.1, gains), (noise, 0.3), (0.1, 0.3)):
+        on_gpu = [gpu.to_gpu(floats) if isinstance(floats, np.ndarray) else floats for floats in (n0, gain)]
+        got = softqam.demodulate(gpu.to_gpu(symbols), noise_var=on_gpu[0], gain=on_gpu[1])
+        assert_bytes(gpu.to_host(got), softqam.demodulate(symbols, noise_var=n0, gain=gain))
 
 
 def test_soft_buffers(gpu, rng):

@@ -71,9 +71,10 @@ def test_tensors_come_back(rng, tensor, dtype, output):
     noise = None if output == "u8" else make_noise(rng, 60).reshape(3, 20)
     expected = softqam.demodulate(symbols, noise_var=noise, output=output)
     for n0 in [noise] if noise is None else [noise, tensor(noise), tensor(noise.astype(float))]:
-        got = softqam.demodulate(tensor(symbols), noise_var=n0, output=output)
-        assert type(got) is type(tensor(symbols))
-        assert_bytes(got.numpy(), expected)
+        for gain in (None,) if noise is None else (None, tensor(np.ones(20, np.float32))):
+            got = softqam.demodulate(tensor(symbols), noise_var=n0, gain=gain, output=output)
+            assert type(got) is type(tensor(symbols))
+            assert_bytes(got.numpy(), expected)
     got = softqam.demodulate(symbols, noise_var=None if noise is None else tensor(noise), output=output)
     assert type(got) is np.ndarray
     assert_bytes(got, expected)
@@ -119,7 +120,8 @@ def test_what_has_no_view(rng, tensor):
         result.requires_grad = True
         return result
 
-    for name, array in {"symbols": np.zeros(20, np.complex64), "noise_var": np.ones(20), "out": np.zeros(160, np.float32)}.items():
+    of_arguments = {"symbols": np.zeros(20, np.complex64), "noise_var": np.ones(20), "gain": np.ones(20), "out": np.zeros(160, np.float32)}
+    for name, array in of_arguments.items():
         arguments = {"symbols": good, "noise_var": 0.1, "output": "f32", name: with_gradient(array)}
         with pytest.raises(TypeError, match=f"^{name} is .*(?s:gradient|grad)"):
             softqam.demodulate(arguments.pop("symbols"), **arguments)

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
-from symbols import assert_bytes, make_noise, make_symbols
+from symbols import assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 
@@ -108,6 +108,20 @@ def test_noise_broadcasts(rng, shape):
             assert_bytes(softqam.demodulate(s, noise_var=n0), expected)
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 20), (7, 100, 130)])
+def test_gains_broadcast(rng, shape):
+    """Along any axes, whatever the noise does: the library has one stride for both."""
+    symbols, noise, gains = (make(rng, int(np.prod(shape))).reshape(shape) for make in (make_symbols, make_noise, make_gain))
+    for kept in ((None, None, None), (1, None, None), (None, None, 1), (1, 1, None), (1, 1, 1)):
+        part = gains[tuple(map(slice, kept))]
+        for n0 in (noise, noise[:1, :, :1], noise[0, 0], 0.1):
+            whole = (np.broadcast_to(floats, shape).astype(np.float32) for floats in (n0, part))
+            expected = softqam.demodulate(symbols, noise_var=next(whole), gain=next(whole))
+            for s in (symbols, VIEWS["transposed"](symbols), wide(symbols), symbols.astype(complex)):
+                for g in (part, VIEWS["transposed"](part), part.astype(float), unaligned(part)):
+                    assert_bytes(softqam.demodulate(s, noise_var=n0, gain=g), expected)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_random_views(rng, dtype):
     """Strides of every kind within a buffer, 0 among them: the bytes of a copy, and nothing outside is read."""
@@ -178,6 +192,10 @@ def test_layers(rng, layers, options):
     for s in (*arrangements(codewords), codewords.transpose(0, 2, 1).astype(complex)):
         for n0 in (*arrangements(noise), noise.transpose(0, 2, 1).astype(float)):
             assert_bytes(softqam.demodulate(s, noise_var=n0, layers=layers, **options), expected)
+    gains = make_gain(rng, codewords.size).reshape(codewords.shape)
+    expected = softqam.demodulate(codewords.reshape(2, -1), noise_var=noise.reshape(2, -1), gain=gains.reshape(2, -1), **options)
+    for s, n0, gain in itertools.product(*(itertools.islice(arrangements(array), 5) for array in (codewords, noise, gains))):
+        assert_bytes(softqam.demodulate(s, noise_var=n0, gain=gain, layers=layers, **options), expected)
     of_layers = np.full((layers, 1), 0.1, np.float32)
     of_layers[-1] = 0.02
     whole = np.ascontiguousarray(np.broadcast_to(of_layers, (2, layers, 30000)))

@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 import reference
-from symbols import assert_bytes, make_noise, make_symbols
+from symbols import assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 
@@ -72,23 +72,24 @@ def in_layers(array, layers):
 @pytest.mark.parametrize("output", reference.LLRS)
 @pytest.mark.parametrize("modulation", list(BITS))
 def test_transmissions(rng, modulation, output):
-    """New data and two retransmissions, each of its own modulation and layers."""
+    """New data and two retransmissions, each of its own modulation and layers; these with gains."""
     for _ in range(12):
         layers = 1 if modulation == "pi2-bpsk" else int(rng.integers(1, 5))
         codeword = random_codeword(rng, modulation, layers)
         got = expected = None
         for number in range(3):
             symbols, noise = make_codeword(rng, codeword)
+            gain = make_gain(rng, len(noise)) if number > 0 else None
             options = {"output": output, "c_init": int(rng.integers(2**31)), "llr_scale": None if output[0] == "f" else 2.0}
             buffers = softqam.demodulate(
                 in_layers(symbols, codeword.layers), codeword.modulation, in_layers(noise, codeword.layers),
-                codeword=codeword, soft_buffers=got, combine=number > 0, **options,
+                gain=None if gain is None else in_layers(gain, codeword.layers), codeword=codeword, soft_buffers=got, combine=number > 0, **options,
             )  # fmt: skip
             assert got is None or buffers is got
             got = buffers
             if expected is None:
                 expected = np.zeros((codeword.n_code_blocks, codeword.n_cb), reference.DTYPES[output])
-            llrs = reference.llrs(symbols, codeword.modulation, noise, **options)
+            llrs = reference.llrs(symbols, codeword.modulation, noise, gain=gain, **options)
             fill(expected, llrs, codeword, number > 0, output)
             assert_bytes(got, expected)
             name = str(rng.choice(list(BITS)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from symbols import assert_bytes, make_noise, make_symbols
+from symbols import assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 
@@ -52,6 +52,18 @@ def test_settings(rng, modulation, settings):
     symbols, noise = make_symbols(rng, N), make_noise(rng, N, settings.get("noise_form", "n0"))
     got = softqam.demodulate(symbols, modulation, noise, **settings)
     assert_bytes(got, reference.llrs(symbols, modulation, noise, **settings))
+
+
+@pytest.mark.parametrize("noise_form", ["n0", "inverse"])
+@pytest.mark.parametrize("output", reference.LLRS)
+@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+def test_gains(rng, modulation, output, noise_form):
+    symbols, noise, gains = make_symbols(rng, 300), make_noise(rng, 300, noise_form), make_gain(rng, 300)
+    options = {"output": output, "noise_form": noise_form}
+    for n0, gain in ((noise, gains), (noise, 0.3), (0.1, gains), (1, 2), (0.1, gains.astype(float)), (0.1, 1e300), (0.1, 0)):
+        got = softqam.demodulate(symbols, modulation, n0, gain=gain, **options)
+        nearest = np.clip(gain, -3e38, 3e38) if isinstance(gain, float) else gain
+        assert_bytes(got, reference.llrs(symbols, modulation, n0, gain=nearest, **options))
 
 
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)

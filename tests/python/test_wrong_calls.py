@@ -16,6 +16,9 @@ SHAPES = [(), (1,), (3,), (4, 3), (2, 4, 3), (0,), (4, 0), (1, 1), (2, 2, 2, 2)]
 OBJECTS = [None, True, "text", b"bytes", bytearray(16), object(), {}, {1.0}, lambda: 0, type, 1.5, [[1], [2, 3]], ...]
 
 
+FLOATS = ("noise_var", "gain")
+
+
 class Refused(Exception):
     """An argument's own error."""
 
@@ -64,14 +67,15 @@ def wrong_symbols():
     yield {"symbols": memoryview(b"abcd")}
 
 
-def wrong_noise():
+def wrong_floats():
     for dtype, shape in itertools.product(ALL_DTYPES, [*SHAPES, (4,), (5, 1), (4, 3, 1), (3, 3)]):
         fits = len(shape) <= 2 and all(a in (1, b) for a, b in zip(reversed(shape), (3, 4)))
         is_integer = shape == () and np.dtype(dtype).kind in "iu"
         if not is_integer and not (fits and dtype in ("f2", "f4", "f8", "g", ">f4", ">f8")):
-            yield {"noise_var": zeros(shape, dtype)}
-    yield from ({"noise_var": thing} for thing in [*(o for o in OBJECTS if o != 1.5), Refusing(), 1j, 10**400])
-    yield from ({"noise_var": OnAnotherDevice(kind)} for kind in range(1, 20))
+            yield from ({name: zeros(shape, dtype)} for name in FLOATS)
+    things = [*(o for o in OBJECTS if o != 1.5), Refusing(), 1j, 10**400, *map(OnAnotherDevice, range(1, 20))]
+    yield from ({name: thing} for name in FLOATS for thing in things if name != "gain" or thing is not None)
+    yield {"output": "u8", "noise_var": None, "gain": 1.0}
 
 
 def wrong_out():
@@ -147,7 +151,7 @@ def describe(wrong):
 
 
 def test_wrong_calls():
-    wrong_calls = [*wrong_symbols(), *wrong_noise(), *wrong_out(), *wrong_numbers(), *wrong_settings()]
+    wrong_calls = [*wrong_symbols(), *wrong_floats(), *wrong_out(), *wrong_numbers(), *wrong_settings()]
     accepted, unhelpful = [], []
     for wrong in wrong_calls:
         before = wrong["out"].tobytes() if isinstance(wrong.get("out"), np.ndarray) else None
@@ -197,22 +201,24 @@ def test_overlaps(rng):
     memory = np.zeros(4096, np.uint8)
     symbols = memory[:800].view(np.complex64)
     symbols[:] = make_symbols(rng, 100)
-    noise = memory[1000:1400].view(np.float32)
-    noise[:] = 0.1
-    for first in (0, 1, 799, 400, 1399 - 800):
-        out = memory[first : first + 800].view(np.int8)
-        with pytest.raises(ValueError, match="out overlaps"):
-            softqam.demodulate(symbols, noise_var=noise, out=out)
-    for first in (1400, 2000):
-        softqam.demodulate(symbols, noise_var=noise, out=memory[first : first + 800].view(np.int8))
+    floats = memory[1000:1400].view(np.float32)
+    floats[:] = 0.1
+    for of_call in ({"noise_var": floats}, {"noise_var": 0.1, "gain": floats}):
+        for first in (0, 1, 799, 400, 1399 - 800, 1000, 1399):
+            out = memory[first : first + 800].view(np.int8)
+            with pytest.raises(ValueError, match=f"out overlaps {'symbols' if first < 800 else list(of_call)[-1]}"):
+                softqam.demodulate(symbols, out=out, **of_call)
+        for first in (1400, 2000):
+            softqam.demodulate(symbols, out=memory[first : first + 800].view(np.int8), **of_call)
 
 
 IN_TWO_LAYERS = {"symbols": np.zeros((4, 2, 30), np.complex64), "layers": 2}
 # The error, its words, the argument.
 MESSAGES = [
-    (ValueError, r"noise_var is float32 of shape \(2, 3\).*\(4, 3\)", {"noise_var": np.zeros((2, 3), np.float32)}),
-    (ValueError, r"noise_var is float64 of shape \(2, 3\).*\(4, 3\)", {"noise_var": np.zeros((2, 3))}),
-    (TypeError, r"noise_var is int64 of shape \(3,\).*float32", {"noise_var": np.zeros(3, int)}),
+    *((ValueError, rf"{name} is float32 of shape \(2, 3\).*\(4, 3\)", {name: np.zeros((2, 3), np.float32)}) for name in FLOATS),
+    *((ValueError, rf"{name} is float64 of shape \(2, 3\).*\(4, 3\)", {name: np.zeros((2, 3))}) for name in FLOATS),
+    *((TypeError, rf"{name} is int64 of shape \(3,\).*float32", {name: np.zeros(3, int)}) for name in FLOATS),
+    (ValueError, 'gain is given, which output "u8"', {"output": "u8", "noise_var": None, "gain": 1.0}),
     (TypeError, "noise_var is missing", {"noise_var": None}),
     (TypeError, r"symbols is int32 of shape \(3, 2\)", {"symbols": np.zeros((3, 2), np.int32)}),
     (TypeError, r"out is uint8 of shape \(4, 24\): this output is int8", {"out": np.zeros((4, 24), np.uint8)}),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <initializer_list>
 #include <unistd.h>
 
 /* Segments that the library gets at once. */
@@ -103,19 +104,20 @@ element demodulator::output_element() const
     return element::uint8; /* the library has checked the format */
 }
 
-call_arguments::call_arguments(nb::handle noise, const nb::tuple &options)
-    : noise_var(noise), c_init(options[0]), first_symbol(options[1]), layers(options[2]), planes(options[3]),
-      codeword(options[4]), combine(nb::cast<bool>(options[5]))
+call_arguments::call_arguments(nb::handle noise, nb::handle gains, const nb::tuple &options)
+    : noise_var(noise), gain(gains), c_init(options[0]), first_symbol(options[1]), layers(options[2]),
+      planes(options[3]), codeword(options[4]), combine(nb::cast<bool>(options[5]))
 {
 }
 
-void demodulator::check_noise_wanted(nb::handle noise_var) const
+void demodulator::check_noise_wanted(const call_arguments &arguments) const
 {
     const bool wanted = config.output_format != SOFTQAM_OUTPUT_U8;
-    if (wanted && noise_var.is_none())
+    if (wanted && arguments.noise_var.is_none())
         type_error("noise_var is missing: LLRs need the noise variance");
-    if (!wanted && !noise_var.is_none())
-        value_error("noise_var is given, which output \"u8\" does not take");
+    const char *given = !arguments.noise_var.is_none() ? "noise_var" : !arguments.gain.is_none() ? "gain" : nullptr;
+    if (!wanted && given)
+        value_error(std::string(given) + " is given, which output \"u8\" does not take");
 }
 
 /* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
@@ -218,15 +220,15 @@ float nearest_noise(double number)
     return static_cast<float>(std::isfinite(number) ? std::clamp(limited, -double(FLT_MAX), double(FLT_MAX)) : number);
 }
 
-/* A Python number as a noise value. */
-static bool noise_number(nb::handle noise_var, float *value)
+/* A Python number as a noise value or a gain. */
+static bool read_number(nb::handle argument, const char *name, float *value)
 {
-    if (PyBool_Check(noise_var.ptr()) || !(PyFloat_Check(noise_var.ptr()) || PyLong_Check(noise_var.ptr())))
+    if (PyBool_Check(argument.ptr()) || !(PyFloat_Check(argument.ptr()) || PyLong_Check(argument.ptr())))
         return false;
-    const double number = PyFloat_AsDouble(noise_var.ptr());
+    const double number = PyFloat_AsDouble(argument.ptr());
     if (PyErr_Occurred()) {
         PyErr_Clear();
-        value_error("noise_var is an integer larger than any float");
+        value_error(std::string(name) + " is an integer larger than any float");
     }
     *value = nearest_noise(number);
     return true;
@@ -238,13 +240,31 @@ static void acquire_argument(nb::handle argument, const char *name, const char *
 {
     if (is_buffer(argument) && view->acquire(argument, name) && takes(view->type))
         return;
-    nb::object converted = call_python(conversion(function), argument);
+    nb::object converted = call_python(conversion(function), argument, nb::str(name));
     const bool acquired = view->acquire(converted, name);
     if (acquired && nb::hasattr(argument, "dtype"))
         view->dtype = dtype_text(argument); /* what messages say that it is */
     if (!acquired || !takes(view->type))
         type_error(std::string(name) + " is nothing that NumPy can make an array of");
 }
+
+/* Noise values or gains in host memory: an array, one number, or none. */
+struct host_floats {
+    host_array view;
+    float number = 0;
+    bool is_array;
+    const float *one; /* NULL, or &number */
+
+    host_floats(nb::handle argument, const char *name)
+        : is_array(!argument.is_none() && !read_number(argument, name, &number)),
+          one(argument.is_none() || is_array ? nullptr : &number)
+    {
+        if (is_array)
+            acquire_argument(
+                argument, name, "usual_floats", &view,
+                [](element type) { return type == element::float32 || type == element::float64; });
+    }
+};
 
 static void check_overlap(const array &input, const array &out)
 {
@@ -310,24 +330,18 @@ std::unique_ptr<soft_buffer_list> demodulator::read_list(nb::handle out, const l
 
 nb::object demodulator::host(nb::handle symbols, const call_arguments &arguments, nb::handle out)
 {
-    check_noise_wanted(arguments.noise_var);
+    check_noise_wanted(arguments);
     call_options options = read_options(arguments);
     layout codewords(options, config.modulation);
-    host_array symbols_view, noise_view, c_init_view, out_view;
-    float one_noise;
+    host_array symbols_view, c_init_view, out_view;
     acquire_argument(symbols, "symbols", "usual_symbols", &symbols_view,
                      [](element type) { return type != element::other; });
     codewords.read_symbols(symbols_view);
     const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
-    const bool noisy = !arguments.noise_var.is_none();
-    const bool noise_array = noisy && !noise_number(arguments.noise_var, &one_noise);
-    if (noise_array) {
-        acquire_argument(arguments.noise_var, "noise_var", "usual_noise", &noise_view,
-                         [](element type) { return type == element::float32 || type == element::float64; });
-        codewords.read_noise(noise_view);
-    } else {
-        codewords.one_noise(noisy ? &one_noise : nullptr);
-    }
+    const host_floats noise(arguments.noise_var, "noise_var");
+    noise.is_array ? codewords.read_noise(noise.view) : codewords.one_noise(noise.one);
+    const host_floats gain(arguments.gain, "gain");
+    gain.is_array ? codewords.read_gain(gain.view) : codewords.one_gain(gain.one);
     const bool is_list = options.has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()));
     std::unique_ptr<soft_buffer_list> list;
     nb::object result = nb::borrow(out);
@@ -335,8 +349,8 @@ nb::object demodulator::host(nb::handle symbols, const call_arguments &arguments
         list = read_list(out, codewords, &options);
     else
         result = output_array(codewords, out, &out_view);
-    for (const array *input : {&symbols_view, &noise_view}) {
-        if (input == &noise_view && !noise_array)
+    for (const array *input : std::initializer_list<const array *>{&symbols_view, &noise.view, &gain.view}) {
+        if (!input->data)
             continue;
         if (!is_list)
             check_overlap(*input, out_view);
@@ -364,8 +378,8 @@ static void check_device(const array &argument, int device)
 
 /* read_out(shape, n_axes, view) describes the output, once its shape is known. */
 template <typename ReadOut>
-void demodulator::on_device(const device_array &symbols, const device_array *noise, const call_arguments &arguments,
-                            ReadOut read_out, uintptr_t stream)
+void demodulator::on_device(const device_array &symbols, const device_array *noise, const device_array *gain,
+                            const call_arguments &arguments, ReadOut read_out, uintptr_t stream)
 {
     const char *strides = "its strides must be positive multiples of a symbol; make it contiguous";
     const int device = symbols.device;
@@ -377,18 +391,17 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
         value_error(symbols, "it is not in the memory of a GPU");
     codewords.read_symbols(symbols);
     const nb::object c_inits = read_c_init(arguments.c_init, codewords, &options, &c_init_view);
-    if (noise) {
-        check_device(*noise, device);
-        codewords.read_noise(*noise);
-    } else {
-        codewords.one_noise(nullptr);
-    }
+    for (const device_array *floats : {noise, gain})
+        if (floats)
+            check_device(*floats, device);
+    noise ? codewords.read_noise(*noise) : codewords.one_noise(nullptr);
+    gain ? codewords.read_gain(*gain) : codewords.one_gain(nullptr);
     read_out(codewords.out_shape, codewords.n_out_axes, &out);
     check_device(out, device);
     codewords.check_out(out, output_element());
-    check_overlap(symbols, out);
-    if (noise)
-        check_overlap(*noise, out);
+    for (const device_array *input : {&symbols, noise, gain})
+        if (input)
+            check_overlap(*input, out);
     if (symbols.is_empty())
         return;
     codewords.plan_device();
@@ -396,6 +409,8 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
         value_error(symbols, strides);
     if (!codewords.takes_noise())
         value_error(*noise, strides);
+    if (!codewords.takes_gain())
+        value_error(*gain, "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
     softqam_demodulator *handle = handle_for(codewords.format, device);
     call_library(&codewords, out.data, element_nbytes(out.type), [&](const softqam_segment *segments, size_t n) {
         return cuda_demodulate(handle, segments, n, stream);
@@ -404,42 +419,46 @@ void demodulator::on_device(const device_array &symbols, const device_array *noi
 
 void demodulator::device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream)
 {
-    check_noise_wanted(arguments.noise_var);
-    const bool noisy = !arguments.noise_var.is_none();
-    device_array symbols_view, noise_view;
+    check_noise_wanted(arguments);
+    const bool noisy = !arguments.noise_var.is_none(), gains = !arguments.gain.is_none();
+    device_array symbols_view, noise_view, gain_view;
     symbols_view.acquire(symbols, "symbols");
     if (noisy)
         noise_view.acquire(arguments.noise_var, "noise_var");
+    if (gains)
+        gain_view.acquire(arguments.gain, "gain");
     const auto read_out = [&](const int64_t *shape, int n_axes, device_array *view) {
         view->acquire(call_python(make_out, shape_tuple(shape, n_axes)),
                       arguments.codeword.is_none() ? "out" : "soft_buffers");
     };
-    on_device(symbols_view, noisy ? &noise_view : nullptr, arguments, read_out, stream);
+    on_device(symbols_view, noisy ? &noise_view : nullptr, gains ? &gain_view : nullptr, arguments, read_out, stream);
 }
 
 nb::object demodulator::device_of_library(const array_library &library, nb::handle symbols,
                                           const call_arguments &arguments, nb::handle out)
 {
-    device_array symbols_view, noise_view;
+    device_array symbols_view, noise_view, gain_view;
     nb::object noise = nb::borrow(arguments.noise_var), result = nb::borrow(out);
     float value;
     if (!library.has(symbols) || !(out.is_none() || library.has(out)))
         return nb::none();
     library.read(symbols, "symbols", &symbols_view);
-    check_noise_wanted(noise);
+    check_noise_wanted(arguments);
     const uintptr_t stream = library.current_stream(symbols_view);
-    const bool noisy = !noise.is_none();
-    if (noisy && noise_number(noise, &value))
+    const bool noisy = !noise.is_none(), gains = !arguments.gain.is_none();
+    if (noisy && !gains && read_number(noise, "noise_var", &value))
         noise = library.new_number(value, symbols_view.device, stream);
-    if (noisy && !library.has(noise))
+    if ((noisy && !library.has(noise)) || (gains && !library.has(arguments.gain)))
         return nb::none();
     if (noisy)
         library.read(noise, "noise_var", &noise_view);
+    if (gains)
+        library.read(arguments.gain, "gain", &gain_view);
     const auto read_out = [&](const int64_t *shape, int n_axes, device_array *view) {
         if (out.is_none())
             result = library.new_array(shape, n_axes, output_element(), symbols_view.device);
         library.read(result, "out", view);
     };
-    on_device(symbols_view, noisy ? &noise_view : nullptr, arguments, read_out, stream);
+    on_device(symbols_view, noisy ? &noise_view : nullptr, gains ? &gain_view : nullptr, arguments, read_out, stream);
     return result;
 }

@@ -38,13 +38,13 @@ class context
     ~context() { softqam_context_destroy(handle); }
 };
 
-/* The rest of a call, as Python has it: the noise variance, and softqam._gpu.Options. With a codeword that is not None
- * `out` are its soft buffers, an array or a list. */
+/* The rest of a call, as Python has it: noise variance, gain, and softqam._gpu.Options. With a codeword that is not
+ * None `out` are its soft buffers, an array or a list. */
 struct call_arguments {
-    nb::handle noise_var, c_init, first_symbol, layers, planes, codeword;
+    nb::handle noise_var, gain, c_init, first_symbol, layers, planes, codeword;
     bool combine;
 
-    call_arguments(nb::handle noise, const nb::tuple &options);
+    call_arguments(nb::handle noise, nb::handle gains, const nb::tuple &options);
 };
 
 class demodulator
@@ -61,7 +61,7 @@ class demodulator
     /* DLPack capsules of arrays on one GPU. make_out(shape) gives the output's. */
     void device(nb::handle symbols, const call_arguments &arguments, nb::handle make_out, uintptr_t stream);
     /* The library's arrays on one GPU, on its current stream: returns `out`, or a new array for None. Returns None, and
-     * has done nothing, where the library has not all of them; noise_var may be a number. */
+     * has done nothing, where the library has not all of them; without gain noise_var may be a number. */
     nb::object device_of_library(const array_library &library, nb::handle symbols, const call_arguments &arguments,
                                  nb::handle out);
     const char *backend_name() const;
@@ -82,10 +82,10 @@ class demodulator
     element output_element() const;
     nb::object output_array(layout &codewords, nb::handle out, host_array *view) const;
     std::unique_ptr<soft_buffer_list> read_list(nb::handle out, const layout &codewords, call_options *options) const;
-    void check_noise_wanted(nb::handle noise_var) const;
+    void check_noise_wanted(const call_arguments &arguments) const;
     template <typename ReadOut>
-    void on_device(const device_array &symbols, const device_array *noise, const call_arguments &arguments,
-                   ReadOut read_out, uintptr_t stream);
+    void on_device(const device_array &symbols, const device_array *noise, const device_array *gain,
+                   const call_arguments &arguments, ReadOut read_out, uintptr_t stream);
 };
 
 /* In a build with CUDA: the library's context of a GPU, and its call on device memory. Raise without it. */

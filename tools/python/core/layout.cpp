@@ -98,16 +98,14 @@ void layout::check_within(const array &array) const
                                " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
 }
 
-void layout::one_noise(const float *value)
+void layout::one_float(const float *value, argument *of)
 {
-    noise.data = reinterpret_cast<const char *>(value);
-    noise.nbytes = sizeof(float);
-    noise.aligned = true;
-    noise.step = noise.layer_step = 0;
-    std::fill(noise.batch_step, noise.batch_step + n_batch, 0);
+    of->data = reinterpret_cast<const char *>(value);
+    of->nbytes = sizeof(float);
+    std::fill(of->batch_step, of->batch_step + n_batch, 0);
 }
 
-void layout::read_noise(const array &array)
+void layout::read_floats(const array &array, argument *of)
 {
     if (array.type != element::float32 && !(array.type == element::float64 && array.device == array::HOST))
         type_error(array, "it takes float32");
@@ -126,14 +124,14 @@ void layout::read_noise(const array &array)
         steps[axis + missing] = length == 1 ? 0 : array.strides[axis];
         addresses |= static_cast<uintptr_t>(steps[axis + missing]);
     }
-    noise.data = array.data;
-    noise.nbytes = sizeof(float);
-    noise.aligned = addresses % sizeof(float) == 0;
+    of->data = array.data;
+    of->nbytes = sizeof(float);
+    of->aligned = addresses % sizeof(float) == 0;
     if (array.type == element::float64)
-        noise.how = elements::TO_FLOAT32;
-    noise.step = steps[axes - 1];
-    noise.layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
-    std::copy(steps, steps + n_batch, noise.batch_step);
+        of->how = elements::TO_FLOAT32;
+    of->step = steps[axes - 1];
+    of->layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
+    std::copy(steps, steps + n_batch, of->batch_step);
 }
 
 void layout::check_out(const array &out, element type)
@@ -180,7 +178,7 @@ void layout::arrange(bool in_layers)
     const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
     const bool by_rows = options.descramble || options.block_symbols > 0 || options.has_soft_buffers || parity;
     codeword = by_rows ? row : total;
-    for (argument *of : {&symbols, &noise}) {
+    for (argument *of : {&symbols, &noise, &gain}) {
         of->order.begin(of->data);
         for (int axis = 0; axis < n_batch; axis++)
             of->order.add_axis(batch[axis], of->batch_step[axis]);
@@ -193,15 +191,30 @@ void layout::arrange(bool in_layers)
 bool layout::is_direct(const argument &of) const
 {
     const int64_t run = of.order.run();
-    const bool usual = run == 1 || of.order.step() == of.nbytes || (&of == &noise && of.order.step() == 0);
+    const bool usual = run == 1 || of.order.step() == of.nbytes || (&of != &symbols && of.order.step() == 0);
     return usual && of.how == elements::SAME && run >= std::min(codeword, SHORT_RUN);
+}
+
+/* A segment of all layers only where they are not one run of symbols. */
+void layout::arrange_for_library()
+{
+    arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain)));
+}
+
+/* The library has one stride for both. */
+bool layout::has_noise_strides() const
+{
+    return !gain.data || gain.order.run() == 1 || noise.order.run() == 1 || gain.order.step() == noise.order.step();
 }
 
 void layout::plan_host()
 {
-    const auto all_direct = [this] { return is_direct(symbols) && !apart && is_direct(noise) && noise.aligned; };
+    const auto floats_direct = [this] {
+        return is_direct(noise) && noise.aligned && is_direct(gain) && gain.aligned && has_noise_strides();
+    };
+    const auto all_direct = [&] { return is_direct(symbols) && !apart && floats_direct(); };
     const auto of_elements = [this](int64_t most) { return most - most % n_layers; };
-    arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise)));
+    arrange_for_library();
     part = of_elements(DIRECT_PART) / width;
     if (all_direct())
         return;
@@ -210,13 +223,16 @@ void layout::plan_host()
     const int64_t most = std::min(part, total);
     if (!is_direct(symbols) || apart)
         symbols.copied.reset(new char[most * symbols.nbytes]);
-    if (!is_direct(noise) || !noise.aligned)
-        noise.copied.reset(new char[most * noise.nbytes]);
+    if (floats_direct())
+        return;
+    for (argument *of : {&noise, &gain})
+        if (of->data)
+            of->copied.reset(new char[most * of->nbytes]);
 }
 
 void layout::plan_device()
 {
-    arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise)));
+    arrange_for_library();
     part = INT64_MAX;
 }
 
@@ -228,7 +244,9 @@ bool layout::takes_symbols() const
     return symbols.order.run() == 1 || (step > 0 && step % stride_unit() == 0);
 }
 
-bool layout::takes_noise() const { return noise.aligned && noise.order.step() >= 0; }
+bool layout::takes_floats(const argument &of) const { return of.aligned && of.order.step() >= 0; }
+
+bool layout::takes_gain() const { return takes_floats(gain) && has_noise_strides(); }
 
 size_t layout::n_segments(size_t most) const
 {
@@ -237,7 +255,7 @@ size_t layout::n_segments(size_t most) const
     int64_t count = 1 + borders(codeword);
     if (options.block_symbols > 0)
         count += borders(options.block_symbols / width) + borders(codeword);
-    for (const argument *of : {&symbols, &noise})
+    for (const argument *of : {&symbols, &noise, &gain})
         count += of->copied ? 0 : borders(of->order.run());
     return std::min(static_cast<size_t>(count), most);
 }
@@ -265,6 +283,10 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
     *count = std::min(*count, block_length - in_block);
     const char *at = place(symbols, first, count);
     const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
+    const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
+    const auto in_layer = [](const char *first_layer, const argument &of, int64_t k) {
+        return reinterpret_cast<const float *>(first_layer ? first_layer + k * of.layer_step : nullptr);
+    };
     segment.n_symbols = static_cast<size_t>(*count * width);
     segment.first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
     const bool adjacent = symbols.copied || symbols.order.run() == 1;
@@ -281,8 +303,8 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
         softqam_layer &layer = segment.layers[k];
         layer.symbols = at + k * symbols.layer_step;
         layer.symbols_q = apart && !symbols.copied ? at + k * symbols.layer_step + q_offset : nullptr;
-        if (noise_at)
-            layer.noise_var = static_cast<const float *>(static_cast<const void *>(noise_at + k * noise.layer_step));
+        layer.noise_var = in_layer(noise_at, noise, k);
+        layer.gain = in_layer(gain_at, gain, k);
     }
     if (options.has_soft_buffers)
         place_in_codeword(&segment, first / codeword, out);
@@ -315,13 +337,14 @@ void layout::split_into_layers(softqam_segment *segment) const
         layer.symbols = static_cast<const char *>(first.symbols) + k * step;
         layer.symbols_q = first.symbols_q ? static_cast<const char *>(first.symbols_q) + k * step : nullptr;
         layer.noise_var = first.noise_var + k * static_cast<int64_t>(segment->noise_stride);
+        layer.gain = first.gain ? first.gain + k * static_cast<int64_t>(segment->noise_stride) : nullptr;
     }
     segment->n_layers = static_cast<unsigned>(n_layers);
     segment->symbol_stride *= static_cast<size_t>(n_layers);
     segment->noise_stride *= static_cast<size_t>(n_layers);
 }
 
-/* The part of both arguments that is used as a copy. */
+/* The part of each argument that is used as a copy. */
 void layout::copy(int64_t count)
 {
     const int64_t component = symbols.nbytes / 2;
@@ -331,8 +354,9 @@ void layout::copy(int64_t count)
                                symbols.copied.get() + q * component, symbols.nbytes);
     else if (symbols.copied)
         symbols.order.copy(part_begin, count, symbols.how, symbols.nbytes, 0, symbols.copied.get(), symbols.nbytes);
-    if (noise.copied)
-        noise.order.copy(part_begin, count, noise.how, noise.nbytes, 0, noise.copied.get(), noise.nbytes);
+    for (const argument *of : {&noise, &gain})
+        if (of->copied)
+            of->order.copy(part_begin, count, of->how, of->nbytes, 0, of->copied.get(), of->nbytes);
 }
 
 size_t layout::next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes)

@@ -23,7 +23,7 @@ struct call_options {
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
 };
 
-/* Where the symbols and the noise of all codewords lie, in the order of their values. */
+/* Where the symbols, the noise and the gains of all codewords lie, in the order of their values. */
 class layout
 {
   public:
@@ -34,9 +34,11 @@ class layout
     layout(const call_options &of_call, softqam_modulation modulation);
     /* Raise where shape or dtype is wrong. */
     void read_symbols(const array &symbols);
-    void read_noise(const array &noise);
-    /* One value for all. */
-    void one_noise(const float *value);
+    void read_noise(const array &array) { read_floats(array, &noise); }
+    void read_gain(const array &array) { read_floats(array, &gain); }
+    /* One value for all, or NULL: none. */
+    void one_noise(const float *value) { one_float(value, &noise); }
+    void one_gain(const float *value) { one_float(value, &gain); }
     /* Raises unless `array` is what the values fit in. */
     void check_out(const array &out, element type);
     bool has_soft_buffers() const { return options.has_soft_buffers; }
@@ -45,12 +47,14 @@ class layout
     /* The batch's shape. */
     int n_batch_axes() const { return n_batch; }
 
-    /* Once symbols and noise are read and there are any. In host memory, arrays that are not contiguous are copied,
-     * part by part. On a device nothing is, and the two that follow say whether the library takes the strides. */
+    /* Once all are read and there are symbols. In host memory, arrays that are not contiguous are copied,
+     * part by part. On a device nothing is, and the three that follow say whether the library takes the strides. */
     void plan_host();
     void plan_device();
     bool takes_symbols() const;
-    bool takes_noise() const;
+    bool takes_noise() const { return takes_floats(noise); }
+    /* Which must be those of the noise. */
+    bool takes_gain() const;
 
     /* About as many as next() writes at once, at most `most`. */
     size_t n_segments(size_t most) const;
@@ -79,7 +83,7 @@ class layout
     int64_t batch[MAX_AXES];
     int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
-    argument symbols, noise;
+    argument symbols, noise, gain;
     bool apart = false; /* Q lies q_offset from I, in a plane of its own */
     int64_t q_offset = 0;
 
@@ -91,14 +95,19 @@ class layout
     int64_t buffers_step[MAX_AXES];
     uint64_t block_stride = 0;
 
+    void read_floats(const array &array, argument *of);
+    void one_float(const float *value, argument *of);
     void check_within(const array &array) const;
     void check_soft_buffers(const array &out);
     void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const;
     void split_into_layers(softqam_segment *segment) const;
     void arrange(bool in_layers);
+    void arrange_for_library();
     int64_t stride_unit() const;
     bool is_interleaved(const argument &of) const;
     bool is_direct(const argument &of) const;
+    bool takes_floats(const argument &of) const;
+    bool has_noise_strides() const;
     const char *place(const argument &of, int64_t first, int64_t *count) const;
     softqam_segment segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const;
     void copy(int64_t count);

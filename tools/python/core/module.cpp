@@ -43,24 +43,24 @@ NB_MODULE(_core, module)
              plain, plain)
         .def(
             "host",
-            [](demodulator &self, handle symbols, handle noise_var, const nb::tuple &options, handle out) {
-                return self.host(symbols, {noise_var, options}, out);
+            [](demodulator &self, handle symbols, handle noise_var, handle gain, const nb::tuple &options, handle out) {
+                return self.host(symbols, {noise_var, gain, options}, out);
             },
-            any, any, plain, any)
+            any, any, any, plain, any)
         .def(
             "device",
-            [](demodulator &self, handle symbols, handle noise_var, const nb::tuple &options, handle make_out,
-               uintptr_t stream) {
-                self.device(symbols, {noise_var, options}, make_out, stream);
+            [](demodulator &self, handle symbols, handle noise_var, handle gain, const nb::tuple &options,
+               handle make_out, uintptr_t stream) {
+                self.device(symbols, {noise_var, gain, options}, make_out, stream);
             },
-            any, any, plain, plain, plain)
+            any, any, any, plain, plain, plain)
         .def(
             "device_of_library",
-            [](demodulator &self, const array_library &library, handle symbols, handle noise_var,
+            [](demodulator &self, const array_library &library, handle symbols, handle noise_var, handle gain,
                const nb::tuple &options, handle out) {
-                return self.device_of_library(library, symbols, {noise_var, options}, out);
+                return self.device_of_library(library, symbols, {noise_var, gain, options}, out);
             },
-            plain, any, any, plain, any)
+            plain, any, any, any, plain, any)
         .def_prop_ro("backend", &demodulator::backend_name)
         .def_prop_ro("backend_detail", &demodulator::backend_detail);
 }

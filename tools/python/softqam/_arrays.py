@@ -29,36 +29,36 @@ def _as_array(name: str, argument: Any) -> np.ndarray:
         raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {error}") from error
 
 
-def usual_symbols(argument: Any) -> np.ndarray:
+def usual_symbols(argument: Any, name: str) -> np.ndarray:
     """complex64, or what comes in pairs."""
-    array = _as_array("symbols", argument)
+    array = _as_array(name, argument)
     native = array.dtype.newbyteorder("=")
     if native == np.complex128:
         native = np.dtype(np.complex64)
     if native.name not in SYMBOL_DTYPES:
         raise TypeError(
-            f"{_describe('symbols', array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
+            f"{_describe(name, array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
             "last axis of 2, I and Q"
         )
     with np.errstate(all="ignore"):
         return np.array(array, dtype=native, order="C")
 
 
-def usual_noise(argument: Any) -> np.ndarray:
-    """float32. What it does not hold counts as the nearest positive value that it does, so that it stays valid. One integer
-    is a number as well as Python's."""
-    array = _as_array("noise_var", argument)
+def usual_floats(argument: Any, name: str) -> np.ndarray:
+    """Noise variances or gains: float32. What it does not hold counts as the nearest positive value that it does, so that it
+    stays valid. One integer is a number as well as Python's."""
+    array = _as_array(name, argument)
     if array.ndim == 0 and array.dtype.kind in "iu":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise TypeError(f"{_describe('noise_var', array)}: it takes float32, float64 or float16")
+        raise TypeError(f"{_describe(name, array)}: it takes float32, float64 or float16")
     with np.errstate(all="ignore"):
-        noise = np.array(array, dtype=np.float32, order="C")
-    if array.dtype.itemsize > noise.dtype.itemsize:
+        floats = np.array(array, dtype=np.float32, order="C")
+    if array.dtype.itemsize > floats.dtype.itemsize:
         limits = np.finfo(np.float32)
-        noise[(noise == 0) & (array > 0)] = limits.tiny
-        noise[np.isposinf(noise) & np.isfinite(array)] = limits.max
-    return noise
+        floats[(floats == 0) & (array > 0)] = limits.tiny
+        floats[np.isposinf(floats) & np.isfinite(array)] = limits.max
+    return floats
 
 
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -40,12 +40,13 @@ class Demodulator:
         input_scale: float, noise_form: int, /
     ) -> None: ...  # fmt: skip
     # options: softqam._gpu.Options
-    def host(self, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, /) -> Any: ...
+    def host(self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...], out: Any, /) -> Any: ...
     def device(
-        self, symbols: Any, noise_var: Any, options: tuple[Any, ...], make_out: Callable[[tuple[int, ...]], Any], stream: int, /
-    ) -> None: ...
+        self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...], make_out: Callable[[tuple[int, ...]], Any],
+        stream: int, /
+    ) -> None: ...  # fmt: skip
     def device_of_library(
-        self, library: ArrayLibrary, symbols: Any, noise_var: Any, options: tuple[Any, ...], out: Any, /
+        self, library: ArrayLibrary, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...], out: Any, /
     ) -> Any: ...
     @property
     def backend(self) -> str: ...

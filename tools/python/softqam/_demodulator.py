@@ -177,24 +177,24 @@ class Demodulator:
     # What the overloads say: the output is an array of the type of soft_buffers or out, else of the type of symbols.
     # fmt: off
     @overload
-    def __call__(self, symbols: TensorT, noise_var: Any = None, *,
+    def __call__(self, symbols: TensorT, noise_var: Any = None, *, gain: Any = None,
                  c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                  codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
                  out: None = None, stream: Any = None) -> TensorT: ...
     @overload
-    def __call__(self, symbols: npt.ArrayLike, noise_var: Any = None, *,
+    def __call__(self, symbols: npt.ArrayLike, noise_var: Any = None, *, gain: Any = None,
                  c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                  codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
                  out: None = None, stream: Any = None) -> npt.NDArray[Any]: ...
     @overload
-    def __call__(self, symbols: Any, noise_var: Any = None, *,
+    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None,
                  c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                  out: ArrayT, stream: Any = None) -> ArrayT: ...
     @overload
-    def __call__(self, symbols: Any, noise_var: Any = None, *,
+    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None,
                  c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None,
                  codeword: Codeword, soft_buffers: ArrayT, combine: bool = False, stream: Any = None) -> ArrayT: ...
-    def __call__(self, symbols: Any, noise_var: Any = None, *,
+    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None,
                  c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                  codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                  out: Any = None, stream: Any = None) -> Any:
@@ -204,10 +204,13 @@ class Demodulator:
         symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q. Any
                       strides.
         noise_var     N0, or 1/N0: a number, or a float array that broadcasts to [..., n]. Not with output "u8".
+        gain          None, or g > 0 of symbols z = g x + n, which are not divided by the channel: a number or an array,
+                      as noise_var. N0 is the variance of n, not of the noise at the antenna. Matched filter: z = h* y,
+                      g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b).
         c_init        descrambles: of the scrambling sequence, 0 to 2^31 - 1; a number, or an array that broadcasts
                       to [...], a codeword each.
         first_symbol  position of symbols[..., 0] in its codeword, all layers together.
-        layers        1 to 4: symbols is [..., layers, n], the layers of one codeword; noise_var broadcasts to that.
+        layers        1 to 4: symbols is [..., layers, n], the layers of one codeword; noise_var and gain broadcast to that.
         planes        symbols of a code block, all layers together: its LLRs come as all b0, all b1, .. The last block
                       may be shorter.
         codeword      from ldpc_codeword(): the LLRs go to an LDPC decoder's soft buffers, de-interleaved, rate recovered
@@ -225,7 +228,7 @@ class Demodulator:
 
         Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], of the output's dtype, b0 of the
         first symbol first: `out`, or a new array; with codeword, soft_buffers, or new ones. A symbol that is not finite,
-        or without a valid noise variance, gives 0 (127 with "u8").
+        or without a valid noise variance or gain, gives 0 (127 with "u8").
 
         A tensor of PyTorch gives one. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
         the same library comes back before the GPU has finished, as it does from their own functions: README.md has the
@@ -239,18 +242,19 @@ class Demodulator:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
         options = (c_init, first_symbol, layers, planes, core, combine)
-        if type(symbols) is _ndarray and type(noise_var) in _PLAIN and type(out) in _PLAIN and stream is None:
-            return self._core.host(symbols, noise_var, options, out)
+        plain = type(noise_var) in _PLAIN and (gain is None or type(gain) in _PLAIN) and type(out) in _PLAIN
+        if type(symbols) is _ndarray and plain and stream is None:
+            return self._core.host(symbols, noise_var, gain, options, out)
         library = _gpu.in_c.get(type(symbols))
         if library is not None and core is None and stream is None:
-            result = self._core.device_of_library(library, symbols, noise_var, options, out)
+            result = self._core.device_of_library(library, symbols, noise_var, gain, options, out)
             if result is not None:
                 return result
         if _gpu.is_on_gpu(symbols):
-            return _gpu.demodulate(self._core, self.output, symbols, noise_var, options, out, stream)
+            return _gpu.demodulate(self._core, self.output, symbols, noise_var, gain, options, out, stream)
         if stream is not None:
             raise ValueError("stream is given, which only arrays on a GPU take")
-        return _gpu.demodulate_on_host(self._core, symbols, noise_var, options, out)
+        return _gpu.demodulate_on_host(self._core, symbols, noise_var, gain, options, out)
 
 
 _cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)
@@ -260,32 +264,32 @@ _cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)
 @overload
 def demodulate(symbols: TensorT, modulation: Modulation = "256qam", noise_var: Any = None, *,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
                c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
                out: None = None, stream: Any = None) -> TensorT: ...
 @overload
 def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
                c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
                out: None = None, stream: Any = None) -> npt.NDArray[Any]: ...
 @overload
 def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
                c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                out: ArrayT, stream: Any = None) -> ArrayT: ...
 @overload
 def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
                c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None,
                codeword: Codeword, soft_buffers: ArrayT, combine: bool = False, stream: Any = None) -> ArrayT: ...
 def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0",
+               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
                c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
                codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                out: Any = None, stream: Any = None) -> Any:
@@ -305,5 +309,5 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
         if "unhashable" not in str(error):
             raise
         demodulator = Demodulator(modulation, **settings)  # says which one it is
-    return demodulator(symbols, noise_var, c_init=c_init, first_symbol=first_symbol, layers=layers, planes=planes, codeword=codeword,
-                       soft_buffers=soft_buffers, combine=combine, out=out, stream=stream)  # fmt: skip
+    return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, layers=layers, planes=planes,
+                       codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out, stream=stream)  # fmt: skip

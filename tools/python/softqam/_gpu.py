@@ -78,8 +78,8 @@ class _Torch:
     def zeros(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
         return self.empty(shape, dtype, device).zero_()
 
-    def number(self, value: float, device: int) -> Any:
-        return self.module.full((), value, dtype=self.module.float32, device=f"cuda:{device}")
+    def number(self, value: float, device: int, shape: tuple[int, ...] = ()) -> Any:
+        return self.module.full(shape, value, dtype=self.module.float32, device=f"cuda:{device}")
 
     def host_view(self, array: Any) -> Any:
         """Of an array in host memory; raises where NumPy cannot have one."""
@@ -126,8 +126,8 @@ class _CuPy:
     def zeros(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
         return self.module.zeros(shape, dtype=dtype)
 
-    def number(self, value: float, device: int) -> Any:
-        return self.module.full((), value, dtype="float32")
+    def number(self, value: float, device: int, shape: tuple[int, ...] = ()) -> Any:
+        return self.module.full(shape, value, dtype="float32")
 
     def is_capturing(self) -> bool:
         return bool(self.module.cuda.get_current_stream().is_capturing())
@@ -211,7 +211,7 @@ def _host_view(name: str, argument: Any) -> Any:
 
 
 def demodulate_on_host(
-    core: _core.Demodulator, symbols: Any, noise_var: Any, options: Options, out: Any
+    core: _core.Demodulator, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any
 ) -> Any:
     """Demodulator.__call__() for symbols in host memory. An array of the library that `symbols` is of comes back."""
     if options[4] is None:
@@ -220,7 +220,8 @@ def demodulate_on_host(
         view = [_host_view(f"soft_buffers[{r}]", array) for r, array in enumerate(out)]
     else:
         view = _host_view("soft_buffers", out)
-    result = core.host(_host_view("symbols", symbols), _host_view("noise_var", noise_var), options, view)
+    floats = _host_view("noise_var", noise_var), _host_view("gain", gain)
+    result = core.host(_host_view("symbols", symbols), *floats, options, view)
     library = _library_of(symbols)
     if out is not None:
         return out
@@ -242,30 +243,35 @@ def _stream_number(stream: Any) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
-    """A noise value on the GPU, for further calls on the same stream, on which it was written."""
+    """A number on the GPU, for further calls on the same stream, on which it was written."""
     return library.number(value, device)
 
 
 def _number(library: Any, value: float, device: int, stream: int) -> Any:
-    """A noise value on the GPU, for the library's current stream. One of a captured graph belongs to it alone."""
+    """A number on the GPU, for the library's current stream. One of a captured graph belongs to it alone."""
     return library.number(value, device) if library.is_capturing() else _kept_number(library, value, device, stream)
 
 
-def _noise_array(library: Any, noise_var: Any, device: int, stream: int, current: int) -> Any:
-    if noise_var is None or is_on_gpu(noise_var):
-        return noise_var
-    _arrays.refuse_masked("noise_var", noise_var)
-    if hasattr(noise_var, "__dlpack_device__") and getattr(noise_var, "shape", ()) != ():
-        return noise_var
+def _floats(name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
+    """Noise variances or gains on the GPU. A number beside an array of the other kind is as long as that: the library has one
+    stride for both."""
+    if argument is None or is_on_gpu(argument):
+        return argument
+    _arrays.refuse_masked(name, argument)
+    if hasattr(argument, "__dlpack_device__") and getattr(argument, "shape", ()) != ():
+        return argument
     try:
-        if isinstance(noise_var, (str, bytes, bool, np.bool_)):
+        if isinstance(argument, (str, bytes, bool, np.bool_)):
             raise TypeError
-        value = _core.noise_value(float(noise_var))
+        value = _core.noise_value(float(argument))
     except OverflowError:
-        raise ValueError("noise_var is an integer larger than any float") from None
+        raise ValueError(f"{name} is an integer larger than any float") from None
     except (TypeError, ValueError):
-        raise TypeError(f"noise_var is {type(noise_var).__name__}, neither a number nor an array on a GPU") from None
-    return library.number(value, device) if stream != current else _number(library, value, device, stream)
+        raise TypeError(f"{name} is {type(argument).__name__}, neither a number nor an array on a GPU") from None
+    shape = tuple(other.shape) if is_on_gpu(other) else ()
+    if shape or stream != current:
+        return library.number(value, device, shape)
+    return _number(library, value, device, stream)
 
 
 # What a stream works on that the arrays' own library does not know it works on: (has it passed, the arrays).
@@ -290,7 +296,8 @@ def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> 
     return array.__dlpack__(stream=stream or _LEGACY_STREAM)
 
 
-def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, options: Options, out: Any, stream: Any) -> Any:
+def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any,
+               stream: Any) -> Any:  # fmt: skip
     """Demodulator.__call__() for symbols on a GPU. With a codeword, `out` are its soft buffers."""
     if isinstance(out, (list, tuple)):
         raise TypeError("soft_buffers is a list: on a GPU it takes one array")
@@ -306,7 +313,8 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
     with library.on_device(device):
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
-        noise = _noise_array(library, noise_var, device, number, current)
+        where = library, device, number, current
+        noise, gains = _floats("noise_var", noise_var, gain, *where), _floats("gain", gain, noise_var, *where)
 
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out
@@ -316,8 +324,10 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
 
         of_symbols = _capsule(symbols, "symbols", library, number, current)
         of_noise = None if noise is None else _capsule(noise, "noise_var", library, number, current)
-        core.device(of_symbols, of_noise, options, make_out, number)
-        foreign = _library_of(symbols) is not library or noise is not None and _library_of(noise) is not library
+        of_gains = None if gains is None else _capsule(gains, "gain", library, number, current)
+        core.device(of_symbols, of_noise, of_gains, options, make_out, number)
+        inputs = [array for array in (symbols, noise, gains) if array is not None]
+        foreign = any(_library_of(array) is not library for array in inputs)
         if (foreign or number != current) and not library.is_capturing():
-            _keep_while_in_use(library.passed(number, device), (symbols, noise, out))
+            _keep_while_in_use(library.passed(number, device), (*inputs, out))
     return out
