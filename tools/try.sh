@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # From a clone to soft bits: sets the machine up, builds softqam, makes a capture of a million symbols at 30 dB, demodulates
 # it, checks every byte against liquid-dsp and prints the first symbols. Leaves its files in build/try.
+# CPU only, in a minute; with SOFTQAM_CUDA=ON in the environment also CUDA, in many.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 
 tools/setup.sh
-cmake --preset release -G Ninja -DSOFTQAM_TESTS=OFF -B build/try/softqam >/dev/null
+cmake --preset release -G Ninja -DSOFTQAM_TESTS=OFF -DSOFTQAM_CUDA="${SOFTQAM_CUDA:-OFF}" -B build/try/softqam >/dev/null
 cmake --build build/try/softqam
 
 demod=build/try/softqam/tools/softqam-demod
