@@ -11,7 +11,15 @@
 #include "specified_fixture.h"
 
 /* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
-enum { STREAM_COMBINATIONS = 1, STREAM_ANY_LENGTH, STREAM_CUTS, STREAM_CALLS, STREAM_SOFT_BITS, STREAM_THREADS };
+enum {
+    STREAM_COMBINATIONS = 1,
+    STREAM_ANY_LENGTH,
+    STREAM_CUTS,
+    STREAM_CALLS,
+    STREAM_SOFT_BITS,
+    STREAM_THREADS,
+    STREAM_SHORT_SEGMENTS
+};
 
 enum { BETWEEN = 0x5A, MAX_CODEWORDS = 24, MAX_SEGMENTS = 500, MANY_SYMBOLS = 20000 };
 
@@ -318,5 +326,24 @@ HARNESS_TEST(test_threads)
             .is_descrambled = k / 8 % 2,
         };
         check_combination(&on, &random, &of, N_SYMBOLS / of.n_layers, 1 + k % 3);
+    }
+}
+
+/* The same in many short segments of one layer, which the CPU demodulates at once where they lie side by side. */
+HARNESS_TEST(test_threads_in_short_segments)
+{
+    enum { MAX_ELEMENTS = 12000 };
+    harness_random random = harness_random_stream(STREAM_SHORT_SEGMENTS);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(3, 0);
+    for (size_t k = 0; k < 10; k++) {
+        call *self = open_call(&random, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], SOFTQAM_INPUT_CF32);
+        while (self->n < MAX_CODEWORDS) {
+            combination of = combination_at(harness_random_below(&random, N_COMBINATIONS), SOFTQAM_INPUT_CF32);
+            of.format = self->config.output_format;
+            of.n_layers = 1;
+            add_codeword(self, &on, &random, &of, harness_random_below(&random, MAX_ELEMENTS));
+        }
+        check(&on, &random, self, 1 + harness_random_below(&random, MAX_SEGMENTS / MAX_CODEWORDS));
+        close_call(self);
     }
 }
