@@ -87,10 +87,12 @@ static void *copy_of(softqam_context *context, const void *from, size_t nbytes, 
     return memory;
 }
 
-/* Symbols, noise, gains and LLRs of one segment, each in memory that devices reach or not. */
+/* Symbols, noise, gains and LLRs of one segment, each in memory that devices reach or not; noise and gains side by side
+ * or with gaps. */
 HARNESS_TEST(test_memory)
 {
     static trial of;
+    static float noise[2 * N_SYMBOLS], gains[2 * N_SYMBOLS];
     harness_random random = harness_random_stream(STREAM_MEMORY);
     for (unsigned n = 0; n < 64; n++) {
         harness_setup setup = harness_default_setup();
@@ -103,9 +105,14 @@ HARNESS_TEST(test_memory)
         harness_fill_gains(&random, N_SYMBOLS, of.gains);
         specify_trial(&of);
         softqam_segment segment = of.segment;
-        void *copies[] = {
-            copy_of(context, of.symbols, sizeof of.symbols, n & 1), copy_of(context, of.noise, sizeof of.noise, n & 2),
-            copy_of(context, of.gains, sizeof of.gains, n & 4), copy_of(context, of.expected, of.nbytes, n & 8)};
+        segment.noise_stride = n & 32 ? 2 : 1;
+        for (size_t i = 0; i < N_SYMBOLS; i++) {
+            noise[i * segment.noise_stride] = of.noise[i];
+            gains[i * segment.noise_stride] = of.gains[i];
+        }
+        void *copies[] = {copy_of(context, of.symbols, sizeof of.symbols, n & 1),
+                          copy_of(context, noise, sizeof noise, n & 2), copy_of(context, gains, sizeof gains, n & 4),
+                          copy_of(context, of.expected, of.nbytes, n & 8)};
         segment.layers[0] = (softqam_layer){.symbols = copies[0], .noise_var = copies[1], .gain = copies[2]};
         segment.out = copies[3];
         check(&of, &segment, context, "memory");
