@@ -154,8 +154,9 @@ def test_masked_arrays_are_refused(rng):
     """Their mask is not in their memory. What replaces it is said."""
     symbols = make_symbols(rng, 20)
     pairs = np.ma.masked_array(np.ones((20, 2), np.int16), mask=True)
-    arguments = {"symbols": symbols, "noise_var": np.ones(20), "out": np.zeros(160, np.int8), "c_init": np.array(3)}
-    for name, words in {"symbols": "filled", "noise_var": "filled", "out": "plain", "c_init": "plain"}.items():
+    arguments = {"symbols": symbols, "noise_var": np.ones(20), "gain": np.ones(20), "out": np.zeros(160, np.int8), "c_init": np.array(3)}
+    for name in arguments:
+        words = "plain" if name in ("out", "c_init") else "filled"
         for mask in (False, True, [k % 3 == 0 for k in range(arguments[name].size)] if arguments[name].ndim else True):
             wrong = {**arguments, name: np.ma.masked_array(arguments[name], mask=mask)}
             with pytest.raises(TypeError, match=f"{name} is .*{words}"):

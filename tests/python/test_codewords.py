@@ -47,14 +47,6 @@ def test_layers(rng, modulation, layers, output):
             assert_bytes(got, reference.llrs(codeword, modulation, noise, **options))
 
 
-def test_noise_of_each_layer(rng):
-    symbols = make_symbols(rng, 120).reshape(2, 60)
-    noise = np.array([[0.5], [0.01]], np.float32)
-    got = softqam.demodulate(symbols, "256qam", noise, layers=2)
-    whole = np.ascontiguousarray(np.broadcast_to(noise, (2, 60)).T).reshape(-1)
-    assert_bytes(got, reference.llrs(symbols.T.reshape(-1), "256qam", whole))
-
-
 def test_each_row_is_a_codeword(rng):
     """With a c_init of its own; of pi/2-BPSK the first symbol of each has the same parity."""
     symbols = make_symbols(rng, 15).reshape(3, 5)
