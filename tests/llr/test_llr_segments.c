@@ -18,7 +18,8 @@ enum {
     STREAM_CALLS,
     STREAM_SOFT_BITS,
     STREAM_THREADS,
-    STREAM_SHORT_SEGMENTS
+    STREAM_SHORT_SEGMENTS,
+    STREAM_LONGEST_VALUES
 };
 
 enum { BETWEEN = 0x5A, MAX_CODEWORDS = 24, MAX_SEGMENTS = 500, MANY_SYMBOLS = 20000 };
@@ -346,4 +347,22 @@ HARNESS_TEST(test_threads_in_short_segments)
         check(&on, &random, self, 1 + harness_random_below(&random, MAX_SEGMENTS / MAX_CODEWORDS));
         close_call(self);
     }
+}
+
+/* Some symbols of BPSK before many of 1024QAM: a chunk takes no more symbols than it has room for of the latter. */
+HARNESS_TEST(test_longest_values)
+{
+    enum { N_SYMBOLS = 600000 };
+    if (harness_backend() == SOFTQAM_BACKEND_CPU) /* has no chunks */
+        return;
+    harness_random random = harness_random_stream(STREAM_LONGEST_VALUES);
+    SCOPED(soft_close_contexts) soft_contexts on = soft_open_contexts(2, N_SYMBOLS / 2);
+    combination of = {SOFTQAM_MODULATION_BPSK, SOFTQAM_OUTPUT_F32, SOFTQAM_INPUT_CF32, 1, false, false};
+    call *self = open_call(&random, of.format, of.input);
+    add_codeword(self, &on, &random, &of, 10);
+    of.modulation = SOFTQAM_MODULATION_1024QAM;
+    add_codeword(self, &on, &random, &of, N_SYMBOLS);
+    for (size_t k = 0; k < 3; k++)
+        check(&on, &random, self, 1); /* in either order */
+    close_call(self);
 }
