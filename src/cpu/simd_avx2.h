@@ -651,7 +651,7 @@ VEC vec_bytes vec_load_bytes(const unsigned char *from) { return _mm256_loadu_si
  * 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    return _mm256_permutevar8x32_ps(from[q], _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+    return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);
 }
 
 /* Those symbols' values, twice. */
