@@ -90,21 +90,22 @@ VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component
 typedef struct two_lines {
     vec_f32 second_row; /* the smallest magnitude of the second line */
     vec_f32 slopes[2];
-    vec_f32 intercept; /* of the second line */
+    vec_f32 intercepts[2]; /* of the second line, right and left of zero */
 } two_lines;
 
 VEC two_lines load_two_lines(const softqam_llr_table *table, float first_unit)
 {
     return (two_lines){vec_splat(table->second_row),
                        {vec_splat(table->slopes[0][0] * first_unit), vec_splat(table->slopes[0][1])},
-                       vec_splat(table->intercepts[0][1])};
+                       {vec_splat(table->intercepts[0][1]), vec_splat(-table->intercepts[0][1])}};
 }
 
 VEC vec_f32 two_lines_metric(const two_lines *lines, vec_f32 component)
 {
-    const vec_f32 magnitude = vec_abs(component), first = vec_mul(lines->slopes[0], magnitude);
-    const vec_f32 second = vec_fma(lines->slopes[1], magnitude, lines->intercept);
-    return vec_flip(vec_choose(vec_is_less(magnitude, lines->second_row), first, second), vec_bits(component));
+    const vec_f32 intercept = vec_choose_by_sign(component, lines->intercepts);
+    const vec_f32 first = vec_mul(lines->slopes[0], component),
+                  second = vec_fma(lines->slopes[1], component, intercept);
+    return vec_choose(vec_is_less(vec_abs(component), lines->second_row), first, second);
 }
 
 /* The metrics of an axis, of a component and its row, which 16QAM does not look at. */

@@ -62,6 +62,9 @@ VEC vec_f32 vec_abs(vec_f32 a) { return vec_from_bits(vec_bits(a) & 0x7fffffffu)
 /* a with its sign bit exclusive-ored with bit 31 of signs. */
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return vec_from_bits(vec_bits(a) ^ (signs & 0x80000000u)); }
 
+/* One of two constants of opposite signs. */
+VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
+
 /* a limited to [-limit, +limit]; a NaN gives anything within. On the bits, where compilers see no reason to branch. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 {

@@ -90,6 +90,9 @@ VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
     return _mm256_xor_ps(a, _mm256_and_ps(vec_from_bits(signs), vec_splat(-0.0f)));
 }
 
+/* One of two constants of opposite signs. */
+VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return _mm256_blendv_ps(values[0], values[1], a); }
+
 /* Of a NaN and a number the first operation takes the second, which is the limit. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 {
@@ -179,8 +182,7 @@ VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
 /* Rows of LLRs at `place`, 0 to the number of rows. */
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
-    (void)m, (void)table;
-    return vec_to_index(place);
+    return (void)m, (void)table, vec_to_index(place);
 }
 
 /* They would cost an operation more than a change of sign. */
@@ -673,8 +675,7 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
 /* For each 128-bit part of two planes 16 bytes of bits: those of the same 16 symbols. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
-    (void)nbytes;
-    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));
+    return (void)nbytes, _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));
 }
 
 /* In each value four of 16 bytes, shifted right. */

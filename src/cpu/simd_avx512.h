@@ -91,6 +91,8 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm512_kand(a, b); }
 VEC vec_mask vec_is_finite(vec_f32 a) { return _mm512_cmplt_ps_mask(vec_abs(a), vec_splat(INFINITY)); }
+/* One of two constants of opposite signs. */
+VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 
 /* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. With the bits of the
  * least normal number added, what is infinite or NaN is negative as an integer, and what is negative stays so or wraps
@@ -158,9 +160,7 @@ VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
 /* Rows of LLRs at `place`, 0 to the number of rows. */
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
-    (void)m;
-    (void)table;
-    return vec_to_index(place);
+    return (void)m, (void)table, vec_to_index(place);
 }
 
 /* A permutation looks at the lowest four bits of a row's number: two's complement. */

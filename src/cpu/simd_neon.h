@@ -85,6 +85,9 @@ VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
     return vec_from_bits(veorq_u32(vec_bits(a), vandq_u32(signs, vec_splat_u32(0x80000000u))));
 }
 
+/* One of two constants of opposite signs. */
+VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
+
 /* minnm and maxnm take the number of a number and a NaN. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit) { return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit)); }
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return vandq_u32(a, b); }
