@@ -108,15 +108,16 @@ VEC vec_f32 two_lines_metric(const two_lines *lines, vec_f32 component)
     return vec_choose(vec_is_less(vec_abs(component), lines->second_row), first, second);
 }
 
-/* The metrics of an axis, of a component and its row, which 16QAM does not look at. */
-VEC void fast_metrics(int m, const vec_llr_table *table, const two_lines *lines, vec_f32 component, vec_llr_row row,
-                      vec_f32 metrics[])
+/* The metrics of an axis, of a component and its row, which 16QAM does not look at. From 64QAM on the first one takes
+ * the sign of `first`, the component or its negative, but not where rows have signs. */
+VEC void fast_metrics(int m, const vec_llr_table *table, const two_lines *lines, vec_f32 component, vec_f32 first,
+                      vec_llr_row row, vec_f32 metrics[])
 {
     if (m == 1) { /* one line through zero */
         metrics[0] = vec_mul(component, lines->slopes[0]);
         return;
     }
-    row_metrics(m, table, row, vec_abs(component), component, metrics);
+    row_metrics(m, table, row, vec_abs(component), first, metrics);
     if (m == 2)
         metrics[0] = two_lines_metric(lines, component);
     else if (vec_has_signed_rows(m))

@@ -90,13 +90,20 @@ VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_lay
                             const llr_constants *constants, vec_f32 components, vec_llr_row row, vec_f32 weight,
                             vec_u32 flips, tile_ranges *ranges)
 {
+    /* Before it is made, the first metric takes an operation less to flip. */
+    const bool is_first_flipped = m > 2 && !vec_has_signed_rows(m);
+    const vec_u32 sign = is_first_flipped ? vec_shift_left(flips, 31) : vec_splat_u32(0);
+    const vec_f32 first = vec_from_bits(vec_xor_u32(vec_bits(components), sign));
     vec_f32 metrics[MAX_AXIS_BITS];
     llr_registers llrs;
-    fast_metrics(m, &constants->table, &constants->lines, components, row, metrics);
+    fast_metrics(m, &constants->table, &constants->lines, components, first, row, metrics);
     track_metric(m, output, ranges, metrics[0]);
     VEC_UNROLL
-    for (int k = 0; k < m; k++)
-        llrs.bits[k] = fast_llr(output, constants, flipped(m, output, layout, metrics[k], flips, k), weight);
+    for (int k = 0; k < m; k++) {
+        if (k > 0 || !is_first_flipped)
+            metrics[k] = flipped(m, output, layout, metrics[k], flips, k);
+        llrs.bits[k] = fast_llr(output, constants, metrics[k], weight);
+    }
     return llrs;
 }
 
