@@ -228,7 +228,7 @@ VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, const llr
                         gains_ahead *ahead, tile_ranges *ranges)
 {
     const softqam_output_format output = SOFTQAM_OUTPUT_S8;
-    const bool has_gains = softqam_has_gains(kind);
+    const bool has_gains = softqam_has_gains(kind), by_load = m > (has_gains ? 1 : 2);
     const vec_u32 none = vec_splat_u32(0);
     shifted_bits shifted;
     vec_f32 from[4], components[4], weights[2], inverse_gains[2];
@@ -250,7 +250,7 @@ VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, const llr
         compute_gains(m, output, kind, PLANE_SYMBOLS, constants, ahead, ranges);
         VEC_UNROLL
         for (int q = 0; q < 4; q++)
-            components[q] = vec_mul(components[q], vec_plane_weights(inverse_gains, q));
+            components[q] = vec_mul(components[q], vec_plane_weights(by_load, inverse_gains, q));
     }
     if (!is_exact) {
         track_components(m, output, ranges, components[0], components[1]);
@@ -259,7 +259,7 @@ VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, const llr
     prefetch_inputs(at.components, 4 * LANES * sizeof(float));
     VEC_UNROLL
     for (int q = 0; q < 4; q++) {
-        const vec_f32 weight = vec_plane_weights(weights, q);
+        const vec_f32 weight = vec_plane_weights(by_load, weights, q);
         llrs[q] = is_exact ? exact_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, true, constants, components[q], weight, none)
                            : fast_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, constants, components[q],
                                        fast_row_of(m, &constants->table, components[q]), weight, none, ranges);

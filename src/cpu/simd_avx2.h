@@ -224,8 +224,7 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 /* Of a table of one row and one bit. */
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
-/* What follows has no counterpart in simd_scalar.h. Registers are two 128-bit parts, within which the shuffles of
- * the loops stay. */
+/* What follows has no counterpart in simd_scalar.h. The shuffles of the loops stay within 128-bit parts. */
 
 typedef __m256i vec_bytes;
 typedef __m256i vec_pairs; /* one of each two components that lie side by side: all ones or zero */
@@ -656,11 +655,13 @@ VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
     return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);
 }
 
-/* Those symbols' values, twice. */
-VEC vec_f32 vec_plane_weights(const vec_f32 weights[2], int q)
+/* Those symbols' values, twice; `load`: from memory, where a step has the time to wait for it. */
+VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
     const vec_f32 of = weights[q / 2];
-    return q % 2 == 0 ? _mm256_permute2f128_ps(of, of, 0x00) : _mm256_permute2f128_ps(of, of, 0x11);
+    return load         ? _mm256_broadcast_ps((const __m128 *)weights + q)
+           : q % 2 == 0 ? _mm256_permute2f128_ps(of, of, 0x00)
+                        : _mm256_permute2f128_ps(of, of, 0x11);
 }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
@@ -693,8 +694,7 @@ enum { MAX_ROW_ITEMS = 0 };
 VEC size_t vec_gather_rows(const unsigned char *first, const unsigned offsets[], size_t n_sources, size_t nbytes,
                            size_t stride, size_t n, void *to)
 {
-    (void)first, (void)offsets, (void)n_sources, (void)nbytes, (void)stride, (void)n, (void)to;
-    return 0;
+    return (void)first, (void)offsets, (void)n_sources, (void)nbytes, (void)stride, (void)n, (void)to, (size_t)0;
 }
 
 #endif

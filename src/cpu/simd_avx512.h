@@ -604,9 +604,9 @@ VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 /* Those symbols' values, twice. */
 #define TWO_QUADS(q)                                                                                                   \
     4 * (q), 4 * (q) + 1, 4 * (q) + 2, 4 * (q) + 3, 4 * (q) + 16, 4 * (q) + 17, 4 * (q) + 18, 4 * (q) + 19
-VEC vec_f32 vec_plane_weights(const vec_f32 weights[2], int q)
+VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
-    return _mm512_permutex2var_ps(weights[0], (__m512i)(__v16si){TWO_QUADS(q), TWO_QUADS(q)}, weights[1]);
+    return (void)load, _mm512_permutex2var_ps(weights[0], (__m512i)(__v16si){TWO_QUADS(q), TWO_QUADS(q)}, weights[1]);
 }
 
 /* Packed bytes to those of a plane of I, then those of Q. */

@@ -574,8 +574,9 @@ VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 }
 
 /* Those symbols' values, twice. */
-VEC vec_f32 vec_plane_weights(const vec_f32 weights[2], int q)
+VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
+    (void)load;
     const vec_f32 of = weights[q / 2];
     return q % 2 == 0 ? vcombine_f32(vget_low_f32(of), vget_low_f32(of))
                       : vcombine_f32(vget_high_f32(of), vget_high_f32(of));
