@@ -19,8 +19,8 @@
  *
  * - `softqam_context` is where the work is done: backend, CPU threads, GPUs. One per process is enough. It creates
  *   threads, streams and memory when a call first needs them, or in softqam_context_prepare().
- * - `softqam_demodulator` is what comes in and goes out: formats, scales, sign. It is immutable, takes microseconds to
- *   create, occupies a few KiB, and keeps its context alive. By default demodulators share one context.
+ * - `softqam_demodulator` holds the formats of input and output, the scales and the sign. It is immutable, takes
+ *   microseconds to create, occupies a few KiB, and keeps its context alive. By default demodulators share one context.
  * - `softqam_segment` is a run of one codeword's symbols, with modulation, layers, noise and scrambling.
  * - `softqam_codeword`, a member of the segment, is where the LLRs go: the LDPC decoder's buffers, one for each code
  *   block. Without it they go to segment.out.
@@ -38,15 +38,15 @@
  *
  * **The noise variance N0 is that of the complex noise**, E|n|^2, where symbols have unit mean energy (after
  * input_scale): 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component. After an MMSE equaliser divide
- * each symbol by its bias b < 1; its N0 is then (1 - b) / b. Or pass the biased symbol with gain b (softqam_layer). A
- * bias that is neither divided out nor passed, or one mean N0 for many symbols, costs up to several dB in fading. A
- * noise value that is not positive and finite marks an erasure, whose LLRs are 0.
+ * each symbol by its bias b < 1; its N0 is then (1 - b) / b. Or pass the biased symbol with gain b and
+ * N0 = b (1 - b) (softqam_layer). A bias that is neither divided out nor passed, or one mean N0 for many symbols, costs
+ * up to several dB in fading. A noise value that is not positive and finite marks an erasure, whose LLRs are 0.
  *
  * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
  *
  * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
  * them by it. OCUDU uses 6 steps per nat with limit 120 (its own demapper 5 for BPSK and QPSK), OAI int16, cuPHY f16 in
- * nats. Transmissions can be combined only if all have the same scale.
+ * nats. Transmissions can be combined only if all have the same llr_scale.
  *
  * ## In a receiver
  *
@@ -109,11 +109,11 @@ typedef enum softqam_status {
 typedef enum softqam_backend {
     SOFTQAM_BACKEND_CPU = 0,  /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
-    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other call of this context is on
-     *  the GPU at that moment; the CPU for all others. Looks for a GPU in the first such call or in
-     *  softqam_context_prepare().
-     * Without a GPU, or once CUDA has failed, the CPU does everything and calls still return SOFTQAM_OK. For programs
-     * with few CPU cores and large batches; where there are many cores the CPU is often faster. */
+    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other host-memory call of this
+     *  context is on the GPU at that moment; the CPU for all others. Looks for a GPU in the first such call, in
+     *  softqam_context_prepare() or softqam_host_alloc(), or in a call of softqam_cuda.h. Without a GPU, or once CUDA
+     *  has failed, the CPU does everything and calls still return SOFTQAM_OK. For programs with few CPU cores and large
+     *  batches; where there are many cores the CPU is often faster. */
     SOFTQAM_BACKEND_AUTO = 2
 } softqam_backend;
 
@@ -155,11 +155,11 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F16 = 2,
     /** LLRs as IEEE-754 binary32: the max-log LLR in nats. */
     SOFTQAM_OUTPUT_F32 = 3,
-    /** Soft bits of 256QAM for liquid-dsp's users, one byte each, of components clamped to +-3. They are the bytes of
-     *  liquid-dsp 1.5 in 3GPP bit order. One byte differs in two of the 256 decision regions, where liquid-dsp
-     * overlooks a neighbour (0.9 % of uniform symbols). 255 is a certain 0, 0 a certain 1 (with
-     * SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. No noise variance, which costs an LDPC decoder 1.1 dB at rate 2/3:
-     * decoders want LLRs. */
+    /** Soft bits of 256QAM for liquid-dsp's users, one byte each, of components clamped to +-3. They are liquid-dsp
+     *  1.5's bytes in 3GPP bit order, with one exception: in two of the 256 decision regions, where liquid-dsp
+     *  overlooks a neighbour, one of a symbol's eight bytes differs (0.9 % of uniform symbols). 255 is a certain 0, 0 a
+     *  certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 takes no noise variance. That costs an LDPC
+     *  decoder 1.1 dB at rate 2/3, so give decoders LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -195,8 +195,8 @@ typedef struct softqam_context softqam_context;
 /** Formats, scales and sign, ready to demodulate. Immutable. */
 typedef struct softqam_demodulator softqam_demodulator;
 
-/** Settings of a context. Fill it with softqam_context_config_init(), then set fields. Do not just zero it: device 0
- * would select device 0, not the current one. softqam_context_create() copies everything. */
+/** Settings of a context. Fill it with softqam_context_config_init(), then set fields. Do not just zero it: a zeroed
+ * `device` would select GPU 0, not the current one. softqam_context_create() copies everything. */
 typedef struct softqam_context_config {
     softqam_backend backend; /**< default SOFTQAM_BACKEND_CPU */
     /** CPU threads that may work on one call, the calling thread included: at most 1024. 0, the default: one per CPU in
@@ -211,7 +211,8 @@ typedef struct softqam_context_config {
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER, whatever class the starting thread has. 1 to
      *  99: SCHED_FIFO with that priority, which needs CAP_SYS_NICE or RLIMIT_RTPRIO. */
     int thread_priority;
-    /** CUDA: ordinal of the device. -1, the default: the device that is current in the first call that needs one. */
+    /** CUDA: ordinal of the device. -1, the default: the device that is current in softqam_context_create(), with
+     *  SOFTQAM_BACKEND_AUTO in the first call that looks for a GPU. */
     int device;
     /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
      * with `devices` NULL: all devices of this machine. */
@@ -408,13 +409,12 @@ typedef struct softqam_layer {
      *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none.
      *
      *  With v a component, w the LLRs' weight, s llr_scale (s8, s16) or 1, negative with SOFTQAM_SIGN_POSITIVE_IS_1,
-     * and fl rounding to binary32:
+     *  and fl rounding to binary32:
      *
      *      q = fl(1 / g), v becomes fl(v q), w = fl(fl(fl(s g) g) / N0), or times 1/N0 where that is given
      *
-     *  A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40]
-     *  counts as the nearer end; a weight beyond the largest float counts as that. Must be NULL for SOFTQAM_OUTPUT_U8.
-     */
+     *  A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40] counts as the nearer end; a
+     *  weight beyond the largest float counts as that. Must be NULL for SOFTQAM_OUTPUT_U8. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
@@ -438,12 +438,13 @@ typedef struct softqam_layer {
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
  *   filler_value. Nothing outside the n_cb values is written. Where a code block has more LLRs than positions
- *   (repetition), they are added to zeros. The segment with a code block's first symbol writes its fillers and
- *   zeros, so pass that segment even if others come before it; until then other values are undefined.
+ *   (repetition), they are added to zeros. The segment with a code block's first symbol writes the block's fillers and
+ *   zeros. Without repetition it may come after other segments of the block, but until it has been demodulated only
+ *   the positions that LLRs have visited are defined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
  * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
- *   largest finite float. A value that was beyond the limit before, an infinity or a NaN, stays as it is: a filler of
- *   127 with a limit of 120, for example.
+ *   largest finite float. A value that already was beyond the limit, infinite or NaN stays as it is; for example a
+ *   filler of 127 with a limit of 120.
  * - An erasure's LLRs are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
  *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls, provided that
@@ -532,12 +533,12 @@ typedef struct softqam_segment {
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
      *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of the segment's
-     * symbol i goes to out[k * plane_stride + i]. Counted in values; at least n_symbols. For a part of a code block of
-     * E bits it is E / Qm. Gaps between planes are not written, but no input may lie there. Must be 0 with a codeword.
-     */
+     *  symbol i goes to out[k * plane_stride + i]. Counted in values; at least n_symbols. If the segment is part of a
+     *  code block of E bits, set it to E / Qm. Gaps between planes are not written, but no input may lie there. Must be
+     *  0 with a codeword. */
     size_t plane_stride;
-    /** From one symbol of a layer to its next, for all layers, counted in symbols or, for a layer with symbols_q, in
-     *  components: the number of layers or antennas where these are interleaved. 0 stands for 1. */
+    /** Distance from one symbol of a layer to its next, the same for all layers. It counts symbols, or components for a
+     *  layer with symbols_q. With interleaved layers or antennas it is their number. 0 stands for 1. */
     size_t symbol_stride;
     /** From one noise value of a layer to its next, counted in floats. 0: one value for all symbols of the layer. */
     size_t noise_stride;
@@ -595,7 +596,8 @@ typedef struct softqam_segment {
  *         not 0; where a field is out of its range, contradicts another, or is not supported by this version; where a
  *         reserved field is not 0; and where the segments together have more symbols than a size_t holds. A segment
  *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Overlaps of outputs and
- *         inputs are detected within a segment only; device memory, on a GPU, in the first segment with symbols only.
+ *         inputs are detected within a segment only. If the call runs on a GPU, device memory that is passed by mistake
+ *         is found only in the first segment that has symbols.
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);

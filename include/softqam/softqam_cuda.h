@@ -90,7 +90,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  *                      when the kernel runs; segments from index max_segments on are ignored
  * @param max_segments  largest number of segments; 0 enqueues nothing
  * @param max_symbols   largest number of symbols of all segments together; 0 enqueues nothing. It fixes the grid: if
- *                      the segments have more, the rest, the last segments' first, is left out without a report
+ *                      the segments have more, symbols at the end of the list may be left out, without a report
  * @param stream        as for softqam_cuda_demodulate()
  *
  * The host cannot check these descriptors. Invalid pointers, strides and alignments are undefined behaviour. A segment

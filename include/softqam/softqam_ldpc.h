@@ -31,8 +31,8 @@ typedef struct softqam_ldpc_grant {
     uint32_t rv;              /**< rv_id: redundancy version of this transmission, 0 to 3 */
     uint32_t bits_per_symbol; /**< Qm of this transmission: 1, 2, 4, 6, 8 or 10 */
     uint32_t n_layers;        /**< N_L of this transmission: 1 to SOFTQAM_MAX_LAYERS */
-    /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits: I_LBRM is 1, and N_ref = floor(TBS_LBRM / (C * 2/3)). 0: I_LBRM is
-     * 0, or `n_ref` is given. */
+    /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits. Not 0: I_LBRM is 1 and N_ref = floor(TBS_LBRM / (C * 2/3)). 0:
+     *  I_LBRM is 0, or `n_ref` is given. */
     uint32_t tbs_lbrm;
     /** N_ref, for callers that have it instead of TBS_LBRM, in bits. 0: tbs_lbrm says whether the buffer is limited. */
     uint32_t n_ref;
@@ -80,7 +80,7 @@ typedef struct softqam_ldpc {
  *
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  codeword or grant is NULL; a field of the grant is out of its
  *         range or contradicts another; B is not a multiple of C, which no size of 38.214 causes; C exceeds 65535;
- *         N_ref is 0. Nothing was written.
+ *         tbs_lbrm is so small that N_ref would be 0. Nothing was written.
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);
