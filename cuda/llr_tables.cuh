@@ -75,6 +75,7 @@ HOST_AND_DEVICE static constexpr llr_line llr_line_of(int axis_bits, int k, int 
 template <int M> struct llr_rows {
     enum { ROWS = 1 << (M - 1), FIFTH = 2 * 4 * ROWS, VALUES = FIFTH + (M == 5 ? 2 * ROWS : 0) };
     alignas(16) float values[VALUES]; /* kernels read four at a time */
+    static_assert(M >= 3 && M <= 5, "no other rows have a layout");
 
     constexpr llr_rows() : values{}
     {

@@ -60,6 +60,8 @@ enum {
     LLR_FIFTH_NBYTES = 8
 };
 
+static_assert(MAX_AXIS_BITS == 5, "vec_llr_table and vec_llr_row_at() have rows of up to five bits");
+
 typedef struct vec_llr_table {
     uint32_t rows;  /* shared-memory address of row 0, of this thread's copy; aligned to the rows of one kind */
     uint32_t fifth; /* of the fifth bit's */

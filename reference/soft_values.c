@@ -29,9 +29,10 @@ static double soft_values_read(soft_format format, const void *value)
         return stored.s16;
     case SOFT_F16:
         return half_to_double(stored.f16);
-    default:
-        return stored.f32;
+    case SOFT_F32:
+        break;
     }
+    return stored.f32;
 }
 
 void soft_values_write(soft_format format, double number, void *value)
@@ -52,8 +53,9 @@ void soft_values_write(soft_format format, double number, void *value)
     case SOFT_F16:
         stored.f16 = half_from_double(number);
         break;
-    default:
+    case SOFT_F32:
         stored.f32 = (float)number;
+        break;
     }
     memcpy(value, &stored, soft_values_nbytes(format));
 }

@@ -64,7 +64,7 @@ void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *li
 
 /* LLRs. With m bits an axis, N0 times an LLR is piecewise linear in the component v, with breaks at the even multiples
  * of a = 1/sqrt(E): 2^(m-1) rows of |v|, the last one open. */
-enum { MAX_AXIS_BITS = 5, MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS, MAX_LLR_ROWS = 16 };
+enum { MAX_AXIS_BITS = 5, MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS, MAX_LLR_ROWS = 1 << (MAX_AXIS_BITS - 1) };
 
 /* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]; that of the first bit takes
  * the sign of v besides, those of the others are even in v. Up to four bits an axis row MAX_LLR_ROWS - r, for r > 0, is

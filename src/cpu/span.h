@@ -25,7 +25,6 @@ enum {
     WORTH_RUN_SYMBOLS = 64,  /* that a loop stores to a soft buffer itself */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
-    LARGEST_STEP = 32,
     DESCRAMBLED_SYMBOLS = 4096, /* at once, for which the sequence is made before */
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
     SEQUENCE_SLACK = 16,                                           /* words behind it that loops read */

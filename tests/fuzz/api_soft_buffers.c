@@ -56,9 +56,11 @@ bool is_filler_value(float value, softqam_output_format format)
         return wide >= INT16_MIN && wide <= INT16_MAX && nearbyint(wide) - wide >= 0 && nearbyint(wide) - wide <= 0;
     case SOFTQAM_OUTPUT_F16:
         return fabs(wide) < 65520;
-    default:
-        return isfinite(value);
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8: /* has none */
+        break;
     }
+    return isfinite(value);
 }
 
 bool soft_buffer_repeats(const softqam_codeword *codeword, size_t n_bits)

@@ -31,12 +31,13 @@ softqam_demodulator *soft_create(const softqam_demodulator_config *config, softq
 
 soft_values soft_values_of(const softqam_demodulator_config *config)
 {
-    static const soft_values defaults[] = {
+    static const soft_values defaults[HARNESS_N_OUTPUT_FORMATS] = {
         [SOFTQAM_OUTPUT_S8] = {SOFT_S8, 127},
         [SOFTQAM_OUTPUT_S16] = {SOFT_S16, 32767},
         [SOFTQAM_OUTPUT_F16] = {SOFT_F16, 65504},
         [SOFTQAM_OUTPUT_F32] = {SOFT_F32, FLT_MAX},
     };
+    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "defaults has a row for each but u8");
     soft_values values = defaults[config->output_format];
     values.limit = config->llr_limit ? config->llr_limit : values.limit;
     return values;

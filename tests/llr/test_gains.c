@@ -23,6 +23,7 @@ static void choose(harness_random *random, bool is_at_end, trial *self)
     static const int limits[] = {127, 120, 1};
     softqam_demodulator_config *config = &self->config;
     const softqam_output_format format = harness_llr_formats[harness_random_below(random, HARNESS_N_LLR_FORMATS)];
+    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "the largest scales, and s8's limits");
     const float largest_scale = format == SOFTQAM_OUTPUT_S8 ? 0x1p20F : 0x1p14F;
     softqam_demodulator_config_init(config);
     config->modulation = (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));

@@ -108,12 +108,13 @@ static uint32_t choose_k0(harness_random *random, const trial *self)
 
 static softqam_demodulator_config choose_config(harness_random *random, softqam_output_format format)
 {
-    static const int limits[][6] = {
+    static const int limits[HARNESS_N_OUTPUT_FORMATS][6] = {
         [SOFTQAM_OUTPUT_S8] = {0, 127, 120, 31, 1, 100},
         [SOFTQAM_OUTPUT_S16] = {0, 32767, 1000, 127, 1, 500},
         [SOFTQAM_OUTPUT_F16] = {0, 0, 10000, 32, 1, 2047}, /* each a binary16 */
         [SOFTQAM_OUTPUT_F32] = {0},
     };
+    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "limits has a row for each but u8");
     softqam_demodulator_config config;
     softqam_demodulator_config_init(&config);
     config.output_format = format;
@@ -137,9 +138,11 @@ static float choose_filler_value(harness_random *random, softqam_output_format f
         return (float)(int)harness_random_below(random, 65536) - 32768;
     case SOFTQAM_OUTPUT_F16:
         return values[harness_random_below(random, HARNESS_COUNT(values))];
-    default:
-        return floats[harness_random_below(random, HARNESS_COUNT(floats))];
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8: /* has none */
+        break;
     }
+    return floats[harness_random_below(random, HARNESS_COUNT(floats))];
 }
 
 /* Bits of a code block, roughly: any part of the buffer, just all of it, some times that, or very often that. */
