@@ -2,6 +2,9 @@
 """Symbols and noise of all kinds, and a comparison of bytes."""
 import numpy as np
 
+# Wrong everywhere: what Python writes of them is long, of several lines, or nothing.
+BULKY = ["x" * 5000, list(range(5000)), np.eye(3), 10**400, 10**5000, -(10**5000)]
+
 
 def make_symbols(rng, n, dtype="complex64"):
     """Gaussian around the constellations' range, with special values among them."""

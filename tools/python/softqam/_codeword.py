@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
 from typing import TYPE_CHECKING, Any
 
 from softqam import _core, _names
-from softqam._numbers import integer
+from softqam._numbers import integer, real, shown
 
 if TYPE_CHECKING:
     from softqam._types import Modulation
@@ -85,9 +84,6 @@ class Codeword:
     def __post_init__(self) -> None:
         bits = _bits_per_symbol(self.modulation)
         layers = _layers(self.layers, self.modulation)
-        value = self.filler_value
-        if value is not None and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
-            raise TypeError(f"filler_value is {value!r}, not a number")
         core = _core.Codeword(
             integer("n_bits", self.n_bits, 0, _MOST),
             bits,
@@ -97,7 +93,7 @@ class Codeword:
             integer("k0", self.k0, 0, _MOST),
             integer("first_filler", self.first_filler, 0, _MOST),
             integer("n_fillers", self.n_fillers, 0, _MOST),
-            None if value is None else float(value),
+            None if self.filler_value is None else real("filler_value", self.filler_value),
             integer("n_cbg", self.n_cbg, 0, 32),
             integer("cbgti", self.cbgti, 0, _MOST),
         )
@@ -137,14 +133,13 @@ def _layers(layers: int, modulation: str) -> int:
 def _code_rate(code_rate: float | None, base_graph: int | None) -> float:
     """0 where it is not given."""
     if (code_rate is None) == (base_graph is None):
-        raise ValueError(f"base_graph is {base_graph!r} and code_rate is {code_rate!r}: give one of them")
+        raise ValueError(f"base_graph is {shown(base_graph)} and code_rate is {shown(code_rate)}: give one of them")
     if code_rate is None:
         return 0.0
-    if isinstance(code_rate, bool) or not isinstance(code_rate, numbers.Real):
-        raise TypeError(f"code_rate is {code_rate!r}, not a number")
-    if not 0 < code_rate < 1:
-        raise ValueError(f"code_rate is {code_rate!r}, not between 0 and 1: the MCS tables have 1024 times as much")
-    return float(code_rate) * 1024
+    rate = real("code_rate", code_rate)
+    if not 0 < rate < 1:
+        raise ValueError(f"code_rate is {shown(code_rate)}, not between 0 and 1: the MCS tables have 1024 times as much")
+    return rate * 1024
 
 
 def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", *, base_graph: int | None = None,
@@ -200,7 +195,7 @@ def check_call(codeword: Any, soft_buffers: Any, combine: Any, modulation: str, 
             raise ValueError(f"{'combine' if soft_buffers is None else 'soft_buffers'} is given, which takes a codeword")
         raise TypeError(f"codeword is {type(codeword).__name__}: it takes what softqam.ldpc_codeword() makes")
     if not isinstance(combine, bool):
-        raise TypeError(f"combine is {combine!r}, not True or False")
+        raise TypeError(f"combine is {shown(combine)}, not True or False")
     if combine and soft_buffers is None:
         raise ValueError("soft_buffers is missing: combine adds to them")
     for name, value in (("planes", planes), ("out", out)):

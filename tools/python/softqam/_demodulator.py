@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import math
-import numbers
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
 from softqam import _codeword, _core, _gpu, _names
-from softqam._numbers import integer
+from softqam._numbers import integer, real, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,14 +29,9 @@ def _positive(name: str, value: float | None) -> float:
     """0 stands for the default."""
     if value is None:
         return 0.0
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} is {value!r}, not a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
+    number = real(name, value)
     if not 1e-37 < number < 3e38:
-        raise ValueError(f"{name} is {value!r}, not positive and finite in binary32")
+        raise ValueError(f"{name} is {shown(value)}, not positive and finite in binary32")
     return number
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Mapping
 
+from softqam._numbers import shown
+
 # What softqam.h has.
 MODULATIONS = {"bpsk": 1, "pi2-bpsk": 2, "qpsk": 3, "16qam": 4, "64qam": 5, "256qam": 6, "1024qam": 7}
 OUTPUTS = {"s8": 0, "s16": 1, "f16": 2, "f32": 3, "u8": 4}
@@ -21,8 +23,8 @@ OUTPUT_DTYPES = {"s8": "int8", "s16": "int16", "f16": "float16", "f32": "float32
 def number(names: Mapping[str, int], argument: str, name: str) -> int:
     """The library's number for a name."""
     if not isinstance(name, str):
-        raise TypeError(f"{argument} is {name!r}: it takes one of {', '.join(names)}")
+        raise TypeError(f"{argument} is {shown(name)}: it takes one of {', '.join(names)}")
     try:
         return names[name.lower()]
     except KeyError:
-        raise ValueError(f"{argument} is {name!r}: it takes one of {', '.join(names)}") from None
+        raise ValueError(f"{argument} is {shown(name)}: it takes one of {', '.join(names)}") from None
