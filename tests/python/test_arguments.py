@@ -161,7 +161,8 @@ def test_masked_arrays_are_refused(rng):
             wrong = {**arguments, name: np.ma.masked_array(arguments[name], mask=mask)}
             with pytest.raises(TypeError, match=f"{name} is .*{words}"):
                 softqam.demodulate(wrong.pop("symbols"), **wrong)
-    for wrong in ({"symbols": pairs}, {"symbols": np.ma.masked_array(symbols, mask=True).view()}, {"noise_var": np.ma.masked}):
+    for wrong in ({"symbols": pairs}, {"symbols": np.ma.masked_array(symbols, mask=True).view()}, {"noise_var": np.ma.masked},
+                  {"symbols": [symbols, np.ma.masked_array(symbols, mask=True)]}):
         with pytest.raises(TypeError, match="is a masked array"):
             softqam.demodulate(**{"symbols": symbols, "noise_var": 0.1, **wrong})
     with pytest.raises(TypeError, match="nVar is a masked array"):

@@ -16,9 +16,10 @@ def _describe(name: str, array: np.ndarray) -> str:
 
 def refuse_masked(name: str, argument: Any) -> None:
     """What reads a masked array's memory does not see its mask."""
-    if isinstance(argument, np.ma.MaskedArray):
-        advice = "filled(numpy.nan) makes erasures of what is masked" if argument.dtype.kind in "fc" else "give plain values"
-        raise TypeError(f"{name} is a masked array: {advice}")
+    for array in (argument, *argument) if isinstance(argument, (list, tuple)) else (argument,):
+        if isinstance(array, np.ma.MaskedArray):
+            advice = "filled(numpy.nan) makes erasures of what is masked" if array.dtype.kind in "fc" else "give plain values"
+            raise TypeError(f"{name} is a masked array: {advice}")
 
 
 def _as_array(name: str, argument: Any) -> np.ndarray:
