@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Wrong calls by the thousand: each raises, says what is wrong, and writes nothing."""
+import array
 import itertools
 
 import numpy as np
@@ -13,7 +14,7 @@ ERRORS = (TypeError, ValueError)
 BAD_DTYPES = ["?", "u1", "u2", "u4", "u8", "i4", "i8", "f8", "g", "G", "S4", "U3", "O", "V8", "M8[s]", "m8[s]", ">f8"]
 ALL_DTYPES = [*BAD_DTYPES, "i1", "i2", "f2", "f4", "c8", "c16", ">i2", ">f4", ">c8"]
 SHAPES = [(), (1,), (3,), (4, 3), (2, 4, 3), (0,), (4, 0), (1, 1), (2, 2, 2, 2)]
-OBJECTS = [None, True, "text", b"bytes", bytearray(16), object(), {}, {1.0}, lambda: 0, type, 1.5, [[1], [2, 3]], ...]
+OBJECTS = [None, True, "text", b"bytes", bytearray(16), object(), {}, {1.0}, lambda: 0, type, 1.5, [[1], [2, 3]], ..., np.ndarray]
 
 
 FLOATS = ("noise_var", "gain")
@@ -39,6 +40,19 @@ class Refusing:
         raise Refused
 
 
+class RefusingBuffer(bytearray):
+    @property
+    def __class__(self):
+        raise Refused
+
+
+class BufferOfNothing(array.array):
+    dtype = "\ud800"  # which is no character
+
+
+BUFFERS = [RefusingBuffer(8), BufferOfNothing("q", [1])]
+
+
 class OnAnotherDevice:
     """Says that it is on a GPU of some kind, and has nothing."""
 
@@ -62,7 +76,7 @@ def wrong_symbols():
     for dtype, shape in itertools.product(["f4", "f2", "i2", "i1", ">f4"], [(), (2,), (3,), (3, 1), (4, 3), (2, 0)]):
         yield {"symbols": zeros(shape, dtype)} if shape != (2,) else {"symbols": zeros((2, 2, 4), dtype)}
     yield from ({"symbols": zeros((), dtype)} for dtype in ("c8", "c16", ">c8"))
-    yield from ({"symbols": thing} for thing in [*OBJECTS, Refusing(), *map(OnAnotherDevice, range(1, 20))])
+    yield from ({"symbols": thing} for thing in [*OBJECTS, *BUFFERS, Refusing(), *map(OnAnotherDevice, range(1, 20))])
     yield {"symbols": np.zeros(4, [("i", "f4"), ("q", "f4")])}
     yield {"symbols": memoryview(b"abcd")}
 
@@ -73,7 +87,7 @@ def wrong_floats():
         is_integer = shape == () and np.dtype(dtype).kind in "iu"
         if not is_integer and not (fits and dtype in ("f2", "f4", "f8", "g", ">f4", ">f8")):
             yield from ({name: zeros(shape, dtype)} for name in FLOATS)
-    things = [*(o for o in OBJECTS if o != 1.5), Refusing(), 1j, 10**400, *map(OnAnotherDevice, range(1, 20))]
+    things = [*(o for o in OBJECTS if o != 1.5), *BUFFERS, Refusing(), 1j, 10**400, *map(OnAnotherDevice, range(1, 20))]
     yield from ({name: thing} for name in FLOATS for thing in things if name != "gain" or thing is not None)
     yield {"output": "u8", "noise_var": None, "gain": 1.0}
 
@@ -89,7 +103,7 @@ def wrong_out():
     read_only.flags.writeable = False
     yield {"out": read_only}
     yield {"out": np.broadcast_to(np.int8(0), (4, 24))}
-    yield from ({"out": thing} for thing in [*OBJECTS[1:], Refusing(), OnAnotherDevice(2), bytearray(96)])
+    yield from ({"out": thing} for thing in [*OBJECTS[1:], BUFFERS[1], Refusing(), OnAnotherDevice(2), bytearray(96)])
 
 
 def wrong_numbers():

@@ -101,8 +101,9 @@ std::string dtype_text(nb::handle object)
     nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
     if (text.is_valid())
         text = nb::steal(PyObject_Str(text.ptr()));
+    const char *characters = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
     PyErr_Clear();
-    return text.is_valid() ? nb::borrow<nb::str>(text).c_str() : "object without a dtype";
+    return characters ? characters : "object without a dtype";
 }
 
 bool host_array::acquire(nb::handle object, const char *argument)

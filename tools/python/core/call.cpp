@@ -122,13 +122,12 @@ void demodulator::check_noise_wanted(const call_arguments &arguments) const
 
 /* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
 static struct {
-    nb::handle array, masked_array, empty, zeros, dtypes[static_cast<int>(element::other)];
+    nb::handle masked_array, empty, zeros, dtypes[static_cast<int>(element::other)];
 } numpy;
 
 void find_numpy()
 {
     const nb::object module = nb::module_::import_("numpy");
-    numpy.array = nb::object(module.attr("ndarray")).release();
     numpy.masked_array = nb::object(module.attr("ma").attr("MaskedArray")).release();
     numpy.empty = nb::object(module.attr("empty")).release();
     numpy.zeros = nb::object(module.attr("zeros")).release();
@@ -139,7 +138,7 @@ void find_numpy()
 bool is_buffer(nb::handle argument)
 {
     return PyObject_CheckBuffer(argument.ptr()) &&
-           (argument.type().is(numpy.array) || PyObject_IsInstance(argument.ptr(), numpy.masked_array.ptr()) == 0);
+           !PyType_IsSubtype(Py_TYPE(argument.ptr()), reinterpret_cast<PyTypeObject *>(numpy.masked_array.ptr()));
 }
 
 /* An integer argument between `least` and `most`. */
