@@ -10,7 +10,7 @@ import numpy as np
 SYMBOL_DTYPES = ("complex64", "float32", "float16", "int16", "int8")
 
 
-def _describe(name: str, array: np.ndarray) -> str:
+def describe(name: str, array: np.ndarray) -> str:
     return f"{name} is {array.dtype} of shape {array.shape}"
 
 
@@ -22,23 +22,24 @@ def refuse_masked(name: str, argument: Any) -> None:
             raise TypeError(f"{name} is a masked array: {advice}")
 
 
-def _as_array(name: str, argument: Any) -> np.ndarray:
+def as_array(name: str, argument: Any) -> np.ndarray:
     refuse_masked(name, argument)
     try:
         return np.asarray(argument)
     except Exception as error:
-        raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {error}") from error
+        why = " ".join(str(error).split())
+        raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {why}") from error
 
 
 def usual_symbols(argument: Any, name: str) -> np.ndarray:
     """complex64, or what comes in pairs."""
-    array = _as_array(name, argument)
+    array = as_array(name, argument)
     native = array.dtype.newbyteorder("=")
     if native == np.complex128:
         native = np.dtype(np.complex64)
     if native.name not in SYMBOL_DTYPES:
         raise TypeError(
-            f"{_describe(name, array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
+            f"{describe(name, array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
             "last axis of 2, I and Q"
         )
     with np.errstate(all="ignore"):
@@ -48,11 +49,11 @@ def usual_symbols(argument: Any, name: str) -> np.ndarray:
 def usual_floats(argument: Any, name: str) -> np.ndarray:
     """Noise variances or gains: float32. What it does not hold counts as the nearest positive value that it does, so that it
     stays valid. One integer is a number as well as Python's."""
-    array = _as_array(name, argument)
+    array = as_array(name, argument)
     if array.ndim == 0 and array.dtype.kind in "iu":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise TypeError(f"{_describe(name, array)}: it takes float32, float64 or float16")
+        raise TypeError(f"{describe(name, array)}: it takes float32, float64 or float16")
     with np.errstate(all="ignore"):
         floats = np.array(array, dtype=np.float32, order="C")
     if array.dtype.itemsize > floats.dtype.itemsize:
@@ -64,12 +65,12 @@ def usual_floats(argument: Any, name: str) -> np.ndarray:
 
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
     """uint32, one for each codeword."""
-    array = _as_array("c_init", argument)
+    array = as_array("c_init", argument)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{_describe('c_init', array)}: it takes integers")
+        raise TypeError(f"{describe('c_init', array)}: it takes integers")
     if array.size and not (array.min() >= 0 and array.max() < 2**31):
-        raise ValueError(f"{_describe('c_init', array)}: a value is not between 0 and 2^31 - 1")
+        raise ValueError(f"{describe('c_init', array)}: a value is not between 0 and 2^31 - 1")
     try:
         return np.array(np.broadcast_to(array, shape), dtype=np.uint32, order="C")
     except ValueError:
-        raise ValueError(f"{_describe('c_init', array)}: it does not broadcast to the codewords, {shape}") from None
+        raise ValueError(f"{describe('c_init', array)}: it does not broadcast to the codewords, {shape}") from None

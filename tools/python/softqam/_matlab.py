@@ -8,6 +8,7 @@ import numpy as np
 
 from softqam import _arrays, _names
 from softqam._demodulator import demodulate
+from softqam._numbers import shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -16,20 +17,18 @@ if TYPE_CHECKING:
 
 
 def _is_column(array: Any) -> bool:
-    shape: tuple[int, ...] = np.shape(array) if isinstance(array, (list, tuple)) else getattr(array, "shape", ())
-    return len(shape) == 2 and shape[1] == 1
+    shape = getattr(array, "shape", None)
+    return isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1
 
 
 def _variances(nVar: Any) -> Any:
     """At least 1e-10."""
-    _arrays.refuse_masked("nVar", nVar)
-    try:
-        variances = np.maximum(nVar, 1e-10, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"nVar is {nVar!r:.60}, neither a number nor an array of numbers") from None
-    if np.any(np.less(nVar, 0)):
-        raise ValueError(f"nVar is {nVar!r:.60}: a variance is not negative")
-    return variances
+    variances = _arrays.as_array("nVar", nVar)
+    if variances.dtype.kind not in "iuf":
+        raise TypeError(f"{_arrays.describe('nVar', variances)}, neither a number nor an array of numbers")
+    if np.any(variances < 0):
+        raise ValueError(f"nVar is {shown(nVar)}: a variance is not negative")
+    return np.maximum(variances, 1e-10, dtype=np.float64)
 
 
 @overload
@@ -52,17 +51,24 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     Returns a column [n * bits per symbol, 1] for a column, [..., n * bits per symbol] for all else.
     """
     if not isinstance(DecisionType, str) or DecisionType.lower() not in ("soft", "hard"):
-        raise ValueError(f"DecisionType is {DecisionType!r}, not 'soft' or 'hard'")
+        raise ValueError(f"DecisionType is {shown(DecisionType)}, not 'soft' or 'hard'")
     modulation: Any = mod.lower().replace("pi/2", "pi2") if isinstance(mod, str) else mod
     _names.number(_names.MODULATIONS, "mod", modulation)
     is_hard = DecisionType.lower() == "hard"
     noise_var: Any = 1.0 if is_hard else _variances(nVar)
-    if _is_column(sym):
-        sym = (np.asarray(sym) if isinstance(sym, (list, tuple)) else sym).reshape(-1)
+    sym = _arrays.as_array("sym", sym) if isinstance(sym, (list, tuple)) else sym
+    if isinstance(sym, np.ndarray) and sym.dtype.kind != "c":  # not I and Q
+        raise TypeError(f"{_arrays.describe('sym', sym)}: it takes complex numbers")
+    is_column = _is_column(sym)
+    if is_column:
+        sym = sym.reshape(-1)
         noise_var = noise_var.reshape(-1) if _is_column(noise_var) else noise_var
-        result = demodulate(sym, modulation, noise_var, output="f32").reshape(-1, 1)
-    else:
-        result = demodulate(sym, modulation, noise_var, output="f32")
+    try:
+        result: Any = demodulate(sym, modulation, noise_var, output="f32")
+    except (TypeError, ValueError) as error:
+        error.args = (str(error).replace("symbols is", "sym is").replace("noise_var is", "nVar is"),)
+        raise
+    result = result.reshape(-1, 1) if is_column else result
     if not is_hard:
         return result
     bits = result < 0
