@@ -103,6 +103,8 @@ def test_figure():
     ({"input_scale": 0}, ValueError, "input_scale is 0: it takes a positive number"),
     ({"input_scale": float("nan")}, ValueError, "input_scale is nan"),
     ({"input_scale": "auto"}, ValueError, "input_scale is 'auto'"),
+    ({"input_scale": 10**400}, ValueError, "input_scale is 1000"),
+    ({"input_scale": np.float32(1), "soft": np.zeros(5, np.int8)}, ValueError, "soft has 5 values"),
     ({"positions": 1.5}, TypeError, "positions has dtype float64"),
     ({"positions": [1, 2]}, ValueError, "positions has 2 values: there are 3 symbols"),
     ({"symbols": ["a"] * 3}, TypeError, "symbols has dtype <U1"),

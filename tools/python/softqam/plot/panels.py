@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, Sequence
 
 import numpy as np
@@ -261,8 +262,9 @@ def figure_of_arrays(symbols: Any, soft: Any, modulation: str = "256qam", *, sig
                      positions: Any = None) -> Figure:  # fmt: skip
     """softqam.plot.figure()."""
     check_choices(modulation, panels, axis, sign, title, size)
-    if not isinstance(input_scale, (int, float)) or not 0 < input_scale < math.inf:
-        raise ValueError(f"input_scale is {input_scale!r}: it takes a positive number")
+    if not isinstance(input_scale, numbers.Real) or not 0 < input_scale < 2.0**128:
+        raise ValueError(f"input_scale is {input_scale!r:.60}: it takes a positive number")
+    input_scale = float(input_scale)
     known, symbols, soft = MODULATIONS[modulation.lower()], array_of("symbols", symbols, "cfiu"), array_of("soft", soft, "fiu")
     soft_format = next((name for name, format_ in SOFT_FORMATS.items() if soft.dtype == np.dtype(format_.dtype)), None)
     if soft_format is None:
