@@ -114,6 +114,8 @@ class Parts(ToolTest):
                                     (["-q"], "")):  # fmt: skip
                     result = self.ok(self.demod(*quiet, "--partial", "ignore", name, "-", data=data))
                     self.assertEqual((result.out, result.err), (self.expected, said))
+            for shard in ("1/2", "2/2"):
+                self.assertIn(f"warning: {plural(left, 'byte')} left over", self.demod("--partial", "ignore", "--shard", shard, "y.cf32", "-").err)
             noise = ["-q", "--partial", "ignore", "-o", "s8", "--noise-file"]
             self.assertEqual(self.soft_bits(*noise, "n0", "y.cf32"), self.llrs)
         self.write("y.cf32", b"\1\2")

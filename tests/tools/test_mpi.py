@@ -77,6 +77,8 @@ class SameBytes(MpiTest):
         self.assertEqual(self.read("z.u8"), self.read("y.u8"))
         (warning,) = self.says(self.ok(self.mpirun(3, *arguments, "1", "x.cu8", "z.u8")))
         self.assertIn("warning: mean symbol energy", warning)
+        arguments = ["--partial", "ignore", "--input-scale", "1/64", "x.cu8", "y.u8"]
+        self.assertEqual(self.says(self.ok(self.mpirun(3, *arguments))), self.one_says(*arguments))
 
     def test_formats_and_noise(self):
         self.make("x.cf32", "--symbols", "10007", "--snr-db", "20")

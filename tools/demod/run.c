@@ -169,6 +169,7 @@ bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_par
     const uint64_t first = at_most(n, unit * part_start(n_units, index, n_parts));
     const uint64_t end = at_most(n, unit * part_start(n_units, index + 1, n_parts));
     run->symbols.first_symbol = first;
+    run->symbols.n_ignored = (size_t)run->symbols.file.nbytes % run->symbols.nbytes;
     return select_symbols(run, first, end - first);
 }
 

@@ -84,7 +84,7 @@ bool symbol_source_read(struct symbol_source *source, void *symbols, size_t n, c
     convert(source, symbols, *n_read);
     if (!read || !*is_end)
         return read;
-    source->n_ignored = source->n_rest;
+    source->n_ignored += source->n_rest;
     return is_whole(source, source->n_rest);
 }
 

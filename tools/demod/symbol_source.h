@@ -22,7 +22,7 @@ struct symbol_source {
     uint64_t first_symbol; /* of that part, from the start of what --skip leaves */
     bool is_at_start;      /* of a plain file */
     const char *foreign;   /* what the file begins like, if that is not plain samples; else NULL */
-    size_t n_ignored;      /* bytes of a partial symbol that was left out */
+    size_t n_ignored;      /* bytes of a partial symbol that is left out, whichever part is read */
     unsigned char rest[FILE_SYMBOL_MAX_NBYTES];
     size_t n_rest; /* bytes of a symbol of which the others have not arrived */
 };
