@@ -85,7 +85,7 @@ class Numbers(ToolTest):
         clean = self.symbols("x.cf32", 5000)
         alpha = float32(1 / math.sqrt(170))
         self.assertEqual(set(clean), {float32(level * alpha) for level in range(-15, 16, 2)})
-        for name, text, top in (("cs16", "1/8192", 32767), ("cs8", "1/64", 127), ("cs8", "1/50", 127), ("cs8", "1/128", 127),
+        for name, text, top in (("cs16", "1/8192", 32767), ("cs16", "1", 32767), ("cs8", "1/64", 127), ("cs8", "1/50", 127), ("cs8", "1/128", 127),
                                 ("cf16", "1", 65504), ("cf16", "1/1024", 65504), ("cf16", "3e4", 65504), ("cf16", "1/60000", 65504)):  # fmt: skip
             exact, bottom = [v / eval(text) for v in clean], -top - (name != "cf16")
             if name == "cf16":
@@ -96,7 +96,8 @@ class Numbers(ToolTest):
                 n_clipped = sum(not bottom <= round(v) <= top for v in exact)
             result = self.ok(self.gen("--symbols", "5000", "--output-scale", text, "x." + name))
             self.assertEqual(unpack(TYPECODE[name], self.read("x." + name)), expected, (name, text))
-            said = [f"5000 symbols; read it with --input-scale {text}"] * (text != "1")
+            default = {"cs16": 1 / 32768, "cs8": 1 / 128, "cf16": 1}[name]
+            said = [f"5000 symbols; read it with --input-scale {text}"] * (eval(text) != default)
             said += [f"warning: {n_clipped} of 10000 components were clipped"] * (n_clipped > 0)
             self.assertEqual(result.err, "".join(f"softqam-gen: x.{name}: {line}\n" for line in said))
         noisy = self.symbols("x.cf32", 5000, "--snr-db", "12")

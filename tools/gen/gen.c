@@ -124,7 +124,7 @@ static void report(const struct run *run)
 {
     const struct gen_options *options = run->options;
     const uint64_t n = options->n_symbols;
-    if (options->scale != 1 && !options->is_sigmf)
+    if ((float)options->scale != softqam_input_default_scale(options->format) && !options->is_sigmf)
         message_print(run->output.name, "%" PRIu64 " symbol%s; read it with --input-scale %s", n, PLURAL(n),
                       options->scale_text);
     if (run->n_clipped)
