@@ -288,8 +288,10 @@ def check_outputs(folder):
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([BENCH, *quick], stdout=full, stderr=subprocess.PIPE, text=True, timeout=600)
     check((done.returncode, done.stderr) == (1, "softqam-bench: standard output: No space left on device\n"), f"{done}")
-    if "not measured" in (done := run("--backend", "cuda", "--quick", "--section", "calls")).stderr:
+    if "not measured" in (done := run("--backend", "cuda", "--quick", "--section", "calls", "--json", path)).stderr:
         check(done.returncode == 1 and done.stderr.count("\n") == 1, f"nothing measured: {done}")
+        with open(path, encoding="utf-8") as file:
+            check(file.read() == "old", "an older report is lost to one without figures")
 
 
 with tempfile.TemporaryDirectory() as temporary:

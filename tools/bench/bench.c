@@ -202,10 +202,10 @@ static int run_bench(const struct options *options)
     report_init(&report, options->n_samples);
     report_machine(&report);
     measure(&report, options);
-    const bool good = !options->json || report_write_json(&report, &json);
+    const bool good = report.n_measurements > 0 && (!options->json || report_write_json(&report, &json));
     output_file_discard(&json);
     report_free(&report);
-    return good && !report.failed && report.n_measurements > 0 ? message_end_stdout() : EXIT_FAILED;
+    return good && !report.failed ? message_end_stdout() : EXIT_FAILED;
 }
 
 int main(int argc, char *argv[])
