@@ -301,7 +301,12 @@ class Sigmf(PlotTest):
             ({"core__datatype": 5}, "core:datatype: not what SigMF has there"),
             ({**ci8, "core__num_channels": 2}, "core:num_channels: 2, but 1 is needed"),
             *(({**ci8, gap: value}, gap.replace("__", ":") + ": data that do not conform to SigMF; copy the samples out of them")
-              for gap, value in (("core__trailing_bytes", 3), ("core__trailing_bytes", "x"), ("core__dataset", "x"))),
+              for gap, value in (("core__trailing_bytes", 3), ("core__trailing_bytes", "x"), ("core__dataset", "x"), ("core__metadata_only", True))),
+            *(({**ci8, "core__version": version}, f"core:version: '{version}' is not supported, only versions 0 and 1")
+              for version in ("2.0.0", "1.2", "10.0.0", "1.x.0", "")),
+            ({**ci8, "core__extensions": [{"name": "a", "optional": True}, {"name": "b", "version": "1.0.0", "optional": False}]},
+             "core:extensions: 'b' is required to read it, and not supported"),
+            ({**ci8, "softqam__input_scale": None}, "softqam:input_scale: not what SigMF has there"),
             ({**ci8, "softqam__input_scale": 0}, "softqam:input_scale: not a positive number"),
             ({**ci8, "softqam__c_init": "7"}, "softqam:c_init: not what SigMF has there"),
             ({**ci8, "softqam__c_init": 2**31}, "softqam:c_init: not a whole number from 0 to 2147483647"),
@@ -309,8 +314,9 @@ class Sigmf(PlotTest):
             self.record("r", self.samples.tobytes(), **global_)
             self.refuses(PLOT, command, 1, "r.sigmf-meta: " + message)
         for text, message in (
-            (b"{", "not JSON, or an object in it has a name twice"), (b"[]", "not SigMF: there is no object 'global'"),
-            (b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}', "not JSON, or an object in it has a name twice"),
+            *((text, "not JSON, or an object in it has a name twice or a zero character")
+              for text in (b"{", b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}', b'{"global": {"x": "y\\u0000"}}')),
+            (b"[]", "not SigMF: there is no object 'global'"),
             (b'{"global": {"core:datatype": "ci8"}, "captures": {}}', "captures: not an array"),
         ):  # fmt: skip
             self.write("r.sigmf-meta", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Mapping, NamedTuple
 
 from .failure import Failure, cause_of
@@ -36,8 +37,8 @@ def sigmf_base(path: str) -> str | None:
 
 
 def members_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, no name of which comes twice."""
-    if len(dict(pairs)) < len(pairs):
+    """An object of JSON, no name of which comes twice, and whose strings C has too."""
+    if len(dict(pairs)) < len(pairs) or any("\0" in text for pair in pairs for text in pair if isinstance(text, str)):
         raise ValueError
     return dict(pairs)
 
@@ -49,7 +50,7 @@ def read_metadata(path: str) -> dict[str, Any]:
     except OSError as error:
         raise Failure(path, cause_of(error)) from None
     except (ValueError, RecursionError):
-        raise Failure(path, "not JSON, or an object in it has a name twice") from None
+        raise Failure(path, "not JSON, or an object in it has a name twice or a zero character") from None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("global"), dict):
         raise Failure(path, "not SigMF: there is no object 'global'")
     return metadata
@@ -57,9 +58,9 @@ def read_metadata(path: str) -> dict[str, Any]:
 
 def member(path: str, members: Mapping[str, Any], name: str, kind: type | tuple[type, ...], default: Any) -> Any:
     """A member of the metadata, of a kind, and if that is a number not negative."""
-    value = members.get(name, default)
-    if value is default:
+    if name not in members:
         return default
+    value = members[name]
     if (
         isinstance(value, bool)
         or not isinstance(value, kind)
@@ -70,6 +71,18 @@ def member(path: str, members: Mapping[str, Any], name: str, kind: type | tuple[
     return value
 
 
+def check_versions(path: str, whole: Mapping[str, Any]) -> None:
+    """Versions 0 and 1 mean the same by what is read here. What a later one means is not known, nor what an extension
+    does that must be understood."""
+    version = member(path, whole, "core:version", str, "1.0.0")
+    if not re.fullmatch(r"[01]\.[0-9]+\.[0-9]+", version):
+        raise Failure(path, f"core:version: '{version}' is not supported, only versions 0 and 1")
+    extensions = whole.get("core:extensions")
+    for extension in extensions if isinstance(extensions, list) else ():
+        if isinstance(extension, dict) and extension.get("optional") is False and extension.get("name") != "softqam":
+            raise Failure(path, f"core:extensions: '{extension.get('name')}' is required to read it, and not supported")
+
+
 def source_of(path: str, named: str | None) -> Source:
     """A file of symbols. One whose format is named is plain, whatever its name."""
     base = None if named is not None else sigmf_base(path)
@@ -78,6 +91,7 @@ def source_of(path: str, named: str | None) -> Source:
     meta = base + META
     metadata = read_metadata(meta)
     whole, captures = metadata["global"], metadata.get("captures")
+    check_versions(meta, whole)
     datatype = member(meta, whole, "core:datatype", str, "")
     if datatype not in DATATYPES:
         raise Failure(meta, f"core:datatype: '{datatype}' is not one of {', '.join(DATATYPES)}")
@@ -89,7 +103,7 @@ def source_of(path: str, named: str | None) -> Source:
         raise Failure(meta, f"core:num_channels: {n_channels}, but 1 is needed")
     if captures is not None and not isinstance(captures, list):
         raise Failure(meta, "captures: not an array")
-    for gap in ("core:dataset", "core:trailing_bytes", "core:header_bytes"):
+    for gap in ("core:dataset", "core:trailing_bytes", "core:header_bytes", "core:metadata_only"):
         if any(isinstance(where, dict) and where.get(gap, 0) != 0 for where in (whole, *(captures or ()))):
             raise Failure(meta, f"{gap}: data that do not conform to SigMF; copy the samples out of them")
     scale = member(meta, whole, "softqam:input_scale", (int, float), None)
