@@ -31,6 +31,29 @@ def read(path, code):
     return struct.unpack(f"<{len(data) // size}{code}", data)
 
 
+def positive(text):
+    """An option's value; ValueError says that it is none."""
+    if not 0 < float(text) < float("inf"):
+        raise ValueError
+    return float(text)
+
+
+def not_negative(text):
+    return positive(text) if float(text) else 0
+
+
+def run(main):
+    """The exit status of a checker. What cannot be read, or is not received, is said in a line."""
+    try:
+        status = main() if sys.stdout else "standard output: is closed"
+        print(end="", flush=True)
+        return status
+    except OSError as error:
+        if not error.filename:
+            sys.stdout = None  # which Python would write to again
+        return f"{error.filename or 'standard output'}: {error.strerror}"
+
+
 def read_sections(folder, modulation):
     """Name, first symbol and number of symbols of each."""
     with open(os.path.join(folder, "sections.txt"), encoding="ascii") as file:
@@ -83,12 +106,12 @@ def parse_options():
     parser.add_argument("llrs", help="file of LLRs")
     parser.add_argument("--preset", choices=PRESETS, help="format and options as this receiver's demapper has them")
     parser.add_argument("--folder", default=os.path.dirname(os.path.abspath(__file__)), help="where the vectors are")
-    parser.add_argument("--scale", type=float, help="output steps a nat; default: 6 of s8, else 1")
-    parser.add_argument("--limit", type=float, help="largest magnitude in the output; default: the format's")
+    parser.add_argument("--scale", type=positive, help="output steps a nat; default: 6 of s8, else 1")
+    parser.add_argument("--limit", type=positive, help="largest magnitude in the output; default: the format's")
     parser.add_argument("--positive", type=int, choices=(0, 1), help="the bit that a positive LLR means; default: 0")
     parser.add_argument("--zeros", choices=("points", "erased"), help="a symbol of zero is a point as any other, the default, or an "
                         "erasure, whose LLRs are 0")
-    parser.add_argument("--slack", type=float, default=0, help="so much more on both sides, in the output's unit")
+    parser.add_argument("--slack", type=not_negative, default=0, help="so much more on both sides, in the output's unit")
     parser.add_argument("--skip", action="append", help="a section to leave out, such as special")
     parser.add_argument("--show", type=int, default=3, help="LLRs of a section to print that are outside")
     return apply_preset(parser, parser.parse_intermixed_args())
@@ -118,9 +141,9 @@ def main():
     sections = read_sections(options.folder, options.modulation)
     if not sections:
         sys.exit(f"{options.modulation}: no such modulation in {options.folder}/sections.txt")
-    unknown = set(options.skip) - {name for name, _, _ in sections}
-    if unknown:
-        sys.exit(f"--skip: no section {', '.join(sorted(unknown))}")
+    names, skipped = {name for name, _, _ in sections}, set(options.skip)
+    if not skipped < names:
+        sys.exit(f"--skip: no section {', '.join(sorted(skipped - names)) or 'is left'}")
     stem = os.path.join(options.folder, options.modulation)
     bounds = read(stem + ".low.f32", "f"), read(stem + ".high.f32", "f")
     llrs = read(options.llrs, CODES[options.format])
@@ -136,4 +159,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 
-from check_llrs import CODES, read
+from check_llrs import CODES, not_negative, read, run
 
 BITS = {"pi2-bpsk": 1, "bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
 KINDS = ("sent", "not_sent", "fillers")
@@ -77,20 +77,25 @@ def kinds_of(codewords, name):
 def check(codewords, options):
     """How many values are outside; says where the first few are."""
     codeword = codewords[options.name]
-    n_cb, stride = codeword.n_cb, options.stride or codeword.n_cb + options.front
+    n_cb, front = codeword.n_cb, options.front
+    stride = front + n_cb if options.stride is None else options.stride
+    if front < 0 or stride < front + n_cb:
+        sys.exit(f"--stride: {stride} values have no room for the {front} of --front and {n_cb} of a code block")
     values = read(options.values, CODES[options.format or codeword.format])
-    needed = (codeword.c - 1) * stride + options.front + n_cb
-    if len(values) < needed or (not options.stride and len(values) != needed):
+    needed = (codeword.c - 1) * stride + front + n_cb
+    if len(values) < needed or (options.stride is None and len(values) != needed):
         sys.exit(f"{options.values}: {len(values)} values, expected {needed}")
     low, high = read_bounds(options.folder, codeword)
     counts = {kind: [0, 0] for kind in KINDS}
     for i, kind in enumerate(kinds_of(codewords, options.name)):
-        value = values[i // n_cb * stride + options.front + i % n_cb]
+        value = values[i // n_cb * stride + front + i % n_cb]
         good = low[i] - options.slack <= value <= high[i] + options.slack  # NaN is not
         counts[kind][0] += 1
         counts[kind][1] += not good
         if not good and kind not in options.skip and sum(bad for _, bad in counts.values()) <= options.show:
             print(f"  {kind}: code block {i // n_cb}, position {i % n_cb}: {value!r} is not in [{low[i]!r}, {high[i]!r}]")
+    if not any(n for kind, (n, _) in counts.items() if kind not in options.skip):
+        sys.exit("--skip: no values are left")
     for kind, (n, bad) in counts.items():
         print(f"{kind}: {n} values, {bad} outside")
     return sum(bad for kind, (_, bad) in counts.items() if kind not in options.skip)
@@ -103,7 +108,7 @@ def parse_options(here):
     parser.add_argument("--format", choices=CODES, help="of the file, if it is not the codeword's")
     parser.add_argument("--front", type=int, default=0, help="values in front of each code block's, such as 2 Z_c zeros")
     parser.add_argument("--stride", type=int, help="values from one code block's to the next one's")
-    parser.add_argument("--slack", type=float, default=0, help="so much more on both sides")
+    parser.add_argument("--slack", type=not_negative, default=0, help="so much more on both sides")
     parser.add_argument("--skip", action="append", default=[], choices=KINDS, help="do not hold these values to anything")
     parser.add_argument("--folder", default=os.path.join(here, "soft_buffers"), help="where the vectors are")
     parser.add_argument("--show", type=int, default=3, help="values to print that are outside")
@@ -121,4 +126,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

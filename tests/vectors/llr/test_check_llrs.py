@@ -233,17 +233,27 @@ class CheckLlrs(unittest.TestCase):
                 file.write(pack(demap("64qam"), "f"))
             command = [sys.executable, "-I", os.path.join(folder, "check_llrs.py"), "64qam", "f32", path]
             self.assertEqual(subprocess.run(command, capture_output=True, check=False).returncode, 0)
+            with open("/dev/full", "w") as full:
+                for stdout, close, last, message in ((full, [], path, "standard output: No space left on device"),
+                                                     (None, [1], path, "standard output: is closed"),
+                                                     (None, [], folder, f"{folder}: Is a directory")):
+                    result = subprocess.run([*command[:-1], last], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False,
+                                            preexec_fn=lambda close=close: [os.close(fd) for fd in close])
+                    self.assertEqual((result.returncode, result.stderr), (1, message + "\n"))
 
     def test_no_llrs(self):
         llrs = pack(demap("qpsk"), "f")
+        skips = [word for name, _, _ in check_llrs.read_sections(FOLDER, "qpsk") for word in ("--skip", name)]
         for arguments, message in ((("qpsk", "f32", llrs[:-1]), "no whole number"), (("qpsk", "f32", llrs[:-4]), "expected"),
                                    (("8psk", "f32", llrs), "no such modulation"), (("bpsk", "f32", llrs), "expected"),
-                                   (("qpsk", "f32", llrs, "--skip", "nothing"), "no section nothing")):
+                                   (("qpsk", "f32", llrs, "--skip", "nothing"), "no section nothing"),
+                                   (("qpsk", "f32", llrs, *skips), "no section is left")):
             result = self.check(*arguments)
             self.assertEqual(result.returncode, 1)
             self.assertIn(message, result.stderr)
         self.assertEqual(self.check("qpsk", "u8", llrs).returncode, 2)
-        self.assertEqual(self.check("qpsk", "f32", llrs, "--preset", "oai").returncode, 2)
+        for wrong in (("--preset", "oai"), ("--scale", "0"), ("--scale", "nan"), ("--limit", "-1"), ("--slack", "inf"), ("--slack", "-1")):
+            self.assertEqual(self.check("qpsk", "f32", llrs, *wrong).returncode, 2, wrong)
 
 
 if __name__ == "__main__":

@@ -179,7 +179,11 @@ class CheckSoftBuffers(unittest.TestCase):
             result = self.check(name, what)
             self.assertEqual(result.returncode, 1)
             self.assertIn(message, result.stderr)
-        self.assertEqual(self.check("srsran.1", data, "--skip", "nothing").returncode, 2)
+        for options, message in ((["--stride", "0"], "--stride: 0 values have no room"), (["--front", "-1"], "no room for the -1"),
+                                 (["--skip", "sent", "--skip", "not_sent", "--skip", "fillers"], "no values are left")):
+            self.assertIn(message, self.check("srsran.1", data, *options).stderr)
+        for wrong in (("--skip", "nothing"), ("--slack", "nan")):
+            self.assertEqual(self.check("srsran.1", data, *wrong).returncode, 2)
 
 
 if __name__ == "__main__":
