@@ -7,6 +7,7 @@ reports that lack what the page wants, which change nothing.
 """
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -36,21 +37,23 @@ class Markdown(unittest.TestCase):
         with open(self.report, "w") as file:
             json.dump(REPORT, file)
 
-    def convert(self, page, status=0):
+    def convert(self, page, status=0, **options):
         """The page afterwards, and what was said."""
         with open(self.page, "w") as file:
             file.write(page)
-        done = subprocess.run([sys.executable, SCRIPT, self.report, self.page], capture_output=True, text=True, timeout=60)
+        os.chmod(self.page, 0o640)
+        done = subprocess.run([sys.executable, SCRIPT, self.report, self.page], capture_output=True, text=True, timeout=60, **options)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertEqual(sorted(os.listdir(os.path.dirname(self.page))), ["page.md", "run.json"])
+        self.assertEqual(os.stat(self.page).st_mode & 0o777, 0o640)
         with open(self.page) as file:
             return file.read(), done.stderr
 
     def makes(self, block, table):
         self.assertEqual(self.convert(PAGE.format(block))[0], PAGE.format(block).replace("old\n", table))
 
-    def refuses(self, page, why):
-        self.assertEqual(self.convert(page, 1), (page, f"markdown.py: {why}\n"))
+    def refuses(self, page, why, **options):
+        self.assertEqual(self.convert(page, 1, **options), (page, f"markdown.py: {why}\n"))
 
     def test_tables(self):
         self.makes("machine", "| | |\n| --- | --- |\n| softqam | 1.2.3 |\n| cpu | Some CPU |\n")
@@ -71,7 +74,19 @@ class Markdown(unittest.TestCase):
         self.refuses(PAGE.format("machine") + PAGE.format("cuda: slots"), "0 tables begin with 'cuda: slots'")
         self.refuses(PAGE.format("c"), "2 tables begin with 'c'")
         self.refuses(PAGE.format("cuda: formats [ms]"), "'cuda: formats' has the columns us, share")
-        self.refuses("no block\n", f"no '<!-- bench: ... -->' in {self.page}")
+        self.refuses("no block\n", f"no '<!-- bench: ... -->' or '<!-- end -->' in {self.page}")
+        self.refuses("<!-- bench: machine -->\n" + PAGE.format("machine"), f"a table lacks '<!-- bench: ... -->' or '<!-- end -->' in {self.page}")
+        self.refuses(PAGE.format("cuda: formats {(}"), f"{self.report} or {self.page}: missing ), unterminated subpattern at position 0")
+
+    def test_files_that_fail(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))  # a full disk
+        self.refuses(PAGE.format("machine"), f"{self.page}: File too large", preexec_fn=limit)
+        with open(self.report, "w") as file:
+            file.write("{")
+        self.assertIn(f"markdown.py: {self.report} or ", self.convert(PAGE.format("machine"), 1)[1])
+        os.unlink(self.report)
+        os.mkdir(self.report)
+        self.refuses(PAGE.format("machine"), f"{self.report}: Is a directory")
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ it, and the rows in whose names the regular expression ROWS is found:
 TITLE "machine" is what the run says of the machine and the build. Columns without a figure are left out. Where the run
 lacks a table or a column, nothing is written and the exit status is 1.
 """
+import contextlib
 import json
 import os
 import re
+import shutil
 import sys
 
-BLOCK = re.compile(r"(<!-- bench: ([^\n]+?)(?: \{([^\n]+)\})?(?: \[([^\n]+)\])? -->\n).*?(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- bench: ([^\n]+?)(?: \{([^\n]+)\})?(?: \[([^\n]+)\])? -->\n)(?:(?!<!-- bench:).)*?(<!-- end -->)", re.S)
 
 
 def figure(value):
@@ -52,6 +54,18 @@ def table(report, title, wanted_rows, chosen):
     return lines_of(["", *columns], [[row["what"], *(figure(row[name]) for name in columns)] for row in rows], True)
 
 
+def write(path, text):
+    """All of the page or nothing."""
+    try:
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        shutil.copymode(path, path + ".new")
+        os.replace(path + ".new", path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + ".new")
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
@@ -61,13 +75,16 @@ def main():
     with open(sys.argv[2], encoding="utf-8") as file:
         page = file.read()
     text, n = BLOCK.subn(lambda m: m[1] + table(report, m[2], m[3], m[4]) + m[5], page)
-    if n == 0:
-        sys.exit(f"markdown.py: no '<!-- bench: ... -->' in {sys.argv[2]}")
-    with open(sys.argv[2] + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(sys.argv[2] + ".new", sys.argv[2])
+    if n == 0 or n < page.count("<!-- bench:"):
+        sys.exit(f"markdown.py: {'a table lacks' if n else 'no'} '<!-- bench: ... -->' or '<!-- end -->' in {sys.argv[2]}")
+    write(sys.argv[2], text)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except OSError as error:
+        sys.exit(f"markdown.py: {error.filename or sys.argv[2]}: {error.strerror}")
+    except (ValueError, re.error) as error:
+        sys.exit(f"markdown.py: {' or '.join(sys.argv[1:])}: {error}")
