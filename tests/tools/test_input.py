@@ -264,7 +264,7 @@ class Scale(WarningTest):
 
 
 class Constellation(WarningTest):
-    """A recording's own modulation and c_init count; a warning says what else symbols look like, and what mends it."""
+    """A recording's own modulation, c_init and scale count; a warning says what else symbols look like, and what mends it."""
 
     def test_recording(self):
         for name, (n_bits, _) in MODULATIONS.items():
@@ -274,11 +274,13 @@ class Constellation(WarningTest):
                                  [f"sent: 0 of {5000 * n_bits} bits are wrong, bit error rate 0"])  # fmt: skip
         self.make("x.sigmf-meta", "-m", "qpsk", "--c-init", "77", "--symbols", "5000")
         plain = ["-o", "hard"]
-        self.assertEqual(self.says(*plain, "-m", "QPSK", "--c-init", "77", "x"), [])
+        self.assertEqual(self.says(*plain, "-m", "QPSK", "--c-init", "77", "--input-scale", "1", "x"), [])
         modulation, c_init = self.says(*plain, "-m", "16qam", "--c-init", "none", "x")[:2]
         self.assertEqual(modulation, "x.sigmf-meta: warning: says QPSK, but --modulation 16qam")
         self.assertEqual(c_init, "x.sigmf-meta: warning: says c_init 77, but --c-init none")
         self.assertEqual(self.says(*plain, "--c-init", "78", "x"), ["x.sigmf-meta: warning: says c_init 77, but --c-init 78"])
+        self.assertEqual(self.says(*plain, "--input-scale", "1.02", "x"),
+                         ["x.sigmf-meta: warning: says an input scale of 1, but --input-scale 1.02"])  # fmt: skip
 
     def test_plain(self):
         """Each of 256QAM read as QPSK, QPSK as 256QAM and so on, at the right scale and at others."""

@@ -64,6 +64,10 @@ static void warn_of_contradiction(const struct demod_run *run)
     const struct sigmf_input *recording = &run->recording;
     const softqam_modulation modulation = run->config.modulation;
     const unsigned c_init = (unsigned)recording->c_init;
+    const double given = (double)run->options->config.input_scale; /* 0 without the option */
+    if (recording->scale > 0 && given > 0 && given != (double)(float)recording->scale)
+        message_warn(recording->meta_path, "says an input scale of %.7g, but --input-scale %.7g", recording->scale,
+                     given);
     if (recording->modulation != SOFTQAM_MODULATION_DEFAULT && recording->modulation != modulation)
         message_warn(recording->meta_path, "says %s, but --modulation %s", modulation_get(recording->modulation)->name,
                      modulation_get(modulation)->option);
