@@ -12,7 +12,7 @@ import softqam
 
 pytest.importorskip("matplotlib")
 import softqam.plot  # noqa: E402
-from softqam.plot import command, example, geometry, modulation  # noqa: E402
+from softqam.plot import command, files, measure, sample  # noqa: E402
 
 
 def run(*arguments, **options):
@@ -21,18 +21,18 @@ def run(*arguments, **options):
 
 def lanes(figure):
     """Positions and soft bits of each bit that is drawn."""
-    (cell,) = [cell for cell in figure.subfigs[1].subfigs if cell.axes and cell.axes[0].get_title().startswith("Soft")]
+    (cell,) = [cell for cell in figure.subfigs[0].subfigs if cell.axes and cell.axes[0].get_title().startswith("Soft")]
     return [lane.lines[0].get_data() for lane in cell.axes]
 
 
 @pytest.mark.parametrize("name", reference.MODULATIONS)
 def test_points(name):
     """They are the reference's, pi/2-BPSK's turned."""
-    known = modulation.MODULATIONS[name]
+    known = files.MODULATIONS[name]
     expected = reference.points(name)
     if known.rotates:
         expected = np.concatenate([expected, 1j * expected])
-    points = geometry.points_of(known) / np.sqrt(known.energy)
+    points = measure.points_of(known) / np.sqrt(known.energy)
     assert sorted(np.round([points.real, points.imag], 5).T.tolist()) == sorted(np.round([expected.real, expected.imag], 5).T.tolist())
 
 
@@ -42,13 +42,13 @@ def test_example(name, soft_format):
     """The LLRs are those of its symbols, a curve over the projection that is drawn; the bit error rate is theirs."""
     arguments = ["--example", "-m", name, "-s", soft_format, "-o", "x.png"]
     options = command.parse(command.read([*arguments, "--snr-db", "45"]))
-    sample, title = example.sample_of_example(options)
+    drawn_sample, title = sample.sample_of_example(options)
     assert title.endswith("at 45 dB, bit error rate 0")
-    symbols = sample.symbols / np.sqrt(options.modulation.energy)
+    symbols = drawn_sample.symbols / np.sqrt(options.modulation.energy)
     llrs = softqam.demodulate(symbols.astype(np.complex64), name, 10**-4.5, output=soft_format)
-    assert np.mean(np.abs(llrs.reshape(-1).astype(float) - sample.soft.reshape(-1)) > 1e-3 * np.abs(llrs) + 1) < 1e-3
-    figure = softqam.plot.figure(symbols, sample.soft, name)
-    assert "SNR 45" in figure.subfigs[0].texts[1].get_text()
+    assert np.mean(np.abs(llrs.reshape(-1).astype(float) - drawn_sample.soft.reshape(-1)) > 1e-3 * np.abs(llrs) + 1) < 1e-3
+    figure = softqam.plot.figure(symbols, drawn_sample.soft, name)
+    assert "SNR 45" in figure.subfigs[0].texts[0].get_text()
     drawn = lanes(figure)
     assert len(drawn) == max(1, reference.MODULATIONS[name] // 2)
     for position, soft in drawn:
@@ -56,7 +56,7 @@ def test_example(name, soft_format):
         assert np.all(np.abs(np.diff(soft[order])) <= 2e5 * np.diff(position[order]) + 1)
     rates = []
     for snr_db in ("6", "3"):
-        _, title = example.sample_of_example(command.parse(command.read([*arguments, "--snr-db", snr_db])))
+        _, title = sample.sample_of_example(command.parse(command.read([*arguments, "--snr-db", snr_db])))
         rates.append(float(title.split()[-1]))
     assert 0 < rates[0] < rates[1] < 0.5
 
@@ -65,7 +65,7 @@ def test_sign():
     for sign in ("0", "1"):
         for soft_format in ("u8", "s16"):
             arguments = ["--example", "-s", soft_format, "--sign", sign, "--snr-db", "40", "-o", "x.png"]
-            assert example.sample_of_example(command.parse(command.read(arguments)))[1].endswith("rate 0")
+            assert sample.sample_of_example(command.parse(command.read(arguments)))[1].endswith("rate 0")
 
 
 def test_figure():
@@ -75,7 +75,7 @@ def test_figure():
     figure = softqam.plot.figure(symbols, llrs, "QPSK", panels=["bits"], axis="q", sign=1, title="$a$", size=(500, 500))
     ((position, soft),) = lanes(figure)
     assert np.allclose(position, np.sqrt(2) * symbols.imag) and np.array_equal(soft, llrs[1::2])
-    assert figure.subfigs[0].texts[0].get_text() == "$a$"
+    assert figure.texts[0].get_text() == "$a$"
     turned = symbols * 1j ** (np.arange(40) % 2)
     straight = softqam.plot.figure(symbols, llrs[:40], "bpsk")
     assert np.allclose(lanes(softqam.plot.figure(turned, llrs[:40], "pi2-bpsk"))[0][0], lanes(straight)[0][0])

@@ -24,8 +24,9 @@ class Drawn:
 
     def __init__(self, figure, complaint=None):
         self.figure, self.complaint = figure, complaint
-        header, body = figure.subfigs
-        self.header = [text.get_text() for text in header.texts]
+        (body,) = figure.subfigs
+        title, *complaints = figure.texts
+        self.header = [text.get_text() for text in (title, *body.texts, *complaints)]
         # matplotlib lists them row by row, or, before 3.7, column by column.
         self.cells = sorted((cell for cell in body.subfigs if cell.axes), key=lambda cell: (-round(cell.bbox.y0), round(cell.bbox.x0)))
         self.titles = [cell.axes[0].get_title() for cell in self.cells]
@@ -75,12 +76,12 @@ class PlotTest(tools_harness.ToolTest):
         os.chdir(self.directory)
         try:
             command = load("command")
-            return Drawn(*load("program").drawing(command.parse(command.read([*arguments, "-o", "out.svg"]))))
+            return Drawn(*command.drawing(command.parse(command.read([*arguments, "-o", "out.svg"]))))
         finally:
             os.chdir(before)
 
     def encoded(self, drawn, kind):
-        return load("program").encoded(drawn.figure, kind)
+        return load("command").encoded(drawn.figure, kind)
 
 
 def main():

@@ -31,7 +31,7 @@ class Hostile(PlotTest):
         """The words of an SVG are those of the title; \u03b1 has a glyph, others not."""
         for title in HOSTILE:
             with self.subTest(title=title):
-                shown = title.replace("\n", "\\n").replace("\r\t", "\\x0d\\x09")
+                shown = title.replace("\n", "\\n").replace("\r\t", "\\r\\t")
                 drawn = self.draw(*self.pair, "--panels", "evm", "--title=" + title, "--size", "2000x600")
                 self.assertEqual(drawn.header[0], shown)
                 svg = xml.etree.ElementTree.fromstring(self.encoded(drawn, "svg"))

@@ -12,7 +12,7 @@ endforeach()
 file(CONFIGURE OUTPUT ${plot_folder}/__main__.py @ONLY CONTENT "# SPDX-License-Identifier: MIT
 import sys
 
-from softqam_plot.program import main
+from softqam_plot.command import main
 
 sys.exit(main('@PROJECT_VERSION@'))
 ")

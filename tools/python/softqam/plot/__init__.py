@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Pictures of symbols and their soft bits or LLRs, drawn by matplotlib: figure() of arrays, softqam-plot of files.
 
-From arrays to a picture: panels.py draws, by what measure.py finds out about the symbols and modulation.py knows of
-their points. From files to arrays: command.py has the options, recording.py reads metadata, sample.py takes a sample;
-example.py makes symbols instead. program.py is softqam-plot; its archive in the project's build has just this folder,
-so nothing here but example.py needs the rest of the package.
+From arrays to a picture: panels.py draws, by what measure.py finds out about the symbols. From files to arrays: command.py
+has the options and is softqam-plot, files.py knows formats and metadata, sample.py takes a sample, or makes one. The archive
+in the project's build has just this folder: nothing but the example needs the rest of the package.
 """
 from __future__ import annotations
 

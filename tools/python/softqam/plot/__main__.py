@@ -2,7 +2,7 @@
 """python -m softqam.plot"""
 import sys
 
-from .program import main
+from .command import main
 
 if __name__ == "__main__":
     sys.exit(main())

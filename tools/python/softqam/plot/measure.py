@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What symbols look like: EVM, SNR, and whether they lie on the points that they should lie on."""
+"""Symbols and points in level units, in which I and Q of points are odd: EVM, SNR, and whether symbols lie on points."""
 from __future__ import annotations
 
+import bisect
 import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from .geometry import Positions, Reals, Symbols, expected_error, squared_errors
-from .modulation import Modulation, shown
+from .files import MODULATIONS, Modulation
+
+Reals = npt.NDArray[np.float64]
+Symbols = npt.NDArray[np.complex128]
+Positions = npt.NDArray[np.int64]
 
 # As softqam-demod has them: symbols that are looked at, the fewest of which anything is said, nats a component by
 # which another number of levels has to be likelier, deviation of the noise in half spacings up to which points stand out.
@@ -20,6 +25,62 @@ ENERGY_TOLERANCE = 0.1
 MAX_SNR_DB = 50
 
 
+def levels_of(modulation: Modulation) -> npt.NDArray[np.int64]:
+    return np.arange(-modulation.outer, modulation.outer + 1, 2)
+
+
+def points_of(modulation: Modulation) -> Symbols:
+    """At all positions."""
+    points: Symbols = np.ravel(levels_of(modulation)[:, None] + 1j * levels_of(modulation))
+    return points[points.real == points.imag] if modulation.n_bits == 1 and not modulation.rotates else points
+
+
+def nearest_levels(modulation: Modulation, values: Reals) -> Reals:
+    nearest: Reals = np.clip(2 * np.floor(values / 2) + 1, -modulation.outer, modulation.outer)
+    return nearest
+
+
+def turned_back(modulation: Modulation, symbols: Symbols, positions: Positions) -> Symbols:
+    """As if the modulation did not rotate."""
+    return np.where(positions % 2, -1j * symbols, symbols) if modulation.rotates else symbols
+
+
+def squared_errors(modulation: Modulation, symbols: Symbols, positions: Positions) -> Reals:
+    """Squared distances to the nearest points of these positions."""
+    symbols = turned_back(modulation, symbols, positions)
+    if modulation.n_bits == 1:
+        nearest = (1 + 1j) * nearest_levels(modulation, (symbols.real + symbols.imag) / 2)
+    else:
+        nearest = nearest_levels(modulation, symbols.real) + 1j * nearest_levels(modulation, symbols.imag)
+    errors: Reals = np.abs(symbols - nearest) ** 2
+    return errors
+
+
+def evm_percent(errors: Reals, energy: float) -> float:
+    """Of squared errors, those that are finite, of points of that mean energy. NaN without any."""
+    known = errors[np.isfinite(errors)]
+    return 100 * math.sqrt(float(np.mean(known)) / energy) if len(known) else math.nan
+
+
+def expected_error(modulation: Modulation, noise_var: float) -> float:
+    """The mean of squared_errors() with Gaussian noise: less than the noise where symbols cross to other points."""
+    deviation = math.sqrt(noise_var * modulation.energy / 2)
+    steps = np.linspace(-6, 6, 1201)
+    weights = np.exp(-(steps**2) / 2)
+    # Of one bit: the levels along the diagonal, and all of the noise across it.
+    spacing = math.sqrt(2) if modulation.n_bits == 1 else 1
+    values = (levels_of(modulation)[:, None] * spacing + deviation * steps) / spacing
+    along = spacing**2 * (values - nearest_levels(modulation, values)) ** 2
+    mean = float(np.mean(along @ weights) / np.sum(weights))
+    return mean + deviation**2 if modulation.n_bits == 1 else 2 * mean
+
+
+def noise_var_of(mean_error: float, modulation: Modulation) -> float:
+    """N0 for which the mean squared distance to the nearest point is expected to be that, 1e-9 to 100."""
+    step = bisect.bisect(range(11000), mean_error, key=lambda step: expected_error(modulation, 10 ** (step / 1000 - 9)))
+    return float(10 ** (step / 1000 - 9))
+
+
 class Fit(NamedTuple):
     """How well a number of levels explains a histogram at its best SNR."""
 
@@ -28,43 +89,22 @@ class Fit(NamedTuple):
     snr_db: int
 
 
-def evm_percent(errors: Reals, energy: float) -> float | None:
-    """Of squared errors that are finite, of points of that mean energy."""
-    known = errors[np.isfinite(errors)]
-    return 100 * math.sqrt(float(np.mean(known)) / energy) if len(known) else None
-
-
-def noise_var_of(mean_error: float, modulation: Modulation) -> float:
-    """N0 for which the mean squared distance to the nearest point is expected to be that, 1e-9 to 100."""
-    low, high = -9.0, 2.0
-    for _ in range(30):
-        middle = (low + high) / 2
-        if expected_error(modulation, 10**middle) < mean_error:
-            low = middle
-        else:
-            high = middle
-    return float(10**low)
-
-
-def _fit(histogram: Reals, n_levels: int) -> Fit:
+def fit_of(histogram: Reals, n_levels: int) -> Fit:
     """The magnitudes have a density, a sum of Gaussians, at the scale at which the mean energy is theirs."""
     width = HISTOGRAM_END / N_BINS
-    magnitudes = (np.flatnonzero(histogram)[:, None] + 0.5) * width
-    counts, levels = histogram[histogram > 0], np.arange(1, n_levels, 2)
-    best = Fit(-math.inf, 0, 0)
-    for snr_db in range(-2, MAX_SNR_DB + 1):
-        noise_var = 10 ** (-snr_db / 10)
-        half_spacing = math.sqrt(3 / (n_levels**2 - 1) / (1 + noise_var))
-        deviation = math.sqrt(noise_var / (1 + noise_var) + width**2 / 12)
-        gaussians = sum(np.exp(-((magnitudes + sign * levels * half_spacing) ** 2) / (2 * deviation**2)) for sign in (-1, 1))
-        density = (1e-9 + np.sum(gaussians, axis=1)) / (n_levels * deviation)
-        likelihood = float(counts @ np.log(density) / np.sum(histogram))
-        if likelihood > best.likelihood:
-            best = Fit(likelihood, deviation / half_spacing, snr_db)
-    return best
+    magnitudes = (np.arange(N_BINS) + 0.5) * width
+    snrs_db = np.arange(-2, MAX_SNR_DB + 1)[:, None]
+    noise_var = 10 ** (-snrs_db / 10)
+    half_spacing = np.sqrt(3 / (n_levels**2 - 1) / (1 + noise_var))
+    deviation = np.sqrt(noise_var / (1 + noise_var) + width**2 / 12)
+    levels = range(1 - n_levels, n_levels, 2)
+    gaussians = sum(np.exp(-((magnitudes - level * half_spacing) ** 2) / (2 * deviation**2)) for level in levels)
+    likelihoods = np.log((1e-9 + gaussians) / (n_levels * deviation)) @ histogram / np.sum(histogram)
+    best = int(np.argmax(likelihoods))
+    return Fit(float(likelihoods[best]), float((deviation / half_spacing)[best, 0]), int(snrs_db[best, 0]))
 
 
-def _two_levels(symbols: Symbols, positions: Positions, fit: Fit) -> str:
+def two_levels(symbols: Symbols, positions: Positions, fit: Fit) -> str:
     """Points on one diagonal, or on both in turns, have I = Q and I = -Q."""
     products = symbols.real * symbols.imag / np.mean(np.abs(symbols) ** 2) * 2
     least = 0.5 / (1 + 10 ** (-fit.snr_db / 10))
@@ -80,20 +120,20 @@ def recognise(symbols: Symbols, positions: Positions, expected: Modulation) -> t
     unit = math.sqrt(float(np.mean(np.abs(symbols) ** 2)) / 2)
     components = np.abs(np.concatenate([symbols.real, symbols.imag])) / unit
     histogram = np.histogram(components, N_BINS, (0, HISTOGRAM_END))[0].astype(float)
-    fits = {bits: _fit(histogram, 2**bits) for bits in range(1, 6)}
+    fits = {bits: fit_of(histogram, 2**bits) for bits in range(1, 6)}
     best = max(fits, key=lambda bits: fits[bits].likelihood)
     differs = fits[best].likelihood > fits[expected.axis_bits].likelihood + CLEAR_DIFFERENCE
     if not differs:
         best = expected.axis_bits
     if fits[best].deviation >= CLEAR_DEVIATION:
         return (None if differs else expected.name), fits[best].snr_db
-    name = _two_levels(symbols, positions, fits[best]) if best == 1 else f"{4**best}qam"
+    name = two_levels(symbols, positions, fits[best]) if best == 1 else f"{4**best}qam"
     return name, fits[best].snr_db
 
 
-def complaint(symbols: Symbols, positions: Positions, modulation: Modulation, scale: float) -> str | None:
-    """What is wrong with symbols in level units, and which option mends it; None where they lie on their points. `scale`
-    is the input scale that they have had."""
+def complaint_of(symbols: Symbols, positions: Positions, modulation: Modulation, scale: float) -> str | None:
+    """What is wrong with symbols, and which option mends it; None where they lie on their points. `scale` is the input
+    scale that they have had."""
     known = np.isfinite(symbols) & (np.abs(symbols) < 1e100)
     symbols, positions = symbols[known][:MAX_SYMBOLS], positions[known][:MAX_SYMBOLS]
     energies = np.abs(symbols) ** 2 / modulation.energy
@@ -102,10 +142,10 @@ def complaint(symbols: Symbols, positions: Positions, modulation: Modulation, sc
         return None
     name, snr_db = recognise(symbols, positions, modulation)
     if name is None:
-        return f"do not look like {shown(modulation.name)}, but have more points; --modulation tells which"
+        return f"do not look like {modulation.shown}, but have more points; --modulation tells which"
     if name != modulation.name:
         noise = f"at {snr_db} dB" if snr_db < MAX_SNR_DB else "without noise"
-        return f"look like {shown(name)} {noise}, not {shown(modulation.name)}; use --modulation {name}"
+        return f"look like {MODULATIONS[name].shown} {noise}, not {modulation.shown}; use --modulation {name}"
     noise_var = noise_var_of(float(np.mean(squared_errors(modulation, symbols, positions))), modulation)
     spread = 5 * float(np.std(energies)) / math.sqrt(len(symbols))
     if abs(energy - 1 - noise_var) > max(ENERGY_TOLERANCE, spread):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A sample of both files: runs of symbols and their soft bits."""
+"""A sample of symbols and their soft bits: runs of both files, arrays, or an example with noise."""
 from __future__ import annotations
 
+import argparse
 import math
 import os
 import stat
@@ -10,26 +11,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .command import Options
-from .failure import Failure, cause_of
-from .formats import INPUT_FORMATS, SOFT_FORMATS, Format
-from .geometry import Positions, Symbols
-from .modulation import MODULATIONS
-from .recording import Source
-from .text import grouped
+from .files import INPUT_FORMATS, MODULATIONS, SOFT_FORMATS, Failure, Format, Source, failures_of
+from .measure import Positions, Symbols, points_of
 
 BLOCKS = 200  # of the EVM over time, each one run of the sample
+DEFAULT_SAMPLE = 200000
+EXAMPLE_SYMBOLS = 20000
 Run = tuple[int, int]  # first symbol, length
 
 
 class Sample(NamedTuple):
-    """Symbols in level units (modulation.py), their positions in the file of `n_symbols`, and their soft bits, [n, bits]."""
+    """Symbols in level units, their positions in the file of `n_symbols`, and their soft bits, [n, bits]."""
 
     symbols: Symbols
     positions: Positions
     soft: npt.NDArray[Any]
     n_symbols: int
     runs: list[Run]
+
+
+def grouped(n: int) -> str:
+    """A whole number with a narrow space between thousands."""
+    return f"{n:,}".replace(",", "\u202f")
 
 
 def hint_of(n_values: float, n_symbols: int) -> str:
@@ -43,13 +46,11 @@ class SymbolFile:
 
     def __init__(self, source: Source, known: Format, n_values: int, iq: SymbolFile | None = None) -> None:
         self.path, self.n_values = source.path, n_values
-        self.dtype = np.dtype(source.order.replace("=", "<") + known.dtype)
+        self.dtype = np.dtype(source.order + known.dtype)
         self.nbytes = n_values * self.dtype.itemsize
-        try:
+        with failures_of(self.path):
             self.file = open(self.path, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK))
             status = os.fstat(self.file.fileno())
-        except (OSError, ValueError) as error:
-            raise Failure(self.path, cause_of(error)) from None
         if not stat.S_ISREG(status.st_mode):
             raise Failure(self.path, "not a regular file, which is needed to read a sample of it")
         self.n_symbols, rest = divmod(status.st_size, self.nbytes)
@@ -58,19 +59,16 @@ class SymbolFile:
             hint = hint_of(status.st_size / self.dtype.itemsize, iq.n_symbols) if iq else ""
             raise Failure(self.path, f"not a whole number of symbols: {left}{hint}")
 
-    def read(self, first: int, n: int) -> npt.NDArray[Any]:
-        """The values of n symbols, [n, n_values]."""
-        try:
-            self.file.seek(first * self.nbytes)
-            values = np.fromfile(self.file, self.dtype, n * self.n_values)
-        except OSError as error:
-            raise Failure(self.path, cause_of(error)) from None
-        if len(values) < n * self.n_values:
-            raise Failure(self.path, "became shorter while it was read")
-        return values.reshape(n, self.n_values)
-
-    def read_runs(self, runs: list[Run]) -> npt.NDArray[Any]:
-        return np.concatenate([self.read(first, n) for first, n in runs])
+    def read(self, runs: list[Run]) -> npt.NDArray[Any]:
+        """The values of all symbols in the runs, [n, n_values]."""
+        values = []
+        with failures_of(self.path):
+            for first, n in runs:
+                self.file.seek(first * self.nbytes)
+                values.append(np.fromfile(self.file, self.dtype, n * self.n_values))
+                if len(values[-1]) < n * self.n_values:
+                    raise Failure(self.path, "became shorter while it was read")
+        return np.concatenate(values).reshape(-1, self.n_values)
 
 
 def runs_of(n_symbols: int, n_wanted: int) -> list[Run]:
@@ -83,17 +81,19 @@ def runs_of(n_symbols: int, n_wanted: int) -> list[Run]:
     return [(i * (n_symbols - length) // max(n_runs - 1, 1), length) for i in range(n_runs)]
 
 
-def sample_of_arrays(components: npt.NDArray[Any], soft: npt.NDArray[Any], scale: float, runs: list[Run], n_symbols: int) -> Sample:
-    """Of I and Q, [n, 2], which the scale brings to level units."""
+def sample_of_arrays(symbols: npt.NDArray[Any], soft: npt.NDArray[Any], scale: float, runs: list[Run] | None = None, n_symbols: int = 0) -> Sample:
+    """Of symbols that the scale brings to level units. Without runs they are all that there are."""
+    n = n_symbols or len(symbols)
+    runs = runs or runs_of(n, n)
     with np.errstate(over="ignore", invalid="ignore"):
-        symbols: Symbols = components.astype(np.float64) * scale @ np.array([1, 1j])
-        # A component that is not finite makes one of both.
-        symbols[~np.isfinite(symbols.real + symbols.imag)] = complex(math.nan, math.nan)
+        scaled: Symbols = symbols.astype(np.complex128) * scale
+    # A component that is not finite makes one of both.
+    scaled[~np.isfinite(scaled)] = complex(math.nan, math.nan)
     positions = np.concatenate([np.arange(first, first + n) for first, n in runs])
-    return Sample(symbols, positions, soft, n_symbols, runs)
+    return Sample(scaled, positions, soft.reshape(len(symbols), -1), n, runs)
 
 
-def sample_of_files(options: Options) -> Sample:
+def sample_of_files(options: argparse.Namespace) -> Sample:
     known = INPUT_FORMATS[options.input_format]
     iq = SymbolFile(options.iq, known, 2)
     soft = SymbolFile(options.soft, SOFT_FORMATS[options.soft_format], options.modulation.n_bits, iq)
@@ -103,7 +103,31 @@ def sample_of_files(options: Options) -> Sample:
         raise Failure(soft.path, f"{theirs}, but {iq.path} has {grouped(iq.n_symbols)} ({options.input_format}){hint}")
     if not iq.n_symbols:
         raise Failure(iq.path, "has no symbols")
-    runs = runs_of(iq.n_symbols, options.sample)
-    components = iq.read_runs(runs).astype(np.float64) - known.zero
-    scale = options.scale * math.sqrt(options.modulation.energy)
-    return sample_of_arrays(components, soft.read_runs(runs), scale, runs, iq.n_symbols)
+    runs = runs_of(iq.n_symbols, options.sample or DEFAULT_SAMPLE)
+    symbols = (iq.read(runs).astype(np.float64) - known.zero).view(np.complex128)[:, 0]
+    return sample_of_arrays(symbols, soft.read(runs), options.scale * math.sqrt(options.modulation.energy), runs, iq.n_symbols)
+
+
+def sample_of_example(options: argparse.Namespace) -> tuple[Sample, str]:
+    """Symbols with noise, demodulated by the package: a picture for those who have no files yet. And a title."""
+    try:
+        import softqam
+    except ImportError as error:
+        raise Failure("--example", f"needs the Python package softqam ({error})") from None
+    modulation, n, is_u8 = options.modulation, EXAMPLE_SYMBOLS, options.soft_format == "u8"
+    if is_u8 and modulation.name != "256qam":
+        raise Failure("--soft-format", f"u8 is for 256qam, not {modulation.name}", 2)
+    # Some bits in a thousand are wrong by default.
+    snr_db = 4 + 3 * modulation.n_bits if options.snr_db is None else options.snr_db
+    n0 = 10 ** (-snr_db / 10)
+    rng = np.random.default_rng(1)
+    points = points_of(modulation) if modulation.n_bits > 1 else np.array([1 + 1j, -1 - 1j])
+    sent = rng.choice(points, n) / math.sqrt(modulation.energy)
+    if modulation.rotates:
+        sent[1::2] = sent[1::2] * 1j
+    received = (sent + rng.normal(0, math.sqrt(n0 / 2), (n, 2)) @ [1, 1j]).astype(np.complex64)
+    bits = softqam.Demodulator(modulation.name, output="f32")(sent.astype(np.complex64), 1e-3) < 0
+    soft = softqam.Demodulator(modulation.name, output=options.soft_format, sign=options.sign)(received, None if is_u8 else n0)
+    wrong = np.mean(((soft > (127 if is_u8 else 0)) == bool(options.sign)) != bits)
+    title = options.title or f"{modulation.shown} at {snr_db:g} dB, bit error rate {wrong:.2g}"
+    return sample_of_arrays(received, soft, math.sqrt(modulation.energy)), title
