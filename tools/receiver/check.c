@@ -47,76 +47,57 @@ static void find_visits(const struct codeword *codeword, size_t r, uint8_t visit
     }
 }
 
-/* The errors of a hard decision; an LLR of 0 is half an error. */
-static double errors_of(int8_t llr, uint8_t bit) { return llr == 0 ? 0.5 : (llr < 0) != bit; }
-
-/* A bit is wrong with probability 1/(1 + e^|LLR|). */
-static double promise_of(int8_t llr) { return 1 / (1 + exp(abs(llr) / (double)LLR_STEPS_PER_NAT)); }
-
-/* The bits that a codeword's soft buffers tell, without fillers: 1 - log2(1 + e^-LLR) for the LLR of each bit sent. */
-static double information(const struct codeword *codeword, const int8_t *values, const uint8_t *coded)
+/* Counts the LLRs of a code block at positions with these visits, a set of bits. */
+static void count_block(struct tally *tally, unsigned wanted, const uint8_t *visits, const int8_t *values,
+                        const uint8_t *coded, size_t n_cb)
 {
-    size_t n_of[256] = {0};
-    double sum = -(double)codeword->transmissions[0].n_fillers * codeword->ldpc.n_code_blocks;
-    for (size_t n = 0; n < codeword->n_values; n++)
-        n_of[128 + (coded[n] ? -values[n] : values[n])]++;
-    for (int llr = -127; llr < 128; llr++)
-        sum += (double)n_of[128 + llr] * (1 - log2(1 + exp(-(double)llr / LLR_STEPS_PER_NAT)));
-    return sum;
-}
-
-/* Adds a code block of a codeword's first transmission to its modulation's tally. */
-static void count_first(struct tally *tally, const uint8_t *visits, const int8_t *values, const uint8_t *coded,
-                        size_t n_cb)
-{
-    for (size_t k = 0; k < n_cb; k++) {
-        if (!(visits[k] & 1))
-            continue;
-        tally->n_bits++;
-        tally->n_zeros += values[k] == 0;
-        tally->n_errors += errors_of(values[k], coded[k]);
-        tally->n_promised += promise_of(values[k]);
-    }
-}
-
-/* Adds the errors where both transmissions have LLRs, before and after the second one. */
-static void count_both(struct tally *tally, const uint8_t *visits, const int8_t *const values[2], const uint8_t *coded,
-                       size_t n_cb)
-{
-    for (size_t k = 0; k < n_cb; k++) {
-        if (visits[k] != 3)
-            continue;
-        tally->n_both_bits++;
-        for (int again = 0; again < 2; again++)
-            tally->n_both_errors[again] += errors_of(values[again][k], coded[k]);
-    }
+    for (size_t k = 0; k < n_cb; k++)
+        if (wanted >> visits[k] & 1)
+            tally->n_of[128 + (coded[k] ? -values[k] : values[k])]++;
 }
 
 static void count(struct check *check, const struct engine *engine, const struct codeword *codeword)
 {
     const size_t n_values = engine->layout->n_values, n_cb = codeword->transmissions[0].n_cb;
-    struct tally *tally = &check->tallies[codeword->modulation];
-    const double n_bits = tally->n_bits;
+    struct tallies *tallies = &check->tallies[codeword->modulation];
     uint8_t visits[MAX_N_CB];
-    tally->n_codewords++;
-    tally->n_symbols += codeword->n_symbols;
+    tallies->n_codewords++;
+    tallies->n_symbols += codeword->n_symbols;
+    tallies->n_expected += carrier_bit_error_rate(&check->carrier, codeword) * (double)codeword->n_symbols;
     for (size_t slot = 0; slot < engine->n_slots; slot++) {
-        const size_t first = (slot - slot_is_again(slot)) * n_values + codeword->first_value;
-        const int8_t *values[2] = {check->expected + first, check->expected + first + n_values};
-        const uint8_t *coded = check->coded + first;
-        for (int k = 0; slot_is_again(slot) && k < 2; k++)
-            tally->information[k] += information(codeword, values[k], coded);
-        if (slot_is_again(slot))
-            tally->n_data_bits += (double)codeword->ldpc.k_prime * codeword->ldpc.n_code_blocks;
-        for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++, coded += n_cb, values[0] += n_cb, values[1] += n_cb) {
+        const size_t again = slot_is_again(slot), first = slot * n_values + codeword->first_value;
+        const int8_t *values = check->expected + first;
+        const uint8_t *coded = check->coded + first - again * n_values;
+        tallies->n_data_bits[again] += (double)codeword->ldpc.k_prime * codeword->ldpc.n_code_blocks;
+        for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++, coded += n_cb, values += n_cb) {
             find_visits(codeword, r, visits);
-            if (slot_is_again(slot))
-                count_both(tally, visits, values, coded, n_cb);
-            else
-                count_first(tally, visits, values[0], coded, n_cb);
+            count_block(&tallies->all[again], again ? 1 << 1 | 1 << 2 | 1 << 3 : 1 << 1 | 1 << 3, visits, values, coded,
+                        n_cb);
+            for (size_t k = 0; again && k < 2; k++)
+                count_block(&tallies->both[k], 1 << 3, visits, values - (1 - k) * n_values, coded, n_cb);
         }
     }
-    tally->n_expected += carrier_bit_error_rate(&check->carrier, codeword) * (tally->n_bits - n_bits);
+}
+
+struct sums {
+    double n_bits, n_zeros, n_errors /* of hard decisions; an LLR of 0 is half an error */;
+    double n_promised;  /* errors by the LLRs: a bit is wrong with probability 1/(1 + e^|LLR|) */
+    double information; /* bits that the LLRs tell: 1 - log2(1 + e^-LLR) for the LLR of each bit sent */
+};
+
+static struct sums sums_of(const struct tally *tally)
+{
+    struct sums sums = {0};
+    for (int llr = -127; llr < 128; llr++) {
+        const double n = tally->n_of[128 + llr], nats = (double)llr / LLR_STEPS_PER_NAT;
+        sums.n_bits += n;
+        sums.n_errors += llr < 0 ? n : 0;
+        sums.n_promised += n / (1 + exp(fabs(nats)));
+        sums.information += n * (1 - log2(1 + exp(-nats)));
+    }
+    sums.n_zeros = tally->n_of[128];
+    sums.n_errors += sums.n_zeros / 2;
+    return sums;
 }
 
 bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed, double snr_db)
@@ -148,34 +129,37 @@ static bool is_near(double value, double expected, double tolerance, const char 
 }
 
 /* Within six standard deviations: the hard decisions have the error rate that follows from the noise variances, and the
- * LLRs promise that rate. LLRs that were rounded to 0 are not quite
- * as often wrong as right, and max-log LLRs promise somewhat too many errors. */
-static bool check_tally(const struct tally *tally, const struct modulation *modulation)
+ * LLRs promise that rate. LLRs that were rounded to 0 are not quite as often wrong as right, and max-log LLRs promise
+ * somewhat too many errors. */
+static bool check_first(const struct tallies *tallies, const struct modulation *modulation)
 {
-    const double n_bits = tally->n_bits, expected = tally->n_expected / n_bits, rate = tally->n_errors / n_bits;
-    const double promised = tally->n_promised / n_bits;
-    printf("%-28s %zu codeword%s, %zu symbols, %zu LLRs a slot\n", modulation->name, tally->n_codewords,
-           PLURAL(tally->n_codewords), tally->n_symbols, modulation->n_bits * tally->n_symbols);
+    const struct sums sums = sums_of(&tallies->all[0]);
+    const double n_bits = sums.n_bits, expected = tallies->n_expected / (double)tallies->n_symbols;
+    const double rate = sums.n_errors / n_bits, promised = sums.n_promised / n_bits;
+    printf("%-28s %zu codeword%s, %zu symbols, %zu LLRs a slot\n", modulation->name, tallies->n_codewords,
+           PLURAL(tallies->n_codewords), tallies->n_symbols, modulation->n_bits * tallies->n_symbols);
     printf("bit error rate               %.5g, %.5g expected, %.5g by the LLRs\n", rate, expected, promised);
     const double chance = 6 * sqrt(1.5 * expected / n_bits) + 6 / n_bits;
     const double of_zeros = 0.5 - 1 / (1 + exp(0.5 / LLR_STEPS_PER_NAT));
-    return is_near(rate, expected, chance + of_zeros * tally->n_zeros / n_bits, modulation->name,
-                   "the bit error rate") &&
+    return is_near(rate, expected, chance + of_zeros * sums.n_zeros / n_bits, modulation->name, "the bit error rate") &&
            is_near(promised, expected, chance + 0.2 * expected, modulation->name, "the bit error rate by the LLRs");
 }
 
 /* The retransmission fills positions that the first one left, more than a fifth of those, and mends errors where both
  * have LLRs. A decoder needs somewhat more than 1 bit known for each bit of a code block. */
-static bool check_both(const struct tally *tally, const struct modulation *modulation)
+static bool check_both(const struct tallies *tallies, const struct modulation *modulation)
 {
-    const double *information = tally->information, *n_errors = tally->n_both_errors;
-    if (tally->n_data_bits == 0)
+    double known[2], rates[2];
+    if (tallies->n_data_bits[1] == 0)
         return true;
-    printf("bits known for each to decode %.4f, %.4f with the second transmission\n",
-           information[0] / tally->n_data_bits, information[1] / tally->n_data_bits);
-    printf("bit error rate where added   %.5g, %.5g with the second transmission\n", n_errors[0] / tally->n_both_bits,
-           n_errors[1] / tally->n_both_bits);
-    if (information[1] > 1.2 * information[0] && n_errors[1] <= n_errors[0])
+    for (int k = 0; k < 2; k++) {
+        const struct sums both = sums_of(&tallies->both[k]);
+        known[k] = sums_of(&tallies->all[k]).information / tallies->n_data_bits[k];
+        rates[k] = both.n_errors / both.n_bits;
+    }
+    printf("bits known for each to decode %.4f, %.4f with the second transmission\n", known[0], known[1]);
+    printf("bit error rate where added   %.5g, %.5g with the second transmission\n", rates[0], rates[1]);
+    if (known[1] > 1.2 * known[0] && rates[1] <= rates[0])
         return true;
     message_print("check", "%s: the second transmission adds nothing", modulation->name);
     return false;
@@ -186,8 +170,9 @@ bool check_error_rates(const struct check *check)
     bool good = true;
     for (int m = SOFTQAM_MODULATION_BPSK; m <= MODULATION_COUNT; m++) {
         const struct modulation *modulation = modulation_get((softqam_modulation)m);
-        if (check->tallies[m].n_codewords > 0)
-            good = check_tally(&check->tallies[m], modulation) && check_both(&check->tallies[m], modulation) && good;
+        const struct tallies *tallies = &check->tallies[m];
+        if (tallies->n_codewords > 0)
+            good = check_first(tallies, modulation) && check_both(tallies, modulation) && good;
     }
     return good;
 }

@@ -6,28 +6,28 @@
 #include "common/modulation.h"
 #include "engine.h"
 
-/* Sums over all codewords of a modulation. */
+/* How many LLRs there are of each value, their signs changed where the bit is 1: right ones are positive. */
 struct tally {
-    size_t n_codewords; /* of a slot */
-    size_t n_symbols;   /* of a slot */
-    /* First transmissions. */
-    double n_bits;
-    double n_errors;
-    double n_expected; /* errors by theory */
-    double n_promised; /* errors by the LLRs */
-    double n_zeros;    /* LLRs of 0 */
-    /* Code blocks that are sent twice, before and after the retransmission. */
-    double n_data_bits; /* that a decoder is to find */
-    double information[2];
-    double n_both_bits; /* sent both times */
-    double n_both_errors[2];
+    double n_of[256]; /* of -128 .. 127 */
+};
+
+/* Of all codewords of a modulation. */
+struct tallies {
+    size_t n_codewords;    /* of a slot */
+    size_t n_symbols;      /* of a slot */
+    double n_expected;     /* the bit error rate by theory, summed over the symbols */
+    double n_data_bits[2]; /* that a decoder is to find */
+    /* After first transmissions, and after retransmissions: where any LLR is. */
+    struct tally all[2];
+    /* Of code blocks that are sent twice, where both transmissions have LLRs: before and after the second. */
+    struct tally both[2];
 };
 
 struct check {
     struct carrier carrier;
     uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
     int8_t *expected; /* soft buffers after each slot */
-    struct tally tallies[MODULATION_COUNT + 1];
+    struct tallies tallies[MODULATION_COUNT + 1];
 };
 
 /* Fills the engine's host memory with slots, and computes what they should give. */

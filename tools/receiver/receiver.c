@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-receiver: the library in a receiver of four layers of 100 MHz that has half a millisecond for a slot. Results
  * are checked before and after they are timed. */
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "check.h"
 #include "common/arguments.h"
+#include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/option_table.h"
-#include "pace.h"
 
 enum { BACKEND_CPU, BACKEND_CUDA, BACKEND_DEVICE };
 static const char *const backends[] = {"cpu", "cuda", "device", NULL};
@@ -123,36 +126,97 @@ static bool choose_codewords(struct options *options)
     return false;
 }
 
-static bool report(const struct pace *pace, const struct options *options)
+struct times {
+    size_t n;
+    int64_t *nanoseconds;
+};
+
+struct timing {
+    size_t n_dropped;
+    struct times service;  /* of the call */
+    struct times response; /* from a slot's arrival until its soft buffers are complete */
+};
+
+static void wait_until(int64_t nanoseconds, bool spin)
 {
-    const size_t n_met = times_count_within(&pace->response, SLOT_NANOSECONDS);
-    printf("counted                      %s\n", pace->engine->counted);
-    printf("slots met                    %zu of %zu, %.4f %%; %zu late, %zu dropped\n", n_met, pace->n_slots,
-           100.0 * (double)n_met / (double)pace->n_slots, pace->response.n - n_met, pace->n_dropped);
+    const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    while (spin ? clock_nanoseconds() < nanoseconds
+                : clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+        ;
+}
+
+/* A slot arrives every half millisecond. One that finds the thread busy waits, and is dropped once the next has
+ * arrived. The first slots warm pages, caches and the device's clocks. */
+static bool take_slots(struct timing *timing, struct engine *engine, const struct options *options)
+{
+    const uint64_t n_warm_up = options->n_slots < 200 ? options->n_slots : 200;
+    int64_t arrival = clock_nanoseconds() + SLOT_NANOSECONDS;
+    for (size_t k = 0; k < n_warm_up + options->n_slots; k++, arrival += SLOT_NANOSECONDS) {
+        wait_until(arrival, options->spin);
+        const int64_t start = clock_nanoseconds();
+        if (start > arrival + SLOT_NANOSECONDS) {
+            timing->n_dropped += k >= n_warm_up;
+            continue;
+        }
+        if (!engine_demodulate(engine, k % engine->n_slots))
+            return false;
+        const int64_t end = clock_nanoseconds();
+        if (k >= n_warm_up) {
+            timing->service.nanoseconds[timing->service.n++] = end - start;
+            timing->response.nanoseconds[timing->response.n++] = end - arrival;
+        }
+    }
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts them, and prints p50, p99, p99.9 and the longest, in microseconds, on one line. */
+static void print_times(const struct times *times, const char *what)
+{
+    static const double fractions[] = {0.5, 0.99, 0.999, 1};
+    qsort(times->nanoseconds, times->n, sizeof(int64_t), compare);
+    printf("%-28s", what);
+    for (size_t k = 0; k < sizeof fractions / sizeof *fractions; k++) {
+        const size_t rank = (size_t)ceil(fractions[k] * (double)times->n);
+        printf(" %9.1f", rank > 0 ? 1e-3 * (double)times->nanoseconds[rank - 1] : 0);
+    }
+    putchar('\n');
+}
+
+static bool report(const struct timing *timing, const struct engine *engine, const struct options *options)
+{
+    const size_t n_slots = (size_t)options->n_slots;
+    size_t n_met = 0;
+    for (size_t k = 0; k < timing->response.n; k++)
+        n_met += timing->response.nanoseconds[k] <= SLOT_NANOSECONDS;
+    printf("counted                      %s\n", engine->counted);
+    printf("slots met                    %zu of %zu, %.4f %%; %zu late, %zu dropped\n", n_met, n_slots,
+           100.0 * (double)n_met / (double)n_slots, timing->response.n - n_met, timing->n_dropped);
     printf("us                                 p50       p99     p99.9   longest\n");
-    times_print(&pace->service, "the call");
-    times_print(&pace->response, "from the slot's arrival");
-    if ((double)n_met >= options->required * (double)pace->n_slots)
+    print_times(&timing->service, "the call");
+    print_times(&timing->response, "from the slot's arrival");
+    if ((double)n_met >= options->required * (double)n_slots)
         return true;
-    message_print("--require", "only %zu of %zu slots were done in time", n_met, pace->n_slots);
+    message_print("--require", "only %zu of %zu slots were done in time", n_met, n_slots);
     return false;
 }
 
 static bool time_slots(struct engine *engine, const struct check *check, const struct options *options)
 {
     const size_t n = (size_t)options->n_slots;
-    struct pace pace = {.engine = engine,
-                        .n_slots = n,
-                        .n_warm_up = n < 200 ? n : 200,
-                        .spin = options->spin,
-                        .service = {0, malloc(n * sizeof(int64_t))},
-                        .response = {0, malloc(n * sizeof(int64_t))}};
-    bool good = pace.service.nanoseconds && pace.response.nanoseconds;
+    struct timing timing = {.service = {0, malloc(n * sizeof(int64_t))}, .response = {0, malloc(n * sizeof(int64_t))}};
+    bool good = timing.service.nanoseconds && timing.response.nanoseconds;
     if (!good)
         message_print(NULL, "no memory for %zu times", n);
-    good = good && pace_run(&pace) && check_values(check, engine, "while timing") && report(&pace, options);
-    free(pace.response.nanoseconds);
-    free(pace.service.nanoseconds);
+    good = good && take_slots(&timing, engine, options) && check_values(check, engine, "while timing") &&
+           report(&timing, engine, options);
+    free(timing.response.nanoseconds);
+    free(timing.service.nanoseconds);
     return good;
 }
 
