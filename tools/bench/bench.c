@@ -8,13 +8,13 @@
 
 #include <softqam/softqam.h>
 
+#include "cases.h"
 #include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/option_table.h"
 #include "common/output_file.h"
-#include "create.h"
 #include "sections.h"
 
 struct options {
@@ -144,6 +144,7 @@ static void read_cpu(char *cpu, size_t nbytes)
 static void report_machine(struct report *report)
 {
     struct utsname names;
+    softqam_demodulator_config config;
     softqam_demodulator *demodulator;
     char text[256];
     report_fact(report, "softqam", softqam_version());
@@ -155,7 +156,8 @@ static void report_machine(struct report *report)
         snprintf(text, sizeof text, "%.64s %.64s %.64s", names.sysname, names.release, names.machine);
     report_fact(report, "kernel", text);
     report_fact(report, "compiler", COMPILER);
-    (void)bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), NULL);
+    softqam_demodulator_config_init(&config);
+    (void)bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), &config);
     report_fact(report, "cpu_loop", softqam_backend_detail(demodulator)); /* its own choice, and its threads */
     softqam_demodulator_destroy(demodulator);
 }

@@ -10,7 +10,6 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
-#include "create.h"
 
 /* Appends to a name. */
 static void append(char name[WHAT_NBYTES], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -34,7 +33,8 @@ void bench_case_name(const struct bench_case *c, enum bench_run run, char name[W
     static const char *const hows[] = {
         "descrambled",  "planes",   "codewords",  "elsewhere", "next", "cold", "descriptors on the device",
         "soft buffers", "combined", "a call each"};
-    static const char *const launches[] = {"", "call", "graph", "chain", "chain that overlaps", "pinned", "pageable"};
+    static const char *const launches[] = {"",       "",        "call", "graph", "chain", "chain that overlaps",
+                                           "pinned", "pageable"};
     name[0] = '\0';
     append(name, "%s: %s%s %s to %s", c->variant || c->on_cpu ? "cpu" : "cuda", runs[run],
            modulation_get(c->modulation)->name, bench_input_name(c->input), sample_format_output_name(c->output));
@@ -61,11 +61,37 @@ void bench_case_name(const struct bench_case *c, enum bench_run run, char name[W
         append(name, ", all threads");
 }
 
+softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads)
+{
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = backend;
+    config.n_threads = n_threads;
+    return config;
+}
+
+softqam_status bench_create(softqam_demodulator **demodulator, softqam_context_config context_config,
+                            const softqam_demodulator_config *config)
+{
+    softqam_demodulator_config with_context = *config;
+    *demodulator = NULL;
+    softqam_status status = softqam_context_create(&with_context.context, &context_config);
+    if (status == SOFTQAM_OK)
+        status = softqam_demodulator_create(demodulator, &with_context);
+    softqam_context_destroy(with_context.context);
+    return status;
+}
+
+const char *bench_input_name(softqam_input_format format) { return sample_format_input_name((enum file_format)format); }
+
 softqam_demodulator_config bench_case_config(const struct bench_case *c)
 {
-    softqam_demodulator_config config =
-        bench_config(c->modulation, c->input, c->output,
-                     c->noise == BENCH_ONE_N0 ? SOFTQAM_NOISE_PER_CALL : SOFTQAM_NOISE_PER_SYMBOL);
+    softqam_demodulator_config config;
+    softqam_demodulator_config_init(&config);
+    config.modulation = c->modulation;
+    config.input_format = c->input;
+    config.output_format = c->output;
+    config.noise = c->noise == BENCH_ONE_N0 ? SOFTQAM_NOISE_PER_CALL : SOFTQAM_NOISE_PER_SYMBOL;
     config.noise_form = c->noise == BENCH_INVERSE ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
     config.input_scale = bench_input_scale(c->input);
     return config;
@@ -301,8 +327,8 @@ static void measure_row(struct report *report, const struct bench_table *table, 
     report_row(report, row->name, values);
 }
 
-void bench_measure_table(struct report *report, const struct bench_options *options, const struct bench_table *table,
-                         const struct bench_backend *backend)
+static void measure_table(struct report *report, const struct bench_options *options, const struct bench_table *table,
+                          const struct bench_backend *backend)
 {
     const char *columns[TABLE_COLUMNS + 2] = {NULL};
     size_t n = 0;
@@ -321,7 +347,17 @@ void bench_measure_table(struct report *report, const struct bench_options *opti
     const size_t n_samples = report->n_samples;
     if (table->n_samples > n_samples && n_samples > 1)
         report->n_samples = table->n_samples;
-    for (size_t k = 0; table->row(k, &c); k++, c = first)
+    for (size_t k = 0; table->row(k, &c); k++, c = first) {
+        bench_complete_row(&c);
         measure_row(report, table, &c, backend);
+    }
     report->n_samples = n_samples;
+}
+
+void bench_measure_tables(struct report *report, const struct bench_options *options,
+                          const struct bench_backend *backend)
+{
+    for (const struct bench_table *table = bench_tables; table < bench_tables + bench_n_tables; table++)
+        if (options->sections & 1u << table->section && (table->launch == BENCH_BY_CPU) == (backend->variant != NULL))
+            measure_table(report, options, table, backend);
 }

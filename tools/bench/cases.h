@@ -30,8 +30,9 @@ enum {
     BENCH_CALL_EACH = 512 /* each segment is a call */
 };
 
-/* How a GPU gets its calls. */
+/* Who calls, and how a GPU gets its calls. */
 enum bench_launch {
+    BENCH_BY_CPU,         /* the CPU's backend */
     BENCH_LAUNCH,         /* one launch, data in memory */
     BENCH_CALL,           /* one launch and a synchronisation, on the host's clock */
     BENCH_GRAPH,          /* launches of a graph, data in memory */
@@ -69,6 +70,17 @@ enum bench_run { BENCH_NONE, BENCH_LIBRARY, BENCH_LIMIT, BENCH_EMPTY };
 
 /* "cpu: copy of 256QAM cf32 to s8, N0 a symbol, fading 25 dB, 2 of 4 layers, descrambled, avx512, 1 thread". */
 void bench_case_name(const struct bench_case *c, enum bench_run run, char name[WHAT_NBYTES]);
+
+/* A context's settings for a backend; n_threads 0 stands for one a CPU. */
+softqam_context_config bench_context_config(softqam_backend backend, unsigned n_threads);
+
+/* Makes a demodulator, and a context that is gone with it, whatever config's context is. What is measured is no first
+ * call: a warm-up has made what it needs, or softqam_context_prepare(). */
+softqam_status bench_create(softqam_demodulator **demodulator, softqam_context_config context_config,
+                            const softqam_demodulator_config *config);
+
+/* "cf32". */
+const char *bench_input_name(softqam_input_format format);
 
 /* A demodulator's settings without its context. */
 softqam_demodulator_config bench_case_config(const struct bench_case *c);
@@ -139,8 +151,14 @@ struct bench_table {
     bool (*row)(size_t k, struct bench_case *c); /* the k-th row's case and its name; false after the last */
     struct bench_cell cells[BENCH_MOST_CELLS];
     struct bench_figure figures[TABLE_COLUMNS];
-    enum bench_launch launch; /* of a GPU, unless cells say otherwise */
+    enum bench_launch launch; /* whose table it is; cells may say otherwise of a GPU's */
 };
+
+extern const struct bench_table bench_tables[];
+extern const size_t bench_n_tables;
+
+/* What a row has unless it says otherwise: a slot, fading at an SNR where the modulation works. */
+void bench_complete_row(struct bench_case *c);
 
 struct bench_backend {
     const char *name; /* which titles begin with: "cpu: avx512, " */
@@ -151,8 +169,8 @@ struct bench_backend {
     void *context;
 };
 
-/* Measures a table, all cells of a row in turns. */
-void bench_measure_table(struct report *report, const struct bench_options *options, const struct bench_table *table,
-                         const struct bench_backend *backend);
+/* Measures the backend's tables of these sections, all cells of a row in turns. */
+void bench_measure_tables(struct report *report, const struct bench_options *options,
+                          const struct bench_backend *backend);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "common/message.h"
 #include "common/modulation.h"
-#include "create.h"
 
 /* The instruction sets that may be in a build, the fastest first; the last one is for processors without the others. */
 static const char *const variants[] = {"avx512", "avx2", "neon", "portable"};
@@ -44,13 +43,11 @@ static void measure_tables(struct cpu_bench *bench, const struct bench_options *
                            bool is_fastest)
 {
     char name[32];
-    const struct bench_backend backend = {name, variant, cpu_add, bench};
+    struct bench_options its = *options;
+    if (!is_fastest)
+        its.sections &= ~(1u << BENCH_CALLS);
     snprintf(name, sizeof name, "cpu: %s, ", variant);
-    for (size_t k = 0; k < CPU_N_TABLES; k++) {
-        const struct bench_table *table = &cpu_tables[k];
-        if (options->sections & 1u << table->section && (is_fastest || table->section != BENCH_CALLS))
-            bench_measure_table(bench->report, options, table, &backend);
-    }
+    bench_measure_tables(bench->report, &its, &(struct bench_backend){name, variant, cpu_add, bench});
 }
 
 void bench_cpu(struct report *report, const struct bench_options *options)

@@ -23,8 +23,4 @@ enum {
 /* A bench_backend's: the library's loop, or one that moves the same bytes. */
 void cpu_add(void *bench, struct turns *turns, const struct bench_case *c, enum bench_run run);
 
-/* The CPU's tables. */
-enum { CPU_N_TABLES = 8 };
-extern const struct bench_table cpu_tables[CPU_N_TABLES];
-
 #endif

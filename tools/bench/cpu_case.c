@@ -6,7 +6,6 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "cpu.h"
-#include "create.h"
 #include "stream.h"
 
 /* What runs a case, or its limit. */

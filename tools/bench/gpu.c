@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/message.h"
-#include "create.h"
 
 static bool is_good(struct gpu_bench *bench, bool good, const char *what, const char *text)
 {
@@ -79,17 +78,6 @@ static void note_facts(struct report *report)
         fclose(file);
 }
 
-static void measure(struct gpu_bench *bench)
-{
-    const struct bench_options *options = bench->options;
-    const struct bench_backend backend = {"cuda: ", NULL, gpu_add, bench};
-    for (size_t k = 0; k < GPU_N_TABLES; k++) {
-        const struct bench_table *table = &gpu_tables[k];
-        if (options->sections & 1u << table->section)
-            bench_measure_table(bench->report, options, table, &backend);
-    }
-}
-
 void bench_cuda(struct report *report, const struct bench_options *options)
 {
     struct gpu_bench bench = {.report = report, .options = options};
@@ -101,7 +89,7 @@ void bench_cuda(struct report *report, const struct bench_options *options)
     note_facts(report);
     if (GOOD(&bench, cudaStreamCreate(&bench.stream)) && GOOD(&bench, cudaEventCreate(&bench.start)) &&
         GOOD(&bench, cudaEventCreate(&bench.stop)))
-        measure(&bench);
+        bench_measure_tables(report, options, &(struct bench_backend){"cuda: ", NULL, gpu_add, &bench});
     bench_pool_free(&bench.pool);
     if (bench.start)
         (void)cudaEventDestroy(bench.start);

@@ -40,8 +40,4 @@ void gpu_add(void *bench, struct turns *turns, const struct bench_case *c, enum 
 /* The same of a case from host memory. */
 void gpu_host_add(struct gpu_bench *bench, struct turns *turns, const struct bench_case *c, enum bench_run run);
 
-/* CUDA's tables. */
-enum { GPU_N_TABLES = 13 };
-extern const struct bench_table gpu_tables[GPU_N_TABLES];
-
 #endif

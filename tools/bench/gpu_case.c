@@ -5,7 +5,6 @@
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "create.h"
 #include "gpu.h"
 
 enum {

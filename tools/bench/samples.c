@@ -10,7 +10,6 @@
 #include "common/normal.h"
 #include "common/sample_format.h"
 #include "common/transmitter.h"
-#include "create.h"
 
 /* After so many symbols they come again, which no cache tells; an even number, for pi/2-BPSK. */
 enum { DIFFERENT = 1 << 20, CHUNK = 1 << 12, SUBCARRIERS = 3276, N_PATHS = 8, DELAY_STEP = 3, ERASED_OF = 61 };
@@ -65,6 +64,12 @@ static void make_noise_var(const struct bench_input *input, float *noise_var, si
             snr_db += range * normal_uniform(random_of(i));
         noise_var[i] = (float)(pow(10, -0.1 * snr_db) / (input->fades ? gains[i % SUBCARRIERS] : 1));
     }
+}
+
+float bench_input_scale(softqam_input_format format)
+{
+    const float scale = softqam_input_default_scale(format);
+    return scale < 1 ? 2 * scale : scale;
 }
 
 /* Points, and noise of these variances: a transmitter without noise, and what another one's noise of variance 1 adds.

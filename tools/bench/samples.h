@@ -8,6 +8,9 @@
 
 #include <softqam/softqam.h>
 
+/* One 5G slot: 273 resource blocks of 12 subcarriers, 14 OFDM symbols, one layer. */
+enum { SLOT_SYMBOLS = 273 * 12 * 14 };
+
 enum bench_erasures {
     BENCH_NOT_ERASED,
     BENCH_ERASED_61, /* one symbol of 61 is zero, its N0 infinite */
@@ -26,6 +29,9 @@ struct bench_input {
 
 /* "fading 25 dB". */
 void bench_input_describe(const struct bench_input *input, char text[], size_t nbytes);
+
+/* The scale of samples: integers at half of full scale, where no point clips. */
+float bench_input_scale(softqam_input_format format);
 
 struct bench_samples {
     struct bench_input input;
