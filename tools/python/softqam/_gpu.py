@@ -186,7 +186,7 @@ def _device_of(array: Any) -> int | None:
     if library is not None:
         on: int | None = library.device_of(array)
         return on
-    if not hasattr(type(array), "__dlpack_device__"):
+    if isinstance(array, type) or not hasattr(array, "__dlpack_device__"):
         return None
     kind, number = array.__dlpack_device__()
     return int(number) if int(kind) in _CUDA_DEVICES else None

@@ -150,7 +150,8 @@ def source_of(path: str, named: str | None) -> Source:
         return value
 
     # Versions 0 and 1 mean the same by what is read here; what a later one means is not known.
-    member("core:version", str, "1.0.0", re.compile(r"[01]\.[0-9]+\.[0-9]+").fullmatch, "'{}' is not supported, only versions 0 and 1")
+    member("core:version", str, "1.0.0", lambda value: re.fullmatch(r"[01]\.[0-9]+\.[0-9]+", value) is not None,
+           "'{}' is not supported, only versions 0 and 1")  # fmt: skip
     extensions = whole.get("core:extensions")
     for extension in extensions if isinstance(extensions, list) else ():
         if isinstance(extension, dict) and extension.get("optional") is False and extension.get("name") != "softqam":
