@@ -321,7 +321,8 @@ static const struct option_row rows[] = {
     OPTION_TEXT("LLRs are right only for the right modulation, scale and noise. So there is a warning when the first 8192 "
          "symbols look like another modulation, when the energy of the first 65536 is more than 10 % from 1 + N0, and "
          "when their noise is more than 2 dB from what was given. It names what they look like and the option that "
-         "mends it. Fewer than 1000 symbols, or as few in a part, are not checked. A message that cannot be written is a failure, progress aside."),
+         "mends it. Fewer than 1000 symbols, or as few in a part, are not checked. A message that cannot be written is a "
+         "failure, progress aside."),
     OPTION_TEXT_OF(PLAIN, "From a pipe, what has arrived is demodulated and written as soon as nothing more comes for a "
                    "millisecond, or after five. Whatever \"auto\" estimates, it waits for 262144 symbols or the end of "
                    "INPUT first. A reader of standard output that leaves ends the tool with SIGPIPE."),
