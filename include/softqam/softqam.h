@@ -135,8 +135,7 @@ typedef enum softqam_modulation {
     SOFTQAM_MODULATION_1024QAM = 7 /**< clause 5.1.7, 10 bits per symbol */
 } softqam_modulation;
 
-/** A symbol in memory: I then Q, in the machine's byte order. A component's value is sample * input_scale, rounded once
- * to binary32. */
+/** A symbol in memory: I then Q, in the machine's byte order. A component is sample * input_scale, rounded once. */
 typedef enum softqam_input_format {
     SOFTQAM_INPUT_CF32 = 0, /**< two IEEE-754 binary32, 8 bytes */
     SOFTQAM_INPUT_CS16 = 1, /**< two signed 16-bit integers, 4 bytes */
@@ -181,8 +180,7 @@ typedef enum softqam_noise_form {
     SOFTQAM_NOISE_FORM_DEFAULT = 0,
     /** The noise variance N0. Positive finite values outside [2^-100, 2^40] count as the nearer end. */
     SOFTQAM_NOISE_FORM_N0 = 1,
-    /** Its inverse, 1/N0, which saves a division per symbol. Positive finite values outside [2^-40, 2^100] count as the
-     *  nearer end. */
+    /** 1/N0, which saves a division per symbol. Positive finite values beyond [2^-40, 2^100] become the nearer end. */
     SOFTQAM_NOISE_FORM_INVERSE = 2
 } softqam_noise_form;
 
@@ -242,8 +240,7 @@ typedef struct softqam_context_config {
 SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 
 /**
- * Makes a context. Starts no thread and allocates no device memory; with SOFTQAM_BACKEND_CUDA it checks
- * that the devices exist.
+ * Makes a context, without threads or device memory yet; with SOFTQAM_BACKEND_CUDA it checks that the devices exist.
  *
  * @param context  receives the object, or NULL on failure; the caller ends it with softqam_context_destroy()
  * @param config   the settings, read during the call only; NULL: the defaults
@@ -366,8 +363,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *   NaN or infinite, is an erasure: its LLRs are 0.
  * - A component below 2^-63 in magnitude counts as zero of its sign.
  * - No LLR is NaN or infinite (one that a soft buffer held before stays there: see softqam_codeword). What would
- * overflow is the largest finite value of the format with its sign: 65504 for f16, FLT_MAX for f32, the limit for s8
- * and s16.
+ * overflow is the format's largest finite value with its sign: 65504 for f16, FLT_MAX for f32, s8's and s16's limit.
  *
  * **Soft bits (u8).** A hard decision, then the squared distances to the neighbouring points that differ in one bit:
  * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, but for what SOFTQAM_OUTPUT_U8 says.
@@ -375,8 +371,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * - Other components are clamped to [-3, +3]; +0 and -0 give the same bytes.
  *
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
- * (rounding mode, flushing of subnormals, trapping exceptions) does not matter and is restored; exception flags may be
- * raised.
+ * (rounding mode, flushing of subnormals, traps) does not matter and is restored; exception flags may be raised.
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
@@ -433,8 +428,7 @@ typedef struct softqam_layer {
  *
  * With n_cb > 0 the LLRs go to the soft buffers that an LDPC decoder reads: clause 5.4.2.1's bit selection is undone in
  * the same pass, with HARQ combining. A code block's soft buffer has n_cb positions, of which n_fillers from
- * first_filler on are fillers. The code block's LLRs e_0, e_1, .. visit the other positions in order, from k0 on,
- * cyclically.
+ * first_filler on are fillers. Its LLRs e_0, e_1, .. visit the other positions in order, from k0 on, cyclically.
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
  *   filler_value. Nothing outside the n_cb values is written. Where a code block has more LLRs than positions
@@ -449,8 +443,7 @@ typedef struct softqam_layer {
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
  *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls, provided that
  *   its parts come in order; without repetition any order will do. A receiver that adds in the order e_0, e_1, .. may
- * get other values where an intermediate sum saturates. Calls with repetition use one CPU thread, and are slow on a
- * GPU.
+ *   get other values where an intermediate sum saturates. Repetition uses one CPU thread, and is slow on a GPU.
  * - Code blocks that are not transmitted, or have no bits, are left alone.
  *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
@@ -490,8 +483,7 @@ typedef struct softqam_codeword {
     /** What fillers are set to with combine 0, stored as given: a value of the output format (for f16 rounded to one),
      *  whatever config.sign is. Usually the decoder's largest value, with the sign that means bit 0; default 0. */
     float filler_value;
-    /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, which is added to
-     *  it. */
+    /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, added to it. */
     uint32_t combine;
     uint64_t reserved[4]; /**< 0 */
 } softqam_codeword;
