@@ -32,12 +32,10 @@ inline bool has_zero_component(const ocudu::cf_t *symbols, size_t n)
 /// Calls erase(i) for each symbol i that is zero. Usually there is none.
 template <typename erase_function> void for_each_zero_symbol(const ocudu::cf_t *symbols, size_t n, erase_function erase)
 {
-    constexpr size_t block = 64;
+    constexpr size_t block = 256;
     for (size_t first = 0; first < n; first += block) {
-        const size_t end = std::min(n, first + block);
-        if (end - first == block && !has_zero_component(symbols + first, block))
-            continue;
-        for (size_t i = first; i < end; ++i)
+        const size_t end = std::min(n, first + block), n_whole = (end - first) / 8 * 8;
+        for (size_t i = first + (has_zero_component(symbols + first, n_whole) ? 0 : n_whole); i < end; ++i)
             if (symbols[i] == ocudu::cf_t())
                 erase(i);
     }
