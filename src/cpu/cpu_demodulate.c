@@ -364,7 +364,8 @@ static void demodulate_directly(span *s, tile_memory *tile)
     }
 }
 
-_Static_assert(SEGMENT_RESERVED == 764, "is_simple() asks for the new field, or demodulate_simply() takes it");
+_Static_assert(SEGMENT_RESERVED == 764,
+               "is_simple(), may_flush() ask for the new field; load_tile(), make_sequence() take it");
 
 /* Whether all of a segment lies as the loops have it, as it does in most calls, and its sequence can be made at once.
  */

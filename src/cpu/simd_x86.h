@@ -10,6 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tables.h"
+
+_Static_assert(MAX_AXIS_BITS == 5, "registers hold rows, negative ones too, and symbols of up to five bits an axis");
+
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
 

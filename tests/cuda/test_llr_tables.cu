@@ -54,6 +54,7 @@ int main()
         softqam_llr_table_build(&tables[m], m);
         good = check_lines(m, tables[m]) && good;
     }
+    static_assert(MAX_AXIS_BITS == 5, "rows of each from three bits on");
     good = check_rows<3>(tables[3]) && check_rows<4>(tables[4]) && check_rows<5>(tables[5]) && good;
     std::printf("%s\n", good ? "good" : "wrong");
     return good ? 0 : 1;

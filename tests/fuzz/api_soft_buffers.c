@@ -113,7 +113,7 @@ static uint64_t count_blocks(const softqam_ldpc_grant *grant)
 static bool is_grant(const softqam_ldpc_grant *grant)
 {
     const uint32_t Q_m = grant->bits_per_symbol;
-    const bool is_Q_m = Q_m == 1 || (Q_m >= 2 && Q_m <= 10 && Q_m % 2 == 0);
+    const bool is_Q_m = Q_m == 1 || (Q_m >= 2 && Q_m <= MODULATION_MAX_BITS && Q_m % 2 == 0);
     const bool has_rate = grant->code_rate >= 1 && grant->code_rate < 1024;
     const bool has_no_rate = fpclassify(grant->code_rate) == FP_ZERO;
     const uint64_t *reserved = grant->reserved;

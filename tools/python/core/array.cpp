@@ -24,6 +24,7 @@ static const struct {
     {"uint32", 4, "I", NOT_READ},
     {"other", 1, "", NOT_READ},
 };
+static_assert(std::size(elements) == size_t(element::other) + 1, "a row for each");
 
 size_t element_nbytes(element type) { return elements[static_cast<int>(type)].nbytes; }
 
