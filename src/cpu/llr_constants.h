@@ -14,12 +14,14 @@ typedef struct llr_constants {
     vec_f32 steps_per_nat;
     ptrdiff_t gains_offset; /* from a symbol's noise value to its gain, in bytes */
     vec_f32 limit;
-    vec_f32 rounding; /* ROUNDING_CONSTANT, of which sums are, in the metrics' unit */
+    vec_f32 addend; /* of LLRs that are steps ROUNDING_CONSTANT, in the metrics' unit; else -0, which adds nothing */
     vec_f32 min_sum;
     vec_f32 max_sum;
     vec_bytes min_byte; /* of s8 */
     vec_bytes max_byte;
     bool is_limited;                   /* s8: below 127, which packing limits to */
+    bool limits_f16;                   /* the fast path does: some LLR may be beyond its limit */
+    bool masks_erasures;               /* f16 and f32: the fast path gives +0 for them */
     vec_u32 weight_base;               /* the bits of the smallest weight of the fast path, with the LLRs' sign */
     vec_u32 erased_noise;              /* the bits of N0 or 1/N0 of a symbol that an equaliser has erased */
     vec_u32 i_flips[2];                /* BPSK: of symbols from an even one on, and from an odd one on */
@@ -72,8 +74,6 @@ VEC fast_range fast_range_of(int m, softqam_output_format output)
         range = m == 0 ? fast_range_bpsk_s16 : fast_range_s16;
     else if (output == SOFTQAM_OUTPUT_F16)
         range = m == 0 ? fast_range_bpsk_f16 : fast_range_f16;
-    if (output == SOFTQAM_OUTPUT_F16 && HAS_MASKS)
-        range.llr_end = FAST_LIMITED_F16_END;
     return range;
 }
 
@@ -92,6 +92,11 @@ VEC float metric_unit(int m, softqam_output_format output)
 
 /* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
 #define FAST_GAIN_MIN_WEIGHT 0x1p-16f
+
+VEC bool is_limited_f16(softqam_output_format output, const llr_constants *constants)
+{
+    return output == SOFTQAM_OUTPUT_F16 && (LIMITS_ARE_CHEAP || constants->limits_f16);
+}
 
 /* The smallest weight of the fast path. */
 VEC float min_weight_of(int m, softqam_output_format output, softqam_noise_kind kind)
@@ -141,12 +146,13 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     constants.table = vec_load_llr_table(m > 0 ? m : 1, table);
     constants.lines = load_two_lines(table, unit);
     constants.limit = vec_splat(scale.limit);
-    constants.rounding = vec_splat(ROUNDING_CONSTANT * unit);
+    constants.addend = vec_splat(are_steps(output) ? ROUNDING_CONSTANT * unit : -0.0f);
     constants.min_sum = vec_splat((ROUNDING_CONSTANT - scale.limit) * unit);
     constants.max_sum = vec_splat((ROUNDING_CONSTANT + scale.limit) * unit);
     constants.min_byte = vec_splat_u8(-max_byte);
     constants.max_byte = vec_splat_u8(max_byte);
     constants.is_limited = max_byte < 127;
+    constants.limits_f16 = constants.masks_erasures = false;
     constants.weight_base = vec_splat_u32(float_bits(min_weight_of(m, output, call->noise_kind)) |
                                           (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
     constants.erased_noise = vec_splat_u32(float_bits(softqam_is_noise_inverse(call->noise_kind) ? 0.0f : INFINITY));

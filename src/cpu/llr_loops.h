@@ -65,30 +65,27 @@ VEC bool next_step(int m, size_t n_step, llr_position *at, size_t *n_left)
     return true;
 }
 
-/* An LLR of the fast path; of s8 and s16 the sum. s8's is limited by packing alone, f16's only from 46 dB on, or where
- * a limit costs little. */
-VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight)
+/* An LLR of the fast path; of s8 and s16 the sum. s8's is limited by packing alone. */
+VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight,
+                     vec_f32 addend)
 {
-    const vec_f32 sum = llr_sum(metric, weight, constants->rounding);
-    const vec_mask kept = vec_are_different(vec_shift_left(vec_bits(weight), 1), vec_splat_u32(0));
-    switch (output) {
-    case SOFTQAM_OUTPUT_S8:
-        return sum;
-    case SOFTQAM_OUTPUT_S16:
-        return vec_min(vec_max(sum, constants->min_sum), constants->max_sum);
-    case SOFTQAM_OUTPUT_F16:
-        return HAS_MASKS ? vec_keep(kept, llr_scaled(metric, weight, constants->limit)) : vec_mul(metric, weight);
-    case SOFTQAM_OUTPUT_F32:
-    case SOFTQAM_OUTPUT_U8:
-        break;
-    }
-    return vec_mul(metric, weight);
+    const vec_f32 llr = vec_fma(metric, weight, addend);
+    return output == SOFTQAM_OUTPUT_S16 ? vec_min(vec_max(llr, constants->min_sum), constants->max_sum) : llr;
+}
+
+VEC void limit_f16(softqam_output_format output, const llr_constants *constants, vec_f32 llrs[], int n)
+{
+    if (!is_limited_f16(output, constants))
+        return;
+    VEC_UNROLL
+    for (int k = 0; k < n; k++)
+        llrs[k] = vec_limit(llrs[k], constants->limit);
 }
 
 /* A register's LLRs on the fast path. */
 VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_layout layout,
                             const llr_constants *constants, vec_f32 components, vec_llr_row row, vec_f32 weight,
-                            vec_u32 flips, tile_ranges *ranges)
+                            vec_f32 addend, vec_u32 flips, tile_ranges *ranges)
 {
     /* Before it is made, the first metric takes an operation less to flip. */
     const bool is_first_flipped = m > 2 && !vec_has_signed_rows(m);
@@ -102,8 +99,9 @@ VEC llr_registers fast_llrs(int m, softqam_output_format output, softqam_llr_lay
     for (int k = 0; k < m; k++) {
         if (k > 0 || !is_first_flipped)
             metrics[k] = flipped(m, output, layout, metrics[k], flips, k);
-        llrs.bits[k] = fast_llr(output, constants, metrics[k], weight);
+        llrs.bits[k] = fast_llr(output, constants, metrics[k], weight, addend);
     }
+    limit_f16(output, constants, llrs.bits, m);
     return llrs;
 }
 
@@ -114,9 +112,9 @@ VEC vec_f32 exact_llr(int m, softqam_output_format output, const llr_constants *
     const vec_f32 sum =
         vec_mul(llr_sum(metric, weight, vec_splat(ROUNDING_CONSTANT)), vec_splat(metric_unit(m, output)));
     if (output == SOFTQAM_OUTPUT_S8) /* packing limits what is too large, but a sum below zero has bits out of order */
-        return vec_choose(valid, vec_max(sum, constants->min_sum), constants->rounding);
+        return vec_choose(valid, vec_max(sum, constants->min_sum), constants->addend);
     if (output == SOFTQAM_OUTPUT_S16)
-        return vec_choose(valid, vec_min(vec_max(sum, constants->min_sum), constants->max_sum), constants->rounding);
+        return vec_choose(valid, vec_min(vec_max(sum, constants->min_sum), constants->max_sum), constants->addend);
     return vec_keep(valid, llr_scaled(metric, weight, constants->limit));
 }
 
@@ -137,20 +135,22 @@ VEC llr_registers exact_llrs(int m, softqam_output_format output, softqam_llr_la
 }
 
 VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool is_exact,
-                   const llr_constants *constants, llr_position at, vec_f32 i, vec_f32 q, vec_f32 weight,
+                   const llr_constants *constants, llr_position at, vec_f32 i, vec_f32 q, step_weights weights,
                    tile_ranges *ranges)
 {
     const vec_u32 flips = flips_at(0, output, constants, at.bit), i_flip = constants->i_flips[at.is_odd];
     vec_f32 metric, llr;
     if (is_exact) {
         const vec_f32 zero = vec_splat(0.0f);
-        const vec_mask valid = vec_are_numbers(vec_fma(i, zero, weight), vec_fma(q, zero, weight));
+        const vec_mask valid = vec_are_numbers(vec_fma(i, zero, weights.weight), vec_fma(q, zero, weights.weight));
         metric = flipped(0, output, layout, bpsk_metric(&constants->table, i, q, i_flip), flips, 0);
-        llr = exact_llr(0, output, constants, valid, metric, weight);
+        llr = exact_llr(0, output, constants, valid, metric, weights.weight);
     } else {
         metric = fast_bpsk_metric(&constants->lines, i, q, i_flip);
         track_metric(0, output, ranges, metric);
-        llr = fast_llr(output, constants, flipped(0, output, layout, metric, flips, 0), weight);
+        llr = fast_llr(output, constants, flipped(0, output, layout, metric, flips, 0), weights.weight,
+                       weights.addends[0]);
+        limit_f16(output, constants, &llr, 1);
     }
     store_bpsk(output, constants, at.out, llr);
 }
@@ -158,7 +158,7 @@ VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool
 /* A tile's weights of gains are computed a step ahead, since components wait for them; in its last step its own again.
  */
 typedef struct gains_ahead {
-    gain_weights at[2]; /* of a double step, two */
+    step_weights at[2]; /* of a double step, two */
     const float *next;  /* noise values of the next step */
     const float *last;  /* and of the last */
 } gains_ahead;
@@ -180,12 +180,12 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
                   tile_ranges *ranges)
 {
     const vec_f32 first = vec_load_f32(at.components), second = vec_load_f32(at.components + LANES);
-    vec_f32 a = m == 0 ? vec_evens(first, second) : first, b = m == 0 ? vec_odds(first, second) : second, weight;
+    vec_f32 a = m == 0 ? vec_evens(first, second) : first, b = m == 0 ? vec_odds(first, second) : second;
+    step_weights weights = ahead->at[0];
     if (!softqam_has_gains(kind)) {
-        weight = step_weight(output, kind, is_exact, m > 0, constants, at.noise, ranges);
+        weights = weights_of_step(output, kind, is_exact, m > 0, constants, at.noise, ranges);
     } else {
-        const vec_f32 inverse_gain = ahead->at[0].inverse_gain;
-        weight = ahead->at[0].weight;
+        const vec_f32 inverse_gain = weights.inverse_gain;
         compute_gains(m, output, kind, LANES, constants, ahead, ranges);
         a = vec_mul(a, m == 0 ? inverse_gain : vec_duplicate_lower(inverse_gain));
         b = vec_mul(b, m == 0 ? inverse_gain : vec_duplicate_upper(inverse_gain));
@@ -197,23 +197,25 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
     if (!is_exact)
         track_components(m, output, ranges, a, b);
     if (m == 0) {
-        bpsk_step(output, layout, is_exact, constants, at, a, b, weight, ranges);
+        bpsk_step(output, layout, is_exact, constants, at, a, b, weights, ranges);
         return;
     }
     shifted_bits shifted;
     const unsigned char *flips = step_flips(m, output, constants, at.bit, &shifted);
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + LANES * (size_t)m);
-    const vec_f32 weight_a = vec_duplicate_lower(weight), weight_b = vec_duplicate_upper(weight);
+    const vec_f32 weight_a = vec_duplicate_lower(weights.weight), weight_b = vec_duplicate_upper(weights.weight);
     /* Both rows first: one after the other they take 3 to 10 % longer. */
     const vec_llr_row row_a = fast_row_of(m, &constants->table, a);
     const vec_llr_row row_b = fast_row_of(m, &constants->table, b);
-    const llr_registers of_a = is_exact ? exact_llrs(m, output, layout, false, constants, a, weight_a, flips_a)
-                                        : fast_llrs(m, output, layout, constants, a, row_a, weight_a, flips_a, ranges);
+    const llr_registers of_a =
+        is_exact ? exact_llrs(m, output, layout, false, constants, a, weight_a, flips_a)
+                 : fast_llrs(m, output, layout, constants, a, row_a, weight_a, weights.addends[0], flips_a, ranges);
     if (is_alone)
         store_alone(m, output, constants, at.out, &of_a, flips);
-    const llr_registers of_b = is_exact ? exact_llrs(m, output, layout, false, constants, b, weight_b, flips_b)
-                                        : fast_llrs(m, output, layout, constants, b, row_b, weight_b, flips_b, ranges);
+    const llr_registers of_b =
+        is_exact ? exact_llrs(m, output, layout, false, constants, b, weight_b, flips_b)
+                 : fast_llrs(m, output, layout, constants, b, row_b, weight_b, weights.addends[1], flips_b, ranges);
     if (is_alone)
         store_alone(m, output, constants, at.out + half * at.symbol_nbytes, &of_b,
                     flips ? flips + half * llr_symbol_bits(m) / 8 : NULL);
@@ -242,8 +244,8 @@ VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, const llr
     VEC_UNROLL
     for (int k = 0; k < 2; k++) {
         const float *noise = at.noise + k * LANES * (int)at.noise_step;
-        weights[k] =
-            has_gains ? ahead->at[k].weight : step_weight(output, kind, is_exact, false, constants, noise, ranges);
+        weights[k] = has_gains ? ahead->at[k].weight
+                               : weights_of_step(output, kind, is_exact, false, constants, noise, ranges).weight;
         inverse_gains[k] = ahead->at[k].inverse_gain;
     }
     if (has_gains) {
@@ -262,7 +264,8 @@ VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, const llr
         const vec_f32 weight = vec_plane_weights(by_load, weights, q);
         llrs[q] = is_exact ? exact_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, true, constants, components[q], weight, none)
                            : fast_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, constants, components[q],
-                                       fast_row_of(m, &constants->table, components[q]), weight, none, ranges);
+                                       fast_row_of(m, &constants->table, components[q]), weight, constants->addend,
+                                       none, ranges);
     }
     store_s8_planes(m, constants, at.out, llrs, step_flips(m, output, constants, at.bit, &shifted));
 }
@@ -278,8 +281,8 @@ VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout
 {
     const size_t n_step = step_symbols(output, layout);
     tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
-    const vec_f32 none = vec_splat(0.0f);
-    gains_ahead ahead = {{{none, none}, {none, none}}, at.noise, at.noise + (n_symbols - n_step)};
+    const step_weights none = weights_with_addend(constants, constants->weight, constants->weight);
+    gains_ahead ahead = {{none, none}, at.noise, at.noise + (n_symbols - n_step)};
     at.noise_step = kind != SOFTQAM_ONE_WEIGHT;
     if (softqam_has_gains(kind))
         compute_gains(m, output, kind, n_step, constants, &ahead, &ranges);
@@ -322,7 +325,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
                   softqam_loop *self)
 {
     softqam_llr_table negated;
-    const llr_constants constants = load_llr_constants(m, output, layout, call, &negated);
+    llr_constants constants = load_llr_constants(m, output, layout, call, &negated);
     const size_t n_step = step_symbols(output, layout), value_nbytes = llr_nbytes(output);
     const bool has_gains = softqam_has_gains(call->noise_kind);
     size_t n_symbols = call->n_symbols;
@@ -350,7 +353,12 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
         n = n_symbols < n + n_step ? n_symbols : n;
         if (!is_exact) {
             const tile_ranges ranges = fast_tile(m, output, layout, &constants, at, n);
-            is_exact = !are_ranges_exact(m, output, call, &ranges, at.components, gains_of(&constants, at.noise), n);
+            const float *gains = has_gains ? gains_of(&constants, at.noise) : NULL;
+            const tile_verdict verdict = verdict_of(m, output, call, &constants, &ranges, at.components, gains, n);
+            /* What the fast path can do for little it does from here on. */
+            if (asks_for_more(output, verdict, &constants))
+                continue;
+            is_exact = verdict != TILE_IS_EXACT;
         }
         if (is_exact && has_gains && fuses_gains(m))
             loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, llr_symbol_bits(m),

@@ -135,7 +135,7 @@ typedef struct llr_registers {
 
 VEC vec_s32 steps_of(const llr_constants *constants, vec_f32 sum)
 {
-    return vec_sub_s32(vec_bits_s32(sum), vec_bits_s32(constants->rounding));
+    return vec_sub_s32(vec_bits_s32(sum), vec_bits_s32(constants->addend));
 }
 
 VEC vec_bytes words_of(const llr_constants *constants, vec_f32 first, vec_f32 second)

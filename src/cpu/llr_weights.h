@@ -8,25 +8,17 @@
 
 /* Of the values of a fast tile, as bits. */
 typedef struct tile_ranges {
-    vec_u32 magnitudes;    /* all bits that any component has, or metric, where these are tracked */
+    vec_u32 magnitudes;    /* the largest component, or all bits that any metric has, where these are tracked */
     vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
     vec_u32 max_weight;    /* less weight_base */
     vec_u32 max_gain;      /* of the gains' inverses, and of the scale times their squares */
 } tile_ranges;
 
-/* Whether the fast path has magnitudes of components, so that their maximum costs no more than that OR. */
-VEC bool have_magnitudes(int m, softqam_output_format output)
-{
-    return m >= 2 || fast_range_of(m, output).min_component > 0.0f;
-}
-
 VEC void track_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
 {
     const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
-    if (have_magnitudes(m, output))
+    if (!are_metrics_tracked(m, output))
         ranges->magnitudes = vec_max_u32(ranges->magnitudes, vec_max_u32(of_a, of_b));
-    else if (!are_metrics_tracked(m, output))
-        ranges->magnitudes = vec_or_u32(ranges->magnitudes, vec_or_u32(vec_bits(a), vec_bits(b)));
     if (fast_range_of(m, output).min_component == 0.0f)
         return;
     ranges->min_component =
@@ -56,19 +48,6 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
     return float_of_bits(vec_largest_u32(largest));
 }
 
-/* Most tiles are far within the range, which a few comparisons tell. */
-VEC bool are_ranges_narrow(int m, softqam_output_format output, softqam_noise_kind kind, const tile_ranges *ranges)
-{
-    const float gain_end = 0x1p16f, max_component_metric = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * 2.0f;
-    const float metric_end = are_metrics_tracked(m, output) ? MAX_TRACKED_METRIC : max_component_metric;
-    const float llr_end = fast_range_of(m, output).llr_end / metric_end;
-    const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
-    const uint32_t base = float_bits(min_weight_of(m, output, kind));
-    return !vec_any_from(vec_shift_left(ranges->magnitudes, 1), vec_splat_u32(0x80000000u)) &&
-           !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
-           (!softqam_has_gains(kind) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
-}
-
 /* Whether a tile's symbols need no limits of gains, and of N0 only as they do without gains. max_gain limits gains to
  * both sides, and with them the scale times their squares; so an N0 below MIN_N0 has a weight beyond weight_end. One
  * above MAX_N0 is left to is_fast_exact() or, f16 and f32, to FAST_GAIN_MIN_WEIGHT. */
@@ -78,58 +57,99 @@ VEC bool are_gains_exact(softqam_output_format output, uint32_t max_gain, float 
     return max_gain <= float_bits(gain_end) && max_weight < weight_end; /* a negative one is larger, as bits */
 }
 
-/* Whether the fast path was exact for a tile, whose components, and gains if it has any, are these. */
-VEC bool are_ranges_exact(int m, softqam_output_format output, const softqam_loop_call *call, const tile_ranges *ranges,
-                          const float *components, const float *gains, size_t n_symbols)
+/* What the fast path was for a tile. */
+typedef enum tile_verdict { TILE_IS_EXACT, TILE_HAS_OTHER_WEIGHTS, TILE_HAS_LARGE_LLRS, TILE_IS_INEXACT } tile_verdict;
+
+/* Most tiles are far within the range, which a few comparisons tell. */
+VEC bool are_ranges_narrow(int m, softqam_output_format output, softqam_noise_kind kind, fast_range range,
+                           const tile_ranges *ranges)
+{
+    const float gain_end = 0x1p16f, max_component_metric = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * 2.0f;
+    const float metric_end = are_metrics_tracked(m, output) ? MAX_TRACKED_METRIC : max_component_metric;
+    const float llr_end = range.llr_end / metric_end;
+    const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
+    const uint32_t base = float_bits(min_weight_of(m, output, kind));
+    return !vec_any_from(vec_shift_left(ranges->magnitudes, 1), vec_splat_u32(0x80000000u)) &&
+           !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
+           (!softqam_has_gains(kind) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
+}
+
+/* Of a tile whose components, and gains if it has any, are these. */
+VEC tile_verdict verdict_of(int m, softqam_output_format output, const softqam_loop_call *call,
+                            const llr_constants *constants, const tile_ranges *ranges, const float *components,
+                            const float *gains, size_t n_symbols)
 {
     const softqam_noise_kind kind = call->noise_kind;
-    const fast_range range = fast_range_of(m, output);
+    fast_range range = fast_range_of(m, output);
+    if (is_limited_f16(output, constants))
+        range.llr_end = FAST_LIMITED_F16_END;
     if (range.min_component > 0.0f && vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
-        return false;
-    if (are_ranges_narrow(m, output, kind, ranges))
-        return true;
+        return TILE_IS_INEXACT;
+    if (are_ranges_narrow(m, output, kind, range, ranges))
+        return TILE_IS_EXACT;
     const uint32_t base = float_bits(min_weight_of(m, output, kind)), above_base = vec_largest_u32(ranges->max_weight);
     const uint32_t gain = vec_largest_u32(ranges->max_gain);
     const float weight = float_of_bits(above_base + base);
-    if (above_base >= 0x7f800000u - base || (softqam_has_gains(kind) && !are_gains_exact(output, gain, weight)))
-        return false;
+    if (above_base >= 0x7f800000u - base)
+        return TILE_HAS_OTHER_WEIGHTS;
+    if (softqam_has_gains(kind) && !are_gains_exact(output, gain, weight))
+        return TILE_IS_INEXACT;
     float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
     if (are_steps(output))
         scale = softqam_has_gains(kind) ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
-    const float largest = have_magnitudes(m, output)
-                              ? float_of_bits(vec_largest_u32(ranges->magnitudes))
-                              : largest_component(components, softqam_has_gains(kind) ? gains : NULL, n_symbols);
-    return is_fast_exact(m, call->table, range, largest, weight, scale);
+    const float largest = are_metrics_tracked(m, output) ? largest_component(components, gains, n_symbols)
+                                                         : float_of_bits(vec_largest_u32(ranges->magnitudes));
+    return is_fast_exact(m, call->table, range, largest, weight, scale) ? TILE_IS_EXACT : TILE_HAS_LARGE_LLRS;
 }
 
-/* f16: whether the fast path takes symbols that an equaliser has erased, by an infinite N0. Their weight is 0, but
- * their LLRs must be +0. f32 has too few operations to hide masks among. */
-VEC bool masks_erasures(softqam_output_format output) { return HAS_MASKS && output == SOFTQAM_OUTPUT_F16; }
+/* What f16 and f32 then ask of the fast path, which it did not do for the tile; false if it did, or cannot. */
+VEC bool asks_for_more(softqam_output_format output, tile_verdict verdict, llr_constants *constants)
+{
+    bool *asked = NULL;
+    if (!are_steps(output) && verdict == TILE_HAS_OTHER_WEIGHTS)
+        asked = &constants->masks_erasures;
+    else if (output == SOFTQAM_OUTPUT_F16 && verdict == TILE_HAS_LARGE_LLRS)
+        asked = &constants->limits_f16;
+    if (!asked || *asked)
+        return false;
+    *asked = true;
+    return true;
+}
 
-/* What of a step's weights the fast path notes. */
-VEC vec_f32 tracked_weight(softqam_output_format output, const llr_constants *constants, vec_f32 weight, vec_f32 noise,
-                           tile_ranges *ranges)
+/* The weights of a step; those in the order of vec_load_for_duplicate() are for registers of components, which take
+ * each one twice. */
+typedef struct step_weights {
+    vec_f32 weight;
+    vec_f32 addends[2];   /* of the LLRs of the first and the second such register; else the first is of all */
+    vec_f32 inverse_gain; /* where it has gains */
+} step_weights;
+
+VEC step_weights weights_with_addend(const llr_constants *constants, vec_f32 weight, vec_f32 inverse_gain)
+{
+    return (step_weights){weight, {constants->addend, constants->addend}, inverse_gain};
+}
+
+/* What the fast path makes of a step's weights, and notes of them. */
+VEC step_weights tracked_weights(softqam_output_format output, bool is_twice, const llr_constants *constants,
+                                 vec_f32 weight, vec_f32 noise, vec_f32 inverse_gain, tile_ranges *ranges)
 {
     if (are_steps(output)) { /* an erasure's weight becomes 0, and its LLRs are 0 steps */
         weight = vec_max(weight, vec_splat(0.0f));
         ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weight));
-        return weight;
+        return weights_with_addend(constants, weight, inverse_gain);
     }
+    step_weights weights = weights_with_addend(constants, weight, inverse_gain);
     vec_u32 above_base = vec_sub_u32(vec_bits(weight), constants->weight_base);
-    if (masks_erasures(output))
-        above_base =
-            vec_bits(vec_keep(vec_are_different(vec_bits(noise), constants->erased_noise), vec_from_bits(above_base)));
+    if (constants->masks_erasures) { /* whose weight is 0: times a metric it may be -0, but -0 + 0 is 0 */
+        const vec_mask kept = vec_are_different(vec_bits(noise), constants->erased_noise);
+        const vec_f32 addend = vec_keep(kept, constants->addend);
+        above_base = vec_bits(vec_keep(kept, vec_from_bits(above_base)));
+        weights.addends[0] = is_twice ? vec_duplicate_lower(addend) : addend;
+        weights.addends[1] = is_twice ? vec_duplicate_upper(addend) : addend;
+    }
     ranges->max_weight = vec_max_u32(ranges->max_weight, above_base);
-    return weight;
+    return weights;
 }
-
-/* With gains: a step's weights and the inverses of its gains, both in the order of vec_load_for_duplicate() where
- * is_twice.
- */
-typedef struct gain_weights {
-    vec_f32 weight;
-    vec_f32 inverse_gain;
-} gain_weights;
 
 VEC const float *gains_of(const llr_constants *constants, const float *noise)
 {
@@ -137,7 +157,7 @@ VEC const float *gains_of(const llr_constants *constants, const float *noise)
 }
 
 /* Those of the fast path, which notes them. */
-VEC gain_weights step_gain_weights(softqam_output_format output, softqam_noise_kind kind, bool is_twice,
+VEC step_weights step_gain_weights(softqam_output_format output, softqam_noise_kind kind, bool is_twice,
                                    const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
     const float *gains = gains_of(constants, noise);
@@ -149,24 +169,27 @@ VEC gain_weights step_gain_weights(softqam_output_format output, softqam_noise_k
                                    vec_bits(are_steps(output) ? scale : vec_abs(scale)));
     const vec_f32 weight =
         __builtin_expect(kind == SOFTQAM_GAINS_N0, 1) ? vec_div(scale, values) : vec_mul(scale, values);
-    return (gain_weights){tracked_weight(output, constants, weight, values, ranges), inverse_gain};
+    return tracked_weights(output, is_twice, constants, weight, values, inverse_gain, ranges);
 }
 
-/* The weights of a step, in the same order, where it has no gains or has been divided by them. */
-VEC vec_f32 step_weight(softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_twice,
-                        const llr_constants *constants, const float *noise, tile_ranges *ranges)
+/* Those of a step that has no gains or has been divided by them. */
+VEC step_weights weights_of_step(softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_twice,
+                                 const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
     const vec_f32 scale = constants->steps_per_nat;
     if (kind == SOFTQAM_ONE_WEIGHT)
-        return constants->weight;
+        return weights_with_addend(constants, constants->weight, scale);
     const vec_f32 values = is_twice ? vec_load_for_duplicate(noise) : vec_load_f32(noise);
-    if (__builtin_expect(kind == SOFTQAM_NOISE_N0, 1))
-        return is_exact ? llr_weight(scale, values, false)
-                        : tracked_weight(output, constants, vec_div(scale, values), values, ranges);
-    if (kind == SOFTQAM_NOISE_INVERSE)
-        return is_exact ? llr_weight(scale, values, true)
-                        : tracked_weight(output, constants, vec_mul(scale, values), values, ranges);
-    return is_exact ? values : tracked_weight(output, constants, values, values, ranges);
+    const bool is_n0 = __builtin_expect(kind == SOFTQAM_NOISE_N0, 1);
+    vec_f32 weight = values;
+    if (is_n0 || kind == SOFTQAM_NOISE_INVERSE) {
+        if (is_exact)
+            weight = is_n0 ? llr_weight(scale, values, false) : llr_weight(scale, values, true);
+        else
+            weight = is_n0 ? vec_div(scale, values) : vec_mul(scale, values);
+    }
+    return is_exact ? weights_with_addend(constants, weight, scale)
+                    : tracked_weights(output, is_twice, constants, weight, values, scale, ranges);
 }
 
 /* Whether a loop takes gains itself: 1024QAM's takes so long that a pass before it costs little. */

@@ -11,7 +11,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 8, HAS_MASKS = 0 /* masks, and vec_limit(), cost little */ };
+enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */ };
 
 typedef __m256 vec_f32;
 typedef __m256i vec_u32;

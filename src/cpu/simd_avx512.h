@@ -11,7 +11,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 16, HAS_MASKS = 1 /* masks, and vec_limit(), cost little */ };
+enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */ };
 
 typedef __m512 vec_f32;
 typedef __m512i vec_u32;

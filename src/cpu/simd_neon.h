@@ -17,7 +17,7 @@
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
 
-enum { LANES = 4, HAS_MASKS = 0 /* masks, and vec_limit(), cost little */ };
+enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */ };
 _Static_assert(MAX_AXIS_BITS == 5, "registers hold rows, negative ones too, and symbols of up to five bits an axis");
 
 typedef float32x4_t vec_f32;
