@@ -48,9 +48,6 @@ enum { LINEAR_FRACTION_BITS = 16 };
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
 
-/* A component beside zero that is decided: three times LINEAR_ERROR_BOUND units. */
-#define LINEAR_BESIDE_ZERO 0x1p-21f
-
 typedef struct softqam_soft_linear {
     float units_per_component;               /* of fixed point */
     int32_t fold_points[SOFT_AXIS_BITS - 1]; /* 8, 4, 2 alpha */

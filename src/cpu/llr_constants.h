@@ -104,13 +104,6 @@ VEC float min_weight_of(int m, softqam_output_format output, softqam_noise_kind 
     return !are_steps(output) && softqam_has_gains(kind) ? FAST_GAIN_MIN_WEIGHT : fast_range_of(m, output).min_weight;
 }
 
-/* A function that all loops share: neither inlined nor, by gcc, copied for the constants of each. */
-#ifdef __clang__
-#define NOT_INLINED static __attribute__((noinline))
-#else
-#define NOT_INLINED static __attribute__((noinline, noclone))
-#endif
-
 /* The lines of the opposite sign. */
 NOT_INLINED void negate_lines(const softqam_llr_table *table, softqam_llr_table *negated)
 {

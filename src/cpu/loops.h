@@ -136,4 +136,11 @@ typedef struct softqam_cpu_loops {
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 
+/* A function that all loops share: neither inlined nor, by gcc, copied for the constants of each. */
+#ifdef __clang__
+#define NOT_INLINED static __attribute__((noinline))
+#else
+#define NOT_INLINED static __attribute__((noinline, noclone))
+#endif
+
 #endif

@@ -227,7 +227,6 @@ VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]
 /* What follows has no counterpart in simd_scalar.h. The shuffles of the loops stay within 128-bit parts. */
 
 typedef __m256i vec_bytes;
-typedef __m256i vec_pairs; /* one of each two components that lie side by side: all ones or zero */
 
 VEC vec_bytes vec_as_bytes(vec_f32 a) { return _mm256_castps_si256(a); }
 VEC vec_f32 vec_load_f32(const void *from) { return _mm256_loadu_ps(from); }
@@ -323,21 +322,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
 VEC vec_f32 vec_swap_halves(vec_f32 a) { return _mm256_permute2f128_ps(a, a, 1); }
-
-/* Both of the pair are zeros, of any sign. */
-VEC vec_pairs vec_are_zeros(vec_f32 a) { return _mm256_cmpeq_epi64(vec_bits(vec_abs(a)), _mm256_setzero_si256()); }
-VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a) { return _mm256_and_ps(_mm256_castsi256_ps(mask), a); }
-
-VEC vec_f32 vec_choose_pairs(vec_pairs mask, vec_f32 where_true, vec_f32 where_false)
-{
-    return _mm256_blendv_ps(where_false, where_true, _mm256_castsi256_ps(mask));
-}
-
-/* The eight bytes of each pair. */
-VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_bytes where_false)
-{
-    return _mm256_blendv_epi8(where_false, where_true, mask);
-}
 
 /* To integers, truncated, for values that fit. */
 VEC vec_bytes vec_truncate(vec_f32 a) { return _mm256_cvttps_epi32(a); }
@@ -439,6 +423,7 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 }
 
 VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return _mm256_or_si256(a, b); }
+VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return _mm256_xor_si256(a, b); }
 VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return _mm256_unpacklo_epi8(a, b); }
 VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return _mm256_unpackhi_epi8(a, b); }
 VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return _mm256_shuffle_epi8(a, from); }

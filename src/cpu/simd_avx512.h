@@ -183,7 +183,6 @@ VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]
  * the loops stay. */
 
 typedef __m512i vec_bytes;
-typedef __mmask8 vec_pairs; /* one of each two components that lie side by side */
 
 VEC vec_bytes vec_as_bytes(vec_f32 a) { return _mm512_castps_si512(a); }
 VEC vec_f32 vec_load_f32(const void *from) { return _mm512_loadu_ps(from); }
@@ -251,25 +250,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a)
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
 VEC vec_f32 vec_swap_halves(vec_f32 a) { return _mm512_shuffle_f32x4(a, a, _MM_SHUFFLE(1, 0, 3, 2)); }
-
-/* Both of the pair are zeros, of any sign. */
-VEC vec_pairs vec_are_zeros(vec_f32 a) { return _mm512_testn_epi64_mask(vec_bits(a), _mm512_set1_epi32(0x7fffffff)); }
-
-VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a)
-{
-    return _mm512_castpd_ps(_mm512_maskz_mov_pd(mask, _mm512_castps_pd(a)));
-}
-
-VEC vec_f32 vec_choose_pairs(vec_pairs mask, vec_f32 where_true, vec_f32 where_false)
-{
-    return _mm512_castpd_ps(_mm512_mask_mov_pd(_mm512_castps_pd(where_false), mask, _mm512_castps_pd(where_true)));
-}
-
-/* The eight bytes of each pair. */
-VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_bytes where_false)
-{
-    return _mm512_mask_mov_epi64(where_false, mask, where_true);
-}
 
 /* To integers, truncated, for values that fit. */
 VEC vec_bytes vec_truncate(vec_f32 a) { return _mm512_cvttps_epi32(a); }
@@ -362,6 +342,7 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 }
 
 VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return _mm512_or_si512(a, b); }
+VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return _mm512_xor_si512(a, b); }
 VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return _mm512_unpacklo_epi8(a, b); }
 VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return _mm512_unpackhi_epi8(a, b); }
 VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return _mm512_shuffle_epi8(a, from); }

@@ -25,7 +25,6 @@ typedef uint32x4_t vec_u32;
 typedef uint32x4_t vec_mask; /* all ones or zero */
 typedef int32x4_t vec_s32;   /* 32-bit integers */
 typedef uint8x16_t vec_bytes;
-typedef uint64x2_t vec_pairs; /* one of each two components that lie side by side: all ones or zero */
 
 /* One value of 16 rows, to be looked up by bytes. */
 typedef uint8x16x4_t vec_column;
@@ -306,25 +305,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }
 VEC vec_f32 vec_swap_halves(vec_f32 a) { return vextq_f32(a, a, 2); }
 
-/* Both of the pair are zeros, of any sign. */
-VEC vec_pairs vec_are_zeros(vec_f32 a) { return vceqzq_u64(vreinterpretq_u64_f32(vec_abs(a))); }
-
-VEC vec_f32 vec_keep_pairs(vec_pairs mask, vec_f32 a)
-{
-    return vec_from_bits(vandq_u32(vreinterpretq_u32_u64(mask), vec_bits(a)));
-}
-
-VEC vec_f32 vec_choose_pairs(vec_pairs mask, vec_f32 where_true, vec_f32 where_false)
-{
-    return vbslq_f32(vreinterpretq_u32_u64(mask), where_true, where_false);
-}
-
-/* The eight bytes of each pair. */
-VEC vec_bytes vec_choose_pair_bytes(vec_pairs mask, vec_bytes where_true, vec_bytes where_false)
-{
-    return vbslq_u8(vreinterpretq_u8_u64(mask), where_true, where_false);
-}
-
 /* To integers, truncated, for values that fit. */
 VEC vec_s32 vec_truncate(vec_f32 a) { return vcvtq_s32_f32(a); }
 
@@ -404,6 +384,7 @@ VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, 
 VEC vec_bytes vec_splat_u8(int a) { return vdupq_n_u8((uint8_t)a); }
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16]) { return vld1q_u8(bytes); }
 VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return vorrq_u8(a, b); }
+VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return veorq_u8(a, b); }
 
 VEC vec_bytes vec_interleave_bytes_lower(vec_u32 a, vec_u32 b)
 {

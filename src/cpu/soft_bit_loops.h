@@ -57,8 +57,8 @@ typedef struct step_place {
 } step_place;
 
 /* An even number of steps: two at a time, because one alone waits for its own results more than it computes. */
-VEC void exact_steps(const softqam_params *params, symbol_reader reader, const step_place *places, size_t n_steps,
-                     bool streaming)
+NOT_INLINED void exact_steps(const softqam_params *params, symbol_reader reader, const step_place *places,
+                             size_t n_steps, bool streaming)
 {
     const vec_soft_table table = vec_load_soft_table(&params->soft_bits);
     for (size_t k = 0; k < n_steps; k += 2) {
@@ -76,10 +76,14 @@ typedef struct linear_constants {
     vec_bytes middle;      /* half of 2 alpha, modulo 1 */
     vec_bytes error_bound; /* so near an integer is too near */
     vec_s32 largest;       /* |x3| of a component of LINEAR_COMPONENT */
+    vec_bytes zero_byte;   /* of an x of 0: 127, or for all bits inverted 255 - 126 */
+    vec_bytes inverted;    /* all bits, or none: away from integers, trunc(127 - x) is 126 - floor(x) */
 } linear_constants;
 
-VEC linear_constants load_linear(const softqam_soft_linear *from)
+VEC linear_constants load_linear(const softqam_params *params)
 {
+    const softqam_soft_linear *from = &params->soft_linear;
+    const bool inverted = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1;
     linear_constants constants;
     constants.linear.units_per_component = vec_splat(from->units_per_component);
     for (int k = 0; k < SOFT_AXIS_BITS - 1; k++)
@@ -87,24 +91,18 @@ VEC linear_constants load_linear(const softqam_soft_linear *from)
     constants.middle = vec_splat_s16(from->middle);
     constants.error_bound = vec_splat_s16(from->error_bound);
     constants.largest = vec_splat_s32(from->largest);
+    constants.zero_byte = vec_splat_s16(inverted ? 255 - 126 : 127);
+    constants.inverted = vec_splat_u8(inverted ? 0xff : 0);
     return constants;
 }
 
 /* The linear functions' bytes of components as they lie in memory. */
-VEC vec_bytes linear_bytes(bool positive_is_1, const linear_bits *bits)
+VEC vec_bytes linear_bytes(const linear_constants *constants, const linear_bits *bits)
 {
     static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
-    vec_bytes first = vec_upper_words(bits->x[0], bits->x[1]);
-    vec_bytes last = vec_upper_words(bits->x[2], bits->x[3]);
-    if (positive_is_1) {
-        /* Away from integers, trunc(127 - x) is 126 - floor(x). */
-        first = vec_sub_s16(vec_splat_s16(126), first);
-        last = vec_sub_s16(vec_splat_s16(126), last);
-    } else {
-        first = vec_add_s16(vec_splat_s16(127), first);
-        last = vec_add_s16(vec_splat_s16(127), last);
-    }
-    return vec_shuffle_bytes(vec_pack_u8(first, last), vec_splat_bytes(places));
+    const vec_bytes first = vec_add_s16(constants->zero_byte, vec_upper_words(bits->x[0], bits->x[1]));
+    const vec_bytes last = vec_add_s16(constants->zero_byte, vec_upper_words(bits->x[2], bits->x[3]));
+    return vec_shuffle_bytes(vec_xor(vec_pack_u8(first, last), constants->inverted), vec_splat_bytes(places));
 }
 
 /* Whether a value may be too near an integer, or a component too large. The values that are not saturated are each, but
@@ -121,77 +119,36 @@ VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, c
                                 constants->largest);
 }
 
-VEC bool linear_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
-                     bool streaming)
+VEC bool linear_step(const linear_constants *constants, step_input in, unsigned char *out, bool streaming)
 {
     const linear_bits a = linear_bits_of(&constants->linear, in.a);
     const linear_bits b = linear_bits_of(&constants->linear, in.b);
-    vec_store(out, linear_bytes(positive_is_1, &a), streaming);
-    vec_store(out + 4 * LANES, linear_bytes(positive_is_1, &b), streaming);
+    vec_store(out, linear_bytes(constants, &a), streaming);
+    vec_store(out + 4 * LANES, linear_bytes(constants, &b), streaming);
     return is_undecided(constants, &a, &b);
 }
-
-/* Components on which the linear functions decide although is_undecided() would say otherwise: a symbol that is zero on
- * both axes gives 127 for b0 and b1 with either sign, which the linear functions give for components beside zero on one
- * side of it; one that is not finite has its bytes replaced. */
-typedef struct special_values {
-    vec_f32 components;
-    vec_pairs valid;
-} special_values;
-
-VEC special_values special_values_of(bool positive_is_1, vec_f32 components)
-{
-    special_values special;
-    /* Times zero, what is not finite is NaN. */
-    special.valid = vec_are_zeros(vec_mul(components, vec_splat(0.0f)));
-    const vec_f32 numbers = vec_keep_pairs(special.valid, components);
-    const vec_f32 beside_zero = vec_splat(positive_is_1 ? -LINEAR_BESIDE_ZERO : LINEAR_BESIDE_ZERO);
-    special.components = vec_choose_pairs(vec_are_zeros(numbers), beside_zero, numbers);
-    return special;
-}
-
-/* linear_step() with zeros and erasures, in a quarter as many operations more. */
-VEC bool special_step(const linear_constants *constants, bool positive_is_1, step_input in, unsigned char *out,
-                      bool streaming)
-{
-    const special_values special_a = special_values_of(positive_is_1, in.a);
-    const special_values special_b = special_values_of(positive_is_1, in.b);
-    const linear_bits a = linear_bits_of(&constants->linear, special_a.components);
-    const linear_bits b = linear_bits_of(&constants->linear, special_b.components);
-    const vec_bytes erasure = vec_splat_u8(127);
-    vec_store(out, vec_choose_pair_bytes(special_a.valid, linear_bytes(positive_is_1, &a), erasure), streaming);
-    vec_store(out + 4 * LANES, vec_choose_pair_bytes(special_b.valid, linear_bytes(positive_is_1, &b), erasure),
-              streaming);
-    return is_undecided(constants, &a, &b);
-}
-
-/* The paths to soft bits, the fastest first, which also is the one that decides about the fewest symbols. */
-typedef enum soft_path { PATH_LINEAR, PATH_SPECIAL, PATH_EXACT } soft_path;
 
 /* Steps by the linear functions; returns how many are undecided, and which. */
-VEC size_t linear_steps(soft_path path, bool positive_is_1, const softqam_params *params, symbol_reader reader,
-                        step_place at, prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
+VEC size_t linear_steps(const softqam_params *params, symbol_reader reader, step_place at, prefetch ahead,
+                        size_t n_steps, step_place *undecided, bool streaming)
 {
-    const linear_constants constants = load_linear(&params->soft_linear);
+    const linear_constants constants = load_linear(params);
     size_t n_undecided = 0;
     for (size_t k = 0; k < n_steps; k++) {
         prefetch_step(&ahead, at.in, LANES * reader.symbol_nbytes, streaming);
         undecided[n_undecided] = at;
-        const step_input in = read_step(reader, at.in);
-        n_undecided += path == PATH_LINEAR ? linear_step(&constants, positive_is_1, in, at.out, streaming)
-                                           : special_step(&constants, positive_is_1, in, at.out, streaming);
+        n_undecided += linear_step(&constants, read_step(reader, at.in), at.out, streaming);
         at.in += LANES * reader.symbol_nbytes;
         at.out += 8 * LANES;
     }
     return n_undecided;
 }
 
-/* The usual steps, with the format as a constant of theirs. */
-VEC size_t usual_steps(bool positive_is_1, const softqam_params *params, symbol_reader reader, step_place at,
-                       prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
+/* The same, with the format as a constant of theirs. */
+VEC size_t linear_steps_of_format(const softqam_params *params, symbol_reader reader, step_place at, prefetch ahead,
+                                  size_t n_steps, step_place *undecided, bool streaming)
 {
-#define STEPS_OF(reader)                                                                                               \
-    linear_steps(PATH_LINEAR, positive_is_1, params, reader, at, ahead, n_steps, undecided, streaming)
+#define STEPS_OF(reader) linear_steps(params, reader, at, ahead, n_steps, undecided, streaming)
     if (!reader.converts)
         return STEPS_OF(reader);
     switch (reader.format) {
@@ -209,35 +166,27 @@ VEC size_t usual_steps(bool positive_is_1, const softqam_params *params, symbol_
 }
 
 /* Symbols are taken in tiles of so many steps, which stay in the nearest cache: first all by the linear functions, then
- * again those steps that are undecided, so that no branch is mispredicted for a single step. Where so many of a tile's
- * steps are undecided that the next path is faster, the tile and those after it take that one. */
+ * again those steps that are undecided, so that no branch is mispredicted for a single step. Where most of a tile's
+ * steps are undecided, as of zeros, the tiles after it are not tried. */
 enum { TILE_STEPS = 64, SOFT_TILES_BEFORE_RETRY = 63 };
 
-typedef struct path_choice {
-    soft_path path;
-    unsigned n_tiles; /* that still take it */
-} path_choice;
-
-/* The steps of a tile; returns those that must be taken as arithmetic.h has it. */
-VEC size_t tile_steps(bool positive_is_1, const softqam_params *params, symbol_reader reader, path_choice *choice,
-                      step_place at, prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
+/* The steps of a tile; returns those that must be taken as arithmetic.h has it. n_exact: so many tiles are not tried.
+ */
+VEC size_t tile_steps(const softqam_params *params, symbol_reader reader, unsigned *n_exact, step_place at,
+                      prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
 {
-    while (choice->path < PATH_EXACT) {
-        size_t n;
-        if (choice->path == PATH_SPECIAL)
-            n = linear_steps(PATH_SPECIAL, positive_is_1, params, reader, at, ahead, n_steps, undecided, streaming);
-        else
-            n = usual_steps(positive_is_1, params, reader, at, ahead, n_steps, undecided, streaming);
-        if (n <= (choice->path == PATH_LINEAR ? n_steps / 8 : n_steps / 2))
-            return n;
-        *choice = (path_choice){choice->path + 1, SOFT_TILES_BEFORE_RETRY};
+    if (*n_exact == 0) {
+        const size_t n = linear_steps_of_format(params, reader, at, ahead, n_steps, undecided, streaming);
+        *n_exact = n > n_steps / 2 ? SOFT_TILES_BEFORE_RETRY : 0;
+        return n;
     }
+    --*n_exact;
     for (size_t k = 0; k < n_steps; k++)
         undecided[k] = (step_place){at.in + k * LANES * reader.symbol_nbytes, at.out + k * 8 * LANES};
     return n_steps;
 }
 
-VEC void soft_bit_loop(bool positive_is_1, const softqam_loop_call *call, bool streaming, bool converts)
+VEC void soft_bit_loop(const softqam_loop_call *call, bool streaming, bool converts)
 {
     const softqam_params *params = call->params;
     step_place at = {call->components, call->out};
@@ -246,11 +195,10 @@ VEC void soft_bit_loop(bool positive_is_1, const softqam_loop_call *call, bool s
     size_t n_steps = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
     step_place again[TILE_STEPS + 2];
     size_t n_again = 0;
-    path_choice choice = {PATH_LINEAR, 0};
+    unsigned n_exact = 0;
     while (n_steps > 0) {
         const size_t n = n_steps < TILE_STEPS ? n_steps : TILE_STEPS;
-        n_again += tile_steps(positive_is_1, params, reader, &choice, at, ahead, n, again + n_again, streaming);
-        choice = choice.n_tiles == 0 ? (path_choice){PATH_LINEAR, 0} : (path_choice){choice.path, choice.n_tiles - 1};
+        n_again += tile_steps(params, reader, &n_exact, at, ahead, n, again + n_again, streaming);
         /* An odd one waits for the next tile. */
         if (n_again > 1) {
             exact_steps(params, reader, again, n_again / 2 * 2, streaming);
@@ -275,18 +223,13 @@ VEC void soft_bit_loop(bool positive_is_1, const softqam_loop_call *call, bool s
     }
 }
 
-/* The sign, streaming and converting as constants of the loops: a branch at each store takes a tenth of the time. */
+/* Streaming and converting as constants of the loops: a branch at each store takes a tenth of the time. */
 VEC void soft_bit_loops(const softqam_loop_call *call, bool converts)
 {
-    const bool positive_is_1 = call->params->sign == SOFTQAM_SIGN_POSITIVE_IS_1;
-    if (positive_is_1 && call->streaming)
-        soft_bit_loop(true, call, true, converts);
-    else if (positive_is_1)
-        soft_bit_loop(true, call, false, converts);
-    else if (call->streaming)
-        soft_bit_loop(false, call, true, converts);
+    if (call->streaming)
+        soft_bit_loop(call, true, converts);
     else
-        soft_bit_loop(false, call, false, converts);
+        soft_bit_loop(call, false, converts);
 }
 
 /* A function of its own, because what it keeps on the stack would cost a short call of floats some nanoseconds. */
