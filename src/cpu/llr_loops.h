@@ -306,18 +306,17 @@ VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layou
 {
     const softqam_noise_kind kind = constants->noise_kind;
     const bool is_short = m <= 2 || (m == 4 && output == SOFTQAM_OUTPUT_S8), is_n0 = kind == SOFTQAM_GAINS_N0;
-    if (m <= 2 && kind == SOFTQAM_GAINS_N0)
-        return llr_tile(m, output, layout, SOFTQAM_GAINS_N0, false, false, constants, at, n_symbols);
+    /* So fast that they wait for the lines they write. */
+    const bool has_ahead = m == 1 && layout == SOFTQAM_LLRS_IN_PLANES;
     if (fuses_gains(m) && softqam_has_gains(kind))
         return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, false, constants,
                         at, n_symbols);
-    if (layout == SOFTQAM_LLRS_IN_PLANES && at.ahead_nbytes > 0)
-        return llr_tile(m, output, layout, kind, false, true, constants, at, n_symbols);
-    if (is_short && kind == SOFTQAM_NOISE_N0)
+    const bool is_frequent = is_short && !(has_ahead && at.ahead_nbytes > 0);
+    if (is_frequent && kind == SOFTQAM_NOISE_N0)
         return llr_tile(m, output, layout, SOFTQAM_NOISE_N0, false, false, constants, at, n_symbols);
-    if (is_short && kind == SOFTQAM_ONE_WEIGHT)
+    if (is_frequent && kind == SOFTQAM_ONE_WEIGHT)
         return llr_tile(m, output, layout, SOFTQAM_ONE_WEIGHT, false, false, constants, at, n_symbols);
-    return llr_tile(m, output, layout, kind, false, false, constants, at, n_symbols);
+    return llr_tile(m, output, layout, kind, false, has_ahead, constants, at, n_symbols);
 }
 
 /* `self` is the loop that this is. */
