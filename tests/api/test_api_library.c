@@ -141,7 +141,8 @@ HARNESS_TEST(test_messages_belong_to_threads)
 {
     softqam_demodulator_config config = api_config();
     config.llr_limit = 128;
-    api_assert_invalid(&config, "llr_limit");
+    softqam_demodulator *refused;
+    assert_int_equal(softqam_demodulator_create(&refused, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
     char mine[256] = {0}, theirs[2][256] = {{0}};
     strncpy(mine, softqam_error_message(), sizeof mine - 1);
     pthread_t thread;
@@ -166,6 +167,15 @@ static void assert_works_on_cpu(const softqam_context_config *config)
     api_assert_works(demodulator);
 }
 
+static void assert_unavailable(const softqam_context_config *config)
+{
+    int anything;
+    softqam_context *context = (softqam_context *)(void *)&anything;
+    assert_int_equal(softqam_context_create(&context, config), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    assert_null(context);
+    api_assert_one_line(softqam_error_message());
+}
+
 /* What a machine without a GPU, or a build without CUDA, must do. */
 HARNESS_TEST(test_cuda_unavailable)
 {
@@ -173,7 +183,7 @@ HARNESS_TEST(test_cuda_unavailable)
         skip();
     softqam_context_config config = api_context_config();
     config.backend = SOFTQAM_BACKEND_CUDA;
-    api_assert_context_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CUDA without a device");
+    assert_unavailable(&config);
     config.backend = SOFTQAM_BACKEND_AUTO;
     config.device = 0;
     assert_works_on_cpu(&config);
@@ -185,7 +195,7 @@ HARNESS_TEST(test_absent_device)
     softqam_context_config config = api_context_config();
     config.device = 100000;
     if (harness_backend() == SOFTQAM_BACKEND_CUDA) {
-        api_assert_context_refused(&config, SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "device 100000");
+        assert_unavailable(&config);
         return;
     }
     assert_works_on_cpu(&config);
