@@ -24,49 +24,45 @@ enum { LARGE_SYMBOLS = 300000, SMALL_SYMBOLS = 1000, N_FORMATS = 6, N_TIMED = 20
 
 /* Counting. */
 
-typedef struct block {
-    void *memory;
-    size_t nbytes;
-    bool pinned;
-} block;
-
 enum { MAX_BLOCKS = 1000 };
 
 static pthread_mutex_t counting_mutex = PTHREAD_MUTEX_INITIALIZER;
-static block blocks[MAX_BLOCKS];
-static long n_threads, n_streams;
-static size_t device_nbytes, pinned_nbytes;
+static struct {
+    void *memory;
+    size_t nbytes;
+    bool pinned;
+} blocks[MAX_BLOCKS];
+static atomic_long n_threads, n_streams;
 
 static void note_block(void *memory, size_t nbytes, bool pinned)
 {
     pthread_mutex_lock(&counting_mutex);
     size_t k = 0;
-    while (k < MAX_BLOCKS && blocks[k].memory)
+    while (k < MAX_BLOCKS - 1 && blocks[k].memory)
         k++;
-    if (k < MAX_BLOCKS) {
-        blocks[k] = (block){memory, nbytes, pinned};
-        *(pinned ? &pinned_nbytes : &device_nbytes) += nbytes;
-    }
+    blocks[k].memory = memory;
+    blocks[k].nbytes = nbytes;
+    blocks[k].pinned = pinned;
     pthread_mutex_unlock(&counting_mutex);
 }
 
 static void forget_block(const void *memory)
 {
     pthread_mutex_lock(&counting_mutex);
-    for (size_t k = 0; k < MAX_BLOCKS && memory; k++) {
-        if (blocks[k].memory == memory) {
-            *(blocks[k].pinned ? &pinned_nbytes : &device_nbytes) -= blocks[k].nbytes;
+    for (size_t k = 0; k < MAX_BLOCKS; k++)
+        if (blocks[k].memory == memory)
             blocks[k].memory = NULL;
-        }
-    }
     pthread_mutex_unlock(&counting_mutex);
 }
 
-static void add(long *count, long n)
+static size_t held(bool pinned)
 {
+    size_t nbytes = 0;
     pthread_mutex_lock(&counting_mutex);
-    *count += n;
+    for (size_t k = 0; k < MAX_BLOCKS; k++)
+        nbytes += blocks[k].memory && blocks[k].pinned == pinned ? blocks[k].nbytes : 0;
     pthread_mutex_unlock(&counting_mutex);
+    return nbytes;
 }
 
 #define WRAP(type, name, ...)                                                                                          \
@@ -105,26 +101,26 @@ WRAP(cudaError_t, cudaFreeHost, void *memory)
 WRAP(cudaError_t, cudaStreamCreateWithFlags, cudaStream_t *stream, unsigned flags)
 {
     const cudaError_t error = __real_cudaStreamCreateWithFlags(stream, flags);
-    add(&n_streams, error == cudaSuccess);
+    n_streams += error == cudaSuccess;
     return error;
 }
 
 WRAP(cudaError_t, cudaStreamDestroy, cudaStream_t stream)
 {
-    add(&n_streams, -1);
+    n_streams--;
     return __real_cudaStreamDestroy(stream);
 }
 
 WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
     const int error = __real_pthread_create(thread, attributes, start, argument);
-    add(&n_threads, error == 0);
+    n_threads += error == 0;
     return error;
 }
 
 WRAP(int, pthread_join, pthread_t thread, void **result)
 {
-    add(&n_threads, -1);
+    n_threads--;
     return __real_pthread_join(thread, result);
 }
 
@@ -140,8 +136,15 @@ static holdings holdings_now(void)
     size_t n_free = 0, n_total = 0;
     if (harness_backend() != SOFTQAM_BACKEND_CPU)
         assert_int_equal(cudaMemGetInfo(&n_free, &n_total), cudaSuccess);
-    return (holdings){n_threads,       n_streams, device_nbytes, pinned_nbytes, info.uordblks + info.hblkhd,
-                      n_total - n_free};
+    return (holdings){n_threads, n_streams, held(false), held(true), info.uordblks + info.hblkhd, n_total - n_free};
+}
+
+static void assert_no_more(const holdings *now, const holdings *before)
+{
+    assert_int_equal(now->threads, before->threads);
+    assert_int_equal(now->streams, before->streams);
+    assert_int_equal(now->device, before->device);
+    assert_int_equal(now->pinned, before->pinned);
 }
 
 static void print_holdings(const char *what, const holdings *h)
@@ -163,32 +166,20 @@ static const formats all_formats[N_FORMATS] = {
     {SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8},  {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8},
 };
 
-static softqam_context_config context_config(softqam_backend backend)
-{
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = backend;
-    config.n_threads = 4;
-    return config;
-}
-
 static softqam_context *create_context(softqam_backend backend)
 {
-    const harness_setup setup = {.context = context_config(backend)};
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = backend;
+    setup.context.n_threads = 4;
     return harness_create_context(&setup);
 }
 
 static softqam_demodulator *create_in(softqam_context *context, const formats *of)
 {
-    softqam_demodulator_config config;
-    softqam_demodulator_config_init(&config);
-    config.context = context;
-    config.input_format = of->input;
-    config.output_format = of->output;
-    config.noise = SOFTQAM_NOISE_PER_CALL;
-    softqam_demodulator *demodulator;
-    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
-    return demodulator;
+    harness_setup setup = harness_format_setup(of->output, SOFTQAM_NOISE_PER_CALL);
+    setup.demodulator.context = context;
+    setup.demodulator.input_format = of->input;
+    return harness_create(&setup);
 }
 
 /* Large and small, in pageable memory, which needs the most. */
@@ -248,7 +239,7 @@ HARNESS_TEST(test_six_hold_what_one_does)
         softqam_demodulator_destroy(demodulators[k]);
     softqam_context_destroy(context);
     const holdings none = holdings_now();
-    assert_true(none.threads == 0 && none.streams == 0 && none.device == 0 && none.pinned == 0);
+    assert_no_more(&none, &(holdings){0});
 }
 
 static int compare(const void *a, const void *b)
@@ -257,11 +248,13 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* After the first, each is made in less than 100 us, and holds a few KiB. */
+/* After the first, each is made in less than 100 us, and holds a few KiB; a context and its demodulators hold no
+ * threads and nothing of the device's before they are used. */
 HARNESS_TEST(test_made_quickly)
 {
     static softqam_demodulator *demodulators[N_TIMED];
     double seconds[N_TIMED];
+    const holdings nothing = holdings_now();
     scoped_context *context = create_context(harness_backend());
     scoped_demodulator *first = create_in(context, &all_formats[0]);
     const holdings before = holdings_now();
@@ -275,26 +268,11 @@ HARNESS_TEST(test_made_quickly)
     print_message("made in %.1f us, nine of ten in %.1f us, with %zu bytes each\n", 1e6 * seconds[N_TIMED / 2],
                   1e6 * seconds[N_TIMED * 9 / 10], (after.allocated - before.allocated) / N_TIMED);
     assert_true(seconds[N_TIMED / 2] < QUICK);
-    assert_int_equal(after.threads, before.threads);
-    assert_int_equal(after.device, before.device);
-    assert_int_equal(after.pinned, before.pinned);
+    assert_no_more(&after, &nothing);
+    assert_int_equal(after.device_in_use, nothing.device_in_use);
     assert_true(HARNESS_SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
     for (int k = 0; k < N_TIMED; k++)
         softqam_demodulator_destroy(demodulators[k]);
-}
-
-/* A context by itself: nothing of the device's, no threads. */
-HARNESS_TEST(test_context_holds_nothing)
-{
-    const holdings before = holdings_now();
-    scoped_context *context = create_context(harness_backend());
-    scoped_demodulator *demodulator = create_in(context, &all_formats[0]);
-    const holdings after = holdings_now();
-    assert_int_equal(after.threads, before.threads);
-    assert_int_equal(after.streams, before.streams);
-    assert_int_equal(after.device, before.device);
-    assert_int_equal(after.pinned, before.pinned);
-    assert_int_equal(after.device_in_use, before.device_in_use);
 }
 
 /* Calls on device memory, one large one and one of many segments. */
@@ -334,7 +312,7 @@ HARNESS_TEST(test_device_pointers_only)
                 assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
             use_on_device(demodulators[k], &all_formats[k], d_in, d_out);
             now = holdings_now();
-            assert_true(now.threads == 0 && now.streams == 0 && now.pinned == 0 && now.device == 0);
+            assert_no_more(&now, &(holdings){0});
         }
         assert_true(round == 0 || now.device_in_use <= before + MIB);
         for (int k = 0; k < N_FORMATS; k++)
