@@ -18,12 +18,12 @@ enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 
 enum { N_CB = 100, N_SENT = 24, N_FILLERS = 10 };
 
 typedef struct answers {
-    uint8_t *out[HARNESS_N_OUTPUT_FORMATS];
+    uint8_t out[HARNESS_N_OUTPUT_FORMATS][N_SYMBOLS * MAX_SYMBOL_NBYTES];
     float soft[HARNESS_N_OUTPUT_FORMATS][N_CB]; /* or as many values of another format */
 } answers;
 
-static float *symbols;
-static float *noise_var;
+static float symbols[2 * N_SYMBOLS], noise_var[N_SYMBOLS];
+static answers usual, got;
 
 /* Soft buffers with repetition and fillers that are subnormal; tiny LLRs, and none, are added to numbers that a
  * thread's modes would round elsewhere or flush. */
@@ -48,69 +48,45 @@ static void combine(const softqam_demodulator *demodulator, bool is_float, float
     }
 }
 
-static answers answer(void)
+static void answer(answers *self)
 {
-    answers self = {0};
+    memset(self, 0, sizeof *self);
     /* Whose threads begin in whatever this one is set to. */
     softqam_context_config context_config = api_context_config();
     context_config.n_threads = 2;
     scoped_context *context = api_create_context(&context_config);
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
-        softqam_demodulator_config config = api_config();
+        const bool is_u8 = format == SOFTQAM_OUTPUT_U8;
+        softqam_demodulator_config config = api_config_in(context);
         config.output_format = (softqam_output_format)format;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-        config.context = context;
         scoped_demodulator *demodulator = api_create(&config);
-        const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
-        harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
-        if (format != SOFTQAM_OUTPUT_U8)
-            combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self.soft[format]);
+        harness_demodulate_llrs(demodulator, symbols, is_u8 ? NULL : noise_var, N_SYMBOLS, self->out[format]);
+        if (!is_u8)
+            combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self->soft[format]);
     }
-    return self;
 }
-
-static void close_answers(answers *self)
-{
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
-        free(self->out[format]);
-}
-
-static answers usual;
 
 /* In the environment that a thread begins with. */
-static int open_usual(void **state)
+static int answer_usually(void **state)
 {
     (void)state;
-    symbols = harness_alloc(N_SYMBOLS * 2 * sizeof(float));
-    noise_var = harness_alloc(N_SYMBOLS * sizeof(float));
     harness_random random = harness_random_stream(STREAM_SYMBOLS);
     harness_fill_mixture(&random, N_SYMBOLS, symbols);
     random = harness_random_stream(STREAM_NOISE);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, N_SYMBOLS, noise_var);
-    usual = answer();
+    answer(&usual);
     return 0;
 }
 
-static int close_usual(void **state)
-{
-    (void)state;
-    close_answers(&usual);
-    free(noise_var);
-    free(symbols);
-    return 0;
-}
+#define TEST(name) HARNESS_TEST_WITH(name, answer_usually, NULL)
 
-#define TEST(name) HARNESS_TEST_WITH(name, open_usual, close_usual)
-
-static void assert_usual(answers *self, const char *what)
+static void assert_usual(const char *what)
 {
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         assert_true(harness_outputs_equal(what, (softqam_output_format)format, symbols, usual.out[format],
-                                          self->out[format], N_SYMBOLS));
-    }
-    assert_memory_equal(self->soft, usual.soft, sizeof usual.soft);
-    close_answers(self);
+                                          got.out[format], N_SYMBOLS));
+    assert_memory_equal(got.soft, usual.soft, sizeof usual.soft);
 }
 
 /* How the processor rounds, by what it does: fegetround() of x86-64 asks the x87 part. */
@@ -127,12 +103,12 @@ TEST(test_rounding_modes)
     for (size_t i = 0; i < HARNESS_COUNT(modes); i++) {
         fesetround(modes[i]);
         const unsigned before = rounding();
-        answers got = answer();
+        answer(&got);
         const unsigned after = rounding();
         fesetround(FE_TONEAREST);
         assert_int_not_equal(before, rounding());
         assert_int_equal(after, before);
-        assert_usual(&got, "another rounding mode");
+        assert_usual("another rounding mode");
     }
 }
 
@@ -143,11 +119,11 @@ TEST(test_flushed_subnormals)
     const unsigned flushing = 0x8040;
     const unsigned before = _mm_getcsr();
     _mm_setcsr(before | flushing);
-    answers got = answer();
+    answer(&got);
     const unsigned after = _mm_getcsr();
     _mm_setcsr(before);
     assert_int_equal(after & flushing, flushing);
-    assert_usual(&got, "flushed subnormals");
+    assert_usual("flushed subnormals");
 #else
     skip();
 #endif
@@ -183,12 +159,12 @@ TEST(test_traps)
     feclearexcept(FE_ALL_EXCEPT);
     if (feenableexcept(traps) < 0)
         skip();
-    answers got = answer();
+    answer(&got);
     const int after = fegetexcept();
     /* Flags of the call itself must not trap now. */
     fedisableexcept(FE_ALL_EXCEPT);
     assert_int_equal(after, traps);
-    assert_usual(&got, "trapping exceptions");
+    assert_usual("trapping exceptions");
 }
 
 /* Scales that no segment may have, as bits: NaNs, one of them signalling, and subnormal numbers, which are not 0. */
@@ -236,7 +212,7 @@ TEST(test_locale)
     }
     setlocale(LC_ALL, "C");
     setlocale(LC_ALL, "");
-    answers got = answer();
+    answer(&got);
     softqam_demodulator_config config = api_config();
     config.input_scale = -0.5F;
     softqam_demodulator *demodulator;
@@ -244,5 +220,5 @@ TEST(test_locale)
     setlocale(LC_ALL, "C");
     assert_int_equal(status, SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(softqam_error_message(), "-0,5"));
-    assert_usual(&got, "a locale with a decimal comma");
+    assert_usual("a locale with a decimal comma");
 }
