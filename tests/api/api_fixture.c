@@ -15,7 +15,6 @@ const float api_symbols[2 * API_SYMBOLS] = {2, 2, -2, 2, 2, -2, -2, -2};
 const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS] = {
     255, 255, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 };
-const float api_low_noise = 1e-6F;
 
 void api_assert_one_line(const char *message)
 {
@@ -24,13 +23,7 @@ void api_assert_one_line(const char *message)
     assert_null(strpbrk(message, "\r\n"));
 }
 
-void api_assert_works(const softqam_demodulator *demodulator)
-{
-    uint8_t out[sizeof api_soft_bits];
-    memset(out, API_OUT_BYTE, sizeof out);
-    harness_demodulate(demodulator, api_symbols, API_SYMBOLS, out);
-    assert_memory_equal(out, api_soft_bits, sizeof api_soft_bits);
-}
+void api_assert_works(const softqam_demodulator *demodulator) { api_assert_works_on(demodulator, API_SYMBOLS); }
 
 void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbols)
 {
@@ -80,12 +73,6 @@ softqam_demodulator *api_create(const softqam_demodulator_config *config)
     return demodulator;
 }
 
-softqam_demodulator *api_create_soft_bits(void)
-{
-    softqam_demodulator_config config = api_config();
-    return api_create(&config);
-}
-
 softqam_demodulator *api_create_in(softqam_context *context)
 {
     const softqam_demodulator_config config = api_config_in(context);
@@ -108,19 +95,6 @@ softqam_context *api_create_context(const softqam_context_config *config)
         fail_msg("softqam_context_create: %s: %s", softqam_status_string(status), softqam_error_message());
     assert_non_null(context);
     return context;
-}
-
-/* The LLRs of the symbols above have the signs of their soft bits. */
-void api_assert_llrs_work(const softqam_demodulator *demodulator, softqam_output_format format)
-{
-    uint8_t out[sizeof api_soft_bits * sizeof(float)];
-    size_t nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, 1) / HARNESS_SYMBOL_BITS;
-    const float noise_vars[API_SYMBOLS] = {api_low_noise, api_low_noise, api_low_noise, api_low_noise};
-    harness_demodulate_llrs(demodulator, api_symbols, noise_vars, API_SYMBOLS, out);
-    for (size_t i = 0; i < sizeof api_soft_bits; i++) {
-        /* The sign is the last byte's highest bit in every format. */
-        assert_int_equal(out[(i + 1) * nbytes - 1] >> 7, api_soft_bits[i] == 0);
-    }
 }
 
 softqam_demodulator_config api_llr_config(softqam_output_format format)

@@ -13,15 +13,13 @@
 
 extern const float api_symbols[2 * API_SYMBOLS];
 extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
-extern const float api_low_noise;
 
 /* A context on the backend under test, which all tests of a program share; a configuration on it for soft bits, which
- * take no noise; the same for LLRs, with one noise value a call; and a demodulator where a failure is the test's. */
+ * take no noise; the same for LLRs, with one noise value a call; a demodulator where a failure is the test's. */
 softqam_context *api_shared_context(void);
 softqam_demodulator_config api_config(void);
 softqam_demodulator_config api_llr_config(softqam_output_format format);
 softqam_demodulator *api_create(const softqam_demodulator_config *config);
-softqam_demodulator *api_create_soft_bits(void);
 
 /* Soft bits in any context; NULL: the default one. */
 softqam_demodulator_config api_config_in(softqam_context *context);
@@ -35,7 +33,6 @@ void api_assert_one_line(const char *message);
 void api_assert_works(const softqam_demodulator *demodulator);
 /* The same symbols over and over. */
 void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbols);
-void api_assert_llrs_work(const softqam_demodulator *demodulator, softqam_output_format format);
 
 /* A refusal of row number `row` of `what` says one line, of printable characters: what is expected, of which only the
  * beginning counts where it ends in two dots. */

@@ -125,7 +125,7 @@ HARNESS_TEST(test_messages_belong_to_threads)
     assert_string_not_equal(theirs[1], mine);
     assert_string_equal(softqam_error_message(), mine);
     /* It is the last failure's, so a success leaves it alone. */
-    scoped_demodulator *demodulator = api_create_soft_bits();
+    scoped_demodulator *demodulator = api_create_in(api_shared_context());
     api_assert_works(demodulator);
     assert_string_equal(softqam_error_message(), mine);
 }
