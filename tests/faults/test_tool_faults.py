@@ -87,6 +87,16 @@ class FaultTest(unittest.TestCase):
         self.put(files)
         return Outcome(program, arguments, self.work, stdin, at, kind)
 
+    def outcomes(self, program, arguments, files, stdin, kind, step=1):
+        """Of runs in which one call in `step` fails after the other, and of the one in which none is left."""
+        at, struck = 1, True
+        while struck:
+            outcome = self.run_once(program, arguments, files, stdin, at, kind)
+            struck = outcome.failed is not None
+            at += step
+            self.assertLess(at, MAX_POINTS * step)
+            yield outcome
+
     def check(self, outcome, good, before, kind, name):
         self.assertEqual(outcome.left, ["0", "0", "0"], outcome.report)
         if outcome.code == 0:
@@ -109,15 +119,11 @@ class FaultTest(unittest.TestCase):
         self.assertEqual(good.code, 0, good.err)
         functions = set()
         for kind in kinds:
-            struck, n_points, at = True, 0, 1
-            while struck:
-                outcome = self.run_once(program, arguments, files, stdin, at, kind)
+            n_points = -1  # in the last run none fails
+            for outcome in self.outcomes(program, arguments, files, stdin, kind, quick_step if QUICK else 1):
                 self.check(outcome, good, before, kind, name)
-                struck = outcome.failed is not None
                 functions.add(outcome.failed)
-                n_points += struck
-                at += quick_step if QUICK else 1
-                self.assertLess(n_points, MAX_POINTS)
+                n_points += 1
             print(f"{n_points} points of {kind}: {name} {' '.join(arguments)}", flush=True)
             if kind == "error":
                 self.assertGreater(n_points, 0)
@@ -176,11 +182,7 @@ class ToolFaults(FaultTest):
         stdin = self.symbols(1000)
         self.put({})
         # What has left by standard output cannot be taken back, so that only how the tool ends is looked at.
-        struck, at = True, 0
-        while struck:
-            at += 1
-            outcome = self.run_once(DEMOD, ["--backend", "cpu", "-", "-"], {}, stdin, at, "error")
-            struck = outcome.failed is not None
+        for outcome in self.outcomes(DEMOD, ["--backend", "cpu", "-", "-"], {}, stdin, "error"):
             self.assertEqual(outcome.left[:2], ["0", "0"], outcome.report)
             self.assertIn(outcome.code, (0, 1))
             self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report + outcome.err)
@@ -190,11 +192,8 @@ class ToolFaults(FaultTest):
     def test_help(self):
         for program in (DEMOD, GEN):
             for option in ("--help", "--version"):
-                struck, at, failures = True, 0, set()
-                while struck:
-                    at += 1
-                    outcome = self.run_once(program, [option], {}, b"", at, "error")
-                    struck = outcome.failed is not None
+                failures = set()
+                for outcome in self.outcomes(program, [option], {}, b"", "error"):
                     self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report)
                     failures |= {outcome.failed} if outcome.code else set()
                 self.assertEqual(failures, {"fputs", "fclose"})
@@ -288,12 +287,9 @@ class MpiFaults(FaultTest):
         good = self.run_once(MPIRUN, command, files, b"", 0, "error")
         self.assertEqual(good.code, 0, good.err)
         for kind in kinds:
-            struck, n_points, at = True, 0, 1
-            while struck:
-                outcome = self.run_once(MPIRUN, command, files, b"", at, kind)
-                struck = outcome.failed is not None
-                n_points += struck
-                at += step
+            n_points = -1
+            for outcome in self.outcomes(MPIRUN, command, files, b"", kind, step):
+                n_points += 1
                 outcome.left[2] = "0"
                 lines = outcome.err.splitlines(keepends=True)
                 outcome.err = "".join(line for line in lines if line.startswith("softqam-demod-mpi"))
