@@ -293,16 +293,16 @@ bool fake_cuda_reaches(const void *memory, size_t nbytes)
     return result;
 }
 
-size_t fake_cuda_live(void)
+fake_cuda_holdings fake_cuda_holds(void)
 {
-    lock();
-    size_t n = 0;
+    fake_cuda_holdings now = {0};
+    pthread_mutex_lock(&mutex);
     for (cudaStream_t stream = streams; stream; stream = stream->next)
-        n++;
+        now.streams++;
     for (const block *b = blocks; b; b = b->next)
-        n++;
-    unlock(cudaSuccess);
-    return n;
+        *(b->type == cudaMemoryTypeHost ? &now.pinned_nbytes : &now.device_nbytes) += b->nbytes;
+    pthread_mutex_unlock(&mutex);
+    return now;
 }
 
 static cudaError_t allocate(void **memory, size_t nbytes, enum cudaMemoryType type)

@@ -339,7 +339,8 @@ static holdings count_holdings(void)
     /* CUDA first, for it allocates when it is first asked. */
     holdings now = {0};
 #if defined(FAULTS_FAKE_CUDA)
-    now.cuda = fake_cuda_live();
+    const fake_cuda_holdings held = fake_cuda_holds();
+    now.cuda = held.streams + held.device_nbytes + held.pinned_nbytes;
 #elif defined(FAULTS_CUDA)
     size_t n_free = 0, n_total = 0;
     if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess)
