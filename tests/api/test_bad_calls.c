@@ -290,22 +290,20 @@ HARNESS_TEST(test_every_overlap)
 /* Counts whose bytes overflow size_t, wrap to something small, or exceed PTRDIFF_MAX, in every format. */
 HARNESS_TEST(test_overflowing_counts)
 {
-    static const size_t counts[] = {
-        SIZE_MAX,
-        SIZE_MAX - 1,
-        SIZE_MAX / 2,
-        SIZE_MAX / 2 + 1,
-        SIZE_MAX / 4 + 1,
-        SIZE_MAX / 8,
-        SIZE_MAX / 8 + 1,
-        SIZE_MAX / 8 + 5,
-        SIZE_MAX / 16 + 1,
-        (size_t)PTRDIFF_MAX,
-        (size_t)PTRDIFF_MAX + 1,
-        PTRDIFF_MAX / 2 + 1,
-        PTRDIFF_MAX / 4 + 1,
-        PTRDIFF_MAX / 8 + 1,
-    };
+    static const size_t counts[] = {SIZE_MAX,
+                                    SIZE_MAX - 1,
+                                    SIZE_MAX / 2,
+                                    SIZE_MAX / 2 + 1,
+                                    SIZE_MAX / 4 + 1,
+                                    SIZE_MAX / 8,
+                                    SIZE_MAX / 8 + 1,
+                                    SIZE_MAX / 8 + 5,
+                                    SIZE_MAX / 16 + 1,
+                                    (size_t)PTRDIFF_MAX,
+                                    (size_t)PTRDIFF_MAX + 1,
+                                    PTRDIFF_MAX / 2 + 1,
+                                    PTRDIFF_MAX / 4 + 1,
+                                    PTRDIFF_MAX / 8 + 1};
     for (unsigned k = 0; k < HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
         softqam_demodulator_config config = api_llr_config((softqam_output_format)(k / HARNESS_N_INPUT_FORMATS));
         config.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);

@@ -180,6 +180,7 @@ typedef struct crowd {
     atomic_uint n_ready, n_done;
     atomic_bool go, over;
     atomic_bool failed;
+    unsigned n_callers;
     size_t n_calls;
     size_t stack_nbytes; /* 0: the usual */
     bool without_system_calls;
@@ -209,35 +210,35 @@ static void *call_in_crowd(void *argument)
     return NULL;
 }
 
-static void run_crowd(crowd *self, unsigned n_callers, pthread_t *threads)
+static void run_crowd(crowd *self, pthread_t *threads)
 {
     pthread_attr_t attributes;
     assert_int_equal(pthread_attr_init(&attributes), 0);
     if (self->stack_nbytes > 0)
         assert_int_equal(pthread_attr_setstacksize(&attributes, self->stack_nbytes), 0);
-    for (unsigned k = 0; k < n_callers; k++)
+    for (unsigned k = 0; k < self->n_callers; k++)
         assert_int_equal(pthread_create(&threads[k], &attributes, call_in_crowd, self), 0);
     pthread_attr_destroy(&attributes);
-    while (atomic_load(&self->n_ready) < n_callers)
+    while (atomic_load(&self->n_ready) < self->n_callers)
         sched_yield();
     start_counting();
     atomic_store(&self->go, true);
-    while (atomic_load(&self->n_done) < n_callers)
+    while (atomic_load(&self->n_done) < self->n_callers)
         sched_yield();
     stop_counting();
     atomic_store(&self->over, true);
 }
 
-static void join_crowd(crowd *self, unsigned n_callers, const pthread_t *threads)
+static void join_crowd(crowd *self, const pthread_t *threads)
 {
-    for (unsigned k = 0; k < n_callers; k++)
+    for (unsigned k = 0; k < self->n_callers; k++)
         assert_int_equal(pthread_join(threads[k], NULL), 0);
     assert_false(atomic_load(&self->failed));
 }
 
-static void open_crowd(crowd *self, softqam_context *context, size_t n_symbols, size_t n_calls)
+static void open_crowd(crowd *self, softqam_context *context, unsigned n_callers, size_t n_symbols, size_t n_calls)
 {
-    *self = (crowd){.n_calls = n_calls};
+    *self = (crowd){.n_callers = n_callers, .n_calls = n_calls};
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         self->works[format] = open_work(context, (softqam_output_format)format, n_symbols);
 }
@@ -277,13 +278,13 @@ static void check_calls(unsigned n_callers, size_t n_symbols, size_t n_calls, co
     crowd self;
     pthread_t threads[N_CALLERS];
     scoped_context *context = open_context(under->n_threads);
-    open_crowd(&self, context, n_symbols, n_calls);
+    open_crowd(&self, context, n_callers, n_symbols, n_calls);
     self.stack_nbytes = under->stack_nbytes;
     if (under->prepares)
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    run_crowd(&self, n_callers, threads);
+    run_crowd(&self, threads);
     assert_none_but(under->allowed, under->prepares ? "prepared calls" : "calls");
-    join_crowd(&self, n_callers, threads);
+    join_crowd(&self, threads);
     close_crowd(&self);
 }
 
@@ -361,24 +362,11 @@ static int make_system_call(void *argument)
     return getppid() > 0 ? QUIET : WRONG_BYTES;
 }
 
-static int call_alone(void *argument)
-{
-    const work *self = argument;
-    uint8_t *out = harness_alloc(self->out_nbytes);
-    memset(out, 0x80, self->out_nbytes); /* the kernel gives it memory now */
-    if (!forbid_system_calls())
-        return NO_SECCOMP;
-    for (int k = 0; k < 3; k++)
-        if (!call_in_all_ways(self, out))
-            return WRONG_BYTES;
-    return QUIET;
-}
-
 static int call_in_many_threads(void *argument)
 {
     pthread_t threads[N_CALLERS];
     crowd *self = argument;
-    run_crowd(self, N_CALLERS, threads);
+    run_crowd(self, threads);
     return atomic_load(&self->failed) ? WRONG_BYTES : QUIET;
 }
 
@@ -397,29 +385,25 @@ static void require_seccomp(void)
     assert_int_equal(status, CALLED_THE_SYSTEM);
 }
 
-HARNESS_TEST(test_one_thread_makes_no_system_call)
+static void check_no_system_calls(unsigned n_callers, size_t n_symbols, size_t n_calls)
 {
     require_seccomp();
     SCOPED(close_crowd) crowd self;
     scoped_context *context = open_context(1);
-    open_crowd(&self, context, N_SYMBOLS, N_CALLS / 10);
+    open_crowd(&self, context, n_callers, n_symbols, n_calls);
     self.without_system_calls = true;
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
-        assert_int_equal(status_without_system_calls(call_alone, &self.works[format]), QUIET);
     assert_int_equal(status_without_system_calls(call_in_many_threads, &self), QUIET);
 }
+
+HARNESS_TEST(test_one_thread_makes_no_system_call) { check_no_system_calls(N_CALLERS, N_SYMBOLS, N_CALLS / 10); }
 
 /* Large enough to be stored past the caches. */
 HARNESS_TEST(test_large_calls_make_no_system_call)
 {
-    require_seccomp();
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    scoped_context *context = open_context(1);
-    SCOPED(close_work) work self = open_work(context, SOFTQAM_OUTPUT_F32, LARGE_SYMBOLS * 4);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    assert_int_equal(status_without_system_calls(call_alone, &self), QUIET);
+    check_no_system_calls(HARNESS_N_OUTPUT_FORMATS, LARGE_SYMBOLS * 4, 3);
 }
 
 HARNESS_TEST(test_calls_need_little_stack)
