@@ -67,44 +67,33 @@ static int last_cpu(const cpu_set_t *set)
     return cpu;
 }
 
-/* None by create, by a small call or by what else there is to prepare; then all at once; and none after the end. */
+/* None by create, by a small call or by what else there is to prepare; then all at once, where there are several; and
+ * none after the end. */
 HARNESS_TEST(test_started_when_needed)
 {
-    const softqam_context_config config = cpu_config();
-    for (int prepared = 0; prepared < 2; prepared++) {
-        const task_list before = tasks_now();
+    softqam_context_config config = cpu_config();
+    for (int k = 0; k < 4; k++) {
+        config.n_threads = k < 2 ? N_THREADS : 1;
+        const size_t without = tasks_now().n, with = without + config.n_threads - 1;
         softqam_context *context = api_create_context(&config);
         softqam_demodulator *demodulator = api_create_in(context);
         api_assert_works_on(demodulator, 1000);
         const unsigned all_else = SOFTQAM_PREPARE_ALL & ~(unsigned)SOFTQAM_PREPARE_THREADS;
         assert_int_equal(softqam_context_prepare(context, all_else), SOFTQAM_OK);
-        assert_int_equal(tasks_count(before.n), before.n);
-        if (prepared)
+        assert_int_equal(tasks_count(without), without);
+        if (k % 2)
             assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
         else
             api_assert_works_on(demodulator, LARGE_SYMBOLS);
-        assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
+        assert_int_equal(tasks_count(with), with);
         api_assert_works_on(demodulator, LARGE_SYMBOLS);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-        assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
+        assert_int_equal(tasks_count(with), with);
         softqam_context_destroy(context);
-        assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
+        assert_int_equal(tasks_count(with), with);
         softqam_demodulator_destroy(demodulator);
-        assert_int_equal(tasks_count(before.n), before.n);
+        assert_int_equal(tasks_count(without), without);
     }
-}
-
-/* A context of one thread has none of its own, whatever is asked of it. */
-HARNESS_TEST(test_one_thread_has_none)
-{
-    softqam_context_config config = cpu_config();
-    config.n_threads = 1;
-    const task_list before = tasks_now();
-    scoped_context *context = api_create_context(&config);
-    scoped_demodulator *demodulator = api_create_in(context);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    api_assert_works_on(demodulator, LARGE_SYMBOLS);
-    assert_int_equal(tasks_count(before.n), before.n);
 }
 
 static void check_affinity(const task_list *tasks, int n, const cpu_set_t *expected)
