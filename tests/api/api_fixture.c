@@ -55,11 +55,8 @@ softqam_demodulator_config api_config(void) { return api_config_in(api_shared_co
 
 softqam_demodulator_config api_config_in(softqam_context *context)
 {
-    softqam_demodulator_config config;
-    softqam_demodulator_config_init(&config);
+    softqam_demodulator_config config = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL).demodulator;
     config.context = context;
-    config.output_format = SOFTQAM_OUTPUT_U8;
-    config.noise = SOFTQAM_NOISE_PER_CALL;
     return config;
 }
 
@@ -79,22 +76,11 @@ softqam_demodulator *api_create_in(softqam_context *context)
     return api_create(&config);
 }
 
-softqam_context_config api_context_config(void)
-{
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = harness_backend();
-    return config;
-}
+softqam_context_config api_context_config(void) { return harness_default_setup().context; }
 
 softqam_context *api_create_context(const softqam_context_config *config)
 {
-    softqam_context *context = NULL;
-    const softqam_status status = softqam_context_create(&context, config);
-    if (status != SOFTQAM_OK)
-        fail_msg("softqam_context_create: %s: %s", softqam_status_string(status), softqam_error_message());
-    assert_non_null(context);
-    return context;
+    return harness_create_context(&(harness_setup){.context = *config});
 }
 
 softqam_demodulator_config api_llr_config(softqam_output_format format)

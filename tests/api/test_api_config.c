@@ -43,7 +43,8 @@ HARNESS_TEST(test_null_config)
 {
     scoped_demodulator *by_default = api_create(NULL);
     assert_llrs_work(by_default, SOFTQAM_OUTPUT_S8);
-    scoped_context *context = api_create_context(NULL);
+    scoped_context *context = NULL;
+    assert_int_equal(softqam_context_create(&context, NULL), SOFTQAM_OK);
     scoped_demodulator *demodulator = api_create_in(context);
     api_assert_works(demodulator);
 }
