@@ -20,6 +20,7 @@ enum { N_CB = 100, N_SENT = 24, N_FILLERS = 10 };
 typedef struct answers {
     uint8_t out[HARNESS_N_OUTPUT_FORMATS][N_SYMBOLS * MAX_SYMBOL_NBYTES];
     float soft[HARNESS_N_OUTPUT_FORMATS][N_CB]; /* or as many values of another format */
+    int8_t scaled[HARNESS_SYMBOL_BITS];
 } answers;
 
 static float symbols[2 * N_SYMBOLS], noise_var[N_SYMBOLS];
@@ -48,6 +49,36 @@ static void combine(const softqam_demodulator *demodulator, bool is_float, float
     }
 }
 
+/* Scales that no segment may have, as bits: NaNs, one of them signalling, and subnormal numbers, which are not 0. */
+static void check_refused_scales(const softqam_demodulator *demodulator)
+{
+    static const struct {
+        uint32_t input_scale, llr_scale;
+    } rows[] = {{0x7fc00000, 0}, {0x7fa00000, 0}, {0x800116c2, 0}, {0, 0x7fc00000}, {0, 0x7fa00000}, {0, 0x000116c2}};
+    static const float one_noise = 1;
+    uint8_t out[MAX_SYMBOL_NBYTES];
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_segment segment = {
+            .n_symbols = 1, .out = out, .layers = {{.symbols = symbols, .noise_var = &one_noise}}};
+        memcpy(&segment.input_scale, &rows[k].input_scale, sizeof segment.input_scale);
+        memcpy(&segment.llr_scale, &rows[k].llr_scale, sizeof segment.llr_scale);
+        if (softqam_demodulate_segments(demodulator, &segment, 1) != SOFTQAM_ERROR_INVALID_ARGUMENT)
+            fail_msg("row %zu is not refused", k);
+    }
+}
+
+/* A scale that is subnormal, and is not 0. */
+static void scale(softqam_context *context, int8_t *out)
+{
+    static const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F;
+    softqam_demodulator_config config = api_config_in(context);
+    config.output_format = SOFTQAM_OUTPUT_S8;
+    config.input_scale = 1e-40F;
+    scoped_demodulator *demodulator = api_create(&config);
+    harness_demodulate_llrs(demodulator, symbol, &variance, 1, out);
+    check_refused_scales(demodulator);
+}
+
 static void answer(answers *self)
 {
     memset(self, 0, sizeof *self);
@@ -65,6 +96,7 @@ static void answer(answers *self)
         if (!is_u8)
             combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self->soft[format]);
     }
+    scale(context, self->scaled);
 }
 
 /* In the environment that a thread begins with. */
@@ -87,6 +119,7 @@ static void assert_usual(const char *what)
         assert_true(harness_outputs_equal(what, (softqam_output_format)format, symbols, usual.out[format],
                                           got.out[format], N_SYMBOLS));
     assert_memory_equal(got.soft, usual.soft, sizeof usual.soft);
+    assert_memory_equal(got.scaled, usual.scaled, sizeof usual.scaled);
 }
 
 /* How the processor rounds, by what it does: fegetround() of x86-64 asks the x87 part. */
@@ -129,27 +162,6 @@ TEST(test_flushed_subnormals)
 #endif
 }
 
-/* The same of operands that are subnormal, which only x86 tells. */
-HARNESS_TEST(test_subnormal_traps)
-{
-#if defined(__x86_64__)
-    const unsigned before = _mm_getcsr();
-    softqam_demodulator_config config = api_config();
-    config.output_format = SOFTQAM_OUTPUT_S8;
-    config.input_scale = 1e-40F;
-    const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F;
-    int8_t out[HARNESS_MAX_SYMBOL_BITS];
-    _mm_setcsr(before & ~(unsigned)(_MM_EXCEPT_MASK | _MM_MASK_MASK));
-    softqam_demodulator *demodulator = api_create(&config);
-    const softqam_status status = softqam_demodulate(demodulator, symbol, &variance, 1, out);
-    _mm_setcsr(before);
-    assert_int_equal(status, SOFTQAM_OK);
-    softqam_demodulator_destroy(demodulator);
-#else
-    skip();
-#endif
-}
-
 /* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
 TEST(test_traps)
 {
@@ -159,48 +171,20 @@ TEST(test_traps)
     feclearexcept(FE_ALL_EXCEPT);
     if (feenableexcept(traps) < 0)
         skip();
+#if defined(__x86_64__)
+    /* Operands that are subnormal too, which only x86 tells. */
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before & ~(unsigned)(_MM_EXCEPT_MASK | _MM_MASK_MASK));
+#endif
     answer(&got);
     const int after = fegetexcept();
+#if defined(__x86_64__)
+    _mm_setcsr(before);
+#endif
     /* Flags of the call itself must not trap now. */
     fedisableexcept(FE_ALL_EXCEPT);
     assert_int_equal(after, traps);
     assert_usual("trapping exceptions");
-}
-
-/* Scales that no segment may have, as bits: NaNs, one of them signalling, and subnormal numbers, which are not 0. */
-static void check_refused_scales(softqam_demodulator *demodulator)
-{
-    static const struct {
-        uint32_t input_scale, llr_scale;
-    } rows[] = {{0x7fc00000, 0}, {0x7fa00000, 0}, {0x800116c2, 0}, {0, 0x7fc00000}, {0, 0x7fa00000}, {0, 0x000116c2}};
-    static const float one_noise = 1;
-    uint8_t out[MAX_SYMBOL_NBYTES];
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_segment segment = {
-            .n_symbols = 1, .out = out, .layers = {{.symbols = symbols, .noise_var = &one_noise}}};
-        memcpy(&segment.input_scale, &rows[k].input_scale, sizeof segment.input_scale);
-        memcpy(&segment.llr_scale, &rows[k].llr_scale, sizeof segment.llr_scale);
-        if (softqam_demodulate_segments(demodulator, &segment, 1) != SOFTQAM_ERROR_INVALID_ARGUMENT)
-            fail_msg("row %zu is not refused", k);
-    }
-}
-
-TEST(test_scales_of_segments)
-{
-    softqam_demodulator_config config = api_config();
-    config.output_format = SOFTQAM_OUTPUT_S8;
-    scoped_demodulator *demodulator = api_create(&config);
-    check_refused_scales(demodulator);
-    feclearexcept(FE_ALL_EXCEPT);
-    feenableexcept(FE_ALL_EXCEPT);
-    check_refused_scales(demodulator);
-    fedisableexcept(FE_ALL_EXCEPT);
-#if defined(__x86_64__)
-    const unsigned before = _mm_getcsr();
-    _mm_setcsr(before | 0x8040);
-    check_refused_scales(demodulator);
-    _mm_setcsr(before);
-#endif
 }
 
 /* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */
