@@ -10,6 +10,35 @@
 
 #include "api_fixture.h"
 
+/* Whether the driver's library is in this process. */
+static bool driver_is_loaded(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    bool found = false;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps))
+        found = strstr(line, "/libcuda.so") != NULL;
+    fclose(maps);
+    return found;
+}
+
+/* The CPU's backend never opens the driver, nor does AUTO for small calls. Before all other tests. */
+HARNESS_TEST(test_driver_is_not_opened)
+{
+    if (driver_is_loaded() || harness_backend() == SOFTQAM_BACKEND_CUDA)
+        skip();
+    softqam_context_config config = api_context_config();
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
+    api_assert_works(demodulator);
+    assert_int_equal(softqam_context_prepare(context, config.backend == SOFTQAM_BACKEND_CPU ? SOFTQAM_PREPARE_ALL
+                                                                                            : SOFTQAM_PREPARE_THREADS),
+                     SOFTQAM_OK);
+    api_assert_works(demodulator);
+    assert_false(driver_is_loaded());
+}
+
 /* Of every size, and longer than its context. */
 HARNESS_TEST(test_host_memory)
 {
@@ -147,58 +176,21 @@ static void assert_unavailable(const softqam_context_config *config)
     api_assert_one_line(softqam_error_message());
 }
 
-/* What a machine without a GPU, or a build without CUDA, must do. */
-HARNESS_TEST(test_cuda_unavailable)
+/* Of AUTO, a device that there is not is one more GPU that is not usable; so is device 0 without a GPU, or without CUDA
+ * in the build. */
+HARNESS_TEST(test_absent_devices)
 {
-    if (harness_cuda_is_usable())
-        skip();
+    static const int devices[] = {100000, 0};
     softqam_context_config config = api_context_config();
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    assert_unavailable(&config);
-    config.backend = SOFTQAM_BACKEND_AUTO;
-    config.device = 0;
-    assert_works_on_cpu(&config);
-}
-
-/* Of AUTO, a device that there is not is one more GPU that is not usable. */
-HARNESS_TEST(test_absent_device)
-{
-    softqam_context_config config = api_context_config();
-    config.device = 100000;
-    if (harness_backend() == SOFTQAM_BACKEND_CUDA) {
+    for (int k = 0; k < (harness_cuda_is_usable() ? 1 : 2); k++) {
+        config.device = devices[k];
+        config.backend = SOFTQAM_BACKEND_CUDA;
         assert_unavailable(&config);
-        return;
+        config.backend = SOFTQAM_BACKEND_AUTO;
+        assert_works_on_cpu(&config);
+        config.backend = SOFTQAM_BACKEND_CPU;
+        assert_works_on_cpu(&config);
     }
-    assert_works_on_cpu(&config);
-}
-
-/* Whether the driver's library is in this process. */
-static bool driver_is_loaded(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[4096];
-    bool found = false;
-    assert_non_null(maps);
-    while (!found && fgets(line, sizeof line, maps))
-        found = strstr(line, "/libcuda.so") != NULL;
-    fclose(maps);
-    return found;
-}
-
-/* The CPU's backend never opens the driver, nor does AUTO for small calls. Before all other tests. */
-HARNESS_TEST(test_driver_is_not_opened)
-{
-    if (driver_is_loaded() || harness_backend() == SOFTQAM_BACKEND_CUDA)
-        skip();
-    softqam_context_config config = api_context_config();
-    scoped_context *context = api_create_context(&config);
-    scoped_demodulator *demodulator = api_create_in(context);
-    api_assert_works(demodulator);
-    assert_int_equal(softqam_context_prepare(context, config.backend == SOFTQAM_BACKEND_CPU ? SOFTQAM_PREPARE_ALL
-                                                                                            : SOFTQAM_PREPARE_THREADS),
-                     SOFTQAM_OK);
-    api_assert_works(demodulator);
-    assert_false(driver_is_loaded());
 }
 
 /* A signal to the process that the caller's threads block waits for them, and for none of the library's. */
