@@ -59,7 +59,6 @@ typedef struct worker {
     float noise_var[MAX_SYMBOLS];
     uint8_t out[MAX_SYMBOLS * MAX_OUT_NBYTES];
     uint8_t expected[MAX_SYMBOLS * MAX_OUT_NBYTES];
-    uint8_t side_by_side[MAX_SYMBOLS * MAX_IN_NBYTES]; /* the symbols of segments without their strides */
 } worker;
 
 static worker workers[N_THREADS];
@@ -80,6 +79,8 @@ static softqam_context_config random_context_config(worker *self)
     softqam_context_config_init(&config);
     config.backend = backends[below(self, self->load->have_cuda ? 3 : 2)];
     config.n_threads = 1 + (unsigned)below(self, 3);
+    if (below(self, 2))
+        config.cpu_variant = "portable"; /* whose calls threads share from fewer symbols on */
     config.n_streams = 1 + (unsigned)below(self, 4);
     config.chunk_symbols = 500 + random_size(self, 20000);
     return config;
@@ -198,34 +199,23 @@ static void call_segments(worker *self, const softqam_demodulator_config *config
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
     const size_t out_nbytes = harness_output_nbytes(config->output_format, 1);
     const size_t n_segments = below(self, MAX_SEGMENTS + 1);
-    softqam_segment segments[MAX_SEGMENTS] = {{0}};
+    const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8;
+    softqam_segment segments[MAX_SEGMENTS], expected[MAX_SEGMENTS];
     size_t total = 0, used = 0;
     fill_symbols(self, config, MAX_SYMBOLS);
-    softqam_status status = SOFTQAM_OK;
     for (size_t k = 0; k < n_segments; k++) {
-        const size_t stride = 1 + below(self, 3);
+        const size_t stride = 1 + below(self, 3), noise_stride = below(self, 2) * stride;
         const size_t n = random_size(self, (MAX_SYMBOLS - used) / stride / MAX_SEGMENTS);
-        softqam_segment *segment = &segments[k];
-        segment->n_symbols = n;
-        segment->out = self->out + total * out_nbytes;
-        segment->symbol_stride = stride;
-        segment->layers[0].symbols = self->in + used * in_nbytes;
-        segment->input_scale = below(self, 2) ? ldexpf(1, -(int)below(self, 16)) : 0;
-        if (config->output_format != SOFTQAM_OUTPUT_U8) {
-            segment->layers[0].noise_var = self->noise_var + used;
-            segment->noise_stride = below(self, 2) * stride;
-        }
-        for (size_t i = 0; i < n; i++)
-            memcpy(self->side_by_side + i * in_nbytes, self->in + (used + i * stride) * in_nbytes, in_nbytes);
-        softqam_segment plain = *segment;
-        plain.layers[0].symbols = self->side_by_side;
-        plain.symbol_stride = 1;
-        plain.out = self->expected + total * out_nbytes;
-        if (status == SOFTQAM_OK)
-            status = softqam_demodulate_segments(definition, &plain, 1);
+        segments[k] = harness_segment(self->in + used * in_nbytes, is_u8 ? NULL : self->noise_var + used, noise_stride,
+                                      n, self->out + total * out_nbytes);
+        segments[k].symbol_stride = stride;
+        segments[k].input_scale = below(self, 2) ? ldexpf(1, -(int)below(self, 16)) : 0;
+        expected[k] = segments[k];
+        expected[k].out = self->expected + total * out_nbytes;
         total += n;
         used += n * stride;
     }
+    softqam_status status = softqam_demodulate_segments(definition, expected, n_segments);
     harness_poison(self->out, self->expected, total * out_nbytes);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate_segments(demodulator, segments, n_segments);
