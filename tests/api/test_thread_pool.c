@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread pool by itself: every part once, and callers that find it busy do their parts alone. */
+/* The thread pool by itself: every part once, and callers that find it busy do their parts alone. test_load.c has many
+ * callers at once. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -8,7 +9,7 @@
 #include "harness.h"
 #include "thread_pool.h"
 
-enum { MAX_PARTS = 200, N_CALLERS = 6, N_ROUNDS = 200 };
+enum { MAX_PARTS = 200 };
 
 static softqam_pool *open_pool(unsigned n_threads)
 {
@@ -142,44 +143,5 @@ HARNESS_TEST(test_jobs_within_jobs)
         assert_true(each_part_once(&jobs[k]));
         assert_int_equal(jobs[k].n_by_others, 0);
     }
-    softqam_pool_destroy(pool);
-}
-
-/* Many callers at once, with jobs of all sizes. */
-typedef struct caller {
-    softqam_pool *pool;
-    unsigned number;
-    bool failed;
-    int n_helped; /* jobs that other threads had a part in */
-} caller;
-
-static void *call_often(void *argument)
-{
-    caller *self = argument;
-    for (size_t round = 0; round < N_ROUNDS; round++) {
-        job now = {.pool = self->pool, .n_parts = (round * 7 + self->number * 31) % MAX_PARTS};
-        run(&now);
-        self->failed = self->failed || !each_part_once(&now);
-        self->n_helped += now.n_by_others > 0;
-    }
-    return NULL;
-}
-
-HARNESS_TEST(test_many_callers)
-{
-    softqam_pool *pool = open_pool(4);
-    caller callers[N_CALLERS];
-    pthread_t threads[N_CALLERS];
-    int n_helped = 0;
-    for (unsigned k = 0; k < N_CALLERS; k++) {
-        callers[k] = (caller){.pool = pool, .number = k};
-        assert_int_equal(pthread_create(&threads[k], NULL, call_often, &callers[k]), 0);
-    }
-    for (unsigned k = 0; k < N_CALLERS; k++) {
-        assert_int_equal(pthread_join(threads[k], NULL), 0);
-        assert_false(callers[k].failed);
-        n_helped += callers[k].n_helped;
-    }
-    print_message("%d of %d jobs were helped with\n", n_helped, N_CALLERS * N_ROUNDS);
     softqam_pool_destroy(pool);
 }
