@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any codeword: its code blocks, its soft buffers, and what comes to them; codewords of grants. */
+/* Any codeword: its code blocks, its soft buffers, and what comes to them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,85 +385,4 @@ void use_codeword(source *self, const softqam_demodulator *demodulator, const so
         require_no_cut(&c, demodulator);
     free(c.pointers);
     free_piece(&c.range);
-}
-
-static softqam_ldpc_grant take_grant(source *self)
-{
-    const uint8_t how = take_byte(self), wrong = take_byte(self);
-    softqam_ldpc_grant grant = {0};
-    grant.bits_per_symbol = 2U * (1 + how % 5);
-    grant.n_layers = 1 + how / 5 % 4;
-    grant.n_bits = (uint64_t)grant.bits_per_symbol * grant.n_layers * (1 + take_below(self, UINT16_MAX));
-    take(self, &grant.tb_size, wrong & 1 ? 4 : wrong & 2 ? 1 : 2);
-    grant.base_graph = take_byte(self) % 3;
-    if (grant.base_graph == 0)
-        grant.code_rate = (float)(1 + take_below(self, 1023));
-    grant.rv = take_byte(self) % 4;
-    if (how >= 128)
-        grant.tbs_lbrm = 1 + take_below(self, UINT16_MAX);
-    if (how >= 192)
-        grant.n_ref = take_below(self, 2 + take_below(self, 30000));
-    uint32_t *const words[] = {&grant.bits_per_symbol, &grant.n_layers, &grant.base_graph, &grant.rv,
-                               &grant.tbs_lbrm,        &grant.n_ref};
-    if (wrong >= 240)
-        take(self, words[wrong % 6], sizeof *words[0]);
-    if (wrong % 16 == 15)
-        take(self, &grant.code_rate, sizeof grant.code_rate);
-    if (wrong % 32 == 30)
-        take(self, &grant.n_bits, sizeof grant.n_bits);
-    if (wrong % 64 == 28)
-        grant.reserved[take_byte(self) % 4] = take_byte(self);
-    return grant;
-}
-
-/* Clause 5.2.2: how many code blocks a transport block has; 0 where they are not all as long, or too many. */
-static uint64_t count_blocks(const softqam_ldpc_grant *grant)
-{
-    const double A = grant->tb_size, R = (double)grant->code_rate / 1024;
-    const bool is_second =
-        grant->base_graph == 0 ? A <= 292 || (A <= 3824 && R <= 0.67) || R <= 0.25 : grant->base_graph == 2;
-    const uint64_t K_cb = is_second ? 3840 : 8448, B = (uint64_t)grant->tb_size + (grant->tb_size > 3824 ? 24 : 16);
-    const uint64_t C = B > K_cb ? (B + K_cb - 25) / (K_cb - 24) : 1;
-    return C <= UINT16_MAX && B % C == 0 ? C : 0;
-}
-
-/* By the header's list of what is refused, but for how many code blocks there are and N_ref. */
-static bool is_grant(const softqam_ldpc_grant *grant)
-{
-    const uint32_t Q_m = grant->bits_per_symbol;
-    const bool is_Q_m = Q_m == 1 || (Q_m >= 2 && Q_m <= MODULATION_MAX_BITS && Q_m % 2 == 0);
-    const bool has_rate = grant->code_rate >= 1 && grant->code_rate < 1024;
-    const bool has_no_rate = fpclassify(grant->code_rate) == FP_ZERO;
-    const uint64_t *reserved = grant->reserved;
-    return is_Q_m && grant->n_layers >= 1 && grant->n_layers <= SOFTQAM_MAX_LAYERS && grant->n_bits > 0 &&
-           grant->n_bits <= UINT32_MAX && grant->n_bits % ((uint64_t)Q_m * grant->n_layers) == 0 &&
-           grant->tb_size > 0 && grant->base_graph <= 2 && (grant->base_graph == 0 ? has_rate : has_no_rate) &&
-           grant->rv <= 3 && (grant->tbs_lbrm == 0 || grant->n_ref == 0) &&
-           (reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0;
-}
-
-void use_grant(source *self)
-{
-    const softqam_ldpc_grant grant = take_grant(self);
-    softqam_codeword codeword, before;
-    softqam_ldpc ldpc, ldpc_before;
-    memset(&codeword, BETWEEN, sizeof codeword);
-    memset(&ldpc, BETWEEN, sizeof ldpc);
-    before = codeword;
-    ldpc_before = ldpc;
-    const bool wants_ldpc = take_byte(self) % 2 == 0;
-    const softqam_status status = softqam_codeword_init_ldpc(&codeword, wants_ldpc ? &ldpc : NULL, &grant);
-    const uint64_t C = is_grant(&grant) ? count_blocks(&grant) : 0;
-    const bool has_no_buffer = C > 0 && grant.tbs_lbrm > 0 && 3 * (uint64_t)grant.tbs_lbrm / (2 * C) == 0;
-    if (C == 0 || has_no_buffer) {
-        require_invalid(status);
-        require(memcmp(&codeword, &before, sizeof codeword) == 0 && memcmp(&ldpc, &ldpc_before, sizeof ldpc) == 0);
-        return;
-    }
-    require(status == SOFTQAM_OK && codeword.n_code_blocks == C);
-    require(wants_ldpc ? ldpc.n_code_blocks == C : memcmp(&ldpc, &ldpc_before, sizeof ldpc) == 0);
-    uint64_t first_bit, n_bits;
-    require(softqam_codeword_block(&codeword, grant.bits_per_symbol, grant.n_layers, codeword.n_code_blocks - 1,
-                                   &first_bit, &n_bits) == SOFTQAM_OK);
-    require(first_bit + n_bits == codeword.n_bits);
 }

@@ -93,12 +93,12 @@ static bool is_segment(const piece *p, const softqam_demodulator_config *config,
 {
     const softqam_segment *segment = &p->segment;
     const softqam_modulation modulation = modulation_of(segment, config);
+    const bool is_256qam = modulation == SOFTQAM_MODULATION_256QAM || modulation == SOFTQAM_MODULATION_DEFAULT;
     const unsigned n_layers = segment->n_layers, n_bits = softqam_bits_per_symbol(modulation);
     const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8,
                is_descrambled = segment->descramble || segment->c_init;
     const bool has_planes = segment->plane_stride != 0;
-    if (n_bits == 0 || (is_u8 && (modulation != SOFTQAM_MODULATION_256QAM || n_layers > 1 || has_planes ||
-                                  is_descrambled || p->has_gains)))
+    if (n_bits == 0 || (is_u8 && (!is_256qam || n_layers > 1 || has_planes || is_descrambled || p->has_gains)))
         return false;
     if (has_planes && (is_range || segment->plane_stride < segment->n_symbols ||
                        (segment->plane_stride > SIZE_MAX / 2 && segment->n_symbols > 0 && n_bits > 1)))

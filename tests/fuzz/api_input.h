@@ -58,7 +58,4 @@ unsigned layers_of(const piece *p);
 void use_codeword(source *self, const softqam_demodulator *demodulator, const softqam_demodulator *definition,
                   const softqam_demodulator_config *config);
 
-/* Any grant: a refusal just where it must be, or a codeword with as many code blocks as TS 38.212 says. */
-void use_grant(source *self);
-
 #endif

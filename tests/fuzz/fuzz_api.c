@@ -184,8 +184,6 @@ static void use_context(source *self, softqam_context *context)
 {
     softqam_demodulator_config config;
     const uint8_t how = take_byte(self);
-    if (how & 16)
-        use_grant(self);
     const bool has_no_reserved = take_config(self, &config);
     config.context = how & 1 ? context : NULL;
     softqam_demodulator *demodulator = NULL;
