@@ -121,6 +121,7 @@ static softqam_status demodulate_small(softqam_demodulator *demodulator, const l
     return status;
 }
 
+/* With gains, where there are LLRs. */
 static softqam_status demodulate_segments(softqam_demodulator *demodulator, const life *self, const void *symbols,
                                           void *out)
 {
@@ -130,17 +131,10 @@ static softqam_status demodulate_segments(softqam_demodulator *demodulator, cons
         const size_t n = k < 2 ? self->n_symbols / 3 : self->n_symbols - first;
         segments[k] = harness_segment((const float *)symbols + 2 * first, noise_var ? noise_var + first : NULL, 1, n,
                                       (uint8_t *)out + 8 * first);
+        segments[k].layers[0].gain = noise_var ? self->gains + first : NULL;
         first += n;
     }
     return softqam_demodulate_segments(demodulator, segments, 3);
-}
-
-static softqam_status demodulate_gains(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                       void *out)
-{
-    softqam_segment segment = harness_segment(symbols, noise_of(self), 1, self->n_symbols, out);
-    segment.layers[0].gain = self->gains;
-    return softqam_demodulate_segments(demodulator, &segment, 1);
 }
 
 /* Each code block where its values would lie anyway. */
@@ -321,7 +315,6 @@ static void live(life *self, fault_kind kind)
     try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
     if (self->config.output_format != SOFTQAM_OUTPUT_U8) {
         try_call(demodulator, self, demodulate_codeword, self->symbols, self->out, kind, "a codeword");
-        try_call(demodulator, self, demodulate_gains, self->symbols, self->out, kind, "gains");
         try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
     }
     use_host_memory(demodulator, self, kind);
