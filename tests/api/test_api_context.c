@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: whoever holds one keeps it alive, whatever the order in which it all ends; what is prepared; which variant
- * of the CPU's loops runs. test_load.c has many threads at once. */
+/* Contexts: the default one; what is prepared, whichever demodulators there are; which variant of the CPU's loops runs.
+ * test_load.c and faults/test_faults.c end contexts before and after their demodulators. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,35 +9,6 @@
 
 /* Enough for the context's threads to be worth starting. */
 enum { LARGE_SYMBOLS = 60000 };
-
-/* The caller's hold ends before, between or after the demodulators'. */
-HARNESS_TEST(test_ends_in_any_order)
-{
-    for (int ends = 0; ends < 3; ends++) {
-        for (int first = 0; first < 2; first++) {
-            softqam_context_config config = api_context_config();
-            config.n_threads = 2;
-            softqam_context *context = api_create_context(&config);
-            softqam_demodulator *demodulators[2] = {api_create_in(context), api_create_in(context)};
-            for (int step = 0; step < 3; step++) {
-                const int k = (first + (step > ends ? step - 1 : step)) % 2;
-                if (step == ends) {
-                    softqam_context_destroy(context);
-                } else {
-                    api_assert_works_on(demodulators[k], LARGE_SYMBOLS);
-                    softqam_demodulator_destroy(demodulators[k]);
-                    demodulators[k] = NULL;
-                }
-                for (int left = 0; left < 2; left++) {
-                    if (demodulators[left]) {
-                        assert_ptr_equal(softqam_demodulator_context(demodulators[left]), context);
-                        api_assert_works(demodulators[left]);
-                    }
-                }
-            }
-        }
-    }
-}
 
 /* Demodulators without a context of their own share one, whose threads end with the last of them. */
 HARNESS_TEST(test_default_context)
@@ -77,6 +48,7 @@ HARNESS_TEST(test_prepare_after_some_have_gone)
             demodulators[k] = api_create_in(context);
         for (int k = 0; k < 3; k++) {
             const int next = (gone + k) % 3;
+            assert_ptr_equal(softqam_demodulator_context(demodulators[next]), context);
             assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
             api_assert_works(demodulators[next]);
             softqam_demodulator_destroy(demodulators[next]);
