@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The binary interface of the shared library, held against the one in this folder by libabigail.
+"""The binary interface of the shared library, held against the one in this folder: library, functions, enumerators, and
+where members lie, a line each.
 
     abi.py check  core|cuda  --source DIR [...]    exit status 1 where they differ at all, 77 without abigail-tools
     abi.py update core|cuda  --source DIR [...]    writes what is there into this folder; refuses what breaks callers,
                                                    unless the loader keeps them from running: by a new major version,
                                                    or by new versions of all symbols
 
-core is softqam.h; cuda what softqam_cuda.h adds. Both are of x86-64, where the files in this folder come from.
+core is softqam.h; cuda what softqam_cuda.h adds. Both are of x86-64, as libabigail reads them from a compiler's DWARF.
 """
 import argparse
 import glob
@@ -17,95 +18,86 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
-# Of abidiff's exit status.
-FAILED, INCOMPATIBLE = 1 | 2, 8
 
 
 def run(*command):
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
         sys.exit(f"abi.py: {' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
-    return done.stdout
 
 
-def major_version(arguments):
-    with open(f"{arguments.source}/include/softqam/softqam.h", encoding="utf-8") as file:
-        return re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
-
-
-def build(arguments, work, sources, *options):
+def build(arguments, library):
     """The files that have the interface, without the rest, whose loops take minutes to compile: what they call is left
     undefined."""
-    library = os.path.join(work, "libsoftqam.so")
-    run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", f"-I{arguments.source}/include",
-        f"-I{arguments.source}/src", *options, *sources, f"-Wl,--version-script={arguments.source}/src/softqam.map",
-        f"-Wl,-soname,libsoftqam.so.{major_version(arguments)}", "-o", library)
-    return library
+    source = arguments.source
+    with open(f"{source}/include/softqam/softqam.h", encoding="utf-8") as file:
+        major = re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
+    files, symbols, includes = sorted(glob.glob(f"{source}/src/*.c")), "src/softqam.map", ["include", "src"]
+    if arguments.part == "cuda":
+        files, symbols, includes = [f"{source}/cuda/device_calls.c"], "cuda/softqam_cuda.map", ["include", "src", "cuda"]
+    run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", *(f"-I{source}/{folder}" for folder in includes),
+        f"-I{arguments.cuda_include}", *files, f"-Wl,--version-script={source}/{symbols}", f"-Wl,-soname,libsoftqam.so.{major}",
+        "-o", library)
 
 
-def build_core(arguments, work):
-    return build(arguments, work, sorted(glob.glob(f"{arguments.source}/src/*.c")))
+def name_of(types, identifier):
+    """A type in terms of those that C has, structures and enumerations."""
+    kind = types[identifier]
+    name, target = kind.get("name"), kind.get("type-id")
+    if kind.tag == "typedef-decl":
+        return name_of(types, target)
+    if kind.tag == "pointer-type-def":
+        return name_of(types, target) + " *"
+    if kind.tag == "qualified-type-def":
+        return name_of(types, target) + " const"
+    if kind.tag == "array-type-def":
+        return name_of(types, target) + "".join(f"[{dimension.get('length')}]" for dimension in kind.iter("subrange"))
+    return {"class-decl": "struct ", "enum-decl": "enum "}.get(kind.tag, "") + name
 
 
-def build_cuda(arguments, work):
-    return build(arguments, work, [f"{arguments.source}/cuda/device_calls.c"], f"-I{arguments.source}/cuda",
-                 f"-I{arguments.cuda_include}", f"-Wl,--version-script={arguments.source}/cuda/softqam_cuda.map")
+def describe(arguments, work):
+    library, path = os.path.join(work, "libsoftqam.so"), os.path.join(work, "abi.xml")
+    build(arguments, library)
+    run("abidw", "--headers-dir", f"{arguments.source}/include", "--drop-private-types", "--exported-interfaces-only", "--out-file",
+        path, library)
+    root = ElementTree.parse(path).getroot()
+    types = {}
+    for element in root.iter():
+        # A structure may stand elsewhere with its name alone.
+        if "id" in element.attrib and not (element.get("is-declaration-only") and element.get("id") in types):
+            types[element.get("id")] = element
+    lines = []
+    for function in root.iter("function-decl"):
+        parameters = ", ".join(name_of(types, parameter.get("type-id")) for parameter in function.iter("parameter"))
+        lines.append(f"function {function.get('elf-symbol-id')}: {name_of(types, function.find('return').get('type-id'))} ({parameters})")
+    for kind in types.values():
+        for value in kind.findall("enumerator"):
+            size = types[kind.find("underlying-type").get("type-id")].get("size-in-bits")
+            lines.append(f"enum {kind.get('name')} of {size} bits: {value.get('name')} = {value.get('value')}")
+        if kind.get("size-in-bits") and kind.tag == "class-decl":
+            lines.append(f"struct {kind.get('name')}: {int(kind.get('size-in-bits')) // 8:3} bytes")
+        for member in kind.findall("data-member"):
+            at, variable = int(member.get("layout-offset-in-bits")) // 8, member.find("var-decl")
+            lines.append(f"struct {kind.get('name')} at {at:3}: {variable.get('name')}, {name_of(types, variable.get('type-id'))}")
+    symbols = {f"function {symbol.get('name')}@@{symbol.get('version')}" for symbol in root.iter("elf-symbol")}
+    if symbols != {line.split(":")[0] for line in lines if line.startswith("function")}:
+        sys.exit(f"abi.py: symbols that are not functions of the headers: {symbols}")
+    return [f"library {root.get('soname')}", *sorted(set(lines))]
 
 
-def dump(arguments, library, path):
-    run("abidw", "--headers-dir", f"{arguments.source}/include", "--drop-private-types", "--exported-interfaces-only",
-        "--type-id-style", "hash", "--no-corpus-path", "--no-comp-dir-path", "--no-elf-needed", "--out-file", path, library)
-    # Where in which file something is declared is no interface. One line a member.
-    with open(path, encoding="utf-8") as file:
-        text = file.read().replace(arguments.source + "/", "")
-    with open(path, "w", encoding="utf-8") as file:
-        text = re.sub(r" filepath='[^']*' line='\d+' column='\d+'", "", text)
-        file.write(re.sub(r">\n +(<var-decl [^\n]*/>)\n +</data-member>", r">\1</data-member>", text))
+def read(part):
+    with open(os.path.join(HERE, f"softqam_{part}.abi"), encoding="utf-8") as file:
+        return file.read().splitlines()
 
 
-def compare(old, new):
-    done = subprocess.run(["abidiff", "--harmless", old, new], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-    if done.returncode & FAILED:
-        sys.exit(f"abi.py: abidiff: {done.stdout}")
-    return done.returncode, done.stdout
-
-
-def needed_by_callers(path):
+def needed_by_callers(lines):
     """What the loader looks for when it starts a program that is linked with this library: the library's name, with each
     version that one of its symbols has."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    soname = re.search(r" soname='([^']*)'", text)
-    return {(soname and soname.group(1), version) for version in re.findall(r"<elf-symbol [^>]* version='([^']*)'", text)}
-
-
-def check(kept, new):
-    status, report = compare(kept, new)
-    if status == 0:
-        print(f"{os.path.basename(kept)}: no difference")
-        return 0
-    print(report)
-    print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR or, before 1.0, the version in "
-          "the .map files." if status & INCOMPATIBLE
-          else "Where programs that are linked with the library still run, raise SOFTQAM_VERSION_MINOR; else _MAJOR.")
-    print("Then `cmake --build BUILD --target update-abi` announces the change.")
-    return 1
-
-
-def update(kept, new):
-    if os.path.exists(kept):
-        status, report = compare(kept, new)
-        print(report, end="")
-        if status & INCOMPATIBLE and needed_by_callers(kept) & needed_by_callers(new):
-            print("abi.py: this breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR first or, before "
-                  "1.0, the version in the .map files", file=sys.stderr)
-            return 1
-    shutil.copyfile(new, kept)
-    return 0
+    return {(lines[0], version) for version in re.findall(r"@@(\S+):", "\n".join(lines))}
 
 
 def main():
@@ -116,14 +108,30 @@ def main():
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--cuda-include", default="/usr/local/cuda/include")
     arguments = parser.parse_args()
-    if not shutil.which("abidiff"):
-        print("skipped: no abidiff (Debian: abigail-tools)")
+    if not shutil.which("abidw"):
+        print("skipped: no abidw (Debian: abigail-tools)")
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="softqam-abi-") as work:
-        library = (build_core if arguments.part == "core" else build_cuda)(arguments, work)
-        new = os.path.join(work, "new.abi")
-        dump(arguments, library, new)
-        return (check if arguments.action == "check" else update)(os.path.join(HERE, f"softqam_{arguments.part}.abi"), new)
+        new = describe(arguments, work)
+    if arguments.part == "cuda":
+        new = new[:1] + [line for line in new[1:] if line not in read("core")]
+    kept = read(arguments.part)
+    gone, added = [line for line in kept if line not in new], [line for line in new if line not in kept]
+    print("\n".join([f"- {line}" for line in gone] + [f"+ {line}" for line in added]) or f"{arguments.part}: no difference")
+    # A new field takes bytes that were reserved.
+    breaks = any(not re.match(r"struct \w+ at +\d+: reserved", line) for line in gone)
+    if arguments.action == "update":
+        if breaks and needed_by_callers(kept) & needed_by_callers(new):
+            sys.exit("abi.py: this breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR first or, before "
+                     "1.0, the version in the .map files")
+        with open(os.path.join(HERE, f"softqam_{arguments.part}.abi"), "w", encoding="utf-8") as file:
+            file.write("\n".join(new) + "\n")
+    elif gone or added:
+        print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR or, before 1.0, the version in "
+              "the .map files." if breaks
+              else "Where programs that are linked with the library still run, raise SOFTQAM_VERSION_MINOR; else _MAJOR.")
+        sys.exit("Then `cmake --build BUILD --target update-abi` announces the change.")
+    return 0
 
 
 if __name__ == "__main__":

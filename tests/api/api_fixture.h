@@ -13,15 +13,13 @@
 
 extern const float api_symbols[2 * API_SYMBOLS];
 extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
-extern const float api_low_noise;
 
 /* A context on the backend under test, which all tests of a program share; a configuration on it for soft bits, which
- * take no noise; the same for LLRs, with one noise value a call; and a demodulator where a failure is the test's. */
+ * take no noise; the same for LLRs, with one noise value a call; a demodulator where a failure is the test's. */
 softqam_context *api_shared_context(void);
 softqam_demodulator_config api_config(void);
 softqam_demodulator_config api_llr_config(softqam_output_format format);
 softqam_demodulator *api_create(const softqam_demodulator_config *config);
-softqam_demodulator *api_create_soft_bits(void);
 
 /* Soft bits in any context; NULL: the default one. */
 softqam_demodulator_config api_config_in(softqam_context *context);
@@ -35,18 +33,29 @@ void api_assert_one_line(const char *message);
 void api_assert_works(const softqam_demodulator *demodulator);
 /* The same symbols over and over. */
 void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbols);
-void api_assert_llrs_work(const softqam_demodulator *demodulator, softqam_output_format format);
 
-/* softqam_demodulator_create() does not take a configuration; `what` names it in the message. */
-void api_assert_invalid(const softqam_demodulator_config *config, const char *what);
-
-/* A refusal of row number `row` of `what` says one line, of printable characters, that starts as expected; of several
- * segments it says first which one is meant. */
+/* A refusal of row number `row` of `what` says one line, of printable characters: what is expected, of which only the
+ * beginning counts where it ends in two dots. */
 void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row);
 
-/* The same of softqam_context_create(). */
-void api_assert_context_refused(const softqam_context_config *config, softqam_status expected, const char *what);
-void api_assert_context_invalid(const softqam_context_config *config, const char *what);
+/* A field, and numbers that it must not have: as text, as the message that refuses them goes on behind each. */
+typedef struct api_numbers {
+    const char *field;
+    size_t at;
+    char type; /* f: float, u: of 32 bits, z: of 64 */
+    const char *numbers, *rest;
+} api_numbers;
+#define API_NUMBERS(structure, field, type, numbers, rest)                                                             \
+    {                                                                                                                  \
+#field, offsetof(structure, field), type, numbers, rest                                                        \
+    }
+
+enum { API_MESSAGE = 200 };
+
+/* Puts the next of the numbers that begin at *numbers into the field of `object`, which messages call `name`, and
+ * writes the message that must come; false at their end. */
+bool api_next_number(const api_numbers *row, const char **numbers, const char *name, void *object,
+                     char message[API_MESSAGE]);
 
 /* The threads of this process, as the kernel has them. */
 enum { TASKS_MAX = 256 };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam_codeword_init_ldpc() against 3GPP TS 38.212 followed step by step, for transport blocks of all sizes; against
- * numbers of other programs; that every transport block size of 38.214 is taken; refusals. */
+ * numbers of other programs; that every transport block size of 38.214 is taken; refusals, and that nothing else is
+ * refused. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "harness.h"
+#include "api_fixture.h"
 
-enum { STREAM_GRANTS = 1, STREAM_LIMITS, STREAM_SIZES };
+enum { STREAM_GRANTS = 1, STREAM_LIMITS, STREAM_SIZES, STREAM_ANY };
 
 static const uint32_t symbol_bits[] = {1, 2, 4, 6, 8, 10};
 _Static_assert(HARNESS_MAX_SYMBOL_BITS == 10, "each modulation's");
@@ -93,42 +94,47 @@ static steps follow(const softqam_ldpc_grant *grant, uint32_t base_graph)
     return self;
 }
 
-static void print_grant(char text[200], const softqam_ldpc_grant *grant)
+static const char *text_of(const steps *of, char text[200])
 {
-    snprintf(text, 200, "A %u, base graph %u, R %g/1024, rv %u, G %llu, Qm %u, %u layers, TBS_LBRM %u, N_ref %u",
-             grant->tb_size, grant->base_graph, (double)grant->code_rate, grant->rv, (unsigned long long)grant->n_bits,
-             grant->bits_per_symbol, grant->n_layers, grant->tbs_lbrm, grant->n_ref);
+    snprintf(text, 200, "C %u, Zc %u, i_LS %u, K' %u, K %u, N_cb %u, k0 %u, fillers %u from %u on",
+             of->ldpc.n_code_blocks, of->ldpc.lifting_size, of->ldpc.lifting_set, of->ldpc.k_prime, of->ldpc.k,
+             of->codeword.n_cb, of->codeword.k0, of->codeword.n_fillers, of->codeword.first_filler);
+    return text;
+}
+
+static void assert_is(const softqam_ldpc_grant *grant, const steps *got, const steps *expected)
+{
+    char text[200], expected_text[200];
+    if (memcmp(&got->ldpc, &expected->ldpc, sizeof got->ldpc) != 0 ||
+        memcmp(&got->codeword, &expected->codeword, sizeof got->codeword) != 0)
+        fail_msg(
+            "A %u, base graph %u, R %g/1024, rv %u, G %llu, Qm %u, %u layers, TBS_LBRM %u, N_ref %u: %s instead of %s",
+            grant->tb_size, grant->base_graph, (double)grant->code_rate, grant->rv, (unsigned long long)grant->n_bits,
+            grant->bits_per_symbol, grant->n_layers, grant->tbs_lbrm, grant->n_ref, text_of(got, text),
+            text_of(expected, expected_text));
 }
 
 /* True where the transport block divides into its code blocks; else it must be refused. */
 static bool check(const softqam_ldpc_grant *grant, uint32_t base_graph)
 {
     const steps expected = follow(grant, base_graph);
-    softqam_codeword codeword;
-    softqam_ldpc ldpc;
-    char text[200];
-    memset(&codeword, 0xa5, sizeof codeword);
-    memset(&ldpc, 0xa5, sizeof ldpc);
-    const softqam_status status = softqam_codeword_init_ldpc(&codeword, &ldpc, grant);
-    print_grant(text, grant);
-    if (!expected.is_divided || expected.codeword.n_cb == 0) {
-        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
-            fail_msg("%s: not refused", text);
-        return false;
-    }
-    if (status != SOFTQAM_OK)
-        fail_msg("%s: %s", text, softqam_error_message());
-    if (memcmp(&ldpc, &expected.ldpc, sizeof ldpc) != 0 || memcmp(&codeword, &expected.codeword, sizeof codeword) != 0)
-        fail_msg(
-            "%s: C %u, Zc %u, i_LS %u, K' %u, K %u, N_cb %u, k0 %u, fillers %u from %u on, instead of C %u, Zc %u, "
-            "i_LS %u, K' %u, K %u, N_cb %u, k0 %u, fillers %u from %u on",
-            text, ldpc.n_code_blocks, ldpc.lifting_size, ldpc.lifting_set, ldpc.k_prime, ldpc.k, codeword.n_cb,
-            codeword.k0, codeword.n_fillers, codeword.first_filler, expected.ldpc.n_code_blocks,
-            expected.ldpc.lifting_size, expected.ldpc.lifting_set, expected.ldpc.k_prime, expected.ldpc.k,
-            expected.codeword.n_cb, expected.codeword.k0, expected.codeword.n_fillers, expected.codeword.first_filler);
-    assert_true(codeword.k0 < codeword.n_cb && codeword.first_filler + codeword.n_fillers <= codeword.n_cb);
-    assert_true(codeword.n_fillers < codeword.n_cb);
-    return true;
+    const bool is_taken = expected.is_divided && expected.codeword.n_cb > 0;
+    steps got, before;
+    memset(&got, 0xa5, sizeof got);
+    memcpy(&before, &got, sizeof got);
+    const softqam_status status = softqam_codeword_init_ldpc(&got.codeword, &got.ldpc, grant);
+    const softqam_codeword *codeword = &got.codeword;
+    assert_is(grant, &got, is_taken ? &expected : &before);
+    assert_int_equal(status, is_taken ? SOFTQAM_OK : SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_true(!is_taken || (codeword->k0 < codeword->n_cb && codeword->n_fillers < codeword->n_cb &&
+                              codeword->first_filler + codeword->n_fillers <= codeword->n_cb));
+    uint64_t first_bit = 0, n_bits = grant->n_bits;
+    if (is_taken)
+        assert_int_equal(softqam_codeword_block(codeword, grant->bits_per_symbol, grant->n_layers,
+                                                codeword->n_code_blocks - 1, &first_bit, &n_bits),
+                         SOFTQAM_OK);
+    assert_true(first_bit + n_bits == grant->n_bits); /* the last code block ends with the codeword */
+    return is_taken;
 }
 
 static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size, uint32_t base_graph)
@@ -285,7 +291,8 @@ HARNESS_TEST(test_other_programs)
                                               .rv = rv,
                                               .bits_per_symbol = 6,
                                               .n_layers = 4};
-            const softqam_codeword expected = {
+            steps got, expected = {.ldpc = row->ldpc};
+            expected.codeword = (softqam_codeword){
                 .n_bits = 96,
                 .n_code_blocks = row->ldpc.n_code_blocks,
                 .deinterleave = 1,
@@ -294,27 +301,9 @@ HARNESS_TEST(test_other_programs)
                 .first_filler = row->ldpc.n_fillers ? row->ldpc.k_prime - 2 * row->ldpc.lifting_size : 0,
                 .n_fillers = row->ldpc.n_fillers,
             };
-            softqam_codeword codeword;
-            softqam_ldpc ldpc;
-            assert_int_equal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), SOFTQAM_OK);
-            if (memcmp(&ldpc, &row->ldpc, sizeof ldpc) != 0 || memcmp(&codeword, &expected, sizeof codeword) != 0)
-                fail_msg("row %zu, rv %u: differs", k, rv);
+            assert_int_equal(softqam_codeword_init_ldpc(&got.codeword, &got.ldpc, &grant), SOFTQAM_OK);
+            assert_is(&grant, &got, &expected);
         }
-}
-
-/* MATLAB's documentation of nrCodeBlockSegmentLDPC: 4000 bits with CRC. */
-HARNESS_TEST(test_matlab_segmentation)
-{
-    static const uint32_t n_code_blocks[] = {1, 2}, k[] = {4224, 2080};
-    for (uint32_t base_graph = 1; base_graph <= 2; base_graph++) {
-        const softqam_ldpc_grant grant = {
-            .n_bits = 8000, .tb_size = 4000 - 24, .base_graph = base_graph, .bits_per_symbol = 2, .n_layers = 1};
-        softqam_codeword codeword;
-        softqam_ldpc ldpc;
-        assert_int_equal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), SOFTQAM_OK);
-        assert_int_equal(ldpc.n_code_blocks, n_code_blocks[base_graph - 1]);
-        assert_int_equal(ldpc.k, k[base_graph - 1]);
-    }
 }
 
 /* OAI's nr_rate_matching_ldpc_rx(), as of March 2024: N_cb and k0 of limited buffers. */
@@ -353,75 +342,106 @@ HARNESS_TEST(test_limited_buffers)
         }
 }
 
-#define GOOD .n_bits = 96, .tb_size = 8456, .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4
-#define ROW(text, ...)                                                                                                 \
+#define NO_GRAPH .n_bits = 96, .tb_size = 8456, .bits_per_symbol = 6, .n_layers = 4
+#define GOOD     NO_GRAPH, .base_graph = 1
+
+/* Numbers that a field must not have, beside others that are right. */
+#define WRONG(field, type, numbers, rest, ...)                                                                         \
     {                                                                                                                  \
-        {__VA_ARGS__}, text                                                                                            \
+        {__VA_ARGS__}, API_NUMBERS(softqam_ldpc_grant, field, type, numbers, rest)                                     \
     }
 
 HARNESS_TEST(test_refusals)
 {
     static const struct {
         softqam_ldpc_grant grant;
-        const char *message;
+        api_numbers wrong;
     } rows[] = {
-        ROW("grant.bits_per_symbol is 0, not 1, 2, 4, 6, 8 or 10", .n_bits = 96, .tb_size = 8456, .n_layers = 1),
-        ROW("grant.bits_per_symbol is 3, not 1, 2, 4, 6, 8 or 10", .bits_per_symbol = 3, .n_layers = 1),
-        ROW("grant.bits_per_symbol is 12, not 1, 2, 4, 6, 8 or 10", .bits_per_symbol = 12, .n_layers = 1),
-        ROW("grant.n_layers is 0, not 1 to 4", .n_bits = 96, .bits_per_symbol = 6),
-        ROW("grant.n_layers is 5, not 1 to 4", .n_bits = 96, .bits_per_symbol = 6, .n_layers = 5),
-        ROW("grant.n_bits is 0, not 1 to 2^32 - 1", .tb_size = 24, .bits_per_symbol = 6, .n_layers = 4),
-        ROW("grant.n_bits is 4294967296, not 1 to 2^32 - 1", .n_bits = (uint64_t)1 << 32, .bits_per_symbol = 8,
-            .n_layers = 4),
-        ROW("grant.n_bits is 100, not a multiple of 4 layers of 6 bits a symbol", .n_bits = 100, .bits_per_symbol = 6,
-            .n_layers = 4),
-        ROW("grant.base_graph is 3, not 0, 1 or 2", .n_bits = 96, .base_graph = 3, .bits_per_symbol = 6, .n_layers = 4),
-        ROW("grant.base_graph is 1, but code_rate is not 0: it chooses the base graph", GOOD, .code_rate = 517),
-        ROW("grant.base_graph is 1, but code_rate is not 0: it chooses the base graph", GOOD, .code_rate = NAN),
-        ROW("grant.code_rate is 0, not R * 1024 of at least 1 and below 1024, and base_graph is 0", .n_bits = 96,
-            .bits_per_symbol = 6, .n_layers = 4),
-        ROW("grant.code_rate is 0.67, not R * 1024 of at least 1 and below 1024, and base_graph is 0", .n_bits = 96,
-            .tb_size = 20, .code_rate = 0.67F, .bits_per_symbol = 2, .n_layers = 1),
-        ROW("grant.code_rate is -517, not R * 1024 of at least 1 and below 1024, and base_graph is 0", .n_bits = 96,
-            .bits_per_symbol = 6, .n_layers = 4, .code_rate = -517),
-        ROW("grant.code_rate is 1024, not R * 1024 of at least 1 and below 1024, and base_graph is 0", .n_bits = 96,
-            .bits_per_symbol = 6, .n_layers = 4, .code_rate = 1024),
-        ROW("grant.code_rate is nan, not R * 1024 of at least 1 and below 1024, and base_graph is 0", .n_bits = 96,
-            .bits_per_symbol = 6, .n_layers = 4, .code_rate = NAN),
-        ROW("grant.tb_size is 0, less than 1", .n_bits = 96, .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4),
-        ROW("grant.tb_size is 8457: with its CRC it does not divide into 2 code blocks of base graph 1", .n_bits = 96,
-            .tb_size = 8457, .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4),
-        ROW("grant.tb_size is 4294967295, more than 65535 code blocks hold", .n_bits = 96, .tb_size = UINT32_MAX,
-            .base_graph = 1, .bits_per_symbol = 6, .n_layers = 4),
-        ROW("grant.tb_size is 250081537, more than 65535 code blocks hold", .n_bits = 96,
-            .tb_size = 65535 * 3816 - 24 + 1, .base_graph = 2, .bits_per_symbol = 6, .n_layers = 4),
-        ROW("grant.rv is 4, not 0 to 3", GOOD, .rv = 4),
-        ROW("grant.tbs_lbrm is 9000, but n_ref is not 0: give one of them", GOOD, .tbs_lbrm = 9000, .n_ref = 1),
-        ROW("grant.tbs_lbrm is 1, which leaves no buffer: N_ref is 0", GOOD, .tbs_lbrm = 1),
-        ROW("grant.reserved is not 0", GOOD, .reserved = {1}),
-        ROW("grant.reserved is not 0", GOOD, .reserved = {0, 1}),
-        ROW("grant.reserved is not 0", GOOD, .reserved = {0, 0, (uint64_t)1 << 63}),
-        ROW("grant.reserved is not 0", GOOD, .reserved = {0, 0, 0, 1}),
+        WRONG(bits_per_symbol, 'u', "0 3 12", ", not 1, 2, 4, 6, 8 or 10", GOOD),
+        WRONG(n_layers, 'u', "0 5", ", not 1 to 4", GOOD),
+        WRONG(n_bits, 'z', "0 4294967296", ", not 1 to 2^32 - 1", GOOD),
+        WRONG(n_bits, 'z', "100", ", not a multiple of 4 layers of 6 bits a symbol", GOOD),
+        WRONG(base_graph, 'u', "3", ", not 0, 1 or 2", NO_GRAPH),
+        WRONG(base_graph, 'u', "1", ", but code_rate is not 0: it chooses the base graph", NO_GRAPH, .code_rate = 517),
+        WRONG(base_graph, 'u', "1", ", but code_rate is not 0: it chooses the base graph", NO_GRAPH, .code_rate = NAN),
+        WRONG(code_rate, 'f', "0 0.67 -517 1024 nan",
+              ", not R * 1024 of at least 1 and below 1024, and base_graph is 0", NO_GRAPH),
+        WRONG(tb_size, 'u', "0", ", less than 1", GOOD),
+        WRONG(tb_size, 'u', "8457", ": with its CRC it does not divide into 2 code blocks of base graph 1", GOOD),
+        WRONG(tb_size, 'u', "4294967295", ", more than 65535 code blocks hold", GOOD),
+        WRONG(tb_size, 'u', "250081537", ", more than 65535 code blocks hold", NO_GRAPH, .base_graph = 2),
+        WRONG(rv, 'u', "4", ", not 0 to 3", GOOD),
+        WRONG(tbs_lbrm, 'u', "9000", ", but n_ref is not 0: give one of them", GOOD, .n_ref = 1),
+        WRONG(tbs_lbrm, 'u', "1", ", which leaves no buffer: N_ref is 0", GOOD),
     };
-    softqam_codeword codeword, codeword_before;
-    softqam_ldpc ldpc, ldpc_before;
-    memset(&codeword, 0xa5, sizeof codeword);
-    memset(&ldpc, 0xa5, sizeof ldpc);
-    memcpy(&codeword_before, &codeword, sizeof codeword);
-    memcpy(&ldpc_before, &ldpc, sizeof ldpc);
+    softqam_codeword codeword = {.n_cb = 77}, codeword_before = codeword;
+    softqam_ldpc ldpc = {.k = 77}, ldpc_before = ldpc;
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        const softqam_status status = softqam_codeword_init_ldpc(&codeword, &ldpc, &rows[k].grant);
-        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT || strcmp(softqam_error_message(), rows[k].message) != 0)
-            fail_msg("row %zu: status %d, \"%s\" instead of \"%s\"", k, (int)status, softqam_error_message(),
-                     rows[k].message);
+        softqam_ldpc_grant grant = rows[k].grant;
+        char message[API_MESSAGE];
+        for (const char *at = rows[k].wrong.numbers; api_next_number(&rows[k].wrong, &at, "grant", &grant, message);)
+            api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), message, "grant", k);
+    }
+    for (size_t k = 0; k < 4; k++) {
+        softqam_ldpc_grant grant = {GOOD};
+        grant.reserved[k] = (uint64_t)1 << 21 * k;
+        api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), "grant.reserved is not 0", "word", k);
     }
     const softqam_ldpc_grant good = {GOOD};
-    assert_int_equal(softqam_codeword_init_ldpc(NULL, &ldpc, &good), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_string_equal(softqam_error_message(), "codeword is NULL");
-    assert_int_equal(softqam_codeword_init_ldpc(&codeword, &ldpc, NULL), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_string_equal(softqam_error_message(), "grant is NULL");
+    api_check_refusal(softqam_codeword_init_ldpc(NULL, &ldpc, &good), "codeword is NULL", "NULL", 0);
+    api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, NULL), "grant is NULL", "NULL", 1);
     assert_memory_equal(&codeword, &codeword_before, sizeof codeword);
     assert_memory_equal(&ldpc, &ldpc_before, sizeof ldpc);
+}
+
+/* By the header's list of what is refused, but for how a transport block divides. */
+static bool is_grant(const softqam_ldpc_grant *grant)
+{
+    const uint32_t bits = grant->bits_per_symbol;
+    const bool has_rate = grant->code_rate >= 1 && grant->code_rate < 1024;
+    const bool has_no_rate = fpclassify(grant->code_rate) == FP_ZERO;
+    const uint64_t *reserved = grant->reserved;
+    return (bits == 1 || (bits >= 2 && bits <= HARNESS_MAX_SYMBOL_BITS && bits % 2 == 0)) && grant->n_layers >= 1 &&
+           grant->n_layers <= SOFTQAM_MAX_LAYERS && grant->n_bits > 0 && grant->n_bits <= UINT32_MAX &&
+           grant->n_bits % ((uint64_t)bits * grant->n_layers) == 0 && grant->tb_size > 0 && grant->base_graph <= 2 &&
+           (grant->base_graph == 0 ? has_rate : has_no_rate) && grant->rv <= 3 &&
+           (grant->tbs_lbrm == 0 || grant->n_ref == 0) && (reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0;
+}
+
+/* Some fields that are anything, often what is just beyond their range. */
+static void spoil(harness_random *random, softqam_ldpc_grant *grant)
+{
+    static const uint32_t edges[] = {0, 1, 2, 3, 4, 5, 11, 12, 0x7fffffff, 0x80000000, UINT32_MAX};
+    enum { N_WORDS = sizeof *grant / sizeof(uint32_t) }; /* those of 64 bits are two */
+    for (size_t n = harness_random_below(random, 3); n > 0; n--) {
+        const uint32_t word = harness_random_below(random, 2)
+                                  ? edges[harness_random_below(random, HARNESS_COUNT(edges))]
+                                  : harness_random_u32(random);
+        memcpy((uint8_t *)grant + sizeof word * harness_random_below(random, N_WORDS), &word, sizeof word);
+    }
+}
+
+HARNESS_TEST(test_any_grants)
+{
+    enum { N_GRANTS = 20000 };
+    harness_random random = harness_random_stream(STREAM_ANY);
+    size_t n_right = 0;
+    for (size_t k = 0; k < N_GRANTS; k++) {
+        softqam_ldpc_grant grant =
+            random_grant(&random, 1 + harness_random_u32(&random) % 20000, (uint32_t)harness_random_below(&random, 3));
+        if (grant.base_graph == 0)
+            grant.code_rate = (float)(1 + harness_random_below(&random, 1023));
+        spoil(&random, &grant);
+        const double A = grant.tb_size, R = (double)grant.code_rate / 1024;
+        const bool is_second = A <= 292 || (A <= 3824 && R <= 0.67) || R <= 0.25;
+        softqam_codeword codeword;
+        if (is_grant(&grant) && A <= 65535 * 3816)
+            n_right += check(&grant, grant.base_graph ? grant.base_graph : is_second ? 2 : 1);
+        else if (!is_grant(&grant))
+            assert_int_equal(softqam_codeword_init_ldpc(&codeword, NULL, &grant), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    }
+    print_message("%zu of %d grants taken\n", n_right, N_GRANTS);
+    assert_true(n_right > N_GRANTS / 5);
 }
 
 /* What is close to a refusal. */

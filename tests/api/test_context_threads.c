@@ -20,11 +20,7 @@ enum { N_THREADS = 4, LARGE_SYMBOLS = 200000, NO_SUCH_CPU = 1023 };
 
 static softqam_context_config cpu_config(void)
 {
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.n_threads = N_THREADS;
-    return config;
+    return (softqam_context_config){.device = -1, .n_threads = N_THREADS};
 }
 
 /* The threads that a context has started, by settings. */
@@ -71,44 +67,42 @@ static int last_cpu(const cpu_set_t *set)
     return cpu;
 }
 
-/* None by create, by a small call or by what else there is to prepare; then all at once; and none after the end. */
+/* None by create, by a small call or by what else there is to prepare; then all at once, where there are several; and
+ * none after the end. */
 HARNESS_TEST(test_started_when_needed)
 {
-    const softqam_context_config config = cpu_config();
-    for (int prepared = 0; prepared < 2; prepared++) {
-        const task_list before = tasks_now();
+    softqam_context_config config = cpu_config();
+    for (int k = 0; k < 4; k++) {
+        config.n_threads = k < 2 ? N_THREADS : 1;
+        const size_t without = tasks_now().n, with = without + config.n_threads - 1;
         softqam_context *context = api_create_context(&config);
         softqam_demodulator *demodulator = api_create_in(context);
         api_assert_works_on(demodulator, 1000);
         const unsigned all_else = SOFTQAM_PREPARE_ALL & ~(unsigned)SOFTQAM_PREPARE_THREADS;
         assert_int_equal(softqam_context_prepare(context, all_else), SOFTQAM_OK);
-        assert_int_equal(tasks_count(before.n), before.n);
-        if (prepared)
+        assert_int_equal(tasks_count(without), without);
+        if (k % 2)
             assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
         else
             api_assert_works_on(demodulator, LARGE_SYMBOLS);
-        assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
+        assert_int_equal(tasks_count(with), with);
         api_assert_works_on(demodulator, LARGE_SYMBOLS);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-        assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
+        assert_int_equal(tasks_count(with), with);
         softqam_context_destroy(context);
-        assert_int_equal(tasks_count(before.n + N_THREADS - 1), before.n + N_THREADS - 1);
+        assert_int_equal(tasks_count(with), with);
         softqam_demodulator_destroy(demodulator);
-        assert_int_equal(tasks_count(before.n), before.n);
+        assert_int_equal(tasks_count(without), without);
     }
 }
 
-/* A context of one thread has none of its own, whatever is asked of it. */
-HARNESS_TEST(test_one_thread_has_none)
+static void check_affinity(const task_list *tasks, int n, const cpu_set_t *expected)
 {
-    softqam_context_config config = cpu_config();
-    config.n_threads = 1;
-    const task_list before = tasks_now();
-    scoped_context *context = api_create_context(&config);
-    scoped_demodulator *demodulator = api_create_in(context);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    api_assert_works_on(demodulator, LARGE_SYMBOLS);
-    assert_int_equal(tasks_count(before.n), before.n);
+    assert_int_equal(tasks->n, n);
+    for (size_t k = 0; k < tasks->n; k++) {
+        const cpu_set_t set = affinity_of(tasks->ids[k]);
+        assert_true(CPU_EQUAL(&set, expected));
+    }
 }
 
 /* By default, one thread a CPU of the creating thread, on those CPUs, however few the starting thread has by then. */
@@ -121,22 +115,15 @@ HARNESS_TEST(test_cpus_of_the_creator)
     softqam_context *context = api_create_context(&config);
     set_affinity(&narrow);
     const softqam_status status = softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS);
+    scoped_context *of_one = api_create_context(&config);
     set_affinity(&usual);
     assert_int_equal(status, SOFTQAM_OK);
     const task_list now = tasks_now(), ours = tasks_new(&before, &now);
-    assert_int_equal(ours.n, CPU_COUNT(&usual) - 1);
-    for (size_t k = 0; k < ours.n; k++) {
-        const cpu_set_t set = affinity_of(ours.ids[k]);
-        assert_true(CPU_EQUAL(&set, &usual));
-    }
+    check_affinity(&ours, CPU_COUNT(&usual) - 1, &usual);
     softqam_context_destroy(context);
     /* A creator with one CPU has one thread. */
-    set_affinity(&narrow);
-    context = api_create_context(&config);
-    set_affinity(&usual);
-    scoped_demodulator *demodulator = api_create_in(context);
+    scoped_demodulator *demodulator = api_create_in(of_one);
     assert_non_null(strstr(softqam_backend_detail(demodulator), ", 1 thread"));
-    softqam_context_destroy(context);
 }
 
 HARNESS_TEST(test_cpus_named)
@@ -147,11 +134,7 @@ HARNESS_TEST(test_cpus_named)
     config.cpus = &cpu;
     config.n_cpus = 1;
     const started self = start(&config);
-    assert_int_equal(self.tasks.n, N_THREADS - 1);
-    for (size_t k = 0; k < self.tasks.n; k++) {
-        const cpu_set_t set = affinity_of(self.tasks.ids[k]);
-        assert_true(CPU_EQUAL(&set, &wanted));
-    }
+    check_affinity(&self.tasks, N_THREADS - 1, &wanted);
     const cpu_set_t mine = affinity_of(0);
     assert_true(CPU_EQUAL(&mine, &usual));
     softqam_context_destroy(self.context);
@@ -184,66 +167,47 @@ HARNESS_TEST(test_cpu_that_there_is_not)
     check_refused(&config);
 }
 
-/* Whether this thread may have a scheduling class, and had it until now, which it has again. */
-static bool try_class(int policy, int priority)
+/* False where this process may not have that scheduling class. */
+static bool set_class(int policy, int priority)
 {
-    const struct sched_param wanted = {.sched_priority = priority}, usual = {0};
-    if (sched_setscheduler(0, policy, &wanted) != 0)
-        return false;
-    assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &usual), 0);
-    return true;
+    return sched_setscheduler(0, policy, &(struct sched_param){.sched_priority = priority}) == 0;
 }
 
-static void check_class(const task_list *tasks, int policy, int priority)
-{
-    assert_int_equal(tasks->n, N_THREADS - 1);
-    for (size_t k = 0; k < tasks->n; k++) {
-        struct sched_param parameters;
-        assert_int_equal(sched_getscheduler(tasks->ids[k]), policy);
-        assert_int_equal(sched_getparam(tasks->ids[k], &parameters), 0);
-        assert_int_equal(parameters.sched_priority, priority);
-    }
-}
-
-/* The usual class, whatever class the thread has that starts them. */
-HARNESS_TEST(test_usual_class)
+/* The usual class, whatever class the thread has that starts them; or, with the right to it, the priority asked for.
+ * Without it they are not started with another. */
+HARNESS_TEST(test_scheduling_classes)
 {
     static const struct {
-        int policy, priority;
-        const char *name;
-    } classes[] = {{SCHED_OTHER, 0, "SCHED_OTHER"}, {SCHED_BATCH, 0, "SCHED_BATCH"}, {SCHED_FIFO, 1, "SCHED_FIFO"}};
-    const softqam_context_config config = cpu_config();
-    for (size_t i = 0; i < HARNESS_COUNT(classes); i++) {
-        if (!try_class(classes[i].policy, classes[i].priority)) {
-            print_message("this process may not use %s\n", classes[i].name);
+        int own_policy, own_priority, wanted_priority;
+    } rows[] = {{SCHED_OTHER, 0, 0}, {SCHED_BATCH, 0, 0}, {SCHED_FIFO, 1, 0}, {SCHED_OTHER, 0, 2}};
+    const bool may_be_real_time = set_class(SCHED_FIFO, 2);
+    for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
+        softqam_context_config config = cpu_config();
+        config.thread_priority = rows[i].wanted_priority;
+        assert_true(set_class(SCHED_OTHER, 0));
+        if (rows[i].wanted_priority > 0 && !may_be_real_time) {
+            check_refused(&config);
             continue;
         }
-        const struct sched_param own = {.sched_priority = classes[i].priority}, usual = {0};
-        assert_int_equal(sched_setscheduler(0, classes[i].policy, &own), 0);
+        if (!set_class(rows[i].own_policy, rows[i].own_priority)) {
+            print_message("this process may not have policy %d\n", rows[i].own_policy);
+            continue;
+        }
         const started self = start(&config);
-        assert_int_equal(sched_getscheduler(0), classes[i].policy);
-        assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &usual), 0);
-        check_class(&self.tasks, SCHED_OTHER, 0);
+        assert_int_equal(sched_getscheduler(0), rows[i].own_policy);
+        assert_true(set_class(SCHED_OTHER, 0));
+        assert_int_equal(self.tasks.n, N_THREADS - 1);
+        for (size_t k = 0; k < self.tasks.n; k++) {
+            struct sched_param parameters;
+            assert_int_equal(sched_getscheduler(self.tasks.ids[k]),
+                             rows[i].wanted_priority > 0 ? SCHED_FIFO : SCHED_OTHER);
+            assert_int_equal(sched_getparam(self.tasks.ids[k], &parameters), 0);
+            assert_int_equal(parameters.sched_priority, rows[i].wanted_priority);
+        }
+        scoped_demodulator *demodulator = api_create_in(self.context);
+        api_assert_works_on(demodulator, LARGE_SYMBOLS);
         softqam_context_destroy(self.context);
     }
-}
-
-/* With the right they have the priority asked for; without it they are not started with another. */
-HARNESS_TEST(test_real_time_class)
-{
-    softqam_context_config config = cpu_config();
-    config.thread_priority = 2;
-    if (!try_class(SCHED_FIFO, 2)) {
-        check_refused(&config);
-        return;
-    }
-    const started self = start(&config);
-    assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
-    check_class(&self.tasks, SCHED_FIFO, 2);
-    softqam_demodulator *demodulator = api_create_in(self.context);
-    api_assert_works_on(demodulator, LARGE_SYMBOLS);
-    softqam_demodulator_destroy(demodulator);
-    softqam_context_destroy(self.context);
 }
 
 static unsigned long long blocked_signals(pid_t task)

@@ -18,12 +18,13 @@ enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 
 enum { N_CB = 100, N_SENT = 24, N_FILLERS = 10 };
 
 typedef struct answers {
-    uint8_t *out[HARNESS_N_OUTPUT_FORMATS];
+    uint8_t out[HARNESS_N_OUTPUT_FORMATS][N_SYMBOLS * MAX_SYMBOL_NBYTES];
     float soft[HARNESS_N_OUTPUT_FORMATS][N_CB]; /* or as many values of another format */
+    int8_t scaled[HARNESS_SYMBOL_BITS];
 } answers;
 
-static float *symbols;
-static float *noise_var;
+static float symbols[2 * N_SYMBOLS], noise_var[N_SYMBOLS];
+static answers usual, got;
 
 /* Soft buffers with repetition and fillers that are subnormal; tiny LLRs, and none, are added to numbers that a
  * thread's modes would round elsewhere or flush. */
@@ -48,151 +49,8 @@ static void combine(const softqam_demodulator *demodulator, bool is_float, float
     }
 }
 
-static answers answer(void)
-{
-    answers self = {0};
-    /* Whose threads begin in whatever this one is set to. */
-    softqam_context_config context_config = api_context_config();
-    context_config.n_threads = 2;
-    scoped_context *context = api_create_context(&context_config);
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        self.out[format] = harness_alloc(N_SYMBOLS * MAX_SYMBOL_NBYTES);
-        softqam_demodulator_config config = api_config();
-        config.output_format = (softqam_output_format)format;
-        config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-        config.context = context;
-        scoped_demodulator *demodulator = api_create(&config);
-        const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
-        harness_demodulate_llrs(demodulator, symbols, noise, N_SYMBOLS, self.out[format]);
-        if (format != SOFTQAM_OUTPUT_U8)
-            combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self.soft[format]);
-    }
-    return self;
-}
-
-static void close_answers(answers *self)
-{
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
-        free(self->out[format]);
-}
-
-static answers usual;
-
-/* In the environment that a thread begins with. */
-static int open_usual(void **state)
-{
-    (void)state;
-    symbols = harness_alloc(N_SYMBOLS * 2 * sizeof(float));
-    noise_var = harness_alloc(N_SYMBOLS * sizeof(float));
-    harness_random random = harness_random_stream(STREAM_SYMBOLS);
-    harness_fill_mixture(&random, N_SYMBOLS, symbols);
-    random = harness_random_stream(STREAM_NOISE);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, N_SYMBOLS, noise_var);
-    usual = answer();
-    return 0;
-}
-
-static int close_usual(void **state)
-{
-    (void)state;
-    close_answers(&usual);
-    free(noise_var);
-    free(symbols);
-    return 0;
-}
-
-#define TEST(name) HARNESS_TEST_WITH(name, open_usual, close_usual)
-
-static void assert_usual(answers *self, const char *what)
-{
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        assert_true(harness_outputs_equal(what, (softqam_output_format)format, symbols, usual.out[format],
-                                          self->out[format], N_SYMBOLS));
-    }
-    assert_memory_equal(self->soft, usual.soft, sizeof usual.soft);
-    close_answers(self);
-}
-
-/* How the processor rounds, by what it does: fegetround() of x86-64 asks the x87 part. */
-static unsigned rounding(void)
-{
-    volatile const float one = 1, tiny = 0x1p-60F;
-    const float up = one + tiny, down = one - tiny, negative = -one - tiny;
-    return (up > one) | (unsigned)(down < one) << 1 | (unsigned)(negative < -one) << 2;
-}
-
-TEST(test_rounding_modes)
-{
-    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    for (size_t i = 0; i < HARNESS_COUNT(modes); i++) {
-        fesetround(modes[i]);
-        const unsigned before = rounding();
-        answers got = answer();
-        const unsigned after = rounding();
-        fesetround(FE_TONEAREST);
-        assert_int_not_equal(before, rounding());
-        assert_int_equal(after, before);
-        assert_usual(&got, "another rounding mode");
-    }
-}
-
-/* Flush to zero, and subnormals taken for zero: what -ffast-math sets for a whole process. */
-TEST(test_flushed_subnormals)
-{
-#if defined(__x86_64__)
-    const unsigned flushing = 0x8040;
-    const unsigned before = _mm_getcsr();
-    _mm_setcsr(before | flushing);
-    answers got = answer();
-    const unsigned after = _mm_getcsr();
-    _mm_setcsr(before);
-    assert_int_equal(after & flushing, flushing);
-    assert_usual(&got, "flushed subnormals");
-#else
-    skip();
-#endif
-}
-
-/* The same of operands that are subnormal, which only x86 tells. */
-HARNESS_TEST(test_subnormal_traps)
-{
-#if defined(__x86_64__)
-    const unsigned before = _mm_getcsr();
-    softqam_demodulator_config config = api_config();
-    config.output_format = SOFTQAM_OUTPUT_S8;
-    config.input_scale = 1e-40F;
-    const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F;
-    int8_t out[HARNESS_MAX_SYMBOL_BITS];
-    _mm_setcsr(before & ~(unsigned)(_MM_EXCEPT_MASK | _MM_MASK_MASK));
-    softqam_demodulator *demodulator = api_create(&config);
-    const softqam_status status = softqam_demodulate(demodulator, symbol, &variance, 1, out);
-    _mm_setcsr(before);
-    assert_int_equal(status, SOFTQAM_OK);
-    softqam_demodulator_destroy(demodulator);
-#else
-    skip();
-#endif
-}
-
-/* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
-TEST(test_traps)
-{
-    const int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT;
-    if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
-        skip();
-    feclearexcept(FE_ALL_EXCEPT);
-    if (feenableexcept(traps) < 0)
-        skip();
-    answers got = answer();
-    const int after = fegetexcept();
-    /* Flags of the call itself must not trap now. */
-    fedisableexcept(FE_ALL_EXCEPT);
-    assert_int_equal(after, traps);
-    assert_usual(&got, "trapping exceptions");
-}
-
 /* Scales that no segment may have, as bits: NaNs, one of them signalling, and subnormal numbers, which are not 0. */
-static void check_refused_scales(softqam_demodulator *demodulator)
+static void check_refused_scales(const softqam_demodulator *demodulator)
 {
     static const struct {
         uint32_t input_scale, llr_scale;
@@ -209,22 +67,124 @@ static void check_refused_scales(softqam_demodulator *demodulator)
     }
 }
 
-TEST(test_scales_of_segments)
+/* A scale that is subnormal, and is not 0. */
+static void scale(softqam_context *context, int8_t *out)
 {
-    softqam_demodulator_config config = api_config();
+    static const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F;
+    softqam_demodulator_config config = api_config_in(context);
     config.output_format = SOFTQAM_OUTPUT_S8;
+    config.input_scale = 1e-40F;
     scoped_demodulator *demodulator = api_create(&config);
+    harness_demodulate_llrs(demodulator, symbol, &variance, 1, out);
     check_refused_scales(demodulator);
-    feclearexcept(FE_ALL_EXCEPT);
-    feenableexcept(FE_ALL_EXCEPT);
-    check_refused_scales(demodulator);
-    fedisableexcept(FE_ALL_EXCEPT);
+}
+
+static void answer(answers *self)
+{
+    memset(self, 0, sizeof *self);
+    /* Whose threads begin in whatever this one is set to. */
+    softqam_context_config context_config = api_context_config();
+    context_config.n_threads = 2;
+    scoped_context *context = api_create_context(&context_config);
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        const bool is_u8 = format == SOFTQAM_OUTPUT_U8;
+        softqam_demodulator_config config = api_config_in(context);
+        config.output_format = (softqam_output_format)format;
+        config.noise = SOFTQAM_NOISE_PER_SYMBOL;
+        scoped_demodulator *demodulator = api_create(&config);
+        harness_demodulate_llrs(demodulator, symbols, is_u8 ? NULL : noise_var, N_SYMBOLS, self->out[format]);
+        if (!is_u8)
+            combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self->soft[format]);
+    }
+    scale(context, self->scaled);
+}
+
+/* In the environment that a thread begins with. */
+static int answer_usually(void **state)
+{
+    (void)state;
+    harness_random random = harness_random_stream(STREAM_SYMBOLS);
+    harness_fill_mixture(&random, N_SYMBOLS, symbols);
+    random = harness_random_stream(STREAM_NOISE);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, N_SYMBOLS, noise_var);
+    answer(&usual);
+    return 0;
+}
+
+#define TEST(name) HARNESS_TEST_WITH(name, answer_usually, NULL)
+
+static void assert_usual(const char *what)
+{
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
+        assert_true(harness_outputs_equal(what, (softqam_output_format)format, symbols, usual.out[format],
+                                          got.out[format], N_SYMBOLS));
+    assert_memory_equal(got.soft, usual.soft, sizeof usual.soft);
+    assert_memory_equal(got.scaled, usual.scaled, sizeof usual.scaled);
+}
+
+/* How the processor rounds, by what it does: fegetround() of x86-64 asks the x87 part. */
+static unsigned rounding(void)
+{
+    volatile const float one = 1, tiny = 0x1p-60F;
+    const float up = one + tiny, down = one - tiny, negative = -one - tiny;
+    return (up > one) | (unsigned)(down < one) << 1 | (unsigned)(negative < -one) << 2;
+}
+
+TEST(test_rounding_modes)
+{
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    for (size_t i = 0; i < HARNESS_COUNT(modes); i++) {
+        fesetround(modes[i]);
+        const unsigned before = rounding();
+        answer(&got);
+        const unsigned after = rounding();
+        fesetround(FE_TONEAREST);
+        assert_int_not_equal(before, rounding());
+        assert_int_equal(after, before);
+        assert_usual("another rounding mode");
+    }
+}
+
+/* Flush to zero, and subnormals taken for zero: what -ffast-math sets for a whole process. */
+TEST(test_flushed_subnormals)
+{
 #if defined(__x86_64__)
+    const unsigned flushing = 0x8040;
     const unsigned before = _mm_getcsr();
-    _mm_setcsr(before | 0x8040);
-    check_refused_scales(demodulator);
+    _mm_setcsr(before | flushing);
+    answer(&got);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    assert_int_equal(after & flushing, flushing);
+    assert_usual("flushed subnormals");
+#else
+    skip();
+#endif
+}
+
+/* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
+TEST(test_traps)
+{
+    const int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT;
+    if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
+        skip();
+    feclearexcept(FE_ALL_EXCEPT);
+    if (feenableexcept(traps) < 0)
+        skip();
+#if defined(__x86_64__)
+    /* Operands that are subnormal too, which only x86 tells. */
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before & ~(unsigned)(_MM_EXCEPT_MASK | _MM_MASK_MASK));
+#endif
+    answer(&got);
+    const int after = fegetexcept();
+#if defined(__x86_64__)
     _mm_setcsr(before);
 #endif
+    /* Flags of the call itself must not trap now. */
+    fedisableexcept(FE_ALL_EXCEPT);
+    assert_int_equal(after, traps);
+    assert_usual("trapping exceptions");
 }
 
 /* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */
@@ -236,7 +196,7 @@ TEST(test_locale)
     }
     setlocale(LC_ALL, "C");
     setlocale(LC_ALL, "");
-    answers got = answer();
+    answer(&got);
     softqam_demodulator_config config = api_config();
     config.input_scale = -0.5F;
     softqam_demodulator *demodulator;
@@ -244,5 +204,5 @@ TEST(test_locale)
     setlocale(LC_ALL, "C");
     assert_int_equal(status, SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(softqam_error_message(), "-0,5"));
-    assert_usual(&got, "a locale with a decimal comma");
+    assert_usual("a locale with a decimal comma");
 }

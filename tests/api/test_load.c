@@ -55,12 +55,13 @@ typedef struct load {
 typedef struct worker {
     load *load;
     harness_random random;
-    uint8_t *in;
-    float *noise_var;
-    uint8_t *out;
-    uint8_t *expected;
-    uint8_t *side_by_side; /* the symbols of segments without their strides */
+    _Alignas(float) uint8_t in[MAX_SYMBOLS * MAX_IN_NBYTES];
+    float noise_var[MAX_SYMBOLS];
+    uint8_t out[MAX_SYMBOLS * MAX_OUT_NBYTES];
+    uint8_t expected[MAX_SYMBOLS * MAX_OUT_NBYTES];
 } worker;
+
+static worker workers[N_THREADS];
 
 static size_t below(worker *self, size_t n) { return harness_random_below(&self->random, n); }
 
@@ -78,6 +79,8 @@ static softqam_context_config random_context_config(worker *self)
     softqam_context_config_init(&config);
     config.backend = backends[below(self, self->load->have_cuda ? 3 : 2)];
     config.n_threads = 1 + (unsigned)below(self, 3);
+    if (below(self, 2))
+        config.cpu_variant = "portable"; /* whose calls threads share from fewer symbols on */
     config.n_streams = 1 + (unsigned)below(self, 4);
     config.chunk_symbols = 500 + random_size(self, 20000);
     return config;
@@ -111,20 +114,14 @@ static void report_failure(worker *self, const softqam_demodulator_config *confi
     atomic_store(&self->load->ends, true);
 }
 
-static softqam_demodulator *create(worker *self, const softqam_demodulator_config *config)
+static softqam_demodulator *create(worker *self, softqam_demodulator_config config, softqam_context *context)
 {
     softqam_demodulator *demodulator;
-    const softqam_status status = softqam_demodulator_create(&demodulator, config);
+    config.context = context;
+    const softqam_status status = softqam_demodulator_create(&demodulator, &config);
     if (status != SOFTQAM_OK)
-        report_failure(self, config, "softqam_demodulator_create", status);
+        report_failure(self, &config, "softqam_demodulator_create", status);
     return demodulator;
-}
-
-/* The definition: the portable loop on one thread. */
-static softqam_demodulator *create_definition(worker *self, softqam_demodulator_config config)
-{
-    config.context = self->load->portable;
-    return create(self, &config);
 }
 
 /* A context that nobody else has, one that all share, or none, which stands for the default one. */
@@ -164,44 +161,35 @@ static void check_output(worker *self, const softqam_demodulator_config *config,
     atomic_fetch_add(&self->load->n_symbols, n_symbols);
 }
 
+/* In pageable memory, or in memory of softqam_host_alloc(). */
 static void call_simply(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
                         softqam_demodulator *definition)
-{
-    const size_t n = random_size(self, MAX_SYMBOLS);
-    const size_t out_nbytes = harness_output_nbytes(config->output_format, n);
-    const float *noise_var = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
-    fill_symbols(self, config, n + 1);
-    softqam_status status = softqam_demodulate(definition, self->in, noise_var, n, self->expected);
-    check_output(self, config, status, 0, self->expected, "the definition");
-    harness_poison(self->out, self->expected, out_nbytes);
-    status = softqam_demodulate(demodulator, self->in, noise_var, n, self->out);
-    check_output(self, config, status, n, self->out, "softqam_demodulate");
-}
-
-/* In memory of softqam_host_alloc(). */
-static void call_in_place(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
-                          softqam_demodulator *definition)
 {
     const size_t n = random_size(self, MAX_SYMBOLS), in_nbytes = n * softqam_input_symbol_nbytes(config->input_format);
     const size_t out_nbytes = harness_output_nbytes(config->output_format, n);
     const float *noise_var = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
-    void *in = NULL, *out = NULL;
-    softqam_status status = softqam_host_alloc(softqam_demodulator_context(demodulator), in_nbytes, &in);
+    void *in = self->in, *out = self->out, *host_in = NULL, *host_out = NULL;
+    softqam_status status = SOFTQAM_OK;
+    fill_symbols(self, config, n);
+    if (below(self, 2)) {
+        softqam_context *context = softqam_demodulator_context(demodulator);
+        status = softqam_host_alloc(context, in_nbytes, &host_in);
+        if (status == SOFTQAM_OK)
+            status = softqam_host_alloc(context, out_nbytes, &host_out);
+        if (status == SOFTQAM_OK) {
+            in = memcpy(host_in, self->in, in_nbytes);
+            out = host_out;
+        }
+    }
     if (status == SOFTQAM_OK)
-        status = softqam_host_alloc(softqam_demodulator_context(demodulator), out_nbytes, &out);
-    if (status == SOFTQAM_OK) {
-        fill_symbols(self, config, n + 1);
-        memcpy(in, self->in, in_nbytes);
         status = softqam_demodulate(definition, self->in, noise_var, n, self->expected);
-        check_output(self, config, status, 0, self->expected, "the definition");
+    if (status == SOFTQAM_OK) {
         harness_poison(out, self->expected, out_nbytes);
         status = softqam_demodulate(demodulator, in, noise_var, n, out);
-        check_output(self, config, status, n, out, "softqam_demodulate in place");
-    } else {
-        report_failure(self, config, "softqam_host_alloc", status);
     }
-    softqam_host_free(in);
-    softqam_host_free(out);
+    check_output(self, config, status, n, out, host_in ? "softqam_demodulate in place" : "softqam_demodulate");
+    softqam_host_free(host_in);
+    softqam_host_free(host_out);
 }
 
 /* Segments in strides, each with its own noise and scale; out lies side by side, as what is expected does. */
@@ -211,47 +199,36 @@ static void call_segments(worker *self, const softqam_demodulator_config *config
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
     const size_t out_nbytes = harness_output_nbytes(config->output_format, 1);
     const size_t n_segments = below(self, MAX_SEGMENTS + 1);
-    softqam_segment segments[MAX_SEGMENTS] = {{0}};
+    const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8;
+    softqam_segment segments[MAX_SEGMENTS], expected[MAX_SEGMENTS];
     size_t total = 0, used = 0;
     fill_symbols(self, config, MAX_SYMBOLS);
-    softqam_status status = SOFTQAM_OK;
     for (size_t k = 0; k < n_segments; k++) {
-        const size_t stride = 1 + below(self, 3);
+        const size_t stride = 1 + below(self, 3), noise_stride = below(self, 2) * stride;
         const size_t n = random_size(self, (MAX_SYMBOLS - used) / stride / MAX_SEGMENTS);
-        softqam_segment *segment = &segments[k];
-        segment->n_symbols = n;
-        segment->out = self->out + total * out_nbytes;
-        segment->symbol_stride = stride;
-        segment->layers[0].symbols = self->in + used * in_nbytes;
-        segment->input_scale = below(self, 2) ? ldexpf(1, -(int)below(self, 16)) : 0;
-        if (config->output_format != SOFTQAM_OUTPUT_U8) {
-            segment->layers[0].noise_var = self->noise_var + used;
-            segment->noise_stride = below(self, 2) * stride;
-        }
-        for (size_t i = 0; i < n; i++)
-            memcpy(self->side_by_side + i * in_nbytes, self->in + (used + i * stride) * in_nbytes, in_nbytes);
-        softqam_segment plain = *segment;
-        plain.layers[0].symbols = self->side_by_side;
-        plain.symbol_stride = 1;
-        plain.out = self->expected + total * out_nbytes;
-        status = softqam_demodulate_segments(definition, &plain, 1);
-        check_output(self, config, status, 0, self->expected, "the definition");
+        segments[k] = harness_segment(self->in + used * in_nbytes, is_u8 ? NULL : self->noise_var + used, noise_stride,
+                                      n, self->out + total * out_nbytes);
+        segments[k].symbol_stride = stride;
+        segments[k].input_scale = below(self, 2) ? ldexpf(1, -(int)below(self, 16)) : 0;
+        expected[k] = segments[k];
+        expected[k].out = self->expected + total * out_nbytes;
         total += n;
         used += n * stride;
     }
+    softqam_status status = softqam_demodulate_segments(definition, expected, n_segments);
     harness_poison(self->out, self->expected, total * out_nbytes);
-    status = softqam_demodulate_segments(demodulator, segments, n_segments);
+    if (status == SOFTQAM_OK)
+        status = softqam_demodulate_segments(demodulator, segments, n_segments);
     check_output(self, config, status, total, self->out, "softqam_demodulate_segments");
 }
-
-typedef void call_function(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
-                           softqam_demodulator *definition);
 
 static void call_somehow(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator,
                          softqam_demodulator *definition)
 {
-    static call_function *const calls[] = {call_simply, call_in_place, call_segments};
-    calls[below(self, HARNESS_COUNT(calls))](self, config, demodulator, definition);
+    if (below(self, 3) == 0)
+        call_segments(self, config, demodulator, definition);
+    else
+        call_simply(self, config, demodulator, definition);
 }
 
 /* One demodulator's life, and a call of a shared one. */
@@ -260,7 +237,8 @@ static void work_once(worker *self)
     bool own;
     softqam_demodulator_config config = random_config(self);
     config.context = choose_context(self, &own);
-    softqam_demodulator *demodulator = create(self, &config), *definition = create_definition(self, config);
+    softqam_demodulator *demodulator = create(self, config, config.context);
+    softqam_demodulator *definition = create(self, config, self->load->portable);
     const bool ends_first = own && below(self, 2);
     if (ends_first)
         softqam_context_destroy(config.context);
@@ -277,7 +255,7 @@ static void work_once(worker *self)
     if (own && !ends_first)
         softqam_context_destroy(config.context);
     const size_t k = below(self, N_SHARED);
-    definition = create_definition(self, self->load->shared_configs[k]);
+    definition = create(self, self->load->shared_configs[k], self->load->portable);
     if (!atomic_load(&self->load->ends))
         call_somehow(self, &self->load->shared_configs[k], self->load->shared[k], definition);
     softqam_demodulator_destroy(definition);
@@ -292,35 +270,6 @@ static void *work(void *argument)
     while (!atomic_load(&self->load->ends))
         work_once(self);
     return NULL;
-}
-
-static worker open_worker(load *shared, uint32_t number)
-{
-    worker self = {
-        .load = shared,
-        .random = harness_random_stream(number + 1),
-        .in = harness_alloc((MAX_SYMBOLS + 1) * MAX_IN_NBYTES),
-        .noise_var = harness_alloc((MAX_SYMBOLS + 1) * sizeof(float)),
-        .out = harness_alloc(MAX_SYMBOLS * MAX_OUT_NBYTES),
-        .expected = harness_alloc(MAX_SYMBOLS * MAX_OUT_NBYTES),
-        .side_by_side = harness_alloc((MAX_SYMBOLS + 1) * MAX_IN_NBYTES),
-    };
-    /* Resident from the start, so that what comes later is not ours. */
-    memset(self.in, 1, (MAX_SYMBOLS + 1) * MAX_IN_NBYTES);
-    memset(self.noise_var, 1, (MAX_SYMBOLS + 1) * sizeof(float));
-    memset(self.out, 1, MAX_SYMBOLS * MAX_OUT_NBYTES);
-    memset(self.expected, 1, MAX_SYMBOLS * MAX_OUT_NBYTES);
-    memset(self.side_by_side, 1, (MAX_SYMBOLS + 1) * MAX_IN_NBYTES);
-    return self;
-}
-
-static void close_worker(worker *self)
-{
-    free(self->side_by_side);
-    free(self->expected);
-    free(self->out);
-    free(self->noise_var);
-    free(self->in);
 }
 
 /* Bytes in use while nothing runs: allocated by this process, resident, and of the device. */
@@ -349,31 +298,20 @@ static usage measure(void)
     return now;
 }
 
-static double wanted_seconds(void)
-{
-    const char *text = getenv("SOFTQAM_TEST_SECONDS");
-    char *end;
-    const double time = text ? strtod(text, &end) : 3;
-    if (!(time > 0) || (text && *end))
-        fail_msg("SOFTQAM_TEST_SECONDS is \"%s\"", text);
-    return time;
-}
-
 static void open_shared(load *self)
 {
-    worker chooser = {.load = self, .random = harness_random_stream(1000)};
-    softqam_context_config portable;
-    softqam_context_config_init(&portable);
-    portable.backend = SOFTQAM_BACKEND_CPU;
-    portable.n_threads = 1;
-    portable.cpu_variant = "portable";
-    assert_int_equal(softqam_context_create(&self->portable, &portable), SOFTQAM_OK);
+    worker *chooser = &workers[0];
+    chooser->load = self;
+    chooser->random = harness_random_stream(1000);
+    harness_setup portable = harness_default_setup();
+    portable.context = (softqam_context_config){.device = -1, .n_threads = 1, .cpu_variant = "portable"};
+    self->portable = harness_create_context(&portable);
     for (size_t k = 0; k < N_SHARED; k++) {
-        softqam_context_config config = random_context_config(&chooser);
+        softqam_context_config config = random_context_config(chooser);
         config.backend = k == 0 ? SOFTQAM_BACKEND_AUTO : SOFTQAM_BACKEND_CPU;
         config.n_threads = 1 + (unsigned)k;
         assert_int_equal(softqam_context_create(&self->contexts[k], &config), SOFTQAM_OK);
-        self->shared_configs[k] = random_config(&chooser);
+        self->shared_configs[k] = random_config(chooser);
         self->shared_configs[k].context = self->contexts[k];
         assert_int_equal(softqam_demodulator_create(&self->shared[k], &self->shared_configs[k]), SOFTQAM_OK);
         /* What they hold, they hold from the start. */
@@ -405,7 +343,7 @@ static void check_growth(const usage *before, const usage *after)
 }
 
 /* The threads at work for some time, and what is in use after they have ended. */
-static usage run(load *self, worker workers[N_THREADS], double time)
+static usage run(load *self, double time)
 {
     pthread_t threads[N_THREADS];
     pthread_barrier_init(&self->start, NULL, N_THREADS + 1);
@@ -425,17 +363,18 @@ static usage run(load *self, worker workers[N_THREADS], double time)
 HARNESS_TEST(test_load)
 {
     static load shared;
-    worker workers[N_THREADS];
-    const double time = wanted_seconds();
+    const double time = (double)harness_environment_count("SOFTQAM_TEST_SECONDS", 3, 1000000);
     shared.have_cuda = harness_cuda_is_usable();
     open_shared(&shared);
-    for (uint32_t k = 0; k < N_THREADS; k++)
-        workers[k] = open_worker(&shared, k);
-    const usage before = run(&shared, workers, time / 3);
+    /* Resident from the start, so that what comes later is not ours. */
+    memset(workers, 1, sizeof workers);
+    for (uint32_t k = 0; k < N_THREADS; k++) {
+        workers[k].load = &shared;
+        workers[k].random = harness_random_stream(k + 1);
+    }
+    const usage before = run(&shared, time / 3);
     assert_false(shared.failed);
-    const usage after = run(&shared, workers, time * 2 / 3);
-    for (size_t k = 0; k < N_THREADS; k++)
-        close_worker(&workers[k]);
+    const usage after = run(&shared, time * 2 / 3);
     close_shared(&shared);
     print_message("%s: %lu demodulators, %lu calls, %llu symbols in %.0f s by %d threads\n",
                   shared.have_cuda ? "CPU and CUDA" : "CPU", shared.n_demodulators, shared.n_calls, shared.n_symbols,

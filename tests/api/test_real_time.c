@@ -46,7 +46,6 @@ static void start_counting(void)
 
 static void stop_counting(void) { atomic_store(&counting, false); }
 
-/* `allowed`: bits of the kinds of which there may be some. */
 static void assert_none_but(unsigned allowed, const char *what)
 {
     for (int kind = 0; kind < N_KINDS; kind++)
@@ -92,7 +91,6 @@ WRAP(CLOCK, int, clock_gettime, (clockid_t clock, struct timespec *now), (clock,
 /* A demodulator, and what it makes of some symbols. */
 typedef struct work {
     softqam_demodulator *demodulator;
-    softqam_output_format format;
     size_t n_symbols;
     size_t out_nbytes;
     float *symbols;
@@ -102,16 +100,12 @@ typedef struct work {
 
 static work open_work(softqam_context *context, softqam_output_format format, size_t n_symbols)
 {
-    work self = {.format = format, .n_symbols = n_symbols};
-    softqam_demodulator_config config;
-    softqam_demodulator_config_init(&config);
-    config.context = context;
-    config.output_format = format;
-    config.noise = SOFTQAM_NOISE_PER_SYMBOL;
-    self.demodulator = api_create(&config);
-    self.out_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, n_symbols);
+    work self = {.n_symbols = n_symbols};
+    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    setup.context.n_threads = 1;
+    self.out_nbytes = harness_output_nbytes(format, n_symbols);
     self.symbols = harness_alloc(n_symbols * 2 * sizeof(float));
-    self.expected = harness_alloc(self.out_nbytes);
     harness_random random = harness_random_stream(STREAM_SYMBOLS);
     harness_fill_mixture(&random, n_symbols, self.symbols);
     if (format != SOFTQAM_OUTPUT_U8) {
@@ -119,24 +113,10 @@ static work open_work(softqam_context *context, softqam_output_format format, si
         random = harness_random_stream(STREAM_NOISE);
         harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise_var);
     }
+    self.expected = harness_answer(&setup, self.symbols, self.noise_var, n_symbols);
+    setup.demodulator.context = context;
+    self.demodulator = harness_create(&setup);
     return self;
-}
-
-/* Before anything is counted: what comes out, of a context of its own. */
-static void expect(work *self)
-{
-    softqam_context_config context_config;
-    softqam_context_config_init(&context_config);
-    context_config.backend = SOFTQAM_BACKEND_CPU;
-    context_config.n_threads = 1;
-    softqam_context *context = api_create_context(&context_config);
-    work alone = open_work(context, self->format, self->n_symbols);
-    harness_demodulate_llrs(alone.demodulator, self->symbols, self->noise_var, self->n_symbols, self->expected);
-    softqam_demodulator_destroy(alone.demodulator);
-    softqam_context_destroy(context);
-    free(alone.symbols);
-    free(alone.noise_var);
-    free(alone.expected);
 }
 
 static void close_work(work *self)
@@ -160,14 +140,11 @@ static bool call_in_all_ways(const work *self, uint8_t *out)
     const size_t n = self->n_symbols, out_nbytes = self->out_nbytes / n;
     bool good = softqam_demodulate(self->demodulator, self->symbols, self->noise_var, n, out) == SOFTQAM_OK &&
                 memcmp(out, self->expected, self->out_nbytes) == 0;
-    softqam_segment segments[3] = {{0}};
-    for (size_t k = 0, first = 0; k < 3; k++) {
-        segments[k].n_symbols = k < 2 ? n / 3 : n - first;
-        segments[k].out = out + first * out_nbytes;
-        segments[k].noise_stride = self->noise_var ? 1 : 0;
-        segments[k].layers[0].symbols = self->symbols + 2 * first;
-        segments[k].layers[0].noise_var = self->noise_var ? self->noise_var + first : NULL;
-        first += segments[k].n_symbols;
+    softqam_segment segments[3];
+    for (size_t k = 0; k < 3; k++) {
+        const size_t first = k * (n / 3);
+        segments[k] = harness_segment(self->symbols + 2 * first, self->noise_var ? self->noise_var + first : NULL,
+                                      self->noise_var != NULL, k < 2 ? n / 3 : n - first, out + first * out_nbytes);
     }
     good = good && softqam_demodulate_segments(self->demodulator, segments, 3) == SOFTQAM_OK &&
            memcmp(out, self->expected, self->out_nbytes) == 0;
@@ -178,12 +155,20 @@ static bool call_in_all_ways(const work *self, uint8_t *out)
     segments[0].noise_stride *= 3;
     segments[1].n_symbols = 3;
     good = good && softqam_demodulate_segments(self->demodulator, segments, 2) == SOFTQAM_OK;
-    /* A codeword of several code blocks. */
-    softqam_segment whole = {.n_symbols = n / 2, .noise_stride = 1, .descramble = 1, .c_init = 7};
-    whole.layers[0] = (softqam_layer){.symbols = self->symbols, .noise_var = self->noise_var};
+    /* A codeword of several code blocks, and four layers in bit planes. */
+    softqam_segment whole = harness_segment(self->symbols, self->noise_var, 1, n / 2, NULL);
+    whole.descramble = 1;
+    whole.c_init = 7;
     whole.codeword = (softqam_codeword){
         .n_bits = n / 2 * 8, .n_code_blocks = 5, .n_cbg = 3, .cbgti = 5, .buffers = out, .deinterleave = 1};
-    good = good && (!self->noise_var || softqam_demodulate_segments(self->demodulator, &whole, 1) == SOFTQAM_OK);
+    softqam_segment planes = harness_segment(self->symbols, self->noise_var, 1, n, out);
+    for (planes.n_layers = 1; planes.n_layers < 4; planes.n_layers++)
+        planes.layers[planes.n_layers] = planes.layers[0];
+    planes.plane_stride = n;
+    planes.descramble = 1;
+    if (self->noise_var)
+        good = good && softqam_demodulate_segments(self->demodulator, &whole, 1) == SOFTQAM_OK &&
+               softqam_demodulate_segments(self->demodulator, &planes, 1) == SOFTQAM_OK;
     /* A refusal. */
     segments[0].n_layers = 5;
     return good && softqam_demodulate_segments(self->demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
@@ -195,7 +180,9 @@ typedef struct crowd {
     atomic_uint n_ready, n_done;
     atomic_bool go, over;
     atomic_bool failed;
+    unsigned n_callers;
     size_t n_calls;
+    size_t stack_nbytes; /* 0: the usual */
     bool without_system_calls;
 } crowd;
 
@@ -223,34 +210,37 @@ static void *call_in_crowd(void *argument)
     return NULL;
 }
 
-static void run_crowd(crowd *self, unsigned n_callers, pthread_t *threads)
+static void run_crowd(crowd *self, pthread_t *threads)
 {
-    for (unsigned k = 0; k < n_callers; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, call_in_crowd, self), 0);
-    while (atomic_load(&self->n_ready) < n_callers)
+    pthread_attr_t attributes;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    if (self->stack_nbytes > 0)
+        assert_int_equal(pthread_attr_setstacksize(&attributes, self->stack_nbytes), 0);
+    for (unsigned k = 0; k < self->n_callers; k++)
+        assert_int_equal(pthread_create(&threads[k], &attributes, call_in_crowd, self), 0);
+    pthread_attr_destroy(&attributes);
+    while (atomic_load(&self->n_ready) < self->n_callers)
         sched_yield();
     start_counting();
     atomic_store(&self->go, true);
-    while (atomic_load(&self->n_done) < n_callers)
+    while (atomic_load(&self->n_done) < self->n_callers)
         sched_yield();
     stop_counting();
     atomic_store(&self->over, true);
 }
 
-static void join_crowd(crowd *self, unsigned n_callers, const pthread_t *threads)
+static void join_crowd(crowd *self, const pthread_t *threads)
 {
-    for (unsigned k = 0; k < n_callers; k++)
+    for (unsigned k = 0; k < self->n_callers; k++)
         assert_int_equal(pthread_join(threads[k], NULL), 0);
     assert_false(atomic_load(&self->failed));
 }
 
-static void open_crowd(crowd *self, softqam_context *context, size_t n_symbols, size_t n_calls)
+static void open_crowd(crowd *self, softqam_context *context, unsigned n_callers, size_t n_symbols, size_t n_calls)
 {
-    *self = (crowd){.n_calls = n_calls};
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+    *self = (crowd){.n_callers = n_callers, .n_calls = n_calls};
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
         self->works[format] = open_work(context, (softqam_output_format)format, n_symbols);
-        expect(&self->works[format]);
-    }
 }
 
 static void close_crowd(crowd *self)
@@ -274,33 +264,47 @@ HARNESS_TEST(test_counting_counts)
     assert_true(counts[THREAD] >= 2);
 }
 
-/* Threads that call demodulators of every format on a context of n_threads, and what may be counted meanwhile. */
-static void check_calls(unsigned n_threads, bool prepares, unsigned n_callers, size_t n_symbols, size_t n_calls,
-                        unsigned allowed)
+/* Of the context and its callers; and the kinds of which some may be counted, a bit each. */
+typedef struct conditions {
+    unsigned n_threads;
+    bool prepares;
+    size_t stack_nbytes;
+    unsigned allowed;
+} conditions;
+
+/* Threads that call demodulators of every format. */
+static void check_calls(unsigned n_callers, size_t n_symbols, size_t n_calls, const conditions *under)
 {
     crowd self;
     pthread_t threads[N_CALLERS];
-    scoped_context *context = open_context(n_threads);
-    open_crowd(&self, context, n_symbols, n_calls);
-    if (prepares)
+    scoped_context *context = open_context(under->n_threads);
+    open_crowd(&self, context, n_callers, n_symbols, n_calls);
+    self.stack_nbytes = under->stack_nbytes;
+    if (under->prepares)
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    run_crowd(&self, n_callers, threads);
-    assert_none_but(allowed, prepares ? "prepared calls" : "calls");
-    join_crowd(&self, n_callers, threads);
+    run_crowd(&self, threads);
+    assert_none_but(under->allowed, under->prepares ? "prepared calls" : "calls");
+    join_crowd(&self, threads);
     close_crowd(&self);
 }
 
-HARNESS_TEST(test_one_thread_takes_no_lock) { check_calls(1, true, N_CALLERS, N_SYMBOLS, N_CALLS / 4, 0); }
+HARNESS_TEST(test_one_thread_takes_no_lock)
+{
+    check_calls(N_CALLERS, N_SYMBOLS, N_CALLS / 4, &(conditions){.n_threads = 1, .prepares = true});
+}
 
 /* With one thread there is nothing to prepare, for calls that no GPU is looked for. */
-HARNESS_TEST(test_small_calls_need_no_preparation) { check_calls(1, false, N_CALLERS, N_SYMBOLS, 3, 0); }
+HARNESS_TEST(test_small_calls_need_no_preparation)
+{
+    check_calls(N_CALLERS, N_SYMBOLS, 3, &(conditions){.n_threads = 1});
+}
 
 /* With threads of the context's: those sleep and are woken, and that is all. */
 HARNESS_TEST(test_many_threads_take_no_lock)
 {
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    check_calls(4, true, 4, LARGE_SYMBOLS, 4, 1U << SLEEP);
+    check_calls(4, LARGE_SYMBOLS, 4, &(conditions){.n_threads = 4, .prepares = true, .allowed = 1U << SLEEP});
 }
 
 /* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
@@ -358,24 +362,11 @@ static int make_system_call(void *argument)
     return getppid() > 0 ? QUIET : WRONG_BYTES;
 }
 
-static int call_alone(void *argument)
-{
-    const work *self = argument;
-    uint8_t *out = harness_alloc(self->out_nbytes);
-    memset(out, 0x80, self->out_nbytes); /* the kernel gives it memory now */
-    if (!forbid_system_calls())
-        return NO_SECCOMP;
-    for (int k = 0; k < 3; k++)
-        if (!call_in_all_ways(self, out))
-            return WRONG_BYTES;
-    return QUIET;
-}
-
 static int call_in_many_threads(void *argument)
 {
     pthread_t threads[N_CALLERS];
     crowd *self = argument;
-    run_crowd(self, N_CALLERS, threads);
+    run_crowd(self, threads);
     return atomic_load(&self->failed) ? WRONG_BYTES : QUIET;
 }
 
@@ -394,76 +385,33 @@ static void require_seccomp(void)
     assert_int_equal(status, CALLED_THE_SYSTEM);
 }
 
-HARNESS_TEST(test_one_thread_makes_no_system_call)
+static void check_no_system_calls(unsigned n_callers, size_t n_symbols, size_t n_calls)
 {
     require_seccomp();
     SCOPED(close_crowd) crowd self;
     scoped_context *context = open_context(1);
-    open_crowd(&self, context, N_SYMBOLS, N_CALLS / 10);
+    open_crowd(&self, context, n_callers, n_symbols, n_calls);
     self.without_system_calls = true;
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
-        assert_int_equal(status_without_system_calls(call_alone, &self.works[format]), QUIET);
     assert_int_equal(status_without_system_calls(call_in_many_threads, &self), QUIET);
 }
+
+HARNESS_TEST(test_one_thread_makes_no_system_call) { check_no_system_calls(N_CALLERS, N_SYMBOLS, N_CALLS / 10); }
 
 /* Large enough to be stored past the caches. */
 HARNESS_TEST(test_large_calls_make_no_system_call)
 {
-    require_seccomp();
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    scoped_context *context = open_context(1);
-    SCOPED(close_work) work self = open_work(context, SOFTQAM_OUTPUT_F32, LARGE_SYMBOLS * 4);
-    expect(&self);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    assert_int_equal(status_without_system_calls(call_alone, &self), QUIET);
-}
-
-/* Little stack. */
-
-enum { CALL_STACK_NBYTES = 64 << 10, THREAD_NBYTES = 16 << 10 /* for what a thread has of its own */ };
-
-typedef struct little_call {
-    const work *work;
-    uint8_t *out;
-    bool good;
-} little_call;
-
-static void *call_on_little_stack(void *argument)
-{
-    little_call *self = argument;
-    const work *of = self->work;
-    softqam_segment segment = {.n_symbols = N_SYMBOLS, .noise_stride = 1, .n_layers = 4, .out = self->out};
-    self->good = call_in_all_ways(of, self->out);
-    for (size_t k = 0; k < 4; k++)
-        segment.layers[k] = (softqam_layer){.symbols = of->symbols, .noise_var = of->noise_var};
-    segment.plane_stride = N_SYMBOLS;
-    segment.descramble = 1;
-    if (of->noise_var)
-        self->good = self->good && softqam_demodulate_segments(of->demodulator, &segment, 1) == SOFTQAM_OK;
-    return NULL;
+    check_no_system_calls(HARNESS_N_OUTPUT_FORMATS, LARGE_SYMBOLS * 4, 3);
 }
 
 HARNESS_TEST(test_calls_need_little_stack)
 {
+    enum { CALL_NBYTES = 64 << 10, THREAD_NBYTES = 16 << 10 /* for what a thread has of its own */ };
     if (HARNESS_SANITIZED || harness_backend() != SOFTQAM_BACKEND_CPU) {
         print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
         skip();
     }
-    scoped_context *context = open_context(1);
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        SCOPED(close_work) work self = open_work(context, (softqam_output_format)format, N_SYMBOLS);
-        expect(&self);
-        little_call call = {.work = &self, .out = harness_alloc(self.out_nbytes)};
-        pthread_attr_t attributes;
-        pthread_t thread;
-        assert_int_equal(pthread_attr_init(&attributes), 0);
-        assert_int_equal(pthread_attr_setstacksize(&attributes, CALL_STACK_NBYTES + THREAD_NBYTES), 0);
-        assert_int_equal(pthread_create(&thread, &attributes, call_on_little_stack, &call), 0);
-        assert_int_equal(pthread_join(thread, NULL), 0);
-        assert_true(call.good);
-        pthread_attr_destroy(&attributes);
-        free(call.out);
-    }
+    check_calls(HARNESS_N_OUTPUT_FORMATS, N_SYMBOLS, 1, &(conditions){1, true, CALL_NBYTES + THREAD_NBYTES, ~0U});
 }

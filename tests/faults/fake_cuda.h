@@ -13,8 +13,12 @@
 
 #include <cuda_runtime_api.h>
 
-/* Streams, device and pinned blocks that exist. */
-size_t fake_cuda_live(void);
+/* What exists of it. */
+typedef struct fake_cuda_holdings {
+    size_t streams, device_nbytes, pinned_nbytes;
+} fake_cuda_holdings;
+
+fake_cuda_holdings fake_cuda_holds(void);
 
 /* How often the runtime has been called, and how many kernels were launched. */
 size_t fake_cuda_calls(void);

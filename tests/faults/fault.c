@@ -123,52 +123,38 @@ static void *note_block(void *block)
 }
 
 /* A wrapper and the function that it wraps, by the names that the linker's --wrap gives them. */
-#define WRAP(type, name, ...)                                                                                          \
-    type __real_##name(__VA_ARGS__);                                                                                   \
-    type __wrap_##name(__VA_ARGS__);                                                                                   \
-    type __wrap_##name(__VA_ARGS__)
+#define WRAP(type, name, parameters)                                                                                   \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters
 
 /* One that fails with a value and an errno. */
 #define WRAP_FAILING(type, name, parameters, arguments, value, error)                                                  \
-    type __real_##name parameters;                                                                                     \
-    type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters { return fails(#name, error) ? (value) : __real_##name arguments; }
+    WRAP(type, name, parameters) { return fails(#name, error) ? (value) : __real_##name arguments; }
 
 /* One that does its work and then fails, as a close() does whose data could not be written: not doing it would leak. */
 #define WRAP_FAILING_LATE(type, name, parameters, arguments, value, error)                                             \
-    type __real_##name parameters;                                                                                     \
-    type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters                                                                                      \
+    WRAP(type, name, parameters)                                                                                       \
     {                                                                                                                  \
         const type result = __real_##name arguments;                                                                   \
         return fails(#name, error) ? (value) : result;                                                                 \
     }
 
 #define WRAP_TRANSFER(name, parameters, arguments, error)                                                              \
-    ssize_t __real_##name parameters;                                                                                  \
-    ssize_t __wrap_##name parameters;                                                                                  \
-    ssize_t __wrap_##name parameters                                                                                   \
+    WRAP(ssize_t, name, parameters)                                                                                    \
     {                                                                                                                  \
         return fails_or_falls_short(#name, error, &nbytes) ? -1 : __real_##name arguments;                             \
     }
 
-#define WRAP_OPEN(name)                                                                                                \
-    WRAP(int, name, const char *path, int flags, mode_t mode)                                                          \
-    {                                                                                                                  \
-        return fails(#name, EMFILE) ? -1 : __real_##name(path, flags, mode);                                           \
-    }
-
 #define WRAP_ALLOCATION(name, parameters, arguments)                                                                   \
-    void *__real_##name parameters;                                                                                    \
-    void *__wrap_##name parameters;                                                                                    \
-    void *__wrap_##name parameters { return fails(#name, ENOMEM) ? NULL : note_block(__real_##name arguments); }
+    WRAP(void *, name, parameters) { return fails(#name, ENOMEM) ? NULL : note_block(__real_##name arguments); }
 
 WRAP_ALLOCATION(malloc, (size_t nbytes), (nbytes))
 WRAP_ALLOCATION(calloc, (size_t n, size_t nbytes), (n, nbytes))
 WRAP_ALLOCATION(aligned_alloc, (size_t alignment, size_t nbytes), (alignment, nbytes))
 WRAP_ALLOCATION(strdup, (const char *text), (text))
 
-WRAP(void *, realloc, void *block, size_t nbytes)
+WRAP(void *, realloc, (void *block, size_t nbytes))
 {
     if (fails("realloc", ENOMEM))
         return NULL;
@@ -176,15 +162,15 @@ WRAP(void *, realloc, void *block, size_t nbytes)
     return block ? moved : note_block(moved);
 }
 
-WRAP(void, free, void *block)
+WRAP(void, free, (void *block))
 {
     if (block && cuda_depth == 0)
         atomic_fetch_sub(&live_blocks, 1);
     __real_free(block);
 }
 
-WRAP_OPEN(open)
-WRAP_OPEN(open64)
+WRAP_FAILING(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode), -1, EMFILE)
+WRAP_FAILING(int, open64, (const char *path, int flags, mode_t mode), (path, flags, mode), -1, EMFILE)
 WRAP_TRANSFER(read, (int fd, void *to, size_t nbytes), (fd, to, nbytes), EIO)
 WRAP_TRANSFER(write, (int fd, const void *from, size_t nbytes), (fd, from, nbytes), ENOSPC)
 WRAP_TRANSFER(pread, (int fd, void *to, size_t nbytes, off_t at), (fd, to, nbytes, at), EIO)
@@ -225,7 +211,8 @@ WRAP_FAILING(int, eventfd, (unsigned initial, int flags), (initial, flags), -1, 
 WRAP_FAILING(void *, dlopen, (const char *path, int flags), (path, flags), NULL, ENOMEM)
 WRAP_FAILING(void *, dlsym, (void *library, const char *name), (library, name), NULL, ENOMEM)
 
-WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+WRAP(int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument))
 {
     if (fails("pthread_create", errno))
         return EAGAIN;
@@ -236,19 +223,13 @@ WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, v
 }
 
 /* glibc allocates for it. */
-WRAP(int, pthread_setaffinity_np, pthread_t thread, size_t nbytes, const cpu_set_t *set)
-{
-    return fails("pthread_setaffinity_np", errno) ? EINVAL : __real_pthread_setaffinity_np(thread, nbytes, set);
-}
-
+WRAP_FAILING(int, pthread_setaffinity_np, (pthread_t thread, size_t nbytes, const cpu_set_t *set),
+             (thread, nbytes, set), EINVAL, errno)
 /* As it is while another thread has the lock. */
-WRAP(int, pthread_mutex_trylock, pthread_mutex_t *mutex)
-{
-    return fails("pthread_mutex_trylock", errno) ? EBUSY : __real_pthread_mutex_trylock(mutex);
-}
+WRAP_FAILING(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), EBUSY, errno)
 
 /* Cannot fail where it is used rightly, so it only counts. */
-WRAP(int, pthread_join, pthread_t thread, void **result)
+WRAP(int, pthread_join, (pthread_t thread, void **result))
 {
     if (cuda_depth == 0)
         atomic_fetch_sub(&live_threads, 1);

@@ -1,153 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /* What contexts and demodulators cost: six demodulators on one context hold what one does, and are made in no time; who
- * passes device pointers pays for nothing that host memory needs; who uses the CPU never calls CUDA. Threads, pinned
- * memory and memory of the device are counted where the library asks for them (the linker's --wrap). */
+ * passes device pointers pays for nothing that host memory needs; who uses the CPU never calls CUDA. The fake CUDA
+ * counts what it is asked for; of a GPU its free memory is looked at. */
 #define _GNU_SOURCE /* mallinfo2 */
 #include <malloc.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <softqam/softqam_cuda.h>
 
-#include "harness.h"
-#ifdef COSTS_FAKE_CUDA
+#include "api_fixture.h"
 #include "fake_cuda.h"
-#endif
 
 enum { LARGE_SYMBOLS = 300000, SMALL_SYMBOLS = 1000, N_FORMATS = 6, N_TIMED = 200, MIB = 1 << 20 };
 
 /* Seconds in which half of many demodulators must be made. */
 #define QUICK (HARNESS_SANITIZED ? 2e-3 : 100e-6)
 
-/* Counting. */
-
-typedef struct block {
-    void *memory;
-    size_t nbytes;
-    bool pinned;
-} block;
-
-enum { MAX_BLOCKS = 1000 };
-
-static pthread_mutex_t counting_mutex = PTHREAD_MUTEX_INITIALIZER;
-static block blocks[MAX_BLOCKS];
-static long n_threads, n_streams;
-static size_t device_nbytes, pinned_nbytes;
-
-static void note_block(void *memory, size_t nbytes, bool pinned)
-{
-    pthread_mutex_lock(&counting_mutex);
-    size_t k = 0;
-    while (k < MAX_BLOCKS && blocks[k].memory)
-        k++;
-    if (k < MAX_BLOCKS) {
-        blocks[k] = (block){memory, nbytes, pinned};
-        *(pinned ? &pinned_nbytes : &device_nbytes) += nbytes;
-    }
-    pthread_mutex_unlock(&counting_mutex);
-}
-
-static void forget_block(const void *memory)
-{
-    pthread_mutex_lock(&counting_mutex);
-    for (size_t k = 0; k < MAX_BLOCKS && memory; k++) {
-        if (blocks[k].memory == memory) {
-            *(blocks[k].pinned ? &pinned_nbytes : &device_nbytes) -= blocks[k].nbytes;
-            blocks[k].memory = NULL;
-        }
-    }
-    pthread_mutex_unlock(&counting_mutex);
-}
-
-static void add(long *count, long n)
-{
-    pthread_mutex_lock(&counting_mutex);
-    *count += n;
-    pthread_mutex_unlock(&counting_mutex);
-}
-
-#define WRAP(type, name, ...)                                                                                          \
-    type __real_##name(__VA_ARGS__);                                                                                   \
-    type __wrap_##name(__VA_ARGS__);                                                                                   \
-    type __wrap_##name(__VA_ARGS__)
-
-WRAP(cudaError_t, cudaMalloc, void **memory, size_t nbytes)
-{
-    const cudaError_t error = __real_cudaMalloc(memory, nbytes);
-    if (error == cudaSuccess)
-        note_block(*memory, nbytes, false);
-    return error;
-}
-
-WRAP(cudaError_t, cudaFree, void *memory)
-{
-    forget_block(memory);
-    return __real_cudaFree(memory);
-}
-
-WRAP(cudaError_t, cudaHostAlloc, void **memory, size_t nbytes, unsigned flags)
-{
-    const cudaError_t error = __real_cudaHostAlloc(memory, nbytes, flags);
-    if (error == cudaSuccess)
-        note_block(*memory, nbytes, true);
-    return error;
-}
-
-WRAP(cudaError_t, cudaFreeHost, void *memory)
-{
-    forget_block(memory);
-    return __real_cudaFreeHost(memory);
-}
-
-WRAP(cudaError_t, cudaStreamCreateWithFlags, cudaStream_t *stream, unsigned flags)
-{
-    const cudaError_t error = __real_cudaStreamCreateWithFlags(stream, flags);
-    add(&n_streams, error == cudaSuccess);
-    return error;
-}
-
-WRAP(cudaError_t, cudaStreamDestroy, cudaStream_t stream)
-{
-    add(&n_streams, -1);
-    return __real_cudaStreamDestroy(stream);
-}
-
-WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
-{
-    const int error = __real_pthread_create(thread, attributes, start, argument);
-    add(&n_threads, error == 0);
-    return error;
-}
-
-WRAP(int, pthread_join, pthread_t thread, void **result)
-{
-    add(&n_threads, -1);
-    return __real_pthread_join(thread, result);
-}
-
-/* What the library has at a moment, and with it what the whole process has of host memory and of the device. */
+/* What the library has of CUDA's, as the fake one counts it (elsewhere 0), and what the whole process has of threads,
+ * of host memory and of the device. */
 typedef struct holdings {
-    long threads, streams;
-    size_t device, pinned, allocated, device_in_use;
+    fake_cuda_holdings cuda;
+    size_t threads, allocated, device_in_use;
 } holdings;
 
 static holdings holdings_now(void)
 {
     const struct mallinfo2 info = mallinfo2();
+    holdings now = {.allocated = info.uordblks + info.hblkhd};
     size_t n_free = 0, n_total = 0;
     if (harness_backend() != SOFTQAM_BACKEND_CPU)
         assert_int_equal(cudaMemGetInfo(&n_free, &n_total), cudaSuccess);
-    return (holdings){n_threads,       n_streams, device_nbytes, pinned_nbytes, info.uordblks + info.hblkhd,
-                      n_total - n_free};
+    now.device_in_use = n_total - n_free;
+#ifdef COSTS_FAKE_CUDA
+    now.cuda = fake_cuda_holds();
+    now.threads = tasks_now().n;
+#endif
+    return now;
+}
+
+static void assert_threads(size_t n)
+{
+#ifdef COSTS_FAKE_CUDA /* the driver has threads of its own */
+    assert_int_equal(tasks_count(n), n);
+#else
+    (void)n;
+#endif
+}
+
+/* Neither threads nor anything of CUDA's. */
+static void assert_no_more(const holdings *before)
+{
+    const holdings now = holdings_now();
+    assert_memory_equal(&now.cuda, &before->cuda, sizeof now.cuda);
+    assert_threads(before->threads);
 }
 
 static void print_holdings(const char *what, const holdings *h)
 {
-    print_message("%s: %ld threads, %ld streams, %.3f MiB of the device, %.3f MiB pinned, %.3f MiB allocated\n", what,
-                  h->threads, h->streams, (double)h->device / MIB, (double)h->pinned / MIB, (double)h->allocated / MIB);
+    print_message("%s: %zu threads, %zu streams, %.3f MiB of the device, %.3f MiB pinned, %.3f MiB allocated\n", what,
+                  h->threads, h->cuda.streams, (double)h->cuda.device_nbytes / MIB, (double)h->cuda.pinned_nbytes / MIB,
+                  (double)h->allocated / MIB);
 }
 
 /* Calls. */
@@ -163,32 +77,20 @@ static const formats all_formats[N_FORMATS] = {
     {SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8},  {SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8},
 };
 
-static softqam_context_config context_config(softqam_backend backend)
-{
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = backend;
-    config.n_threads = 4;
-    return config;
-}
-
 static softqam_context *create_context(softqam_backend backend)
 {
-    const harness_setup setup = {.context = context_config(backend)};
+    harness_setup setup = harness_default_setup();
+    setup.context.backend = backend;
+    setup.context.n_threads = 4;
     return harness_create_context(&setup);
 }
 
 static softqam_demodulator *create_in(softqam_context *context, const formats *of)
 {
-    softqam_demodulator_config config;
-    softqam_demodulator_config_init(&config);
-    config.context = context;
-    config.input_format = of->input;
-    config.output_format = of->output;
-    config.noise = SOFTQAM_NOISE_PER_CALL;
-    softqam_demodulator *demodulator;
-    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
-    return demodulator;
+    harness_setup setup = harness_format_setup(of->output, SOFTQAM_NOISE_PER_CALL);
+    setup.demodulator.context = context;
+    setup.demodulator.input_format = of->input;
+    return harness_create(&setup);
 }
 
 /* Large and small, in pageable memory, which needs the most. */
@@ -221,6 +123,7 @@ HARNESS_TEST(test_six_hold_what_one_does)
 {
     softqam_demodulator *demodulators[N_FORMATS];
     load_all_kernels();
+    const holdings none = holdings_now();
     softqam_context *context = create_context(harness_backend());
     holdings first = {0};
     for (int k = 0; k < N_FORMATS; k++) {
@@ -233,22 +136,18 @@ HARNESS_TEST(test_six_hold_what_one_does)
     const holdings six = holdings_now();
     print_holdings("one", &first);
     print_holdings("six", &six);
-    assert_int_equal(first.threads, 3);
-    assert_int_equal(six.threads, first.threads);
-    assert_int_equal(six.streams, first.streams);
-    if (harness_backend() != SOFTQAM_BACKEND_CPU) {
-        /* What softqam.h says: 20 MiB for each of three streams, 8 MiB for each of four threads. */
-        assert_true(first.device <= (3 * 20 + 4 * 8 + 1) * (size_t)MIB);
-        assert_true(first.pinned <= (4 * 8 + 1) * (size_t)MIB);
-    }
-    assert_true(six.device <= first.device + MIB);
-    assert_true(six.pinned <= first.pinned + MIB);
+    assert_threads(none.threads + 3);
+    assert_int_equal(six.cuda.streams, first.cuda.streams);
+    /* What softqam.h says: 20 MiB for each of three streams, 8 MiB for each of four threads. */
+    assert_true(first.cuda.device_nbytes <= (3 * 20 + 4 * 8 + 1) * (size_t)MIB);
+    assert_true(first.cuda.pinned_nbytes <= (4 * 8 + 1) * (size_t)MIB);
+    assert_true(six.cuda.device_nbytes <= first.cuda.device_nbytes + MIB);
+    assert_true(six.cuda.pinned_nbytes <= first.cuda.pinned_nbytes + MIB);
     assert_true(HARNESS_SANITIZED || six.allocated <= first.allocated + MIB);
     for (int k = 0; k < N_FORMATS; k++)
         softqam_demodulator_destroy(demodulators[k]);
     softqam_context_destroy(context);
-    const holdings none = holdings_now();
-    assert_true(none.threads == 0 && none.streams == 0 && none.device == 0 && none.pinned == 0);
+    assert_no_more(&none);
 }
 
 static int compare(const void *a, const void *b)
@@ -257,11 +156,13 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* After the first, each is made in less than 100 us, and holds a few KiB. */
+/* After the first, each is made in less than 100 us, and holds a few KiB; a context and its demodulators hold no
+ * threads and nothing of the device's before they are used. */
 HARNESS_TEST(test_made_quickly)
 {
     static softqam_demodulator *demodulators[N_TIMED];
     double seconds[N_TIMED];
+    const holdings nothing = holdings_now();
     scoped_context *context = create_context(harness_backend());
     scoped_demodulator *first = create_in(context, &all_formats[0]);
     const holdings before = holdings_now();
@@ -275,26 +176,11 @@ HARNESS_TEST(test_made_quickly)
     print_message("made in %.1f us, nine of ten in %.1f us, with %zu bytes each\n", 1e6 * seconds[N_TIMED / 2],
                   1e6 * seconds[N_TIMED * 9 / 10], (after.allocated - before.allocated) / N_TIMED);
     assert_true(seconds[N_TIMED / 2] < QUICK);
-    assert_int_equal(after.threads, before.threads);
-    assert_int_equal(after.device, before.device);
-    assert_int_equal(after.pinned, before.pinned);
+    assert_no_more(&nothing);
+    assert_int_equal(after.device_in_use, nothing.device_in_use);
     assert_true(HARNESS_SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
     for (int k = 0; k < N_TIMED; k++)
         softqam_demodulator_destroy(demodulators[k]);
-}
-
-/* A context by itself: nothing of the device's, no threads. */
-HARNESS_TEST(test_context_holds_nothing)
-{
-    const holdings before = holdings_now();
-    scoped_context *context = create_context(harness_backend());
-    scoped_demodulator *demodulator = create_in(context, &all_formats[0]);
-    const holdings after = holdings_now();
-    assert_int_equal(after.threads, before.threads);
-    assert_int_equal(after.streams, before.streams);
-    assert_int_equal(after.device, before.device);
-    assert_int_equal(after.pinned, before.pinned);
-    assert_int_equal(after.device_in_use, before.device_in_use);
 }
 
 /* Calls on device memory, one large one and one of many segments. */
@@ -319,11 +205,12 @@ HARNESS_TEST(test_device_pointers_only)
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
     void *d_in, *d_out;
-    assert_int_equal(__real_cudaMalloc(&d_in, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
-    assert_int_equal(__real_cudaMalloc(&d_out, (size_t)LARGE_SYMBOLS * 32), cudaSuccess);
+    assert_int_equal(cudaMalloc(&d_in, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
+    assert_int_equal(cudaMalloc(&d_out, (size_t)LARGE_SYMBOLS * 32), cudaSuccess);
     assert_int_equal(cudaMemset(d_in, 0, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
     softqam_context *context = create_context(harness_backend());
     softqam_demodulator *demodulators[N_FORMATS];
+    const holdings nothing = holdings_now();
     holdings now = {0};
     for (int round = 0; round < 3; round++) {
         /* The first round loads the kernels. */
@@ -334,15 +221,15 @@ HARNESS_TEST(test_device_pointers_only)
                 assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
             use_on_device(demodulators[k], &all_formats[k], d_in, d_out);
             now = holdings_now();
-            assert_true(now.threads == 0 && now.streams == 0 && now.pinned == 0 && now.device == 0);
+            assert_no_more(&nothing);
         }
         assert_true(round == 0 || now.device_in_use <= before + MIB);
         for (int k = 0; k < N_FORMATS; k++)
             softqam_demodulator_destroy(demodulators[k]);
     }
     softqam_context_destroy(context);
-    assert_int_equal(__real_cudaFree(d_in), cudaSuccess);
-    assert_int_equal(__real_cudaFree(d_out), cudaSuccess);
+    assert_int_equal(cudaFree(d_in), cudaSuccess);
+    assert_int_equal(cudaFree(d_out), cudaSuccess);
 }
 
 #ifdef COSTS_FAKE_CUDA

@@ -29,6 +29,7 @@ FAKE_CUDA = QUICK = False
 TIMEOUT = 60
 MAX_POINTS = 2000
 OLD = b"what was there before"
+ALL_KINDS = ("error", "interrupt", "short")
 REPORT = re.compile(r"calls (\d+), failed (\w+), blocks (-?\d+), threads (-?\d+), descriptors (-?\d+)\n")
 
 
@@ -87,6 +88,16 @@ class FaultTest(unittest.TestCase):
         self.put(files)
         return Outcome(program, arguments, self.work, stdin, at, kind)
 
+    def outcomes(self, program, arguments, files, stdin, kind, step=1):
+        """Of runs in which one call in `step` fails after the other, and of the one in which none is left."""
+        at, struck = 1, True
+        while struck:
+            outcome = self.run_once(program, arguments, files, stdin, at, kind)
+            struck = outcome.failed is not None
+            at += step
+            self.assertLess(at, MAX_POINTS * step)
+            yield outcome
+
     def check(self, outcome, good, before, kind, name):
         self.assertEqual(outcome.left, ["0", "0", "0"], outcome.report)
         if outcome.code == 0:
@@ -98,10 +109,10 @@ class FaultTest(unittest.TestCase):
         self.assertEqual(outcome.files, before.files, outcome.report)
 
     def fail_every_call(
-        self, program, *arguments, files=None, stdin=b"", kinds=("error", "interrupt", "short"), quick_step=1
+        self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, quick_step=1
     ):
         """All the calls of a command, which gets these files beforehand, fail one after the other; with --quick one in
-        quick_step. Returns the functions that did."""
+        quick_step. Returns the functions that did, each with an exit status."""
         files = files or {}
         name = "softqam-gen" if program == GEN else "softqam-demod"
         before = self.run_once(program, ["--version"], files, b"", 0, "error")
@@ -109,15 +120,11 @@ class FaultTest(unittest.TestCase):
         self.assertEqual(good.code, 0, good.err)
         functions = set()
         for kind in kinds:
-            struck, n_points, at = True, 0, 1
-            while struck:
-                outcome = self.run_once(program, arguments, files, stdin, at, kind)
+            n_points = -1  # in the last run none fails
+            for outcome in self.outcomes(program, arguments, files, stdin, kind, quick_step if QUICK else 1):
                 self.check(outcome, good, before, kind, name)
-                struck = outcome.failed is not None
-                functions.add(outcome.failed)
-                n_points += struck
-                at += quick_step if QUICK else 1
-                self.assertLess(n_points, MAX_POINTS)
+                functions.add((outcome.failed, outcome.code))
+                n_points += 1
             print(f"{n_points} points of {kind}: {name} {' '.join(arguments)}", flush=True)
             if kind == "error":
                 self.assertGreater(n_points, 0)
@@ -131,31 +138,45 @@ class FaultTest(unittest.TestCase):
         return outcome.files[name]
 
 
-# Of softqam-demod on the CPU, and of softqam-gen: a test each. The symbols of its input, the command, other files, kinds.
-ALL_KINDS = ("error", "interrupt", "short")
-DEMOD_COMMANDS = {
-    "soft_bits": (1000, "x.cf32", "x.cf32 x.u8", {}),
-    "threads_blocks_and_formats": (300000, "x.cs16", "-q --threads 3 x.cs16 x.u8", {}),
-    "an_older_output": (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"x.u8": OLD}),
-    "a_link_as_output": (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"target": OLD, "x.u8": "target"}),
-    "noise_file": (1000, "x.cf32", "-q --noise-file n0 x.cf32 x.s8", {"n0": b"\0\0\0\x3f" * 1000}),
-    "reports": (1000, "x.cf32", "--noise-var auto --stats --progress never x.cf32 x.f16", {}),
-    "bits_and_their_errors": (1000, "x.cf32", "--threads 1 -q --compare sent x.cf32 x.bits", {"sent": bytes(8000)}),
-    "verify": (1000, "x.cf32", "--verify -q x.cf32 x.u8", {}),
-}
-GEN_COMMANDS = {
-    "generator": ("-q --symbols 1000 --snr-db 20 --bits x.bits x.cs8", ALL_KINDS),
-    "generator_of_recordings": ("-q --symbols 10 --bits x.hard x.sigmf-meta", ("error", "short")),
-    "generator_of_blocks": ("-q --symbols 1100000 x.cs8", ("error",)),
-}
+# Of softqam-demod on the CPU: the symbols of its input, the command, other files.
+DEMOD_COMMANDS = [
+    (1000, "x.cf32", "x.cf32 x.u8", {}),
+    (300000, "x.cs16", "-q --threads 3 x.cs16 x.u8", {}),
+    (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"x.u8": OLD}),
+    (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"target": OLD, "x.u8": "target"}),  # a link
+    (1000, "x.cf32", "-q --noise-file n0 x.cf32 x.s8", {"n0": b"\0\0\0\x3f" * 1000}),
+    (1000, "x.cf32", "--noise-var auto --stats --progress never x.cf32 x.f16", {}),
+    (1000, "x.cf32", "--threads 1 -q --compare sent x.cf32 x.bits", {"sent": bytes(8000)}),
+    (1000, "x.cf32", "--verify -q x.cf32 x.u8", {}),
+]
+# Of softqam-gen. A file that is new is taken back where the second one cannot take its name; an older one is gone by then.
+GEN_COMMANDS = [
+    ("-q --symbols 1000 --snr-db 20 --bits x.bits x.cs8", {}, ALL_KINDS),
+    ("-q --symbols 10 --bits x.hard x.sigmf-meta", {}, ("error", "short")),
+    ("-q --symbols 1100000 x.cs8", {}, ("error",)),
+    ("-q --symbols 10 x.cf32", {"x.cf32": OLD}, ALL_KINDS),
+    ("-q --symbols 10 --bits x.bits x.cf32", {"x.bits": OLD}, ALL_KINDS),
+]
 
 
 class ToolFaults(FaultTest):
+    def test_demod(self):
+        for n_symbols, name, command, files in DEMOD_COMMANDS:
+            with self.subTest(command):
+                files = {name: self.symbols(n_symbols, name), **files}
+                self.fail_every_call(DEMOD, "--backend", "cpu", *command.split(), files=files)
+
+    def test_generator(self):
+        for command, files, kinds in GEN_COMMANDS:
+            with self.subTest(command):
+                self.fail_every_call(GEN, *command.split(), files=files, kinds=kinds)
+
     def test_without_sync(self):
         files = {"x.cf32": self.symbols(10), "x.u8": OLD}
         command = ["--backend", "cpu", "--threads", "1", "x.cf32", "x.u8"]
-        self.assertIn("fsync", self.fail_every_call(DEMOD, *command, files=files, kinds=("error",)))
-        self.assertNotIn("fsync", self.fail_every_call(DEMOD, "--no-sync", *command, files=files, kinds=("error",)))
+        self.assertIn(("fsync", 1), self.fail_every_call(DEMOD, *command, files=files, kinds=("error",)))
+        without = self.fail_every_call(DEMOD, "--no-sync", *command, files=files, kinds=("error",))
+        self.assertNotIn("fsync", [function for function, _ in without])
 
     def test_recordings(self):
         """SigMF, read."""
@@ -176,11 +197,7 @@ class ToolFaults(FaultTest):
         stdin = self.symbols(1000)
         self.put({})
         # What has left by standard output cannot be taken back, so that only how the tool ends is looked at.
-        struck, at = True, 0
-        while struck:
-            at += 1
-            outcome = self.run_once(DEMOD, ["--backend", "cpu", "-", "-"], {}, stdin, at, "error")
-            struck = outcome.failed is not None
+        for outcome in self.outcomes(DEMOD, ["--backend", "cpu", "-", "-"], {}, stdin, "error"):
             self.assertEqual(outcome.left[:2], ["0", "0"], outcome.report)
             self.assertIn(outcome.code, (0, 1))
             self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report + outcome.err)
@@ -190,39 +207,26 @@ class ToolFaults(FaultTest):
     def test_help(self):
         for program in (DEMOD, GEN):
             for option in ("--help", "--version"):
-                struck, at, failures = True, 0, set()
-                while struck:
-                    at += 1
-                    outcome = self.run_once(program, [option], {}, b"", at, "error")
-                    struck = outcome.failed is not None
+                failures = set()
+                for outcome in self.outcomes(program, [option], {}, b"", "error"):
                     self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report)
                     failures |= {outcome.failed} if outcome.code else set()
                 self.assertEqual(failures, {"fputs", "fclose"})
-
-    def test_generator_over_an_older_file(self):
-        files = {"x.cf32": OLD}
-        command = ["-q", "--symbols", "10"]
-        self.fail_every_call(GEN, *command, "x.cf32", files=files)
-        # A file that is new is taken back where the second one cannot take its name; an older one is gone by then.
-        files = {"x.bits": OLD}
-        self.fail_every_call(GEN, *command, "--bits", "x.bits", "x.cf32", files=files)
 
     def with_devices(self, n, n_symbols=10000):
         """Options and files of a run in which so many devices share the work, in several chunks each."""
         if not FAKE_CUDA:
             self.skipTest("no fake CUDA in these programs")
         os.environ["FAKE_CUDA_DEVICES"] = str(n)
-        self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES")
+        self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES", None)
         options = ["--no-sync", "--device", "all", "--threads", "2", "--streams", "2", "--chunk", str(n_symbols // 10), "x.cf32", "x.u8"]
         return options, {"x.cf32": self.symbols(n_symbols)}
 
     def test_cuda(self):
-        options, files = self.with_devices(1)
-        self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
-
-    def test_cuda_on_three_devices(self):
-        options, files = self.with_devices(3)
-        self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
+        for n_devices in (1, 3):
+            options, files = self.with_devices(n_devices)
+            kinds = ("error", "lasting")
+            self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=kinds, quick_step=7)
 
     def die_on_auto(self, n_devices, kinds):
         """The CPU takes over from the device that fails, whatever was under way there, which is said once; a fault before
@@ -247,31 +251,9 @@ class ToolFaults(FaultTest):
             print(f"{n_points} points of {kind} with {n_devices} devices on auto, {n_warnings} times the CPU has taken over")
             self.assertGreater(n_warnings, 2 if QUICK else 20)
 
-    def test_a_device_that_dies_on_auto(self):
+    def test_a_device_dies_on_auto(self):
         self.die_on_auto(1, ("error", "lasting"))
-
-    def test_one_of_three_devices_dies_on_auto(self):
         self.die_on_auto(3, ("lasting",))
-
-
-def add_commands():
-    def of_demod(n_symbols, name, command, files):
-        def test(self):
-            self.fail_every_call(DEMOD, "--backend", "cpu", *command.split(), files={name: self.symbols(n_symbols, name), **files})
-        return test
-
-    def of_gen(command, kinds):
-        def test(self):
-            self.fail_every_call(GEN, *command.split(), kinds=kinds)
-        return test
-
-    for name, row in DEMOD_COMMANDS.items():
-        setattr(ToolFaults, f"test_{name}", of_demod(*row))
-    for name, row in GEN_COMMANDS.items():
-        setattr(ToolFaults, f"test_{name}", of_gen(*row))
-
-
-add_commands()
 
 
 class MpiFaults(FaultTest):
@@ -288,12 +270,9 @@ class MpiFaults(FaultTest):
         good = self.run_once(MPIRUN, command, files, b"", 0, "error")
         self.assertEqual(good.code, 0, good.err)
         for kind in kinds:
-            struck, n_points, at = True, 0, 1
-            while struck:
-                outcome = self.run_once(MPIRUN, command, files, b"", at, kind)
-                struck = outcome.failed is not None
-                n_points += struck
-                at += step
+            n_points = -1
+            for outcome in self.outcomes(MPIRUN, command, files, b"", kind, step):
+                n_points += 1
                 outcome.left[2] = "0"
                 lines = outcome.err.splitlines(keepends=True)
                 outcome.err = "".join(line for line in lines if line.startswith("softqam-demod-mpi"))
@@ -304,7 +283,7 @@ class MpiFaults(FaultTest):
     def test_mpi(self):
         files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
         command = ["-q", "--threads", "2", "--noise-file", "n0", "x.cf32", "x.s8"]
-        self.fail_calls_of_a_rank(1, 0, *command, files=files, kinds=("error", "interrupt", "short"))
+        self.fail_calls_of_a_rank(1, 0, *command, files=files, kinds=ALL_KINDS)
         for rank in (0, 1):
             self.fail_calls_of_a_rank(2, rank, *command, files=files, kinds=("error",), step=3)
 

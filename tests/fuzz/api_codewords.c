@@ -1,10 +1,83 @@
 /* SPDX-License-Identifier: MIT */
-/* Any codeword: its code blocks, and what comes to their buffers. */
+/* Any codeword: its code blocks, its soft buffers, and what comes to them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api_input.h"
 #include "rate_recovery.h"
+#include "soft_values.h"
+
+static uint32_t take_below(source *self, uint32_t n)
+{
+    uint16_t any;
+    take(self, &any, sizeof any);
+    return any % n;
+}
+
+enum { N_SOFT_FIELDS = 5 };
+
+static uint32_t *soft_field(softqam_codeword *codeword, unsigned k)
+{
+    uint32_t *const fields[N_SOFT_FIELDS] = {&codeword->n_cb, &codeword->k0, &codeword->first_filler,
+                                             &codeword->n_fillers, &codeword->combine};
+    return fields[k];
+}
+
+/* Small ones mostly, of which most are in order. */
+static void take_soft_buffer(source *self, softqam_codeword *codeword)
+{
+    enum { SMALL = 40, LARGE = 700 };
+    const uint8_t how = take_byte(self);
+    codeword->n_cb = 1 + take_below(self, how & 1 ? SMALL : LARGE);
+    codeword->k0 = take_below(self, codeword->n_cb);
+    codeword->first_filler = take_below(self, codeword->n_cb + 1);
+    codeword->n_fillers = how & 2 ? 0 : take_below(self, codeword->n_cb - codeword->first_filler + 1);
+    codeword->combine = how >> 2 & 1;
+    if (how & 8)
+        take(self, &codeword->filler_value, sizeof codeword->filler_value);
+    else
+        codeword->filler_value = (int8_t)take_byte(self);
+    if ((how & 0x70) != 0x70)
+        codeword->deinterleave = 1;
+    if ((how & 0xf0) == 0xf0)
+        take(self, soft_field(codeword, take_byte(self) % N_SOFT_FIELDS), sizeof(uint32_t));
+}
+
+/* By the header's list of what is refused, but for the fillers' value; also of a codeword without soft buffers. */
+static bool is_soft_buffer(const softqam_codeword *codeword)
+{
+    if (codeword->n_cb == 0)
+        return codeword->k0 == 0 && codeword->first_filler == 0 && codeword->n_fillers == 0 && codeword->combine == 0 &&
+               fpclassify(codeword->filler_value) == FP_ZERO;
+    const uint64_t filler_end = (uint64_t)codeword->first_filler + codeword->n_fillers;
+    return codeword->deinterleave == 1 && codeword->k0 < codeword->n_cb && filler_end <= codeword->n_cb &&
+           (codeword->n_fillers < codeword->n_cb || codeword->n_bits == 0) && codeword->combine <= 1;
+}
+
+static bool is_filler_value(float value, softqam_output_format format)
+{
+    const double wide = value;
+    switch (format) {
+    case SOFTQAM_OUTPUT_S8:
+        return wide >= INT8_MIN && wide <= INT8_MAX && nearbyint(wide) - wide >= 0 && nearbyint(wide) - wide <= 0;
+    case SOFTQAM_OUTPUT_S16:
+        return wide >= INT16_MIN && wide <= INT16_MAX && nearbyint(wide) - wide >= 0 && nearbyint(wide) - wide <= 0;
+    case SOFTQAM_OUTPUT_F16:
+        return fabs(wide) < 65520;
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8: /* has none */
+        break;
+    }
+    return isfinite(value);
+}
+
+/* Whether a code block of so many bits visits a position of its soft buffer twice. */
+static bool soft_buffer_repeats(const softqam_codeword *codeword, size_t n_bits)
+{
+    const circular_buffer circle = {codeword->n_cb, codeword->k0, codeword->first_filler, codeword->n_fillers};
+    return circular_buffer_repeats(&circle, n_bits);
+}
 
 /* A codeword, and a range of its symbols. */
 typedef struct cut {
@@ -62,10 +135,8 @@ static bool take_unusual(source *self, softqam_codeword *codeword)
 {
     enum { FIRST_RESERVED = 8 };
     const uint8_t which = take_byte(self), value = take_byte(self);
-    uint32_t *const fields[] = {&codeword->n_cb, &codeword->k0, &codeword->first_filler, &codeword->n_fillers,
-                                &codeword->combine};
-    if (which % 16 < sizeof fields / sizeof fields[0])
-        *fields[which % 16] = value;
+    if (which % 16 < N_SOFT_FIELDS)
+        *soft_field(codeword, which % 16) = value;
     else if (which % 16 >= FIRST_RESERVED && which % 16 < FIRST_RESERVED + 4)
         codeword->reserved[which % 16 - FIRST_RESERVED] = value;
     else if (which % 16 == 15)

@@ -78,50 +78,49 @@ softqam_modulation modulation_of(const softqam_segment *segment, const softqam_d
     return segment->modulation ? segment->modulation : config->modulation;
 }
 
-/* Whether what is set for it is in order. */
 static bool is_descrambling(const softqam_segment *segment, const softqam_demodulator_config *config)
 {
     const uint64_t n_bits = softqam_bits_per_symbol(modulation_of(segment, config));
     uint64_t end;
-    return segment->descramble == 1 && config->output_format != SOFTQAM_OUTPUT_U8 && segment->c_init <= 0x7fffffff &&
+    return segment->descramble == 1 && segment->c_init <= 0x7fffffff &&
            !__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) &&
            !__builtin_add_overflow(segment->scrambling_offset, end, &end) && n_bits > 0 && end <= UINT64_MAX / n_bits;
 }
 
-/* More often than not as many symbols as all layers take. */
-static void take_layers(source *self, piece *p, const softqam_demodulator_config *config)
+/* By the header's list of what is refused; memory and reserved words aside. A plane stride past what memory holds is
+ * refused but of one plane; any is of a segment with a codeword. */
+static bool is_segment(const piece *p, const softqam_demodulator_config *config, bool is_range)
 {
-    softqam_segment *segment = &p->segment;
+    const softqam_segment *segment = &p->segment;
+    const softqam_modulation modulation = modulation_of(segment, config);
+    const bool is_256qam = modulation == SOFTQAM_MODULATION_256QAM || modulation == SOFTQAM_MODULATION_DEFAULT;
+    const unsigned n_layers = segment->n_layers, n_bits = softqam_bits_per_symbol(modulation);
+    const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8,
+               is_descrambled = segment->descramble || segment->c_init;
+    const bool has_planes = segment->plane_stride != 0;
+    if (n_bits == 0 || (is_u8 && (!is_256qam || n_layers > 1 || has_planes || is_descrambled || p->has_gains)))
+        return false;
+    if (has_planes && (is_range || segment->plane_stride < segment->n_symbols ||
+                       (segment->plane_stride > SIZE_MAX / 2 && segment->n_symbols > 0 && n_bits > 1)))
+        return false;
+    if (n_layers > 1 &&
+        (n_layers > SOFTQAM_MAX_LAYERS || modulation == SOFTQAM_MODULATION_PI2_BPSK || segment->n_symbols % n_layers ||
+         segment->first_symbol % n_layers || segment->scrambling_offset % n_layers))
+        return false;
+    return (unsigned)segment->noise_form <= SOFTQAM_NOISE_FORM_INVERSE && is_scale(segment->input_scale) &&
+           is_llr_scale(segment->llr_scale, config->output_format) &&
+           (!is_descrambled || is_descrambling(segment, config));
+}
+
+/* More often than not as many symbols as all layers take. */
+static void take_layers(source *self, softqam_segment *segment)
+{
     segment->n_layers = (unsigned)take_choice(self, 6);
-    if (segment->n_layers <= 1)
-        return;
-    if (segment->n_layers <= SOFTQAM_MAX_LAYERS && take_byte(self) % 8) {
+    if (segment->n_layers > 1 && segment->n_layers <= SOFTQAM_MAX_LAYERS && take_byte(self) % 8) {
         segment->n_symbols -= segment->n_symbols % segment->n_layers;
         segment->first_symbol -= segment->first_symbol % segment->n_layers;
         segment->scrambling_offset -= segment->scrambling_offset % segment->n_layers;
     }
-    p->is_good = p->is_good && segment->n_layers <= SOFTQAM_MAX_LAYERS && config->output_format != SOFTQAM_OUTPUT_U8 &&
-                 modulation_of(segment, config) != SOFTQAM_MODULATION_PI2_BPSK &&
-                 segment->n_symbols % segment->n_layers == 0 && segment->first_symbol % segment->n_layers == 0 &&
-                 segment->scrambling_offset % segment->n_layers == 0;
-}
-
-/* A plane stride past what memory holds is refused but of one plane; any is of a segment with a codeword. */
-static void take_planes(source *self, piece *p, const softqam_demodulator_config *config, bool is_range)
-{
-    softqam_segment *segment = &p->segment;
-    const uint8_t how = take_byte(self);
-    if (is_range) {
-        segment->plane_stride = how % 8 ? 0 : how;
-        p->is_good = p->is_good && segment->plane_stride == 0;
-        return;
-    }
-    segment->plane_stride = how < 0xf0 ? segment->n_symbols + how % 60 : how < 0xf8 ? how % 8 : SIZE_MAX - how;
-    if (segment->plane_stride == 0)
-        return;
-    p->is_good =
-        p->is_good && config->output_format != SOFTQAM_OUTPUT_U8 && segment->plane_stride >= segment->n_symbols &&
-        (how < 0xf8 || segment->n_symbols == 0 || softqam_bits_per_symbol(modulation_of(segment, config)) == 1);
 }
 
 /* Fields besides the memory: what is accepted, and what is not. */
@@ -130,7 +129,6 @@ static void take_fields(source *self, piece *p, const softqam_demodulator_config
     enum { ANY_LAYERS = 12 };
     softqam_segment *segment = &p->segment;
     const uint8_t unusual = take_byte(self);
-    p->is_good = true;
     if (is_range)
         segment->first_symbol = (uint64_t)take_byte(self) * ANY_LAYERS;
     if (unusual & 1) {
@@ -140,37 +138,28 @@ static void take_fields(source *self, piece *p, const softqam_demodulator_config
         take(self, &segment->scrambling_offset, how & 2 ? sizeof segment->scrambling_offset : 0);
         p->reserved = how & 4 ? take_byte(self) : 0;
         p->has_gains = how & 128;
-        p->is_good = !p->has_gains || config->output_format != SOFTQAM_OUTPUT_U8;
     }
-    if (unusual & 2) {
+    if (unusual & 2)
         segment->modulation = (softqam_modulation)take_choice(self, MODULATION_COUNT + 1);
-        const bool is_256qam =
-            segment->modulation == SOFTQAM_MODULATION_DEFAULT || segment->modulation == SOFTQAM_MODULATION_256QAM;
-        p->is_good =
-            p->is_good &&
-            (config->output_format == SOFTQAM_OUTPUT_U8 ? is_256qam : softqam_bits_per_symbol(segment->modulation) > 0);
-    }
-    if (unusual & 4) {
+    if (unusual & 4)
         segment->noise_form = (softqam_noise_form)take_choice(self, 3);
-        p->is_good = p->is_good && (unsigned)segment->noise_form <= SOFTQAM_NOISE_FORM_INVERSE;
-    }
-    if (unusual & 8) {
+    if (unusual & 8)
         take(self, &segment->input_scale, sizeof segment->input_scale);
-        p->is_good = p->is_good && is_scale(segment->input_scale);
-    }
-    if (unusual & 16) {
+    if (unusual & 16)
         take(self, &segment->llr_scale, sizeof segment->llr_scale);
-        p->is_good = p->is_good && is_llr_scale(segment->llr_scale, config->output_format);
-    }
     if (unusual & 32)
-        take_layers(self, p, config);
-    if (unusual & 64)
-        take_planes(self, p, config, is_range);
+        take_layers(self, segment);
+    if (unusual & 64) {
+        const uint8_t how = take_byte(self);
+        segment->plane_stride = how < 0xf0 ? segment->n_symbols + how % 60 : how < 0xf8 ? how % 8 : SIZE_MAX - how;
+        if (is_range)
+            segment->plane_stride = how % 8 ? 0 : how;
+    }
     if (unusual & 128) {
         segment->descramble = (unsigned)take_choice(self, 3);
         take(self, &segment->c_init, sizeof segment->c_init);
-        p->is_good = p->is_good && (segment->descramble == 0 ? segment->c_init == 0 : is_descrambling(segment, config));
     }
+    p->is_good = is_segment(p, config, is_range);
 }
 
 unsigned layers_of(const piece *p)
@@ -197,14 +186,13 @@ static void take_layer(source *self, piece *p, const softqam_demodulator_config 
     const unsigned n_layers = layers_of(p);
     const size_t n = (p->segment.n_symbols + n_layers - 1 - k) / n_layers;
     const size_t step = p->segment.symbol_stride ? p->segment.symbol_stride : 1, spanned = n ? (n - 1) * step + 1 : 0;
-    p->symbols[k] = take_alloc(self, spanned * (apart ? half : in_nbytes));
-    p->symbols_q[k] = apart ? take_alloc(self, spanned * half) : NULL;
     const size_t noise_nbytes = (n ? (n - 1) * p->segment.noise_stride + 1 : 1) * sizeof(float);
+    softqam_layer *layer = &p->segment.layers[k];
+    layer->symbols = take_alloc(self, spanned * (apart ? half : in_nbytes));
+    layer->symbols_q = apart ? take_alloc(self, spanned * half) : NULL;
     if (config->output_format != SOFTQAM_OUTPUT_U8)
-        p->noise_var[k] = take_alloc(self, noise_nbytes);
-    p->gain[k] = p->has_gains ? take_alloc(self, noise_nbytes) : NULL;
-    p->segment.layers[k] = (softqam_layer){
-        .symbols = p->symbols[k], .symbols_q = p->symbols_q[k], .noise_var = p->noise_var[k], .gain = p->gain[k]};
+        layer->noise_var = take_alloc(self, noise_nbytes);
+    layer->gain = p->has_gains ? take_alloc(self, noise_nbytes) : NULL;
 }
 
 piece take_shape(source *self, const softqam_demodulator_config *config, bool is_range)
@@ -250,10 +238,10 @@ void take_memory(source *self, piece *p, const softqam_demodulator_config *confi
 void free_piece(piece *p)
 {
     for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
-        free(p->symbols[k]);
-        free(p->symbols_q[k]);
-        free(p->noise_var[k]);
-        free(p->gain[k]);
+        free((void *)(uintptr_t)p->segment.layers[k].symbols);
+        free((void *)(uintptr_t)p->segment.layers[k].symbols_q);
+        free((void *)(uintptr_t)p->segment.layers[k].noise_var);
+        free((void *)(uintptr_t)p->segment.layers[k].gain);
     }
     free(p->out);
     free(p->expected);

@@ -37,10 +37,6 @@ typedef struct piece {
     unsigned apart;   /* layers whose I and Q lie apart, a bit each */
     uint8_t reserved; /* which of the words that must be 0 is not; 0: none */
     bool has_gains;
-    void *symbols[SOFTQAM_MAX_LAYERS];
-    void *symbols_q[SOFTQAM_MAX_LAYERS];
-    float *noise_var[SOFTQAM_MAX_LAYERS];
-    float *gain[SOFTQAM_MAX_LAYERS];
     uint8_t *out;
     uint8_t *expected;
     size_t out_nbytes; /* from the first to the last */
@@ -61,19 +57,5 @@ unsigned layers_of(const piece *p);
  */
 void use_codeword(source *self, const softqam_demodulator *demodulator, const softqam_demodulator *definition,
                   const softqam_demodulator_config *config);
-
-/* api_soft_buffers.c */
-
-/* Gives a codeword soft buffers: small ones mostly, of which most are in order. */
-void take_soft_buffer(source *self, softqam_codeword *codeword);
-/* By the header's list of what is refused, but for the fillers' value; also of a codeword without soft buffers. */
-bool is_soft_buffer(const softqam_codeword *codeword);
-bool is_filler_value(float value, softqam_output_format format);
-
-/* Whether a code block of so many bits visits a position of its soft buffer twice. */
-bool soft_buffer_repeats(const softqam_codeword *codeword, size_t n_bits);
-
-/* Any grant: a refusal just where it must be, or a codeword with as many code blocks as TS 38.212 says. */
-void use_grant(source *self);
 
 #endif

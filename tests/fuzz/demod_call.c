@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* softqam-demod as a function. */
 int demod_main(int argc, char *argv[]);
 #define main demod_main
 #include "../../tools/demod/demod.c" /* NOLINT(bugprone-suspicious-include) */
@@ -6,7 +7,6 @@ int demod_main(int argc, char *argv[]);
 
 #include <getopt.h>
 
-#include "demod_call.h"
 #include "fuzz.h"
 
 int demod_call(int argc, const char *argv[])

@@ -33,4 +33,8 @@ void hold_messages(void);
  * printable characters. */
 void check_messages(bool failed, const char *start);
 
+/* softqam-demod as a function, in demod_call.c: the exit status of a command; argv[argc] is NULL. Its messages are
+ * checked. */
+int demod_call(int argc, const char *argv[]);
+
 #endif

@@ -31,27 +31,18 @@ static bool take_reserved(source *self, uint32_t *word, uint64_t reserved[8])
     return which % 16 > 8;
 }
 
-/* What the caller of softqam_context_create() has; its lists are freed after that. */
-typedef struct context_source {
-    softqam_context_config config;
-    char variant[16];
-    int *devices;
-    int *cpus;
-    bool has_no_reserved;
-} context_source;
-
-static void take_context_config(source *self, context_source *from)
+/* Its lists are the caller's to free. Whether it has nothing in words that are reserved. */
+static bool take_context_config(source *self, softqam_context_config *config, char variant[16])
 {
     static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon"};
     const uint8_t unusual = take_byte(self);
-    softqam_context_config *config = &from->config;
     softqam_context_config_init(config);
     config->backend = (softqam_backend)take_choice(self, 3);
     config->cpu_variant = variants[take_byte(self) % (sizeof variants / sizeof variants[0])];
     config->n_threads = 1;
     if (unusual & 1) {
-        take(self, from->variant, 15);
-        config->cpu_variant = from->variant;
+        take(self, variant, 15);
+        config->cpu_variant = variant;
     }
     if (unusual & 2) {
         config->device = (int)((unsigned)take_choice(self, 2) - 1); /* modulo: there may be nothing below */
@@ -62,17 +53,13 @@ static void take_context_config(source *self, context_source *from)
         const unsigned n_threads = (unsigned)take_choice(self, 4);
         config->n_threads = n_threads <= 1024 ? n_threads % 4 + 1 : n_threads;
     }
-    if (unusual & 8) {
-        from->devices = take_list(self, &config->n_devices, 3, MAX_DEVICES);
-        config->devices = from->devices;
-    }
-    if (unusual & 16) {
-        from->cpus = take_list(self, &config->n_cpus, 2, MAX_CPUS);
-        config->cpus = (const unsigned *)from->cpus;
-    }
+    if (unusual & 8)
+        config->devices = take_list(self, &config->n_devices, 3, MAX_DEVICES);
+    if (unusual & 16)
+        config->cpus = (const unsigned *)take_list(self, &config->n_cpus, 2, MAX_CPUS);
     if (unusual & 32)
         config->thread_priority = take_choice(self, 2);
-    from->has_no_reserved = !(unusual & 64) || take_reserved(self, &config->reserved_word, config->reserved);
+    return !(unusual & 64) || take_reserved(self, &config->reserved_word, config->reserved);
 }
 
 /* Whether it has nothing in words that are reserved. */
@@ -98,13 +85,6 @@ static bool take_config(source *self, softqam_demodulator_config *config)
     return !(unusual & 8) || take_reserved(self, &config->reserved_word, config->reserved);
 }
 
-static piece take_piece(source *self, const softqam_demodulator_config *config)
-{
-    piece p = take_shape(self, config, false);
-    take_memory(self, &p, config);
-    return p;
-}
-
 /* What the definition makes of it. Its refusals are the same, and leave the output alone. */
 static void expect(piece *p, const softqam_demodulator *definition)
 {
@@ -116,11 +96,6 @@ static void expect(piece *p, const softqam_demodulator *definition)
     plain.out = p->expected;
     const softqam_status status = softqam_demodulate_segments(definition, &plain, 1);
     require(status == (p->is_good ? SOFTQAM_OK : SOFTQAM_ERROR_INVALID_ARGUMENT));
-}
-
-static void require_refused(const softqam_demodulator *demodulator, const softqam_segment *segments, size_t n)
-{
-    require_invalid(softqam_demodulate_segments(demodulator, segments, n));
 }
 
 /* Counts and strides past what memory holds, beside a segment that may be in order. */
@@ -137,7 +112,7 @@ static void call_wildly(source *self, softqam_demodulator *demodulator, const so
         segments[1].n_symbols = (size_t)wild;
     else
         segments[1].symbol_stride = (size_t)wild;
-    require_refused(demodulator, segments, 2);
+    require_invalid(softqam_demodulate_segments(demodulator, segments, 2));
 }
 
 /* The output anywhere over an input: refused just where they share a byte. Nothing is called where they do not. */
@@ -147,12 +122,13 @@ static void call_overlapping(source *self, softqam_demodulator *demodulator, con
     const unsigned n_layers = layers_of(p), k = (unsigned)at % n_layers;
     const size_t step = p->segment.symbol_stride ? p->segment.symbol_stride : 1;
     const size_t n = (p->segment.n_symbols + n_layers - 1 - k) / n_layers;
-    const size_t spanned = n ? ((n - 1) * step + 1) * (p->symbols_q[k] ? in_nbytes / 2 : in_nbytes) : 0;
+    const softqam_layer *layer = &p->segment.layers[k];
+    const size_t spanned = n ? ((n - 1) * step + 1) * (layer->symbols_q ? in_nbytes / 2 : in_nbytes) : 0;
     softqam_segment segment = p->segment;
     if (at >= spanned)
         return;
-    segment.out = (uint8_t *)p->symbols[k] + at;
-    require_refused(demodulator, &segment, 1);
+    segment.out = (uint8_t *)(uintptr_t)layer->symbols + at;
+    require_invalid(softqam_demodulate_segments(demodulator, &segment, 1));
 }
 
 static void use(source *self, softqam_demodulator *demodulator, softqam_demodulator *definition,
@@ -164,7 +140,8 @@ static void use(source *self, softqam_demodulator *demodulator, softqam_demodula
     bool is_good = true;
     const size_t n = take_byte(self) % (MAX_SEGMENTS + 1);
     for (size_t k = 0; k < n; k++) {
-        pieces[k] = take_piece(self, config);
+        pieces[k] = take_shape(self, config, false);
+        take_memory(self, &pieces[k], config);
         expect(&pieces[k], definition);
         if (pieces[k].out_nbytes > 0)
             memcpy(before[k], pieces[k].out, pieces[k].out_nbytes);
@@ -207,8 +184,6 @@ static void use_context(source *self, softqam_context *context)
 {
     softqam_demodulator_config config;
     const uint8_t how = take_byte(self);
-    if (how & 16)
-        use_grant(self);
     const bool has_no_reserved = take_config(self, &config);
     config.context = how & 1 ? context : NULL;
     softqam_demodulator *demodulator = NULL;
@@ -238,18 +213,19 @@ static void use_context(source *self, softqam_context *context)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     source self = {data, nbytes};
-    context_source from = {.variant = ""};
-    take_context_config(&self, &from);
+    char variant[16] = "";
+    softqam_context_config config;
+    const bool has_no_reserved = take_context_config(&self, &config, variant);
     softqam_context *context = NULL;
-    const softqam_status status = softqam_context_create(&context, &from.config);
-    free(from.devices);
-    free(from.cpus);
+    const softqam_status status = softqam_context_create(&context, &config);
+    free((void *)(uintptr_t)config.devices);
+    free((void *)(uintptr_t)config.cpus);
     if (status != SOFTQAM_OK) {
         check_refusal(status);
         require(!context);
         return 0;
     }
-    require(from.has_no_reserved);
+    require(has_no_reserved);
     use_context(&self, context);
     return 0;
 }

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Any file of symbols, with any file of noise variances, descrambled or not, in bit planes or not: softqam-demod as a
  * whole, in this process, from files in memory to /dev/null. It succeeds just where both are whole and fit together. */
+#include <limits.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "demod_call.h"
 #include "fuzz.h"
-
-/* A file in memory, and its path. */
-static int make_file(const uint8_t *data, size_t nbytes, char path[32])
-{
-    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    /* From the start: the tool takes such a path for the descriptor as it stands. */
-    require(fd >= 0 && write(fd, data, nbytes) == (ssize_t)nbytes && lseek(fd, 0, SEEK_SET) == 0);
-    snprintf(path, 32, "/proc/self/fd/%d", fd);
-    return fd;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
@@ -31,9 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     size_t n_noise = output && noise == 3 ? data[1] * sizeof(float) + (data[1] & 1 ? 0 : data[1] >> 6) : 0;
     n_noise = n_noise < nbytes - 2 ? n_noise : nbytes - 2;
     const size_t symbols_nbytes = nbytes - 2 - n_noise;
-    char symbols_path[32], noise_path[32];
-    const int symbols = make_file(data + 2 + n_noise, symbols_nbytes, symbols_path);
-    const int noises = make_file(data + 2, n_noise, noise_path);
+    char symbols_path[PATH_MAX], noise_path[PATH_MAX];
+    snprintf(symbols_path, sizeof symbols_path, "%s/x", folder_path());
+    snprintf(noise_path, sizeof noise_path, "%s/n0", folder_path());
+    folder_put("x", data + 2 + n_noise, symbols_nbytes);
+    folder_put("n0", data + 2, n_noise);
     const char *argv[24] = {"demod", "-q", "--backend",   "cpu", "--threads",
                             "1",     "-i", inputs[input], "-o",  outputs[output]};
     int argc = 10;
@@ -61,7 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     /* Without a finite symbol nothing can be estimated. */
     require(code == 0 || code == 1);
     require((code == 0) == (whole && fits) || (code == 1 && output && noise == 2));
-    close(symbols);
-    close(noises);
+    require(folder_clear() == 2);
     return 0;
 }

@@ -10,7 +10,6 @@
 #include <softqam/softqam.h>
 
 #include "common/sample_format.h"
-#include "demod_call.h"
 #include "fuzz.h"
 
 #define DATA_NAME "x.sigmf-data"
