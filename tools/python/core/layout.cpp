@@ -29,10 +29,10 @@ static int symbol_axes(const array &symbols)
         return symbols.n_axes;
     if (symbols.type != element::float32 && symbols.type != element::float16 && symbols.type != element::int16 &&
         symbols.type != element::int8)
-        type_error(symbols, "it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of "
-                            "2, I and Q");
+        symbols.type_error("it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of "
+                           "2, I and Q");
     if (symbols.n_axes == 0 || symbols.shape[symbols.n_axes - 1] != 2)
-        type_error(symbols, "without complex numbers the last axis must be 2, I and Q");
+        symbols.type_error("without complex numbers the last axis must be 2, I and Q");
     return symbols.n_axes - 1;
 }
 
@@ -56,9 +56,9 @@ void layout::read_symbols(const array &array)
     const int axes = symbol_axes(array);
     const bool layered = options.n_layers > 0;
     if (axes < 1 + layered)
-        value_error(array, layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
+        array.value_error(layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
     if (layered && array.shape[axes - 2] != options.n_layers)
-        value_error(array, "axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
+        array.value_error("axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
     format = input_format(array.type);
     const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
     symbols.data = array.data;
@@ -78,7 +78,7 @@ void layout::read_symbols(const array &array)
     }
     n_out_axes = n_batch + 1;
     if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
-        value_error(array, "its LLRs are more than memory can hold");
+        array.value_error("its LLRs are more than memory can hold");
     if (options.has_soft_buffers) {
         check_within(array);
         out_shape[n_out_axes - 1] = options.codeword.n_code_blocks;
@@ -92,42 +92,47 @@ void layout::check_within(const array &array) const
     const uint64_t n_symbols = options.codeword.n_bits / static_cast<uint64_t>(bits);
     const uint64_t given = static_cast<uint64_t>(n) * static_cast<uint64_t>(n_layers);
     if (n_out_axes == MAX_AXES)
-        value_error(array, "it has too many axes for soft buffers");
+        array.value_error("it has too many axes for soft buffers");
     if (options.first_symbol > n_symbols || given > n_symbols - options.first_symbol)
-        value_error(array, "from first_symbol " + std::to_string(options.first_symbol) +
-                               " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
+        array.value_error("from first_symbol " + std::to_string(options.first_symbol) +
+                          " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
 }
 
-void layout::one_float(const float *value, argument *of)
+void layout::read_floats(const float_values &noise_var, const float_values &gains)
 {
-    of->data = reinterpret_cast<const char *>(value);
+    read_floats(noise_var, &noise);
+    read_floats(gains, &gain);
+}
+
+void layout::read_floats(const float_values &given, argument *of)
+{
+    const array &values = given.values;
     of->nbytes = sizeof(float);
-    std::fill(of->batch_step, of->batch_step + n_batch, 0);
-}
-
-void layout::read_floats(const array &array, argument *of)
-{
-    if (array.type != element::float32 && !(array.type == element::float64 && array.device == array::HOST))
-        type_error(array, "it takes float32");
+    if (!given.is_array) {
+        of->data = reinterpret_cast<const char *>(given.one);
+        std::fill(of->batch_step, of->batch_step + n_batch, 0);
+        return;
+    }
+    if (values.type != element::float32 && !(values.type == element::float64 && values.device == array::HOST))
+        values.type_error("it takes float32");
     const int axes = n_batch + 1 + (options.n_layers > 0);
     int64_t shape[MAX_AXES], steps[MAX_AXES] = {};
     std::copy(batch, batch + n_batch, shape);
     shape[axes - 1] = n;
     if (options.n_layers > 0)
         shape[axes - 2] = n_layers;
-    const int missing = axes - array.n_axes;
-    uintptr_t addresses = reinterpret_cast<uintptr_t>(array.data);
-    for (int axis = 0; axis < array.n_axes; axis++) {
-        const int64_t length = array.shape[axis];
+    const int missing = axes - values.n_axes;
+    uintptr_t addresses = reinterpret_cast<uintptr_t>(values.data);
+    for (int axis = 0; axis < values.n_axes; axis++) {
+        const int64_t length = values.shape[axis];
         if (missing < 0 || (length != 1 && length != shape[axis + missing]))
-            value_error(array, "it does not broadcast to the symbols, " + describe_shape(shape, axes));
-        steps[axis + missing] = length == 1 ? 0 : array.strides[axis];
+            values.value_error("it does not broadcast to the symbols, " + describe_shape(shape, axes));
+        steps[axis + missing] = length == 1 ? 0 : values.strides[axis];
         addresses |= static_cast<uintptr_t>(steps[axis + missing]);
     }
-    of->data = array.data;
-    of->nbytes = sizeof(float);
+    of->data = values.data;
     of->aligned = addresses % sizeof(float) == 0;
-    if (array.type == element::float64)
+    if (values.type == element::float64)
         of->how = elements::TO_FLOAT32;
     of->step = steps[axes - 1];
     of->layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
@@ -136,16 +141,11 @@ void layout::read_floats(const array &array, argument *of)
 
 void layout::check_out(const array &out, element type)
 {
-    if (out.type != type)
-        type_error(out, std::string("this output is ") + element_name(type));
-    if (out.n_axes != n_out_axes || !std::equal(out_shape, out_shape + n_out_axes, out.shape))
-        value_error(out, "it must have shape " + describe_shape(out_shape, n_out_axes));
-    if (!out.writable)
-        value_error(out, "it is read-only");
+    out.check_output(type, out_shape, n_out_axes);
     if (options.has_soft_buffers)
         check_soft_buffers(out);
     else if (!out.is_contiguous())
-        value_error(out, "it is not C-contiguous");
+        out.value_error("it is not C-contiguous");
 }
 
 /* A code block's values side by side, and the others behind them: at any distance that keeps them apart. */
@@ -156,7 +156,7 @@ void layout::check_soft_buffers(const array &out)
         const int64_t step = out.shape[axis] == 1 ? span : out.strides[axis];
         if (axis == n_out_axes - 1 ? step != span
                                    : step < span || step % static_cast<int64_t>(element_nbytes(out.type)))
-            value_error(out, "a code block's values must lie side by side, and the code blocks in C order");
+            out.value_error("a code block's values must lie side by side, and the code blocks in C order");
         if (axis < n_batch)
             buffers_step[axis] = step;
         if (axis == n_batch)
@@ -164,9 +164,6 @@ void layout::check_soft_buffers(const array &out)
         span += (out.shape[axis] - 1) * step;
     }
 }
-
-/* Whether element and layer are one axis of the argument, along which the codeword's symbols follow each other. */
-bool layout::is_interleaved(const argument &of) const { return of.step == n_layers * of.layer_step; }
 
 void layout::arrange(bool in_layers)
 {
@@ -198,6 +195,8 @@ bool layout::is_direct(const argument &of) const
 /* A segment of all layers only where they are not one run of symbols. */
 void layout::arrange_for_library()
 {
+    /* Element and layer are one axis, along which the codeword's symbols follow each other. */
+    const auto is_interleaved = [this](const argument &of) { return of.step == n_layers * of.layer_step; };
     arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain)));
 }
 
@@ -230,23 +229,20 @@ void layout::plan_host()
             of->copied.reset(new char[most * of->nbytes]);
 }
 
-void layout::plan_device()
+void layout::plan_device(const call_inputs &given)
 {
+    const char *wanted = "its strides must be positive multiples of a symbol; make it contiguous";
     arrange_for_library();
     part = INT64_MAX;
-}
-
-int64_t layout::stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
-
-bool layout::takes_symbols() const
-{
     const int64_t step = symbols.order.step();
-    return symbols.order.run() == 1 || (step > 0 && step % stride_unit() == 0);
+    if (symbols.order.run() > 1 && (step <= 0 || step % stride_unit() != 0))
+        given.symbols.value_error(wanted);
+    if (!noise.aligned || noise.order.step() < 0)
+        given.noise_var.values.value_error(wanted);
+    if (!gain.aligned || gain.order.step() < 0 || !has_noise_strides())
+        given.gain.values.value_error(
+            "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
 }
-
-bool layout::takes_floats(const argument &of) const { return of.aligned && of.order.step() >= 0; }
-
-bool layout::takes_gain() const { return takes_floats(gain) && has_noise_strides(); }
 
 size_t layout::n_segments(size_t most) const
 {

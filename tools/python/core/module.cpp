@@ -35,32 +35,14 @@ NB_MODULE(_core, module)
         .def("block", &codeword::block);
     module.def("ldpc_codeword", &ldpc_codeword);
 
-    nb::class_<array_library>(module, "ArrayLibrary").def(nb::init<nb::handle, nb::object, nb::object, nb::object>());
+    nb::class_<array_library>(module, "ArrayLibrary").def(nb::init<nb::object, nb::object, nb::object, nb::object>());
 
-    using handle = nb::handle;
     nb::class_<demodulator>(module, "Demodulator")
-        .def(nb::init<nb::object, int, int, int, double, int, double, int>(), any, plain, plain, plain, plain, plain,
-             plain, plain)
-        .def(
-            "host",
-            [](demodulator &self, handle symbols, handle noise_var, handle gain, const nb::tuple &options, handle out) {
-                return self.host(symbols, {noise_var, gain, options}, out);
-            },
-            any, any, any, plain, any)
-        .def(
-            "device",
-            [](demodulator &self, handle symbols, handle noise_var, handle gain, const nb::tuple &options,
-               handle make_out, uintptr_t stream) {
-                self.device(symbols, {noise_var, gain, options}, make_out, stream);
-            },
-            any, any, any, plain, plain, plain)
-        .def(
-            "device_of_library",
-            [](demodulator &self, const array_library &library, handle symbols, handle noise_var, handle gain,
-               const nb::tuple &options, handle out) {
-                return self.device_of_library(library, symbols, {noise_var, gain, options}, out);
-            },
-            plain, any, any, any, plain, any)
+        .def(nb::init<nb::object, int, int, int, double, int, double, int, nb::object, float>(), any, plain, plain,
+             plain, plain, plain, plain, plain, plain, plain)
+        .def("host", &demodulator::host, any, any, any, plain, any)
+        .def("device", &demodulator::device, any, any, any, plain, plain, plain)
+        .def("device_of_library", &demodulator::device_of_library, plain, any, any, any, plain, any)
         .def_prop_ro("backend", &demodulator::backend_name)
         .def_prop_ro("backend_detail", &demodulator::backend_detail);
 }

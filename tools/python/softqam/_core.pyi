@@ -2,6 +2,8 @@
 """The extension module: core/module.cpp. Numbers in place of names, 0 for defaults."""
 from typing import Any, Callable
 
+import numpy as np
+
 version: str
 built_with_cuda: bool
 
@@ -37,7 +39,7 @@ class ArrayLibrary:
 class Demodulator:
     def __init__(
         self, where: Context | None, modulation: int, output: int, sign: int, llr_scale: float, llr_limit: int,
-        input_scale: float, noise_form: int, /
+        input_scale: float, noise_form: int, dtype: np.dtype[Any], certain_zero: float, /
     ) -> None: ...  # fmt: skip
     # options: softqam._gpu.Options
     def host(self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...], out: Any, /) -> Any: ...
