@@ -208,12 +208,9 @@ class Library:
     def empty(self, shape, dtype, device):
         return empty(shape, dtype, device)
 
-    def zeros(self, shape, dtype, device):
-        return to_gpu(np.zeros(shape, dtype), device)
-
-    def number(self, value, device, shape=()):
+    def full(self, shape, value, dtype, device):
         Library.numbers += 1
-        return to_gpu(np.full(shape, value, np.float32), device)
+        return to_gpu(np.full(shape, value, dtype), device)
 
     def is_capturing(self):
         return Library.capturing

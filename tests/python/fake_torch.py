@@ -87,8 +87,8 @@ class Library(_gpu._Torch):
     def empty(self, shape, dtype, device):
         return empty(shape, dtype)
 
-    def number(self, value, device, shape=()):
-        return to_gpu(np.full(shape, value, np.float32))
+    def full(self, shape, value, dtype, device):
+        return to_gpu(np.full(shape, value, dtype))
 
     def is_capturing(self):
         return False

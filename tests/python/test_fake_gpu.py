@@ -430,11 +430,11 @@ def test_errors_of_the_library(monkeypatch):
         _gpu.in_c[Refusing] = softqam._core.ArrayLibrary(Refusing, plain, raises, raises)
         with pytest.raises(Refused):
             softqam.demodulate(symbols, noise_var=0.1, out=out)
-    for function in ("number", "empty"):
+    for function in ("full", "empty"):
         monkeypatch.setattr(Library, function, raises)
         if Array in _gpu.in_c:
             _gpu.describe_in_c(Library())
-        noise = 0.1 if function == "number" else to_gpu(np.ones(1, np.float32))
+        noise = 0.1 if function == "full" else to_gpu(np.ones(1, np.float32))
         with pytest.raises(Refused):
             softqam.demodulate(to_gpu(np.ones(7, np.complex64)), noise_var=noise)
 

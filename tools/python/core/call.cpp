@@ -2,9 +2,6 @@
 /* A call: its arguments checked, its segments made, the library called without the GIL. */
 #include "call.h"
 
-#include <algorithm>
-#include <cfloat>
-#include <cmath>
 #include <unistd.h>
 #include <vector>
 
@@ -188,12 +185,6 @@ static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
     return values;
 }
 
-float nearest_noise(double number)
-{
-    const double limited = number > 0 ? std::max(number, static_cast<double>(FLT_MIN)) : number;
-    return static_cast<float>(std::isfinite(number) ? std::clamp(limited, -double(FLT_MAX), double(FLT_MAX)) : number);
-}
-
 /* A Python number as a noise value or a gain. */
 static bool read_number(nb::handle argument, const char *name, float *value)
 {
@@ -204,7 +195,7 @@ static bool read_number(nb::handle argument, const char *name, float *value)
         PyErr_Clear();
         value_error(std::string(name) + " is an integer larger than any float");
     }
-    *value = nearest_noise(number);
+    *value = nearest_float(number);
     return true;
 }
 

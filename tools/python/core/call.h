@@ -15,9 +15,6 @@
 /* Raises what stands for a status that is not SOFTQAM_OK. */
 void check(softqam_status status);
 
-/* A noise value: what a float does not hold counts as the nearest that it does. */
-float nearest_noise(double number);
-
 /* Once, before any call. */
 void find_numpy();
 

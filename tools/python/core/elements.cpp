@@ -59,8 +59,7 @@ struct complex128 {
     double real, imag;
 };
 
-/* What float32 does not hold counts as the nearest value that it does: a valid noise variance stays valid. */
-static float nearest_float(double value)
+float nearest_float(double value)
 {
     const double magnitude = std::fabs(value);
     float nearest = static_cast<float>(value);

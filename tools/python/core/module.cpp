@@ -22,7 +22,7 @@ NB_MODULE(_core, module)
         return nb::bytes(bits.data(), bits.size());
     });
 
-    module.def("noise_value", &nearest_noise);
+    module.def("noise_value", &nearest_float);
 
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
 
