@@ -5,9 +5,6 @@
 #include <unistd.h>
 #include <vector>
 
-/* Segments that the library gets at once. */
-enum { MAX_SEGMENTS = 4096 };
-
 /* The library's message, with the names that arguments have in Python. */
 static std::string error_message()
 {
@@ -231,21 +228,23 @@ static bool handles_signals() { return getpid() == gettid(); }
 template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)
 {
     constexpr int64_t UNTIL_SIGNALS = int64_t{1} << 24;
-    std::vector<softqam_segment> segments(codewords->n_segments(MAX_SEGMENTS));
-    for (size_t n = 1; n > 0;) {
+    std::vector<softqam_segment> segments;
+    bool more = true;
+    while (more) {
         softqam_status status = SOFTQAM_OK;
         {
             const gil_released released;
             const int64_t before = codewords->n_done();
-            while (status == SOFTQAM_OK && n > 0 &&
+            while (status == SOFTQAM_OK && more &&
                    (codewords->n_done() - before < UNTIL_SIGNALS || !handles_signals())) {
-                n = codewords->next(segments.data(), segments.size(), out, value_nbytes);
-                if (n > 0)
-                    status = call(segments.data(), n);
+                codewords->next(&segments, out, value_nbytes);
+                more = !segments.empty();
+                if (more)
+                    status = call(segments.data(), segments.size());
             }
         }
         check(status);
-        if (n > 0 && PyErr_CheckSignals() != 0)
+        if (more && PyErr_CheckSignals() != 0)
             throw nb::python_error();
     }
 }

@@ -10,6 +10,8 @@ layout::layout(const call_options &of_call, softqam_modulation of_symbols)
 {
 }
 
+/* Segments that the library gets at once. */
+constexpr size_t MAX_SEGMENTS = 4096;
 /* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
 constexpr int64_t COPIED_PART = 65536;
 /* Symbols that the library gets at once where there is no copy. Signals are looked for in between. */
@@ -17,56 +19,41 @@ constexpr int64_t DIRECT_PART = int64_t{1} << 24;
 /* A run of fewer elements costs more as a segment of its own than its copy does. */
 constexpr int64_t SHORT_RUN = 128;
 
-static bool is_complex(element type)
-{
-    return type == element::complex64 || type == element::complex128 || type == element::complex32;
-}
-
-/* How many axes say which symbol: all, but for that of I and Q. */
-static int symbol_axes(const array &symbols)
-{
-    if (is_complex(symbols.type) && !(symbols.type == element::complex128 && symbols.device != array::HOST))
-        return symbols.n_axes;
-    if (symbols.type != element::float32 && symbols.type != element::float16 && symbols.type != element::int16 &&
-        symbols.type != element::int8)
-        symbols.type_error("it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of "
-                           "2, I and Q");
-    if (symbols.n_axes == 0 || symbols.shape[symbols.n_axes - 1] != 2)
-        symbols.type_error("without complex numbers the last axis must be 2, I and Q");
-    return symbols.n_axes - 1;
-}
-
-static softqam_input_format input_format(element type)
-{
-    switch (type) {
-    case element::complex32:
-    case element::float16:
-        return SOFTQAM_INPUT_CF16;
-    case element::int16:
-        return SOFTQAM_INPUT_CS16;
-    case element::int8:
-        return SOFTQAM_INPUT_CS8;
-    default:
-        return SOFTQAM_INPUT_CF32;
-    }
-}
+/* What is read as symbols, and what the library gets of it. */
+static const struct {
+    element type;
+    bool is_complex; /* else I and Q are the last axis */
+    softqam_input_format format;
+} symbol_types[] = {
+    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex128, true, SOFTQAM_INPUT_CF32},
+    {element::complex32, true, SOFTQAM_INPUT_CF16}, {element::float32, false, SOFTQAM_INPUT_CF32},
+    {element::float16, false, SOFTQAM_INPUT_CF16},  {element::int16, false, SOFTQAM_INPUT_CS16},
+    {element::int8, false, SOFTQAM_INPUT_CS8},
+};
 
 void layout::read_symbols(const array &array)
 {
-    const int axes = symbol_axes(array);
+    const auto *known = std::find_if(std::begin(symbol_types), std::end(symbol_types),
+                                     [&](const auto &row) { return row.type == array.type; });
+    if (known == std::end(symbol_types))
+        array.type_error("it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of 2, "
+                         "I and Q");
+    if (!known->is_complex && (array.n_axes == 0 || array.shape[array.n_axes - 1] != 2))
+        array.type_error("without complex numbers the last axis must be 2, I and Q");
+    const int axes = array.n_axes - !known->is_complex; /* that say which symbol */
     const bool layered = options.n_layers > 0;
     if (axes < 1 + layered)
         array.value_error(layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
     if (layered && array.shape[axes - 2] != options.n_layers)
         array.value_error("axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
-    format = input_format(array.type);
+    format = known->format;
     const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
     symbols.data = array.data;
     symbols.nbytes = static_cast<int64_t>(softqam_input_symbol_nbytes(format));
     if (array.type == element::complex128)
         symbols.how = elements::TO_COMPLEX64;
-    q_offset = is_complex(array.type) ? 0 : array.strides[axes];
-    apart = !is_complex(array.type) && q_offset != itemsize;
+    q_offset = known->is_complex ? 0 : array.strides[axes];
+    apart = !known->is_complex && q_offset != itemsize;
     n = array.shape[axes - 1];
     n_layers = layered ? options.n_layers : 1;
     symbols.step = array.strides[axes - 1];
@@ -244,18 +231,6 @@ void layout::plan_device(const call_inputs &given)
             "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
 }
 
-size_t layout::n_segments(size_t most) const
-{
-    const int64_t length = std::min(part, total);
-    const auto borders = [&](int64_t distance) { return (length - 1) / distance + (length < total); };
-    int64_t count = 1 + borders(codeword);
-    if (options.block_symbols > 0)
-        count += borders(options.block_symbols / width) + borders(codeword);
-    for (const argument *of : {&symbols, &noise, &gain})
-        count += of->copied ? 0 : borders(of->order.run());
-    return std::min(static_cast<size_t>(count), most);
-}
-
 const char *layout::place(const argument &of, int64_t first, int64_t *count) const
 {
     if (of.copied)
@@ -355,15 +330,14 @@ void layout::copy(int64_t count)
             of->order.copy(part_begin, count, of->how, of->nbytes, 0, of->copied.get(), of->nbytes);
 }
 
-size_t layout::next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes)
+void layout::next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
 {
     part_begin = done;
     const int64_t end = done + std::min(part, total - done);
-    size_t count = 0;
-    for (int64_t here; done < end && count < capacity; done += here) {
-        here = end - done;
-        segments[count++] = segment_at(done, &here, out, value_nbytes);
+    segments->clear();
+    for (int64_t count; done < end && segments->size() < MAX_SEGMENTS; done += count) {
+        count = end - done;
+        segments->push_back(segment_at(done, &count, out, value_nbytes));
     }
     copy(done - part_begin);
-    return count;
 }

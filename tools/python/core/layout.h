@@ -5,6 +5,7 @@
 #define SOFTQAM_PYTHON_LAYOUT_H
 
 #include <memory>
+#include <vector>
 
 #include <softqam/softqam.h>
 
@@ -69,11 +70,9 @@ class layout
     void plan_host();
     void plan_device(const call_inputs &given);
 
-    /* About as many as next() writes at once, at most `most`. */
-    size_t n_segments(size_t most) const;
-    /* Writes the next segments, at most `capacity`, to what begins at `out`; returns how many. 0: that was all. What
-     * they refer to is there until the next call. */
-    size_t next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes);
+    /* The next segments, of what begins at `out`; none: that was all. What they refer to is there until the next
+     * call. */
+    void next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes);
     /* Symbols that next() has given. */
     int64_t n_done() const { return done * width; }
 
