@@ -255,27 +255,32 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
     const char *at = place(symbols, first, count);
     const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
     const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
-    const auto in_layer = [](const char *first_layer, const argument &of, int64_t k) {
-        return reinterpret_cast<const float *>(first_layer ? first_layer + k * of.layer_step : nullptr);
+    /* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
+    const bool is_one_run = options.has_soft_buffers && width == 1;
+    const int64_t layers = is_one_run ? n_layers : width, interleaved = is_one_run ? n_layers : 1;
+    const auto step_of = [](const argument &of) { return of.copied ? of.nbytes : of.order.step(); };
+    const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
+        return first_layer ? first_layer + k * (is_one_run ? step_of(of) : of.layer_step) : nullptr;
     };
     segment.n_symbols = static_cast<size_t>(*count * width);
     segment.first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
     const bool adjacent = symbols.copied || symbols.order.run() == 1;
-    segment.symbol_stride = adjacent ? 1 : static_cast<size_t>(symbols.order.step() / stride_unit());
-    segment.noise_stride = noise.copied ? 1 : static_cast<size_t>(noise.order.step()) / sizeof(float);
-    segment.n_layers = static_cast<unsigned>(width);
+    segment.symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : step_of(symbols) / stride_unit()));
+    segment.noise_stride = static_cast<size_t>(interleaved * step_of(noise)) / sizeof(float);
+    segment.n_layers = static_cast<unsigned>(layers);
     segment.plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
     segment.descramble = options.descramble;
     if (options.descramble)
         segment.c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
     const int64_t value = options.block_symbols > 0 ? (first - in_block) * bits + in_block : first * bits;
     segment.out = out + static_cast<size_t>(value * width) * value_nbytes;
-    for (int64_t k = 0; k < width; k++) {
+    for (int64_t k = 0; k < layers; k++) {
         softqam_layer &layer = segment.layers[k];
-        layer.symbols = at + k * symbols.layer_step;
-        layer.symbols_q = apart && !symbols.copied ? at + k * symbols.layer_step + q_offset : nullptr;
-        layer.noise_var = in_layer(noise_at, noise, k);
-        layer.gain = in_layer(gain_at, gain, k);
+        const char *in_phase = in_layer(at, symbols, k);
+        layer.symbols = in_phase;
+        layer.symbols_q = apart && !symbols.copied ? in_phase + q_offset : nullptr;
+        layer.noise_var = reinterpret_cast<const float *>(in_layer(noise_at, noise, k));
+        layer.gain = reinterpret_cast<const float *>(in_layer(gain_at, gain, k));
     }
     if (options.has_soft_buffers)
         place_in_codeword(&segment, first / codeword, out);
@@ -294,25 +299,6 @@ void layout::place_in_codeword(softqam_segment *segment, int64_t row, char *out)
         segment->codeword.buffers = out;
         segment->codeword.block_stride = block_stride;
     }
-    if (width == 1 && n_layers > 1)
-        split_into_layers(segment);
-}
-
-/* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
-void layout::split_into_layers(softqam_segment *segment) const
-{
-    const softqam_layer first = segment->layers[0];
-    const int64_t step = symbols.copied ? symbols.nbytes : symbols.order.step();
-    for (int64_t k = 0; k < n_layers; k++) {
-        softqam_layer &layer = segment->layers[k];
-        layer.symbols = static_cast<const char *>(first.symbols) + k * step;
-        layer.symbols_q = first.symbols_q ? static_cast<const char *>(first.symbols_q) + k * step : nullptr;
-        layer.noise_var = first.noise_var + k * static_cast<int64_t>(segment->noise_stride);
-        layer.gain = first.gain ? first.gain + k * static_cast<int64_t>(segment->noise_stride) : nullptr;
-    }
-    segment->n_layers = static_cast<unsigned>(n_layers);
-    segment->symbol_stride *= static_cast<size_t>(n_layers);
-    segment->noise_stride *= static_cast<size_t>(n_layers);
 }
 
 /* The part of each argument that is used as a copy. */

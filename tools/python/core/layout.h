@@ -111,7 +111,6 @@ class layout
     void check_within(const array &array) const;
     void check_soft_buffers(const array &out);
     void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const;
-    void split_into_layers(softqam_segment *segment) const;
     void arrange(bool in_layers);
     void arrange_for_library();
     int64_t stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
