@@ -243,10 +243,10 @@ const char *layout::place(const argument &of, int64_t first, int64_t *count) con
 
 static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
                   offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
-              "segment_at() sets the new field");
-softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const
+              "fill() sets the new field");
+/* A segment that is all zeros. */
+void layout::fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const
 {
-    softqam_segment segment{};
     const int64_t in_codeword = first % codeword;
     const int64_t block = options.block_symbols > 0 ? options.block_symbols / width : codeword;
     const int64_t in_block = in_codeword % block;
@@ -262,20 +262,20 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
     const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
         return first_layer ? first_layer + k * (is_one_run ? step_of(of) : of.layer_step) : nullptr;
     };
-    segment.n_symbols = static_cast<size_t>(*count * width);
-    segment.first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
+    segment->n_symbols = static_cast<size_t>(*count * width);
+    segment->first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
     const bool adjacent = symbols.copied || symbols.order.run() == 1;
-    segment.symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : step_of(symbols) / stride_unit()));
-    segment.noise_stride = static_cast<size_t>(interleaved * step_of(noise)) / sizeof(float);
-    segment.n_layers = static_cast<unsigned>(layers);
-    segment.plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
-    segment.descramble = options.descramble;
+    segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : step_of(symbols) / stride_unit()));
+    segment->noise_stride = static_cast<size_t>(interleaved * step_of(noise)) / sizeof(float);
+    segment->n_layers = static_cast<unsigned>(layers);
+    segment->plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
+    segment->descramble = options.descramble;
     if (options.descramble)
-        segment.c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
+        segment->c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
     const int64_t value = options.block_symbols > 0 ? (first - in_block) * bits + in_block : first * bits;
-    segment.out = out + static_cast<size_t>(value * width) * value_nbytes;
+    segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
     for (int64_t k = 0; k < layers; k++) {
-        softqam_layer &layer = segment.layers[k];
+        softqam_layer &layer = segment->layers[k];
         const char *in_phase = in_layer(at, symbols, k);
         layer.symbols = in_phase;
         layer.symbols_q = apart && !symbols.copied ? in_phase + q_offset : nullptr;
@@ -283,8 +283,7 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
         layer.gain = reinterpret_cast<const float *>(in_layer(gain_at, gain, k));
     }
     if (options.has_soft_buffers)
-        place_in_codeword(&segment, first / codeword, out);
-    return segment;
+        place_in_codeword(segment, first / codeword, out);
 }
 
 void layout::place_in_codeword(softqam_segment *segment, int64_t row, char *out) const
@@ -323,7 +322,7 @@ void layout::next(std::vector<softqam_segment> *segments, char *out, size_t valu
     segments->clear();
     for (int64_t count; done < end && segments->size() < MAX_SEGMENTS; done += count) {
         count = end - done;
-        segments->push_back(segment_at(done, &count, out, value_nbytes));
+        fill(&segments->emplace_back(), done, &count, out, value_nbytes);
     }
     copy(done - part_begin);
 }

@@ -117,7 +117,7 @@ class layout
     bool is_direct(const argument &of) const;
     bool has_noise_strides() const;
     const char *place(const argument &of, int64_t first, int64_t *count) const;
-    softqam_segment segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const;
+    void fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const;
     void copy(int64_t count);
 };
 
