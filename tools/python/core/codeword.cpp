@@ -6,11 +6,11 @@
 
 #include "call.h"
 
-codeword::codeword(uint64_t n_bits, unsigned of_symbol, unsigned of_codeword, uint32_t n_code_blocks, uint32_t n_cb,
-                   uint32_t k0, uint32_t first_filler, uint32_t n_fillers, nb::handle filler_value, uint32_t n_cbg,
-                   uint32_t cbgti)
-    : bits_per_symbol(of_symbol), n_layers(of_codeword), has_filler_value(!filler_value.is_none())
+codeword::codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
+                   const std::array<uint32_t, 8> &numbers)
+    : bits_per_symbol(of_symbol), n_layers(of_codeword), has_filler_value(filler_value.has_value())
 {
+    const auto &[n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti] = numbers;
     fields.n_bits = n_bits;
     fields.n_code_blocks = n_code_blocks;
     fields.n_cbg = n_cbg;
@@ -20,7 +20,7 @@ codeword::codeword(uint64_t n_bits, unsigned of_symbol, unsigned of_codeword, ui
     fields.k0 = k0;
     fields.first_filler = first_filler;
     fields.n_fillers = n_fillers;
-    fields.filler_value = has_filler_value ? nb::cast<float>(filler_value) : 0;
+    fields.filler_value = filler_value.value_or(0);
     block(0);
 }
 

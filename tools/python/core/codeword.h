@@ -3,9 +3,13 @@
 #ifndef SOFTQAM_PYTHON_CODEWORD_H
 #define SOFTQAM_PYTHON_CODEWORD_H
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <softqam/softqam.h>
 
 #include "array.h"
@@ -16,10 +20,10 @@ struct codeword {
     bool has_filler_value;
     softqam_codeword fields{}; /* without buffers */
 
-    /* Raises where the library refuses the fields. filler_value is a number, or None for a certain 0 of the output. */
-    codeword(uint64_t n_bits, unsigned of_symbol, unsigned of_codeword, uint32_t n_code_blocks, uint32_t n_cb,
-             uint32_t k0, uint32_t first_filler, uint32_t n_fillers, nb::handle filler_value, uint32_t n_cbg,
-             uint32_t cbgti);
+    /* Raises where the library refuses the fields. Without filler_value it is a certain 0 of the output. The numbers:
+     * n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti. */
+    codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
+             const std::array<uint32_t, 8> &numbers);
     /* (first_bit, n_bits) of code block r. */
     nb::tuple block(size_t r) const;
 };

@@ -29,9 +29,8 @@ NB_MODULE(_core, module)
     const auto plain = nb::arg();
     const auto any = nb::arg().none();
     nb::class_<codeword>(module, "Codeword")
-        .def(nb::init<uint64_t, unsigned, unsigned, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, nb::handle,
-                      uint32_t, uint32_t>(),
-             plain, plain, plain, plain, plain, plain, plain, plain, any, plain, plain)
+        .def(nb::init<unsigned, unsigned, std::optional<float>, const std::array<uint32_t, 8> &>(), plain, plain, any,
+             plain)
         .def("block", &codeword::block);
     module.def("ldpc_codeword", &ldpc_codeword);
 

@@ -16,10 +16,7 @@ class Context:
     def __init__(self, backend: int, n_threads: int, device: int, /) -> None: ...
 
 class Codeword:
-    def __init__(
-        self, n_bits: int, bits_per_symbol: int, layers: int, n_code_blocks: int, n_cb: int, k0: int, first_filler: int,
-        n_fillers: int, filler_value: float | None, n_cbg: int, cbgti: int, /
-    ) -> None: ...  # fmt: skip
+    def __init__(self, bits_per_symbol: int, layers: int, filler_value: float | None, numbers: list[int], /) -> None: ...
     def block(self, r: int, /) -> tuple[int, int]: ...
 
 def ldpc_codeword(
