@@ -211,13 +211,6 @@ def test_out(rng, output):
     assert (around[0] == 7).all() and (around[4] == 7).all()
 
 
-def test_many_short_rows(rng):
-    """More segments than the library gets at once."""
-    symbols, noise = make_symbols(rng, 30000).reshape(10000, 3), make_noise(rng, 10000)[:, None]
-    expected = reference.llrs(symbols.reshape(-1), "256qam", np.repeat(noise, 3))
-    assert_bytes(softqam.demodulate(symbols, noise_var=noise), expected.reshape(10000, 24))
-
-
 def test_threads(rng):
     """One Demodulator from several threads, outputs and inputs of each."""
     demodulator = softqam.Demodulator(output="f32")
