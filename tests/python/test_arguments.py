@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-import typing
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +17,21 @@ import reference
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
-from softqam import _names, _types
+from softqam import _names
 
 HEADER = Path(__file__).parents[2] / "include/softqam/softqam.h"
 
 
-@pytest.mark.parametrize("prefix, names, literal", [
-    ("BACKEND", _names.BACKENDS, _types.Backend),
-    ("MODULATION", _names.MODULATIONS, _types.Modulation),
-    ("OUTPUT", _names.OUTPUTS, _types.Output),
-    ("NOISE_FORM", _names.NOISE_FORMS, _types.NoiseForm),
+@pytest.mark.parametrize("prefix, names", [
+    ("BACKEND", _names.BACKENDS),
+    ("MODULATION", _names.MODULATIONS),
+    ("OUTPUT", _names.OUTPUTS),
+    ("NOISE_FORM", _names.NOISE_FORMS),
 ])  # fmt: skip
-def test_numbers_are_those_of_the_header(prefix, names, literal):
+def test_numbers_are_those_of_the_header(prefix, names):
     values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
     of_header = {name.lower().replace("_", "-"): int(value) for name, value in values if name != "DEFAULT"}
-    assert of_header and names == of_header and list(names) == list(typing.get_args(literal))
+    assert of_header and names == of_header
 
 
 def test_every_output_has_its_dtype():

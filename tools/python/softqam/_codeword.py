@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from softqam import _core, _names
-from softqam._numbers import integer, real, shown
-
-if TYPE_CHECKING:
-    from softqam._types import Modulation
+from softqam._names import Modulation, integer, real, shown
 
 _MOST = 2**32 - 1
 # In the core's order.

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 from softqam import _codeword, _core, _gpu, _names
-from softqam._numbers import integer, real, shown
+from softqam._names import ArrayT, Backend, Modulation, NoiseForm, Output, TensorT, integer, real, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from softqam._codeword import Codeword
-    from softqam._types import ArrayT, Backend, Modulation, NoiseForm, Output, TensorT
 
 
 @functools.lru_cache(maxsize=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from softqam import _core
-from softqam._numbers import integer
+from softqam._names import integer
 
 
 def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> np.ndarray:
