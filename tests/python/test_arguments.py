@@ -279,4 +279,5 @@ def test_gil_is_released(rng):
     out = demodulator(symbols, 0.01)
     assert not runs_beside(lambda: sum(range(1 << 18)))
     assert runs_beside(lambda: demodulator(symbols, 0.01, out=out))
-    assert runs_beside(lambda: softqam._core.gold_sequence(1, 0, 1 << 28))  # NumPy, which comes after, releases it too
+    bits = np.empty(1 << 25, np.uint8)
+    assert runs_beside(lambda: softqam._core.gold_sequence(1, 0, 1 << 28, bits))  # NumPy, which comes after, releases it too

@@ -11,15 +11,13 @@ NB_MODULE(_core, module)
     module.def("bits_per_symbol",
                [](int modulation) { return softqam_bits_per_symbol(static_cast<softqam_modulation>(modulation)); });
 
-    module.def("gold_sequence", [](uint32_t c_init, uint64_t first, size_t n) {
-        std::vector<unsigned char> bits(n / 8 + (n % 8 != 0));
+    module.def("gold_sequence", [](uint32_t c_init, uint64_t first, size_t n, nb::ndarray<uint8_t, nb::c_contig> bits) {
         softqam_status status;
         {
             const gil_released released;
             status = softqam_gold_sequence(c_init, first, n, bits.data());
         }
         check(status);
-        return nb::bytes(bits.data(), bits.size());
     });
 
     module.def("noise_value", &nearest_float);
