@@ -8,6 +8,8 @@ import softqam
 
 torch = pytest.importorskip("torch")
 mapping = pytest.importorskip("sionna.phy.mapping")
+from sionna.phy import config  # noqa: E402
+
 from softqam.sionna import Demapper  # noqa: E402
 
 MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
@@ -18,6 +20,7 @@ NOISE_SHAPES = [(), (1,), (40,), (3, 40), (3, 1), (2, 1, 1), (2, 3, 40)]
 @pytest.fixture(autouse=True)
 def seed():
     torch.manual_seed(20240)
+    config.seed = 20241
     torch._dynamo.reset()
 
 
