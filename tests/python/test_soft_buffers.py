@@ -226,7 +226,7 @@ def test_batch(rng):
 
 
 def test_list_of_buffers(rng):
-    """A pool's, and code blocks that are dropped."""
+    """A pool's, and code blocks that are dropped, or not transmitted: these stay as they are."""
     for combine in (False, True):
         for drop in (set(), {0}, {1, 3}, {0, 1, 2, 3, 4}):
             codeword = softqam.Codeword(1000, "16qam", 1, 5, 120, 7, 110, 10, n_cbg=5, cbgti=0b10111)
@@ -247,16 +247,6 @@ def test_blocks():
     found = [codeword.block(r) for r in range(5)]
     assert [n for _, n in found] == lengths(codeword)
     assert [first for first, _ in found] == np.cumsum([0, *lengths(codeword)[:-1]]).tolist()
-
-
-def test_untouched_code_blocks(rng):
-    codeword = softqam.Codeword(400, "qpsk", 1, 4, 300, n_cbg=2, cbgti=0b10)
-    symbols, noise = make_codeword(rng, codeword)
-    got = np.full((4, 300), 77, np.int8)
-    softqam.demodulate(symbols, "qpsk", noise, codeword=codeword, soft_buffers=got)
-    assert np.all(got[:2] == 77) and not np.any(got[2:] == 77)
-    new = softqam.demodulate(symbols, "qpsk", noise, codeword=codeword)
-    assert not np.any(new[:2]) and np.array_equal(new[2:], got[2:])
 
 
 def test_demodulator_and_nothing(rng):
