@@ -4,39 +4,26 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include <softqam/softqam.h>
 
-namespace
-{
-
-using demodulator_ptr = std::unique_ptr<softqam_demodulator, decltype(&softqam_demodulator_destroy)>;
-
-demodulator_ptr make_demodulator()
+int main()
 {
     softqam_demodulator_config config{};
     config.modulation = SOFTQAM_MODULATION_QPSK;
     config.noise = SOFTQAM_NOISE_PER_CALL;
-    softqam_demodulator *demodulator = nullptr;
-    if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK)
-        throw std::runtime_error(softqam_error_message());
-    return {demodulator, softqam_demodulator_destroy};
-}
-
-} // namespace
-
-int main()
-{
-    const demodulator_ptr demodulator = make_demodulator();
+    softqam_demodulator *made = nullptr;
+    softqam_status status = softqam_demodulator_create(&made, &config);
+    const std::unique_ptr<softqam_demodulator, decltype(&softqam_demodulator_destroy)> demodulator(
+        made, softqam_demodulator_destroy);
     const std::vector<float> symbols{2, -2, -2, 2};
     const float noise_var = 1e-3F;
     std::vector<std::int8_t> llrs(4);
-    softqam_status status = SOFTQAM_ERROR_SYSTEM;
     std::thread receiver([&] {
-        status = softqam_demodulate(demodulator.get(), symbols.data(), &noise_var, symbols.size() / 2, llrs.data());
+        if (status == SOFTQAM_OK)
+            status = softqam_demodulate(demodulator.get(), symbols.data(), &noise_var, symbols.size() / 2, llrs.data());
     });
     receiver.join();
     const std::vector<std::int8_t> expected{127, -127, -127, 127};

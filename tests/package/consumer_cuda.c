@@ -27,6 +27,12 @@ static int demodulate_on_device(const softqam_demodulator *demodulator)
     return status == SOFTQAM_OK && error == cudaSuccess && memcmp(soft_bits, expected, sizeof expected) == 0 ? 0 : 1;
 }
 
+static int failed(void)
+{
+    fprintf(stderr, "%s\n", softqam_error_message());
+    return 1;
+}
+
 int main(void)
 {
     softqam_context_config context_config;
@@ -34,30 +40,21 @@ int main(void)
     context_config.backend = SOFTQAM_BACKEND_CUDA;
     softqam_context *context;
     const softqam_status found = softqam_context_create(&context, &context_config);
-    if (found != SOFTQAM_OK && found != SOFTQAM_ERROR_BACKEND_UNAVAILABLE) {
-        fprintf(stderr, "%s\n", softqam_error_message());
-        return 1;
-    }
-    if (!context)
-        printf("no GPU: %s\n", softqam_error_message());
+    if (found != SOFTQAM_OK && found != SOFTQAM_ERROR_BACKEND_UNAVAILABLE)
+        return failed();
 
     softqam_demodulator_config config;
     softqam_demodulator_config_init(&config);
     config.context = context; /* NULL without a GPU: the default one, which is the CPU's */
     config.output_format = SOFTQAM_OUTPUT_U8;
     softqam_demodulator *demodulator;
-    if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK) {
-        fprintf(stderr, "%s\n", softqam_error_message());
-        return 1;
-    }
-    int failed;
-    if (context) {
-        failed = demodulate_on_device(demodulator);
-        printf("demodulated on %s\n", softqam_backend_detail(demodulator));
-    } else {
-        failed = softqam_cuda_demodulate(demodulator, NULL, NULL, 0, NULL, 0) != SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
-    }
+    if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK)
+        return failed();
+    printf("%s on %s\n", context ? "demodulated" : "no GPU", softqam_backend_detail(demodulator));
+    const int is_wrong =
+        context ? demodulate_on_device(demodulator)
+                : softqam_cuda_demodulate(demodulator, NULL, NULL, 0, NULL, 0) != SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
     softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(context);
-    return failed;
+    return is_wrong;
 }

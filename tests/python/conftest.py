@@ -10,16 +10,6 @@ import pytest
 import softqam
 
 
-def pytest_addoption(parser):
-    parser.addoption("--modulation", help="only the tests of this modulation")
-
-
-def pytest_collection_modifyitems(config, items):
-    wanted = config.getoption("--modulation")
-    if wanted:
-        items[:] = [i for i in items if hasattr(i, "callspec") and i.callspec.params.get("modulation") == wanted]
-
-
 def pytest_sessionfinish(session, exitstatus):
     """Where nothing could be tested, that is a skip."""
     seen = session.config.pluginmanager.get_plugin("terminalreporter").stats

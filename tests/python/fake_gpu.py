@@ -1,42 +1,33 @@
 # SPDX-License-Identifier: MIT
 """An array library on the fake CUDA runtime that a softqam for tests is linked with (tests/faults/fake_cuda.h): memory
-that the runtime knows, streams that do nothing before something waits for them, and DLPack capsules that are counted."""
+that the runtime knows, and streams that do nothing before something waits for them."""
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
+import weakref
 
 import numpy as np
+import pytest
 
 import softqam._core
+from softqam import _gpu
 
 # The runtime is in the extension.
 cuda = ctypes.CDLL(softqam._core.__file__)
-exports: dict[int, tuple] = {}
-CODES = {"i": 0, "u": 1, "f": 2, "c": 5}
+hosts: list[weakref.ref] = []  # NumPy's views of all arrays
 
 
 class DLTensor(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
-                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("dtype", ctypes.c_uint32), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
                 ("byte_offset", ctypes.c_uint64)]  # fmt: skip
 
 
-Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-class DLManagedTensor(ctypes.Structure):
-    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", Deleter)]
-
-
-@Deleter
-def forget(address):
-    del exports[address]
-
-
-new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule, pointer_of = ctypes.pythonapi.PyCapsule_New, ctypes.pythonapi.PyCapsule_GetPointer
 new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
 # int function(void *object, DLTensor *tensor) and int function(device_type, device_id, void **stream), with the GIL held
@@ -77,6 +68,7 @@ class Array:
     def __init__(self, host, memory, device):
         self.host, self.memory, self.device = host, memory, device
         self.streams = []  # what __dlpack__() was called with
+        hosts.append(weakref.ref(host))
 
     @property
     def shape(self):
@@ -85,27 +77,23 @@ class Array:
     def __dlpack_device__(self):
         return 2, self.device
 
-    def tensor(self):
-        """Its DLTensor: it begins at an offset, and has no strides where it is contiguous."""
-        n = self.host.ndim
-        shape = (ctypes.c_int64 * n)(*self.host.shape)
-        strides = (ctypes.c_int64 * n)(*(s // self.host.itemsize for s in self.host.strides))
-        dtype = self.host.dtype
-        self.keep = shape, strides
-        return DLTensor(self.host.ctypes.data - 8, 2, self.device, n, CODES[dtype.kind], 8 * dtype.itemsize, 1, shape,
-                        None if self.host.flags.c_contiguous else strides, 8)  # fmt: skip
+    def capsule(self):
+        """NumPy's, but on a GPU, beginning at an offset, and without strides where it is contiguous; and its DLTensor."""
+        capsule = self.host.__dlpack__()
+        tensor = DLTensor.from_address(pointer_of(capsule, b"dltensor"))
+        tensor.data, tensor.byte_offset, tensor.device_type, tensor.device_id = tensor.data - 8, 8, 2, self.device
+        if self.host.flags.c_contiguous:
+            tensor.strides = None
+        return capsule, tensor
 
     def __dlpack__(self, *, stream=None):
         self.streams.append(stream)
-        managed = DLManagedTensor(self.tensor(), None, forget)
-        address = ctypes.addressof(managed)
-        exports[address] = (managed, self.keep, self)
-        return new_capsule(address, b"dltensor", None)
+        return self.capsule()[0]
 
 
 @DescribeArray
 def describe(array, tensor):
-    tensor[0] = array.tensor()
+    array.keep, tensor[0] = array.capsule()
     return 0
 
 
@@ -134,11 +122,9 @@ Foreign.__module__ = "foreign"
 
 
 def empty(shape, dtype, device=0, kind=Array):
-    dtype = np.dtype(dtype)
-    count = int(np.prod(shape))
-    memory = Memory(count * dtype.itemsize, device)
-    buffer = (ctypes.c_char * (count * dtype.itemsize)).from_address(memory.pointer.value)
-    return kind(np.frombuffer(buffer, dtype, count).reshape(shape), memory, device)
+    nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = Memory(nbytes, device)
+    return kind(np.ndarray(shape, dtype, (ctypes.c_char * nbytes).from_address(memory.pointer.value)), memory, device)
 
 
 def to_gpu(array, device=0, kind=Array):
@@ -153,7 +139,7 @@ def view(array, function):
 
 
 def expand(array, shape):
-    return view(array, lambda host: np.broadcast_to(host, shape))
+    return view(array, lambda host: np.lib.stride_tricks.as_strided(host, shape, np.broadcast_to(host, shape).strides))
 
 
 def result_of(array):
@@ -161,7 +147,7 @@ def result_of(array):
     return array.host.copy()
 
 
-int8 = np.int8
+int8, has_negative_strides, makes_capsules = np.int8, True, True
 
 
 class Stream:
@@ -208,15 +194,40 @@ class Library:
     def empty(self, shape, dtype, device):
         return empty(shape, dtype, device)
 
-    def zeros(self, shape, dtype, device):
-        return to_gpu(np.zeros(shape, dtype), device)
-
-    def number(self, value, device, shape=()):
+    def full(self, shape, value, dtype, device):
         Library.numbers += 1
-        return to_gpu(np.full(shape, value, np.float32), device)
+        return to_gpu(np.full(shape, value, dtype), device)
 
     def is_capturing(self):
         return Library.capturing
 
     def passed(self, stream, device):
         return lambda: Library.has_passed
+
+
+# How a library describes its arrays.
+KINDS = ["capsules", "exchange API", "PyTorch"]
+
+
+@pytest.fixture(autouse=True, params=KINDS)
+def gpu(request, monkeypatch):
+    """The module with such arrays."""
+    of_pytorch = request.param == "PyTorch"
+    module = __import__("fake_torch" if of_pytorch else "fake_gpu")
+    name = "torch" if of_pytorch else "fake_gpu"
+    monkeypatch.setitem(_gpu.LIBRARIES, name, module.Library)
+    monkeypatch.setattr(Library, "current", Stream().ptr)
+    monkeypatch.setattr(_gpu, "in_c", {})
+    for function in (_gpu._library_named, _gpu._library_of_type):
+        function.cache_clear()
+    library = _gpu._library_named(name)
+    if request.param == "exchange API":
+        _gpu.describe_in_c(library)
+    assert (module.Array in _gpu.in_c) == (request.param != "capsules")
+    yield module
+    _gpu._in_flight.clear()
+    for function in (_gpu._library_named, _gpu._library_of_type, _gpu._kept_number):
+        function.cache_clear()
+    gc.collect()
+    assert all(host() is None for host in hosts), "a capsule was not given back"
+    hosts.clear()

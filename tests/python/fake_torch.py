@@ -13,11 +13,7 @@ torch = pytest.importorskip("torch")
 if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
     pytest.skip(f"PyTorch {torch.__version__} has no C exchange API, which 2.10 has", allow_module_level=True)
 
-pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-of_torch = fake_gpu.ExchangeAPI.from_address(
-    pointer_of(torch.Tensor.__dlpack_c_exchange_api__, b"dlpack_exchange_api")
-)
+of_torch = fake_gpu.ExchangeAPI.from_address(fake_gpu.pointer_of(torch.Tensor.__dlpack_c_exchange_api__, b"dlpack_exchange_api"))
 
 
 @fake_gpu.DescribeArray
@@ -64,7 +60,7 @@ def result_of(array):
     return array.numpy().copy()
 
 
-int8 = torch.int8
+int8, has_negative_strides, makes_capsules = torch.int8, False, False
 
 
 class Library(_gpu._Torch):
@@ -87,8 +83,8 @@ class Library(_gpu._Torch):
     def empty(self, shape, dtype, device):
         return empty(shape, dtype)
 
-    def number(self, value, device, shape=()):
-        return to_gpu(np.full(shape, value, np.float32))
+    def full(self, shape, value, dtype, device):
+        return to_gpu(np.full(shape, value, dtype))
 
     def is_capturing(self):
         return False

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-import typing
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +17,21 @@ import reference
 from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
-from softqam import _names, _types
+from softqam import _names
 
 HEADER = Path(__file__).parents[2] / "include/softqam/softqam.h"
 
 
-@pytest.mark.parametrize("prefix, names, literal", [
-    ("BACKEND", _names.BACKENDS, _types.Backend),
-    ("MODULATION", _names.MODULATIONS, _types.Modulation),
-    ("OUTPUT", _names.OUTPUTS, _types.Output),
-    ("NOISE_FORM", _names.NOISE_FORMS, _types.NoiseForm),
+@pytest.mark.parametrize("prefix, names", [
+    ("BACKEND", _names.BACKENDS),
+    ("MODULATION", _names.MODULATIONS),
+    ("OUTPUT", _names.OUTPUTS),
+    ("NOISE_FORM", _names.NOISE_FORMS),
 ])  # fmt: skip
-def test_numbers_are_those_of_the_header(prefix, names, literal):
+def test_numbers_are_those_of_the_header(prefix, names):
     values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
     of_header = {name.lower().replace("_", "-"): int(value) for name, value in values if name != "DEFAULT"}
-    assert of_header and names == of_header and list(names) == list(typing.get_args(literal))
+    assert of_header and names == of_header
 
 
 def test_every_output_has_its_dtype():
@@ -211,13 +210,6 @@ def test_out(rng, output):
     assert (around[0] == 7).all() and (around[4] == 7).all()
 
 
-def test_many_short_rows(rng):
-    """More segments than the library gets at once."""
-    symbols, noise = make_symbols(rng, 30000).reshape(10000, 3), make_noise(rng, 10000)[:, None]
-    expected = reference.llrs(symbols.reshape(-1), "256qam", np.repeat(noise, 3))
-    assert_bytes(softqam.demodulate(symbols, noise_var=noise), expected.reshape(10000, 24))
-
-
 def test_threads(rng):
     """One Demodulator from several threads, outputs and inputs of each."""
     demodulator = softqam.Demodulator(output="f32")
@@ -287,4 +279,5 @@ def test_gil_is_released(rng):
     out = demodulator(symbols, 0.01)
     assert not runs_beside(lambda: sum(range(1 << 18)))
     assert runs_beside(lambda: demodulator(symbols, 0.01, out=out))
-    assert runs_beside(lambda: softqam._core.gold_sequence(1, 0, 1 << 28))  # NumPy, which comes after, releases it too
+    bits = np.empty(1 << 25, np.uint8)
+    assert runs_beside(lambda: softqam._core.gold_sequence(1, 0, 1 << 28, bits))  # NumPy, which comes after, releases it too

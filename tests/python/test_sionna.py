@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""softqam.sionna.Demapper beside Sionna's own: values, gradients, what is left to Sionna, torch.compile, block errors."""
-import numpy as np
+"""softqam.sionna.Demapper beside Sionna's own: values, gradients, what is left to Sionna, torch.compile."""
 import pytest
 from symbols import assert_bytes
 
@@ -8,6 +7,8 @@ import softqam
 
 torch = pytest.importorskip("torch")
 mapping = pytest.importorskip("sionna.phy.mapping")
+from sionna.phy import config  # noqa: E402
+
 from softqam.sionna import Demapper  # noqa: E402
 
 MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
@@ -18,6 +19,7 @@ NOISE_SHAPES = [(), (1,), (40,), (3, 40), (3, 1), (2, 1, 1), (2, 3, 40)]
 @pytest.fixture(autouse=True)
 def seed():
     torch.manual_seed(20240)
+    config.seed = 20241
     torch._dynamo.reset()
 
 
@@ -180,19 +182,3 @@ def test_wrong_calls():
     for settings in (("mmse", "qam", 4), ("maxlog", "qam", 3), ("maxlog", "qam")):
         with pytest.raises((TypeError, ValueError)):
             Demapper(*settings)
-
-
-@each_modulation
-def test_block_errors(bits):
-    """Sionna's decoder loses the same blocks."""
-    ldpc = pytest.importorskip("sionna.phy.fec.ldpc")
-    encoder = ldpc.LDPC5GEncoder(480, 720, num_bits_per_symbol=bits)
-    decoder = ldpc.LDPC5GDecoder(encoder, num_iter=10)
-    mapper = mapping.Mapper("qam", bits)
-    sent = torch.randint(0, 2, (60, 480)).float()
-    symbols = mapper(encoder(sent))
-    n0 = 10 ** -{2: 0.38, 4: 0.96, 6: 1.41, 8: 1.84, 10: 2.32}[bits]
-    received = symbols + torch.view_as_complex(torch.randn(*symbols.shape, 2)) * np.sqrt(n0 / 2)
-    lost = [(decoder(demapper(received, n0)) != sent).any(-1) for demapper in pair(bits)]
-    assert torch.equal(*lost)
-    assert 3 < lost[0].sum() < 57

@@ -1,33 +1,58 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A wheel is made, is a manylinux wheel, and its bytes are softqam-demod's: for this machine, or for 64-bit Arm under qemu.
-# SOFTQAM_TOOLS is the folder of softqam-demod.
+# A wheel is made, is a manylinux wheel, and its bytes are softqam-demod's: for this machine, or for 64-bit Arm under qemu. Or a
+# source distribution: it has all that a build needs, somewhere else and without git, and says who made it; a wheel of it has
+# the same bytes. SOFTQAM_TOOLS is the folder of softqam-demod.
 #
-#   test_wheel.sh SOURCE_DIR [aarch64]
+#   test_wheel.sh SOURCE_DIR [aarch64|sdist]
 set -euo pipefail
 cd "$1"
-machine=${2-$(uname -m)}
-environment=$PWD/.cache/python
+root=$PWD
+environment=$root/.cache/python
 python=("$environment/bin/python3")
 modules=$("${python[0]}" -c "import sysconfig, scikit_build_core, auditwheel; print(sysconfig.get_path('purelib'))") ||
     { echo "skipped, no scikit-build-core or no auditwheel"; exit 77; }
-if [ -n "${2-}" ]; then
-    python=(qemu-aarch64 ".cache/aarch64/usr/bin/$(basename "$(realpath "${python[0]}")")")
-    modules=.cache/aarch64/site:$modules
-    "${python[@]}" --version || { echo "skipped, no qemu or no Python for aarch64"; exit 77; }
-fi
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-rm -f build/wheels/softqam-*_"$machine".whl build/python/*/CMakeCache.txt
-# A wheel has no CUDA unless SOFTQAM_CUDA asks for it: nvcc is not even tried.
-mkdir "$folder/bin"
-printf '#!/bin/sh\ntouch "%s/tried"\nexit 1\n' "$folder" >"$folder/bin/nvcc"
-chmod +x "$folder/bin/nvcc"
-# The compilers by the names that the build has them by: so ccache knows what was compiled there.
-env -u SOFTQAM_CUDA CC=cc CXX=c++ CUDACXX="$folder/bin/nvcc" CMAKE_ARGS=-DSOFTQAM_WERROR=ON tools/python/wheel.sh "${@:2}"
-[ ! -e "$folder/tried" ] || { echo "nvcc was tried"; exit 1; }
-wheel=$(echo build/wheels/softqam-*-manylinux_2_*_"$machine".whl)
-"$environment/bin/python3" -m zipfile -e "$wheel" "$folder"
-[ ! -e "$folder/softqam.libs" ] || { echo "auditwheel had to add $(ls "$folder/softqam.libs")"; exit 1; }
-PYTHONPATH=$folder:$modules SOFTQAM_PYTHON_PACKAGE=$folder \
+fail() {
+    echo "$1"
+    exit 1
+}
+# Calls of the build backend in this folder, as a front end makes them. The compilers by the names that the build has them by: so
+# ccache knows what was compiled there.
+backend() {
+    PATH=$environment/bin:$PATH CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CC=cc CXX=c++ CMAKE_ARGS=-DSOFTQAM_WERROR=ON "${python[0]}" -B -c \
+        'import sys; sys.path.insert(0, ""); import build_backend; getattr(build_backend, sys.argv[1])(sys.argv[2])' "$@"
+}
+
+if [ "${2-}" = sdist ]; then
+    (cd tools/python && backend build_sdist "$folder")
+    [ ! -e tools/python/library ] || fail "the sources were changed"
+    tar -xzf "$folder"/softqam-*.tar.gz -C "$folder"
+    sources=$(echo "$folder"/softqam-*/)
+    for field in Author: 'Project-URL: Homepage' 'Classifier: Typing :: Typed' 'Classifier: License :: OSI'; do
+        grep -q "^$field" "$sources/PKG-INFO" || fail "PKG-INFO has no $field"
+    done
+    # A distribution of the distribution is the same; then the wheel.
+    (cd "$sources" && backend build_sdist "$folder/again" && backend build_wheel "$folder")
+    diff <(tar -tzf "$folder"/softqam-*.tar.gz | sort -u) <(tar -tzf "$folder"/again/softqam-*.tar.gz | sort -u)
+    wheel=$(echo "$folder"/softqam-*.whl)
+else
+    if [ -n "${2-}" ]; then
+        python=(qemu-aarch64 ".cache/aarch64/usr/bin/$(basename "$(realpath "${python[0]}")")")
+        modules=.cache/aarch64/site:$modules
+        "${python[@]}" --version || { echo "skipped, no qemu or no Python for aarch64"; exit 77; }
+    fi
+    machine=${2-$(uname -m)}
+    rm -f build/wheels/softqam-*_"$machine".whl build/python/*/CMakeCache.txt
+    # A wheel has no CUDA unless SOFTQAM_CUDA asks for it: nvcc is not even tried.
+    printf '#!/bin/sh\ntouch "%s/tried"\nexit 1\n' "$folder" >"$folder/nvcc"
+    chmod +x "$folder/nvcc"
+    env -u SOFTQAM_CUDA CC=cc CXX=c++ CUDACXX="$folder/nvcc" CMAKE_ARGS=-DSOFTQAM_WERROR=ON tools/python/wheel.sh "${@:2}"
+    [ ! -e "$folder/tried" ] || fail "nvcc was tried"
+    wheel=$(echo build/wheels/softqam-*-manylinux_2_*_"$machine".whl)
+fi
+"$environment/bin/python3" -m zipfile -e "$wheel" "$folder/installed"
+[ ! -e "$folder/installed/softqam.libs" ] || fail "auditwheel had to add $(ls "$folder/installed/softqam.libs")"
+PYTHONPATH=$folder/installed:$modules SOFTQAM_PYTHON_PACKAGE=$folder/installed \
     "${python[@]}" -B -m pytest -q -p no:cacheprovider tests/python/test_demod.py

@@ -35,6 +35,11 @@ template <typename Is> static element find_element(Is is)
     return static_cast<element>(std::find_if(elements, std::end(elements) - 1, is) - elements);
 }
 
+element element_named(const char *name)
+{
+    return find_element([&](const auto &row) { return strcmp(row.name, name) == 0; });
+}
+
 static element element_of_format(const char *format, Py_ssize_t nbytes)
 {
     if (!format)
@@ -53,91 +58,42 @@ static element element_of_dlpack(nb::dlpack::dtype type)
     });
 }
 
-bool array::is_empty() const { return std::find(shape, shape + n_axes, 0) != shape + n_axes; }
-
-bool array::is_contiguous() const
+/* The axes of an array whose strides count units of so many bytes; NULL: C-contiguous. */
+template <typename Integer>
+void array::set_axes(int count, const Integer *lengths, const Integer *steps, int64_t unit, int64_t itemsize)
 {
-    int64_t expected = static_cast<int64_t>(element_nbytes(type));
+    n_axes = count;
     for (int axis = n_axes - 1; axis >= 0; axis--) {
-        if (shape[axis] != 1 && strides[axis] != expected)
-            return is_empty();
-        expected *= shape[axis];
-    }
-    return true;
-}
-
-void array::extent(const char **first, const char **end) const
-{
-    *first = data;
-    *end = data + element_nbytes(type);
-    for (int axis = 0; axis < n_axes; axis++) {
-        const int64_t span = (shape[axis] - 1) * strides[axis];
-        (span < 0 ? *first : *end) += span;
+        shape[axis] = lengths[axis];
+        if (steps)
+            strides[axis] = steps[axis] * unit;
+        else
+            strides[axis] = axis == n_axes - 1 ? itemsize : strides[axis + 1] * shape[axis + 1];
     }
 }
 
-std::string describe_shape(const int64_t *shape, int n_axes)
+bool array::read_buffer(nb::handle object, const char *argument)
 {
-    std::string text = "(";
-    for (int axis = 0; axis < n_axes; axis++)
-        text += (axis ? ", " : "") + std::to_string(shape[axis]);
-    return text + (n_axes == 1 ? ",)" : ")");
-}
-
-nb::object shape_tuple(const int64_t *shape, int n_axes)
-{
-    nb::object tuple = nb::steal(PyTuple_New(n_axes));
-    for (int axis = 0; axis < n_axes; axis++)
-        PyTuple_SetItem(tuple.ptr(), axis, PyLong_FromLongLong(shape[axis]));
-    return tuple;
-}
-
-std::string array::describe() const
-{
-    return (dtype.empty() ? element_name(type) : dtype) + " of shape " + describe_shape(shape, n_axes);
-}
-
-std::string dtype_text(nb::handle object)
-{
-    nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
-    if (text.is_valid())
-        text = nb::steal(PyObject_Str(text.ptr()));
-    const char *characters = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
-    PyErr_Clear();
-    return characters ? characters : "object without a dtype";
-}
-
-bool host_array::acquire(nb::handle object, const char *argument)
-{
-    release();
+    PyBuffer_Release(&buffer);
     name = argument;
-    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_RECORDS_RO) != 0) {
+    if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_RECORDS_RO) != 0) {
         PyErr_Clear();
         return false;
     }
-    held = true;
-    if (view.ndim > MAX_AXES)
+    if (buffer.ndim > MAX_AXES)
         return false;
-    type = element_of_format(view.format, view.itemsize);
+    type = element_of_format(buffer.format, buffer.itemsize);
     dtype = type == element::other ? dtype_text(object) : std::string();
-    data = static_cast<char *>(view.buf);
-    set_axes(view.ndim, view.shape, view.strides, 1, view.itemsize); /* arrays of ctypes have no strides */
-    writable = !view.readonly;
-    device = HOST;
+    data = static_cast<char *>(buffer.buf);
+    set_axes(buffer.ndim, buffer.shape, buffer.strides, 1, buffer.itemsize); /* arrays of ctypes have no strides */
+    writable = !buffer.readonly;
     return true;
 }
 
-void host_array::release()
-{
-    if (held)
-        PyBuffer_Release(&view);
-    held = false;
-}
-
-void device_array::acquire(nb::handle capsule, const char *argument)
+void array::read_capsule(nb::handle capsule, const char *argument)
 {
     if (!nb::try_cast(capsule, held))
-        type_error(std::string(argument) + " has no DLPack tensor");
+        ::type_error(std::string(argument) + " has no DLPack tensor");
     nb::dlpack::dltensor tensor{};
     tensor.data = const_cast<void *>(held.data());
     tensor.device = {held.device_type(), held.device_id()};
@@ -145,14 +101,14 @@ void device_array::acquire(nb::handle capsule, const char *argument)
     tensor.dtype = held.dtype();
     tensor.shape = const_cast<int64_t *>(held.shape_ptr());
     tensor.strides = const_cast<int64_t *>(held.stride_ptr());
-    read(tensor, argument);
+    read_tensor(tensor, argument);
 }
 
-void device_array::read(const nb::dlpack::dltensor &tensor, const char *argument)
+void array::read_tensor(const nb::dlpack::dltensor &tensor, const char *argument)
 {
     name = argument;
     if (tensor.ndim > MAX_AXES)
-        type_error(std::string(argument) + " has more than 64 axes");
+        ::type_error(std::string(argument) + " has more than 64 axes");
     type = element_of_dlpack(tensor.dtype);
     dtype = type == element::other ? "dtype " + std::to_string(tensor.dtype.code) + " of DLPack with " +
                                          std::to_string(tensor.dtype.bits) + " bits"
@@ -166,16 +122,81 @@ void device_array::read(const nb::dlpack::dltensor &tensor, const char *argument
     device = on_gpu ? tensor.device.device_id : HOST;
 }
 
+bool array::is_empty() const { return std::find(shape, shape + n_axes, 0) != shape + n_axes; }
+
+bool array::is_contiguous() const
+{
+    int64_t expected = static_cast<int64_t>(element_nbytes(type));
+    for (int axis = n_axes - 1; axis >= 0; axis--) {
+        if (shape[axis] != 1 && strides[axis] != expected)
+            return is_empty();
+        expected *= shape[axis];
+    }
+    return true;
+}
+
+void array::check_output(element of_values, const int64_t *of_shape, int of_axes) const
+{
+    if (type != of_values)
+        type_error(std::string("this output is ") + element_name(of_values));
+    if (n_axes != of_axes || !std::equal(of_shape, of_shape + of_axes, shape))
+        value_error("it must have shape " + describe_shape(of_shape, of_axes));
+    if (!writable)
+        value_error("it is read-only");
+}
+
+/* Its bytes lie in [first, end). */
+void array::extent(const char **first, const char **end) const
+{
+    *first = data;
+    *end = data + element_nbytes(type);
+    for (int axis = 0; axis < n_axes; axis++) {
+        const int64_t span = (shape[axis] - 1) * strides[axis];
+        (span < 0 ? *first : *end) += span;
+    }
+}
+
+void array::check_apart_from(const array &input) const
+{
+    const char *first[2], *end[2];
+    if (!data || !input.data || is_empty() || input.is_empty())
+        return;
+    extent(&first[0], &end[0]);
+    input.extent(&first[1], &end[1]);
+    if (first[0] < end[1] && first[1] < end[0])
+        ::value_error(std::string(name) + " overlaps " + input.name);
+}
+
+nb::object shape_tuple(const int64_t *shape, int n_axes)
+{
+    nb::object tuple = nb::steal(PyTuple_New(n_axes));
+    for (int axis = 0; axis < n_axes; axis++)
+        PyTuple_SetItem(tuple.ptr(), axis, PyLong_FromLongLong(shape[axis]));
+    return tuple;
+}
+
+std::string describe_shape(const int64_t *shape, int n_axes) { return nb::str(shape_tuple(shape, n_axes)).c_str(); }
+
+std::string dtype_text(nb::handle object)
+{
+    nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
+    if (text.is_valid())
+        text = nb::steal(PyObject_Str(text.ptr()));
+    const char *characters = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
+    PyErr_Clear();
+    return characters ? characters : "object without a dtype";
+}
+
+std::string array::describe(const std::string &what) const
+{
+    const std::string of_type = dtype.empty() ? element_name(type) : dtype;
+    return std::string(name) + " is " + of_type + " of shape " + describe_shape(shape, n_axes) + ": " + what;
+}
+
+void array::type_error(const std::string &what) const { ::type_error(describe(what)); }
+
+void array::value_error(const std::string &what) const { ::value_error(describe(what)); }
+
 void type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
 
 void value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
-
-void type_error(const array &argument, const std::string &what)
-{
-    type_error(std::string(argument.name) + " is " + argument.describe() + ": " + what);
-}
-
-void value_error(const array &argument, const std::string &what)
-{
-    value_error(std::string(argument.name) + " is " + argument.describe() + ": " + what);
-}

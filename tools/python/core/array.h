@@ -4,7 +4,6 @@
 #ifndef SOFTQAM_PYTHON_ARRAY_H
 #define SOFTQAM_PYTHON_ARRAY_H
 
-#include <array>
 #include <cstdint>
 #include <string>
 
@@ -18,12 +17,15 @@ enum class element { complex64, complex128, complex32, float32, float64, float16
 
 size_t element_nbytes(element type);
 const char *element_name(element type);
+element element_named(const char *name);
 
 /* NumPy's limit; few have more than five. */
 constexpr int MAX_AXES = 64;
 
 /* Strides are in bytes. */
-struct array {
+class array
+{
+  public:
     static constexpr int HOST = -1;
 
     const char *name = ""; /* of the argument, for messages */
@@ -35,69 +37,47 @@ struct array {
     bool writable = false;
     int device = HOST; /* or the ordinal of the CUDA device */
 
-    /* The axes of an array whose strides count units of so many bytes; NULL: C-contiguous. */
-    template <typename Integer>
-    void set_axes(int count, const Integer *lengths, const Integer *steps, int64_t unit, int64_t itemsize)
-    {
-        n_axes = count;
-        for (int axis = n_axes - 1; axis >= 0; axis--) {
-            shape[axis] = lengths[axis];
-            if (steps)
-                strides[axis] = steps[axis] * unit;
-            else
-                strides[axis] = axis == n_axes - 1 ? itemsize : strides[axis + 1] * shape[axis + 1];
-        }
-    }
+    array() = default;
+    array(const array &) = delete;
+    array &operator=(const array &) = delete;
+    ~array() { PyBuffer_Release(&buffer); }
+
+    /* Host memory, which nobody can free or resize before this array is gone. False where `object` has no buffer that
+     * can be described; no Python error is left behind. */
+    bool read_buffer(nb::handle object, const char *argument);
+    /* Device memory: holds the capsule's tensor while it lives. Raises TypeError where `capsule` is none. */
+    void read_capsule(nb::handle capsule, const char *argument);
+    /* Holds nothing. Raises TypeError where the tensor has too many axes. */
+    void read_tensor(const nb::dlpack::dltensor &tensor, const char *argument);
 
     bool is_empty() const;
     bool is_contiguous() const;
-    /* "float64 of shape (3, 4)" */
-    std::string describe() const;
-    /* Its bytes lie in [first, end). */
+    /* Raises unless it can receive values of a type and shape. */
+    void check_output(element of_values, const int64_t *of_shape, int of_axes) const;
+    /* Raises where both have a byte in common. */
+    void check_apart_from(const array &input) const;
+    /* "out is float64 of shape (3, 4): what" */
+    [[noreturn]] void type_error(const std::string &what) const;
+    [[noreturn]] void value_error(const std::string &what) const;
+
+  private:
+    Py_buffer buffer = {};
+    nb::ndarray<nb::ro> held;
+
+    template <typename Integer>
+    void set_axes(int count, const Integer *lengths, const Integer *steps, int64_t unit, int64_t itemsize);
     void extent(const char **first, const char **end) const;
+    std::string describe(const std::string &what) const;
 };
 
-/* The same for a tuple of axes. */
-std::string describe_shape(const int64_t *shape, int n_axes);
+/* A tuple of axes, and what Python writes of it. */
 nb::object shape_tuple(const int64_t *shape, int n_axes);
+std::string describe_shape(const int64_t *shape, int n_axes);
 
 /* The dtype of an array as its library writes it. */
 std::string dtype_text(nb::handle object);
 
-/* Host memory: holds the array's buffer while it lives, so nobody can free or resize it. */
-class host_array : public array
-{
-  public:
-    /* False where `object` has no buffer that can be described; no Python error is left behind. */
-    bool acquire(nb::handle object, const char *name);
-    void release();
-    host_array() = default;
-    host_array(const host_array &) = delete;
-    host_array &operator=(const host_array &) = delete;
-    ~host_array() { release(); }
-
-  private:
-    Py_buffer view = {};
-    bool held = false;
-};
-
-/* Device memory: what DLPack says. */
-class device_array : public array
-{
-  public:
-    /* Holds the capsule's tensor while it lives. Raises TypeError where `capsule` is none. */
-    void acquire(nb::handle capsule, const char *name);
-    /* Holds nothing. Raises TypeError where the tensor has too many axes. */
-    void read(const nb::dlpack::dltensor &tensor, const char *name);
-
-  private:
-    nb::ndarray<nb::ro> held;
-};
-
 [[noreturn]] void type_error(const std::string &message);
 [[noreturn]] void value_error(const std::string &message);
-/* The same with the argument's name, dtype and shape before `what`. */
-[[noreturn]] void type_error(const array &argument, const std::string &what);
-[[noreturn]] void value_error(const array &argument, const std::string &what);
 
 #endif

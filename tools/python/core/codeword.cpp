@@ -6,11 +6,11 @@
 
 #include "call.h"
 
-codeword::codeword(uint64_t n_bits, unsigned of_symbol, unsigned of_codeword, uint32_t n_code_blocks, uint32_t n_cb,
-                   uint32_t k0, uint32_t first_filler, uint32_t n_fillers, nb::handle filler_value, uint32_t n_cbg,
-                   uint32_t cbgti)
-    : bits_per_symbol(of_symbol), n_layers(of_codeword), has_filler_value(!filler_value.is_none())
+codeword::codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
+                   const std::array<uint32_t, 8> &numbers)
+    : bits_per_symbol(of_symbol), n_layers(of_codeword), has_filler_value(filler_value.has_value())
 {
+    const auto &[n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti] = numbers;
     fields.n_bits = n_bits;
     fields.n_code_blocks = n_code_blocks;
     fields.n_cbg = n_cbg;
@@ -20,36 +20,8 @@ codeword::codeword(uint64_t n_bits, unsigned of_symbol, unsigned of_codeword, ui
     fields.k0 = k0;
     fields.first_filler = first_filler;
     fields.n_fillers = n_fillers;
-    fields.filler_value = has_filler_value ? nb::cast<float>(filler_value) : 0;
+    fields.filler_value = filler_value.value_or(0);
     block(0);
-}
-
-/* For floats what a decoder with infinite fillers would make of 1000 nats: nothing else, and their sums are finite. */
-static float certain_zero(const softqam_demodulator_config &config)
-{
-    float magnitude = 1000;
-    switch (config.output_format) {
-    case SOFTQAM_OUTPUT_S8:
-        magnitude = static_cast<float>(config.llr_limit ? config.llr_limit : INT8_MAX);
-        break;
-    case SOFTQAM_OUTPUT_S16:
-        magnitude = static_cast<float>(config.llr_limit ? config.llr_limit : INT16_MAX);
-        break;
-    case SOFTQAM_OUTPUT_F16:
-    case SOFTQAM_OUTPUT_F32:
-    case SOFTQAM_OUTPUT_U8: /* has no codewords */
-        break;
-    }
-    return config.sign == SOFTQAM_SIGN_POSITIVE_IS_0 ? magnitude : -magnitude;
-}
-
-softqam_codeword codeword::fields_for(const softqam_demodulator_config &config, bool combine) const
-{
-    softqam_codeword made = fields;
-    if (!has_filler_value)
-        made.filler_value = certain_zero(config);
-    made.combine = combine;
-    return made;
 }
 
 nb::tuple codeword::block(size_t r) const
@@ -59,14 +31,14 @@ nb::tuple codeword::block(size_t r) const
     return nb::make_tuple(first_bit, n_bits);
 }
 
-nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, double code_rate, uint32_t rv,
+nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, float code_rate, uint32_t rv,
                         uint32_t bits_per_symbol, uint32_t n_layers, uint32_t tbs_lbrm, uint32_t n_ref)
 {
     softqam_ldpc_grant grant{};
     grant.n_bits = n_bits;
     grant.tb_size = tb_size;
     grant.base_graph = base_graph;
-    grant.code_rate = static_cast<float>(code_rate);
+    grant.code_rate = code_rate;
     grant.rv = rv;
     grant.bits_per_symbol = bits_per_symbol;
     grant.n_layers = n_layers;
@@ -81,48 +53,36 @@ nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, 
                                          ldpc.n));
 }
 
-static void check_soft_buffer(const array &values, int64_t n_cb, element type)
-{
-    if (values.type != type)
-        type_error(values, std::string("this output is ") + element_name(type));
-    if (values.n_axes != 1 || values.shape[0] != n_cb)
-        value_error(values, "it must have shape " + describe_shape(&n_cb, 1));
-    if (!values.writable)
-        value_error(values, "it is read-only");
-    if (!values.is_contiguous())
-        value_error(values, "its values do not lie side by side");
-}
-
 /* Two code blocks in one buffer would be each other's LLRs. */
-static void check_distinct(const std::vector<std::unique_ptr<host_array>> &views, size_t nbytes)
+static void check_distinct(std::vector<void *> pointers, size_t nbytes)
 {
-    std::vector<const char *> first;
-    for (const auto &view : views)
-        if (view)
-            first.push_back(view->data);
-    std::sort(first.begin(), first.end());
-    for (size_t k = 1; k < first.size(); k++)
-        if (first[k] < first[k - 1] + nbytes)
+    pointers.erase(std::remove(pointers.begin(), pointers.end(), nullptr), pointers.end());
+    std::sort(pointers.begin(), pointers.end());
+    for (size_t k = 1; k < pointers.size(); k++)
+        if (static_cast<char *>(pointers[k]) < static_cast<char *>(pointers[k - 1]) + nbytes)
             value_error("two arrays of soft_buffers overlap");
 }
 
-soft_buffer_list::soft_buffer_list(nb::handle arrays, const softqam_codeword &fields, element type)
+void read_soft_buffers(nb::handle arrays, const softqam_codeword &fields, element type, call_output *out)
 {
     const size_t n = nb::len(arrays);
+    const int64_t n_cb = fields.n_cb;
     if (n != fields.n_code_blocks)
         value_error("soft_buffers has " + std::to_string(n) + " arrays, for " + std::to_string(fields.n_code_blocks) +
                     " code blocks");
-    names.reserve(n);
+    out->names.reserve(n); /* whose characters stay where they are */
     for (size_t r = 0; r < n; r++) {
         const nb::object item = arrays[r];
-        names.push_back("soft_buffers[" + std::to_string(r) + "]");
-        views.emplace_back(item.is_none() ? nullptr : new host_array);
-        host_array *view = views.back().get();
-        if (view && (!is_buffer(item) || !view->acquire(item, names.back().c_str())))
-            type_error(names.back() + " is no plain NumPy array");
-        if (view)
-            check_soft_buffer(*view, fields.n_cb, type);
-        pointers.push_back(view ? view->data : nullptr);
+        out->names.push_back("soft_buffers[" + std::to_string(r) + "]");
+        out->blocks.emplace_back(item.is_none() ? nullptr : new array);
+        array *block = out->blocks.back().get();
+        if (block && (!is_buffer(item) || !block->read_buffer(item, out->names.back().c_str())))
+            type_error(out->names.back() + " is no plain NumPy array");
+        if (block)
+            block->check_output(type, &n_cb, 1);
+        if (block && !block->is_contiguous())
+            block->value_error("its values do not lie side by side");
+        out->pointers.push_back(block ? block->data : nullptr);
     }
-    check_distinct(views, fields.n_cb * element_nbytes(type));
+    check_distinct(out->pointers, fields.n_cb * element_nbytes(type));
 }

@@ -3,51 +3,46 @@
 #ifndef SOFTQAM_PYTHON_CODEWORD_H
 #define SOFTQAM_PYTHON_CODEWORD_H
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <softqam/softqam.h>
 
 #include "array.h"
 
 /* softqam.Codeword's core: checked fields, with n_cb > 0. */
-class codeword
-{
-  public:
+struct codeword {
     unsigned bits_per_symbol, n_layers;
+    bool has_filler_value;
+    softqam_codeword fields{}; /* without buffers */
 
-    /* Raises where the library refuses the fields. filler_value is a number, or None for a certain 0 of the output. */
-    codeword(uint64_t n_bits, unsigned bits_per_symbol, unsigned n_layers, uint32_t n_code_blocks, uint32_t n_cb,
-             uint32_t k0, uint32_t first_filler, uint32_t n_fillers, nb::handle filler_value, uint32_t n_cbg,
-             uint32_t cbgti);
-    /* The structure for a call of these settings, without buffers. */
-    softqam_codeword fields_for(const softqam_demodulator_config &config, bool combine) const;
+    /* Raises where the library refuses the fields. Without filler_value it is a certain 0 of the output. The numbers:
+     * n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti. */
+    codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
+             const std::array<uint32_t, 8> &numbers);
     /* (first_bit, n_bits) of code block r. */
     nb::tuple block(size_t r) const;
-
-  private:
-    softqam_codeword fields{};
-    bool has_filler_value;
 };
 
 /* softqam_codeword_init_ldpc(): what softqam_codeword and softqam_ldpc have, as two tuples in the order of
  * softqam._codeword. */
-nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, double code_rate, uint32_t rv,
+nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, float code_rate, uint32_t rv,
                         uint32_t bits_per_symbol, uint32_t n_layers, uint32_t tbs_lbrm, uint32_t n_ref);
 
-/* Soft buffers as a list: an array of n_cb values for each code block, None where its LLRs are dropped. Holds the
- * arrays' buffers while it lives. */
-class soft_buffer_list
-{
-  public:
-    std::vector<std::unique_ptr<host_array>> views; /* NULL for None */
-    std::vector<void *> pointers;
-
-    /* Raises where an array is not what the values fit in, or shares memory with another one. */
-    soft_buffer_list(nb::handle arrays, const softqam_codeword &fields, element type);
-
-  private:
-    std::vector<std::string> names; /* of the views */
+/* What receives the values: one array, or soft buffers as a list, an array for each code block, NULL where its LLRs
+ * are dropped. */
+struct call_output {
+    array whole;
+    std::vector<std::unique_ptr<array>> blocks;
+    std::vector<std::string> names; /* of the blocks */
+    std::vector<void *> pointers;   /* to their values */
 };
+
+/* The list. Raises where an array is not what the values fit in, or shares memory with another one. */
+void read_soft_buffers(nb::handle arrays, const softqam_codeword &fields, element type, call_output *out);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's calls on device memory. */
-#include <map>
-
-#include <softqam/softqam_cuda.h>
-
 #include "call.h"
+
+#ifdef SOFTQAM_PYTHON_CUDA
+#include <softqam/softqam_cuda.h>
 
 const bool built_with_cuda = true;
 
@@ -12,15 +11,10 @@ const bool built_with_cuda = true;
 softqam_context *cuda_context(int device)
 {
     static auto &contexts = *new std::map<int, softqam_context *>;
-    softqam_context *&context = contexts[device];
-    if (!context) {
-        softqam_context_config config;
-        softqam_context_config_init(&config);
-        config.backend = SOFTQAM_BACKEND_CUDA;
-        config.device = device;
-        check(softqam_context_create(&context, &config));
-    }
-    return context;
+    softqam_context *&kept = contexts[device];
+    if (!kept)
+        kept = new_context(SOFTQAM_BACKEND_CUDA, 0, device);
+    return kept;
 }
 
 softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments,
@@ -28,3 +22,17 @@ softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const sof
 {
     return softqam_cuda_demodulate_segments(demodulator, segments, n_segments, reinterpret_cast<cudaStream_t>(stream));
 }
+#else
+const bool built_with_cuda = false;
+
+softqam_context *cuda_context(int)
+{
+    PyErr_SetString(PyExc_RuntimeError, "symbols is on a GPU, and this softqam was built without CUDA");
+    throw nb::python_error();
+}
+
+softqam_status cuda_demodulate(const softqam_demodulator *, const softqam_segment *, size_t, uintptr_t)
+{
+    return SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
+}
+#endif

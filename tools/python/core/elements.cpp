@@ -6,7 +6,6 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 void elements::add_axis(int64_t length, int64_t step)
 {
@@ -59,8 +58,7 @@ struct complex128 {
     double real, imag;
 };
 
-/* What float32 does not hold counts as the nearest value that it does: a valid noise variance stays valid. */
-static float nearest_float(double value)
+float nearest_float(double value)
 {
     const double magnitude = std::fabs(value);
     float nearest = static_cast<float>(value);
@@ -89,29 +87,21 @@ static void copy_converted(const block &b, elements::conversion how, int64_t nby
         copy_block<uint8_t, uint8_t>(b, same);
 }
 
-/* Where neighbours in `from` are of different rows, in tiles whose lines the first cache holds. Where rows are short,
- * the inner loop runs across them. */
+/* Where neighbours in `from` are of different rows, and these are long, in tiles whose lines the first cache holds. */
 static void copy_in_tiles(const block &b, elements::conversion how, int64_t nbytes)
 {
-    const bool transposed = std::abs(b.from_row) < std::abs(b.from_column);
-    const bool is_short = b.columns < (transposed ? 64 : 8);
-    if (b.rows == 1 || !(transposed || is_short)) {
+    constexpr int64_t LINE = 64;
+    if (b.rows == 1 || b.columns < LINE || std::abs(b.from_row) >= std::abs(b.from_column)) {
         copy_converted(b, how, nbytes);
         return;
     }
-    const int64_t n_rows = is_short ? 512 : 64 / nbytes, n_columns = is_short ? b.columns : 64;
-    for (int64_t row = 0; row < b.rows; row += n_rows)
-        for (int64_t column = 0; column < b.columns; column += n_columns) {
+    for (int64_t row = 0; row < b.rows; row += LINE / nbytes)
+        for (int64_t column = 0; column < b.columns; column += LINE) {
             block tile = b;
             tile.from += row * b.from_row + column * b.from_column;
             tile.to += row * b.to_row + column * b.to_column;
-            tile.rows = std::min(n_rows, b.rows - row);
-            tile.columns = std::min(n_columns, b.columns - column);
-            if (is_short) {
-                std::swap(tile.rows, tile.columns);
-                std::swap(tile.from_row, tile.from_column);
-                std::swap(tile.to_row, tile.to_column);
-            }
+            tile.rows = std::min(LINE / nbytes, b.rows - row);
+            tile.columns = std::min(LINE, b.columns - column);
             copy_converted(tile, how, nbytes);
         }
 }

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 
+/* What a float does not hold counts as the nearest value that it does: a valid noise variance stays valid. */
+float nearest_float(double value);
+
 /* Elements by axes, the outermost first, steps in bytes. Neighbouring axes along which the distance stays the same are
  * one, and axes of length 1 are none. */
 class elements

@@ -6,9 +6,23 @@
 #ifndef SOFTQAM_PYTHON_INTERPRETER_H
 #define SOFTQAM_PYTHON_INTERPRETER_H
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
+
+/* Does work that ends with the GIL. */
+template <typename Work> void outlive_interpreter(const Work &work)
+{
+    try {
+        work();
+    } catch (const abi::__forced_unwind &) {
+        for (;;)
+            pause();
+    }
+}
 
 /* The GIL is given back while one lives. */
 class gil_released
@@ -17,13 +31,25 @@ class gil_released
     gil_released() : state(PyEval_SaveThread()) {}
     gil_released(const gil_released &) = delete;
     gil_released &operator=(const gil_released &) = delete;
-    ~gil_released();
+    ~gil_released()
+    {
+        outlive_interpreter([this] { PyEval_RestoreThread(state); });
+    }
 
   private:
     PyThreadState *state;
 };
 
 /* What a function of Python's returns; its exceptions are nanobind's. */
-nb::object call_python(nb::handle function, nb::handle first, nb::handle second = {}, nb::handle third = {});
+template <typename... Arguments> nb::object call_python(nb::handle function, const Arguments &...arguments)
+{
+    PyObject *result = nullptr;
+    outlive_interpreter([&] {
+        result = PyObject_CallFunctionObjArgs(function.ptr(), arguments.ptr()..., static_cast<void *>(nullptr));
+    });
+    if (!result)
+        throw nb::python_error();
+    return nb::steal(result);
+}
 
 #endif

@@ -10,6 +10,8 @@ layout::layout(const call_options &of_call, softqam_modulation of_symbols)
 {
 }
 
+/* Segments that the library gets at once. */
+constexpr size_t MAX_SEGMENTS = 4096;
 /* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
 constexpr int64_t COPIED_PART = 65536;
 /* Symbols that the library gets at once where there is no copy. Signals are looked for in between. */
@@ -17,56 +19,41 @@ constexpr int64_t DIRECT_PART = int64_t{1} << 24;
 /* A run of fewer elements costs more as a segment of its own than its copy does. */
 constexpr int64_t SHORT_RUN = 128;
 
-static bool is_complex(element type)
-{
-    return type == element::complex64 || type == element::complex128 || type == element::complex32;
-}
-
-/* How many axes say which symbol: all, but for that of I and Q. */
-static int symbol_axes(const array &symbols)
-{
-    if (is_complex(symbols.type) && !(symbols.type == element::complex128 && symbols.device != array::HOST))
-        return symbols.n_axes;
-    if (symbols.type != element::float32 && symbols.type != element::float16 && symbols.type != element::int16 &&
-        symbols.type != element::int8)
-        type_error(symbols, "it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of "
-                            "2, I and Q");
-    if (symbols.n_axes == 0 || symbols.shape[symbols.n_axes - 1] != 2)
-        type_error(symbols, "without complex numbers the last axis must be 2, I and Q");
-    return symbols.n_axes - 1;
-}
-
-static softqam_input_format input_format(element type)
-{
-    switch (type) {
-    case element::complex32:
-    case element::float16:
-        return SOFTQAM_INPUT_CF16;
-    case element::int16:
-        return SOFTQAM_INPUT_CS16;
-    case element::int8:
-        return SOFTQAM_INPUT_CS8;
-    default:
-        return SOFTQAM_INPUT_CF32;
-    }
-}
+/* What is read as symbols, and what the library gets of it. */
+static const struct {
+    element type;
+    bool is_complex; /* else I and Q are the last axis */
+    softqam_input_format format;
+} symbol_types[] = {
+    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex128, true, SOFTQAM_INPUT_CF32},
+    {element::complex32, true, SOFTQAM_INPUT_CF16}, {element::float32, false, SOFTQAM_INPUT_CF32},
+    {element::float16, false, SOFTQAM_INPUT_CF16},  {element::int16, false, SOFTQAM_INPUT_CS16},
+    {element::int8, false, SOFTQAM_INPUT_CS8},
+};
 
 void layout::read_symbols(const array &array)
 {
-    const int axes = symbol_axes(array);
+    const auto *known = std::find_if(std::begin(symbol_types), std::end(symbol_types),
+                                     [&](const auto &row) { return row.type == array.type; });
+    if (known == std::end(symbol_types))
+        array.type_error("it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of 2, "
+                         "I and Q");
+    if (!known->is_complex && (array.n_axes == 0 || array.shape[array.n_axes - 1] != 2))
+        array.type_error("without complex numbers the last axis must be 2, I and Q");
+    const int axes = array.n_axes - !known->is_complex; /* that say which symbol */
     const bool layered = options.n_layers > 0;
     if (axes < 1 + layered)
-        value_error(array, layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
+        array.value_error(layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
     if (layered && array.shape[axes - 2] != options.n_layers)
-        value_error(array, "axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
-    format = input_format(array.type);
+        array.value_error("axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
+    format = known->format;
     const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
     symbols.data = array.data;
     symbols.nbytes = static_cast<int64_t>(softqam_input_symbol_nbytes(format));
     if (array.type == element::complex128)
         symbols.how = elements::TO_COMPLEX64;
-    q_offset = is_complex(array.type) ? 0 : array.strides[axes];
-    apart = !is_complex(array.type) && q_offset != itemsize;
+    q_offset = known->is_complex ? 0 : array.strides[axes];
+    apart = !known->is_complex && q_offset != itemsize;
     n = array.shape[axes - 1];
     n_layers = layered ? options.n_layers : 1;
     symbols.step = array.strides[axes - 1];
@@ -78,7 +65,7 @@ void layout::read_symbols(const array &array)
     }
     n_out_axes = n_batch + 1;
     if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
-        value_error(array, "its LLRs are more than memory can hold");
+        array.value_error("its LLRs are more than memory can hold");
     if (options.has_soft_buffers) {
         check_within(array);
         out_shape[n_out_axes - 1] = options.codeword.n_code_blocks;
@@ -92,42 +79,47 @@ void layout::check_within(const array &array) const
     const uint64_t n_symbols = options.codeword.n_bits / static_cast<uint64_t>(bits);
     const uint64_t given = static_cast<uint64_t>(n) * static_cast<uint64_t>(n_layers);
     if (n_out_axes == MAX_AXES)
-        value_error(array, "it has too many axes for soft buffers");
+        array.value_error("it has too many axes for soft buffers");
     if (options.first_symbol > n_symbols || given > n_symbols - options.first_symbol)
-        value_error(array, "from first_symbol " + std::to_string(options.first_symbol) +
-                               " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
+        array.value_error("from first_symbol " + std::to_string(options.first_symbol) +
+                          " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
 }
 
-void layout::one_float(const float *value, argument *of)
+void layout::read_floats(const float_values &noise_var, const float_values &gains)
 {
-    of->data = reinterpret_cast<const char *>(value);
+    read_floats(noise_var, &noise);
+    read_floats(gains, &gain);
+}
+
+void layout::read_floats(const float_values &given, argument *of)
+{
+    const array &values = given.values;
     of->nbytes = sizeof(float);
-    std::fill(of->batch_step, of->batch_step + n_batch, 0);
-}
-
-void layout::read_floats(const array &array, argument *of)
-{
-    if (array.type != element::float32 && !(array.type == element::float64 && array.device == array::HOST))
-        type_error(array, "it takes float32");
+    if (!given.is_array) {
+        of->data = reinterpret_cast<const char *>(given.one);
+        std::fill(of->batch_step, of->batch_step + n_batch, 0);
+        return;
+    }
+    if (values.type != element::float32 && !(values.type == element::float64 && values.device == array::HOST))
+        values.type_error("it takes float32");
     const int axes = n_batch + 1 + (options.n_layers > 0);
     int64_t shape[MAX_AXES], steps[MAX_AXES] = {};
     std::copy(batch, batch + n_batch, shape);
     shape[axes - 1] = n;
     if (options.n_layers > 0)
         shape[axes - 2] = n_layers;
-    const int missing = axes - array.n_axes;
-    uintptr_t addresses = reinterpret_cast<uintptr_t>(array.data);
-    for (int axis = 0; axis < array.n_axes; axis++) {
-        const int64_t length = array.shape[axis];
+    const int missing = axes - values.n_axes;
+    uintptr_t addresses = reinterpret_cast<uintptr_t>(values.data);
+    for (int axis = 0; axis < values.n_axes; axis++) {
+        const int64_t length = values.shape[axis];
         if (missing < 0 || (length != 1 && length != shape[axis + missing]))
-            value_error(array, "it does not broadcast to the symbols, " + describe_shape(shape, axes));
-        steps[axis + missing] = length == 1 ? 0 : array.strides[axis];
+            values.value_error("it does not broadcast to the symbols, " + describe_shape(shape, axes));
+        steps[axis + missing] = length == 1 ? 0 : values.strides[axis];
         addresses |= static_cast<uintptr_t>(steps[axis + missing]);
     }
-    of->data = array.data;
-    of->nbytes = sizeof(float);
+    of->data = values.data;
     of->aligned = addresses % sizeof(float) == 0;
-    if (array.type == element::float64)
+    if (values.type == element::float64)
         of->how = elements::TO_FLOAT32;
     of->step = steps[axes - 1];
     of->layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
@@ -136,16 +128,11 @@ void layout::read_floats(const array &array, argument *of)
 
 void layout::check_out(const array &out, element type)
 {
-    if (out.type != type)
-        type_error(out, std::string("this output is ") + element_name(type));
-    if (out.n_axes != n_out_axes || !std::equal(out_shape, out_shape + n_out_axes, out.shape))
-        value_error(out, "it must have shape " + describe_shape(out_shape, n_out_axes));
-    if (!out.writable)
-        value_error(out, "it is read-only");
+    out.check_output(type, out_shape, n_out_axes);
     if (options.has_soft_buffers)
         check_soft_buffers(out);
     else if (!out.is_contiguous())
-        value_error(out, "it is not C-contiguous");
+        out.value_error("it is not C-contiguous");
 }
 
 /* A code block's values side by side, and the others behind them: at any distance that keeps them apart. */
@@ -156,7 +143,7 @@ void layout::check_soft_buffers(const array &out)
         const int64_t step = out.shape[axis] == 1 ? span : out.strides[axis];
         if (axis == n_out_axes - 1 ? step != span
                                    : step < span || step % static_cast<int64_t>(element_nbytes(out.type)))
-            value_error(out, "a code block's values must lie side by side, and the code blocks in C order");
+            out.value_error("a code block's values must lie side by side, and the code blocks in C order");
         if (axis < n_batch)
             buffers_step[axis] = step;
         if (axis == n_batch)
@@ -164,9 +151,6 @@ void layout::check_soft_buffers(const array &out)
         span += (out.shape[axis] - 1) * step;
     }
 }
-
-/* Whether element and layer are one axis of the argument, along which the codeword's symbols follow each other. */
-bool layout::is_interleaved(const argument &of) const { return of.step == n_layers * of.layer_step; }
 
 void layout::arrange(bool in_layers)
 {
@@ -198,6 +182,8 @@ bool layout::is_direct(const argument &of) const
 /* A segment of all layers only where they are not one run of symbols. */
 void layout::arrange_for_library()
 {
+    /* Element and layer are one axis, along which the codeword's symbols follow each other. */
+    const auto is_interleaved = [this](const argument &of) { return of.step == n_layers * of.layer_step; };
     arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain)));
 }
 
@@ -230,34 +216,19 @@ void layout::plan_host()
             of->copied.reset(new char[most * of->nbytes]);
 }
 
-void layout::plan_device()
+void layout::plan_device(const call_inputs &given)
 {
+    const char *wanted = "its strides must be positive multiples of a symbol; make it contiguous";
     arrange_for_library();
     part = INT64_MAX;
-}
-
-int64_t layout::stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
-
-bool layout::takes_symbols() const
-{
     const int64_t step = symbols.order.step();
-    return symbols.order.run() == 1 || (step > 0 && step % stride_unit() == 0);
-}
-
-bool layout::takes_floats(const argument &of) const { return of.aligned && of.order.step() >= 0; }
-
-bool layout::takes_gain() const { return takes_floats(gain) && has_noise_strides(); }
-
-size_t layout::n_segments(size_t most) const
-{
-    const int64_t length = std::min(part, total);
-    const auto borders = [&](int64_t distance) { return (length - 1) / distance + (length < total); };
-    int64_t count = 1 + borders(codeword);
-    if (options.block_symbols > 0)
-        count += borders(options.block_symbols / width) + borders(codeword);
-    for (const argument *of : {&symbols, &noise, &gain})
-        count += of->copied ? 0 : borders(of->order.run());
-    return std::min(static_cast<size_t>(count), most);
+    if (symbols.order.run() > 1 && (step <= 0 || step % stride_unit() != 0))
+        given.symbols.value_error(wanted);
+    if (!noise.aligned || noise.order.step() < 0)
+        given.noise_var.values.value_error(wanted);
+    if (!gain.aligned || gain.order.step() < 0 || !has_noise_strides())
+        given.gain.values.value_error(
+            "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
 }
 
 const char *layout::place(const argument &of, int64_t first, int64_t *count) const
@@ -272,10 +243,10 @@ const char *layout::place(const argument &of, int64_t first, int64_t *count) con
 
 static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
                   offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
-              "segment_at() sets the new field");
-softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const
+              "fill() sets the new field");
+/* A segment that is all zeros. */
+void layout::fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const
 {
-    softqam_segment segment{};
     const int64_t in_codeword = first % codeword;
     const int64_t block = options.block_symbols > 0 ? options.block_symbols / width : codeword;
     const int64_t in_block = in_codeword % block;
@@ -284,31 +255,35 @@ softqam_segment layout::segment_at(int64_t first, int64_t *count, char *out, siz
     const char *at = place(symbols, first, count);
     const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
     const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
-    const auto in_layer = [](const char *first_layer, const argument &of, int64_t k) {
-        return reinterpret_cast<const float *>(first_layer ? first_layer + k * of.layer_step : nullptr);
+    /* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
+    const bool is_one_run = options.has_soft_buffers && width == 1;
+    const int64_t layers = is_one_run ? n_layers : width, interleaved = is_one_run ? n_layers : 1;
+    const auto step_of = [](const argument &of) { return of.copied ? of.nbytes : of.order.step(); };
+    const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
+        return first_layer ? first_layer + k * (is_one_run ? step_of(of) : of.layer_step) : nullptr;
     };
-    segment.n_symbols = static_cast<size_t>(*count * width);
-    segment.first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
+    segment->n_symbols = static_cast<size_t>(*count * width);
+    segment->first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
     const bool adjacent = symbols.copied || symbols.order.run() == 1;
-    segment.symbol_stride = adjacent ? 1 : static_cast<size_t>(symbols.order.step() / stride_unit());
-    segment.noise_stride = noise.copied ? 1 : static_cast<size_t>(noise.order.step()) / sizeof(float);
-    segment.n_layers = static_cast<unsigned>(width);
-    segment.plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
-    segment.descramble = options.descramble;
+    segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : step_of(symbols) / stride_unit()));
+    segment->noise_stride = static_cast<size_t>(interleaved * step_of(noise)) / sizeof(float);
+    segment->n_layers = static_cast<unsigned>(layers);
+    segment->plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
+    segment->descramble = options.descramble;
     if (options.descramble)
-        segment.c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
+        segment->c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
     const int64_t value = options.block_symbols > 0 ? (first - in_block) * bits + in_block : first * bits;
-    segment.out = out + static_cast<size_t>(value * width) * value_nbytes;
-    for (int64_t k = 0; k < width; k++) {
-        softqam_layer &layer = segment.layers[k];
-        layer.symbols = at + k * symbols.layer_step;
-        layer.symbols_q = apart && !symbols.copied ? at + k * symbols.layer_step + q_offset : nullptr;
-        layer.noise_var = in_layer(noise_at, noise, k);
-        layer.gain = in_layer(gain_at, gain, k);
+    segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
+    for (int64_t k = 0; k < layers; k++) {
+        softqam_layer &layer = segment->layers[k];
+        const char *in_phase = in_layer(at, symbols, k);
+        layer.symbols = in_phase;
+        layer.symbols_q = apart && !symbols.copied ? in_phase + q_offset : nullptr;
+        layer.noise_var = reinterpret_cast<const float *>(in_layer(noise_at, noise, k));
+        layer.gain = reinterpret_cast<const float *>(in_layer(gain_at, gain, k));
     }
     if (options.has_soft_buffers)
-        place_in_codeword(&segment, first / codeword, out);
-    return segment;
+        place_in_codeword(segment, first / codeword, out);
 }
 
 void layout::place_in_codeword(softqam_segment *segment, int64_t row, char *out) const
@@ -323,25 +298,6 @@ void layout::place_in_codeword(softqam_segment *segment, int64_t row, char *out)
         segment->codeword.buffers = out;
         segment->codeword.block_stride = block_stride;
     }
-    if (width == 1 && n_layers > 1)
-        split_into_layers(segment);
-}
-
-/* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
-void layout::split_into_layers(softqam_segment *segment) const
-{
-    const softqam_layer first = segment->layers[0];
-    const int64_t step = symbols.copied ? symbols.nbytes : symbols.order.step();
-    for (int64_t k = 0; k < n_layers; k++) {
-        softqam_layer &layer = segment->layers[k];
-        layer.symbols = static_cast<const char *>(first.symbols) + k * step;
-        layer.symbols_q = first.symbols_q ? static_cast<const char *>(first.symbols_q) + k * step : nullptr;
-        layer.noise_var = first.noise_var + k * static_cast<int64_t>(segment->noise_stride);
-        layer.gain = first.gain ? first.gain + k * static_cast<int64_t>(segment->noise_stride) : nullptr;
-    }
-    segment->n_layers = static_cast<unsigned>(n_layers);
-    segment->symbol_stride *= static_cast<size_t>(n_layers);
-    segment->noise_stride *= static_cast<size_t>(n_layers);
 }
 
 /* The part of each argument that is used as a copy. */
@@ -359,15 +315,14 @@ void layout::copy(int64_t count)
             of->order.copy(part_begin, count, of->how, of->nbytes, 0, of->copied.get(), of->nbytes);
 }
 
-size_t layout::next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes)
+void layout::next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
 {
     part_begin = done;
     const int64_t end = done + std::min(part, total - done);
-    size_t count = 0;
-    for (int64_t here; done < end && count < capacity; done += here) {
-        here = end - done;
-        segments[count++] = segment_at(done, &here, out, value_nbytes);
+    segments->clear();
+    for (int64_t count; done < end && segments->size() < MAX_SEGMENTS; done += count) {
+        count = end - done;
+        fill(&segments->emplace_back(), done, &count, out, value_nbytes);
     }
     copy(done - part_begin);
-    return count;
 }

@@ -5,6 +5,7 @@
 #define SOFTQAM_PYTHON_LAYOUT_H
 
 #include <memory>
+#include <vector>
 
 #include <softqam/softqam.h>
 
@@ -23,6 +24,27 @@ struct call_options {
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
 };
 
+/* Noise values or gains: an array, one number, or none. */
+struct float_values {
+    array values;
+    bool is_array = false;
+    float number = 0;
+    const float *one = nullptr; /* NULL, or &number */
+
+    /* To be read. */
+    array *of_array()
+    {
+        is_array = true;
+        return &values;
+    }
+};
+
+/* A call's arrays that are read. */
+struct call_inputs {
+    array symbols;
+    float_values noise_var, gain;
+};
+
 /* Where the symbols, the noise and the gains of all codewords lie, in the order of their values. */
 class layout
 {
@@ -34,33 +56,23 @@ class layout
     layout(const call_options &of_call, softqam_modulation modulation);
     /* Raise where shape or dtype is wrong. */
     void read_symbols(const array &symbols);
-    void read_noise(const array &array) { read_floats(array, &noise); }
-    void read_gain(const array &array) { read_floats(array, &gain); }
-    /* One value for all, or NULL: none. */
-    void one_noise(const float *value) { one_float(value, &noise); }
-    void one_gain(const float *value) { one_float(value, &gain); }
+    void read_floats(const float_values &noise_var, const float_values &gains);
     /* Raises unless `array` is what the values fit in. */
     void check_out(const array &out, element type);
-    bool has_soft_buffers() const { return options.has_soft_buffers; }
+    nb::object shape() const { return shape_tuple(out_shape, n_out_axes); }
     /* Of the argument that receives the values. */
     const char *out_name() const { return options.has_soft_buffers ? "soft_buffers" : "out"; }
     /* The batch's shape. */
     int n_batch_axes() const { return n_batch; }
 
     /* Once all are read and there are symbols. In host memory, arrays that are not contiguous are copied,
-     * part by part. On a device nothing is, and the three that follow say whether the library takes the strides. */
+     * part by part. On a device nothing is: raises where the library does not take the strides. */
     void plan_host();
-    void plan_device();
-    bool takes_symbols() const;
-    bool takes_noise() const { return takes_floats(noise); }
-    /* Which must be those of the noise. */
-    bool takes_gain() const;
+    void plan_device(const call_inputs &given);
 
-    /* About as many as next() writes at once, at most `most`. */
-    size_t n_segments(size_t most) const;
-    /* Writes the next segments, at most `capacity`, to what begins at `out`; returns how many. 0: that was all. What
-     * they refer to is there until the next call. */
-    size_t next(softqam_segment *segments, size_t capacity, char *out, size_t value_nbytes);
+    /* The next segments, of what begins at `out`; none: that was all. What they refer to is there until the next
+     * call. */
+    void next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes);
     /* Symbols that next() has given. */
     int64_t n_done() const { return done * width; }
 
@@ -95,21 +107,17 @@ class layout
     int64_t buffers_step[MAX_AXES];
     uint64_t block_stride = 0;
 
-    void read_floats(const array &array, argument *of);
-    void one_float(const float *value, argument *of);
+    void read_floats(const float_values &given, argument *of);
     void check_within(const array &array) const;
     void check_soft_buffers(const array &out);
     void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const;
-    void split_into_layers(softqam_segment *segment) const;
     void arrange(bool in_layers);
     void arrange_for_library();
-    int64_t stride_unit() const;
-    bool is_interleaved(const argument &of) const;
+    int64_t stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
     bool is_direct(const argument &of) const;
-    bool takes_floats(const argument &of) const;
     bool has_noise_strides() const;
     const char *place(const argument &of, int64_t first, int64_t *count) const;
-    softqam_segment segment_at(int64_t first, int64_t *count, char *out, size_t value_nbytes) const;
+    void fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const;
     void copy(int64_t count);
 };
 

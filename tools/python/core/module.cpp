@@ -11,56 +11,35 @@ NB_MODULE(_core, module)
     module.def("bits_per_symbol",
                [](int modulation) { return softqam_bits_per_symbol(static_cast<softqam_modulation>(modulation)); });
 
-    module.def("gold_sequence", [](uint32_t c_init, uint64_t first, size_t n) {
-        std::vector<unsigned char> bits(n / 8 + (n % 8 != 0));
+    module.def("gold_sequence", [](uint32_t c_init, uint64_t first, size_t n, nb::ndarray<uint8_t, nb::c_contig> bits) {
         softqam_status status;
         {
             const gil_released released;
             status = softqam_gold_sequence(c_init, first, n, bits.data());
         }
         check(status);
-        return nb::bytes(bits.data(), bits.size());
     });
 
-    module.def("noise_value", &nearest_noise);
+    module.def("noise_value", &nearest_float);
 
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
 
     const auto plain = nb::arg();
     const auto any = nb::arg().none();
     nb::class_<codeword>(module, "Codeword")
-        .def(nb::init<uint64_t, unsigned, unsigned, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, nb::handle,
-                      uint32_t, uint32_t>(),
-             plain, plain, plain, plain, plain, plain, plain, plain, any, plain, plain)
+        .def(nb::init<unsigned, unsigned, std::optional<float>, const std::array<uint32_t, 8> &>(), plain, plain, any,
+             plain)
         .def("block", &codeword::block);
     module.def("ldpc_codeword", &ldpc_codeword);
 
-    nb::class_<array_library>(module, "ArrayLibrary").def(nb::init<nb::handle, nb::object, nb::object, nb::object>());
+    nb::class_<array_library>(module, "ArrayLibrary").def(nb::init<nb::object, nb::object, nb::object, nb::object>());
 
-    using handle = nb::handle;
     nb::class_<demodulator>(module, "Demodulator")
-        .def(nb::init<nb::object, int, int, int, double, int, double, int>(), any, plain, plain, plain, plain, plain,
-             plain, plain)
-        .def(
-            "host",
-            [](demodulator &self, handle symbols, handle noise_var, handle gain, const nb::tuple &options, handle out) {
-                return self.host(symbols, {noise_var, gain, options}, out);
-            },
-            any, any, any, plain, any)
-        .def(
-            "device",
-            [](demodulator &self, handle symbols, handle noise_var, handle gain, const nb::tuple &options,
-               handle make_out, uintptr_t stream) {
-                self.device(symbols, {noise_var, gain, options}, make_out, stream);
-            },
-            any, any, any, plain, plain, plain)
-        .def(
-            "device_of_library",
-            [](demodulator &self, const array_library &library, handle symbols, handle noise_var, handle gain,
-               const nb::tuple &options, handle out) {
-                return self.device_of_library(library, symbols, {noise_var, gain, options}, out);
-            },
-            plain, any, any, any, plain, any)
+        .def(nb::init<nb::object, int, int, int, double, int, double, int, nb::object, float>(), any, plain, plain,
+             plain, plain, plain, plain, plain, plain, plain)
+        .def("host", &demodulator::host, any, any, any, plain, any)
+        .def("device", &demodulator::device, any, any, any, plain, plain, plain)
+        .def("device_of_library", &demodulator::device_of_library, plain, any, any, any, plain, any)
         .def_prop_ro("backend", &demodulator::backend_name)
         .def_prop_ro("backend_detail", &demodulator::backend_detail);
 }

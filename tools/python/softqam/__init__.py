@@ -13,7 +13,7 @@ from softqam._core import version as __version__
 from softqam._demodulator import Demodulator, demodulate
 from softqam._gold import gold_sequence
 from softqam._matlab import nrSymbolDemodulate
-from softqam._types import Modulation, Output
+from softqam._names import Modulation, Output
 
 __all__ = [
     "Codeword",

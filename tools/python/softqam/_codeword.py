@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from softqam import _core, _names
-from softqam._numbers import integer, real, shown
-
-if TYPE_CHECKING:
-    from softqam._types import Modulation
+from softqam._names import Modulation, integer, real, shown
 
 _MOST = 2**32 - 1
+# In the core's order.
+_LIMITS = {"n_bits": (0, _MOST), "n_code_blocks": (1, 65535), "n_cb": (1, _MOST), "k0": (0, _MOST), "first_filler": (0, _MOST),
+           "n_fillers": (0, _MOST), "n_cbg": (0, 32), "cbgti": (0, _MOST)}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,21 +82,10 @@ class Codeword:
     ldpc: Ldpc | None = None
 
     def __post_init__(self) -> None:
-        bits = _bits_per_symbol(self.modulation)
-        layers = _layers(self.layers, self.modulation)
-        core = _core.Codeword(
-            integer("n_bits", self.n_bits, 0, _MOST),
-            bits,
-            layers,
-            integer("n_code_blocks", self.n_code_blocks, 1, 65535),
-            integer("n_cb", self.n_cb, 1, _MOST),
-            integer("k0", self.k0, 0, _MOST),
-            integer("first_filler", self.first_filler, 0, _MOST),
-            integer("n_fillers", self.n_fillers, 0, _MOST),
-            None if self.filler_value is None else real("filler_value", self.filler_value),
-            integer("n_cbg", self.n_cbg, 0, 32),
-            integer("cbgti", self.cbgti, 0, _MOST),
-        )
+        bits, layers = _bits_per_symbol(self.modulation), _layers(self.layers, self.modulation)
+        numbers = [integer(name, getattr(self, name), *limits) for name, limits in _LIMITS.items()]
+        filler_value = None if self.filler_value is None else real("filler_value", self.filler_value)
+        core = _core.Codeword(bits, layers, filler_value, numbers)
         object.__setattr__(self, "_core", core)
 
     def __getstate__(self) -> dict[str, Any]:

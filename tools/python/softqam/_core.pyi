@@ -2,11 +2,13 @@
 """The extension module: core/module.cpp. Numbers in place of names, 0 for defaults."""
 from typing import Any, Callable
 
+import numpy as np
+
 version: str
 built_with_cuda: bool
 
 def bits_per_symbol(modulation: int, /) -> int: ...
-def gold_sequence(c_init: int, first: int, n: int, /) -> bytes: ...
+def gold_sequence(c_init: int, first: int, n: int, bits: np.ndarray, /) -> None: ...
 
 def noise_value(number: float, /) -> float: ...
 
@@ -14,10 +16,7 @@ class Context:
     def __init__(self, backend: int, n_threads: int, device: int, /) -> None: ...
 
 class Codeword:
-    def __init__(
-        self, n_bits: int, bits_per_symbol: int, layers: int, n_code_blocks: int, n_cb: int, k0: int, first_filler: int,
-        n_fillers: int, filler_value: float | None, n_cbg: int, cbgti: int, /
-    ) -> None: ...  # fmt: skip
+    def __init__(self, bits_per_symbol: int, layers: int, filler_value: float | None, numbers: list[int], /) -> None: ...
     def block(self, r: int, /) -> tuple[int, int]: ...
 
 def ldpc_codeword(
@@ -37,7 +36,7 @@ class ArrayLibrary:
 class Demodulator:
     def __init__(
         self, where: Context | None, modulation: int, output: int, sign: int, llr_scale: float, llr_limit: int,
-        input_scale: float, noise_form: int, /
+        input_scale: float, noise_form: int, dtype: np.dtype[Any], certain_zero: float, /
     ) -> None: ...  # fmt: skip
     # options: softqam._gpu.Options
     def host(self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...], out: Any, /) -> Any: ...

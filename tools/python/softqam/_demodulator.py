@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 from softqam import _codeword, _core, _gpu, _names
-from softqam._numbers import integer, real, shown
+from softqam._names import ArrayT, Backend, Modulation, NoiseForm, Output, TensorT, integer, real, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from softqam._codeword import Codeword
-    from softqam._types import ArrayT, Backend, Modulation, NoiseForm, Output, TensorT
 
 
 @functools.lru_cache(maxsize=None)
@@ -42,15 +41,22 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
     gpu = None if device is None else integer("device", device, 0, 2**31 - 1)
     if gpu is not None and place == _names.BACKENDS["cpu"]:
         raise ValueError(f"device is {device!r}: the backend 'cpu' uses no GPU")
+    kind, bit = _names.number(_names.OUTPUTS, "output", output), integer("sign", sign, 0, 1)
+    limit = 0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 2**31 - 1)
+    name = output.lower()
+    # The LLR of a bit that is known to be 0. Decoders with infinite fillers make nothing else of 1000 nats, and their sums are finite.
+    certain_zero = (limit or _names.LLR_LIMITS[name]) if name in _names.LLR_SCALES else 1000
     return _core.Demodulator(
         _context(place, integer("threads", threads, 0, 1024), gpu),
         _names.number(_names.MODULATIONS, "modulation", modulation),
-        _names.number(_names.OUTPUTS, "output", output),
-        integer("sign", sign, 0, 1),
+        kind,
+        bit,
         _positive("llr_scale", llr_scale),
-        0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 2**31 - 1),
+        limit,
         _positive("input_scale", input_scale),
         _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
+        np.dtype(_names.OUTPUT_DTYPES[name]),
+        -certain_zero if bit else certain_zero,
     )
 
 

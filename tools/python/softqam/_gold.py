@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from softqam import _core
-from softqam._numbers import integer
+from softqam._names import integer
 
 
 def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> np.ndarray:
@@ -18,10 +18,7 @@ def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) 
 
     Returns [n] uint8, or [(n + 7) // 8].
     """
-    bits = _core.gold_sequence(
-        integer("c_init", c_init, 0, 2**31 - 1),
-        integer("first", first, 0, 2**64 - 1),
-        integer("n", n, 0, 2**60),
-    )
-    bytes_ = np.frombuffer(bits, np.uint8) if bits else np.empty(0, np.uint8)
-    return bytes_.copy() if packed else np.unpackbits(bytes_, count=n, bitorder="little")
+    n = integer("n", n, 0, 2**60)
+    bits = np.empty((n + 7) // 8, np.uint8)
+    _core.gold_sequence(integer("c_init", c_init, 0, 2**31 - 1), integer("first", first, 0, 2**64 - 1), n, bits)
+    return bits if packed else np.unpackbits(bits, count=n, bitorder="little")

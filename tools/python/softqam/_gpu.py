@@ -75,11 +75,8 @@ class _Torch:
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
         return self.empty_of(dtype, device)(shape)
 
-    def zeros(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
-        return self.empty(shape, dtype, device).zero_()
-
-    def number(self, value: float, device: int, shape: tuple[int, ...] = ()) -> Any:
-        return self.module.full(shape, value, dtype=self.module.float32, device=f"cuda:{device}")
+    def full(self, shape: tuple[int, ...], value: float, dtype: str, device: int) -> Any:
+        return self.empty(shape, dtype, device).fill_(value)
 
     def host_view(self, array: Any) -> Any:
         """Of an array in host memory; raises where NumPy cannot have one."""
@@ -123,11 +120,8 @@ class _CuPy:
     def empty(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
         return self.module.empty(shape, dtype=dtype)
 
-    def zeros(self, shape: tuple[int, ...], dtype: str, device: int) -> Any:
-        return self.module.zeros(shape, dtype=dtype)
-
-    def number(self, value: float, device: int, shape: tuple[int, ...] = ()) -> Any:
-        return self.module.full(shape, value, dtype="float32")
+    def full(self, shape: tuple[int, ...], value: float, dtype: str, device: int) -> Any:
+        return self.module.full(shape, value, dtype=dtype)
 
     def is_capturing(self) -> bool:
         return bool(self.module.cuda.get_current_stream().is_capturing())
@@ -244,12 +238,13 @@ def _stream_number(stream: Any) -> int:
 @functools.lru_cache(maxsize=64)
 def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
     """A number on the GPU, for further calls on the same stream, on which it was written."""
-    return library.number(value, device)
+    return library.full((), value, "float32", device)
 
 
 def _number(library: Any, value: float, device: int, stream: int) -> Any:
     """A number on the GPU, for the library's current stream. One of a captured graph belongs to it alone."""
-    return library.number(value, device) if library.is_capturing() else _kept_number(library, value, device, stream)
+    new = _kept_number.__wrapped__ if library.is_capturing() else _kept_number
+    return new(library, value, device, stream)
 
 
 def _floats(name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
@@ -270,7 +265,7 @@ def _floats(name: str, argument: Any, other: Any, library: Any, device: int, str
         raise TypeError(f"{name} is {type(argument).__name__}, neither a number nor an array on a GPU") from None
     shape = tuple(other.shape) if is_on_gpu(other) else ()
     if shape or stream != current:
-        return library.number(value, device, shape)
+        return library.full(shape, value, "float32", device)
     return _number(library, value, device, stream)
 
 
@@ -309,7 +304,6 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
     device = _device_of(symbols)
     assert device is not None
     buffers = "out" if options[4] is None else "soft_buffers"
-    new = library.empty if options[4] is None else library.zeros  # what no code block's LLRs reach is 0
     with library.on_device(device):
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
@@ -319,7 +313,9 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out
             if out is None:
-                out = new(shape, _names.OUTPUT_DTYPES[output], device)
+                dtype = _names.OUTPUT_DTYPES[output]
+                # What no code block's LLRs reach is 0.
+                out = library.empty(shape, dtype, device) if options[4] is None else library.full(shape, 0, dtype, device)
             return _capsule(out, buffers, library, number, current)
 
         of_symbols = _capsule(symbols, "symbols", library, number, current)

@@ -8,12 +8,10 @@ import numpy as np
 
 from softqam import _arrays, _names
 from softqam._demodulator import demodulate
-from softqam._numbers import shown
+from softqam._names import TensorT, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from softqam._types import TensorT
 
 
 def _is_column(array: Any) -> bool:

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The names of modulations, formats and backends, and the library's numbers for them."""
+"""Arguments that are names or numbers: their types, the library's numbers for names, and what is wrong with others."""
 from __future__ import annotations
 
-from typing import Mapping
+import math
+import numbers
+from typing import Literal, Mapping, Protocol, TypeVar, get_args
 
-from softqam._numbers import shown
+Modulation = Literal["bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"]
+Output = Literal["s8", "s16", "f16", "f32", "u8"]
+NoiseForm = Literal["n0", "inverse"]
+Backend = Literal["cpu", "cuda", "auto"]
 
-# What softqam.h has.
-MODULATIONS = {"bpsk": 1, "pi2-bpsk": 2, "qpsk": 3, "16qam": 4, "64qam": 5, "256qam": 6, "1024qam": 7}
-OUTPUTS = {"s8": 0, "s16": 1, "f16": 2, "f32": 3, "u8": 4}
-NOISE_FORMS = {"n0": 1, "inverse": 2}
-BACKENDS = {"cpu": 0, "cuda": 1, "auto": 2}
+# As softqam.h numbers them.
+MODULATIONS = {name: value for value, name in enumerate(get_args(Modulation), 1)}
+OUTPUTS = {name: value for value, name in enumerate(get_args(Output))}
+NOISE_FORMS = {name: value for value, name in enumerate(get_args(NoiseForm), 1)}
+BACKENDS = {name: value for value, name in enumerate(get_args(Backend))}
 
 # Defaults of the outputs that are numbers of steps; for f16 the limit of sums in soft buffers.
 LLR_SCALES = {"s8": 6.0, "s16": 64.0}
@@ -20,11 +25,50 @@ LLR_LIMITS = {"s8": 127, "s16": 32767, "f16": 65504}
 OUTPUT_DTYPES = {"s8": "int8", "s16": "int16", "f16": "float16", "f32": "float32", "u8": "uint8"}
 
 
+class Tensor(Protocol):
+    """An array of PyTorch, which is not always there."""
+
+    def data_ptr(self) -> int: ...
+
+
+TensorT = TypeVar("TensorT", bound=Tensor)
+ArrayT = TypeVar("ArrayT")
+
+
+def shown(value: object) -> str:
+    """A value for a message: on one line, of a length that can be read."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no more than some thousand digits
+        text = f"{type(value).__name__} of too many digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def number(names: Mapping[str, int], argument: str, name: str) -> int:
     """The library's number for a name."""
+    wrong = f"{argument} is {shown(name)}: it takes one of {', '.join(names)}"
     if not isinstance(name, str):
-        raise TypeError(f"{argument} is {shown(name)}: it takes one of {', '.join(names)}")
+        raise TypeError(wrong)
+    if name.lower() not in names:
+        raise ValueError(wrong)
+    return names[name.lower()]
+
+
+def integer(name: str, value: int, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} is {shown(value)}, no integer")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {shown(int(value))}, not between {least} and {most}")
+    return int(value)
+
+
+def real(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {shown(value)}, not a number")
     try:
-        return names[name.lower()]
-    except KeyError:
-        raise ValueError(f"{argument} is {shown(name)}: it takes one of {', '.join(names)}") from None
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not abs(number) < 2.0**128:
+        raise ValueError(f"{name} is {shown(value)}, not finite in binary32")
+    return number

@@ -54,27 +54,14 @@ def _(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor
     return symbols.new_empty((*symbols.shape[:-1], symbols.shape[-1] * bits), dtype=torch.float32)
 
 
-def _levels(n_bits: int) -> Tuple[np.ndarray, float]:
-    """Coordinates of an axis by their bits, read as a number, and the distance between neighbours (38.211 clause 5.1)."""
-    levels = np.array([1.0, -1.0])
-    for bit in range(1, n_bits):
-        levels = np.concatenate([2**bit - levels, levels - 2**bit])
-    unit = 1 / math.sqrt(2 * np.mean(levels**2))
-    return levels * unit, 2 * unit
-
-
 def _slopes(n_bits: int) -> Tuple[torch.Tensor, float]:
-    """N0 times the derivative of each bit's LLR, [interval, bit], and the length of an interval. Max-log is linear between
-    the midpoints of neighbouring levels: the slope is twice the nearest level with bit 1, less the nearest with bit 0."""
-    levels, spacing = _levels(n_bits)
-    middles = (np.arange(len(levels)) - len(levels) / 2 + 0.5) * spacing
-    distances = np.abs(middles[:, None] - levels)
-    labels = np.arange(len(levels))
-    slopes = []
-    for k in reversed(range(n_bits)):
-        zero, one = (np.where(labels >> k & 1 == bit, distances, np.inf).argmin(axis=1) for bit in (0, 1))
-        slopes.append(2 * (levels[one] - levels[zero]))
-    return torch.tensor(np.stack(slopes, axis=1), dtype=torch.float32), spacing
+    """N0 times the derivative of the LLRs of an axis, [interval, bit], and the length of an interval. Max-log is linear between
+    the midpoints of neighbouring levels (38.211 clause 5.1), where softqam says what it is; slopes are even numbers of intervals."""
+    spacing = math.sqrt(6 / (4**n_bits - 1))
+    middles = np.arange(-(2 ** (n_bits - 1)), 2 ** (n_bits - 1) + 1) * spacing
+    llrs = demodulator(2 * n_bits)(middles * (1 + 1j), 1.0).reshape(-1, n_bits, 2)[..., 0]
+    slopes = 2 * spacing * np.rint(np.diff(llrs, axis=0) / (2 * spacing**2))
+    return torch.tensor(slopes, dtype=torch.float32), spacing
 
 
 # By the bits of an axis.
