@@ -16,20 +16,25 @@ enum {
  * descriptor of a closed standard stream. */
 void message_start(const char *program);
 
-/* Last thing in main(): the exit code, for what result is, a failure where a message could not be written (progress
- * aside). */
-int message_end(int result);
+/* The exit code of a failure. */
+extern int message_failure;
+
+/* Passes on whether a check is passed; if not, the command was wrong, which is then message_failure. */
+bool message_of_command(bool passed);
+
+/* Last thing in main(): the exit code, a failure where a message could not be written (progress aside). */
+int message_end(bool done);
 
 /* "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped. From any
- * thread. */
-void message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ * thread. False, which is what most callers then return; so do the others that say why something failed. */
+bool message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for the cause in errno. */
+bool message_print_errno(const char *subject);
 
 /* "program: SUBJECT: warning: .."; and how many of these there were, printed or not. */
 void message_warn(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 unsigned message_n_warnings(void);
-
-/* The same for the cause in errno. */
-void message_print_errno(const char *subject);
 
 /* A line that the next message replaces where standard error is a terminal; an ordinary line where it is not. */
 void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -8,12 +8,10 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
-#include "constellation.h"
 
 enum {
-    CHECK_SYMBOLS = 65536, /* a tenth of a millisecond's work */
+    MAX_LOOKED_AT = 8192, /* for their modulation */
     MIN_CHECK_SYMBOLS = 1000,
-    PART_SYMBOLS = 1024,
     N_ROUNDS = 4 /* of scale and noise variance, each from the other */
 };
 
@@ -35,6 +33,21 @@ static double largest_noise_var(softqam_modulation modulation)
     return softqam_bits_per_symbol(modulation) <= 2 ? 4 : 1;
 }
 
+bool noise_source_estimate(struct noise_source *source, const char *name, const softqam_demodulator_config *config,
+                           uint64_t position, const void *symbols, size_t n_symbols)
+{
+    struct noise_estimate noise = {0};
+    if (n_symbols == 0)
+        return true;
+    noise_estimate_add(&noise, config, position, symbols, n_symbols);
+    source->n_estimated = noise.n_symbols;
+    /* Neither the symbols of a file without noise nor those of a wrong scale leave what a noise variance can be. */
+    source->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise, config->modulation), FLT_MIN), FLT_MAX);
+    return noise_estimate_energy(&noise) > 0 ||
+           message_print(name, "no finite symbol%s among the first %zu to estimate the noise variance from",
+                         noise.n_symbols ? " but zeros" : "", ESTIMATE_SYMBOLS);
+}
+
 bool scale_estimate(softqam_demodulator_config *config, const char *name, const struct noise_source *noise,
                     uint64_t position, const void *symbols, size_t n_symbols, uint64_t *n_used)
 {
@@ -45,10 +58,9 @@ bool scale_estimate(softqam_demodulator_config *config, const char *name, const 
     *n_used = first.n_symbols;
     if (n_symbols == 0)
         return true;
-    if (!(noise_estimate_energy(&first) > 0)) {
-        message_print(name, "no finite symbol but zeros among the first %zu to estimate --input-scale from", n_symbols);
-        return false;
-    }
+    if (!(noise_estimate_energy(&first) > 0))
+        return message_print(name, "no finite symbol but zeros among the first %zu to estimate --input-scale from",
+                             n_symbols);
     for (int round = 0; round < N_ROUNDS; round++) {
         const double scale = (double)first_scale * sqrt((1 + noise_var) / noise_estimate_energy(&first));
         config->input_scale = (float)fmin(fmax(scale, FLT_MIN), FLT_MAX);
@@ -62,57 +74,23 @@ bool scale_estimate(softqam_demodulator_config *config, const char *name, const 
 }
 
 /* Symbols that are buried in noise say nothing of the scale. */
-static void add_symbol(struct scale_check *check, const float component[2], float noise_var)
-{
-    const double i = (double)component[0], q = (double)component[1], energy = i * i + q * q;
-    if (!(noise_var > 0 && (double)noise_var <= largest_noise_var(check->modulation)) || !(energy <= DBL_MAX))
-        return;
-    check->noise.n_symbols++;
-    check->noise.energy += energy;
-    check->noise_var_sum += (double)noise_var;
-}
-
-static void add_with_noise(struct scale_check *check, const softqam_demodulator_config *config, const char *symbols,
-                           const float *noise_vars, size_t n_symbols)
-{
-    float components[2 * PART_SYMBOLS];
-    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
-    for (size_t first = 0; first < n_symbols; first += PART_SYMBOLS) {
-        const size_t n = n_symbols - first < PART_SYMBOLS ? n_symbols - first : PART_SYMBOLS;
-        sample_format_widen(config->input_format, symbols + first * nbytes, n, config->input_scale, components);
-        for (size_t k = 0; k < n; k++)
-            add_symbol(check, components + 2 * k, noise_vars[first + k]);
-    }
-}
-
-/* For what they look like. */
-static void keep_components(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
-                            const void *symbols, const float *noise_vars, size_t n_symbols)
-{
-    const size_t n_left = SCALE_CHECK_LOOKED_AT - check->n_components / 2, n = n_symbols < n_left ? n_symbols : n_left;
-    float *components = check->components + check->n_components;
-    if (check->n_components == 0)
-        check->position = position;
-    sample_format_widen(config->input_format, symbols, n, config->input_scale, components);
-    for (size_t k = 0; noise_vars && k < n; k++)
-        if (!((double)noise_vars[k] <= largest_noise_var(config->modulation)))
-            components[2 * k] = components[2 * k + 1] = NAN;
-    check->n_components += 2 * n;
-}
-
 void scale_check_add(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
                      const void *symbols, const float *noise_vars, size_t n_symbols)
 {
+    const size_t n_left = SCALE_CHECK_SYMBOLS - check->n_symbols, n = n_symbols < n_left ? n_symbols : n_left;
+    float(*component)[2] = check->components + check->n_symbols;
+    if (check->n_symbols == 0)
+        check->position = position;
+    check->n_symbols += n;
     check->modulation = config->modulation;
-    if (check->noise.n_symbols >= CHECK_SYMBOLS)
-        return;
-    keep_components(check, config, position, symbols, noise_vars, n_symbols);
-    if (n_symbols > CHECK_SYMBOLS - check->noise.n_symbols)
-        n_symbols = (size_t)(CHECK_SYMBOLS - check->noise.n_symbols);
-    if (noise_vars)
-        add_with_noise(check, config, symbols, noise_vars, n_symbols);
-    else
-        noise_estimate_add(&check->noise, config, position, symbols, n_symbols);
+    sample_format_widen(config->input_format, symbols, n, config->input_scale, *component);
+    for (size_t k = 0; noise_vars && k < n; k++) {
+        const double noise_var = (double)noise_vars[k];
+        if (!(noise_var > 0 && noise_var <= largest_noise_var(config->modulation)))
+            component[k][0] = NAN;
+        else if (isfinite(component[k][0]) && isfinite(component[k][1]))
+            check->noise_var_sum += noise_var;
+    }
 }
 
 static double decibels(double noise_var) { return -10 * log10(noise_var); }
@@ -126,13 +104,18 @@ static const char *describe_noise(double noise_var, char text[32])
     return text;
 }
 
+static size_t n_looked_at(const struct scale_check *check)
+{
+    return check->n_symbols < MAX_LOOKED_AT ? check->n_symbols : MAX_LOOKED_AT;
+}
+
 /* The factor to unit energy, and the noise variance, of what was looked at if it is of a modulation. */
 static double measure(const struct scale_check *check, softqam_modulation modulation, double *noise_var)
 {
     softqam_demodulator_config config = {
         .modulation = modulation, .input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
     const struct noise_source unknown = {.kind = NOISE_NONE};
-    const size_t n = check->n_components / 2;
+    const size_t n = n_looked_at(check);
     struct noise_estimate noise = {0};
     uint64_t n_used;
     scale_estimate(&config, "", &unknown, check->position, check->components, n, &n_used);
@@ -145,7 +128,7 @@ static double measure(const struct scale_check *check, softqam_modulation modula
 static bool warn_of_modulation(const struct scale_check *check, softqam_modulation looks, const char *name)
 {
     const char *expected = modulation_get(check->modulation)->name;
-    const size_t n = check->n_components / 2;
+    const size_t n = n_looked_at(check);
     double noise_var;
     char noise[32];
     if (looks == check->modulation)
@@ -163,7 +146,8 @@ static bool warn_of_modulation(const struct scale_check *check, softqam_modulati
     return true;
 }
 
-static void warn_of_energy(const struct scale_check *check, bool is_clear, double expected, const char *name)
+static void warn_of_energy(const struct scale_check *check, bool is_clear, double energy, double expected,
+                           const char *name)
 {
     const char *modulation = modulation_get(check->modulation)->name;
     char noise[32], look[80] = "";
@@ -172,31 +156,34 @@ static void warn_of_energy(const struct scale_check *check, bool is_clear, doubl
     if (is_clear)
         snprintf(look, sizeof look, ": %s %s of another scale", modulation, describe_noise(noise_var, noise));
     message_warn(name, "mean symbol energy %.4g, where %.4g is expected%s; --input-scale auto would scale it%s%s",
-                 noise_estimate_energy(&check->noise), expected, look, is_clear ? "" : " if it is ",
-                 is_clear ? "" : modulation);
+                 energy, expected, look, is_clear ? "" : " if it is ", is_clear ? "" : modulation);
 }
 
 void scale_check_warn(const struct scale_check *check, const char *name, const struct noise_source *noise)
 {
-    const double n = (double)check->noise.n_symbols, energy = noise_estimate_energy(&check->noise);
+    const softqam_demodulator_config config = {
+        .modulation = check->modulation, .input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
+    struct noise_estimate seen = {0};
     bool is_clear;
-    if (check->noise.n_symbols < MIN_CHECK_SYMBOLS)
+    noise_estimate_add(&seen, &config, check->position, check->components, check->n_symbols);
+    const double n = (double)seen.n_symbols, energy = noise_estimate_energy(&seen);
+    if (seen.n_symbols < MIN_CHECK_SYMBOLS)
         return;
     if (energy == 0) {
         message_warn(name, "its first %.0f symbols are all zero", n);
         return;
     }
     const double given = noise->kind == NOISE_VALUE ? (double)noise->noise_var : 0;
-    const double estimate = noise->kind == NOISE_FILE ? check->noise_var_sum / n
-                                                      : noise_estimate_variance(&check->noise, check->modulation);
+    const double estimate =
+        noise->kind == NOISE_FILE ? check->noise_var_sum / n : noise_estimate_variance(&seen, check->modulation);
     const double expected =
         1 + (noise->kind == NOISE_VALUE ? given : fmin(estimate, largest_noise_var(check->modulation)));
-    const softqam_modulation looks = constellation_recognise(check->components, check->n_components / 2,
-                                                             check->position, check->modulation, &is_clear);
+    const softqam_modulation looks = constellation_recognise(check->components[0], n_looked_at(check), check->position,
+                                                             check->modulation, &is_clear);
     if (warn_of_modulation(check, looks, name))
         return;
     if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
-        warn_of_energy(check, is_clear, expected, name);
+        warn_of_energy(check, is_clear, energy, expected, name);
     else if (given > 0 && fmax(estimate / given, given / estimate) > warned_noise_ratio)
         message_warn(name,
                      "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
