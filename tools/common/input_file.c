@@ -56,13 +56,6 @@ static enum arrival wait_for_bytes(const struct input_file *file, int timeout)
     return polled[1].revents ? STOPPED : ARRIVED;
 }
 
-static bool check_end(const struct input_file *file)
-{
-    return file->nbytes < 0 || file->n_read >= (uint64_t)file->nbytes ||
-           message_print(file->name, "became shorter while it was read: %" PRIu64 " bytes, but there were %" PRId64,
-                         file->n_read, file->nbytes);
-}
-
 /* As read(); first what was read ahead. */
 static ssize_t read_bytes(struct input_file *file, void *buffer, size_t nbytes)
 {
@@ -102,7 +95,10 @@ bool input_file_read_available(struct input_file *file, void *buffer, size_t nby
         const ssize_t n = read_bytes(file, (char *)buffer + *n_read, nbytes - *n_read);
         if (n == 0) {
             *is_end = true;
-            return check_end(file);
+            return file->nbytes < 0 || file->n_read >= (uint64_t)file->nbytes ||
+                   message_print(file->name,
+                                 "became shorter while it was read: %" PRIu64 " bytes, but there were %" PRId64,
+                                 file->n_read, file->nbytes);
         }
         if (n > 0) {
             if (*n_read == 0)
@@ -161,11 +157,6 @@ bool input_file_peek(struct input_file *file, void *buffer, size_t nbytes, size_
     memcpy(file->ahead, buffer, *n_read);
     file->n_ahead = *n_read;
     return true;
-}
-
-uint64_t input_file_growth(const struct input_file *file)
-{
-    return file->nbytes >= 0 && file->n_read > (uint64_t)file->nbytes ? file->n_read - (uint64_t)file->nbytes : 0;
 }
 
 bool input_file_is_whole(const struct input_file *file, uint64_t nbytes, const char *item, size_t item_nbytes)

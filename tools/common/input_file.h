@@ -45,9 +45,6 @@ bool input_file_read_available(struct input_file *file, void *buffer, size_t nby
 /* The next bytes, which input_file_read() will read all the same. Once only, before any. */
 bool input_file_peek(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 
-/* Bytes read of a regular file beyond those that it had when it was opened. */
-uint64_t input_file_growth(const struct input_file *file);
-
 /* Whether so many bytes of the file are whole items (a noun) of item_nbytes; says so if not. */
 bool input_file_is_whole(const struct input_file *file, uint64_t nbytes, const char *item, size_t item_nbytes);
 

@@ -175,11 +175,9 @@ static int end_stdout(bool failed)
 
 int message_end_stdout(void) { return end_stdout(ferror(stdout)); }
 
-int message_to_stdout(const char *text) { return end_stdout(fputs(text, stdout) < 0); }
-
-int message_version_to_stdout(void)
+int message_to_stdout(const char *text)
 {
     char version[128];
     snprintf(version, sizeof version, "%s %s\n", program_name, softqam_version());
-    return message_to_stdout(version);
+    return end_stdout(fputs(text ? text : version, stdout) < 0);
 }

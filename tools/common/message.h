@@ -49,11 +49,9 @@ void message_release(bool wanted);
 /* Makes sure that what was printed to standard output got there: an exit code. Nothing is printed after it. */
 int message_end_stdout(void);
 
-/* Writes text to standard output and ends it: the exit code of --help and --version. */
+/* Writes text to standard output, or with NULL the program's name and version, and ends it: the exit code of --help and
+ * --version. */
 int message_to_stdout(const char *text);
-
-/* The same for the program's name and version. */
-int message_version_to_stdout(void);
 
 /* "s" for a noun that follows n. */
 #define PLURAL(n) ((n) == 1 ? "" : "s")

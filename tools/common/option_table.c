@@ -127,11 +127,9 @@ enum option_result option_table_parse(const struct option_row *rows, unsigned va
     return OPTIONS_RUN;
 }
 
-int option_table_answer(enum option_result result, const char *help)
+int option_table_answer(enum option_result result, const char *text)
 {
-    if (result == OPTIONS_HELP)
-        return message_to_stdout(help);
-    return result == OPTIONS_VERSION ? message_version_to_stdout() : EXIT_COMMAND;
+    return result == OPTIONS_WRONG ? EXIT_COMMAND : message_to_stdout(result == OPTIONS_HELP ? text : NULL);
 }
 
 /* The text of --help, as far as it is made. */

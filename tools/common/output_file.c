@@ -190,20 +190,16 @@ void output_file_remove_on_signal(const char *temporary)
     catch_deadly_signals();
 }
 
-/* The disk begins with what will be waited for in the end. Not for a few bytes, which it would get one by one. */
-static void start_sync(const struct output_file *file, size_t nbytes)
-{
-    if (file->target && (file->how & OUTPUT_FILE_SYNC) && nbytes >= MIN_SYNC_NBYTES)
-        sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-}
-
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
 {
     const char *bytes = data;
     while (nbytes > 0) {
         const ssize_t n = write(file->fd, bytes, nbytes);
         if (n >= 0) {
-            start_sync(file, (size_t)n);
+            /* The disk begins with what will be waited for in the end. Not for a few bytes, which it would get one by
+             * one. */
+            if (file->target && (file->how & OUTPUT_FILE_SYNC) && n >= MIN_SYNC_NBYTES)
+                sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
             bytes += n;
             nbytes -= (size_t)n;
         } else if (errno != EINTR) {
@@ -234,14 +230,6 @@ static bool rename_new(const struct output_file *file)
            (errno == EINVAL && !link(file->pending->path, file->target) && !unlink(file->pending->path));
 }
 
-static bool take_target(struct output_file *file)
-{
-    file->published = file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target);
-    if (file->published)
-        forget_name(file);
-    return file->published;
-}
-
 /* Without this a name that was taken can be lost with the power. A folder that may be written and not read is left. */
 static void sync_folder(const struct output_file *file)
 {
@@ -260,9 +248,11 @@ bool output_file_publish(struct output_file *file)
     if (!file->target)
         return true;
     block_signals(&before);
-    const bool published = take_target(file);
+    file->published = file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target);
+    if (file->published)
+        forget_name(file);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (!published)
+    if (!file->published)
         return message_print_errno(file->name);
     if (file->how & OUTPUT_FILE_SYNC)
         sync_folder(file);

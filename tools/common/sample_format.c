@@ -48,7 +48,7 @@ struct contents {
 static const struct contents contents_of[] = {
     [FILE_SYMBOLS_IN] = {symbol_formats, sizeof symbol_formats / sizeof symbol_formats[0], "symbols"},
     [FILE_SYMBOLS_OUT] = {symbol_formats, 4, "symbols"},
-    [FILE_SOFT_BITS] = {soft_bit_formats, OUTPUT_BITS + 1, "soft bits or LLRs"},
+    [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0], "soft bits or LLRs"},
 };
 
 /* The format with a suffix, in any case, which starts at the dot or after it, and how the table has it; NULL for none.

@@ -95,12 +95,6 @@ const char *sample_format_name(enum output_kind kind);
 const char *sample_format_input_name(enum file_format format);
 const char *sample_format_output_name(softqam_output_format format);
 
-/* What the library makes for a file of bits; for signs, which are the same in all formats, LLRs. */
-static inline softqam_output_format sample_format_library(enum output_kind kind)
-{
-    return kind < OUTPUT_HARD ? (softqam_output_format)kind : SOFTQAM_OUTPUT_F32;
-}
-
 /* A value of what the library makes, of memory that need not be aligned. Inline, so that loops over values of one
  * format do not decide which it is for each. */
 static inline double sample_format_value(softqam_output_format format, const void *values, size_t index)

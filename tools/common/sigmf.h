@@ -30,6 +30,11 @@ struct sigmf_input {
 /* Reads the metadata of the recording that a path names. */
 bool sigmf_input_read(struct sigmf_input *input, const char *path);
 
+/* Texts of JSON are to be in UTF-8 (RFC 3629): the first byte that is not part of a character, the end of a text that
+ * is; and each such byte replaced by '?'. */
+char *utf8_find_error(char *text);
+void utf8_repair(char *text);
+
 /* The names of the files of a recording, in sigmf_name.c. */
 
 /* Whether a path ends like the metadata of a recording. */

@@ -23,14 +23,6 @@ struct axis {
     double folds[N_FOLDS]; /* where the axis is folded; 0 changes nothing */
 };
 
-static struct axis make_axis(const struct modulation *modulation)
-{
-    struct axis axis = {1 / sqrt(modulation->energy), {0}};
-    for (unsigned k = 1; k < modulation->axis_bits; k++)
-        axis.folds[N_FOLDS - k] = (1 << k) * axis.half_spacing;
-    return axis;
-}
-
 /* The squared distance to the nearest level; NaN or infinite for what is not finite. Each step folds the axis in the
  * middle of what is left of the levels, until one is; what lies outside stays outside. No branches, so that a compiler
  * takes several at once. */
@@ -45,7 +37,9 @@ static inline double squared_error(const struct axis *axis, double component)
 static void find_qam_errors(const struct modulation *modulation, const float *components, size_t n_symbols,
                             double *errors)
 {
-    const struct axis axis = make_axis(modulation);
+    struct axis axis = {1 / sqrt(modulation->energy), {0}};
+    for (unsigned k = 1; k < modulation->axis_bits; k++)
+        axis.folds[N_FOLDS - k] = (1 << k) * axis.half_spacing;
     for (size_t i = 0; i < n_symbols; i++)
         errors[i] =
             squared_error(&axis, (double)components[2 * i]) + squared_error(&axis, (double)components[2 * i + 1]);
@@ -70,17 +64,15 @@ static void find_bpsk_errors(const struct modulation *modulation, uint64_t posit
 static void add_part(struct noise_estimate *estimate, const struct modulation *modulation, uint64_t position,
                      const float *components, size_t n_symbols)
 {
-    double errors[PART_SYMBOLS], energies[PART_SYMBOLS], energy = 0, error_energy = 0;
+    double errors[PART_SYMBOLS], energy = 0, error_energy = 0;
     size_t n_finite = 0;
     if (modulation->n_bits == 1)
         find_bpsk_errors(modulation, position, components, n_symbols, errors);
     else
         find_qam_errors(modulation, components, n_symbols, errors);
-    for (size_t i = 0; i < n_symbols; i++)
-        energies[i] = squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
     for (size_t i = 0; i < n_symbols; i++) {
         if (errors[i] <= DBL_MAX) { /* not so for NaN */
-            energy += energies[i];
+            energy += squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
             error_energy += errors[i];
             n_finite++;
         }

@@ -150,13 +150,6 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
     return true;
 }
 
-/* The symbol to check in a run: its first plus a hash of the run's number. */
-static uint64_t sampled_symbol(uint64_t run)
-{
-    uint64_t state = run;
-    return run * VERIFY_RUN_SYMBOLS + normal_random(&state) % VERIFY_RUN_SYMBOLS;
-}
-
 bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                  size_t n_symbols, struct verify_difference *difference)
 {
@@ -167,7 +160,8 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
     /* A whole number of runs lies before n_all; a run that reaches into the next block is looked at in both. */
     const uint64_t rest = first > verifier->n_all ? first : verifier->n_all;
     for (uint64_t run = rest / VERIFY_RUN_SYMBOLS; run * VERIFY_RUN_SYMBOLS < end; run++) {
-        const uint64_t i = sampled_symbol(run);
+        uint64_t state = run; /* a hash of the run's number says which symbol */
+        const uint64_t i = run * VERIFY_RUN_SYMBOLS + normal_random(&state) % VERIFY_RUN_SYMBOLS;
         if (i >= rest && i < end && !check_symbol(verifier, samples, noise_var, out, i - first, difference))
             return false;
     }

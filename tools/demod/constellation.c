@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/modulation.h"
-#include "scale.h"
+#include "run.h"
 
 enum { N_BINS = 512, MAX_AXIS_BITS = MODULATION_MAX_BITS / 2, MIN_DB = -2, MAX_DB = 50, N_AXES = MAX_AXIS_BITS + 1 };
 

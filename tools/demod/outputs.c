@@ -16,7 +16,8 @@ static bool check_file(const struct demod_options *options, const struct stat *s
     for (int i = 0; i < 2 && targets[i]; i++) {
         struct stat target;
         const char *name = file_name_shown(targets[i], STDOUT_FILENO);
-        const bool is_there = !file_name_stat(targets[i], STDOUT_FILENO, &target);
+        const int fd = file_name_descriptor(targets[i], STDOUT_FILENO);
+        const bool is_there = !(fd >= 0 ? fstat(fd, &target) : stat(targets[i], &target));
         if (!is_there && errno != ENOENT)
             return message_print_errno(name);
         if (is_there && file_name_is_same(source, &target))

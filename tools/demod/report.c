@@ -12,7 +12,6 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "common/utf8.h"
 #include "run.h"
 
 /* A warning about saturation needs this share of saturated LLRs, and that the decoder may lose this much information,
@@ -89,7 +88,7 @@ bool demod_warn(const struct demod_run *run)
     if (symbols->n_ignored > 0)
         message_warn(name, "%zu byte%s left over at the end ignored (a symbol has %zu)", symbols->n_ignored,
                      PLURAL(symbols->n_ignored), symbols->nbytes);
-    scale_check_warn(&run->scale_check, name, &run->noise);
+    demod_scale_warn(run);
     return !options->strict || message_n_warnings() == 0;
 }
 
@@ -114,12 +113,12 @@ static void report_verify(const struct demod_run *run)
 /* What is said unless the run is quiet. */
 static void report_findings(const struct demod_run *run)
 {
-    const char *name = run->symbols.file.name;
-    const uint64_t growth = input_file_growth(&run->symbols.file);
+    const struct input_file *file = &run->symbols.file;
+    const char *name = file->name;
     const double scale = (double)run->config.input_scale, noise_var = (double)run->noise.noise_var;
-    if (growth > 0)
+    if (file->nbytes >= 0 && file->n_read > (uint64_t)file->nbytes)
         message_print(name, "grew while it was read: %" PRIu64 " symbols of the output are of what came later",
-                      growth / run->symbols.nbytes);
+                      (file->n_read - (uint64_t)file->nbytes) / run->symbols.nbytes);
     if (run->n_scale_estimated > 0)
         message_print(name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale, 1 / scale,
                       run->n_scale_estimated, PLURAL(run->n_scale_estimated));

@@ -118,9 +118,12 @@ static bool choose_output_format(struct demod_options *options)
     if (kind < 0)
         return false;
     options->output_kind = (enum output_kind)kind;
-    options->config.output_format = sample_format_library(options->output_kind);
-    /* The signs of LLRs are the same for any noise. */
-    if (is_decisions(options->output_kind) && !options->raw.noise_option)
+    options->config.output_format = (softqam_output_format)kind;
+    if (!is_decisions(options->output_kind))
+        return true;
+    /* The signs of LLRs are the same in all formats, and for any noise. */
+    options->config.output_format = SOFTQAM_OUTPUT_F32;
+    if (!options->raw.noise_option)
         options->noise = NOISE_UNIT;
     return true;
 }

@@ -92,27 +92,18 @@ bool demod_run_open(struct demod_run *run)
     return settle(run) && open_inputs(run) && demod_outputs_check(run) && start_inputs(run);
 }
 
-static bool estimate_from(struct demod_run *run, void *symbols)
-{
-    const uint64_t position = run->options->skip;
-    size_t n = 0;
-    run->is_estimated = true;
-    return symbol_source_peek(&run->symbols, symbols, ESTIMATE_SYMBOLS, &n) &&
-           (!run->options->scale_auto || scale_estimate(&run->config, run->symbols.file.name, &run->noise, position,
-                                                        symbols, n, &run->n_scale_estimated)) &&
-           (run->noise.kind != NOISE_AUTO ||
-            noise_source_estimate(&run->noise, run->symbols.file.name, &run->config, position, symbols, n));
-}
-
 /* The estimates, from the first symbols; those of the whole, not of the part that was chosen. */
 static bool estimate(struct demod_run *run)
 {
+    size_t n = 0;
     if (run->is_estimated || (run->noise.kind != NOISE_AUTO && !run->options->scale_auto))
         return true;
     void *symbols = malloc(ESTIMATE_SYMBOLS * run->symbols.nbytes);
-    const bool estimated = symbols ? estimate_from(run, symbols) : message_print(NULL, "out of memory");
+    run->is_estimated =
+        symbols ? symbol_source_peek(&run->symbols, symbols, ESTIMATE_SYMBOLS, &n) && demod_estimate(run, symbols, n)
+                : message_print(NULL, "out of memory");
     free(symbols);
-    return estimated;
+    return run->is_estimated;
 }
 
 /* n * index / n_parts, rounded down, where the product may be too large. */
@@ -203,25 +194,24 @@ static bool create_demodulator(struct demod_run *run)
     return status == SOFTQAM_OK || message_print(NULL, "%s", softqam_error_message());
 }
 
-static bool allocate_block(struct demod_run *run, struct block *block)
-{
-    const size_t n = run->block_symbols;
-    void *noise_vars = NULL;
-    const bool allocated = softqam_host_alloc(run->context, n * run->symbols.nbytes, &block->samples) == SOFTQAM_OK &&
-                           softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) == SOFTQAM_OK &&
-                           (run->noise.kind != NOISE_FILE ||
-                            softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) == SOFTQAM_OK);
-    block->noise_vars = noise_vars;
-    return allocated || message_print(NULL, "%s", softqam_error_message());
-}
-
-/* What checks and counts look at symbols. */
-static bool allocate_symbol_order(struct demod_run *run)
+static bool allocate(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
+    const size_t n = run->block_symbols;
+    for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
+        struct block *block = &run->ring.blocks[i];
+        void *noise_vars = NULL;
+        if (softqam_host_alloc(run->context, n * run->symbols.nbytes, &block->samples) != SOFTQAM_OK ||
+            softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) != SOFTQAM_OK ||
+            (run->noise.kind == NOISE_FILE &&
+             softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) != SOFTQAM_OK))
+            return message_print(NULL, "%s", softqam_error_message());
+        block->noise_vars = noise_vars;
+    }
+    /* What checks and counts look at symbols. */
     if (options->plane_symbols == 0 || !(options->verify || options->stats || options->compared_bits))
         return true;
-    run->symbol_order = malloc(run->block_symbols * run->value_nbytes);
+    run->symbol_order = malloc(n * run->value_nbytes);
     return run->symbol_order || message_print(NULL, "out of memory");
 }
 
@@ -270,10 +260,7 @@ bool demod_run_start(struct demod_run *run, size_t max_block_symbols)
     if (!estimate(run) || !create_demodulator(run))
         return false;
     run->block_symbols = choose_block_symbols(run, max_block_symbols);
-    for (int i = 0; i < BLOCK_RING_SLOTS; i++)
-        if (!allocate_block(run, &run->ring.blocks[i]))
-            return false;
-    return allocate_symbol_order(run) && start_verifier(run) && start_threads(run);
+    return allocate(run) && start_verifier(run) && start_threads(run);
 }
 
 bool demod_run_finish(struct demod_run *run, bool abandon)

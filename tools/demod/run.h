@@ -13,13 +13,114 @@
 
 #include <softqam/softqam.h>
 
+#include "common/input_file.h"
 #include "common/output_file.h"
+#include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/statistics.h"
 #include "common/verify.h"
 #include "options.h"
-#include "scale.h"
-#include "sources.h"
+
+/* In sources.c: what is read. The symbols that are demodulated, which are those of INPUT or a part of them. */
+struct symbol_source {
+    struct input_file file;
+    enum file_format format;
+    bool is_big_endian;
+    bool ignores_partial;  /* what follows the last whole symbol is left out, and not an error */
+    size_t nbytes;         /* of a symbol in the file */
+    int64_t n_symbols;     /* of the part that is read; -1 when not known beforehand */
+    uint64_t first_symbol; /* of that part, from the start of what --skip leaves */
+    bool is_at_start;      /* of a plain file */
+    const char *foreign;   /* what the file begins like, if that is not plain samples; else NULL */
+    size_t n_ignored;      /* bytes of a partial symbol that is left out, whichever part is read */
+    unsigned char rest[FILE_SYMBOL_MAX_NBYTES];
+    size_t n_rest; /* bytes of a symbol of which the others have not arrived */
+};
+
+/* Opens the file of a description that has all but the file, and counts the symbols, of which the first `skip` are left
+ * out; in two steps, between which nothing is lost. */
+bool symbol_source_open(struct symbol_source *source, const char *path);
+bool symbol_source_start(struct symbol_source *source, uint64_t skip);
+
+/* Leaves only n symbols from the one with index `first` on; UINT64_MAX: all. */
+bool symbol_source_select(struct symbol_source *source, uint64_t first, uint64_t n_symbols);
+
+/* The first symbols, no more than n, of all that symbol_source_read() will give, as the library takes them. Once only.
+ */
+bool symbol_source_peek(struct symbol_source *source, void *symbols, size_t n, size_t *n_read);
+
+/* The next symbols, no more than n, for a buffer of n symbols of the file: those that have arrived, more where the
+ * taker is busy. *is_end says whether they are the last. False after a failure, before which there may be some. */
+bool symbol_source_read(struct symbol_source *source, void *symbols, size_t n, const struct input_taker *taker,
+                        size_t *n_read, bool *is_end);
+
+/* A file with values for each symbol of INPUT: its noise variance, or the bits that were sent. All zero is no file; the
+ * functions then do nothing and succeed. */
+struct side_file {
+    struct input_file file;
+    const char *item;  /* the noun for a value; NULL where there is no file */
+    unsigned n_values; /* of a symbol */
+    size_t value_nbytes;
+    uint64_t n_read;          /* values */
+    const char *symbols_name; /* of the file of symbols */
+};
+
+/* No path, NULL, is no file. */
+bool side_file_open(struct side_file *side, const char *path, const char *item, unsigned n_values, size_t value_nbytes);
+
+/* Leaves out the values of the first `skip` symbols. Whether there is one for each of the others, where the number of
+ * both is known beforehand. */
+bool side_file_start(struct side_file *side, const struct symbol_source *symbols, uint64_t skip);
+
+/* Leaves only those of n symbols from the one with index `first` on. */
+bool side_file_select(struct side_file *side, uint64_t first, uint64_t n_symbols);
+
+/* The next n values. */
+bool side_file_read(struct side_file *side, void *values, size_t n);
+
+/* Whether the file ends where the symbols do. */
+bool side_file_end(struct side_file *side);
+
+/* Bits that were sent, one byte 0 or 1 each, against the hard decisions. */
+struct bit_comparison {
+    struct side_file sent;
+    uint64_t n_wrong; /* of sent.n_read */
+};
+
+/* Compares what the library made of the next n symbols. */
+bool bit_comparison_add(struct bit_comparison *comparison, const softqam_demodulator_config *config, const void *values,
+                        size_t n_symbols);
+
+/* In scale.c: the scale and the noise variance N0 of symbols, estimated; and whether symbols are what the command takes
+ * them for: of unit mean energy, and of its modulation. Else soft bits and LLRs are wrong, and nothing else shows it.
+ */
+
+/* Where the noise variances of the symbols come from. */
+struct noise_source {
+    enum noise_kind kind;
+    float noise_var;         /* NOISE_UNIT, NOISE_VALUE; NOISE_AUTO, 0 before the estimate */
+    uint64_t n_estimated;    /* NOISE_AUTO: symbols that the estimate is from */
+    struct side_file values; /* NOISE_FILE */
+};
+
+/* Estimates take no more symbols than this, so that they are made before anything else and can be made in a pipe. */
+#define ESTIMATE_SYMBOLS ((size_t)262144)
+
+enum { SCALE_CHECK_SYMBOLS = 65536 };
+
+/* The first symbols. All zero before the first. */
+struct scale_check {
+    size_t n_symbols;
+    float components[SCALE_CHECK_SYMBOLS][2]; /* NaN where noise buries them */
+    double noise_var_sum;                     /* of those that it does not, with a noise file */
+};
+
+/* In constellation.c. The modulation under which I and Q of n symbols are clearly likelier than under the one that is
+ * expected; SOFTQAM_MODULATION_DEFAULT where there are such, but noise hides which; and the expected one where there is
+ * none. *is_clear says whether its points stand out of the noise. Symbols that are not finite are left out; `position`
+ * is the first one's in its codeword. */
+softqam_modulation constellation_recognise(const float *components, size_t n_symbols, uint64_t position,
+                                           softqam_modulation expected, bool *is_clear);
 
 enum { BLOCK_RING_SLOTS = 4 };
 
@@ -84,6 +185,17 @@ size_t demod_run_output_bits(const struct demod_run *run);
 /* Opens what is read, and checks the names of what is written: none may be a file that is read, for that would be lost.
  */
 bool demod_run_open(struct demod_run *run);
+
+/* In scale.c: the estimates that the command asks for, from the first n symbols of the library's input. Without any
+ * there are none. */
+bool demod_estimate(struct demod_run *run, const void *symbols, size_t n_symbols);
+
+/* Looks at the symbols of the next block, as many as are needed. */
+void demod_scale_check(struct demod_run *run, const struct block *block);
+
+/* A warning in one line if they look like another modulation, if their energy differs from 1 + N0, or their noise from
+ * what was given: what they look like, and which option mends it. */
+void demod_scale_warn(const struct demod_run *run);
 
 /* Leaves only part `index` (from 0) of n_parts, which are as large as each other but for one symbol, or for one code
  * block where those come out as bit planes. What is

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "sources.h"
-
+/* What is read: the symbols of INPUT, and files with values for each of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/message.h"
+#include "run.h"
 
 bool symbol_source_open(struct symbol_source *source, const char *path)
 {
@@ -91,6 +91,7 @@ bool side_file_select(struct side_file *side, uint64_t first, uint64_t n_symbols
 
 bool side_file_start(struct side_file *side, const struct symbol_source *symbols, uint64_t skip)
 {
+    side->symbols_name = symbols->file.name;
     const uint64_t n_symbols = (uint64_t)symbols->n_symbols;
     char each[16] = "";
     if (!side_file_select(side, skip, UINT64_MAX))
@@ -107,7 +108,7 @@ bool side_file_start(struct side_file *side, const struct symbol_source *symbols
                          PLURAL(n), symbols->file.name, n_symbols, PLURAL(n_symbols), each);
 }
 
-bool side_file_read(struct side_file *side, const char *symbols_name, void *values, size_t n)
+bool side_file_read(struct side_file *side, void *values, size_t n)
 {
     size_t nbytes;
     if (!side->item)
@@ -118,10 +119,10 @@ bool side_file_read(struct side_file *side, const char *symbols_name, void *valu
     side->n_read += nbytes / side->value_nbytes;
     return nbytes == n * side->value_nbytes ||
            message_print(side->file.name, "ends after %" PRIu64 " %s%s, but %s has more symbols", side->n_read,
-                         side->item, PLURAL(side->n_read), symbols_name);
+                         side->item, PLURAL(side->n_read), side->symbols_name);
 }
 
-bool side_file_end(struct side_file *side, const char *symbols_name)
+bool side_file_end(struct side_file *side)
 {
     char byte;
     size_t n_read = 0;
@@ -129,11 +130,11 @@ bool side_file_end(struct side_file *side, const char *symbols_name)
         return true;
     return input_file_read(&side->file, &byte, sizeof byte, &n_read) &&
            (n_read == 0 || message_print(side->file.name, "goes on after %" PRIu64 " %s%s, but %s has no more symbols",
-                                         side->n_read, side->item, PLURAL(side->n_read), symbols_name));
+                                         side->n_read, side->item, PLURAL(side->n_read), side->symbols_name));
 }
 
-bool bit_comparison_add(struct bit_comparison *comparison, const char *symbols_name,
-                        const softqam_demodulator_config *config, const void *values, size_t n_symbols)
+bool bit_comparison_add(struct bit_comparison *comparison, const softqam_demodulator_config *config, const void *values,
+                        size_t n_symbols)
 {
     enum { TILE_BITS = 4096 };
     uint8_t bits[TILE_BITS], sent[TILE_BITS];
@@ -144,7 +145,7 @@ bool bit_comparison_add(struct bit_comparison *comparison, const char *symbols_n
         unsigned all = 0, n_wrong = 0;
         sample_format_decide(config->output_format, config->sign, (const char *)values + first * value_nbytes, n_tile,
                              bits);
-        if (!side_file_read(&comparison->sent, symbols_name, sent, n_tile))
+        if (!side_file_read(&comparison->sent, sent, n_tile))
             return false;
         for (size_t i = 0; i < n_tile; i++) {
             all |= sent[i];

@@ -66,33 +66,28 @@ static bool read_rest_of_code_block(struct demod_run *run, struct block *block, 
     return read;
 }
 
-/* Reads the next block; its whole symbols go on, whatever comes after them: *whole says whether nothing does. Returns
- * false when they cannot. */
-static bool read_block(struct demod_run *run, struct block *block, bool *last, bool *whole)
-{
-    const struct input_taker taker = {is_busy, &run->ring};
-    *whole = symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, last) &&
-             read_rest_of_code_block(run, block, last);
-    *last = *last || !*whole;
-    block->is_last = *last;
-    /* No symbols and a failure: it is reported already. */
-    return (*whole || block->n_symbols > 0) &&
-           side_file_read(&run->noise.values, run->symbols.file.name, block->noise_vars, block->n_symbols);
-}
-
 void *demod_read_blocks(void *argument)
 {
     struct demod_run *run = argument;
+    const struct input_taker taker = {is_busy, &run->ring};
     struct block *block;
-    bool last = false, whole = true, sound = true;
+    bool last = false, sound = true;
     while (!last && sound && (block = block_ring_wait(&run->ring, STAGE_READ))) {
-        sound = read_block(run, block, &last, &whole);
+        const bool whole =
+            symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, &last) &&
+            read_rest_of_code_block(run, block, &last);
+        last = last || !whole;
+        block->is_last = last;
+        /* Whole symbols go on, whatever comes after them. */
+        sound =
+            (whole || block->n_symbols > 0) && side_file_read(&run->noise.values, block->noise_vars, block->n_symbols);
         if (sound)
             block_ring_done(&run->ring, STAGE_READ);
+        sound = sound && whole;
     }
-    if (last && whole && sound)
-        sound = side_file_end(&run->noise.values, run->symbols.file.name);
-    block_ring_end(&run->ring, STAGE_READ, !whole || !sound);
+    if (last && sound)
+        sound = side_file_end(&run->noise.values);
+    block_ring_end(&run->ring, STAGE_READ, !sound);
     return NULL;
 }
 
@@ -223,12 +218,11 @@ static bool process_block(struct demod_run *run, struct block *block)
     if (options->verify && !verify(run, block, noise_var, values))
         return false;
     if (!options->quiet || options->strict)
-        scale_check_add(&run->scale_check, &run->config, position(run), block->samples, block->noise_vars,
-                        block->n_symbols);
+        demod_scale_check(run, block);
     if (options->stats)
         statistics_add(&run->statistics, &run->config, position(run), block->samples, values, block->n_symbols);
     run->n_demodulated += block->n_symbols;
-    if (!bit_comparison_add(&run->comparison, run->symbols.file.name, &run->config, values, block->n_symbols))
+    if (!bit_comparison_add(&run->comparison, &run->config, values, block->n_symbols))
         return false;
     finish_block(run, block);
     return true;
@@ -244,7 +238,7 @@ void *demod_process_blocks(void *argument)
         if (sound)
             block_ring_done(&run->ring, STAGE_DEMODULATE);
     }
-    if (!sound || (!run->ring.failed && !side_file_end(&run->comparison.sent, run->symbols.file.name)))
+    if (!sound || (!run->ring.failed && !side_file_end(&run->comparison.sent)))
         block_ring_end(&run->ring, STAGE_DEMODULATE, true);
     return NULL;
 }

@@ -30,7 +30,7 @@ static const size_t max_block_symbols = 4 << 20;
 struct job {
     int rank, n_ranks;
     const struct demod_options *options;
-    struct demod_run run; /* whose outputs rank 0 has */
+    struct demod_run *run; /* whose outputs rank 0 has */
     char temporary[PATH_MAX];
     MPI_File file; /* the temporary file behind OUTPUT, which all write */
 };
@@ -62,18 +62,18 @@ static bool check_mpi(const char *subject, int code)
 /* Hosts that do not see the same file must not make one output of it. */
 static bool check_input_is_one(const struct job *job)
 {
-    int64_t mine[2] = {job->run.symbols.n_symbols, -job->run.symbols.n_symbols}, least[2];
+    int64_t mine[2] = {job->run->symbols.n_symbols, -job->run->symbols.n_symbols}, least[2];
     MPI_Allreduce(mine, least, 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
     return least[0] == -least[1] ||
-           message_print(job->run.symbols.file.name,
+           message_print(job->run->symbols.file.name,
                          "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64, least[0],
                          -least[1]);
 }
 
 static bool open_input(struct job *job)
 {
-    return agree(job, demod_run_open(&job->run)) && agree(job, check_input_is_one(job)) &&
-           agree(job, demod_run_choose_part(&job->run, (unsigned)job->rank, (unsigned)job->n_ranks));
+    return agree(job, demod_run_open(job->run)) && agree(job, check_input_is_one(job)) &&
+           agree(job, demod_run_choose_part(job->run, (unsigned)job->rank, (unsigned)job->n_ranks));
 }
 
 /* Whether a path is, or may become, a file in which each rank has its offset. Checked before it is opened: a FIFO would
@@ -90,9 +90,9 @@ static bool check_is_regular(const char *path)
 /* Rank 0 makes the temporary file, whose path is for all ranks, wherever they were started. */
 static bool make_temporary(struct job *job)
 {
-    return check_is_regular(job->options->output) && demod_outputs_open(&job->run) &&
-           (realpath(output_file_temporary(&job->run.output), job->temporary) ||
-            message_print_errno(job->run.output.name));
+    return check_is_regular(job->options->output) && demod_outputs_open(job->run) &&
+           (realpath(output_file_temporary(&job->run->output), job->temporary) ||
+            message_print_errno(job->run->output.name));
 }
 
 /* All open the temporary file, and remove it when a signal ends them. A rank that does not see it would leave the
@@ -115,34 +115,25 @@ static bool open_output(struct job *job)
     return false;
 }
 
-/* CUDA devices of this host; 0 without a driver too. */
-static int count_devices(void)
-{
-    int n_devices = 0;
-#ifdef DEMOD_CUDA
-    if (cudaGetDeviceCount(&n_devices) != cudaSuccess)
-        n_devices = 0;
-#endif
-    return n_devices;
-}
-
-/* They are assigned to its ranks round-robin. */
+/* CUDA devices of a host are assigned to its ranks round-robin. */
 static void choose_device(struct job *job)
 {
-    softqam_context_config *config = &job->run.context_config;
+#ifdef DEMOD_CUDA
+    softqam_context_config *config = &job->run->context_config;
     MPI_Comm host;
-    int local_rank;
+    int local_rank, n_devices = 0;
     if (config->device >= 0 || config->n_devices > 0 || config->backend == SOFTQAM_BACKEND_CPU)
         return;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &local_rank);
     MPI_Comm_free(&host);
     /* Asking starts the driver. */
-    if (config->backend == SOFTQAM_BACKEND_AUTO && demod_run_is_small(&job->run))
-        return;
-    const int n_devices = count_devices();
-    if (n_devices > 0)
+    const bool asks = config->backend != SOFTQAM_BACKEND_AUTO || !demod_run_is_small(job->run);
+    if (asks && cudaGetDeviceCount(&n_devices) == cudaSuccess && n_devices > 0)
         config->device = local_rank % n_devices;
+#else
+    (void)job;
+#endif
 }
 
 /* What MPI does not say: the system's cause, which it has when it is asked to write the same again. */
@@ -163,8 +154,8 @@ static bool tell_cause(const struct job *job, const struct block *block, MPI_Off
 /* Writes a block, or takes part with none, after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
-    const int symbol_nbytes = (int)demod_run_output_bits(&job->run) / 8;
-    const MPI_Offset offset = (MPI_Offset)(job->run.symbols.first_symbol + n_written) * symbol_nbytes;
+    const int symbol_nbytes = (int)demod_run_output_bits(job->run) / 8;
+    const MPI_Offset offset = (MPI_Offset)(job->run->symbols.first_symbol + n_written) * symbol_nbytes;
     const int nbytes = block ? (int)block->out_nbytes : 0;
     MPI_Status status;
     int n_done = 0;
@@ -181,9 +172,9 @@ static bool write_block(struct job *job, const struct block *block, uint64_t n_w
  * same round, with whether all are sound. */
 static bool write_blocks(struct job *job)
 {
-    struct block_ring *ring = &job->run.ring;
+    struct block_ring *ring = &job->run->ring;
     uint64_t n_mine = 0, n_all = 0;
-    int64_t n_total = job->run.symbols.n_symbols;
+    int64_t n_total = job->run->symbols.n_symbols;
     MPI_Allreduce(MPI_IN_PLACE, &n_total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     double due = 0;
     for (;;) {
@@ -200,7 +191,7 @@ static bool write_blocks(struct job *job)
         }
         n_all += state[2];
         if (job->rank == 0)
-            demod_progress(&job->run, n_total, n_all, &due);
+            demod_progress(job->run, n_total, n_all, &due);
     }
 }
 
@@ -212,7 +203,7 @@ static void reduce(const struct job *job, void *value, MPI_Datatype type, MPI_Op
 /* Of all ranks, on rank 0. */
 static void gather_report(struct job *job)
 {
-    struct demod_run *run = &job->run;
+    struct demod_run *run = job->run;
     struct statistics *statistics = &run->statistics;
     uint64_t *const counts[] = {&run->n_demodulated,          &run->verifier.n_checked, &statistics->n_symbols,
                                 &statistics->n_erased,        &statistics->n_saturated, &statistics->noise.n_symbols,
@@ -232,7 +223,7 @@ static bool warn(struct job *job)
         return true;
     message_clear_transient();
     message_release(false);
-    const bool passes = demod_warn(&job->run);
+    const bool passes = demod_warn(job->run);
     message_hold();
     return passes;
 }
@@ -241,7 +232,7 @@ static bool warn(struct job *job)
 static bool publish(struct job *job)
 {
     const char *name = job->options->output;
-    struct output_file *output = &job->run.output;
+    struct output_file *output = &job->run->output;
     return agree(job, job->options->no_sync || check_mpi(name, MPI_File_sync(job->file))) &&
            agree(job, check_mpi(name, MPI_File_close(&job->file))) && agree(job, warn(job)) &&
            agree(job, job->rank > 0 || (output_file_finish(output) && output_file_publish(output)));
@@ -249,8 +240,8 @@ static bool publish(struct job *job)
 
 static bool demodulate(struct job *job)
 {
-    const bool all_sound = write_blocks(job), sound = !job->run.ring.failed;
-    const bool finished = demod_run_finish(&job->run, !all_sound);
+    const bool all_sound = write_blocks(job), sound = !job->run->ring.failed;
+    const bool finished = demod_run_finish(job->run, !all_sound);
     return agree(job, all_sound ? finished : sound) && publish(job);
 }
 
@@ -259,7 +250,7 @@ static bool report(struct job *job)
     message_release(false);
     if (job->rank > 0)
         return true;
-    const bool reported = demod_report(&job->run);
+    const bool reported = demod_report(job->run);
     if (job->options->stats && !job->options->stats_json)
         fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
     return reported;
@@ -269,8 +260,9 @@ static bool report(struct job *job)
  * end before it has said why. */
 static bool run_job(const struct demod_options *options, bool command_is_right)
 {
-    static struct job job = {.file = MPI_FILE_NULL};
-    job.options = job.run.options = options;
+    static struct demod_run run; /* too large for the smallest stacks */
+    struct job job = {.options = options, .run = &run, .file = MPI_FILE_NULL};
+    run.options = options;
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
     if (!agree(&job, message_of_command(command_is_right)))
@@ -278,13 +270,13 @@ static bool run_job(const struct demod_options *options, bool command_is_right)
     bool published = open_input(&job) && open_output(&job);
     if (published)
         choose_device(&job);
-    published = published && agree(&job, demod_run_start(&job.run, max_block_symbols)) && demodulate(&job);
+    published = published && agree(&job, demod_run_start(&run, max_block_symbols)) && demodulate(&job);
     if (job.rank == 0)
         message_clear_transient();
     if (job.file != MPI_FILE_NULL)
         MPI_File_close(&job.file);
     const bool reported = published && report(&job);
-    demod_run_close(&job.run, published);
+    demod_run_close(&run, published);
     return reported;
 }
 
