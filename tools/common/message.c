@@ -19,7 +19,7 @@ enum { LINE_NBYTES = 2 * PATH_MAX };
 
 static const char *program_name = "";
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* what follows, and whole lines */
-static volatile sig_atomic_t transient_on_screen;         /* which a signal handler reads too */
+static atomic_bool transient_on_screen;                   /* which a signal handler reads too */
 static bool holding;
 static char held_line[LINE_NBYTES];
 static atomic_uint n_warnings;
@@ -75,24 +75,10 @@ static void print_line(const char *line, const char *before, const char *after)
     fflush(stderr);
 }
 
-static void clear_transient(void)
-{
-    if (transient_on_screen)
-        fputs("\r\033[K", stderr);
-    transient_on_screen = 0;
-}
-
 void message_clear_transient(void)
 {
-    pthread_mutex_lock(&mutex);
-    clear_transient();
-    pthread_mutex_unlock(&mutex);
-}
-
-void message_clear_transient_in_signal(void)
-{
     static const char clear[] = "\r\033[K";
-    if (transient_on_screen && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
+    if (transient_on_screen && write(STDERR_FILENO, clear, sizeof clear - 1) > 0)
         transient_on_screen = 0;
 }
 
@@ -109,7 +95,7 @@ bool message_print(const char *subject, const char *format, ...)
     va_end(arguments);
     pthread_mutex_lock(&mutex);
     if (!holding) {
-        clear_transient();
+        message_clear_transient();
         print_line(line, "", "\n");
     } else if (!*held_line) {
         memcpy(held_line, line, sizeof line);

@@ -38,8 +38,7 @@ unsigned message_n_warnings(void);
 
 /* A line that the next message replaces where standard error is a terminal; an ordinary line where it is not. */
 void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void message_clear_transient(void);
-void message_clear_transient_in_signal(void);
+void message_clear_transient(void); /* in a signal handler too */
 
 /* From here on the first message is kept, and others are not printed; then it is printed if wanted. For processes that
  * work together and are to fail with one message. */

@@ -32,7 +32,7 @@ static void remove_pending_and_die(int number)
     for (size_t i = 0; i < sizeof pending_files / sizeof pending_files[0]; i++)
         if (atomic_load(&pending_files[i].exists))
             unlink(pending_files[i].path);
-    message_clear_transient_in_signal();
+    message_clear_transient();
     raise(number); /* SA_RESETHAND has restored the default */
 }
 

@@ -47,12 +47,12 @@ bool demod_outputs_check(const struct demod_run *run)
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         struct stat source;
         const bool is_open = sources[i].fd > 0;
-        if (is_open ? fstat(sources[i].fd, &source) : !sources[i].path || stat(sources[i].path, &source)) {
-            if (is_open)
-                return message_print_errno(file_name_shown(sources[i].path, STDIN_FILENO));
-        } else if (!check_file(options, &source, sources[i].role)) {
+        const bool is_there =
+            is_open ? !fstat(sources[i].fd, &source) : sources[i].path && !stat(sources[i].path, &source);
+        if (is_open && !is_there)
+            return message_print_errno(file_name_shown(sources[i].path, STDIN_FILENO));
+        if (is_there && !check_file(options, &source, sources[i].role))
             return false;
-        }
     }
     return true;
 }
