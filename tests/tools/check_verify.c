@@ -44,9 +44,9 @@ enum { N_FORMATS = sizeof formats / sizeof formats[0], N_LLR_FORMATS = N_FORMATS
 
 static double sign_of(void) { return capture.config.sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -1 : 1; }
 
-static void store(size_t k, double value)
+/* As the format has the value. */
+static void put(size_t k, double value)
 {
-    value *= sign_of();
     switch (capture.config.output_format) {
     case SOFTQAM_OUTPUT_U8:
         capture.out.u8[k] = (uint8_t)value;
@@ -66,24 +66,22 @@ static void store(size_t k, double value)
     }
 }
 
+static void store(size_t k, double value) { put(k, sign_of() * value); }
+
 /* Changes one value by little more than shows: a bit of a soft bit, one step in s8 and s16, about one unit in the last
  * place in f16, and in floats of both kinds more than the bound. */
 static double spoil(size_t k)
 {
+    const softqam_output_format format = capture.config.output_format;
     const double llr = sign_of() * capture.expected[k].value, step = 1e-5 / (double)capture.noise_var[k / 8];
-    switch (capture.config.output_format) {
-    case SOFTQAM_OUTPUT_U8:
-        return capture.out.u8[k] ^= (uint8_t)(1u << k % 7);
-    case SOFTQAM_OUTPUT_S8:
-        return capture.out.s8[k] += capture.out.s8[k] > 0 ? -1 : 1;
-    case SOFTQAM_OUTPUT_S16:
-        return capture.out.s16[k] += capture.out.s16[k] > 0 ? -1 : 1;
-    case SOFTQAM_OUTPUT_F16:
-        return half_to_double(capture.out.f16[k] = half_from_double(llr + step + 1.5e-3 * fabs(llr)));
-    case SOFTQAM_OUTPUT_F32:
-        return (double)(capture.out.f32[k] = (float)(llr + step + 1e-6 * fabs(llr)));
-    }
-    return (double)NAN;
+    const double before = sample_format_value(format, &capture.out, k);
+    if (format == SOFTQAM_OUTPUT_U8)
+        put(k, (uint8_t)before ^ 1u << k % 7);
+    else if (format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16)
+        put(k, before + (before > 0 ? -1 : 1));
+    else
+        put(k, llr + step + (format == SOFTQAM_OUTPUT_F16 ? 1.5e-3 : 1e-6) * fabs(llr));
+    return sample_format_value(format, &capture.out, k);
 }
 
 static void make_soft_bits(void)
@@ -128,7 +126,7 @@ static bool verify(size_t split)
 {
     const size_t out_nbytes = softqam_output_nbytes(capture.config.output_format, SOFTQAM_MODULATION_256QAM, 1);
     struct verifier verifier;
-    assert_true(verify_start(&verifier, &capture.config));
+    assert_true(verify_start(&verifier, &capture.config, NULL));
     const bool right = verify_next(&verifier, capture.symbols, capture.noise_var, &capture.out, split, &difference) &&
                        verify_next(&verifier, capture.symbols + 2 * split, capture.noise_var + split,
                                    (const char *)&capture.out + split * out_nbytes, N_SYMBOLS - split, &difference);
@@ -176,7 +174,7 @@ void test_verify_samples_every_run(void **state)
     make_soft_bits();
     for (size_t k = 0; k < sizeof soft_bits; k++)
         soft_bits[k] = (uint8_t)capture.expected[k % 8].value;
-    assert_true(verify_start(&verifier, &capture.config));
+    assert_true(verify_start(&verifier, &capture.config, NULL));
     for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++) {
         verifier.n_seen = VERIFY_ALL_SYMBOLS;
         verifier.n_checked = 0;
@@ -209,7 +207,7 @@ void test_verify_opposite_sign(void **state)
     struct verifier verifier;
     make_capture(SOFTQAM_OUTPUT_U8, SOFTQAM_SIGN_POSITIVE_IS_0, 0);
     capture.config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
-    assert_true(verify_start(&verifier, &capture.config));
+    assert_true(verify_start(&verifier, &capture.config, NULL));
     assert_false(verify_next(&verifier, capture.symbols, NULL, capture.out.u8, N_SYMBOLS, &difference));
     for (int delta = -4; delta <= 2; delta++) {
         for (size_t k = 0; k < N_VALUES; k += 37) {

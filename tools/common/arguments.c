@@ -2,6 +2,7 @@
 #include "arguments.h"
 
 #include <float.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,59 +12,15 @@
 
 #include "message.h"
 
-static const struct option *find_option(const struct option *options, int letter)
-{
-    while (options->name && options->val != letter)
-        options++;
-    return options->name ? options : NULL;
-}
-
-static bool is_ambiguous(const struct option *options, const char *argument)
-{
-    const size_t length = strcspn(argument, "=");
-    int n_matches = 0;
-    for (; options->name; options++)
-        n_matches += !strncmp(options->name, argument, length);
-    return n_matches > 1;
-}
-
-static void report_wrong_option(int result, char *const argv[], const struct option *options)
-{
-    const struct option *known = optopt ? find_option(options, optopt) : NULL;
-    const char *argument = argv[optind - 1];
-    if (known && result == ':')
-        message_print(NULL, "--%s: needs a value", known->name);
-    else if (known)
-        message_print(NULL, "--%s: takes no value, but '%s' gives it one", known->name, argument);
-    else if (optopt)
-        message_print(NULL, "-%c: no such option; --help lists them", optopt);
-    else if (is_ambiguous(options, argument + 2))
-        message_print(NULL, "%s: could be more than one option; --help lists them", argument);
-    else
-        message_print(NULL, "%s: no such option; --help lists them", argument);
-}
-
-int arguments_next(int argc, char *const argv[], const char *short_options, const struct option *long_options)
-{
-    opterr = 0;
-    const int result = getopt_long(argc, argv, short_options, long_options, NULL);
-    if (result != '?' && result != ':')
-        return result;
-    report_wrong_option(result, argv, long_options);
-    return '?';
-}
-
 bool arguments_count_operands(int argc, int wanted, const char *names)
 {
     const int n_operands = argc - optind;
     if (n_operands == wanted)
         return true;
     if (wanted == 0)
-        message_print(NULL, "takes no operands, but got %d; --help explains", n_operands);
-    else
-        message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
-                      n_operands);
-    return false;
+        return message_print(NULL, "takes no operands, but got %d; --help explains", n_operands);
+    return message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
+                         n_operands);
 }
 
 /* Digits, of which some may follow a point, then an exponent or a suffix: k, M, G, T, Ki, Mi, Gi or Ti. What is no
@@ -100,10 +57,8 @@ static bool parse_count(const char *text, uint64_t *value)
 
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
-    if (parse_count(text, value) && *value >= min && *value <= max)
-        return true;
-    message_print(option, "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, text, min, max);
-    return false;
+    return (parse_count(text, value) && *value >= min && *value <= max) ||
+           message_print(option, "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, text, min, max);
 }
 
 /* The decimal number that makes up the first `length` characters. Not strtod()'s other forms: hexadecimal, nan, inf. */
@@ -118,10 +73,8 @@ static bool parse_decimal(const char *text, size_t length, double *value)
 
 bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value)
 {
-    if (parse_decimal(text, strlen(text), value) && *value >= min && *value <= max)
-        return true;
-    message_print(option, "'%s' is not a number from %.10g to %.10g", text, min, max);
-    return false;
+    return (parse_decimal(text, strlen(text), value) && *value >= min && *value <= max) ||
+           message_print(option, "'%s' is not a number from %.10g to %.10g", text, min, max);
 }
 
 /* A, or A/B, both positive; infinite where it is too large. */
@@ -137,39 +90,27 @@ static bool parse_ratio(const char *text, double *value)
     return true;
 }
 
-static bool check_binary32(const char *option, const char *text, double value)
-{
-    if (value >= (double)FLT_MIN && value <= (double)FLT_MAX)
-        return true;
-    message_print(option, "'%s' is outside the range of a 32-bit float, %.7g to %.7g", text, (double)FLT_MIN,
-                  (double)FLT_MAX);
-    return false;
-}
-
 bool arguments_parse_ratio_in(const char *option, const char *text, double min, double max, double *value)
 {
-    if (parse_ratio(text, value) && *value >= min && *value <= max)
-        return true;
-    message_print(option, "'%s' is not a number or fraction from %.10g to %.10g", text, min, max);
-    return false;
+    return (parse_ratio(text, value) && *value >= min && *value <= max) ||
+           message_print(option, "'%s' is not a number or fraction from %.10g to %.10g", text, min, max);
 }
 
 bool arguments_parse_ratio(const char *option, const char *text, const char *word, double *value)
 {
+    static const double min = (double)FLT_MIN, max = (double)FLT_MAX;
     if (parse_ratio(text, value))
-        return check_binary32(option, text, *value);
+        return (*value >= min && *value <= max) ||
+               message_print(option, "'%s' is outside the range of a 32-bit float, %.7g to %.7g", text, min, max);
     *value = 0;
-    if (word && !strcmp(text, word))
-        return true;
-    message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)%s%s%s", text,
-                  word ? " nor '" : "", word ? word : "", word ? "'" : "");
-    return false;
+    return (word && !strcmp(text, word)) ||
+           message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)%s%s%s", text,
+                         word ? " nor '" : "", word ? word : "", word ? "'" : "");
 }
 
 bool arguments_parse_snr_db(const char *text, double *snr_db)
 {
-    static const double max = 200;
-    return arguments_parse_real("--snr-db", text, -max, max, snr_db);
+    return arguments_parse_real("--snr-db", text, -200, 200, snr_db);
 }
 
 bool arguments_parse_c_init(const char *text, uint32_t *c_init)
@@ -179,10 +120,8 @@ bool arguments_parse_c_init(const char *text, uint32_t *c_init)
     const char *allowed = is_hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
     const unsigned long long value = strtoull(digits, NULL, is_hexadecimal ? 16 : 10);
     *c_init = (uint32_t)value;
-    if (*digits && !digits[strspn(digits, allowed)] && value <= INT32_MAX)
-        return true;
-    message_print("--c-init", "'%s' is not a whole number from 0 to 2147483647, decimal or 0x..", text);
-    return false;
+    return (*digits && !digits[strspn(digits, allowed)] && value <= INT32_MAX) ||
+           message_print("--c-init", "'%s' is not a whole number from 0 to 2147483647, decimal or 0x..", text);
 }
 
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value)
@@ -196,8 +135,7 @@ bool arguments_parse_choice(const char *option, const char *text, const char *co
         const size_t length = strlen(list);
         snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
     }
-    message_print(option, "'%s' is not one of %s", text, list);
-    return false;
+    return message_print(option, "'%s' is not one of %s", text, list);
 }
 
 bool arguments_next_name(const char **list, char name[ARGUMENTS_NAME_NBYTES])

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Options and their values. What is wrong with one is said in a line that names the option and the value. */
+/* Operands, and the values of options. What is wrong with one is said in a line that names the option and the value. */
 #ifndef SOFTQAM_TOOLS_COMMON_ARGUMENTS_H
 #define SOFTQAM_TOOLS_COMMON_ARGUMENTS_H
 
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* As getopt_long(): the option's letter or value, -1 after the last, '?' for a wrong one, which it has reported. The
- * short options must start with ':'. */
-int arguments_next(int argc, char *const argv[], const char *short_options, const struct option *long_options);
 
 /* Whether the operands that are left are as many as wanted; says so if not. `names` may be NULL where that is none. */
 bool arguments_count_operands(int argc, int wanted, const char *names);

@@ -45,12 +45,6 @@ const char *file_name_suffix(const char *path)
     return dot && dot[1] ? dot : NULL;
 }
 
-int file_name_stat(const char *path, int standard, struct stat *status)
-{
-    const int fd = file_name_descriptor(path, standard);
-    return fd >= 0 ? fstat(fd, status) : stat(path, status);
-}
-
 bool file_name_is_same(const struct stat *a, const struct stat *b)
 {
     return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;

@@ -18,9 +18,6 @@ const char *file_name_shown(const char *path, int standard);
  * start only. */
 const char *file_name_suffix(const char *path);
 
-/* As stat(); as fstat() where the path names a descriptor. */
-int file_name_stat(const char *path, int standard, struct stat *status);
-
 /* Whether both are one regular file, by whatever names: to replace or overwrite one would destroy the other. */
 bool file_name_is_same(const struct stat *a, const struct stat *b);
 

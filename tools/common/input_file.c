@@ -21,28 +21,19 @@ enum { PAUSE_MILLISECONDS = 1 };
 /* What comes without a pause is not held back for longer than this. */
 static const double max_held_seconds = 0.005;
 
-static int64_t remaining_nbytes(int fd, const struct stat *status)
-{
-    const off_t position = lseek(fd, 0, SEEK_CUR);
-    if (!S_ISREG(status->st_mode) || position < 0)
-        return -1;
-    return status->st_size > position ? status->st_size - position : 0;
-}
-
 bool input_file_open(struct input_file *file, const char *path)
 {
     const int fd = file_name_descriptor(path, STDIN_FILENO);
     struct stat status;
-    memset(file, 0, sizeof *file);
-    file->stop_fd = -1;
-    file->limit = UINT64_MAX;
-    file->name = file_name_shown(path, STDIN_FILENO);
+    *file = (struct input_file){.name = file_name_shown(path, STDIN_FILENO), .limit = UINT64_MAX};
     file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : open(path, O_RDONLY | O_CLOEXEC);
-    if (file->fd < 0 || fstat(file->fd, &status)) {
-        message_print_errno(file->name);
-        return false;
-    }
-    file->nbytes = remaining_nbytes(file->fd, &status);
+    if (file->fd < 0 || fstat(file->fd, &status))
+        return message_print_errno(file->name);
+    const off_t position = lseek(file->fd, 0, SEEK_CUR);
+    if (!S_ISREG(status.st_mode) || position < 0)
+        file->nbytes = -1;
+    else
+        file->nbytes = status.st_size > position ? status.st_size - position : 0;
     posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return true;
 }
@@ -54,24 +45,15 @@ enum arrival { ARRIVED, NOT_YET, STOPPED };
  * stop_fd is readable. */
 static enum arrival wait_for_bytes(const struct input_file *file, int timeout)
 {
-    struct pollfd polled[2] = {{.fd = file->stop_fd, .events = POLLIN}, {.fd = file->fd, .events = POLLIN}};
-    if (file->nbytes >= 0 || file->n_ahead_taken < file->n_ahead || (file->stop_fd < 0 && timeout < 0))
+    struct pollfd polled[2] = {{.fd = file->fd, .events = POLLIN}, {.fd = file->stop_fd, .events = POLLIN}};
+    if (file->nbytes >= 0 || file->n_ahead_taken < file->n_ahead || (file->stop_fd <= 0 && timeout < 0))
         return ARRIVED;
     int n_ready;
-    while ((n_ready = poll(polled, 2, timeout)) < 0 && errno == EINTR)
+    while ((n_ready = poll(polled, file->stop_fd > 0 ? 2 : 1, timeout)) < 0 && errno == EINTR)
         continue;
     if (n_ready == 0)
         return NOT_YET;
-    return polled[0].revents ? STOPPED : ARRIVED;
-}
-
-static bool check_end(const struct input_file *file)
-{
-    if (file->nbytes < 0 || file->n_read >= (uint64_t)file->nbytes)
-        return true;
-    message_print(file->name, "became shorter while it was read: %" PRIu64 " bytes, but there were %" PRId64,
-                  file->n_read, file->nbytes);
-    return false;
+    return polled[1].revents ? STOPPED : ARRIVED;
 }
 
 /* As read(); first what was read ahead. */
@@ -113,7 +95,10 @@ bool input_file_read_available(struct input_file *file, void *buffer, size_t nby
         const ssize_t n = read_bytes(file, (char *)buffer + *n_read, nbytes - *n_read);
         if (n == 0) {
             *is_end = true;
-            return check_end(file);
+            return file->nbytes < 0 || file->n_read >= (uint64_t)file->nbytes ||
+                   message_print(file->name,
+                                 "became shorter while it was read: %" PRIu64 " bytes, but there were %" PRId64,
+                                 file->n_read, file->nbytes);
         }
         if (n > 0) {
             if (*n_read == 0)
@@ -121,8 +106,7 @@ bool input_file_read_available(struct input_file *file, void *buffer, size_t nby
             *n_read += (size_t)n;
             file->n_read += (size_t)n;
         } else if (errno != EINTR) {
-            message_print_errno(file->name);
-            return false;
+            return message_print_errno(file->name);
         }
     }
     *is_end = file->n_read == file->limit;
@@ -142,13 +126,9 @@ bool input_file_select(struct input_file *file, uint64_t offset, uint64_t nbytes
     if (file->nbytes >= 0) {
         const uint64_t size = (uint64_t)file->nbytes;
         *n_skipped = offset < size ? offset : size;
-        if (lseek(file->fd, (off_t)*n_skipped, SEEK_CUR) < 0) {
-            message_print_errno(file->name);
-            return false;
-        }
-        file->nbytes -= (int64_t)*n_skipped;
-        if (nbytes < (uint64_t)file->nbytes)
-            file->nbytes = (int64_t)nbytes;
+        if (lseek(file->fd, (off_t)*n_skipped, SEEK_CUR) < 0)
+            return message_print_errno(file->name);
+        file->nbytes = (int64_t)(nbytes < size - *n_skipped ? nbytes : size - *n_skipped);
         if (nbytes < UINT64_MAX)
             file->limit = (uint64_t)file->nbytes;
         return true;
@@ -163,59 +143,33 @@ bool input_file_select(struct input_file *file, uint64_t offset, uint64_t nbytes
     return true;
 }
 
-bool input_file_read_at(const struct input_file *file, uint64_t offset, void *buffer, size_t nbytes, size_t *n_read)
-{
-    ssize_t n = 1;
-    for (*n_read = 0; *n_read < nbytes && n != 0; *n_read += n > 0 ? (size_t)n : 0) {
-        n = pread(file->fd, (char *)buffer + *n_read, nbytes - *n_read, (off_t)(offset + *n_read));
-        if (n < 0 && errno != EINTR) {
-            message_print_errno(file->name);
-            return false;
-        }
-    }
-    return true;
-}
-
 bool input_file_peek(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
 {
-    *n_read = 0;
-    if (nbytes > file->limit)
-        nbytes = (size_t)file->limit;
-    if (file->nbytes >= 0)
-        return input_file_read_at(file, (uint64_t)lseek(file->fd, 0, SEEK_CUR), buffer, nbytes, n_read);
-    unsigned char *ahead = malloc(nbytes + 1);
-    if (!ahead) {
-        message_print(file->name, "out of memory");
-        return false;
-    }
-    const bool read = input_file_read(file, ahead, nbytes, n_read);
-    memcpy(buffer, ahead, *n_read);
-    file->ahead = ahead;
-    file->n_ahead = *n_read;
+    const bool read = input_file_read(file, buffer, nbytes, n_read);
     file->n_read = 0;
-    return read;
-}
-
-uint64_t input_file_growth(const struct input_file *file)
-{
-    return file->nbytes >= 0 && file->n_read > (uint64_t)file->nbytes ? file->n_read - (uint64_t)file->nbytes : 0;
+    if (!read)
+        return false;
+    if (file->nbytes >= 0)
+        return lseek(file->fd, -(off_t)*n_read, SEEK_CUR) >= 0 || message_print_errno(file->name);
+    file->ahead = malloc(*n_read + 1);
+    if (!file->ahead)
+        return message_print(file->name, "out of memory");
+    memcpy(file->ahead, buffer, *n_read);
+    file->n_ahead = *n_read;
+    return true;
 }
 
 bool input_file_is_whole(const struct input_file *file, uint64_t nbytes, const char *item, size_t item_nbytes)
 {
     const unsigned leftover = (unsigned)(nbytes % item_nbytes);
-    if (leftover)
-        message_print(file->name, "not a whole number of %ss: %u byte%s left over (a %s has %u)", item, leftover,
-                      PLURAL(leftover), item, (unsigned)item_nbytes);
-    return !leftover;
+    return !leftover || message_print(file->name, "not a whole number of %ss: %u byte%s left over (a %s has %u)", item,
+                                      leftover, PLURAL(leftover), item, (unsigned)item_nbytes);
 }
 
 void input_file_close(struct input_file *file)
 {
-    if (file->fd > STDERR_FILENO)
+    if (file->fd > 0)
         close(file->fd);
-    file->fd = -1;
     free(file->ahead);
-    file->ahead = NULL;
-    file->n_ahead = file->n_ahead_taken = 0;
+    memset(file, 0, sizeof *file);
 }

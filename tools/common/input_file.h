@@ -8,13 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All zero is no file. */
 struct input_file {
     const char *name; /* as messages call it */
-    int fd;
-    int64_t nbytes; /* what a regular file holds from here on; -1 where that is not known beforehand */
-    uint64_t limit; /* reading ends after so many bytes; UINT64_MAX for none */
+    int fd;           /* 0 for none: the standard streams are never closed, and their copies are read */
+    int64_t nbytes;   /* what a regular file holds from here on; -1 where that is not known beforehand */
+    uint64_t limit;   /* reading ends after so many bytes; UINT64_MAX for none */
     uint64_t n_read;
-    int stop_fd;          /* when it is readable, waiting for the next bytes is over; -1 for none */
+    int stop_fd;          /* when it is readable, waiting for the next bytes is over; 0 for none */
     unsigned char *ahead; /* bytes that input_file_peek() has read of a pipe; NULL for none */
     size_t n_ahead, n_ahead_taken;
 };
@@ -41,14 +42,8 @@ struct input_taker {
 bool input_file_read_available(struct input_file *file, void *buffer, size_t nbytes, size_t least,
                                const struct input_taker *taker, size_t *n_read, bool *is_end);
 
-/* Bytes at an offset of a regular file, which stays where it is for input_file_read(). */
-bool input_file_read_at(const struct input_file *file, uint64_t offset, void *buffer, size_t nbytes, size_t *n_read);
-
-/* The next bytes, which input_file_read() will read all the same. Of a pipe once only. */
+/* The next bytes, which input_file_read() will read all the same. Once only, before any. */
 bool input_file_peek(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
-
-/* Bytes read of a regular file beyond those that it had when it was opened. */
-uint64_t input_file_growth(const struct input_file *file);
 
 /* Whether so many bytes of the file are whole items (a noun) of item_nbytes; says so if not. */
 bool input_file_is_whole(const struct input_file *file, uint64_t nbytes, const char *item, size_t item_nbytes);

@@ -19,10 +19,12 @@ enum { LINE_NBYTES = 2 * PATH_MAX };
 
 static const char *program_name = "";
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* what follows, and whole lines */
-static volatile sig_atomic_t transient_on_screen;         /* which a signal handler reads too */
+static atomic_bool transient_on_screen;                   /* which a signal handler reads too */
 static bool holding;
 static char held_line[LINE_NBYTES];
 static atomic_uint n_warnings;
+
+int message_failure = EXIT_FAILED;
 
 /* A closed standard stream is opened for the other direction, so that its use is still EBADF. */
 static void keep_standard_descriptors(void)
@@ -36,11 +38,19 @@ static void keep_standard_descriptors(void)
 void message_start(const char *program)
 {
     program_name = program;
+    message_failure = EXIT_FAILED;
     signal(SIGXFSZ, SIG_IGN); /* A limit on the size of files is an error of write(), to be reported. */
     keep_standard_descriptors();
 }
 
-int message_end(int result) { return result == EXIT_DONE && ferror(stderr) ? EXIT_FAILED : result; }
+bool message_of_command(bool passed)
+{
+    if (!passed)
+        message_failure = EXIT_COMMAND;
+    return passed;
+}
+
+int message_end(bool done) { return !done ? message_failure : ferror(stderr) ? EXIT_FAILED : EXIT_DONE; }
 
 static void escape(char *to, const char *from)
 {
@@ -65,28 +75,14 @@ static void print_line(const char *line, const char *before, const char *after)
     fflush(stderr);
 }
 
-static void clear_transient(void)
-{
-    if (transient_on_screen)
-        fputs("\r\033[K", stderr);
-    transient_on_screen = 0;
-}
-
 void message_clear_transient(void)
 {
-    pthread_mutex_lock(&mutex);
-    clear_transient();
-    pthread_mutex_unlock(&mutex);
-}
-
-void message_clear_transient_in_signal(void)
-{
     static const char clear[] = "\r\033[K";
-    if (transient_on_screen && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
+    if (transient_on_screen && write(STDERR_FILENO, clear, sizeof clear - 1) > 0)
         transient_on_screen = 0;
 }
 
-void message_print(const char *subject, const char *format, ...)
+bool message_print(const char *subject, const char *format, ...)
 {
     char line[LINE_NBYTES] = "";
     if (subject)
@@ -99,12 +95,13 @@ void message_print(const char *subject, const char *format, ...)
     va_end(arguments);
     pthread_mutex_lock(&mutex);
     if (!holding) {
-        clear_transient();
+        message_clear_transient();
         print_line(line, "", "\n");
     } else if (!*held_line) {
         memcpy(held_line, line, sizeof line);
     }
     pthread_mutex_unlock(&mutex);
+    return false;
 }
 
 void message_warn(const char *subject, const char *format, ...)
@@ -122,7 +119,7 @@ void message_warn(const char *subject, const char *format, ...)
 
 unsigned message_n_warnings(void) { return atomic_load(&n_warnings); }
 
-void message_print_errno(const char *subject) { message_print(subject, "%s", strerror(errno)); }
+bool message_print_errno(const char *subject) { return message_print(subject, "%s", strerror(errno)); }
 
 void message_hold(void) { holding = true; }
 
@@ -159,19 +156,14 @@ static int end_stdout(bool failed)
     if (failed)
         fputc('\n', stdout); /* a write that fails again, and says why */
     errno = EIO;
-    if (!fclose(stdout) && !failed)
-        return EXIT_DONE;
-    message_print_errno("standard output");
-    return EXIT_FAILED;
+    return (!fclose(stdout) && !failed) || message_print_errno("standard output") ? EXIT_DONE : EXIT_FAILED;
 }
 
 int message_end_stdout(void) { return end_stdout(ferror(stdout)); }
 
-int message_to_stdout(const char *text) { return end_stdout(fputs(text, stdout) < 0); }
-
-int message_version_to_stdout(void)
+int message_to_stdout(const char *text)
 {
     char version[128];
     snprintf(version, sizeof version, "%s %s\n", program_name, softqam_version());
-    return message_to_stdout(version);
+    return end_stdout(fputs(text ? text : version, stdout) < 0);
 }

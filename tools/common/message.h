@@ -16,25 +16,29 @@ enum {
  * descriptor of a closed standard stream. */
 void message_start(const char *program);
 
-/* Last thing in main(): the exit code, for what result is, a failure where a message could not be written (progress
- * aside). */
-int message_end(int result);
+/* The exit code of a failure. */
+extern int message_failure;
+
+/* Passes on whether a check is passed; if not, the command was wrong, which is then message_failure. */
+bool message_of_command(bool passed);
+
+/* Last thing in main(): the exit code, a failure where a message could not be written (progress aside). */
+int message_end(bool done);
 
 /* "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped. From any
- * thread. */
-void message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ * thread. False, which is what most callers then return; so do the others that say why something failed. */
+bool message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for the cause in errno. */
+bool message_print_errno(const char *subject);
 
 /* "program: SUBJECT: warning: .."; and how many of these there were, printed or not. */
 void message_warn(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 unsigned message_n_warnings(void);
 
-/* The same for the cause in errno. */
-void message_print_errno(const char *subject);
-
 /* A line that the next message replaces where standard error is a terminal; an ordinary line where it is not. */
 void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void message_clear_transient(void);
-void message_clear_transient_in_signal(void);
+void message_clear_transient(void); /* in a signal handler too */
 
 /* From here on the first message is kept, and others are not printed; then it is printed if wanted. For processes that
  * work together and are to fail with one message. */
@@ -44,11 +48,9 @@ void message_release(bool wanted);
 /* Makes sure that what was printed to standard output got there: an exit code. Nothing is printed after it. */
 int message_end_stdout(void);
 
-/* Writes text to standard output and ends it: the exit code of --help and --version. */
+/* Writes text to standard output, or with NULL the program's name and version, and ends it: the exit code of --help and
+ * --version. */
 int message_to_stdout(const char *text);
-
-/* The same for the program's name and version. */
-int message_version_to_stdout(void);
 
 /* "s" for a noun that follows n. */
 #define PLURAL(n) ((n) == 1 ? "" : "s")

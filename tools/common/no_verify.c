@@ -4,16 +4,10 @@
 
 bool verify_is_available(void) { return false; }
 
-bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config)
+bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init)
 {
     (void)verifier;
     (void)config;
-    return false;
-}
-
-bool verify_descramble(struct verifier *verifier, uint32_t c_init)
-{
-    (void)verifier;
     (void)c_init;
     return false;
 }

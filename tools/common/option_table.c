@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "option_table.h"
 
+#include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,12 +18,6 @@ static void *target_of(const struct option_call *call) { return (char *)call->ta
 bool option_take_true(const struct option_call *call)
 {
     *(bool *)target_of(call) = true;
-    return true;
-}
-
-bool option_take_false(const struct option_call *call)
-{
-    *(bool *)target_of(call) = false;
     return true;
 }
 
@@ -63,6 +59,15 @@ static int value_of(const struct option_row *rows, const struct option_row *row)
     return row->letter ? row->letter : FIRST_VALUE + (int)(row - rows);
 }
 
+/* The option for which getopt_long() returns a value; NULL for none. */
+static const struct option_row *find(const struct option_row *rows, unsigned variant, int value)
+{
+    for (const struct option_row *row = rows; !is_last(row); row++)
+        if (row->name && is_of(row, variant) && value_of(rows, row) == value)
+            return row;
+    return NULL;
+}
+
 /* The options as getopt_long() takes them. */
 static void list_options(const struct option_row *rows, unsigned variant, char letters[2 * MAX_ROWS + 2],
                          struct option list[MAX_ROWS + 1])
@@ -83,6 +88,23 @@ static void list_options(const struct option_row *rows, unsigned variant, char l
     *next = (struct option){NULL, 0, NULL, 0};
 }
 
+/* `result` is what getopt_long() has returned, `known` the option that it knows, or NULL. */
+static void report_wrong(int result, const struct option_row *known, const char *argument, const struct option *list)
+{
+    int n_matches = 0; /* of a long option */
+    for (; !optopt && list->name; list++)
+        n_matches += !strncmp(list->name, argument + 2, strcspn(argument + 2, "="));
+    if (known && result == ':')
+        message_print(NULL, "%s: needs a value", known->name);
+    else if (known)
+        message_print(NULL, "%s: takes no value, but '%s' gives it one", known->name, argument);
+    else if (optopt)
+        message_print(NULL, "-%c: no such option; --help lists them", optopt);
+    else
+        message_print(NULL, "%s: %s; --help lists them", argument,
+                      n_matches > 1 ? "could be more than one option" : "no such option");
+}
+
 enum option_result option_table_parse(const struct option_row *rows, unsigned variant, int argc, char *const argv[],
                                       void *target)
 {
@@ -90,103 +112,81 @@ enum option_result option_table_parse(const struct option_row *rows, unsigned va
     struct option list[MAX_ROWS + 1];
     int value;
     list_options(rows, variant, letters, list);
-    while ((value = arguments_next(argc, argv, letters, list)) != -1) {
-        const struct option_row *row = rows;
-        while (!is_last(row) && (!row->name || !is_of(row, variant) || value_of(rows, row) != value))
-            row++;
-        if (is_last(row)) /* an unknown one, which is reported already */
-            return OPTIONS_WRONG;
-        if (!row->take)
-            return row->letter == 'h' ? OPTIONS_HELP : OPTIONS_VERSION;
+    opterr = 0;
+    while ((value = getopt_long(argc, argv, letters, list, NULL)) != -1) {
+        const bool wrong = value == '?' || value == ':';
+        const struct option_row *row = find(rows, variant, wrong ? optopt : value);
         const struct option_call call = {row, optarg, target};
-        if (!row->take(&call))
+        if (wrong)
+            report_wrong(value, row, argv[optind - 1], list);
+        else if (!row->take)
+            return row->letter == 'h' ? OPTIONS_HELP : OPTIONS_VERSION;
+        if (wrong || !row->take(&call))
             return OPTIONS_WRONG;
     }
     return OPTIONS_RUN;
 }
 
-int option_table_answer(enum option_result result, const char *help)
+int option_table_answer(enum option_result result, const char *text)
 {
-    if (result == OPTIONS_HELP)
-        return message_to_stdout(help);
-    return result == OPTIONS_VERSION ? message_version_to_stdout() : EXIT_COMMAND;
+    return result == OPTIONS_WRONG ? EXIT_COMMAND : message_to_stdout(result == OPTIONS_HELP ? text : NULL);
 }
 
-struct text {
-    char bytes[HELP_NBYTES];
-    size_t n;
-};
+/* The text of --help, as far as it is made. */
+static char help[HELP_NBYTES];
+static int help_length;
 
-static void add(struct text *text, const char *bytes, size_t n)
+/* Returns how many bytes that were. */
+static int __attribute__((format(printf, 1, 2))) add(const char *format, ...)
 {
-    const size_t room = text->n < HELP_NBYTES - 1 ? HELP_NBYTES - 1 - text->n : 0;
-    n = n < room ? n : room;
-    memcpy(text->bytes + text->n, bytes, n);
-    text->n += n;
-    text->bytes[text->n] = '\0';
-}
-
-static void add_blanks(struct text *text, int n)
-{
-    for (int i = 0; i < n; i++)
-        add(text, " ", 1);
+    va_list arguments;
+    va_start(arguments, format);
+    const int n = vsnprintf(help + help_length, (size_t)(HELP_NBYTES - help_length), format, arguments);
+    va_end(arguments);
+    help_length = help_length + n < HELP_NBYTES ? help_length + n : HELP_NBYTES - 1;
+    return n;
 }
 
 /* Words from a column on, in lines that begin with so many blanks; a line end stays one. */
-static void add_wrapped(struct text *text, const char *words, int indent, int column)
+static void add_wrapped(const char *words, int column)
 {
-    for (bool is_first = true; *words; is_first = false) {
+    const int indent = column;
+    for (bool ends = false; *words; words += *words != '\0') {
         const int length = (int)strcspn(words, " \n");
-        if (!is_first && column + 1 + length > WIDTH) {
-            add(text, "\n", 1);
-            add_blanks(text, indent);
-            column = indent;
-        } else if (!is_first && column > indent) {
-            add(text, " ", 1);
-            column++;
-        }
-        add(text, words, (size_t)length);
-        column += length;
+        if (ends || (column > indent && column + 1 + length > WIDTH))
+            column = add("\n%*s", indent, "") - 1;
+        column += add("%s%.*s", column > indent ? " " : "", length, words);
         words += length;
-        if (*words == '\n') {
-            add(text, "\n", 1);
-            add_blanks(text, indent);
-            column = indent;
-        }
-        words += *words != '\0';
+        ends = *words == '\n';
     }
-    add(text, "\n", 1);
+    add("\n");
 }
 
-static void add_option(struct text *text, const struct option_row *row)
+static void add_option(const struct option_row *row)
 {
-    char names[64];
     const char letter[] = {'-', row->letter, ',', ' ', '\0'};
-    const int length = snprintf(names, sizeof names, "  %s%s%s%s", row->letter ? letter : "    ", row->name,
-                                row->value && *row->value != '[' ? " " : "", row->value ? row->value : "");
-    add(text, names, (size_t)length);
+    const int length = add("  %s%s%s%s", row->letter ? letter : "    ", row->name,
+                           row->value && *row->value != '[' ? " " : "", row->value ? row->value : "");
     if (length > INDENT - 2)
-        add(text, "\n", 1);
-    add_blanks(text, length > INDENT - 2 ? INDENT : INDENT - length);
-    add_wrapped(text, row->help, INDENT, INDENT);
+        add("\n");
+    add("%*s", length > INDENT - 2 ? INDENT : INDENT - length, "");
+    add_wrapped(row->help, INDENT);
 }
 
 const char *option_table_help(const struct option_row *rows, unsigned variant)
 {
-    static struct text text;
-    text.n = 0;
+    help_length = 0;
     for (const struct option_row *row = rows; !is_last(row); row++) {
         if (!is_of(row, variant))
             continue;
         if (row->name) {
-            add_option(&text, row);
+            add_option(row);
         } else if (*row->help == ' ') {
-            add(&text, row->help, strlen(row->help));
-            add(&text, "\n", 1);
+            add("%s\n", row->help);
         } else {
-            add(&text, "\n", text.n > 0);
-            add_wrapped(&text, row->help, 0, 0);
+            add("%s", help_length > 0 ? "\n" : "");
+            add_wrapped(row->help, 0);
         }
     }
-    return text.bytes;
+    return help;
 }

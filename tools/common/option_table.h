@@ -40,7 +40,6 @@ struct option_row {
 
 /* What take() can be. */
 bool option_take_true(const struct option_call *call);     /* of bool */
-bool option_take_false(const struct option_call *call);    /* of bool */
 bool option_take_text(const struct option_call *call);     /* of const char * */
 bool option_take_count(const struct option_call *call);    /* of uint64_t */
 bool option_take_unsigned(const struct option_call *call); /* of unsigned */

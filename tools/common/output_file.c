@@ -32,31 +32,22 @@ static void remove_pending_and_die(int number)
     for (size_t i = 0; i < sizeof pending_files / sizeof pending_files[0]; i++)
         if (atomic_load(&pending_files[i].exists))
             unlink(pending_files[i].path);
-    message_clear_transient_in_signal();
+    message_clear_transient();
     raise(number); /* SA_RESETHAND has restored the default */
 }
 
-/* Whether a signal ends a process that does not catch it, and can be caught. */
-static bool is_deadly(int number)
-{
-    static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH};
-    size_t i = 0;
-    while (i < sizeof others / sizeof others[0] && others[i] != number)
-        i++;
-    return i == sizeof others / sizeof others[0];
-}
-
-/* A signal that our parent ignores (nohup) stays ignored. */
+/* All signals that end a process that does not catch them. One that our parent ignores (nohup) stays ignored. */
 static void catch_deadly_signals(void)
 {
+    static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH};
+    const struct sigaction caught = {.sa_handler = remove_pending_and_die, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
     for (int number = 1; number < NSIG; number++) {
-        struct sigaction action;
-        if (!is_deadly(number) || sigaction(number, NULL, &action) || action.sa_handler != SIG_DFL)
-            continue;
-        memset(&action, 0, sizeof action);
-        action.sa_handler = remove_pending_and_die;
-        action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
-        sigaction(number, &action, NULL);
+        struct sigaction before;
+        bool is_caught = !sigaction(number, NULL, &before) && before.sa_handler == SIG_DFL;
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+            is_caught = is_caught && number != others[i];
+        if (is_caught)
+            sigaction(number, &caught, NULL);
     }
 }
 
@@ -73,21 +64,28 @@ static int directory_length(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* The path with the symbolic links of its last part followed, whether or not there is a file at their end. */
-static bool follow_links(const char *path, char target[PATH_MAX])
+/* What is to appear: the path with symbolic links followed, whether or not there is a file at their end. NULL after a
+ * failure. */
+static char *find_target(const char *path)
 {
-    char link[PATH_MAX], next[2 * PATH_MAX];
-    int length = snprintf(target, PATH_MAX, "%s", path);
+    char next[PATH_MAX], part[PATH_MAX], real[PATH_MAX], target[PATH_MAX];
+    int length = snprintf(next, sizeof next, "%s", path);
     for (int i = 0; i < MAX_LINKS && length < PATH_MAX; i++) {
-        const ssize_t n = readlink(target, link, sizeof link - 1);
+        const int start = directory_length(next); /* of the name in the folder */
+        snprintf(part, sizeof part, "%.*s.", start, next);
+        if (!realpath(part, real))
+            return NULL;
+        length = snprintf(target, sizeof target, "%s/%s", real, next + start);
+        if (length >= PATH_MAX)
+            break;
+        const ssize_t n = readlink(target, part, sizeof part - 1);
         if (n < 0)
-            return errno == EINVAL || errno == ENOENT;
-        link[n] = '\0';
-        snprintf(next, sizeof next, "%.*s%s", link[0] == '/' ? 0 : directory_length(target), target, link);
-        length = snprintf(target, PATH_MAX, "%s", next);
+            return errno == EINVAL || errno == ENOENT ? strdup(target) : NULL;
+        part[n] = '\0';
+        length = snprintf(next, sizeof next, "%s/%s", part[0] == '/' ? "" : real, part);
     }
     errno = length < PATH_MAX ? ELOOP : ENAMETOOLONG;
-    return false;
+    return NULL;
 }
 
 static struct output_pending *free_entry(void)
@@ -98,18 +96,12 @@ static struct output_pending *free_entry(void)
     return entry;
 }
 
-static void close_file(struct output_file *file)
-{
-    if (file->name && file->fd >= 0)
-        close(file->fd);
-    file->fd = -1;
-}
-
 /* A temporary name. It says nothing of the target's, which may already be as long as names can be. */
 static bool create_temporary(struct output_file *file)
 {
     struct output_pending *entry = free_entry();
-    for (int i = 0; i < MAX_NAMES; i++) {
+    errno = EEXIST;
+    for (int i = 0; i < MAX_NAMES && errno == EEXIST; i++) {
         const int length = snprintf(entry->path, sizeof entry->path, "%.*s.softqam-%ld-%d.tmp",
                                     directory_length(file->target), file->target, (long)getpid(), i);
         if (length >= (int)sizeof entry->path) {
@@ -122,8 +114,6 @@ static bool create_temporary(struct output_file *file)
             file->pending = entry;
             return true;
         }
-        if (errno != EEXIST)
-            return false;
     }
     return false;
 }
@@ -142,21 +132,6 @@ static bool keep_access(int fd, const char *path, const struct stat *replaced)
     return !fchmod(fd, mode);
 }
 
-/* What is to appear: the path with symbolic links followed, those in the name of its folder too. NULL after a failure.
- */
-static char *find_target(const char *path)
-{
-    char target[PATH_MAX], folder[PATH_MAX], real[PATH_MAX], found[2 * PATH_MAX];
-    if (!follow_links(path, target))
-        return NULL;
-    const int length = directory_length(target);
-    snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? target : ".");
-    if (!realpath(folder, real))
-        return NULL;
-    snprintf(found, sizeof found, "%s/%s", real, target + length);
-    return strdup(found);
-}
-
 static bool open_temporary(struct output_file *file, const char *path, const struct stat *replaced)
 {
     file->target = find_target(path);
@@ -166,9 +141,7 @@ static bool open_temporary(struct output_file *file, const char *path, const str
     block_signals(&before);
     catch_deadly_signals();
     const bool created = create_temporary(file);
-    const int cause = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = cause;
     return created && (!replaced || keep_access(file->fd, path, replaced));
 }
 
@@ -191,11 +164,9 @@ static bool open_by_kind(struct output_file *file, const char *path)
 
 bool output_file_open(struct output_file *file, const char *path, unsigned how)
 {
-    memset(file, 0, sizeof *file);
-    file->how = how;
-    file->fd = -1;
-    file->given_fd = file_name_descriptor(path, STDOUT_FILENO);
-    file->name = file_name_shown(path, STDOUT_FILENO);
+    *file = (struct output_file){.how = how,
+                                 .given_fd = file_name_descriptor(path, STDOUT_FILENO),
+                                 .name = file_name_shown(path, STDOUT_FILENO)};
     if (file->given_fd >= 0)
         file->fd = fcntl(file->given_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (file->given_fd >= 0 ? file->fd >= 0 : open_by_kind(file, path))
@@ -204,11 +175,9 @@ bool output_file_open(struct output_file *file, const char *path, unsigned how)
     const bool by_folder = file->target && (cause == EACCES || cause == EROFS);
     output_file_discard(file);
     if (cause == EEXIST)
-        message_print(path, "is there already, and --no-clobber keeps it");
-    else
-        message_print(file_name_shown(path, STDOUT_FILENO), "%s%s",
-                      by_folder ? "no file can be made in its folder: " : "", strerror(cause));
-    return false;
+        return message_print(path, "is there already, and --no-clobber keeps it");
+    return message_print(file_name_shown(path, STDOUT_FILENO), "%s%s",
+                         by_folder ? "no file can be made in its folder: " : "", strerror(cause));
 }
 
 const char *output_file_temporary(const struct output_file *file) { return file->pending ? file->pending->path : NULL; }
@@ -221,25 +190,20 @@ void output_file_remove_on_signal(const char *temporary)
     catch_deadly_signals();
 }
 
-/* The disk begins with what will be waited for in the end. Not for a few bytes, which it would get one by one. */
-static void start_sync(const struct output_file *file, size_t nbytes)
-{
-    if (file->target && (file->how & OUTPUT_FILE_SYNC) && nbytes >= MIN_SYNC_NBYTES)
-        sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-}
-
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
 {
     const char *bytes = data;
     while (nbytes > 0) {
         const ssize_t n = write(file->fd, bytes, nbytes);
         if (n >= 0) {
-            start_sync(file, (size_t)n);
+            /* The disk begins with what will be waited for in the end. Not for a few bytes, which it would get one by
+             * one. */
+            if (file->target && (file->how & OUTPUT_FILE_SYNC) && n >= MIN_SYNC_NBYTES)
+                sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
             bytes += n;
             nbytes -= (size_t)n;
         } else if (errno != EINTR) {
-            message_print_errno(file->name);
-            return false;
+            return message_print_errno(file->name);
         }
     }
     return true;
@@ -249,11 +213,8 @@ bool output_file_finish(struct output_file *file)
 {
     const bool synced = !file->target || !(file->how & OUTPUT_FILE_SYNC) || !fsync(file->fd);
     const int fd = file->fd;
-    file->fd = -1;
-    if (!close(fd) && synced)
-        return true;
-    message_print_errno(file->name);
-    return false;
+    file->fd = 0;
+    return (!close(fd) && synced) || message_print_errno(file->name);
 }
 
 static void forget_name(struct output_file *file)
@@ -267,15 +228,6 @@ static bool rename_new(const struct output_file *file)
 {
     return !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, RENAME_NOREPLACE) ||
            (errno == EINVAL && !link(file->pending->path, file->target) && !unlink(file->pending->path));
-}
-
-static bool take_target(struct output_file *file)
-{
-    if (!(file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target)))
-        return false;
-    forget_name(file);
-    file->published = true;
-    return true;
 }
 
 /* Without this a name that was taken can be lost with the power. A folder that may be written and not read is left. */
@@ -296,22 +248,21 @@ bool output_file_publish(struct output_file *file)
     if (!file->target)
         return true;
     block_signals(&before);
-    const bool published = take_target(file);
-    const int cause = errno;
+    file->published = file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target);
+    if (file->published)
+        forget_name(file);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = cause;
-    if (!published)
-        message_print_errno(file->name);
-    else if (file->how & OUTPUT_FILE_SYNC)
+    if (!file->published)
+        return message_print_errno(file->name);
+    if (file->how & OUTPUT_FILE_SYNC)
         sync_folder(file);
-    return published;
+    return true;
 }
 
 void output_file_discard(struct output_file *file)
 {
-    if (!file->name)
-        return;
-    close_file(file);
+    if (file->fd > 0)
+        close(file->fd);
     if (file->pending) {
         unlink(file->pending->path);
         forget_name(file);
@@ -325,17 +276,14 @@ void output_file_release(struct output_file *file)
 {
     free(file->target);
     memset(file, 0, sizeof *file);
-    file->fd = -1;
 }
 
 void output_file_end(struct output_file *file, bool keep) { (keep ? output_file_release : output_file_discard)(file); }
 
 bool output_file_check_terminal(const struct output_file *file)
 {
-    if (!isatty(file->fd))
-        return true;
-    message_print(file->name, "a terminal, which binary data may upset; redirect it, or name a file");
-    return false;
+    return !isatty(file->fd) ||
+           message_print(file->name, "a terminal, which binary data may upset; redirect it, or name a file");
 }
 
 static bool find_status(const struct output_file *file, struct stat *status)

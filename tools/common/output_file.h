@@ -20,6 +20,7 @@ enum {
     OUTPUT_FILE_NEW = 2   /* it replaces no file, not even one that is made meanwhile */
 };
 
+/* All zero is no file. */
 struct output_file {
     const char *name;               /* as messages call it */
     char *target;                   /* what is to appear; NULL when written directly */
@@ -27,7 +28,7 @@ struct output_file {
     unsigned how;
     bool replaces; /* whether the target was there before */
     bool published;
-    int fd;
+    int fd;       /* 0, which standard input has, for none */
     int given_fd; /* the descriptor that the name stands for; -1 for none */
 };
 
@@ -50,8 +51,7 @@ bool output_file_finish(struct output_file *file);
 /* A finished file takes its name. A folder that cannot be synced costs a warning: the file is whole all the same. */
 bool output_file_publish(struct output_file *file);
 
-/* Abandons a file at any time, also one that is all zero or not open; a new file that was published is removed again.
- */
+/* Abandons a file at any time, also none; a new file that was published is removed again. */
 void output_file_discard(struct output_file *file);
 
 /* Frees what the description holds. The file stays. */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "binary16.h"
 #include "file_name.h"
 #include "message.h"
 
@@ -14,30 +13,30 @@
 struct format {
     const char *suffixes[4];
     int value;
+    softqam_input_format library; /* of symbols: what they become */
+    size_t component_nbytes;      /* of symbols */
 };
 
-/* The first four are the library's, in which symbols are written. */
+/* By their values; the first four are the library's, in which symbols are written. */
 static const struct format symbol_formats[] = {
-    {{".cf32", ".fc32", ".cfile"}, FILE_CF32},
-    {{".cs16", ".sc16", ".ci16"}, FILE_CS16},
-    {{".cs8", ".sc8", ".ci8"}, FILE_CS8},
-    {{".cf16"}, FILE_CF16},
-    {{".cu8"}, FILE_CU8},
-    {{".cs32", ".ci32"}, FILE_CS32},
-    {{".cf64"}, FILE_CF64},
+    {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 4},
+    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 2},
+    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 1},
+    {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 2},
+    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 1},
+    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 4},
+    {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 8},
 };
 
-#define LLR_SUFFIX(value, name) {{"." name}, OUTPUT_##value},
+#define LLR_SUFFIX(kind, name) {.suffixes = {"." name}, .value = OUTPUT_##kind},
 /* clang-format off */
 static const struct format soft_bit_formats[] = {
-    {{".u8"}, OUTPUT_U8},
+    {.suffixes = {".u8"}, .value = OUTPUT_U8},
     LLR_FORMAT_LIST(LLR_SUFFIX)
-    {{".hard"}, OUTPUT_HARD},
-    {{".bits"}, OUTPUT_BITS},
+    {.suffixes = {".hard"}, .value = OUTPUT_HARD},
+    {.suffixes = {".bits"}, .value = OUTPUT_BITS},
 };
 /* clang-format on */
-
-enum { N_SYMBOL_FORMATS = sizeof symbol_formats / sizeof symbol_formats[0] };
 
 /* What a file may hold; without a suffix the first. */
 struct contents {
@@ -47,9 +46,9 @@ struct contents {
 };
 
 static const struct contents contents_of[] = {
-    [FILE_SYMBOLS_IN] = {symbol_formats, N_SYMBOL_FORMATS, "symbols"},
+    [FILE_SYMBOLS_IN] = {symbol_formats, sizeof symbol_formats / sizeof symbol_formats[0], "symbols"},
     [FILE_SYMBOLS_OUT] = {symbol_formats, 4, "symbols"},
-    [FILE_SOFT_BITS] = {soft_bit_formats, N_OUTPUT_KINDS, "soft bits or LLRs"},
+    [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0], "soft bits or LLRs"},
 };
 
 /* The format with a suffix, in any case, which starts at the dot or after it, and how the table has it; NULL for none.
@@ -100,116 +99,110 @@ int sample_format_choose(enum file_contents kind, const char *option, const char
     return -1;
 }
 
-const char *sample_format_name(enum output_kind kind) { return soft_bit_formats[kind].suffixes[0] + 1; }
-
-const char *sample_format_input_name(enum file_format format)
+const char *sample_format_name(enum output_kind kind)
 {
-    return symbol_formats[format - FILE_CF32].suffixes[0] + 1;
+    const struct format *format = soft_bit_formats;
+    while (format->value != (int)kind)
+        format++;
+    return format->suffixes[0] + 1;
 }
 
-#define NAME_OF_LLRS(value, name)                                                                                      \
-    case SOFTQAM_OUTPUT_##value:                                                                                       \
-        return name;
+const char *sample_format_input_name(enum file_format format) { return symbol_formats[format].suffixes[0] + 1; }
 
 const char *sample_format_output_name(softqam_output_format format)
 {
-    switch (format) {
-        LLR_FORMAT_LIST(NAME_OF_LLRS)
-    case SOFTQAM_OUTPUT_U8:
-        return sample_format_name(OUTPUT_U8);
-    }
-    return "unknown";
+    return sample_format_name((enum output_kind)format);
 }
 
-#define LIBRARY_LLRS(value, name)                                                                                      \
-    case OUTPUT_##value:                                                                                               \
-        return SOFTQAM_OUTPUT_##value;
+softqam_input_format file_format_library(enum file_format format) { return symbol_formats[format].library; }
 
-softqam_output_format sample_format_library(enum output_kind kind)
+size_t file_format_symbol_nbytes(enum file_format format) { return 2 * symbol_formats[format].component_nbytes; }
+
+float file_format_default_scale(enum file_format format)
 {
-    switch (kind) {
-    case OUTPUT_U8:
-        return SOFTQAM_OUTPUT_U8;
-        LLR_FORMAT_LIST(LIBRARY_LLRS)
-    case OUTPUT_HARD:
-    case OUTPUT_BITS:
-    case N_OUTPUT_KINDS:
+    return format == FILE_CS32 ? 0x1p-31F : softqam_input_default_scale(file_format_library(format));
+}
+
+void sample_format_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits)
+{
+    const unsigned positive = sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    const double neutral = format == SOFTQAM_OUTPUT_U8 ? 127 : 0;
+    for (size_t i = 0; i < n; i++) {
+        const double value = sample_format_value(format, values, i);
+        bits[i] = (uint8_t)(value > neutral ? positive : value < neutral ? !positive : 0);
+    }
+}
+
+/* A sign bit, five of exponent, ten of fraction. Numbers below 2^MIN_EXPONENT are subnormal. */
+enum { FRACTION_BITS = 10, HIDDEN_BIT = 1 << FRACTION_BITS, MIN_EXPONENT = -14 };
+
+uint16_t binary16_from_double(double x)
+{
+    const int sign = signbit(x) ? 0x8000 : 0;
+    const double magnitude = fabs(x);
+    if (magnitude >= BINARY16_OVERFLOW)
+        return (uint16_t)(sign | BINARY16_LARGEST);
+    const int exponent = magnitude >= ldexp(1, MIN_EXPONENT) ? ilogb(magnitude) : MIN_EXPONENT;
+    const int units = (int)rint(ldexp(magnitude, FRACTION_BITS - exponent));
+    /* The hidden bit of a normal number, and the carry of one that was rounded up, count in the exponent field. */
+    return (uint16_t)(sign | (units + (exponent - MIN_EXPONENT) * HIDDEN_BIT));
+}
+
+static inline float widen(softqam_input_format format, const void *samples, size_t index)
+{
+    switch (format) {
+    case SOFTQAM_INPUT_CS16:
+        return ((const int16_t *)samples)[index];
+    case SOFTQAM_INPUT_CS8:
+        return ((const int8_t *)samples)[index];
+    case SOFTQAM_INPUT_CF16:
+        return binary16_to_float(((const uint16_t *)samples)[index]);
+    case SOFTQAM_INPUT_CF32:
         break;
     }
-    return SOFTQAM_OUTPUT_F32;
+    return ((const float *)samples)[index];
 }
 
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,
                          float *components)
 {
-    const size_t n = 2 * n_symbols;
-    if (format == SOFTQAM_INPUT_CS16)
-        for (size_t i = 0; i < n; i++)
-            components[i] = (float)((const int16_t *)samples)[i] * scale;
-    else if (format == SOFTQAM_INPUT_CS8)
-        for (size_t i = 0; i < n; i++)
-            components[i] = (float)((const int8_t *)samples)[i] * scale;
-    else if (format == SOFTQAM_INPUT_CF16)
-        for (size_t i = 0; i < n; i++)
-            components[i] = binary16_to_float(((const uint16_t *)samples)[i]) * scale;
-    else
-        for (size_t i = 0; i < n; i++)
-            components[i] = ((const float *)samples)[i] * scale;
+    for (size_t i = 0; i < 2 * n_symbols; i++)
+        components[i] = widen(format, samples, i) * scale;
 }
 
-/* A component as a whole number from -limit - 1 to limit; counts it when it was outside. */
-static double clip(double component, double scale, double limit, uint64_t *n_clipped)
+/* The nearest whole number from -limit - 1 to limit; counts when it was outside. */
+static double clip(double scaled, double limit, uint64_t *n_clipped)
 {
-    const double rounded = rint(component / scale);
+    const double rounded = rint(scaled);
     if (rounded >= -limit - 1 && rounded <= limit)
         return rounded;
     ++*n_clipped;
     return rounded < 0 ? -limit - 1 : limit;
 }
 
-/* A component as the nearest binary16; counts it when it was outside. */
-static uint16_t narrow(double component, double scale, uint64_t *n_clipped)
-{
-    const double scaled = component / scale;
-    *n_clipped += fabs(scaled) >= BINARY16_OVERFLOW;
-    return binary16_from_double(scaled);
-}
-
 uint64_t sample_format_quantise(softqam_input_format format, const double *components, size_t n_symbols, double scale,
                                 void *samples)
 {
-    const size_t n = 2 * n_symbols;
     uint64_t n_clipped = 0;
-    if (format == SOFTQAM_INPUT_CS16)
-        for (size_t i = 0; i < n; i++)
-            ((int16_t *)samples)[i] = (int16_t)clip(components[i], scale, INT16_MAX, &n_clipped);
-    else if (format == SOFTQAM_INPUT_CS8)
-        for (size_t i = 0; i < n; i++)
-            ((int8_t *)samples)[i] = (int8_t)clip(components[i], scale, INT8_MAX, &n_clipped);
-    else if (format == SOFTQAM_INPUT_CF16)
-        for (size_t i = 0; i < n; i++)
-            ((uint16_t *)samples)[i] = narrow(components[i], scale, &n_clipped);
-    else
-        for (size_t i = 0; i < n; i++)
-            ((float *)samples)[i] = (float)(components[i] / scale);
+    for (size_t i = 0; i < 2 * n_symbols; i++) {
+        const double scaled = components[i] / scale;
+        switch (format) {
+        case SOFTQAM_INPUT_CS16:
+            ((int16_t *)samples)[i] = (int16_t)clip(scaled, INT16_MAX, &n_clipped);
+            break;
+        case SOFTQAM_INPUT_CS8:
+            ((int8_t *)samples)[i] = (int8_t)clip(scaled, INT8_MAX, &n_clipped);
+            break;
+        case SOFTQAM_INPUT_CF16:
+            ((uint16_t *)samples)[i] = binary16_from_double(scaled);
+            n_clipped += fabs(scaled) >= BINARY16_OVERFLOW;
+            break;
+        case SOFTQAM_INPUT_CF32:
+            ((float *)samples)[i] = (float)scaled;
+            break;
+        }
+    }
     return n_clipped;
-}
-
-static const struct {
-    softqam_input_format library;
-    size_t component_nbytes;
-} file_formats[] = {
-    [FILE_CF32] = {SOFTQAM_INPUT_CF32, 4}, [FILE_CS16] = {SOFTQAM_INPUT_CS16, 2}, [FILE_CS8] = {SOFTQAM_INPUT_CS8, 1},
-    [FILE_CF16] = {SOFTQAM_INPUT_CF16, 2}, [FILE_CU8] = {SOFTQAM_INPUT_CS8, 1},   [FILE_CS32] = {SOFTQAM_INPUT_CF32, 4},
-    [FILE_CF64] = {SOFTQAM_INPUT_CF32, 8}};
-
-softqam_input_format file_format_library(enum file_format format) { return file_formats[format].library; }
-
-size_t file_format_symbol_nbytes(enum file_format format) { return 2 * file_formats[format].component_nbytes; }
-
-float file_format_default_scale(enum file_format format)
-{
-    return format == FILE_CS32 ? 0x1p-31F : softqam_input_default_scale(file_formats[format].library);
 }
 
 /* A symbol as GNU Radio's pmt writes it, which is the first key of a dictionary: tag, length and name. */
@@ -243,40 +236,30 @@ const char *file_format_foreign(const void *bytes, size_t nbytes)
     return is_gnu_radio(bytes, nbytes) ? "a header of GNU Radio's; a detached one leaves plain samples" : NULL;
 }
 
-void file_format_swap(enum file_format format, void *samples, size_t n_symbols)
+static void reverse(unsigned char *word, size_t nbytes)
 {
-    const size_t nbytes = file_formats[format].component_nbytes;
-    unsigned char *word = samples;
-    for (const unsigned char *end = word + 2 * n_symbols * nbytes; word < end; word += nbytes) {
-        for (size_t k = 0; k < nbytes / 2; k++) {
-            const unsigned char first = word[k];
-            word[k] = word[nbytes - 1 - k];
-            word[nbytes - 1 - k] = first;
-        }
+    for (size_t k = 0; k < nbytes / 2; k++) {
+        const unsigned char first = word[k];
+        word[k] = word[nbytes - 1 - k];
+        word[nbytes - 1 - k] = first;
     }
 }
 
-void file_format_convert(enum file_format format, void *samples, size_t n_symbols)
+void file_format_convert(enum file_format format, bool is_big_endian, void *samples, size_t n_symbols)
 {
     unsigned char *bytes = samples;
-    const size_t n = 2 * n_symbols;
-    if (format == FILE_CU8)
-        for (size_t i = 0; i < n; i++)
-            bytes[i] ^= 0x80;
-    if (format == FILE_CS32) {
-        for (size_t i = 0; i < n; i++) {
+    const size_t nbytes = symbol_formats[format].component_nbytes, n = 2 * n_symbols;
+    for (size_t i = 0; is_big_endian && i < n; i++)
+        reverse(bytes + i * nbytes, nbytes);
+    for (size_t i = 0; format == FILE_CU8 && i < n; i++)
+        bytes[i] ^= 0x80;
+    for (size_t i = 0; (format == FILE_CS32 || format == FILE_CF64) && i < n; i++) {
+        union {
             int32_t word;
-            memcpy(&word, bytes + i * sizeof word, sizeof word);
-            const float value = (float)word;
-            memcpy(bytes + i * sizeof value, &value, sizeof value);
-        }
-    }
-    if (format == FILE_CF64) {
-        for (size_t i = 0; i < n; i++) {
-            double component;
-            memcpy(&component, bytes + i * sizeof component, sizeof component);
-            const float value = (float)component;
-            memcpy(bytes + i * sizeof value, &value, sizeof value);
-        }
+            double number;
+        } component;
+        memcpy(&component, bytes + i * nbytes, nbytes);
+        const float value = format == FILE_CS32 ? (float)component.word : (float)component.number;
+        memcpy(bytes + i * sizeof value, &value, sizeof value);
     }
 }

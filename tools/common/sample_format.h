@@ -3,6 +3,7 @@
 #ifndef SOFTQAM_TOOLS_COMMON_SAMPLE_FORMAT_H
 #define SOFTQAM_TOOLS_COMMON_SAMPLE_FORMAT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +11,27 @@
 
 #include <softqam/softqam.h>
 
-#include "binary16.h"
+/* IEEE-754 binary16, for which C11 has no type. */
+
+/* The midpoint of the largest number, 65504, and the next that the format would have; and the bits of +65504. */
+#define BINARY16_OVERFLOW 65520.0
+#define BINARY16_LARGEST  0x7bff
+
+/* Exact; NaN gives some NaN. */
+static inline float binary16_to_float(uint16_t half)
+{
+    const uint16_t field = half & 0x7fff, infinite = 0x7c00;
+    const uint32_t bits = (uint32_t)field << 13; /* as the fields of binary32, whose bias is larger by 112 */
+    float magnitude;
+    memcpy(&magnitude, &bits, sizeof magnitude);
+    magnitude *= 0x1p112F;
+    if (field >= infinite)
+        magnitude = field > infinite ? NAN : INFINITY;
+    return half & 0x8000 ? -magnitude : magnitude;
+}
+
+/* The nearest, ties to even; from BINARY16_OVERFLOW on 65504, infinity included, with its sign. Not for NaN. */
+uint16_t binary16_from_double(double x);
 
 /* How symbols lie in a file: in one of the library's formats, or in one that is converted to those. The first four are
  * the library's, by its numbers. */
@@ -36,11 +57,8 @@ size_t file_format_symbol_nbytes(enum file_format format);
 /* The factor that full scale, or 1 of a float, takes to 1. */
 float file_format_default_scale(enum file_format format);
 
-/* Reverses the byte order of n symbols. */
-void file_format_swap(enum file_format format, void *samples, size_t n_symbols);
-
-/* Converts n symbols of the file to the library's, in place. */
-void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
+/* Converts n symbols of a file, whose byte order may be the other one, to the library's, in place. */
+void file_format_convert(enum file_format format, bool is_big_endian, void *samples, size_t n_symbols);
 
 /* What the first bytes of a file look like that holds more than samples, and how to get at those; NULL for nothing
  * known.
@@ -48,39 +66,34 @@ void file_format_convert(enum file_format format, void *samples, size_t n_symbol
 const char *file_format_foreign(const void *bytes, size_t nbytes);
 
 /* The library's formats of LLRs, each with its name. Tables of formats are made from this list; when the library gets a
- * format, the switch in sample_format_output_name() stops the build until it is here. */
+ * format, the switch in sample_format_value() stops the build until it is here. */
 #define LLR_FORMAT_LIST(X) X(S8, "s8") X(S16, "s16") X(F16, "f16") X(F32, "f32")
 
-/* What a file of bits holds: what the library makes, or the signs of that. The numbers are not the library's. */
-/* clang-format off */
-#define OUTPUT_KIND(value, name) OUTPUT_##value,
+/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. */
 enum output_kind {
-    OUTPUT_U8,
-    LLR_FORMAT_LIST(OUTPUT_KIND)
+    OUTPUT_S8 = SOFTQAM_OUTPUT_S8,
+    OUTPUT_S16 = SOFTQAM_OUTPUT_S16,
+    OUTPUT_F16 = SOFTQAM_OUTPUT_F16,
+    OUTPUT_F32 = SOFTQAM_OUTPUT_F32,
+    OUTPUT_U8 = SOFTQAM_OUTPUT_U8,
     OUTPUT_HARD, /* bits, 0 or 1, one a byte */
-    OUTPUT_BITS, /* the same, packed: the first one highest in its byte */
-    N_OUTPUT_KINDS
+    OUTPUT_BITS  /* the same, packed: the first one highest in its byte */
 };
-#undef OUTPUT_KIND
 enum { N_LIBRARY_FORMATS = OUTPUT_HARD };
-/* clang-format on */
 
 /* What a file holds: symbols that are read, or written, or what is made of them. */
 enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
 
 /* The format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has none
- * (file_name_suffix()) or, with any_suffix, one that is unknown. An enum file_format, which for symbols that are
- * written is a softqam_input_format, or an enum output_kind. -1 after it has said what is wrong: a name that is none
- * or, where no format is named, any other suffix. */
+ * (file_name_suffix()). An enum file_format, which for symbols that are written is a softqam_input_format, or an enum
+ * output_kind. -1 after it has said what is wrong: a name that is none or, where no format is named, any other suffix.
+ */
 int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path);
 
 /* The names of what a file of bits holds, of a file of symbols, and of what the library makes. */
 const char *sample_format_name(enum output_kind kind);
 const char *sample_format_input_name(enum file_format format);
 const char *sample_format_output_name(softqam_output_format format);
-
-/* What the library makes for a file of bits; for signs, which are the same in all formats, LLRs. */
-softqam_output_format sample_format_library(enum output_kind kind);
 
 /* A value of what the library makes, of memory that need not be aligned. Inline, so that loops over values of one
  * format do not decide which it is for each. */
@@ -106,6 +119,9 @@ static inline double sample_format_value(softqam_output_format format, const voi
     }
     return 0;
 }
+
+/* Hard decisions: bits, 0 or 1, of n values. Where nothing is known a bit is 0. `bits` may be `values`. */
+void sample_format_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits);
 
 /* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,

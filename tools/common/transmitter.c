@@ -41,22 +41,6 @@ void transmitter_init(struct transmitter *transmitter, softqam_modulation modula
     }
 }
 
-void transmitter_scramble(struct transmitter *transmitter, uint32_t c_init)
-{
-    transmitter->scrambles = true;
-    transmitter->c_init = c_init;
-}
-
-/* The sequence for symbols first .. first + n - 1, as softqam_gold_sequence() packs it; zeros without scrambling. */
-static void make_sequence(const struct transmitter *transmitter, uint64_t first, size_t n_symbols,
-                          uint8_t sequence[SEQUENCE_NBYTES])
-{
-    const unsigned n_bits = transmitter->modulation->n_bits;
-    memset(sequence, 0, SEQUENCE_NBYTES);
-    if (transmitter->scrambles)
-        softqam_gold_sequence(transmitter->c_init, first * n_bits, n_symbols * n_bits, sequence);
-}
-
 /* Bits of a symbol in a part, b0 lowest. */
 static unsigned sequence_bits(const uint8_t *sequence, size_t first, unsigned n_bits)
 {
@@ -91,13 +75,14 @@ uint64_t transmitter_generate(const struct transmitter *transmitter, uint64_t fi
                               uint8_t *bits)
 {
     double components[2 * PART_SYMBOLS];
-    uint8_t sequence[SEQUENCE_NBYTES];
+    uint8_t sequence[SEQUENCE_NBYTES] = {0}; /* of scrambling, as softqam_gold_sequence() packs it */
     const unsigned n_bits = transmitter->modulation->n_bits;
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(transmitter->format);
     uint64_t n_clipped = 0;
     for (size_t done = 0; done < n_symbols; done += PART_SYMBOLS) {
         const size_t n = n_symbols - done < PART_SYMBOLS ? n_symbols - done : PART_SYMBOLS;
-        make_sequence(transmitter, first + done, n, sequence);
+        if (transmitter->scrambles)
+            softqam_gold_sequence(transmitter->c_init, (first + done) * n_bits, n * n_bits, sequence);
         for (size_t i = 0; i < n; i++)
             generate_symbol(transmitter, first + done + i, sequence_bits(sequence, i * n_bits, n_bits),
                             components + 2 * i, bits ? bits + (done + i) * n_bits : NULL);

@@ -19,8 +19,10 @@ struct transmitter {
     double sigma; /* standard deviation of the noise of a component; 0 for none */
     softqam_input_format format;
     double scale; /* what one step of the samples stands for */
+    /* For who sets it after transmitter_init(): the bits are scrambled before they are modulated (3GPP TS 38.211
+     * clauses 6.3.1.1 and 7.3.1.1), by the sequence of c_init, which begins at symbol 0. */
     bool scrambles;
-    uint32_t c_init;                            /* of the scrambling sequence, which begins at symbol 0 */
+    uint32_t c_init;
     double points[1 << MODULATION_MAX_BITS][2]; /* I and Q, by bits with b0 lowest */
 };
 
@@ -28,9 +30,6 @@ struct transmitter {
  * infinite. */
 void transmitter_init(struct transmitter *transmitter, softqam_modulation modulation, uint64_t seed, double snr_db,
                       softqam_input_format format, double scale);
-
-/* Scrambles the bits before they are modulated (3GPP TS 38.211 clauses 6.3.1.1 and 7.3.1.1). */
-void transmitter_scramble(struct transmitter *transmitter, uint32_t c_init);
 
 /* Symbols first .. first + n - 1, and their bits before scrambling, one byte 0 or 1 each, b0 first; `bits` may be NULL.
  * Returns how many components were clipped to the range of the format. */

@@ -31,19 +31,19 @@ struct expectation {
 
 bool verify_is_available(void) { return true; }
 
-bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config)
+bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init)
 {
-    memset(verifier, 0, sizeof *verifier);
-    verifier->config = *config;
-    if (config->output_format != SOFTQAM_OUTPUT_U8) {
-        verifier->n_all = VERIFY_ALL_LLR_SYMBOLS;
-        snprintf(verifier->reference, sizeof verifier->reference, "double-precision max-log");
-        return true;
-    }
-    verifier->n_all = VERIFY_ALL_SYMBOLS;
-    snprintf(verifier->reference, sizeof verifier->reference, "liquid-dsp %s", oracle_version());
-    verifier->oracle = oracle_create();
-    return verifier->oracle != NULL;
+    const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
+    *verifier = (struct verifier){.config = *config, .n_all = u8 ? VERIFY_ALL_SYMBOLS : VERIFY_ALL_LLR_SYMBOLS};
+    snprintf(verifier->reference, sizeof verifier->reference, "%s%s", u8 ? "liquid-dsp " : "double-precision max-log",
+             u8 ? oracle_version() : "");
+    if (u8)
+        verifier->oracle = oracle_create();
+    if (c_init)
+        verifier->scrambling = malloc(sizeof *verifier->scrambling);
+    if (c_init && verifier->scrambling)
+        nr_scrambling_start(verifier->scrambling, *c_init);
+    return (!u8 || verifier->oracle) && (!c_init || verifier->scrambling);
 }
 
 void verify_end(struct verifier *verifier)
@@ -53,14 +53,6 @@ void verify_end(struct verifier *verifier)
     verifier->oracle = NULL;
     free(verifier->scrambling);
     verifier->scrambling = NULL;
-}
-
-bool verify_descramble(struct verifier *verifier, uint32_t c_init)
-{
-    verifier->scrambling = malloc(sizeof *verifier->scrambling);
-    if (verifier->scrambling)
-        nr_scrambling_start(verifier->scrambling, c_init);
-    return verifier->scrambling != NULL;
 }
 
 /* A soft bit is 127 + x, truncated and limited; with the opposite sign 127 - x. That is 254 less the former, or, unless
@@ -158,13 +150,6 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
     return true;
 }
 
-/* The symbol to check in a run: its first plus a hash of the run's number. */
-static uint64_t sampled_symbol(uint64_t run)
-{
-    uint64_t state = run;
-    return run * VERIFY_RUN_SYMBOLS + normal_random(&state) % VERIFY_RUN_SYMBOLS;
-}
-
 bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                  size_t n_symbols, struct verify_difference *difference)
 {
@@ -175,7 +160,8 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
     /* A whole number of runs lies before n_all; a run that reaches into the next block is looked at in both. */
     const uint64_t rest = first > verifier->n_all ? first : verifier->n_all;
     for (uint64_t run = rest / VERIFY_RUN_SYMBOLS; run * VERIFY_RUN_SYMBOLS < end; run++) {
-        const uint64_t i = sampled_symbol(run);
+        uint64_t state = run; /* a hash of the run's number says which symbol */
+        const uint64_t i = run * VERIFY_RUN_SYMBOLS + normal_random(&state) % VERIFY_RUN_SYMBOLS;
         if (i >= rest && i < end && !check_symbol(verifier, samples, noise_var, out, i - first, difference))
             return false;
     }

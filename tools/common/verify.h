@@ -42,13 +42,9 @@ struct verify_difference {
 /* Whether this build has the reference. Without it there is nothing else to call here. */
 bool verify_is_available(void);
 
-/* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0. False when memory is
- * short.
- */
-bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config);
-
-/* After the start: the LLRs are descrambled. False when memory is short. */
-bool verify_descramble(struct verifier *verifier, uint32_t c_init);
+/* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0; and what the LLRs
+ * are descrambled by, NULL for none. False when memory is short. */
+bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
 
 /* Checks what the library made of the next n symbols and noise variances. Returns false and fills the difference at the
  * first that is wrong. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* By likelihood: for each number of levels of an axis, and each noise variance of a grid, the magnitudes of I and Q
- * have a density, a sum of Gaussians, at the scale at which the mean energy is theirs. */
-#include "constellation.h"
-
+/* Which constellation symbols look like, at whatever scale. By likelihood: for each number of levels of an axis, and
+ * each noise variance of a grid, the magnitudes of I and Q have a density, a sum of Gaussians, at the scale at which
+ * the mean energy is theirs. */
 #include <math.h>
 #include <string.h>
 
 #include "common/modulation.h"
+#include "run.h"
 
 enum { N_BINS = 512, MAX_AXIS_BITS = MODULATION_MAX_BITS / 2, MIN_DB = -2, MAX_DB = 50, N_AXES = MAX_AXIS_BITS + 1 };
 

@@ -1,71 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-demod: a file of symbols in, a file of soft bits or LLRs out, block by block. */
+#include <string.h>
+
 #include "common/message.h"
-#include "options.h"
-#include "outputs.h"
-#include "report.h"
 #include "run.h"
 
 /* Everything that can be found wrong before the first byte is written. The outputs come before the library, which
  * starts threads. */
-static int open_files(struct demod_run *run, struct demod_outputs *outputs)
+static bool open_files(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    int result = demod_open(run);
-    if (result == EXIT_DONE && options->n_shards > 1 &&
-        !demod_run_choose_part(run, options->shard - 1, options->n_shards))
-        result = EXIT_FAILED;
-    if (result == EXIT_DONE)
-        result = demod_outputs_open(outputs, options);
-    return result == EXIT_DONE ? demod_run_prepare(run, 0) : result;
+    return demod_run_open(run) &&
+           (options->n_shards <= 1 || demod_run_choose_part(run, options->shard - 1, options->n_shards)) &&
+           demod_outputs_open(run) && demod_run_start(run, 0);
 }
 
-static bool write_blocks(struct demod_run *run, struct demod_outputs *outputs)
+static bool write_blocks(struct demod_run *run)
 {
-    struct progress progress;
     uint64_t n_written = 0;
-    bool written = true;
+    double due = 0;
     const struct block *block;
-    progress_start(&progress, run->options->show_progress, run->symbols.n_symbols);
-    while (written && (block = demod_run_next(run))) {
-        written = output_file_write(&outputs->data, block->out, block->out_nbytes);
+    while ((block = block_ring_wait(&run->ring, STAGE_WRITE))) {
+        if (!output_file_write(&run->output, block->out, block->out_nbytes))
+            return false;
         n_written += block->n_symbols;
-        if (written) {
-            demod_run_written(run);
-            progress_update(&progress, n_written);
-        }
+        block_ring_done(&run->ring, STAGE_WRITE);
+        demod_progress(run, run->symbols.n_symbols, n_written, &due);
     }
-    return written;
+    return true;
 }
 
-static bool demodulate(struct demod_run *run, struct demod_outputs *outputs)
+static bool demodulate(struct demod_run *run)
 {
-    if (!demod_run_start(run))
-        return false;
-    const bool written = write_blocks(run, outputs);
-    if (!demod_run_finish(run, !written))
+    if (!demod_run_finish(run, !write_blocks(run)))
         return false;
     message_clear_transient();
-    return demod_warn(run, outputs->data.name) && demod_outputs_publish(outputs);
+    return demod_warn(run) && output_file_finish(&run->output) && output_file_publish(&run->output);
 }
 
 static int demodulate_file(const struct demod_options *options)
 {
-    /* Too large for the smallest stacks. */
-    static struct demod_run run;
-    static struct demod_outputs outputs;
-    outputs = (struct demod_outputs){.data = {.fd = -1}, .report = {.fd = -1}};
-    demod_run_init(&run, options);
-    int result = open_files(&run, &outputs);
-    if (result == EXIT_DONE && !demodulate(&run, &outputs))
-        result = EXIT_FAILED;
+    static struct demod_run run; /* too large for the smallest stacks */
+    memset(&run, 0, sizeof run);
+    run.options = options;
+    const bool published = open_files(&run) && demodulate(&run);
     message_clear_transient();
-    const bool published = result == EXIT_DONE;
-    if (published && !demod_report(&run, &outputs.report))
-        result = EXIT_FAILED;
-    demod_outputs_end(&outputs, published);
-    demod_run_close(&run);
-    return message_end(result == EXIT_DONE && options->strict && message_n_warnings() > 0 ? EXIT_FAILED : result);
+    const bool reported = published && demod_report(&run);
+    demod_run_close(&run, published);
+    return message_end(reported && !(options->strict && message_n_warnings() > 0));
 }
 
 int main(int argc, char *argv[])

@@ -2,6 +2,7 @@
 /* The table of both softqam-demod's options, with all of --help. */
 #include "options.h"
 
+#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +49,8 @@ static bool choose_noise(const struct option_call *call, enum noise_kind kind)
 {
     struct demod_options *options = call->target;
     const char *before = options->raw.noise_option;
-    if (before && strcmp(before, call->row->name) != 0) {
-        message_print(call->row->name, "contradicts %s: noise variances come from one of the two", before);
-        return false;
-    }
+    if (before && strcmp(before, call->row->name) != 0)
+        return message_print(call->row->name, "contradicts %s: noise variances come from one of the two", before);
     options->raw.noise_option = call->row->name;
     options->noise = kind;
     return true;
@@ -79,35 +78,13 @@ static bool take_noise_file(const struct option_call *call)
     return option_take_text(call) && choose_noise(call, NOISE_FILE);
 }
 
-/* The devices of a list, which has commas between them: how many, or 0 for a wrong list. */
-static unsigned parse_device_list(const struct option_call *call, int devices[MAX_DEVICES])
-{
-    unsigned n = 0;
-    char one[ARGUMENTS_NAME_NBYTES];
-    for (const char *rest = call->text; arguments_next_name(&rest, one); n++) {
-        uint64_t device = 0;
-        if (!arguments_parse_count(call->row->name, one, 0, INT_MAX, &device))
-            return 0;
-        if (n == MAX_DEVICES) {
-            message_print(call->row->name, "more than %d devices", MAX_DEVICES);
-            return 0;
-        }
-        for (unsigned k = 0; k < n; k++) {
-            if (devices[k] == (int)device) {
-                message_print(call->row->name, "'%s' names device %d twice", call->text, devices[k]);
-                return 0;
-            }
-        }
-        devices[n] = (int)device;
-    }
-    return n;
-}
-
 /* A number, numbers with commas between them, or "all". */
 static bool take_device(const struct option_call *call)
 {
     static int devices[MAX_DEVICES];
     softqam_context_config *config = &((struct demod_options *)call->target)->context_config;
+    char one[ARGUMENTS_NAME_NBYTES];
+    unsigned n = 0;
     config->device = -1;
     config->devices = NULL;
     config->n_devices = 0;
@@ -115,52 +92,52 @@ static bool take_device(const struct option_call *call)
         config->n_devices = SOFTQAM_ALL_DEVICES;
         return true;
     }
-    const unsigned n = parse_device_list(call, devices);
-    if (n == 1)
+    for (const char *rest = call->text; arguments_next_name(&rest, one); n++) {
+        uint64_t device = 0;
+        if (!arguments_parse_count(call->row->name, one, 0, INT_MAX, &device))
+            return false;
+        if (n == MAX_DEVICES)
+            return message_print(call->row->name, "more than %d devices", MAX_DEVICES);
+        for (unsigned k = 0; k < n; k++)
+            if (devices[k] == (int)device)
+                return message_print(call->row->name, "'%s' names device %d twice", call->text, devices[k]);
+        devices[n] = (int)device;
+    }
+    if (n == 1) {
         config->device = devices[0];
-    if (n > 1) {
+    } else {
         config->devices = devices;
         config->n_devices = n;
     }
-    return n > 0;
+    return true;
 }
 
 /* K/N, 1 <= K <= N. */
 static bool take_shard(const struct option_call *call)
 {
     static const char digits[] = "0123456789";
+    struct demod_options *options = call->target;
     const size_t length = strspn(call->text, digits);
-    char *end;
-    const unsigned long shard = strtoul(call->text, &end, 10);
-    const unsigned long n_shards = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
-    if (length > 0 && call->text[length] == '/' && call->text[length + 1] &&
-        !call->text[length + 1 + strspn(call->text + length + 1, digits)] && shard >= 1 && shard <= n_shards &&
-        n_shards <= MAX_SHARDS) {
-        struct demod_options *options = call->target;
-        options->shard = (unsigned)shard;
-        options->n_shards = (unsigned)n_shards;
-        return true;
-    }
-    message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", call->text,
-                  MAX_SHARDS);
-    return false;
+    const char *second = call->text + length + 1; /* where the first ends at a slash */
+    const bool is_form = length > 0 && call->text[length] == '/' && *second && !second[strspn(second, digits)];
+    const unsigned long shard = strtoul(call->text, NULL, 10), n_shards = is_form ? strtoul(second, NULL, 10) : 0;
+    options->shard = (unsigned)shard;
+    options->n_shards = (unsigned)n_shards;
+    return (shard >= 1 && shard <= n_shards && n_shards <= MAX_SHARDS) ||
+           message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", call->text,
+                         MAX_SHARDS);
 }
 
 /* Nothing, json or json:FILE. */
 static bool take_stats(const struct option_call *call)
 {
     struct demod_options *options = call->target;
+    const bool names_file = call->text && !strncmp(call->text, "json:", 5) && call->text[5];
     options->stats = true;
     options->stats_json = call->text != NULL;
-    options->stats_file = NULL;
-    if (!call->text || !strcmp(call->text, "json"))
-        return true;
-    if (!strncmp(call->text, "json:", 5) && call->text[5]) {
-        options->stats_file = call->text + 5;
-        return true;
-    }
-    message_print(call->row->name, "'%s' is not one of json, json:FILE", call->text);
-    return false;
+    options->stats_file = names_file ? call->text + 5 : NULL;
+    return !call->text || names_file || !strcmp(call->text, "json") ||
+           message_print(call->row->name, "'%s' is not one of json, json:FILE", call->text);
 }
 
 static const char *const
@@ -229,10 +206,10 @@ static const struct option_row rows[] = {
     {"--count", "N", "demodulate only the N symbols after these", option_take_count, TO(count), .max = MAX_SYMBOLS},
     {"--partial", "error|ignore",
      "an incomplete symbol at the end of INPUT is an error, the default, or left out with a warning", option_take_choice,
-     TO(raw.partial), .names = partials},
+     TO(ignore_partial), .names = partials},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     {"--no-sync", NULL, "do not wait until OUTPUT is on the disk: faster, but after a power cut it may be empty",
-     option_take_false, TO(sync)},
+     option_take_true, TO(no_sync)},
     OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 and 1.5M are counts "
          "too."),
     OPTION_TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
@@ -348,7 +325,6 @@ const char *demod_help(bool is_mpi) { return option_table_help(rows, is_mpi ? MP
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options)
 {
     memset(options, 0, sizeof *options);
-    options->sync = true;
     options->count = UINT64_MAX;
     softqam_demodulator_config_init(&options->config);
     options->config.modulation = SOFTQAM_MODULATION_DEFAULT;

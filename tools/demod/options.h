@@ -9,8 +9,15 @@
 
 #include "common/option_table.h"
 #include "common/sample_format.h"
-#include "noise_source.h"
-#include "symbol_source.h"
+
+/* Where the noise variances N0 of the symbols come from. */
+enum noise_kind {
+    NOISE_NONE,  /* soft bits take none */
+    NOISE_UNIT,  /* 1, because any gives the same signs */
+    NOISE_VALUE, /* one for all */
+    NOISE_AUTO,  /* one for all, estimated from the first symbols */
+    NOISE_FILE   /* one a symbol */
+};
 
 enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
@@ -20,7 +27,6 @@ struct demod_raw_options {
     const char *output_format;
     const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
     const char *llr_scale, *llr_limit;
-    int partial;  /* 0: an error, 1: ignored */
     int progress; /* demod_progress */
 };
 
@@ -46,9 +52,9 @@ struct demod_options {
     bool c_init_given;        /* --c-init, which may say that nothing is descrambled; else the recording says it */
     bool descrambles;         /* by c_init */
     bool scale_auto;          /* config.input_scale is estimated from the first symbols */
-    bool ignore_partial;
+    int ignore_partial;       /* 0: an error, 1: ignored */
     bool no_clobber;
-    bool sync; /* OUTPUT is on the disk when it takes its name */
+    bool no_sync; /* else OUTPUT is on the disk when it takes its name */
     bool verify;
     bool stats;
     bool stats_json;
@@ -66,9 +72,9 @@ const char *demod_help(bool is_mpi);
  * after it has said which of them contradict each other. */
 bool demod_rules_complete(struct demod_options *options);
 
-/* Whether OUTPUT's format is one for a modulation, descrambled or not; where that is not so, the subjects say where the
- * two come from. */
+/* Whether OUTPUT's format is one for a modulation, descrambled or not; where that is not so, the subject says where the
+ * two come from, if not from the command. */
 bool demod_rules_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
-                              const char *modulation_subject, const char *c_init_subject);
+                              const char *subject);
 
 #endif

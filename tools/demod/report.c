@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
-
+/* What a run says on standard error: its progress, warnings, and the reports that were asked for. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -13,7 +12,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "common/utf8.h"
+#include "run.h"
 
 /* A warning about saturation needs this share of saturated LLRs, and that the decoder may lose this much information,
  * in bits a symbol: the most that reference/ lets s8 lose at its default scale. The share alone says little: at 30 dB
@@ -23,36 +22,29 @@ static const double warned_loss = 0.01;
 
 static const double seconds_between_lines = 0.25;
 
-void progress_start(struct progress *progress, bool shown, int64_t n_total)
+void demod_progress(const struct demod_run *run, int64_t n_total, uint64_t n_done, double *due)
 {
-    const double now = clock_seconds();
-    *progress = (struct progress){shown, n_total, now, now};
-}
-
-void progress_update(struct progress *progress, uint64_t n_done)
-{
-    const double now = clock_seconds();
-    const bool complete = progress->n_total >= 0 && n_done >= (uint64_t)progress->n_total;
-    if (!progress->shown || (now < progress->next && !complete))
+    const double now = clock_seconds(), done = (double)n_done, total = (double)n_total;
+    const bool complete = n_total >= 0 && n_done >= (uint64_t)n_total;
+    if (!run->options->show_progress || (now < *due && !complete))
         return;
-    progress->next = now + seconds_between_lines;
-    const double rate = (double)n_done / (now - progress->started + 1e-9);
-    if (progress->n_total <= 0 || n_done > (uint64_t)progress->n_total)
+    *due = now + seconds_between_lines;
+    const double rate = done / (now - run->started + 1e-9);
+    if (n_total <= 0 || n_done > (uint64_t)n_total)
         message_print_transient("%" PRIu64 " symbols done, %.1f Msym/s", n_done, rate / 1e6);
     else
-        message_print_transient("%.1f %% of %" PRId64 " symbols done, %.1f Msym/s, %.0f s left",
-                                100 * (double)n_done / (double)progress->n_total, progress->n_total, rate / 1e6,
-                                complete ? 0 : ((double)progress->n_total - (double)n_done) / (rate + 1e-9));
+        message_print_transient("%.1f %% of %" PRId64 " symbols done, %.1f Msym/s, %.0f s left", 100 * done / total,
+                                n_total, rate / 1e6, complete ? 0 : (total - done) / (rate + 1e-9));
 }
 
-static void warn_of_saturation(const struct demod_run *run, const char *output)
+static void warn_of_saturation(const struct demod_run *run)
 {
     const softqam_demodulator_config *config = &run->config;
     const double share = statistics_saturated_share(&run->statistics, config->modulation);
     const double limit_nats = (double)config->llr_limit / (double)config->llr_scale;
     if (config->llr_limit > 0 && share > warned_saturated_share &&
         statistics_saturation_loss(config->modulation, share, limit_nats) > warned_loss)
-        message_warn(output,
+        message_warn(run->options->output,
                      "%.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
                      "--llr-scale (%g)",
                      100 * share, limit_nats, (double)config->llr_scale);
@@ -77,13 +69,13 @@ static void warn_of_contradiction(const struct demod_run *run)
         message_warn(recording->meta_path, "says c_init %u, but --c-init %u", c_init, (unsigned)run->c_init);
 }
 
-bool demod_warn(const struct demod_run *run, const char *output)
+bool demod_warn(const struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     const struct symbol_source *symbols = &run->symbols;
     const char *name = symbols->file.name;
     if (options->stats)
-        warn_of_saturation(run, output);
+        warn_of_saturation(run);
     if (options->quiet && !options->strict)
         return true;
     if (symbols->foreign)
@@ -96,7 +88,7 @@ bool demod_warn(const struct demod_run *run, const char *output)
     if (symbols->n_ignored > 0)
         message_warn(name, "%zu byte%s left over at the end ignored (a symbol has %zu)", symbols->n_ignored,
                      PLURAL(symbols->n_ignored), symbols->nbytes);
-    scale_check_warn(&run->scale_check, name, &run->noise);
+    demod_scale_warn(run);
     return !options->strict || message_n_warnings() == 0;
 }
 
@@ -121,12 +113,12 @@ static void report_verify(const struct demod_run *run)
 /* What is said unless the run is quiet. */
 static void report_findings(const struct demod_run *run)
 {
-    const char *name = run->symbols.file.name;
-    const uint64_t growth = input_file_growth(&run->symbols.file);
+    const struct input_file *file = &run->symbols.file;
+    const char *name = file->name;
     const double scale = (double)run->config.input_scale, noise_var = (double)run->noise.noise_var;
-    if (growth > 0)
+    if (file->nbytes >= 0 && file->n_read > (uint64_t)file->nbytes)
         message_print(name, "grew while it was read: %" PRIu64 " symbols of the output are of what came later",
-                      growth / run->symbols.nbytes);
+                      (file->n_read - (uint64_t)file->nbytes) / run->symbols.nbytes);
     if (run->n_scale_estimated > 0)
         message_print(name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale, 1 / scale,
                       run->n_scale_estimated, PLURAL(run->n_scale_estimated));
@@ -171,20 +163,15 @@ static void print_estimates(const struct noise_estimate *estimate, softqam_modul
 {
     static const char unknown[] = "unknown: no symbol to tell it from";
     const double noise_var = noise_estimate_variance(estimate, modulation), evm = noise_estimate_evm(estimate);
-    if (estimate->n_symbols > 0)
+    if (estimate->n_symbols == 0)
+        print_line("energy", "%s", unknown);
+    else
         print_line("energy", "%.6g a symbol in the mean (1 + N0 where the scale is right)",
                    noise_estimate_energy(estimate));
-    else
-        print_line("energy", "%s", unknown);
-    if (isnan(evm)) {
-        print_line("estimate", "%s", unknown);
-        print_line("EVM", "%s", unknown);
-        return;
-    }
-    print_line("estimate", "N0 %.6g, %.2f dB (from the EVM, corrected for wrong decisions)", noise_var,
-               10 * log10(1 / noise_var));
-    print_line("EVM", "%.4f %%, %.2f dB (decision-directed: distances to the nearest point)", 100 * evm,
-               20 * log10(evm));
+    print_line("estimate", isnan(evm) ? unknown : "N0 %.6g, %.2f dB (from the EVM, corrected for wrong decisions)",
+               noise_var, 10 * log10(1 / noise_var));
+    print_line("EVM", isnan(evm) ? unknown : "%.4f %%, %.2f dB (decision-directed: distances to the nearest point)",
+               100 * evm, 20 * log10(evm));
 }
 
 static void print_statistics(const struct demod_run *run)
@@ -204,73 +191,63 @@ static void print_statistics(const struct demod_run *run)
     print_estimates(&statistics->noise, run->config.modulation);
 }
 
-/* JSON in the making; NULL once memory was short. A number that is not finite becomes null. */
-static void add(cJSON **object, const char *name, cJSON *value)
+/* A number that is not finite becomes null. */
+static bool add_number(cJSON *json, const char *name, double value)
 {
-    if (*object && value && cJSON_AddItemToObject(*object, name, value))
-        return;
-    cJSON_Delete(value);
-    cJSON_Delete(*object);
-    *object = NULL;
+    return cJSON_AddNumberToObject(json, name, value) != NULL;
 }
-
-static void add_number(cJSON **object, const char *name, double value) { add(object, name, cJSON_CreateNumber(value)); }
 
 /* A file's name need not be UTF-8, as JSON is. */
-static void add_text(cJSON **object, const char *name, const char *value)
+static bool add_text(cJSON *json, const char *name, const char *value)
 {
-    cJSON *text = cJSON_CreateString(value);
+    const cJSON *text = cJSON_AddStringToObject(json, name, value);
     if (text)
         utf8_repair(text->valuestring);
-    add(object, name, text);
+    return text != NULL;
 }
 
-static void add_noise(cJSON **object, const char *n0_name, const char *snr_name, double noise_var)
+/* With the Es/N0 in dB, to a millionth. */
+static bool add_noise(cJSON *json, const char *n0_name, const char *snr_name, double noise_var)
 {
-    add_number(object, n0_name, noise_var);
-    add_number(object, snr_name, round(-1e7 * log10(noise_var)) / 1e6);
+    return add_number(json, n0_name, noise_var) && add_number(json, snr_name, round(-1e7 * log10(noise_var)) / 1e6);
 }
 
-static cJSON *make_json(const struct demod_run *run)
+/* False where memory is short. */
+static bool fill_json(cJSON *json, const struct demod_run *run)
 {
     const struct noise_source *source = &run->noise;
     const struct noise_estimate *estimate = &run->statistics.noise;
     const softqam_modulation modulation = run->config.modulation;
-    cJSON *json = cJSON_CreateObject();
-    add_text(&json, "version", softqam_version());
-    add_text(&json, "input", run->symbols.file.name);
-    add_text(&json, "output", run->options->output);
-    add_text(&json, "input_format", sample_format_input_name(run->input_format));
-    add_text(&json, "output_format", sample_format_name(run->options->output_kind));
-    add_text(&json, "modulation", modulation_get(modulation)->option);
-    if (run->descrambles)
-        add_number(&json, "c_init", run->c_init);
-    add_number(&json, "symbols", (double)run->n_demodulated);
-    add_number(&json, "library_s", run->seconds_in_library);
-    add_number(&json, "overall_s", clock_seconds() - run->started);
-    add_text(&json, "backend", softqam_backend_name(run->demodulator));
-    add_text(&json, "backend_detail", softqam_backend_detail(run->demodulator));
-    add_number(&json, "input_scale", (double)run->config.input_scale);
-    add_noise(&json, "n0", "snr_db",
-              source->kind == NOISE_VALUE || source->n_estimated > 0 ? (double)source->noise_var : (double)NAN);
-    add_number(&json, "saturated_share", statistics_saturated_share(&run->statistics, modulation));
-    add_number(&json, "erased", (double)run->statistics.n_erased);
-    if (run->options->compared_bits) {
-        add_number(&json, "bits_compared", (double)run->comparison.sent.n_read);
-        add_number(&json, "bits_wrong", (double)run->comparison.n_wrong);
-        add_number(&json, "bit_error_rate", bit_error_rate(&run->comparison));
-    }
-    add_number(&json, "energy", noise_estimate_energy(estimate));
-    add_noise(&json, "estimated_n0", "estimated_snr_db", noise_estimate_variance(estimate, modulation));
-    add_number(&json, "evm", noise_estimate_evm(estimate));
-    return json;
+    const bool has_n0 = source->kind == NOISE_VALUE || source->n_estimated > 0;
+    return add_text(json, "version", softqam_version()) && add_text(json, "input", run->symbols.file.name) &&
+           add_text(json, "output", run->options->output) &&
+           add_text(json, "input_format", sample_format_input_name(run->recording.format)) &&
+           add_text(json, "output_format", sample_format_name(run->options->output_kind)) &&
+           add_text(json, "modulation", modulation_get(modulation)->option) &&
+           (!run->descrambles || add_number(json, "c_init", run->c_init)) &&
+           add_number(json, "symbols", (double)run->n_demodulated) &&
+           add_number(json, "library_s", run->seconds_in_library) &&
+           add_number(json, "overall_s", clock_seconds() - run->started) &&
+           add_text(json, "backend", softqam_backend_name(run->demodulator)) &&
+           add_text(json, "backend_detail", softqam_backend_detail(run->demodulator)) &&
+           add_number(json, "input_scale", (double)run->config.input_scale) &&
+           add_noise(json, "n0", "snr_db", has_n0 ? (double)source->noise_var : (double)NAN) &&
+           add_number(json, "saturated_share", statistics_saturated_share(&run->statistics, modulation)) &&
+           add_number(json, "erased", (double)run->statistics.n_erased) &&
+           (!run->options->compared_bits || (add_number(json, "bits_compared", (double)run->comparison.sent.n_read) &&
+                                             add_number(json, "bits_wrong", (double)run->comparison.n_wrong) &&
+                                             add_number(json, "bit_error_rate", bit_error_rate(&run->comparison)))) &&
+           add_number(json, "energy", noise_estimate_energy(estimate)) &&
+           add_noise(json, "estimated_n0", "estimated_snr_db", noise_estimate_variance(estimate, modulation)) &&
+           add_number(json, "evm", noise_estimate_evm(estimate));
 }
 
 /* As one line, to the file or to standard error. */
-static bool write_json(const struct demod_run *run, struct output_file *file)
+static bool write_json(struct demod_run *run)
 {
-    cJSON *json = make_json(run);
-    char *text = cJSON_PrintUnformatted(json);
+    struct output_file *file = &run->report;
+    cJSON *json = cJSON_CreateObject();
+    char *text = fill_json(json, run) ? cJSON_PrintUnformatted(json) : NULL;
     bool written = text != NULL;
     message_clear_transient();
     if (!written)
@@ -287,7 +264,7 @@ static bool write_json(const struct demod_run *run, struct output_file *file)
     return written;
 }
 
-bool demod_report(const struct demod_run *run, struct output_file *file)
+bool demod_report(struct demod_run *run)
 {
     const struct bit_comparison *comparison = &run->comparison;
     if (!run->options->quiet)
@@ -296,7 +273,7 @@ bool demod_report(const struct demod_run *run, struct output_file *file)
         message_print(comparison->sent.file.name, "%" PRIu64 " of %" PRIu64 " bits are wrong, bit error rate %.6g",
                       comparison->n_wrong, comparison->sent.n_read, bit_error_rate(comparison));
     if (run->options->stats_json)
-        return write_json(run, file);
+        return write_json(run);
     if (run->options->stats)
         print_statistics(run);
     return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "scale.h"
-
+/* Estimates of the scale and the noise variance, and warnings where they are not what the command says. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,12 +7,11 @@
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
-#include "constellation.h"
+#include "run.h"
 
 enum {
-    CHECK_SYMBOLS = 65536, /* a tenth of a millisecond's work */
+    MAX_LOOKED_AT = 8192, /* for their modulation */
     MIN_CHECK_SYMBOLS = 1000,
-    PART_SYMBOLS = 1024,
     N_ROUNDS = 4 /* of scale and noise variance, each from the other */
 };
 
@@ -35,169 +33,157 @@ static double largest_noise_var(softqam_modulation modulation)
     return softqam_bits_per_symbol(modulation) <= 2 ? 4 : 1;
 }
 
-bool scale_estimate(softqam_demodulator_config *config, const char *name, const struct noise_source *noise,
-                    uint64_t position, const void *symbols, size_t n_symbols, uint64_t *n_used)
+/* Puts in the configuration the input_scale with which the symbols have mean energy 1 + N0, N0 being noise_var or, if
+ * that is 0, what is estimated from them. How many they are, without those that are not finite. `position` is the first
+ * one's in the codeword. */
+static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_var, uint64_t position,
+                               const void *symbols, size_t n_symbols)
 {
     const float first_scale = config->input_scale;
-    double noise_var = noise->kind == NOISE_VALUE ? (double)noise->noise_var : 0;
+    const bool is_given = noise_var > 0;
     struct noise_estimate first = {0};
     noise_estimate_add(&first, config, position, symbols, n_symbols);
-    *n_used = first.n_symbols;
-    if (n_symbols == 0)
-        return true;
-    if (!(noise_estimate_energy(&first) > 0)) {
-        message_print(name, "no finite symbol but zeros among the first %zu to estimate --input-scale from", n_symbols);
-        return false;
-    }
-    for (int round = 0; round < N_ROUNDS; round++) {
+    for (int round = 0; first.energy > 0 && round < (is_given ? 1 : N_ROUNDS); round++) {
+        struct noise_estimate scaled = {0};
         const double scale = (double)first_scale * sqrt((1 + noise_var) / noise_estimate_energy(&first));
         config->input_scale = (float)fmin(fmax(scale, FLT_MIN), FLT_MAX);
-        if (noise->kind == NOISE_VALUE)
-            break;
-        struct noise_estimate scaled = {0};
         noise_estimate_add(&scaled, config, position, symbols, n_symbols);
         noise_var = fmin(noise_estimate_variance(&scaled, config->modulation), largest_noise_var(config->modulation));
     }
-    return true;
+    return first.energy > 0 ? first.n_symbols : 0;
+}
+
+bool demod_estimate(struct demod_run *run, const void *symbols, size_t n_symbols)
+{
+    const char *name = run->symbols.file.name;
+    const uint64_t position = run->options->skip;
+    struct noise_source *source = &run->noise;
+    struct noise_estimate noise = {0};
+    if (n_symbols == 0)
+        return true;
+    if (run->options->scale_auto) {
+        const double noise_var = source->kind == NOISE_VALUE ? (double)source->noise_var : 0;
+        run->n_scale_estimated = scale_estimate(&run->config, noise_var, position, symbols, n_symbols);
+        if (run->n_scale_estimated == 0)
+            return message_print(name, "no finite symbol but zeros among the first %zu to estimate --input-scale from",
+                                 n_symbols);
+    }
+    if (source->kind != NOISE_AUTO)
+        return true;
+    noise_estimate_add(&noise, &run->config, position, symbols, n_symbols);
+    source->n_estimated = noise.n_symbols;
+    /* Neither the symbols of a file without noise nor those of a wrong scale leave what a noise variance can be. */
+    source->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise, run->config.modulation), FLT_MIN), FLT_MAX);
+    return noise_estimate_energy(&noise) > 0 ||
+           message_print(name, "no finite symbol%s among the first %zu to estimate the noise variance from",
+                         noise.n_symbols ? " but zeros" : "", ESTIMATE_SYMBOLS);
 }
 
 /* Symbols that are buried in noise say nothing of the scale. */
-static void add_symbol(struct scale_check *check, const float component[2], float noise_var)
+void demod_scale_check(struct demod_run *run, const struct block *block)
 {
-    const double i = (double)component[0], q = (double)component[1], energy = i * i + q * q;
-    if (!(noise_var > 0 && (double)noise_var <= largest_noise_var(check->modulation)) || !(energy <= DBL_MAX))
-        return;
-    check->noise.n_symbols++;
-    check->noise.energy += energy;
-    check->noise_var_sum += (double)noise_var;
-}
-
-static void add_with_noise(struct scale_check *check, const softqam_demodulator_config *config, const char *symbols,
-                           const float *noise_vars, size_t n_symbols)
-{
-    float components[2 * PART_SYMBOLS];
-    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
-    for (size_t first = 0; first < n_symbols; first += PART_SYMBOLS) {
-        const size_t n = n_symbols - first < PART_SYMBOLS ? n_symbols - first : PART_SYMBOLS;
-        sample_format_widen(config->input_format, symbols + first * nbytes, n, config->input_scale, components);
-        for (size_t k = 0; k < n; k++)
-            add_symbol(check, components + 2 * k, noise_vars[first + k]);
+    struct scale_check *check = &run->scale_check;
+    const softqam_demodulator_config *config = &run->config;
+    const size_t n_left = SCALE_CHECK_SYMBOLS - check->n_symbols,
+                 n = block->n_symbols < n_left ? block->n_symbols : n_left;
+    float(*component)[2] = check->components + check->n_symbols;
+    check->n_symbols += n;
+    sample_format_widen(config->input_format, block->samples, n, config->input_scale, *component);
+    for (size_t k = 0; block->noise_vars && k < n; k++) {
+        const double noise_var = (double)block->noise_vars[k];
+        if (!(noise_var > 0 && noise_var <= largest_noise_var(config->modulation)))
+            component[k][0] = NAN;
+        else if (isfinite(component[k][0]) && isfinite(component[k][1]))
+            check->noise_var_sum += noise_var;
     }
-}
-
-/* For what they look like. */
-static void keep_components(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
-                            const void *symbols, const float *noise_vars, size_t n_symbols)
-{
-    const size_t n_left = SCALE_CHECK_LOOKED_AT - check->n_components / 2, n = n_symbols < n_left ? n_symbols : n_left;
-    float *components = check->components + check->n_components;
-    if (check->n_components == 0)
-        check->position = position;
-    sample_format_widen(config->input_format, symbols, n, config->input_scale, components);
-    for (size_t k = 0; noise_vars && k < n; k++)
-        if (!((double)noise_vars[k] <= largest_noise_var(config->modulation)))
-            components[2 * k] = components[2 * k + 1] = NAN;
-    check->n_components += 2 * n;
-}
-
-void scale_check_add(struct scale_check *check, const softqam_demodulator_config *config, uint64_t position,
-                     const void *symbols, const float *noise_vars, size_t n_symbols)
-{
-    check->modulation = config->modulation;
-    if (check->noise.n_symbols >= CHECK_SYMBOLS)
-        return;
-    keep_components(check, config, position, symbols, noise_vars, n_symbols);
-    if (n_symbols > CHECK_SYMBOLS - check->noise.n_symbols)
-        n_symbols = (size_t)(CHECK_SYMBOLS - check->noise.n_symbols);
-    if (noise_vars)
-        add_with_noise(check, config, symbols, noise_vars, n_symbols);
-    else
-        noise_estimate_add(&check->noise, config, position, symbols, n_symbols);
 }
 
 static double decibels(double noise_var) { return -10 * log10(noise_var); }
 
-/* "at 20.0 dB" */
-static const char *describe_noise(double noise_var, char text[32])
+/* What the estimate of noise takes symbols for that are scaled already. */
+static softqam_demodulator_config scaled_symbols(softqam_modulation modulation)
 {
-    if (noise_var < 1e-6)
-        return "without noise";
-    snprintf(text, 32, "at %.1f dB", decibels(noise_var));
-    return text;
+    return (softqam_demodulator_config){.modulation = modulation, .input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
 }
 
-/* The factor to unit energy, and the noise variance, of what was looked at if it is of a modulation. */
-static double measure(const struct scale_check *check, softqam_modulation modulation, double *noise_var)
+static size_t n_looked_at(const struct demod_run *run)
 {
-    softqam_demodulator_config config = {
-        .modulation = modulation, .input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
-    const struct noise_source unknown = {.kind = NOISE_NONE};
-    const size_t n = check->n_components / 2;
+    return run->scale_check.n_symbols < MAX_LOOKED_AT ? run->scale_check.n_symbols : MAX_LOOKED_AT;
+}
+
+/* Of the first symbol in its codeword. */
+static uint64_t first_position(const struct demod_run *run) { return run->options->skip + run->symbols.first_symbol; }
+
+/* The factor to unit energy of what was looked at if it is of a modulation; and its noise, in words. */
+static double measure(const struct demod_run *run, softqam_modulation modulation, char text[32])
+{
+    softqam_demodulator_config config = scaled_symbols(modulation);
     struct noise_estimate noise = {0};
-    uint64_t n_used;
-    scale_estimate(&config, "", &unknown, check->position, check->components, n, &n_used);
-    noise_estimate_add(&noise, &config, check->position, check->components, n);
-    *noise_var = noise_estimate_variance(&noise, modulation);
+    scale_estimate(&config, 0, first_position(run), run->scale_check.components, n_looked_at(run));
+    noise_estimate_add(&noise, &config, first_position(run), run->scale_check.components, n_looked_at(run));
+    const double noise_var = noise_estimate_variance(&noise, modulation);
+    snprintf(text, 32, noise_var < 1e-6 ? "without noise" : "at %.1f dB", decibels(noise_var));
     return (double)config.input_scale;
 }
 
-/* Whether the modulation is another one than that of the command. */
-static bool warn_of_modulation(const struct scale_check *check, softqam_modulation looks, const char *name)
+/* Of another modulation than that of the command. */
+static void warn_of_modulation(const struct demod_run *run, softqam_modulation looks)
 {
-    const char *expected = modulation_get(check->modulation)->name;
-    const size_t n = check->n_components / 2;
-    double noise_var;
+    const char *expected = modulation_get(run->config.modulation)->name, *name = run->symbols.file.name;
+    const size_t n = n_looked_at(run);
     char noise[32];
-    if (looks == check->modulation)
-        return false;
     if (looks == SOFTQAM_MODULATION_DEFAULT) {
         message_warn(name, "its first %zu symbols do not look like %s, but have more points; --modulation tells which",
                      n, expected);
-        return true;
+        return;
     }
-    const double factor = measure(check, looks, &noise_var);
+    const double factor = measure(run, looks, noise);
     const bool is_scaled = fabs(1 / (factor * factor) - 1) <= warned_energy_error;
     message_warn(name, "its first %zu symbols look like %s %s%s, not %s; use --modulation %s%s", n,
-                 modulation_get(looks)->name, describe_noise(noise_var, noise), is_scaled ? "" : " of another scale",
-                 expected, modulation_get(looks)->option, is_scaled ? "" : " --input-scale auto");
-    return true;
+                 modulation_get(looks)->name, noise, is_scaled ? "" : " of another scale", expected,
+                 modulation_get(looks)->option, is_scaled ? "" : " --input-scale auto");
 }
 
-static void warn_of_energy(const struct scale_check *check, bool is_clear, double expected, const char *name)
+static void warn_of_energy(const struct demod_run *run, bool is_clear, double energy, double expected)
 {
-    const char *modulation = modulation_get(check->modulation)->name;
+    const char *modulation = modulation_get(run->config.modulation)->name;
     char noise[32], look[80] = "";
-    double noise_var;
-    measure(check, check->modulation, &noise_var);
+    measure(run, run->config.modulation, noise);
     if (is_clear)
-        snprintf(look, sizeof look, ": %s %s of another scale", modulation, describe_noise(noise_var, noise));
-    message_warn(name, "mean symbol energy %.4g, where %.4g is expected%s; --input-scale auto would scale it%s%s",
-                 noise_estimate_energy(&check->noise), expected, look, is_clear ? "" : " if it is ",
-                 is_clear ? "" : modulation);
+        snprintf(look, sizeof look, ": %s %s of another scale", modulation, noise);
+    message_warn(run->symbols.file.name,
+                 "mean symbol energy %.4g, where %.4g is expected%s; --input-scale auto would scale it%s%s", energy,
+                 expected, look, is_clear ? "" : " if it is ", is_clear ? "" : modulation);
 }
 
-void scale_check_warn(const struct scale_check *check, const char *name, const struct noise_source *noise)
+void demod_scale_warn(const struct demod_run *run)
 {
-    const double n = (double)check->noise.n_symbols, energy = noise_estimate_energy(&check->noise);
+    const struct scale_check *check = &run->scale_check;
+    const softqam_modulation modulation = run->config.modulation;
+    const softqam_demodulator_config config = scaled_symbols(modulation);
+    const char *name = run->symbols.file.name;
+    struct noise_estimate seen = {0};
     bool is_clear;
-    if (check->noise.n_symbols < MIN_CHECK_SYMBOLS)
+    noise_estimate_add(&seen, &config, first_position(run), check->components, check->n_symbols);
+    const double n = (double)seen.n_symbols, energy = noise_estimate_energy(&seen);
+    if (seen.n_symbols < MIN_CHECK_SYMBOLS)
         return;
     if (energy == 0) {
         message_warn(name, "its first %.0f symbols are all zero", n);
         return;
     }
-    const double given = noise->kind == NOISE_VALUE ? (double)noise->noise_var : 0;
-    const double estimate = noise->kind == NOISE_FILE ? check->noise_var_sum / n
-                                                      : noise_estimate_variance(&check->noise, check->modulation);
-    const double expected =
-        1 + (noise->kind == NOISE_VALUE ? given : fmin(estimate, largest_noise_var(check->modulation)));
-    const softqam_modulation looks = constellation_recognise(check->components, check->n_components / 2,
-                                                             check->position, check->modulation, &is_clear);
-    if (warn_of_modulation(check, looks, name))
-        return;
-    if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
-        warn_of_energy(check, is_clear, expected, name);
-    else if (given > 0 && fmax(estimate / given, given / estimate) > warned_noise_ratio)
+    const bool is_given = run->noise.kind == NOISE_VALUE;
+    const double given = is_given ? (double)run->noise.noise_var : 0;
+    const double estimate =
+        run->noise.kind == NOISE_FILE ? check->noise_var_sum / n : noise_estimate_variance(&seen, modulation);
+    const double expected = 1 + (is_given ? given : fmin(estimate, largest_noise_var(modulation)));
+    const softqam_modulation looks =
+        constellation_recognise(check->components[0], n_looked_at(run), first_position(run), modulation, &is_clear);
+    if (looks != modulation)
+        warn_of_modulation(run, looks);
+    else if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
+        warn_of_energy(run, is_clear, energy, expected);
+    else if (is_given && fmax(estimate / given, given / estimate) > warned_noise_ratio)
         message_warn(name,
                      "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
                      estimate, decibels(estimate), given, decibels(given));

@@ -33,68 +33,72 @@ static bool allocate(struct run *run)
     run->samples = malloc(BLOCK_SYMBOLS * softqam_input_symbol_nbytes(run->options->format));
     if (run->options->bits)
         run->bits = malloc(run->transmitter.modulation->n_bits * (size_t)BLOCK_SYMBOLS);
-    const bool complete = run->samples && (run->bits || !run->options->bits);
-    if (!complete)
-        message_print(NULL, "out of memory");
-    return complete;
-}
-
-/* The paths of what is written: OUTPUT's, and of a recording its metadata's. */
-static bool find_names(struct run *run)
-{
-    const struct gen_options *options = run->options;
-    if (!options->is_sigmf)
-        return true;
-    if (sigmf_name_with_suffix(options->output, SIGMF_DATA_SUFFIX, run->data_path) &&
-        sigmf_name_with_suffix(options->output, SIGMF_META_SUFFIX, run->meta_path))
-        return true;
-    message_print_errno(options->output);
-    return false;
+    return (run->samples && (run->bits || !run->options->bits)) || message_print(NULL, "out of memory");
 }
 
 static bool open_files(struct run *run)
 {
     const struct gen_options *options = run->options;
-    const unsigned how = (options->sync ? OUTPUT_FILE_SYNC : 0U) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
-    return output_file_open(&run->output, options->is_sigmf ? run->data_path : options->output, how) &&
+    const unsigned how = (options->no_sync ? 0U : OUTPUT_FILE_SYNC) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
+    return (!options->is_sigmf || sigmf_name_files(options->output, run->meta_path, run->data_path)) &&
+           output_file_open(&run->output, options->is_sigmf ? run->data_path : options->output, how) &&
            (!options->bits || output_file_open(&run->bits_output, options->bits, how)) &&
            (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, how));
 }
 
-static int check_files(const struct run *run)
+static bool check_files(const struct run *run)
 {
     const char *bits = run->options->bits;
     const bool is_sigmf = run->options->is_sigmf;
     if (bits && (output_file_is_same(&run->output, &run->bits_output) ||
-                 (is_sigmf && output_file_is_same(&run->meta_output, &run->bits_output)))) {
-        message_print("--bits", "'%s' is OUTPUT as well", bits);
-        return EXIT_COMMAND;
-    }
-    if (is_sigmf && output_file_is_same(&run->output, &run->meta_output)) {
-        message_print(run->meta_path, "is %s as well; give OUTPUT another name", run->data_path);
-        return EXIT_COMMAND;
-    }
-    const bool no_terminal =
-        output_file_check_terminal(&run->output) && (!bits || output_file_check_terminal(&run->bits_output));
-    return no_terminal ? EXIT_DONE : EXIT_COMMAND;
+                 (is_sigmf && output_file_is_same(&run->meta_output, &run->bits_output))))
+        return message_print("--bits", "'%s' is OUTPUT as well", bits);
+    if (is_sigmf && output_file_is_same(&run->output, &run->meta_output))
+        return message_print(run->meta_path, "is %s as well; give OUTPUT another name", run->data_path);
+    return output_file_check_terminal(&run->output) && (!bits || output_file_check_terminal(&run->bits_output));
 }
+
+/* No text in it has anything that JSON would escape. */
+static const char metadata[] = "{\n"
+                               "\t\"global\":\t{\n"
+                               "\t\t\"core:datatype\":\t\"%s\",\n"
+                               "\t\t\"core:version\":\t\"1.2.0\",\n"
+                               "\t\t\"core:recorder\":\t\"softqam-gen %s\",\n"
+                               "\t\t\"core:description\":\t\"%" PRIu64 " random %s symbols %s, seed %" PRIu64 "\",\n"
+                               "\t\t\"core:extensions\":\t[{\n"
+                               "\t\t\t\t\"name\":\t\"" SIGMF_EXTENSION "\",\n"
+                               "\t\t\t\t\"version\":\t\"1.0.0\",\n"
+                               "\t\t\t\t\"optional\":\ttrue\n"
+                               "\t\t\t}],\n"
+                               "\t\t\"softqam:modulation\":\t\"%s\",\n"
+                               "\t\t\"softqam:constellation\":\t\"%s, 3GPP TS 38.211 clause 5.1.%u\",\n"
+                               "%s"
+                               "\t\t\"softqam:input_scale\":\t%s\n"
+                               "\t},\n"
+                               "\t\"captures\":\t[{\n"
+                               "\t\t\t\"core:sample_start\":\t0\n"
+                               "\t\t}],\n"
+                               "\t\"annotations\":\t[]\n"
+                               "}\n";
 
 static bool write_metadata(struct run *run)
 {
     const struct gen_options *options = run->options;
-    char description[192], noise[64] = "without noise";
+    const struct modulation *modulation = run->transmitter.modulation;
+    char noise[64] = "without noise", c_init[64] = "", scale[32], text[2048];
     if (!options->is_sigmf)
         return true;
     if (!isinf(options->snr_db))
         snprintf(noise, sizeof noise, "with noise at an Es/N0 of %g dB", options->snr_db);
-    snprintf(description, sizeof description, "%" PRIu64 " random %s symbols %s, seed %" PRIu64, options->n_symbols,
-             run->transmitter.modulation->name, noise, options->seed);
-    const struct sigmf_samples samples = {.description = description,
-                                          .modulation = options->modulation,
-                                          .c_init = options->scrambles ? &options->c_init : NULL,
-                                          .format = options->format,
-                                          .scale = options->scale};
-    return sigmf_samples_write(&run->meta_output, &samples);
+    if (options->scrambles)
+        snprintf(c_init, sizeof c_init, "\t\t\"softqam:c_init\":\t%" PRIu32 ",\n", options->c_init);
+    snprintf(scale, sizeof scale, "%.15g", options->scale);
+    if (strtod(scale, NULL) != options->scale)
+        snprintf(scale, sizeof scale, "%.17g", options->scale);
+    const int n = snprintf(text, sizeof text, metadata, options->datatype, softqam_version(), options->n_symbols,
+                           modulation->name, noise, options->seed, modulation->option, modulation->name,
+                           modulation->clause, c_init, scale);
+    return output_file_write(&run->meta_output, text, (size_t)n) && output_file_finish(&run->meta_output);
 }
 
 /* The metadata take their name last: who sees them sees the data. */
@@ -136,12 +140,9 @@ static int generate_files(const struct gen_options *options)
     struct run run = {.options = options};
     transmitter_init(&run.transmitter, options->modulation, options->seed, options->snr_db, options->format,
                      options->scale);
-    if (options->scrambles)
-        transmitter_scramble(&run.transmitter, options->c_init);
-    int result = allocate(&run) && find_names(&run) && open_files(&run) ? check_files(&run) : EXIT_FAILED;
-    if (result == EXIT_DONE && !generate(&run))
-        result = EXIT_FAILED;
-    const bool done = result == EXIT_DONE;
+    run.transmitter.scrambles = options->scrambles;
+    run.transmitter.c_init = options->c_init;
+    const bool done = allocate(&run) && open_files(&run) && message_of_command(check_files(&run)) && generate(&run);
     if (done && !options->quiet)
         report(&run);
     output_file_end(&run.output, done);
@@ -149,7 +150,7 @@ static int generate_files(const struct gen_options *options)
     output_file_end(&run.meta_output, done);
     free(run.samples);
     free(run.bits);
-    return message_end(result);
+    return message_end(done);
 }
 
 int main(int argc, char *argv[])

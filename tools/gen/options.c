@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <getopt.h>
 #include <math.h>
 
 #include "common/arguments.h"
@@ -68,7 +69,7 @@ static const struct option_row rows[] = {
     {"--bits", "FILE", "the bits that were sent, before scrambling, one byte (0 or 1) each, b0 first", option_take_text,
      TO(bits)},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
-    {"--no-sync", NULL, "do not wait until the files are on the disk", option_take_false, TO(sync)},
+    {"--no-sync", NULL, "do not wait until the files are on the disk", option_take_true, TO(no_sync)},
     {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
@@ -95,56 +96,48 @@ static const struct option_row rows[] = {
 
 const char *gen_help(void) { return option_table_help(rows, 0); }
 
+/* Room for 4 (cs16) and 2 (cs8) where the outermost component of 1024QAM is 31/sqrt(682) = 1.19: at softqam-demod's own
+ * default, where full scale is 1, it would be clipped. */
+static const struct {
+    const char *scale;
+    const char *datatype; /* in SigMF; NULL for none */
+} formats[] = {[SOFTQAM_INPUT_CF32] = {"1", "cf32_le"},
+               [SOFTQAM_INPUT_CS16] = {"1/8192", "ci16_le"},
+               [SOFTQAM_INPUT_CS8] = {"1/64", "ci8"},
+               [SOFTQAM_INPUT_CF16] = {"1", NULL}};
+
 /* A recording's name says nothing of its format; without one it is cf32. */
-static bool choose_format(struct gen_options *options, const char *format)
+static bool choose_format(struct gen_options *options)
 {
+    const char *format = options->format_name;
     options->is_sigmf = sigmf_name_is_explicit(options->output);
     if (!format && options->is_sigmf)
         format = "cf32";
-    if (!format && sigmf_name_unsupported(options->output)) {
-        message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
-        return false;
-    }
+    if (!format && sigmf_name_unsupported(options->output))
+        return message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
     const int chosen = sample_format_choose(FILE_SYMBOLS_OUT, "--output-format", format, options->output);
     if (chosen < 0)
         return false;
     options->format = (softqam_input_format)chosen;
-    if (options->is_sigmf && !sigmf_samples_check(options->format))
-        message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
-    else
-        return true;
-    return false;
-}
-
-/* Room for 4 (cs16) and 2 (cs8) where the outermost component of 1024QAM is 31/sqrt(682) = 1.19: at softqam-demod's own
- * default, where full scale is 1, it would be clipped. */
-static void choose_scale(struct gen_options *options)
-{
-    static const char *const defaults[] = {[SOFTQAM_INPUT_CF32] = "1",
-                                           [SOFTQAM_INPUT_CS16] = "1/8192",
-                                           [SOFTQAM_INPUT_CS8] = "1/64",
-                                           [SOFTQAM_INPUT_CF16] = "1"};
+    options->datatype = formats[chosen].datatype;
+    if (options->is_sigmf && !options->datatype)
+        return message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
     if (!options->scale_text) {
-        options->scale_text = defaults[options->format];
-        arguments_parse_ratio("", options->scale_text, NULL, &options->scale);
+        options->scale_text = formats[chosen].scale;
+        return arguments_parse_ratio("", options->scale_text, NULL, &options->scale);
     }
+    return true;
 }
 
 enum option_result gen_options_parse(int argc, char *const argv[], struct gen_options *options)
 {
-    *options = (struct gen_options){.modulation = SOFTQAM_MODULATION_256QAM,
-                                    .n_symbols = DEFAULT_SYMBOLS,
-                                    .seed = 1,
-                                    .snr_db = (double)INFINITY,
-                                    .sync = true};
+    *options = (struct gen_options){
+        .modulation = SOFTQAM_MODULATION_256QAM, .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY};
     const enum option_result result = option_table_parse(rows, 0, argc, argv, options);
     if (result != OPTIONS_RUN)
         return result;
     if (!arguments_count_operands(argc, 1, "OUTPUT"))
         return OPTIONS_WRONG;
     options->output = argv[optind];
-    if (!choose_format(options, options->format_name))
-        return OPTIONS_WRONG;
-    choose_scale(options);
-    return OPTIONS_RUN;
+    return choose_format(options) ? OPTIONS_RUN : OPTIONS_WRONG;
 }

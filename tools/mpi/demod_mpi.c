@@ -22,41 +22,32 @@
 
 #include "common/file_name.h"
 #include "common/message.h"
-#include "common/output_file.h"
-#include "demod/options.h"
-#include "demod/outputs.h"
-#include "demod/report.h"
 #include "demod/run.h"
 
-/* Bounds the memory that collective writing takes, and the counts of its calls. */
+/* Bounds the memory that collective writing takes, and the counts of its calls: a symbol becomes up to 40 bytes. */
 static const size_t max_block_symbols = 4 << 20;
 
 struct job {
     int rank, n_ranks;
     const struct demod_options *options;
-    struct demod_run run;
-    struct demod_outputs outputs; /* of rank 0 */
+    struct demod_run *run; /* whose outputs rank 0 has */
     char temporary[PATH_MAX];
-    MPI_File file;            /* the temporary file behind data, which all write */
-    MPI_Datatype symbol;      /* what a symbol becomes */
-    MPI_Offset symbol_nbytes; /* of that */
+    MPI_File file; /* the temporary file behind OUTPUT, which all write */
 };
 
-/* Whether all ranks are sound: each gives its exit status, and all get that of the lowest one that failed. That one's
- * message is printed, and from there on no other. */
-static int agree(const struct job *job, int result)
+/* Whether all ranks are sound. If not, all get the exit code of the lowest one that failed, whose message is printed,
+ * and from there on no other. */
+static bool agree(const struct job *job, bool sound)
 {
-    int lowest, mine = result == EXIT_DONE ? job->n_ranks : job->rank;
+    int lowest, mine = sound ? job->n_ranks : job->rank;
     MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (lowest == job->n_ranks)
-        return EXIT_DONE;
+        return true;
     message_release(lowest == job->rank);
     message_hold();
-    MPI_Bcast(&result, 1, MPI_INT, lowest, MPI_COMM_WORLD);
-    return result;
+    MPI_Bcast(&message_failure, 1, MPI_INT, lowest, MPI_COMM_WORLD);
+    return false;
 }
-
-static int agree_all(const struct job *job, bool sound) { return agree(job, sound ? EXIT_DONE : EXIT_FAILED); }
 
 static bool check_mpi(const char *subject, int code)
 {
@@ -65,35 +56,24 @@ static bool check_mpi(const char *subject, int code)
     if (code == MPI_SUCCESS)
         return true;
     MPI_Error_string(code, text, &length);
-    message_print(subject, "%s", text);
-    return false;
+    return message_print(subject, "%s", text);
 }
 
 /* Hosts that do not see the same file must not make one output of it. */
 static bool check_input_is_one(const struct job *job)
 {
-    int64_t mine[2] = {job->run.symbols.n_symbols, -job->run.symbols.n_symbols}, least[2];
+    int64_t mine[2] = {job->run->symbols.n_symbols, -job->run->symbols.n_symbols}, least[2];
     MPI_Allreduce(mine, least, 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    if (least[0] == -least[1])
-        return true;
-    message_print(job->run.symbols.file.name,
-                  "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64, least[0], -least[1]);
-    return false;
+    return least[0] == -least[1] ||
+           message_print(job->run->symbols.file.name,
+                         "is not the same file for all ranks: one has %" PRId64 " symbols, one %" PRId64, least[0],
+                         -least[1]);
 }
 
-static int open_input(struct job *job)
+static bool open_input(struct job *job)
 {
-    struct demod_run *run = &job->run;
-    int result = agree(job, demod_open(run));
-    if (result != EXIT_DONE)
-        return result;
-    job->symbol_nbytes = (MPI_Offset)demod_run_output_bits(run) / 8;
-    MPI_Type_contiguous((int)job->symbol_nbytes, MPI_BYTE, &job->symbol);
-    MPI_Type_commit(&job->symbol);
-    result = agree_all(job, check_input_is_one(job));
-    if (result == EXIT_DONE)
-        result = agree_all(job, demod_run_choose_part(run, (unsigned)job->rank, (unsigned)job->n_ranks));
-    return result;
+    return agree(job, demod_run_open(job->run)) && agree(job, check_input_is_one(job)) &&
+           agree(job, demod_run_choose_part(job->run, (unsigned)job->rank, (unsigned)job->n_ranks));
 }
 
 /* Whether a path is, or may become, a file in which each rank has its offset. Checked before it is opened: a FIFO would
@@ -101,101 +81,59 @@ static int open_input(struct job *job)
 static bool check_is_regular(const char *path)
 {
     struct stat status;
-    if (file_name_descriptor(path, STDOUT_FILENO) < 0 &&
-        (stat(path, &status) || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-        return true;
-    message_print(file_name_shown(path, STDOUT_FILENO),
-                  "not a regular file, so ranks cannot write at their offsets in it");
-    return false;
+    return (file_name_descriptor(path, STDOUT_FILENO) < 0 &&
+            (stat(path, &status) || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) ||
+           message_print(file_name_shown(path, STDOUT_FILENO),
+                         "not a regular file, so ranks cannot write at their offsets in it");
 }
 
-static int open_names(struct job *job)
+/* Rank 0 makes the temporary file, whose path is for all ranks, wherever they were started. */
+static bool make_temporary(struct job *job)
 {
-    return check_is_regular(job->options->output) ? demod_outputs_open(&job->outputs, job->options) : EXIT_FAILED;
+    return check_is_regular(job->options->output) && demod_outputs_open(job->run) &&
+           (realpath(output_file_temporary(&job->run->output), job->temporary) ||
+            message_print_errno(job->run->output.name));
 }
 
-/* The temporary file's path, for all ranks, wherever they were started. */
-static bool find_temporary(const struct job *job, char temporary[PATH_MAX])
+/* All open the temporary file, and remove it when a signal ends them. A rank that does not see it would leave the
+ * others waiting in MPI_File_open(). */
+static bool open_output(struct job *job)
 {
-    if (realpath(output_file_temporary(&job->outputs.data), temporary))
-        return true;
-    message_print_errno(job->outputs.data.name);
-    return false;
-}
-
-/* Whether a rank sees the temporary file: one that does not would leave the others waiting in MPI_File_open(). */
-static bool check_temporary(const struct job *job, const char *temporary)
-{
-    if (!access(temporary, W_OK))
-        return true;
-    message_print(job->options->output, "rank %d cannot write it: %s", job->rank, strerror(errno));
-    return false;
-}
-
-/* Rank 0 makes the temporary file; all open it, and remove it when a signal ends them. */
-static int open_output(struct job *job)
-{
-    char *temporary = job->temporary;
-    int result = agree(job, job->rank > 0 ? EXIT_DONE : open_names(job));
-    if (result == EXIT_DONE)
-        result = agree_all(job, job->rank > 0 || find_temporary(job, temporary));
-    if (result != EXIT_DONE)
-        return result;
-    MPI_Bcast(temporary, sizeof job->temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const char *output = job->options->output;
+    if (!agree(job, job->rank > 0 || make_temporary(job)))
+        return false;
+    MPI_Bcast(job->temporary, sizeof job->temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (job->rank > 0)
-        output_file_remove_on_signal(temporary);
-    result = agree_all(job, check_temporary(job, temporary));
-    if (result != EXIT_DONE)
-        return result;
-    const int code = MPI_File_open(MPI_COMM_WORLD, temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &job->file);
-    result = agree_all(job, check_mpi(job->options->output, code));
-    if (result != EXIT_DONE)
-        job->file = MPI_FILE_NULL; /* which some ranks may have; closing it would take all */
-    return result;
+        output_file_remove_on_signal(job->temporary);
+    if (!agree(job, !access(job->temporary, W_OK) ||
+                        message_print(output, "rank %d cannot write it: %s", job->rank, strerror(errno))))
+        return false;
+    const int code = MPI_File_open(MPI_COMM_WORLD, job->temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &job->file);
+    if (agree(job, check_mpi(output, code)))
+        return true;
+    job->file = MPI_FILE_NULL; /* which some ranks may have; closing it would take all */
+    return false;
 }
 
-/* CUDA devices of this host; 0 without a driver too. */
-static int count_devices(void)
-{
-    int n_devices = 0;
-#ifdef DEMOD_CUDA
-    if (cudaGetDeviceCount(&n_devices) != cudaSuccess)
-        n_devices = 0;
-#endif
-    return n_devices;
-}
-
-/* They are assigned to its ranks round-robin. */
+/* CUDA devices of a host are assigned to its ranks round-robin. */
 static void choose_device(struct job *job)
 {
-    softqam_context_config *config = &job->run.context_config;
+#ifdef DEMOD_CUDA
+    softqam_context_config *config = &job->run->context_config;
     MPI_Comm host;
-    int local_rank;
+    int local_rank, n_devices = 0;
     if (config->device >= 0 || config->n_devices > 0 || config->backend == SOFTQAM_BACKEND_CPU)
         return;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &local_rank);
     MPI_Comm_free(&host);
     /* Asking starts the driver. */
-    if (config->backend == SOFTQAM_BACKEND_AUTO && demod_run_is_small(&job->run))
-        return;
-    const int n_devices = count_devices();
-    if (n_devices > 0)
+    const bool asks = config->backend != SOFTQAM_BACKEND_AUTO || !demod_run_is_small(job->run);
+    if (asks && cudaGetDeviceCount(&n_devices) == cudaSuccess && n_devices > 0)
         config->device = local_rank % n_devices;
-}
-
-static int open_job(struct job *job)
-{
-    int result = open_input(job);
-    if (result == EXIT_DONE)
-        result = open_output(job);
-    if (result != EXIT_DONE)
-        return result;
-    choose_device(job);
-    result = agree(job, demod_run_prepare(&job->run, max_block_symbols));
-    if (result == EXIT_DONE)
-        result = agree_all(job, demod_run_start(&job->run));
-    return result;
+#else
+    (void)job;
+#endif
 }
 
 /* What MPI does not say: the system's cause, which it has when it is asked to write the same again. */
@@ -216,45 +154,44 @@ static bool tell_cause(const struct job *job, const struct block *block, MPI_Off
 /* Writes a block, or takes part with none, after the n symbols that this rank has written. */
 static bool write_block(struct job *job, const struct block *block, uint64_t n_written)
 {
-    const MPI_Offset offset = (MPI_Offset)(job->run.symbols.first_symbol + n_written) * job->symbol_nbytes;
-    const int count = block ? (int)block->n_symbols : 0;
+    const int symbol_nbytes = (int)demod_run_output_bits(job->run) / 8;
+    const MPI_Offset offset = (MPI_Offset)(job->run->symbols.first_symbol + n_written) * symbol_nbytes;
+    const int nbytes = block ? (int)block->out_nbytes : 0;
     MPI_Status status;
     int n_done = 0;
-    const int code = MPI_File_write_at_all(job->file, offset, block ? block->out : NULL, count, job->symbol, &status);
+    const int code = MPI_File_write_at_all(job->file, offset, block ? block->out : NULL, nbytes, MPI_BYTE, &status);
     if (code == MPI_SUCCESS)
-        MPI_Get_count(&status, job->symbol, &n_done);
-    if (code == MPI_SUCCESS && n_done == count)
-        return true;
-    if (!tell_cause(job, block, offset) && check_mpi(job->options->output, code))
-        message_print(job->options->output, "wrote %d of %d symbols", n_done, count);
-    return false;
+        MPI_Get_count(&status, MPI_BYTE, &n_done);
+    return (code == MPI_SUCCESS && n_done == nbytes) ||
+           (!tell_cause(job, block, offset) && check_mpi(job->options->output, code) &&
+            message_print(job->options->output, "wrote %d of %d symbols", n_done / symbol_nbytes,
+                          nbytes / symbol_nbytes));
 }
 
-/* Round by round, until no rank has anything left, or one has failed. All ranks leave in the same round, with whether
- * all are sound; *is_sound says it of this one. */
-static bool write_blocks(struct job *job, bool *is_sound)
+/* Round by round, until no rank has anything left, or one has failed, which its ring then says. All ranks leave in the
+ * same round, with whether all are sound. */
+static bool write_blocks(struct job *job)
 {
-    struct progress progress;
+    struct block_ring *ring = &job->run->ring;
     uint64_t n_mine = 0, n_all = 0;
-    bool sound = true;
-    int64_t n_total = job->run.symbols.n_symbols;
+    int64_t n_total = job->run->symbols.n_symbols;
     MPI_Allreduce(MPI_IN_PLACE, &n_total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    progress_start(&progress, job->rank == 0 && job->options->show_progress, n_total);
+    double due = 0;
     for (;;) {
-        const struct block *block = sound ? demod_run_next(&job->run) : NULL;
-        sound = sound && (block || !block_ring_failed(&job->run.ring));
-        uint64_t state[3] = {!sound, block != NULL, block ? block->n_symbols : 0};
+        const struct block *block = block_ring_wait(ring, STAGE_WRITE);
+        uint64_t state[3] = {!block && ring->failed, block != NULL, block ? block->n_symbols : 0};
         MPI_Allreduce(MPI_IN_PLACE, state, 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-        *is_sound = sound;
         if (state[0] > 0 || state[1] == 0)
             return state[0] == 0;
-        sound = write_block(job, block, n_mine);
-        n_all += state[2];
-        if (block && sound) {
+        if (!write_block(job, block, n_mine)) {
+            block_ring_end(ring, STAGE_WRITE, true);
+        } else if (block) {
             n_mine += block->n_symbols;
-            demod_run_written(&job->run);
+            block_ring_done(ring, STAGE_WRITE);
         }
-        progress_update(&progress, n_all);
+        n_all += state[2];
+        if (job->rank == 0)
+            demod_progress(job->run, n_total, n_all, &due);
     }
 }
 
@@ -266,7 +203,7 @@ static void reduce(const struct job *job, void *value, MPI_Datatype type, MPI_Op
 /* Of all ranks, on rank 0. */
 static void gather_report(struct job *job)
 {
-    struct demod_run *run = &job->run;
+    struct demod_run *run = job->run;
     struct statistics *statistics = &run->statistics;
     uint64_t *const counts[] = {&run->n_demodulated,          &run->verifier.n_checked, &statistics->n_symbols,
                                 &statistics->n_erased,        &statistics->n_saturated, &statistics->noise.n_symbols,
@@ -278,20 +215,6 @@ static void gather_report(struct job *job)
     reduce(job, &run->seconds_in_library, MPI_DOUBLE, MPI_MAX);
 }
 
-/* The file takes its name when all ranks have written and closed it. */
-static int publish(struct job *job)
-{
-    const bool published = job->rank > 0 || demod_outputs_publish(&job->outputs);
-    return agree_all(job, published);
-}
-
-static int close_file(struct job *job)
-{
-    const char *output = job->options->output;
-    const int result = agree_all(job, !job->options->sync || check_mpi(output, MPI_File_sync(job->file)));
-    return result == EXIT_DONE ? agree_all(job, check_mpi(output, MPI_File_close(&job->file))) : result;
-}
-
 /* By rank 0, of the first symbols and of all ranks' counts. */
 static bool warn(struct job *job)
 {
@@ -300,63 +223,61 @@ static bool warn(struct job *job)
         return true;
     message_clear_transient();
     message_release(false);
-    const bool passes = demod_warn(&job->run, job->options->output);
+    const bool passes = demod_warn(job->run);
     message_hold();
     return passes;
 }
 
-static int demodulate(struct job *job)
+/* The file takes its name when all ranks have written and closed it. */
+static bool publish(struct job *job)
 {
-    bool is_sound;
-    const bool all_sound = write_blocks(job, &is_sound);
-    const bool finished = demod_run_finish(&job->run, !all_sound);
-    int result = agree_all(job, all_sound ? finished : is_sound);
-    if (result == EXIT_DONE)
-        result = close_file(job);
-    if (result == EXIT_DONE)
-        result = agree_all(job, warn(job));
-    return result == EXIT_DONE ? publish(job) : result;
+    const char *name = job->options->output;
+    struct output_file *output = &job->run->output;
+    return agree(job, job->options->no_sync || check_mpi(name, MPI_File_sync(job->file))) &&
+           agree(job, check_mpi(name, MPI_File_close(&job->file))) && agree(job, warn(job)) &&
+           agree(job, job->rank > 0 || (output_file_finish(output) && output_file_publish(output)));
 }
 
-static int end_job(struct job *job, int result)
+static bool demodulate(struct job *job)
 {
-    if (job->file != MPI_FILE_NULL)
-        MPI_File_close(&job->file);
-    const bool published = result == EXIT_DONE;
-    if (published) {
-        message_release(false);
-        if (job->rank == 0 && !demod_report(&job->run, &job->outputs.report))
-            result = EXIT_FAILED;
-        if (job->rank == 0 && job->options->stats && !job->options->stats_json)
-            fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
-    }
-    demod_outputs_end(&job->outputs, published);
-    demod_run_close(&job->run);
-    if (job->symbol != MPI_DATATYPE_NULL)
-        MPI_Type_free(&job->symbol);
-    return result;
+    const bool all_sound = write_blocks(job), sound = !job->run->ring.failed;
+    const bool finished = demod_run_finish(job->run, !all_sound);
+    return agree(job, all_sound ? finished : sound) && publish(job);
+}
+
+static bool report(struct job *job)
+{
+    message_release(false);
+    if (job->rank > 0)
+        return true;
+    const bool reported = demod_report(job->run);
+    if (job->options->stats && !job->options->stats_json)
+        fprintf(stderr, "  %-10s %d\n", "ranks", job->n_ranks);
+    return reported;
 }
 
 /* What is wrong with a command waits for all ranks too: mpirun ends the others at the first failure, so that one could
  * end before it has said why. */
-static int run_job(const struct demod_options *options, bool command_is_right)
+static bool run_job(const struct demod_options *options, bool command_is_right)
 {
-    struct job job = {.options = options,
-                      .outputs = {.data = {.fd = -1}, .report = {.fd = -1}},
-                      .file = MPI_FILE_NULL,
-                      .symbol = MPI_DATATYPE_NULL};
+    static struct demod_run run; /* too large for the smallest stacks */
+    struct job job = {.options = options, .run = &run, .file = MPI_FILE_NULL};
+    run.options = options;
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
-    int result = agree(&job, command_is_right ? EXIT_DONE : EXIT_COMMAND);
-    if (result != EXIT_DONE)
-        return result;
-    demod_run_init(&job.run, options);
-    result = open_job(&job);
-    if (result == EXIT_DONE)
-        result = demodulate(&job);
+    if (!agree(&job, message_of_command(command_is_right)))
+        return false;
+    bool published = open_input(&job) && open_output(&job);
+    if (published)
+        choose_device(&job);
+    published = published && agree(&job, demod_run_start(&run, max_block_symbols)) && demodulate(&job);
     if (job.rank == 0)
         message_clear_transient();
-    return end_job(&job, result);
+    if (job.file != MPI_FILE_NULL)
+        MPI_File_close(&job.file);
+    const bool reported = published && report(&job);
+    demod_run_close(&run, published);
+    return reported;
 }
 
 /* Without MPI: whether this process answers --help and --version for all. */
@@ -371,32 +292,24 @@ static bool is_first_process(void)
     return true;
 }
 
-static int start_mpi(int *argc, char ***argv, const struct demod_options *options, bool command_is_right)
-{
-    int provided, result = EXIT_FAILED;
-    /* Only this thread calls MPI; others read and demodulate. */
-    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-    if (provided >= MPI_THREAD_FUNNELED) {
-        result = run_job(options, command_is_right);
-    } else {
-        message_release(false);
-        message_print(NULL, "this MPI does not work beside threads");
-    }
-    MPI_Finalize();
-    return message_end(result);
-}
-
 int main(int argc, char *argv[])
 {
     struct demod_options options;
+    int provided;
     message_start("softqam-demod-mpi");
     message_hold();
     const enum option_result action = demod_options_parse(argc, argv, true, &options);
-    if (action == OPTIONS_RUN || action == OPTIONS_WRONG)
-        return start_mpi(&argc, &argv, &options, action == OPTIONS_RUN);
-    message_release(false);
-    if (!is_first_process())
-        return EXIT_DONE;
-    return option_table_answer(action, demod_help(true));
+    if (action == OPTIONS_HELP || action == OPTIONS_VERSION) {
+        message_release(false);
+        return is_first_process() ? option_table_answer(action, demod_help(true)) : EXIT_DONE;
+    }
+    /* Only this thread calls MPI; others read and demodulate. */
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    if (provided < MPI_THREAD_FUNNELED)
+        message_release(false);
+    const bool done = provided < MPI_THREAD_FUNNELED ? message_print(NULL, "this MPI does not work beside threads")
+                                                     : run_job(&options, action == OPTIONS_RUN);
+    MPI_Finalize();
+    return message_end(done);
 }
