@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The references for LLRs themselves: the constellations against the formulas of TS 38.211, the bound's derivation on
- * every row, the search of an axis against that of all points, outliers, log-MAP's limits, and binary16. */
+ * every row, the search of an axis against that of all points, outliers, and binary16. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "max_log.h"
 
-enum { STREAM_PLAIN = 1, STREAM_OUTLIERS, STREAM_LOG_MAP };
+enum { STREAM_PLAIN = 1, STREAM_OUTLIERS };
 
 /* Bit b of a symbol whose bits are the number's, b0 highest: 1 - 2 b. */
 static double signed_bit(const nr_constellation *c, int bits, int b)
@@ -205,26 +205,6 @@ HARNESS_TEST(test_outliers)
         max_log_metrics_of_points(c, symbol, 0, whole);
         for (int b = (int)axis; b < c->n_bits; b += 2)
             assert_true(beside[b] == alone[b] && fabs(whole[b] - alone[b]) < 1e-12);
-    }
-}
-
-/* log-MAP differs from max-log by less than the log of the number of points on a side, with little noise by nothing. */
-HARNESS_TEST(test_log_map)
-{
-    harness_random random = harness_random_stream(STREAM_LOG_MAP);
-    for (size_t n = 0; n < 60 * NR_CONSTELLATIONS; n++) {
-        static const float noise_vars[] = {10, 0.1F, 1e-6F};
-        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
-        float noise_var = noise_vars[n / NR_CONSTELLATIONS % 3], symbol[2];
-        double exact[NR_MAX_BITS];
-        max_log_llr llrs[NR_MAX_BITS];
-        fill_near(&random, symbol);
-        max_log_llrs(c, symbol, nr_noise_var(noise_var), 1, n, llrs);
-        log_map_llrs(c, symbol, (double)noise_var, n, exact);
-        for (int b = 0; b < c->n_bits; b++) {
-            double most = noise_var < 1e-5F ? log(2.0) : (c->n_bits - 1) * log(2.0);
-            assert_true(fabs(exact[b] - llrs[b].value) <= most + 1e-9);
-        }
     }
 }
 
