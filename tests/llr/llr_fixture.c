@@ -71,6 +71,33 @@ double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
     return (double)llr;
 }
 
+llr_library llr_calls = {"", harness_demodulate_segments, harness_alloc, free, false};
+
+void llr_open_buffer(harness_buffer *self, size_t max_nbytes)
+{
+    if (llr_calls.alloc == harness_alloc) {
+        harness_buffer_open(self, max_nbytes);
+        return;
+    }
+    const size_t unit = sizeof(float), nbytes = (max_nbytes + HARNESS_MAX_GAP) / unit * unit + unit;
+    *self = (harness_buffer){.room = llr_calls.alloc(nbytes), .room_nbytes = nbytes};
+}
+
+void llr_close_buffer(harness_buffer *self)
+{
+    if (llr_calls.alloc == harness_alloc)
+        harness_buffer_close(self);
+    else
+        llr_calls.release(self->room);
+}
+
+void llr_place_buffer(harness_buffer *self, harness_random *random, size_t nbytes, size_t value_nbytes)
+{
+    const size_t unit = llr_calls.is_aligned ? value_nbytes : 1;
+    const size_t gap = harness_random_below(random, HARNESS_MAX_GAP / unit + 1) * unit;
+    (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(self, nbytes, gap);
+}
+
 llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols)
 {
     static const char *const variants[LLR_MAX_CONTEXTS] = {"portable", "avx2", "avx512", "neon"};

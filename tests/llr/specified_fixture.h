@@ -21,6 +21,7 @@ enum {
     STREAM_POSITIONS,
     STREAM_TILES,
     STREAM_LENGTHS,
+    STREAM_BORDERS,
 };
 
 /* The loops' tile and their largest step, in symbols. */

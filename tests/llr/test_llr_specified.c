@@ -162,6 +162,37 @@ TEST(test_weights_of_all_sizes)
     }
 }
 
+/* LLRs of so many steps or nats, where loops and kernels take another way, with noise of all sizes. */
+static void fill_borders(harness_random *random, float scale, llr_input *in)
+{
+    static const float borders[] = {0.5F,      126.5F,  127.5F,  128.5F,    32767.5F, 0x1p22F,
+                                    0x1.8p23F, 0x1p24F, 0x1p30F, 0x1.8p53F, 0x1p54F,  0x1p61F};
+    static const float others[] = {0, -0.0F, 0x1p-63F, 0x0.ffffffp-63F, 3e38F, -3e38F, INFINITY, NAN};
+    for (size_t i = 0; i < 2 * in->n_symbols; i++) {
+        const float noise =
+            ldexpf(1 + (float)harness_random_below(random, 8) / 8, (int)harness_random_below(random, 144) - 102);
+        in->noise_var[i / 2] = i % 2 ? in->noise_var[i / 2] : noise;
+        const float value = borders[harness_random_below(random, HARNESS_COUNT(borders))] * in->noise_var[i / 2] /
+                            (harness_random_below(random, 2) ? scale : 1);
+        in->symbols[i] = value * (1 + ((float)harness_random_below(random, 17) - 8) * 0x1p-22F);
+        if (harness_random_below(random, 8) == 0)
+            in->symbols[i] = others[harness_random_below(random, HARNESS_COUNT(others))];
+        else if (harness_random_below(random, 2))
+            in->symbols[i] = -in->symbols[i];
+    }
+}
+
+TEST(test_borders)
+{
+    harness_random random = harness_random_stream(STREAM_BORDERS);
+    SCOPED(llr_close_input) llr_input in = llr_open_input(harness_symbol_count(20011));
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        const specified_settings of = specified_plain_settings(harness_llr_formats[k], SOFTQAM_NOISE_FORM_N0);
+        fill_borders(&random, of.scale, &in);
+        specified_check_settings(*state, "borders", &of, &in);
+    }
+}
+
 /* s8: products so near to a half of a step that binary32 rounds them to it; rounded twice, half of them go wrong. With
  * small weights, with usual ones, and with any, since a tile's largest one decides how it is done. */
 TEST(test_ties)
