@@ -2,9 +2,6 @@
 #include "llr_fixture.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "half.h"
 
 llr_input llr_open_input(size_t n_symbols)
 {
@@ -47,28 +44,6 @@ const nr_constellation *llr_constellation(softqam_modulation modulation)
         break;
     }
     return &nr_256qam;
-}
-
-double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
-{
-    uint16_t half;
-    float llr;
-    switch (format) {
-    case SOFTQAM_OUTPUT_U8:
-        return out[i];
-    case SOFTQAM_OUTPUT_S8:
-        return (int8_t)out[i];
-    case SOFTQAM_OUTPUT_S16:
-        memcpy(&half, out + i * sizeof half, sizeof half);
-        return (int16_t)half;
-    case SOFTQAM_OUTPUT_F16:
-        memcpy(&half, out + i * sizeof half, sizeof half);
-        return half_to_double(half);
-    case SOFTQAM_OUTPUT_F32:
-        break;
-    }
-    memcpy(&llr, out + i * sizeof llr, sizeof llr);
-    return (double)llr;
 }
 
 llr_library llr_calls = {"", harness_demodulate_segments, harness_alloc, free, false};

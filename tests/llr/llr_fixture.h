@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of LLRs share: inputs of symbols with a noise variance for each, an LLR of any format as a number,
- * contexts of all variants, and how segments are demodulated. */
+/* What the tests of LLRs share: inputs of symbols with a noise variance for each, contexts of all
+ * variants, and how segments are demodulated. */
 #ifndef SOFTQAM_TESTS_LLR_FIXTURE_H
 #define SOFTQAM_TESTS_LLR_FIXTURE_H
 
@@ -19,9 +19,6 @@ llr_input llr_open_mixture(uint32_t stream, harness_noise noise, size_t n_symbol
 void llr_close_input(llr_input *self);
 
 const nr_constellation *llr_constellation(softqam_modulation modulation);
-
-/* LLR i, counted in values. */
-double llr_at(softqam_output_format format, const uint8_t *out, size_t i);
 
 /* Contexts of all that is to be compared: on the CPU every variant of the loops that runs here, unless
  * SOFTQAM_CPU_VARIANT says which; else the backend under test, in chunks of so many symbols, 0 for its default. */

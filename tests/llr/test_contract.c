@@ -208,28 +208,6 @@ HARNESS_TEST(test_published)
         assert_true(fabs((double)llrs[b] - expected[b / 2]) < 5e-7);
 }
 
-/* Without noise in the symbol the signs are the transmitted bits, as long as the smallest LLR, 4 alpha^2 / N0, does not
- * round to 0: of 256QAM it is 2.35 nats, 14 steps of s8, at the first of these noise variances. */
-HARNESS_TEST(test_points_have_their_bits)
-{
-    static const float noise_vars[] = {0.01F, 1e-3F, 1e-6F, 1e-38F, 1e-45F};
-    const nr_constellation *c = &nr_256qam;
-    const int n_labels = 1 << c->axis_bits;
-    for (int k = 0; k < n_labels * n_labels * (int)HARNESS_COUNT(noise_vars); k++) {
-        const int labels[2] = {k / n_labels % n_labels, k % n_labels};
-        const float symbol[2] = {(float)nr_coordinate(c, labels[0]), (float)nr_coordinate(c, labels[1])};
-        const nr_noise noise = nr_noise_var(noise_vars[k / n_labels / n_labels]);
-        float f32[NR_MAX_BITS];
-        int8_t s8[NR_MAX_BITS];
-        contract_f32(c, symbol, noise, 0, 0, f32);
-        contract_s8(c, symbol, noise, 0, 0, 6, 127, s8);
-        for (int b = 0; b < c->n_bits; b++) {
-            const bool bit = labels[b % 2] >> (c->axis_bits - 1 - b / 2) & 1;
-            assert_true(bit ? f32[b] < 0 && s8[b] < 0 : f32[b] > 0 && s8[b] > 0);
-        }
-    }
-}
-
 /* b0 is odd in I and all other bits even, likewise b1 in Q; I and Q exchanged exchange their bits; twice the noise
  * variance is half the LLR, as long as no exponent runs out and no limit of N0 is passed. */
 HARNESS_TEST(test_symmetries)
