@@ -125,7 +125,10 @@ static void check_call(codeword_memory *self, const codeword_call *call)
     softqam_segment segment;
     lay_out(self, call, &segment);
     const size_t looked_at = n_values_of(call, &segment) * slot->value_nbytes + DEVICE_MARGIN;
-    const size_t at = device_slot_check(slot, &segment, false, looked_at);
+    const softqam_segment copy = device_slot_expect(slot, &segment, looked_at);
+    if (softqam_cuda_demodulate_segments(slot->cuda, &copy, 1, 0) != SOFTQAM_OK)
+        fail_msg("softqam_cuda_demodulate_segments: %s", softqam_error_message());
+    const size_t at = device_slot_compare(slot);
     if (at == looked_at)
         return;
     fail_msg("%s to %s, modulation %d, %zu symbols, %u layers, stride %zu, planes %zu, %u code blocks, descramble %u: "
