@@ -26,24 +26,14 @@ void llr_close_input(llr_input *self)
 
 const nr_constellation *llr_constellation(softqam_modulation modulation)
 {
-    switch (modulation) {
-    case SOFTQAM_MODULATION_BPSK:
-        return &nr_bpsk;
-    case SOFTQAM_MODULATION_PI2_BPSK:
-        return &nr_pi_2_bpsk;
-    case SOFTQAM_MODULATION_QPSK:
-        return &nr_qpsk;
-    case SOFTQAM_MODULATION_16QAM:
-        return &nr_16qam;
-    case SOFTQAM_MODULATION_64QAM:
-        return &nr_64qam;
-    case SOFTQAM_MODULATION_1024QAM:
-        return &nr_1024qam;
-    case SOFTQAM_MODULATION_DEFAULT:
-    case SOFTQAM_MODULATION_256QAM:
-        break;
-    }
-    return &nr_256qam;
+    static const nr_constellation *const all[] = {
+        [SOFTQAM_MODULATION_DEFAULT] = &nr_256qam,     [SOFTQAM_MODULATION_BPSK] = &nr_bpsk,
+        [SOFTQAM_MODULATION_PI2_BPSK] = &nr_pi_2_bpsk, [SOFTQAM_MODULATION_QPSK] = &nr_qpsk,
+        [SOFTQAM_MODULATION_16QAM] = &nr_16qam,        [SOFTQAM_MODULATION_64QAM] = &nr_64qam,
+        [SOFTQAM_MODULATION_256QAM] = &nr_256qam,      [SOFTQAM_MODULATION_1024QAM] = &nr_1024qam,
+    };
+    _Static_assert(HARNESS_COUNT(all) == 1 + HARNESS_N_MODULATIONS, "each");
+    return all[modulation];
 }
 
 llr_library llr_calls = {"", harness_demodulate_segments, harness_alloc, free, false};

@@ -11,25 +11,18 @@
 #include "contract.h"
 #include "specified_fixture.h"
 
-TEST(test_usual_values)
+/* Usual values alone, and all sets of symbols and any bits as noise next to each other. */
+TEST(test_values)
 {
     harness_random random = harness_random_stream(STREAM_USUAL);
-    SCOPED(llr_close_input) llr_input in = llr_open_input(harness_symbol_count(20011));
-    for (size_t k = 0; k < specified_n_settings; k++) {
-        const specified_settings of = specified_settings_at(k);
-        specified_fill_usual(&random, of.form, &in);
-        specified_check_settings(*state, "usual values", &of, &in);
-    }
-}
-
-/* All sets of symbols and any bits as noise, next to each other. */
-TEST(test_mixture)
-{
+    SCOPED(llr_close_input) llr_input usual = llr_open_input(harness_symbol_count(20011));
     SCOPED(llr_close_input)
-    llr_input in = llr_open_mixture(STREAM_MIXTURE, HARNESS_NOISE_ANY, harness_symbol_count(30011));
+    llr_input mixture = llr_open_mixture(STREAM_MIXTURE, HARNESS_NOISE_ANY, harness_symbol_count(30011));
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
-        specified_check_settings(*state, "mixture", &of, &in);
+        specified_fill_usual(&random, of.form, &usual);
+        specified_check_settings(*state, "usual values", &of, &usual);
+        specified_check_settings(*state, "mixture", &of, &mixture);
     }
 }
 
@@ -223,11 +216,4 @@ TEST(test_ties)
     for (size_t i = 0; i < in.n_symbols; i++)
         in.noise_var[i] = 1 / in.noise_var[i];
     specified_check_settings(*state, "ties", &of, &in);
-}
-
-TEST(test_which_variants)
-{
-    const llr_contexts *self = *state;
-    for (size_t k = 0; k < self->n; k++)
-        print_message("compared: %s\n", self->names[k]);
 }
