@@ -32,7 +32,6 @@ sanitize() {
 sanitize_parts() {
     sanitize "$1" test_llr_segments test_combinations
     sanitize "$1" test_llr_segments test_cuts
-    sanitize "$1" test_llr_calls test_noise_per_call
     sanitize "$1" test_llr_calls test_input_formats
 }
 

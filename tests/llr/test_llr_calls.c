@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How a call is made must not show in a byte, in any output format: noise variances given once or for each symbol,
- * lengths, alignments, splits, threads, chunks, kinds of memory, input formats. On the backend that
- * SOFTQAM_TEST_BACKEND names; api/test_load.c has several callers. What is expected is what one plain call gives:
- * test_demodulate_symbols.c and test_llr_specified.c prove that one, test_llr_segments.c tests segments. */
-#include <math.h>
+/* How a call is made must not show in a byte, in any output format: lengths, alignments, threads, chunks, kinds of
+ * memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names; api/test_load.c has several callers. What is
+ * expected is what one plain call gives: test_demodulate_symbols.c and test_llr_specified.c prove that one, noise
+ * values of a call too, test_llr_segments.c tests segments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,27 +78,6 @@ static bool gives_expected(const softqam_demodulator *demodulator, softqam_outpu
     return softqam_demodulate(demodulator, symbols, format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var, n, out) ==
                SOFTQAM_OK &&
            harness_outputs_equal(harness_output_names[format], format, all->symbols + 2 * first, expected, out, n);
-}
-
-/* One noise variance for the call gives what the same one for every symbol gives. */
-HARNESS_TEST(test_noise_per_call)
-{
-    static const float noise_vars[] = {0.01F, 0.3F, 7e-4F, 5, 1e-38F, 1e-45F, 3e38F, 0, -1, NAN, INFINITY};
-    const size_t n = 30011;
-    const sample *all = shared_sample();
-    scoped_memory float *constant = harness_alloc(n * sizeof(float));
-    for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
-        for (size_t k = 0; k < n; k++)
-            constant[k] = noise_vars[i];
-        for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
-            harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
-            scoped_memory uint8_t *expected = harness_answer(&setup, all->symbols, constant, n);
-            setup.demodulator.noise = SOFTQAM_NOISE_PER_CALL;
-            scoped_memory uint8_t *got = harness_answer(&setup, all->symbols, &noise_vars[i], n);
-            assert_true(harness_outputs_equal("noise per call", setup.demodulator.output_format, all->symbols, expected,
-                                              got, n));
-        }
-    }
 }
 
 /* Bytes of symbols, noise variances, a multiple of 4, and output from the guard page before, or at_end from the one
