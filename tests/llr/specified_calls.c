@@ -30,10 +30,9 @@ static tiles open_tiles(const llr_contexts *on, harness_random *random, size_t k
 {
     const specified_settings of = specified_plain_settings(harness_llr_formats[k / 2],
                                                            k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
-    const harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_SYMBOL);
     const size_t nbytes = harness_output_nbytes(of.format, 1);
     tiles self = {
-        .all = specified_open(on, &setup, &of),
+        .all = specified_open(on, &of, SOFTQAM_NOISE_PER_SYMBOL),
         .components = special_components(),
         .noise = special_noise(of.scale),
         .in = llr_open_input(n_symbols),

@@ -49,8 +49,7 @@ TEST(test_special_noise_per_call)
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
         const special_values noise = special_noise(of.scale);
-        const harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
-        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &setup, &of);
+        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &of, SOFTQAM_NOISE_PER_CALL);
         scoped_memory uint8_t *expected = harness_alloc(in.n_symbols * all.nbytes),
                               *got = harness_alloc(in.n_symbols * all.nbytes);
         for (size_t i = 0; i < noise.n; i++) {
@@ -101,18 +100,17 @@ TEST(test_input_scales)
     scoped_memory uint8_t *got = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     in.noise_var[0] = 0.25F;
     for (size_t k = 0; k < HARNESS_COUNT(scales) * HARNESS_N_LLR_FORMATS; k++) {
-        const specified_settings of =
+        specified_settings of =
             specified_plain_settings(harness_llr_formats[k % HARNESS_N_LLR_FORMATS], SOFTQAM_NOISE_FORM_N0);
         const float scale = scales[k / HARNESS_N_LLR_FORMATS];
         harness_widen(SOFTQAM_INPUT_CF32, scale, in.symbols, n, values);
         specify(&of, values, in.noise_var, 0, n, expected);
-        harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
-        setup.demodulator.input_scale = scale;
-        specified_demodulators all = specified_open(*state, &setup, &of);
+        of.input_scale = scale;
+        specified_demodulators all = specified_open(*state, &of, SOFTQAM_NOISE_PER_CALL);
         specified_check(&all, "the demodulator's input scale", in.symbols, in.noise_var, 0, n, expected, got);
         specified_close(&all);
-        setup.demodulator.input_scale = 0;
-        all = specified_open(*state, &setup, &of);
+        of.input_scale = 0;
+        all = specified_open(*state, &of, SOFTQAM_NOISE_PER_CALL);
         for (size_t c = 0; c < all.n; c++) {
             softqam_segment segment = harness_segment(in.symbols, in.noise_var, 0, n, got);
             segment.input_scale = scale;
@@ -141,8 +139,7 @@ TEST(test_weights_of_all_sizes)
                                                          k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
         of.sign = k % 3 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
         const softqam_noise noise_of = (softqam_noise)(k / 2 % 2);
-        const harness_setup setup = specified_setup(&of, noise_of);
-        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &setup, &of);
+        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &of, noise_of);
         for (int size = LEAST; size <= MOST; size += step) {
             const float weight = exp2f((float)size / PER_OCTAVE);
             for (size_t i = 0; i < STEP; i++)
