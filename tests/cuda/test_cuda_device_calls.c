@@ -160,49 +160,46 @@ HARNESS_TEST(test_current_device)
     print_message("device %d of %d\n", n_devices - 1, n_devices);
 }
 
-static void assert_segment_refused(softqam_demodulator *demodulator, softqam_segment segment, const char *what)
-{
-    softqam_segment segments[2] = {{0}, segment};
-    softqam_status status = softqam_cuda_demodulate_segments(demodulator, segments, 2, 0);
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
-        fail_msg("%s: %s", what, softqam_status_string(status));
-    assert_true(strlen(softqam_error_message()) > 0);
-}
-
 HARNESS_TEST(test_misuse_of_segments)
 {
-    const size_t n = 100;
+    enum { N = 100 };
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     scoped_demodulator *cuda = harness_create(&setup);
-    uint8_t *d_memory;
-    CUDA(cudaMalloc((void **)&d_memory, 64 * n));
-    CUDA(cudaMemset(d_memory, 0, 64 * n));
-    float *d_noise_var = (float *)(void *)(d_memory + 32 * n);
-    const softqam_segment good = {.n_symbols = n,
-                                  .layers = {{.symbols = d_memory, .noise_var = d_noise_var}},
-                                  .noise_stride = 1,
-                                  .out = d_memory + 48 * n};
-    softqam_segment bad = good;
-    bad.layers[0].noise_var = NULL;
-    assert_segment_refused(cuda, bad, "no noise variance");
-    bad.layers[0].noise_var = (const float *)(void *)(d_memory + 32 * n + 2);
-    assert_segment_refused(cuda, bad, "misaligned noise variances");
-    bad = good;
-    bad.layers[0].symbols = d_memory + 4;
-    assert_segment_refused(cuda, bad, "misaligned symbols");
-    bad.layers[0].symbols_q = d_memory + 8 * n + 2;
-    assert_segment_refused(cuda, bad, "a misaligned plane");
-    bad = good;
-    bad.out = d_memory + 8 * n - 8;
-    assert_segment_refused(cuda, bad, "output over the symbols");
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(softqam_cuda_demodulate_segments(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, &good, 1, 0), SOFTQAM_OK);
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     scoped_demodulator *cpu = harness_create(&setup);
-    assert_int_equal(softqam_cuda_demodulate_segments(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    uint8_t *memory, *noise, *out;
+    CUDA(cudaMalloc((void **)&memory, 64 * N));
+    CUDA(cudaMemset(memory, 0, 64 * N));
+    noise = memory + 32 * N;
+    out = memory + 48 * N;
+    const struct {
+        const char *what;
+        softqam_status status;
+        const softqam_demodulator *demodulator;
+        const uint8_t *symbols, *symbols_q, *noise_var;
+        uint8_t *out;
+    } rows[] = {
+        {"no noise variance", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, NULL, out},
+        {"misaligned noise variances", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, noise + 2, out},
+        {"misaligned symbols", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory + 4, NULL, noise, out},
+        {"a misaligned plane", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory + 4, memory + 8 * N + 2, noise, out},
+        {"output over the symbols", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, noise, memory + 8 * N - 8},
+        {"no demodulator", SOFTQAM_ERROR_INVALID_ARGUMENT, NULL, memory, NULL, noise, out},
+        {"the CPU's", SOFTQAM_ERROR_BACKEND_UNAVAILABLE, cpu, memory, NULL, noise, out},
+        {"nothing wrong", SOFTQAM_OK, cuda, memory, NULL, noise, out},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_segment segments[2] = {
+            {0}, harness_segment(rows[k].symbols, (const float *)(const void *)rows[k].noise_var, 1, N, rows[k].out)};
+        segments[1].layers[0].symbols_q = rows[k].symbols_q;
+        const softqam_status status = softqam_cuda_demodulate_segments(rows[k].demodulator, segments, 2, 0);
+        if (status != rows[k].status)
+            fail_msg("%s: %s", rows[k].what, softqam_status_string(status));
+        assert_true(status == SOFTQAM_OK || strlen(softqam_error_message()) > 0);
+    }
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
     CUDA(cudaDeviceSynchronize());
-    CUDA(cudaFree(d_memory));
+    CUDA(cudaFree(memory));
 }
