@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "half.h"
 
@@ -97,21 +98,30 @@ static void symbol_metrics(const nr_constellation *constellation, const float sy
     }
 }
 
-/* Step 5, the product. */
-void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
-                  uint32_t flipped, float llrs[])
+/* Of each bit t, and w with the sign that it gives; all 0 of an erasure. */
+static void factors(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                    uint32_t flipped, float scale, float metrics[NR_MAX_BITS], float weights[NR_MAX_BITS])
 {
-    for (int b = 0; b < constellation->n_bits; b++)
-        llrs[b] = 0;
+    memset(metrics, 0, NR_MAX_BITS * sizeof *metrics);
+    memset(weights, 0, NR_MAX_BITS * sizeof *weights);
     float divided[2];
     divide_by_gain(symbol, noise, divided);
     if (is_erasure(divided, noise))
         return;
-    const float weight = weight_of(noise, 1);
-    float metrics[NR_MAX_BITS] = {0};
+    const float weight = weight_of(noise, scale);
     symbol_metrics(constellation, divided, position, metrics);
     for (int b = 0; b < constellation->n_bits; b++)
-        llrs[b] = limit_float(metrics[b] * (flipped >> b & 1 ? -weight : weight), FLT_MAX);
+        weights[b] = flipped >> b & 1 ? -weight : weight;
+}
+
+/* Step 5, the product. */
+void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                  uint32_t flipped, float llrs[])
+{
+    float metrics[NR_MAX_BITS], weights[NR_MAX_BITS];
+    factors(constellation, symbol, noise, position, flipped, 1, metrics, weights);
+    for (int b = 0; b < constellation->n_bits; b++)
+        llrs[b] = limit_float(metrics[b] * weights[b], FLT_MAX);
 }
 
 void contract_f16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
@@ -132,36 +142,20 @@ static int product_to_steps(float metric, float weight, int limit)
     return (int)limit_float(fmaf(metric, weight, magic) - magic, largest);
 }
 
-static void to_steps(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
-                     uint32_t flipped, float scale, int limit, int steps[])
+void contract_s16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
+                  uint32_t flipped, float scale, int limit, int16_t llrs[])
 {
+    float metrics[NR_MAX_BITS], weights[NR_MAX_BITS];
+    factors(constellation, symbol, noise, position, flipped, scale, metrics, weights);
     for (int b = 0; b < constellation->n_bits; b++)
-        steps[b] = 0;
-    float divided[2];
-    divide_by_gain(symbol, noise, divided);
-    if (is_erasure(divided, noise))
-        return;
-    const float weight = weight_of(noise, scale);
-    float metrics[NR_MAX_BITS] = {0};
-    symbol_metrics(constellation, divided, position, metrics);
-    for (int b = 0; b < constellation->n_bits; b++)
-        steps[b] = product_to_steps(metrics[b], flipped >> b & 1 ? -weight : weight, limit);
+        llrs[b] = (int16_t)product_to_steps(metrics[b], weights[b], limit);
 }
 
 void contract_s8(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                  uint32_t flipped, float scale, int limit, int8_t llrs[])
 {
-    int steps[NR_MAX_BITS];
-    to_steps(constellation, symbol, noise, position, flipped, scale, limit, steps);
+    int16_t steps[NR_MAX_BITS];
+    contract_s16(constellation, symbol, noise, position, flipped, scale, limit, steps);
     for (int b = 0; b < constellation->n_bits; b++)
         llrs[b] = (int8_t)steps[b];
-}
-
-void contract_s16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
-                  uint32_t flipped, float scale, int limit, int16_t llrs[])
-{
-    int steps[NR_MAX_BITS];
-    to_steps(constellation, symbol, noise, position, flipped, scale, limit, steps);
-    for (int b = 0; b < constellation->n_bits; b++)
-        llrs[b] = (int16_t)steps[b];
 }

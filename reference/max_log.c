@@ -228,20 +228,3 @@ void max_log_llrs(const nr_constellation *constellation, const float symbol[2], 
 }
 
 int max_log_to_s8(double llr, int limit) { return (int)fmin(fmax(rint(llr), -limit), limit); }
-
-void log_map_llrs(const nr_constellation *constellation, const float symbol[2], double noise_var, uint64_t position,
-                  double llrs[])
-{
-    exact_sum distances[NR_MAX_POINTS] = {{0, 0}};
-    measure_points(constellation, symbol, position, distances);
-    for (int b = 0; b < constellation->n_bits; b++) {
-        /* Each sum is relative to its largest term, so that none but negligible terms underflow. */
-        const exact_sum best[2] = {least(constellation, distances, b, 0), least(constellation, distances, b, 1)};
-        double sums[2] = {0, 0};
-        for (int point = 0; point < 1 << constellation->n_bits; point++) {
-            const int value = point >> (constellation->n_bits - 1 - b) & 1;
-            sums[value] += exp(difference(best[value], distances[point]) / noise_var);
-        }
-        llrs[b] = difference(best[1], best[0]) / noise_var + log(sums[0] / sums[1]);
-    }
-}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the LLRs of a symbol are: max-log in double, as brute force over the points of the constellation has it, with
- * the interval in which binary32 must come out; and the exact log-MAP LLRs that max-log approximates. README.md beside
- * this derives the interval.
+ * the interval in which binary32 must come out. README.md beside this derives the interval.
  *
  * Positive means bit 0. LLRs are natural logarithms (nats) times the scale. All functions may be called from any
  * thread. */
@@ -65,9 +64,5 @@ max_log_line max_log_line_at(const nr_constellation *constellation, int row, int
 
 /* An LLR, scaled, as int8: to the nearest, ties to even, then limited. */
 int max_log_to_s8(double llr, int limit);
-
-/* The exact LLRs, log of the ratio of the sums of exp(-|r - x|^2 / N0), for finite symbols and positive N0. */
-void log_map_llrs(const nr_constellation *constellation, const float symbol[2], double noise_var, uint64_t position,
-                  double llrs[]);
 
 #endif

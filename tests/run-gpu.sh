@@ -32,7 +32,6 @@ sanitize() {
 sanitize_parts() {
     sanitize "$1" test_llr_segments test_combinations
     sanitize "$1" test_llr_segments test_cuts
-    sanitize "$1" test_llr_calls test_noise_per_call
     sanitize "$1" test_llr_calls test_input_formats
 }
 
@@ -54,9 +53,9 @@ run_step() {
         sanitize "$1" test_demodulate_symbols test_symbol_sets
         sanitize_parts "$1"
         sanitize "$1" test_gains
-        sanitize "$1" test_cuda_soft_buffers
+        sanitize "$1" test_cuda_soft_buffers test_random
         sanitize "$1" test_cuda_device_calls test_misuse
-        sanitize "$1" test_cuda_device_segments test_arguments
+        sanitize "$1" test_cuda_device_segments test_cuts
         sanitize "$1" test_cuda_device_codewords test_halves
         sanitize "$1" test_cuda_device_streams 'test_graph*'
         sanitize "$1" test_cuda_device_memory 'test_m*'

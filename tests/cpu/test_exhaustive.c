@@ -25,14 +25,20 @@
 
 /* A set of symbols by number, and of their noise values where those run. */
 typedef struct symbols {
-    const char *name;
+    char name[64];
     uint64_t n;
     void (*fill)(const struct symbols *self, uint64_t first, size_t n, void *symbols);
     void (*fill_noise)(const struct symbols *self, uint64_t first, size_t n, float *noise);
-    uint32_t fixed;   /* bits of the component that does not run */
-    unsigned running; /* 0: I runs, 1: Q */
+    /* Of fill_crossed(): the bits of value number k of each component, of so many. */
+    uint32_t (*value)(size_t k);
+    size_t n_values;
+    /* Of fill_running(): the bits of the component that does not run; I runs (0) or Q (1); from these bits on; the bits
+     * alone, or both signs of them in turn. */
+    uint32_t fixed;
+    unsigned running;
+    uint32_t offset;
+    bool has_both_signs;
     uint64_t stride;
-    uint32_t offset; /* of the bit patterns */
 } symbols;
 
 /* Of a set as a test; and where each symbol takes a reference that is slow: so many times further apart, and never
@@ -59,20 +65,20 @@ static void fill_running(const symbols *self, uint64_t first, size_t n, void *ou
 {
     uint32_t *at = out;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t bits = self->offset + (uint32_t)((first + i) * self->stride);
-        at[2 * i + self->running] = bits;
+        const uint32_t number = (uint32_t)((first + i) * self->stride);
+        at[2 * i + self->running] =
+            self->has_both_signs ? (self->offset + number / 2) | number % 2 << 31 : self->offset + number;
         at[2 * i + 1 - self->running] = self->fixed;
     }
 }
 
-/* Both signs of the magnitudes from `offset` on, in turn. */
-static void fill_magnitudes(const symbols *self, uint64_t first, size_t n, void *out)
+/* Each value with each. */
+static void fill_crossed(const symbols *self, uint64_t first, size_t n, void *out)
 {
     uint32_t *at = out;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t number = (first + i) * self->stride;
-        at[2 * i + self->running] = (self->offset + (uint32_t)(number / 2)) | (uint32_t)(number % 2) << 31;
-        at[2 * i + 1 - self->running] = self->fixed;
+        at[2 * i] = self->value((size_t)(first + i) / self->n_values);
+        at[2 * i + 1] = self->value((size_t)(first + i) % self->n_values);
     }
 }
 
@@ -89,20 +95,12 @@ static uint32_t near_bits(size_t k)
     return bits_of(multiple_of_alpha(multiple)) + (uint32_t)n_ulp;
 }
 
-static void fill_near(const symbols *self, uint64_t first, size_t n, void *out)
-{
-    (void)self;
-    uint32_t *at = out;
-    for (size_t i = 0; i < n; i++) {
-        at[2 * i] = near_bits((size_t)(first + i) / (N_MULTIPLES * N_NEAR));
-        at[2 * i + 1] = near_bits((size_t)(first + i) % (N_MULTIPLES * N_NEAR));
-    }
-}
-
 static const symbols near_all = {
     .name = "both within 16 ulp of a multiple of alpha",
     .n = (uint64_t)N_MULTIPLES * N_NEAR * N_MULTIPLES * N_NEAR,
-    .fill = fill_near,
+    .fill = fill_crossed,
+    .value = near_bits,
+    .n_values = (size_t)N_MULTIPLES * N_NEAR,
 };
 
 /* The ends of every exponent, of either sign: zeros, subnormals, infinities and what is no number are among them. */
@@ -114,20 +112,12 @@ static uint32_t edge_bits(size_t k)
     return (uint32_t)(k % 2) << 31 | (uint32_t)(k / 2 % N_EXPONENTS) << 23 | mantissas[k / (2 * N_EXPONENTS)];
 }
 
-static void fill_edges(const symbols *self, uint64_t first, size_t n, void *out)
-{
-    (void)self;
-    uint32_t *at = out;
-    for (size_t i = 0; i < n; i++) {
-        at[2 * i] = edge_bits((size_t)(first + i) / N_EDGES);
-        at[2 * i + 1] = edge_bits((size_t)(first + i) % N_EDGES);
-    }
-}
-
 static const symbols edges_all = {
     .name = "both at the ends of an exponent",
     .n = (uint64_t)N_EDGES * N_EDGES,
-    .fill = fill_edges,
+    .fill = fill_crossed,
+    .value = edge_bits,
+    .n_values = N_EDGES,
 };
 
 /* cs16: I in the upper half of the number, Q in the lower. */
@@ -141,35 +131,26 @@ static void fill_pairs(const symbols *self, uint64_t first, size_t n, void *out)
     }
 }
 
-/* What the component that stays can be: on a level, on a boundary, zero, outside, near the limit, far out, NaN. */
+/* What the component that stays can be. */
 enum { N_FIXED = 7 };
-
-static uint32_t fixed_bits(int k)
-{
-    const float values[N_FIXED] = {multiple_of_alpha(5), multiple_of_alpha(-6), 0, 1.95F, 2.99F, 40, NAN};
-    return bits_of(values[k]);
-}
-
-static const char *const running_names[2][N_FIXED] = {
-    {"I runs, Q on a level", "I runs, Q on a boundary", "I runs, Q zero", "I runs, Q outside",
-     "I runs, Q near the limit", "I runs, Q far out", "I runs, Q NaN"},
-    {"Q runs, I on a level", "Q runs, I on a boundary", "Q runs, I zero", "Q runs, I outside",
-     "Q runs, I near the limit", "Q runs, I far out", "Q runs, I NaN"},
-};
 
 static uint64_t stride(void) { return harness_environment_count("SOFTQAM_TEST_STRIDE", DEFAULT_STRIDE, ALL_BITS); }
 
 /* I (0) or Q (1) runs through all floats while the other component stays at one of so many values. */
 static symbols running_set(unsigned running, int fixed)
 {
-    return (symbols){
-        .name = running_names[running][fixed],
+    static const char *const names[N_FIXED] = {"on a level",     "on a boundary", "zero", "outside",
+                                               "near the limit", "far out",       "NaN"};
+    const float values[N_FIXED] = {multiple_of_alpha(5), multiple_of_alpha(-6), 0, 1.95F, 2.99F, 40, NAN};
+    symbols self = {
         .n = (ALL_BITS - 1) / stride() + 1,
         .fill = fill_running,
-        .fixed = fixed_bits(fixed),
+        .fixed = bits_of(values[fixed]),
         .running = running,
         .stride = stride(),
     };
+    snprintf(self.name, sizeof self.name, "%c runs, %c %s", "IQ"[running], "QI"[running], names[fixed]);
+    return self;
 }
 
 /* Of noise_set(): largest and smallest metrics, and what is not usual. */
@@ -215,25 +196,6 @@ static symbols sparse(symbols set)
     set.stride = set.stride < REFERENCE_STRIDE ? REFERENCE_STRIDE : set.stride;
     set.n = (ALL_BITS - 1) / set.stride + 1;
     return set;
-}
-
-/* All pairs of int16. */
-static symbols cs16_set(void)
-{
-    return (symbols){.name = "all cs16", .n = (ALL_BITS - 1) / stride() + 1, .fill = fill_pairs, .stride = stride()};
-}
-
-/* Both signs of all magnitudes of I from 2^-13 to 8, Q on a level. */
-static symbols magnitudes_set(void)
-{
-    return (symbols){
-        .name = "all of 2^-13 <= |I| < 8, Q on a level",
-        .n = (((uint64_t)1 << 28) - 1) / stride() + 1,
-        .fill = fill_magnitudes,
-        .fixed = fixed_bits(0),
-        .stride = stride(),
-        .offset = bits_of(0x1p-13F),
-    };
 }
 
 /* The comparisons. */
@@ -515,7 +477,8 @@ HARNESS_TEST(test_f32) { run_llrs(SOFTQAM_OUTPUT_F32); }
 /* All pairs of int16. */
 HARNESS_TEST(test_cs16)
 {
-    const symbols set = cs16_set();
+    const symbols set = {
+        .name = "all cs16", .n = (ALL_BITS - 1) / stride() + 1, .fill = fill_pairs, .stride = stride()};
     if (harness_modulation() == SOFTQAM_MODULATION_256QAM)
         run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, comparison());
     run_set(&set, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_N0, comparison());
@@ -527,7 +490,11 @@ HARNESS_TEST(test_oracle)
     if (on_cuda())
         skip();
     skip_other_modulations();
-    const symbols set = magnitudes_set();
+    symbols set = running_set(0, 0);
+    strcpy(set.name, "all of 2^-13 <= |I| < 8, Q on a level");
+    set.n = (((uint64_t)1 << 28) - 1) / stride() + 1;
+    set.offset = bits_of(0x1p-13F);
+    set.has_both_signs = true;
     run_set(&set, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, compare_oracle);
     run_set(&near_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, SOFTQAM_ONE_WEIGHT, compare_oracle);
     for (unsigned running = 0; running < 2; running++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every variant of the CPU's inner loops that this machine runs against the portable one, called directly, floats
- * compared to the last bit: symbols, noise and settings of all kinds here, stores past the caches in
- * variants_streaming.c; llr/test_llr_calls.c has lengths, misalignments and input formats. That the portable loop is
- * right is for test_llr_specified.c and the oracle to say. */
+ * compared to the last bit: the values and settings at which loops change here, stores past the caches in
+ * variants_streaming.c; test_exhaustive.c has all floats, llr/test_llr_calls.c lengths, misalignments and input
+ * formats. That the portable loop is right is for test_llr_specified.c and the oracle to say. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,51 +30,6 @@ static void check_data(const variants_call *call, variants_data *self)
         harness_poison(self->got, self->expected, n * call->nbytes);
         variants_run(variant, way, call, self->components, self->noise, n, self->got);
         assert_true(variants_equal(variant->name, call, self->components, self->expected, self->got, n));
-    }
-}
-
-static void check_calls(int first, variants_data *self)
-{
-    for (int k = first; k < VARIANTS_CALLS; k++) {
-        const variants_call call = variants_call_at(k);
-        check_data(&call, self);
-    }
-}
-
-HARNESS_TEST(test_symbol_sets)
-{
-    const size_t max_symbols = harness_symbol_count((size_t)1 << 13);
-    for (size_t i = 0; i < harness_n_symbol_sets; i++) {
-        const harness_symbol_set *set = &harness_symbol_sets[i];
-        harness_random random = harness_random_stream((uint32_t)i << 8 | STREAM_SETS);
-        SCOPED(variants_close_data)
-        variants_data self = variants_open_data(set->n_fixed ? harness_symbol_count(set->n_fixed) : max_symbols);
-        set->fill(&random, set->parameter, 0, self.n_symbols, self.components);
-        for (int kind = HARNESS_NOISE_USUAL; kind <= HARNESS_NOISE_ANY; kind++) {
-            harness_fill_noise(&random, (harness_noise)kind, self.n_symbols, self.noise);
-            check_calls(kind != HARNESS_NOISE_USUAL, &self);
-        }
-    }
-}
-
-/* Symbols on which no shortcut may be taken, alone, and one among symbols on which it may. */
-HARNESS_TEST(test_worst_inputs)
-{
-    const float alpha = (float)(1 / sqrt(170.0));
-    const float worst[] = {0.0F, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3.0F, -1e30F, INFINITY, NAN};
-    harness_random random = harness_random_stream(STREAM_WORST);
-    SCOPED(variants_close_data) variants_data self = variants_open_data(1000);
-    for (size_t k = 0; k < HARNESS_COUNT(worst); k++) {
-        for (size_t i = 0; i < 2 * self.n_symbols; i++)
-            self.components[i] = worst[k];
-        harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise);
-        check_calls(0, &self);
-        for (size_t i = 0; i < 2 * self.n_symbols; i++)
-            self.components[i] =
-                i % 67 == 0 ? worst[k] : alpha * (float)(2 * (int)harness_random_below(&random, 16) - 15);
-        for (size_t i = 0; i < self.n_symbols; i += 41)
-            harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise[i]);
-        check_calls(0, &self);
     }
 }
 
@@ -125,23 +80,37 @@ HARNESS_TEST(test_near_integers)
     }
 }
 
-/* Runs of symbols of which most are zero, of either sign, or not finite, among others that are zero on one axis, tiny
- * or large. */
-HARNESS_TEST(test_zeros_and_not_finite)
+/* Runs of symbols on which no shortcut may be taken, or of which most are zero, of either sign, or not finite, among
+ * others; and of points with few such symbols. */
+HARNESS_TEST(test_worst_inputs)
 {
     static const float values[] = {0.0F,    -0.0F, 0.0F, -0.0F, NAN,  INFINITY, -INFINITY, 0x1p-149F,
                                    -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
-    enum { N_ZEROS = 4, N_NOT_FINITE = 7, RUN = 4096 };
+    enum { N_ZEROS = 4, N_NOT_FINITE = 7, N_RUNS = 40 };
+    const float alpha = (float)(1 / sqrt(170.0));
+    const float worst[] = {0, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3, -1e30F, INFINITY, NAN};
     harness_random random = harness_random_stream(STREAM_ZEROS);
     SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 16));
-    for (size_t i = 0; i < self.n_symbols; i++) {
-        const bool is_other = harness_random_below(&random, 64) == 0;
-        const size_t n = is_other ? HARNESS_COUNT(values) : i / RUN % 2 ? N_ZEROS : N_NOT_FINITE;
-        for (size_t axis = 0; axis < 2; axis++)
-            self.components[2 * i + axis] = values[harness_random_below(&random, n)];
-    }
     harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise);
-    check_calls(0, &self);
+    for (size_t i = 0; i < 2 * self.n_symbols; i++) {
+        const size_t run = i * N_RUNS / (2 * self.n_symbols), kind = run % 4;
+        const bool is_other = harness_random_below(&random, 64) == 0;
+        if (kind == 0)
+            self.components[i] = worst[run / 4];
+        else if (kind == 1)
+            self.components[i] =
+                is_other ? worst[run / 4] : alpha * (float)(2 * (int)harness_random_below(&random, 16) - 15);
+        else
+            self.components[i] = values[harness_random_below(&random, is_other    ? HARNESS_COUNT(values)
+                                                                      : kind == 2 ? N_ZEROS
+                                                                                  : N_NOT_FINITE)];
+        if (kind == 1 && is_other)
+            harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise[i / 2]);
+    }
+    for (int k = 0; k < VARIANTS_CALLS; k++) {
+        const variants_call call = variants_call_at(k);
+        check_data(&call, &self);
+    }
     softqam_demodulator_config config;
     softqam_demodulator_config_init(&config);
     config.output_format = SOFTQAM_OUTPUT_U8;

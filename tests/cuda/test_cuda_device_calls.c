@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam_cuda_demodulate(): lengths, offsets, formats, streams, devices and misuse, also of segments; soft bits
- * against the oracle, LLRs against the CPU. */
-#include <math.h>
+/* softqam_cuda_demodulate(): lengths, offsets, formats, streams, devices and misuse, also of segments; the bytes are
+ * the CPU's. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "device_fixture.h"
 
-enum { STREAM_BORDERS = 3, STREAM_LLRS };
+enum { STREAM_LLRS = 3 };
 
 static void check_lengths_and_offsets(softqam_input_format format, const char *what)
 {
+    enum { MAX_SYMBOLS = (1 << 20) + 77 };
     static const size_t lengths[] = {
-        255, 256, 257, 511, 512, 513, 997, 65535, 65536, 65537, 99991, 135169, DEVICE_SAMPLES - 4, DEVICE_SAMPLES};
-    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(format, DEVICE_SAMPLES);
+        255, 256, 257, 511, 512, 513, 997, 65535, 65536, 65537, 99991, 135169, MAX_SYMBOLS - 4, MAX_SYMBOLS};
+    SCOPED(device_slot_close) device_slot self;
+    device_soft_bits_open(&self, format, MAX_SYMBOLS);
+    const cudaStream_t stream = device_open_stream();
     for (size_t n = 0; n <= 70; n++) {
         for (size_t in_offset = 0; in_offset < 8; in_offset++) {
-            device_check_call(&self, what, n, in_offset, n % 4, self.stream);
-            device_check_call(&self, what, n, in_offset, in_offset % 4, self.stream);
+            device_check_call(&self, what, n, in_offset, n % 4, stream);
+            device_check_call(&self, what, n, in_offset, in_offset % 4, stream);
         }
     }
     for (size_t i = 0; i < HARNESS_COUNT(lengths); i++) {
         for (size_t offset = 0; offset < 4; offset++) {
-            device_check_call(&self, what, lengths[i], offset, 0, self.stream);
-            device_check_call(&self, what, lengths[i], 0, offset, self.stream);
-            device_check_call(&self, what, lengths[i], offset, offset, self.stream);
+            device_check_call(&self, what, lengths[i], offset, 0, stream);
+            device_check_call(&self, what, lengths[i], 0, offset, stream);
+            device_check_call(&self, what, lengths[i], offset, offset, stream);
         }
     }
+    CUDA(cudaStreamDestroy(stream));
 }
 
 HARNESS_TEST(test_cf32) { check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on the device"); }
@@ -34,23 +37,6 @@ HARNESS_TEST(test_cf32) { check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on
 HARNESS_TEST(test_cs16) { check_lengths_and_offsets(SOFTQAM_INPUT_CS16, "cs16 on the device"); }
 
 HARNESS_TEST(test_cs8) { check_lengths_and_offsets(SOFTQAM_INPUT_CS8, "cs8 on the device"); }
-
-/* Where a call of a slot's only segment gives other bytes than the CPU. */
-static void check_llrs(device_slot *slot, const softqam_segment *segment, const char *what)
-{
-    const softqam_layer *layer = &segment->layers[0];
-    slot->segments[0] = *segment;
-    slot->n = 1;
-    device_slot_expect(slot, slot->out_nbytes);
-    device_enqueue(slot->cuda, device_mirror_of(&slot->mirrors, layer->symbols),
-                   device_mirror_of(&slot->mirrors, layer->noise_var), segment->n_symbols,
-                   device_mirror_of(&slot->mirrors, segment->out), 0);
-    const size_t at = device_slot_compare(slot);
-    if (at < slot->out_nbytes)
-        fail_msg("%s, %s to %s, %zu symbols, noise stride %zu: byte %zu is %d, not %d", what,
-                 harness_input_names[slot->in], harness_output_names[slot->out], segment->n_symbols,
-                 segment->noise_stride, at, slot->got[at], slot->expected[at]);
-}
 
 HARNESS_TEST(test_llrs)
 {
@@ -62,110 +48,78 @@ HARNESS_TEST(test_llrs)
             harness_format_setup(harness_llr_formats[k / 2 % HARNESS_N_LLR_FORMATS], (softqam_noise)(k % 2));
         setup.demodulator.input_format = (softqam_input_format)(k / 2 / HARNESS_N_LLR_FORMATS);
         const size_t out_nbytes = harness_output_nbytes(setup.demodulator.output_format, 1);
-        const device_slot sizes = {.n_components = 2 * (MAX_SYMBOLS + ROOM),
-                                   .n_floats = MAX_SYMBOLS + ROOM,
-                                   .out_nbytes = (MAX_SYMBOLS + ROOM) * out_nbytes,
-                                   .max_segments = 1};
+        const size_t in_nbytes = softqam_input_symbol_nbytes(setup.demodulator.input_format);
         SCOPED(device_slot_close) device_slot slot;
-        device_slot_open(&slot, setup, &sizes, 0);
-        device_slot_fill(&slot, &random);
+        device_slot_open(&slot, setup, MAX_SYMBOLS + ROOM, (MAX_SYMBOLS + ROOM) * out_nbytes, &random);
         for (size_t i = 0; i < HARNESS_COUNT(lengths) * 4; i++) {
-            const size_t n = lengths[i / 4];
-            const softqam_segment segment =
-                harness_segment(slot.symbols + i % 4 * softqam_input_symbol_nbytes(slot.in), slot.noise + (i + n) % 4,
-                                k % 2 == SOFTQAM_NOISE_PER_SYMBOL, n, slot.expected + (BEFORE + i % 3) * out_nbytes);
-            check_llrs(&slot, &segment, "LLRs on the device");
+            const size_t n = lengths[i / 4], noise_stride = k % 2 == SOFTQAM_NOISE_PER_SYMBOL;
+            const softqam_segment segment = harness_segment(
+                slot.symbols.host + i % 4 * in_nbytes, (const float *)(void *)slot.noise.host + (i + n) % 4,
+                noise_stride, n, slot.expected.host + (BEFORE + i % 3) * out_nbytes);
+            const softqam_segment copy = device_slot_expect(&slot, &segment, slot.expected.nbytes);
+            device_enqueue(slot.cuda, copy.layers[0].symbols, copy.layers[0].noise_var, n, copy.out, 0);
+            const size_t at = device_slot_compare(&slot);
+            if (at < slot.expected.nbytes)
+                fail_msg("%s to %s, %zu symbols, noise stride %zu: byte %zu is %d, not %d",
+                         harness_input_names[slot.in], harness_output_names[slot.out], n, noise_stride, at,
+                         slot.got[at], slot.expected.host[at]);
         }
     }
 }
 
-/* Where kernels take another way, or could go wrong: LLRs of this many steps, nats, or anything between. */
-static float component_at_border(harness_random *random, float noise_var)
-{
-    static const float borders[] = {0.5f,      126.5f,  127.5f,  128.5f,    32767.5f, 0x1p22f,
-                                    0x1.8p23f, 0x1p24f, 0x1p30f, 0x1.8p53f, 0x1p54f,  0x1p61f};
-    static const float others[] = {0.0f, -0.0f, 0x1p-63f, 0x0.ffffffp-63f, 3e38f, -3e38f, INFINITY, NAN};
-    if (harness_random_below(random, 8) == 0)
-        return others[harness_random_below(random, HARNESS_COUNT(others))];
-    const float steps = borders[harness_random_below(random, HARNESS_COUNT(borders))];
-    const float value = steps * noise_var / (harness_random_below(random, 2) ? 6.0f : 1.0f);
-    const float beside = value * (1.0f + ((float)harness_random_below(random, 17) - 8.0f) * 0x1p-22f);
-    return harness_random_below(random, 2) ? beside : -beside;
-}
-
-static void check_borders(softqam_output_format out, softqam_modulation modulation)
-{
-    enum { N = 20000 };
-    const size_t nbytes = N * softqam_output_nbytes(out, modulation, 1);
-    const device_slot sizes = {.n_components = 2 * N, .n_floats = N, .out_nbytes = nbytes, .max_segments = 1};
-    harness_random random = harness_random_stream(STREAM_BORDERS);
-    harness_setup setup = harness_default_setup();
-    setup.demodulator.output_format = out;
-    setup.demodulator.modulation = modulation;
-    SCOPED(device_slot_close) device_slot slot;
-    device_slot_open(&slot, setup, &sizes, 0);
-    float *symbols = (float *)(void *)slot.symbols;
-    for (size_t k = 0; k < N; k++) {
-        slot.noise[k] = ldexpf(1.0f + (float)harness_random_below(&random, 8) / 8.0f,
-                               (int)harness_random_below(&random, 144) - 102);
-        symbols[2 * k] = component_at_border(&random, slot.noise[k]);
-        symbols[2 * k + 1] = component_at_border(&random, slot.noise[k]);
-    }
-    device_mirror_copy(&slot.mirrors, symbols, 2 * N * sizeof(float));
-    device_mirror_copy(&slot.mirrors, slot.noise, N * sizeof(float));
-    const softqam_segment segment = harness_segment(symbols, slot.noise, 1, N, slot.expected);
-    check_llrs(&slot, &segment, "borders");
-}
-
-HARNESS_TEST(test_borders)
-{
-    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
-        for (int m = SOFTQAM_MODULATION_BPSK; m <= HARNESS_N_MODULATIONS; m++)
-            check_borders(harness_llr_formats[k], (softqam_modulation)m);
-}
-
 HARNESS_TEST(test_default_streams)
 {
-    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 10007);
+    SCOPED(device_slot_close) device_slot self;
+    device_soft_bits_open(&self, SOFTQAM_INPUT_CF32, 10007);
     device_check_call(&self, "default stream", 10007, 0, 0, 0);
     device_check_call(&self, "legacy default stream", 10007, 1, 1, cudaStreamLegacy);
     device_check_call(&self, "default stream of the thread", 10007, 0, 1, cudaStreamPerThread);
 }
 
-static void assert_refused(device_fixture *self, const void *d_symbols, const float *d_noise_var, size_t n_symbols,
-                           void *d_out, const char *what)
-{
-    softqam_status status =
-        softqam_cuda_demodulate(self->demodulator, d_symbols, d_noise_var, n_symbols, d_out, self->stream);
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
-        fail_msg("%s: %s", what, softqam_status_string(status));
-    assert_true(strlen(softqam_error_message()) > 0);
-    CUDA(cudaStreamSynchronize(self->stream));
-}
-
 static void check_misuse(softqam_input_format format)
 {
-    const size_t n = 1000;
-    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(format, n);
-    size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
-    device_prepare_output(&self.output, 0, self.part.expected, n);
-    uint8_t *d_in = self.d_symbols, *d_out = self.output.d_out;
-    assert_refused(&self, NULL, NULL, n, d_out, "no input");
-    assert_refused(&self, d_in, NULL, n, NULL, "no output");
-    assert_refused(&self, d_in, (const float *)(void *)d_in, n, d_out, "a noise variance");
-    for (size_t i = 1; i < symbol_nbytes; i++)
-        assert_refused(&self, d_in + i, NULL, n, d_out, "misaligned input");
-    assert_refused(&self, d_out, NULL, n, d_out, "in place");
-    assert_refused(&self, d_out + (n - 1) * HARNESS_SYMBOL_BITS, NULL, n, d_out, "input begins in the output");
-    assert_refused(&self, d_out + HARNESS_SYMBOL_BITS - n * symbol_nbytes, NULL, n, d_out, "input ends in the output");
-    assert_refused(&self, d_in, NULL, SIZE_MAX, d_out, "SIZE_MAX symbols");
-    assert_refused(&self, d_in, NULL, SIZE_MAX / 8 + 1, d_out, "bytes that wrap to 0");
-    assert_refused(&self, d_in, NULL, PTRDIFF_MAX / 8 + 1, d_out, "more bytes than PTRDIFF_MAX");
+    enum { N = 1000 };
+    SCOPED(device_slot_close) device_slot self;
+    device_soft_bits_open(&self, format, N);
+    const softqam_segment good = device_soft_bits_expect(&self, N, 0, 0);
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
+    uint8_t *d_in = self.symbols.device, *d_out = good.out;
+    const struct {
+        const char *what;
+        const void *d_symbols;
+        const float *d_noise_var;
+        size_t n_symbols;
+        void *d_out;
+    } rows[] = {
+        {"no input", NULL, NULL, N, d_out},
+        {"no output", d_in, NULL, N, NULL},
+        {"a noise variance", d_in, (const float *)(void *)d_in, N, d_out},
+        {"misaligned by one byte", d_in + 1, NULL, N, d_out},
+        {"misaligned by a half", d_in + symbol_nbytes / 2, NULL, N, d_out},
+        {"misaligned by all but one byte", d_in + symbol_nbytes - 1, NULL, N, d_out},
+        {"in place", d_out, NULL, N, d_out},
+        {"input begins in the output", d_out + (N - 1) * HARNESS_SYMBOL_BITS, NULL, N, d_out},
+        {"input ends in the output", d_out + HARNESS_SYMBOL_BITS - N * symbol_nbytes, NULL, N, d_out},
+        {"SIZE_MAX symbols", d_in, NULL, SIZE_MAX, d_out},
+        {"bytes that wrap to 0", d_in, NULL, SIZE_MAX / 8 + 1, d_out},
+        {"more bytes than PTRDIFF_MAX", d_in, NULL, PTRDIFF_MAX / 8 + 1, d_out},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_status status = softqam_cuda_demodulate(self.cuda, rows[k].d_symbols, rows[k].d_noise_var,
+                                                        rows[k].n_symbols, rows[k].d_out, 0);
+        if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
+            fail_msg("%s: %s", rows[k].what, softqam_status_string(status));
+        assert_true(strlen(softqam_error_message()) > 0);
+    }
     /* Nothing was launched, and nothing is broken. */
-    CUDA(cudaMemcpy(self.output.h_memory, d_out, self.output.nbytes, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < self.output.nbytes; i++)
-        assert_int_equal(self.output.h_memory[i], (uint8_t)~self.part.expected[i]);
-    device_check_call(&self, "after misuse", n, 0, 0, self.stream);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(self.got, self.expected.device, self.n_expected, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < self.n_expected; i++)
+        assert_int_equal(self.got[i], DEVICE_CANARY);
+    device_check_call(&self, "after misuse", N, 0, 0, 0);
+    assert_int_equal(softqam_cuda_demodulate(self.cpu, d_in, NULL, N, d_out, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    assert_true(strlen(softqam_error_message()) > 0);
+    assert_int_equal(softqam_cuda_demodulate(NULL, d_in, NULL, N, d_out, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
 }
 
 HARNESS_TEST(test_misuse)
@@ -175,90 +129,77 @@ HARNESS_TEST(test_misuse)
     check_misuse(SOFTQAM_INPUT_CS8);
 }
 
-HARNESS_TEST(test_cpu_context_refused)
+static void assert_current_device(int expected)
 {
-    SCOPED(device_close_fixture) device_fixture self = device_open_fixture(SOFTQAM_INPUT_CF32, 16);
-    harness_setup setup = harness_soft_bits_setup();
-    setup.context.backend = SOFTQAM_BACKEND_CPU;
-    scoped_demodulator *cpu = harness_create(&setup);
-    device_prepare_output(&self.output, 0, self.part.expected, 16);
-    assert_int_equal(softqam_cuda_demodulate(cpu, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
-                     SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
-    assert_true(strlen(softqam_error_message()) > 0);
-    assert_int_equal(softqam_cuda_demodulate(NULL, self.d_symbols, NULL, 16, self.output.d_out, self.stream),
-                     SOFTQAM_ERROR_INVALID_ARGUMENT);
+    int current;
+    CUDA(cudaGetDevice(&current));
+    assert_int_equal(current, expected);
 }
 
 /* Where there is a second device it is the context's, and the first stays the current one. */
 HARNESS_TEST(test_current_device)
 {
-    int n_devices, current;
+    enum { N = 5003 };
+    int n_devices;
     CUDA(cudaGetDeviceCount(&n_devices));
     CUDA(cudaSetDevice(0));
     harness_setup setup = harness_soft_bits_setup();
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     setup.context.device = n_devices - 1;
+    SCOPED(device_slot_close) device_slot self;
+    device_soft_bits_open(&self, SOFTQAM_INPUT_CF32, N);
     softqam_demodulator *demodulator = harness_create(&setup);
-    CUDA(cudaGetDevice(&current));
-    assert_int_equal(current, 0);
-    device_sample part = device_open_sample(SOFTQAM_INPUT_CF32, 5003);
-    uint8_t *out = harness_alloc(5003 * HARNESS_SYMBOL_BITS);
-    harness_poison(out, part.expected, 5003 * HARNESS_SYMBOL_BITS);
-    harness_demodulate(demodulator, part.symbols, 5003, out);
-    assert_true(harness_soft_bits_equal("the last device", part.values, part.expected, out, 5003));
-    CUDA(cudaGetDevice(&current));
-    assert_int_equal(current, 0);
+    assert_current_device(0);
+    harness_demodulate(self.cpu, self.symbols.host, N, self.expected.host);
+    harness_poison(self.got, self.expected.host, N * HARNESS_SYMBOL_BITS);
+    harness_demodulate(demodulator, self.symbols.host, N, self.got);
+    assert_memory_equal(self.got, self.expected.host, N * HARNESS_SYMBOL_BITS);
+    assert_current_device(0);
     softqam_demodulator_destroy(demodulator);
-    CUDA(cudaGetDevice(&current));
-    assert_int_equal(current, 0);
-    free(out);
-    device_close_sample(&part);
+    assert_current_device(0);
     print_message("device %d of %d\n", n_devices - 1, n_devices);
-}
-
-static void assert_segment_refused(softqam_demodulator *demodulator, softqam_segment segment, const char *what)
-{
-    softqam_segment segments[2] = {{0}, segment};
-    softqam_status status = softqam_cuda_demodulate_segments(demodulator, segments, 2, 0);
-    if (status != SOFTQAM_ERROR_INVALID_ARGUMENT)
-        fail_msg("%s: %s", what, softqam_status_string(status));
-    assert_true(strlen(softqam_error_message()) > 0);
 }
 
 HARNESS_TEST(test_misuse_of_segments)
 {
-    const size_t n = 100;
+    enum { N = 100 };
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     scoped_demodulator *cuda = harness_create(&setup);
-    uint8_t *d_memory;
-    CUDA(cudaMalloc((void **)&d_memory, 64 * n));
-    CUDA(cudaMemset(d_memory, 0, 64 * n));
-    float *d_noise_var = (float *)(void *)(d_memory + 32 * n);
-    const softqam_segment good = {.n_symbols = n,
-                                  .layers = {{.symbols = d_memory, .noise_var = d_noise_var}},
-                                  .noise_stride = 1,
-                                  .out = d_memory + 48 * n};
-    softqam_segment bad = good;
-    bad.layers[0].noise_var = NULL;
-    assert_segment_refused(cuda, bad, "no noise variance");
-    bad.layers[0].noise_var = (const float *)(void *)(d_memory + 32 * n + 2);
-    assert_segment_refused(cuda, bad, "misaligned noise variances");
-    bad = good;
-    bad.layers[0].symbols = d_memory + 4;
-    assert_segment_refused(cuda, bad, "misaligned symbols");
-    bad.layers[0].symbols_q = d_memory + 8 * n + 2;
-    assert_segment_refused(cuda, bad, "a misaligned plane");
-    bad = good;
-    bad.out = d_memory + 8 * n - 8;
-    assert_segment_refused(cuda, bad, "output over the symbols");
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(softqam_cuda_demodulate_segments(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, &good, 1, 0), SOFTQAM_OK);
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     scoped_demodulator *cpu = harness_create(&setup);
-    assert_int_equal(softqam_cuda_demodulate_segments(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    uint8_t *memory, *noise, *out;
+    CUDA(cudaMalloc((void **)&memory, 64 * N));
+    CUDA(cudaMemset(memory, 0, 64 * N));
+    noise = memory + 32 * N;
+    out = memory + 48 * N;
+    const struct {
+        const char *what;
+        softqam_status status;
+        const softqam_demodulator *demodulator;
+        const uint8_t *symbols, *symbols_q, *noise_var;
+        uint8_t *out;
+    } rows[] = {
+        {"no noise variance", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, NULL, out},
+        {"misaligned noise variances", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, noise + 2, out},
+        {"misaligned symbols", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory + 4, NULL, noise, out},
+        {"a misaligned plane", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory + 4, memory + 8 * N + 2, noise, out},
+        {"output over the symbols", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, noise, memory + 8 * N - 8},
+        {"no demodulator", SOFTQAM_ERROR_INVALID_ARGUMENT, NULL, memory, NULL, noise, out},
+        {"the CPU's", SOFTQAM_ERROR_BACKEND_UNAVAILABLE, cpu, memory, NULL, noise, out},
+        {"nothing wrong", SOFTQAM_OK, cuda, memory, NULL, noise, out},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_segment segments[2] = {
+            {0}, harness_segment(rows[k].symbols, (const float *)(const void *)rows[k].noise_var, 1, N, rows[k].out)};
+        segments[1].layers[0].symbols_q = rows[k].symbols_q;
+        const softqam_status status = softqam_cuda_demodulate_segments(rows[k].demodulator, segments, 2, 0);
+        if (status != rows[k].status)
+            fail_msg("%s: %s", rows[k].what, softqam_status_string(status));
+        assert_true(status == SOFTQAM_OK || strlen(softqam_error_message()) > 0);
+    }
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
     CUDA(cudaDeviceSynchronize());
-    CUDA(cudaFree(d_memory));
+    CUDA(cudaFree(memory));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device_fixture.h"
+#include "soft_buffer_fixture.h"
 
 enum { STREAM_CODEWORDS = 70, MOST_PLACES = 4, GAP = 2 };
 
@@ -40,17 +41,12 @@ static void open_memory(codeword_memory *self, softqam_input_format in, softqam_
 {
     *self = (codeword_memory){.n_most = most_symbols(), .random = harness_random_stream(STREAM_CODEWORDS)};
     const size_t n = self->n_most + 16 * MOST_PLACES;
-    const size_t value_nbytes = softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1);
-    const device_slot sizes = {.n_components = 2 * n,
-                               .n_floats = n,
-                               .out_nbytes =
-                                   HARNESS_MAX_SYMBOL_BITS * (self->n_most + GAP) * value_nbytes + DEVICE_MARGIN,
-                               .max_segments = 1};
+    const size_t n_values = HARNESS_MAX_SYMBOL_BITS * (self->n_most + GAP);
     harness_setup setup = harness_default_setup();
     setup.demodulator.input_format = in;
     setup.demodulator.output_format = out;
-    device_slot_open(&self->slot, setup, &sizes, 0);
-    device_slot_fill(&self->slot, &self->random);
+    device_slot_open(&self->slot, setup, n,
+                     n_values * softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1) + DEVICE_MARGIN, &self->random);
 }
 
 /* All of a codeword, its code blocks one behind the other or further apart. */
@@ -61,7 +57,7 @@ static softqam_codeword codeword_of(codeword_memory *self, const codeword_call *
         .n_bits = call->n_symbols * bits,
         .n_code_blocks = 1 + (uint32_t)(elements / 300),
         .deinterleave = 1,
-        .buffers = self->slot.expected,
+        .buffers = self->slot.expected.host,
     };
     if (harness_random_below(&self->random, 2) && call->n_symbols < self->n_most / 8)
         codeword.block_stride = (elements / codeword.n_code_blocks + 1) * call->n_layers * bits + 6;
@@ -87,8 +83,8 @@ static void lay_out_layer(codeword_memory *self, const codeword_call *call, unsi
     const bool is_interleaved = segment->symbol_stride > 1;
     const size_t first = is_interleaved ? k : k * (n_layer + 16) + apart;
     const size_t first_noise = is_interleaved ? k : k * (n_layer + 16) + apart / 2;
-    segment->layers[k] =
-        (softqam_layer){.symbols = self->slot.symbols + first * nbytes, .noise_var = self->slot.noise + first_noise};
+    segment->layers[k] = (softqam_layer){.symbols = self->slot.symbols.host + first * nbytes,
+                                         .noise_var = (float *)(void *)self->slot.noise.host + first_noise};
 }
 
 /* One noise value, or one a symbol. */
@@ -98,8 +94,8 @@ static void lay_out(codeword_memory *self, const codeword_call *call, softqam_se
     *segment = (softqam_segment){
         .n_symbols = call->n_symbols,
         .first_symbol = harness_random_below(random, 4) ? call->n_layers * (uint64_t)harness_random_u32(random)
-                                                        : device_far_symbol(call->modulation, call->n_layers),
-        .out = self->slot.expected,
+                                                        : soft_far_position(call->modulation, call->n_layers),
+        .out = self->slot.expected.host,
         .noise_stride = harness_random_below(random, 4) ? 1 : 0,
         .n_layers = call->n_layers,
         .modulation = call->modulation,
@@ -126,22 +122,20 @@ static void lay_out(codeword_memory *self, const codeword_call *call, softqam_se
 static void check_call(codeword_memory *self, const codeword_call *call)
 {
     device_slot *slot = &self->slot;
-    softqam_segment *segment = slot->segments;
-    lay_out(self, call, segment);
-    const size_t looked_at = n_values_of(call, segment) * slot->value_nbytes + DEVICE_MARGIN;
-    slot->n = 1;
-    device_slot_copy_segments(slot);
-    assert_true(looked_at <= slot->out_nbytes);
-    device_slot_expect(slot, looked_at);
-    device_slot_by_arguments(slot, 0);
-    const size_t at = device_mirror_read(&slot->mirrors, slot->expected, looked_at, slot->got);
+    softqam_segment segment;
+    lay_out(self, call, &segment);
+    const size_t looked_at = n_values_of(call, &segment) * slot->value_nbytes + DEVICE_MARGIN;
+    const softqam_segment copy = device_slot_expect(slot, &segment, looked_at);
+    if (softqam_cuda_demodulate_segments(slot->cuda, &copy, 1, 0) != SOFTQAM_OK)
+        fail_msg("softqam_cuda_demodulate_segments: %s", softqam_error_message());
+    const size_t at = device_slot_compare(slot);
     if (at == looked_at)
         return;
     fail_msg("%s to %s, modulation %d, %zu symbols, %u layers, stride %zu, planes %zu, %u code blocks, descramble %u: "
              "byte %zu is %d, not %d",
              harness_input_names[slot->in], harness_output_names[slot->out], (int)call->modulation, call->n_symbols,
-             call->n_layers, segment->symbol_stride, segment->plane_stride, (unsigned)segment->codeword.n_code_blocks,
-             segment->descramble, at, slot->got[at], slot->expected[at]);
+             call->n_layers, segment.symbol_stride, segment.plane_stride, (unsigned)segment.codeword.n_code_blocks,
+             segment.descramble, at, slot->got[at], slot->expected.host[at]);
 }
 
 /* Calls of each number of layers, on either side of where the kernel changes, a quarter of a symbol for each thread

@@ -143,10 +143,12 @@ typedef struct harness_buffer {
     size_t room_nbytes;
 } harness_buffer;
 
+#define HARNESS_MAX_GAP 64
+
 void harness_buffer_open(harness_buffer *self, size_t max_nbytes);
-/* Hands out nbytes that begin `gap` bytes (at most 64) after the first guard page. */
+/* Hands out nbytes that begin `gap` bytes (at most HARNESS_MAX_GAP) after the first guard page. */
 void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t gap);
-/* Hands out nbytes that end `gap` bytes (at most 64) before the last guard page. */
+/* Hands out nbytes that end `gap` bytes before the last guard page. */
 void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap);
 /* Fails the test when a canary has changed. */
 void harness_buffer_check(const harness_buffer *self);

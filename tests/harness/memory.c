@@ -11,8 +11,7 @@
 #include "half.h"
 #include "harness.h"
 
-#define CANARY  0xC5
-#define MAX_GAP 64
+#define CANARY 0xC5
 /* Mismatches printed before the rest is only counted. */
 #define MAX_PRINTED 5
 
@@ -21,7 +20,7 @@ static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * u
 void harness_buffer_open(harness_buffer *self, size_t max_nbytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t room_nbytes = round_up(max_nbytes + MAX_GAP, page);
+    size_t room_nbytes = round_up(max_nbytes + HARNESS_MAX_GAP, page);
     uint8_t *map = mmap(NULL, room_nbytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(map != MAP_FAILED);
     assert_int_equal(mprotect(map + page, room_nbytes, PROT_READ | PROT_WRITE), 0);
@@ -37,7 +36,7 @@ void harness_buffer_close(harness_buffer *self)
 
 void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t gap)
 {
-    assert_true(gap <= MAX_GAP && nbytes + gap <= self->room_nbytes);
+    assert_true(gap <= HARNESS_MAX_GAP && nbytes + gap <= self->room_nbytes);
     memset(self->room, CANARY, self->room_nbytes);
     self->data = self->room + gap;
     self->nbytes = nbytes;
@@ -45,7 +44,7 @@ void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t g
 
 void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap)
 {
-    assert_true(gap <= MAX_GAP && nbytes + gap <= self->room_nbytes);
+    assert_true(gap <= HARNESS_MAX_GAP && nbytes + gap <= self->room_nbytes);
     memset(self->room, CANARY, self->room_nbytes);
     self->data = self->room + self->room_nbytes - gap - nbytes;
     self->nbytes = nbytes;

@@ -2,9 +2,6 @@
 #include "llr_fixture.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "half.h"
 
 llr_input llr_open_input(size_t n_symbols)
 {
@@ -29,46 +26,41 @@ void llr_close_input(llr_input *self)
 
 const nr_constellation *llr_constellation(softqam_modulation modulation)
 {
-    switch (modulation) {
-    case SOFTQAM_MODULATION_BPSK:
-        return &nr_bpsk;
-    case SOFTQAM_MODULATION_PI2_BPSK:
-        return &nr_pi_2_bpsk;
-    case SOFTQAM_MODULATION_QPSK:
-        return &nr_qpsk;
-    case SOFTQAM_MODULATION_16QAM:
-        return &nr_16qam;
-    case SOFTQAM_MODULATION_64QAM:
-        return &nr_64qam;
-    case SOFTQAM_MODULATION_1024QAM:
-        return &nr_1024qam;
-    case SOFTQAM_MODULATION_DEFAULT:
-    case SOFTQAM_MODULATION_256QAM:
-        break;
-    }
-    return &nr_256qam;
+    static const nr_constellation *const all[] = {
+        [SOFTQAM_MODULATION_DEFAULT] = &nr_256qam,     [SOFTQAM_MODULATION_BPSK] = &nr_bpsk,
+        [SOFTQAM_MODULATION_PI2_BPSK] = &nr_pi_2_bpsk, [SOFTQAM_MODULATION_QPSK] = &nr_qpsk,
+        [SOFTQAM_MODULATION_16QAM] = &nr_16qam,        [SOFTQAM_MODULATION_64QAM] = &nr_64qam,
+        [SOFTQAM_MODULATION_256QAM] = &nr_256qam,      [SOFTQAM_MODULATION_1024QAM] = &nr_1024qam,
+    };
+    _Static_assert(HARNESS_COUNT(all) == 1 + HARNESS_N_MODULATIONS, "each");
+    return all[modulation];
 }
 
-double llr_at(softqam_output_format format, const uint8_t *out, size_t i)
+llr_library llr_calls = {"", harness_demodulate_segments, harness_alloc, free, false};
+
+void llr_open_buffer(harness_buffer *self, size_t max_nbytes)
 {
-    uint16_t half;
-    float llr;
-    switch (format) {
-    case SOFTQAM_OUTPUT_U8:
-        return out[i];
-    case SOFTQAM_OUTPUT_S8:
-        return (int8_t)out[i];
-    case SOFTQAM_OUTPUT_S16:
-        memcpy(&half, out + i * sizeof half, sizeof half);
-        return (int16_t)half;
-    case SOFTQAM_OUTPUT_F16:
-        memcpy(&half, out + i * sizeof half, sizeof half);
-        return half_to_double(half);
-    case SOFTQAM_OUTPUT_F32:
-        break;
+    if (llr_calls.alloc == harness_alloc) {
+        harness_buffer_open(self, max_nbytes);
+        return;
     }
-    memcpy(&llr, out + i * sizeof llr, sizeof llr);
-    return (double)llr;
+    const size_t unit = sizeof(float), nbytes = (max_nbytes + HARNESS_MAX_GAP) / unit * unit + unit;
+    *self = (harness_buffer){.room = llr_calls.alloc(nbytes), .room_nbytes = nbytes};
+}
+
+void llr_close_buffer(harness_buffer *self)
+{
+    if (llr_calls.alloc == harness_alloc)
+        harness_buffer_close(self);
+    else
+        llr_calls.release(self->room);
+}
+
+void llr_place_buffer(harness_buffer *self, harness_random *random, size_t nbytes, size_t value_nbytes)
+{
+    const size_t unit = llr_calls.is_aligned ? value_nbytes : 1;
+    const size_t gap = harness_random_below(random, HARNESS_MAX_GAP / unit + 1) * unit;
+    (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(self, nbytes, gap);
 }
 
 llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols)

@@ -43,6 +43,42 @@ soft_values soft_values_of(const softqam_demodulator_config *config)
     return values;
 }
 
+uint64_t soft_far_position(softqam_modulation modulation, unsigned n_layers)
+{
+    enum { SKIPPED = 1600 };
+    const uint64_t period = ((uint64_t)1 << 31) - 1, n_bits = softqam_bits_per_symbol(modulation);
+    for (uint64_t k = 0; k <= SKIPPED; k++) {
+        /* The three parts of 31 bits have the sum 2^32 - 1 - SKIPPED. */
+        const uint64_t bit = ((uint64_t)1 << 62) + ((period - SKIPPED + k) << 31) + (period - k);
+        if (bit % (n_bits * n_layers) == 0)
+            return bit / n_bits;
+    }
+    fail_msg("no such symbol");
+    return 0;
+}
+
+uint64_t soft_choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers)
+{
+    switch (harness_random_below(random, 16)) {
+    case 0:
+        return (uint64_t)n_layers << 55;
+    case 1:
+        return soft_far_position(modulation, n_layers);
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+        return 0;
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+        return harness_random_below(random, 999) * n_layers;
+    default:
+        return (uint64_t)harness_random_u32(random) * n_layers;
+    }
+}
+
 void soft_choose_groups(harness_random *random, softqam_codeword *codeword)
 {
     codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
@@ -53,18 +89,23 @@ void soft_choose_groups(harness_random *random, softqam_codeword *codeword)
 /* Layers interleaved, one behind the other, or anywhere in the same memory with I and Q apart, from any address on. */
 static void place_layers(soft_codeword *self, harness_random *random)
 {
-    enum { MAX_STRIDE = 5, ROOM = 64 };
+    enum { MAX_STRIDE = 8, ROOM = 64 };
     softqam_segment *whole = &self->whole;
     const unsigned n_layers = whole->n_layers ? whole->n_layers : 1;
     const size_t n = whole->n_symbols / n_layers, kind = harness_random_below(random, 3);
     const size_t nbytes = softqam_input_symbol_nbytes(self->config.input_format);
-    const size_t n_placed = (n + ROOM) * MAX_STRIDE;
-    const size_t misalignment = harness_random_below(random, 16);
+    const size_t misalignment = llr_calls.is_aligned ? 0 : harness_random_below(random, 16);
     const bool takes_noise = self->config.output_format != SOFTQAM_OUTPUT_U8;
-    self->symbols = harness_alloc(misalignment + n_placed * nbytes);
+    whole->symbol_stride = kind == 0   ? n_layers + harness_random_below(random, 2) * (MAX_STRIDE - n_layers)
+                           : kind == 1 ? 1
+                                       : harness_random_below(random, MAX_STRIDE + 1);
+    whole->noise_stride = kind == 0 ? whole->symbol_stride : harness_random_below(random, 3);
+    const size_t widest = whole->symbol_stride > 2 ? whole->symbol_stride : 2;
+    const size_t n_placed = (n + ROOM) * (widest + (kind == 1 ? n_layers : 0));
+    self->symbols = llr_calls.alloc(misalignment + n_placed * nbytes);
     uint8_t *symbols = self->symbols + misalignment;
-    self->noise = harness_alloc(n_placed * sizeof(float));
-    self->gains = harness_alloc(n_placed * sizeof(float));
+    self->noise = llr_calls.alloc(n_placed * sizeof(float));
+    self->gains = llr_calls.alloc(n_placed * sizeof(float));
     if (self->config.input_format == SOFTQAM_INPUT_CF32)
         harness_fill_mixture(random, n_placed, (float *)(void *)self->symbols);
     else
@@ -74,8 +115,6 @@ static void place_layers(soft_codeword *self, harness_random *random)
         harness_fill_noise(random, HARNESS_NOISE_ANY, 1, self->noise + i);
     if (self->has_gains)
         harness_fill_gains(random, n_placed, self->gains);
-    whole->symbol_stride = kind == 0 ? n_layers : kind == 1 ? 1 : harness_random_below(random, MAX_STRIDE);
-    whole->noise_stride = kind == 0 ? n_layers : harness_random_below(random, 3);
     for (size_t k = 0; k < n_layers; k++) {
         const bool is_apart = kind == 2 && harness_random_below(random, 2);
         const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
@@ -139,9 +178,9 @@ void soft_codeword_open(soft_codeword *self, const soft_contexts *on, harness_ra
 void soft_codeword_close(soft_codeword *self)
 {
     free(self->llrs);
-    free(self->gains);
-    free(self->noise);
-    free(self->symbols);
+    llr_calls.release(self->gains);
+    llr_calls.release(self->noise);
+    llr_calls.release(self->symbols);
 }
 
 softqam_segment soft_codeword_part(const soft_codeword *self, size_t first_element, size_t n_elements)

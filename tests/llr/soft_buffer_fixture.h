@@ -24,6 +24,13 @@ softqam_demodulator *soft_create(const softqam_demodulator_config *config, softq
 /* What the reference must know of the output: its format, and the limit of sums. */
 soft_values soft_values_of(const softqam_demodulator_config *config);
 
+/* A symbol's position, a multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard
+ * to place. */
+uint64_t soft_choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers);
+/* A far one: with the 1600 bits that the scrambling sequence skips, its distance needs two carries to come out below
+ * the period of 2^31 - 1. */
+uint64_t soft_far_position(softqam_modulation modulation, unsigned n_layers);
+
 /* Gives a codeword groups of code blocks, of which some are transmitted. */
 void soft_choose_groups(harness_random *random, softqam_codeword *codeword);
 

@@ -43,15 +43,16 @@ static void multiplex(element elements[], bool is_punctured)
 /* A slot: the elements of a PUSCH without its DM-RS, one behind the other in time and frequency. */
 typedef struct slot {
     element elements[N_ELEMENTS];
-    size_t n;                      /* elements but DM-RS */
-    soft_codeword all;             /* as if all of them were a codeword's; its LLRs are those of one plain segment */
-    float noise[N_L * N_ELEMENTS]; /* of the codeword: infinite where its bits were replaced */
+    size_t n;          /* elements but DM-RS */
+    soft_codeword all; /* as if all of them were a codeword's; its LLRs are those of one plain segment */
+    float *noise;      /* of the codeword: infinite where its bits were replaced; a 0 behind them */
 } slot;
 
 static void open_slot(slot *self, const soft_contexts *on, harness_random *random, bool is_punctured)
 {
     element all[N_ELEMENTS];
-    *self = (slot){0};
+    *self = (slot){.noise = llr_calls.alloc((N_L * N_ELEMENTS + 1) * sizeof(float))};
+    self->noise[N_L * N_ELEMENTS] = 0;
     multiplex(all, is_punctured);
     for (size_t k = 0; k < N_ELEMENTS; k++)
         if (all[k] != DM_RS)
@@ -97,7 +98,6 @@ static bool is_of(element kind, bool of_data) { return of_data ? kind == DATA ||
 static size_t list_runs(const slot *self, bool of_data, bool has_own_erasures, const softqam_codeword *codeword,
                         uint8_t *uci, softqam_segment segments[])
 {
-    static const float no_noise_var = 0;
     size_t n = 0, n_before = 0, end;
     for (size_t k = 0; k < self->n; k = end) {
         end = k + 1;
@@ -116,7 +116,7 @@ static size_t list_runs(const slot *self, bool of_data, bool has_own_erasures, c
             const bool is_erasure = has_own_erasures && self->elements[k] == ACK_IN_DATA;
             segment->noise_stride = is_erasure ? 0 : N_L;
             for (size_t layer = 0; layer < N_L; layer++)
-                segment->layers[layer].noise_var = is_erasure ? &no_noise_var : self->noise + k * N_L + layer;
+                segment->layers[layer].noise_var = self->noise + (is_erasure ? N_L * N_ELEMENTS : k * N_L + layer);
         }
         n_before += end - k;
     }
@@ -155,7 +155,7 @@ static void expect(const slot *self, const softqam_codeword *codeword, uint8_t *
 static void check(bool is_punctured, bool has_own_erasures)
 {
     static uint8_t expected[C * N_CB], uci[N_ELEMENTS * ELEMENT_BITS];
-    static uint8_t got[C * N_CB], got_uci[N_ELEMENTS * ELEMENT_BITS];
+    uint8_t *got = llr_calls.alloc(sizeof expected), *got_uci = llr_calls.alloc(sizeof uci);
     static softqam_segment segments[MAX_SEGMENTS];
     static slot self;
     harness_random random = harness_random_stream(STREAM_UCI + is_punctured);
@@ -170,14 +170,17 @@ static void check(bool is_punctured, bool has_own_erasures)
     assert_true(n > 30 && n <= MAX_SEGMENTS);
     for (size_t c = 0; c < on.all.n; c++) {
         softqam_demodulator *demodulator = soft_create(&self.all.config, on.all.items[c]);
-        memset(got, 0x55, sizeof got);
-        memset(got_uci, 0x55, sizeof got_uci);
-        harness_demodulate_segments(demodulator, segments, n);
+        memset(got, 0x55, sizeof expected);
+        memset(got_uci, 0x55, sizeof uci);
+        llr_calls.demodulate(demodulator, segments, n);
         softqam_demodulator_destroy(demodulator);
         assert_memory_equal(got_uci, uci, sizeof uci);
         assert_memory_equal(got, expected, sizeof expected);
     }
     soft_codeword_close(&self.all);
+    llr_calls.release(got_uci);
+    llr_calls.release(got);
+    llr_calls.release(self.noise);
 }
 
 /* More than 2 bits of HARQ-ACK: the codeword flows around them. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of test_llr_specified for what a call is made of: where in it unusual values lie, how long it is. */
+/* Tests of test_llr_specified for where in a call unusual values lie. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "specified_fixture.h"
-
-/* Where unusual values lie among usual ones. */
 
 /* Usual symbols, the same in every tile, and what they give; single ones can be replaced by what is special. */
 typedef struct tiles {
@@ -32,10 +30,9 @@ static tiles open_tiles(const llr_contexts *on, harness_random *random, size_t k
 {
     const specified_settings of = specified_plain_settings(harness_llr_formats[k / 2],
                                                            k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
-    const harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_SYMBOL);
     const size_t nbytes = harness_output_nbytes(of.format, 1);
     tiles self = {
-        .all = specified_open(on, &setup, &of),
+        .all = specified_open(on, &of, SOFTQAM_NOISE_PER_SYMBOL),
         .components = special_components(),
         .noise = special_noise(of.scale),
         .in = llr_open_input(n_symbols),
@@ -107,66 +104,4 @@ TEST(test_many_tiles)
                 spoil(&random, tile * TILE + harness_random_below(&random, TILE), &self);
         check_tiles(&self, "many tiles", N);
     }
-}
-
-/* Lengths about steps and tiles, from any address to any, between guard pages, with nothing unusual, or the last symbol
- * or any. */
-
-typedef struct guarded {
-    harness_buffer symbols;
-    harness_buffer noise;
-    harness_buffer out;
-} guarded;
-
-static void check_guarded(guarded *memory, const tiles *self, size_t n, size_t gap)
-{
-    const specified_demodulators *all = &self->all;
-    for (size_t k = 0; k < all->n; k++) {
-        void (*place)(harness_buffer *, size_t, size_t) =
-            (n + gap) % 2 ? harness_buffer_place_at_end : harness_buffer_place_at_start;
-        place(&memory->symbols, n * 2 * sizeof(float), gap);
-        place(&memory->noise, n * sizeof(float), gap / 4 * 4);
-        place(&memory->out, n * all->nbytes, 63 - gap);
-        memcpy(memory->symbols.data, self->in.symbols, n * 2 * sizeof(float));
-        memcpy(memory->noise.data, self->in.noise_var, n * sizeof(float));
-        harness_poison(memory->out.data, self->expected, n * all->nbytes);
-        harness_demodulate_llrs(all->items[k], memory->symbols.data, (const float *)(void *)memory->noise.data, n,
-                                memory->out.data);
-        specified_compare(all, k, "between guard pages", self->in.symbols, self->in.noise_var, 1, self->expected,
-                          memory->out.data, n);
-        harness_buffer_check(&memory->out);
-    }
-}
-
-static size_t length_at(size_t k)
-{
-    enum { N_SHORT = 70, AROUND = 2 * STEP + 3 };
-    if (k < N_SHORT)
-        return k + 1;
-    k -= N_SHORT;
-    return (1 + k / (2 * AROUND)) * TILE + k % (2 * AROUND) - AROUND;
-}
-
-TEST(test_lengths)
-{
-    enum { N_LENGTHS = 70 + 3 * 70, MOST = 4 * TILE };
-    harness_random random = harness_random_stream(STREAM_LENGTHS);
-    guarded memory;
-    harness_buffer_open(&memory.symbols, MOST * 2 * sizeof(float));
-    harness_buffer_open(&memory.noise, MOST * sizeof(float));
-    harness_buffer_open(&memory.out, MOST * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
-    for (size_t k = 0; k < N_KINDS; k++) {
-        SCOPED(close_tiles) tiles self = open_tiles(*state, &random, k, MOST);
-        for (size_t i = 0; i < N_LENGTHS; i++) {
-            const size_t n = length_at(i);
-            const size_t at = i % 3 == 1 ? n - 1 : harness_random_below(&random, n);
-            if (i % 3)
-                spoil(&random, at, &self);
-            check_guarded(&memory, &self, n, (i * 5 + k) % 64);
-            repair(at, &self);
-        }
-    }
-    harness_buffer_close(&memory.out);
-    harness_buffer_close(&memory.noise);
-    harness_buffer_close(&memory.symbols);
 }

@@ -110,13 +110,14 @@ harness_setup specified_setup(const specified_settings *of, softqam_noise noise)
     setup.demodulator.noise_form = of->form;
     setup.demodulator.llr_scale = of->scale;
     setup.demodulator.llr_limit = of->limit;
+    setup.demodulator.input_scale = of->input_scale;
     return setup;
 }
 
-specified_demodulators specified_open(const llr_contexts *on, const harness_setup *setup, const specified_settings *of)
+specified_demodulators specified_open(const llr_contexts *on, const specified_settings *of, softqam_noise noise)
 {
     specified_demodulators self = {.of = *of, .n = on->n, .nbytes = harness_output_nbytes(of->format, 1)};
-    harness_setup each = *setup;
+    harness_setup each = specified_setup(of, noise);
     for (size_t k = 0; k < on->n; k++) {
         each.demodulator.context = on->items[k];
         self.names[k] = on->names[k];
@@ -160,8 +161,7 @@ void specified_check_settings(const llr_contexts *on, const char *what, const sp
                               const llr_input *in)
 {
     const size_t nbytes = in->n_symbols * harness_output_nbytes(of->format, 1);
-    const harness_setup setup = specified_setup(of, SOFTQAM_NOISE_PER_SYMBOL);
-    SCOPED(specified_close) specified_demodulators all = specified_open(on, &setup, of);
+    SCOPED(specified_close) specified_demodulators all = specified_open(on, of, SOFTQAM_NOISE_PER_SYMBOL);
     scoped_memory uint8_t *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
     specify(of, in->symbols, in->noise_var, 1, in->n_symbols, expected);
     specified_check(&all, what, in->symbols, in->noise_var, 1, in->n_symbols, expected, got);

@@ -20,7 +20,7 @@ enum {
     STREAM_TIES,
     STREAM_POSITIONS,
     STREAM_TILES,
-    STREAM_LENGTHS,
+    STREAM_BORDERS,
 };
 
 /* The loops' tile and their largest step, in symbols. */
@@ -34,6 +34,7 @@ typedef struct specified_settings {
     softqam_sign sign;
     float scale; /* 1 but for s8 */
     int limit;
+    float input_scale; /* of the demodulator; symbols that are specified are scaled already */
     bool is_descrambled;
     uint32_t c_init;
 } specified_settings;
@@ -61,7 +62,7 @@ typedef struct specified_demodulators {
     softqam_demodulator *items[LLR_MAX_CONTEXTS];
 } specified_demodulators;
 
-specified_demodulators specified_open(const llr_contexts *on, const harness_setup *setup, const specified_settings *of);
+specified_demodulators specified_open(const llr_contexts *on, const specified_settings *of, softqam_noise noise);
 void specified_close(specified_demodulators *self);
 
 /* What demodulator number k gave. Prints what differs, and of the first symbol that does its noise. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic of the LLRs as it is specified, contract.h, for every constellation: within the bound of brute force
- * for all kinds of symbols and noise, the opposite sign, symmetries, published values, and the special values in
+ * for all kinds of symbols and noise, the opposite sign, published values, and the special values in
  * numbers. test_llr_specified.c proves that the library gives these LLRs to the last bit. */
 #include <float.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "harness.h"
 #include "max_log.h"
 
-enum { STREAM_BOUND = 1, STREAM_FLIPPED, STREAM_RECEIVED, STREAM_SYMMETRY, STREAM_GAINS };
+enum { STREAM_BOUND = 1, STREAM_FLIPPED, STREAM_RECEIVED, STREAM_GAINS };
 
 /* -1 to 1, evenly. */
 static float random_unit(harness_random *random) { return (float)((double)harness_random_u32(random) * 0x1p-31 - 1); }
@@ -206,61 +206,6 @@ HARNESS_TEST(test_published)
     contract_f32(&nr_256qam, symbol, nr_noise_var(2), 0, 0, llrs);
     for (int b = 0; b < nr_256qam.n_bits; b++)
         assert_true(fabs((double)llrs[b] - expected[b / 2]) < 5e-7);
-}
-
-/* Without noise in the symbol the signs are the transmitted bits, as long as the smallest LLR, 4 alpha^2 / N0, does not
- * round to 0: of 256QAM it is 2.35 nats, 14 steps of s8, at the first of these noise variances. */
-HARNESS_TEST(test_points_have_their_bits)
-{
-    static const float noise_vars[] = {0.01F, 1e-3F, 1e-6F, 1e-38F, 1e-45F};
-    const nr_constellation *c = &nr_256qam;
-    const int n_labels = 1 << c->axis_bits;
-    for (int k = 0; k < n_labels * n_labels * (int)HARNESS_COUNT(noise_vars); k++) {
-        const int labels[2] = {k / n_labels % n_labels, k % n_labels};
-        const float symbol[2] = {(float)nr_coordinate(c, labels[0]), (float)nr_coordinate(c, labels[1])};
-        const nr_noise noise = nr_noise_var(noise_vars[k / n_labels / n_labels]);
-        float f32[NR_MAX_BITS];
-        int8_t s8[NR_MAX_BITS];
-        contract_f32(c, symbol, noise, 0, 0, f32);
-        contract_s8(c, symbol, noise, 0, 0, 6, 127, s8);
-        for (int b = 0; b < c->n_bits; b++) {
-            const bool bit = labels[b % 2] >> (c->axis_bits - 1 - b / 2) & 1;
-            assert_true(bit ? f32[b] < 0 && s8[b] < 0 : f32[b] > 0 && s8[b] > 0);
-        }
-    }
-}
-
-/* b0 is odd in I and all other bits even, likewise b1 in Q; I and Q exchanged exchange their bits; twice the noise
- * variance is half the LLR, as long as no exponent runs out and no limit of N0 is passed. */
-HARNESS_TEST(test_symmetries)
-{
-    harness_random random = harness_random_stream(STREAM_SYMMETRY);
-    for (size_t n = 0; n < harness_symbol_count(50000); n++) {
-        const nr_constellation *c = &nr_256qam;
-        float symbol[2], plain[NR_MAX_BITS], image[NR_MAX_BITS];
-        random_symbol(&random, c, symbol);
-        nr_noise noise = random_noise(&random);
-        const float factors[2] = {n & 1 ? -1 : 1, n & 2 ? -1 : 1};
-        const int swap = n >> 2 & 1;
-        float changed[2];
-        for (int axis = 0; axis < 2; axis++)
-            changed[axis ^ swap] = factors[axis] * symbol[axis];
-        contract_f32(c, symbol, noise, 0, 0, plain);
-        contract_f32(c, changed, noise, 0, 0, image);
-        for (int b = 0; b < c->n_bits; b++)
-            assert_true(image[b ^ swap] == (b < 2 ? factors[b] : 1) * plain[b]);
-        if (noise.is_inverse || !(noise.value > 0x1p-15F && noise.value < 1))
-            continue;
-        const int shift = (int)harness_random_below(&random, 121) - 84;
-        noise.value = ldexpf(noise.value, shift);
-        contract_f32(c, symbol, noise, 0, 0, image);
-        for (int b = 0; b < c->n_bits; b++) {
-            const double llr = (double)plain[b], expected = ldexp(llr, -shift);
-            const double smallest = fmin(fabs(llr), fabs(expected)), largest = fmax(fabs(llr), fabs(expected));
-            if (smallest == 0 || (smallest >= (double)FLT_MIN && largest < (double)FLT_MAX))
-                assert_true((double)image[b] == expected);
-        }
-    }
 }
 
 /* The opposite sign changes the sign of every LLR, and no erasure. */

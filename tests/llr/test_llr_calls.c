@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How a call is made must not show in a byte, in any output format: noise variances given once or for each symbol,
- * lengths, alignments, splits, threads, chunks, kinds of memory, input formats. On the backend that
- * SOFTQAM_TEST_BACKEND names; api/test_load.c has several callers. What is expected is what one plain call gives:
- * test_demodulate_symbols.c and test_llr_specified.c prove that one, test_llr_segments.c tests segments. */
-#include <math.h>
+/* How a call is made must not show in a byte, in any output format: lengths, alignments, threads, chunks, kinds of
+ * memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names; api/test_load.c has several callers. What is
+ * expected is what one plain call gives: test_demodulate_symbols.c and test_llr_specified.c prove that one, noise
+ * values of a call too, test_llr_segments.c tests segments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +40,11 @@ static const sample *shared_sample(void)
         harness_random random = harness_random_stream(STREAM_SAMPLE);
         harness_fill_mixture(&random, SOFT_BITS_SYMBOLS, made.symbols);
         harness_fill_noise(&random, HARNESS_NOISE_ANY, SOFT_BITS_SYMBOLS, made.noise_var);
+        /* Some tiles that loops compute the fast way, but for a symbol here and there. */
+        for (size_t i = 1000; i < 3500; i += 611) {
+            harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 610, made.symbols + 2 * i);
+            harness_fill_noise(&random, HARNESS_NOISE_USUAL, 610, made.noise_var + i);
+        }
         for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
             const softqam_output_format format = (softqam_output_format)k;
             harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
@@ -76,130 +80,73 @@ static bool gives_expected(const softqam_demodulator *demodulator, softqam_outpu
            harness_outputs_equal(harness_output_names[format], format, all->symbols + 2 * first, expected, out, n);
 }
 
-/* On the sample itself, and memory of malloc. */
-static bool part_is_right(const softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n)
-{
-    scoped_memory uint8_t *out = malloc(n * harness_output_nbytes(format, 1) + 1);
-    return out && gives_expected(demodulator, format, first, n, shared_sample()->symbols + 2 * first,
-                                 shared_sample()->noise_var + first, out);
-}
-
-static void check_part(const softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n)
-{
-    assert_true(first + n <= sample_size(format));
-    assert_true(part_is_right(demodulator, format, first, n));
-}
-
-/* One noise variance for the call gives what the same one for every symbol gives. */
-HARNESS_TEST(test_noise_per_call)
-{
-    static const float noise_vars[] = {0.01F, 0.3F, 7e-4F, 5, 1e-38F, 1e-45F, 3e38F, 0, -1, NAN, INFINITY};
-    const size_t n = 30011;
-    const sample *all = shared_sample();
-    scoped_memory float *constant = harness_alloc(n * sizeof(float));
-    for (size_t i = 0; i < HARNESS_COUNT(noise_vars); i++) {
-        for (size_t k = 0; k < n; k++)
-            constant[k] = noise_vars[i];
-        for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
-            harness_setup setup = harness_format_setup(harness_llr_formats[k], SOFTQAM_NOISE_PER_SYMBOL);
-            scoped_memory uint8_t *expected = harness_answer(&setup, all->symbols, constant, n);
-            setup.demodulator.noise = SOFTQAM_NOISE_PER_CALL;
-            scoped_memory uint8_t *got = harness_answer(&setup, all->symbols, &noise_vars[i], n);
-            assert_true(harness_outputs_equal("noise per call", setup.demodulator.output_format, all->symbols, expected,
-                                              got, n));
-        }
-    }
-}
-
-/* The three buffers of a call, each between guard pages. */
-typedef struct guarded {
-    harness_buffer symbols;
-    harness_buffer noise_var;
-    harness_buffer out;
-} guarded;
-
-static guarded open_guarded(size_t max_symbols)
-{
-    guarded self;
-    harness_buffer_open(&self.symbols, max_symbols * 2 * sizeof(float));
-    harness_buffer_open(&self.noise_var, max_symbols * sizeof(float));
-    harness_buffer_open(&self.out, max_symbols * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
-    return self;
-}
-
-static void close_guarded(guarded *self)
-{
-    harness_buffer_close(&self->out);
-    harness_buffer_close(&self->noise_var);
-    harness_buffer_close(&self->symbols);
-}
-
-/* Bytes from the guard page before, or at_end from the one behind. The noise variances' must be a multiple of 4. */
+/* Bytes of symbols, noise variances, a multiple of 4, and output from the guard page before, or at_end from the one
+ * behind. */
 typedef struct gaps {
-    size_t symbols;
-    size_t noise_var;
-    size_t out;
+    size_t of[3];
     bool at_end;
 } gaps;
 
-static void check_guarded(guarded *self, const softqam_demodulator *demodulator, softqam_output_format format, gaps at,
-                          size_t first, size_t n)
+/* A call whose three buffers lie between guard pages. */
+static void check_guarded(const softqam_demodulator *demodulator, softqam_output_format format, gaps at, size_t first,
+                          size_t n)
 {
     void (*place)(harness_buffer *, size_t, size_t) =
         at.at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start;
     const sample *all = shared_sample();
-    const size_t symbols_nbytes = n * 2 * sizeof(float), noise_nbytes = n * sizeof(float);
-    place(&self->symbols, symbols_nbytes, at.symbols);
-    place(&self->noise_var, noise_nbytes, at.noise_var);
-    place(&self->out, n * harness_output_nbytes(format, 1), at.out);
-    memcpy(self->symbols.data, all->symbols + 2 * first, symbols_nbytes);
-    memcpy(self->noise_var.data, all->noise_var + first, noise_nbytes);
-    if (!gives_expected(demodulator, format, first, n, self->symbols.data, (const float *)(void *)self->noise_var.data,
-                        self->out.data))
-        fail_msg("%s: %zu symbols, gaps of %zu, %zu and %zu at the %s", harness_output_names[format], n, at.symbols,
-                 at.noise_var, at.out, at.at_end ? "end" : "start");
-    harness_buffer_check(&self->symbols);
-    harness_buffer_check(&self->noise_var);
-    harness_buffer_check(&self->out);
-    assert_memory_equal(self->symbols.data, all->symbols + 2 * first, symbols_nbytes);
-    assert_memory_equal(self->noise_var.data, all->noise_var + first, noise_nbytes);
-}
-
-/* To 70, and around chunks and rings of them. */
-HARNESS_TEST(test_lengths)
-{
-    static const struct {
-        unsigned n_streams;
-        size_t chunk_symbols;
-    } pipelines[] = {{0, 0}, {1, 1}, {1, 64}, {2, 37}, {3, 100}, {3, 1000}, {4, 256}, {7, 1000}, {64, 5}};
-    SCOPED(close_guarded) guarded buffers = open_guarded(14003);
-    for (size_t k = 0; k < HARNESS_COUNT(pipelines) * HARNESS_N_OUTPUT_FORMATS; k++) {
-        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
-        const size_t i = k / HARNESS_N_OUTPUT_FORMATS, chunk = pipelines[i].chunk_symbols;
-        const size_t ring = pipelines[i].n_streams * chunk;
-        const size_t others[] = {257,           997,  4096,     chunk ? chunk - 1 : 0, chunk, chunk + 1,
-                                 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
-        scoped_demodulator *demodulator = create(format, (unsigned)i % 4, pipelines[i].n_streams, chunk);
-        for (size_t n = 0; n <= 70 + HARNESS_COUNT(others); n++) {
-            const size_t n_symbols = n <= 70 ? n : others[n - 71];
-            check_guarded(&buffers, demodulator, format, (gaps){0}, 1001, n_symbols);
-            check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1002, n_symbols);
-        }
+    const size_t sizes[3] = {n * 2 * sizeof(float), n * sizeof(float), n * harness_output_nbytes(format, 1)};
+    const void *const contents[2] = {all->symbols + 2 * first, all->noise_var + first};
+    harness_buffer buffers[3];
+    for (size_t k = 0; k < 3; k++) {
+        harness_buffer_open(&buffers[k], sizes[k]);
+        place(&buffers[k], sizes[k], at.of[k]);
+        if (k < 2)
+            memcpy(buffers[k].data, contents[k], sizes[k]);
+    }
+    if (!gives_expected(demodulator, format, first, n, buffers[0].data, (const float *)(void *)buffers[1].data,
+                        buffers[2].data))
+        fail_msg("%s: %zu symbols, gaps of %zu, %zu and %zu at the %s", harness_output_names[format], n, at.of[0],
+                 at.of[1], at.of[2], at.at_end ? "end" : "start");
+    for (size_t k = 0; k < 3; k++) {
+        harness_buffer_check(&buffers[k]);
+        if (k < 2)
+            assert_memory_equal(buffers[k].data, contents[k], sizes[k]);
+        harness_buffer_close(&buffers[k]);
     }
 }
 
-/* About the default chunk, and about the parts that threads get of a large call. */
-HARNESS_TEST(test_large_lengths)
+/* To 70, around the tiles of loops, and around chunks and rings of them. About the default chunk, and about the parts
+ * that threads get of a large call. */
+HARNESS_TEST(test_lengths)
 {
-    static const size_t lengths[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
-    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
-        const softqam_output_format format = (softqam_output_format)k;
-        scoped_demodulator *demodulator = create(format, 3, 0, 0);
-        for (size_t i = 0; i < HARNESS_COUNT(lengths) && lengths[i] < sample_size(format); i++) {
-            SCOPED(close_guarded) guarded buffers = open_guarded(lengths[i]);
-            check_guarded(&buffers, demodulator, format, (gaps){0}, 1001, lengths[i]);
-            check_guarded(&buffers, demodulator, format, (gaps){.at_end = true}, 1001, lengths[i]);
-        }
+    enum { N_SHORT = 70, TILE = 1024, AROUND = 35 };
+    static const struct {
+        unsigned n_threads, n_streams;
+        size_t chunk_symbols;
+    } pipelines[] = {{0, 0, 0},   {1, 1, 1},     {2, 1, 64},   {3, 2, 37}, {0, 3, 100},  {1, 3, 1000},
+                     {2, 4, 256}, {3, 7, 1000},  {0, 64, 5},   {1, 0, 0},  {1, 1, 7919}, {2, 2, 65536},
+                     {4, 0, 0},   {4, 3, 16384}, {7, 64, 333}, {7, 0, 0},  {16, 0, 0},   {16, 5, 99991}};
+    static const size_t large[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
+    for (size_t k = 0; k < HARNESS_COUNT(pipelines) * HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
+        const size_t i = k / HARNESS_N_OUTPUT_FORMATS, chunk = pipelines[i].chunk_symbols;
+        const size_t ring = pipelines[i].n_streams * chunk, most = sample_size(format) - 2000;
+        const size_t others[] = {257,           997,  4096,     chunk ? chunk - 1 : 0, chunk, chunk + 1,
+                                 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
+        scoped_demodulator *demodulator =
+            create(format, pipelines[i].n_threads, pipelines[i].n_streams, pipelines[i].chunk_symbols);
+        for (size_t n = 0; n <= N_SHORT; n++)
+            for (size_t at_end = 0; at_end < 2; at_end++)
+                check_guarded(demodulator, format, (gaps){.at_end = at_end}, 1001 + at_end, n);
+        for (size_t n = 0; n < HARNESS_COUNT(others); n++)
+            for (size_t at_end = 0; at_end < 2 && others[n] < most; at_end++)
+                check_guarded(demodulator, format, (gaps){.at_end = at_end}, 1001 + at_end, others[n]);
+        for (size_t n = TILE - AROUND; i == 0 && n < 3 * TILE + AROUND; n += n % TILE == AROUND ? TILE - 2 * AROUND : 1)
+            check_guarded(demodulator, format, (gaps){.at_end = n % 2}, 1001, n);
+        for (size_t n = 0; (chunk == 0 || chunk > 300) && n <= HARNESS_COUNT(large); n++)
+            if (n == HARNESS_COUNT(large) || large[n] < most)
+                check_guarded(demodulator, format, (gaps){.at_end = n % 2}, n * 16,
+                              n < HARNESS_COUNT(large) ? large[n] : most);
     }
 }
 
@@ -207,41 +154,19 @@ HARNESS_TEST(test_large_lengths)
  * one of a call of several chunks. */
 HARNESS_TEST(test_misalignment)
 {
-    SCOPED(close_guarded) guarded buffers = open_guarded(997);
     for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         const softqam_output_format format = (softqam_output_format)k;
         scoped_demodulator *demodulator = create(format, 2, 3, 256);
         for (size_t gap = 0; gap < 64; gap++) {
-            const gaps of_chunks[] = {{gap, 60 - gap / 4 * 4, 63 - gap, gap % 2}, {gap, 0, 0, true}, {0, 0, gap, true}};
+            const gaps of_chunks[] = {
+                {{gap, 60 - gap / 4 * 4, 63 - gap}, gap % 2}, {{gap, 0, 0}, true}, {{0, 0, gap}, true}};
             for (size_t out_gap = 0; out_gap < 64; out_gap++) {
-                gaps at = {gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap, (gap + out_gap) % 2};
-                check_guarded(&buffers, demodulator, format, at, gap, 37);
+                gaps at = {{gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap}, (gap + out_gap) % 2};
+                check_guarded(demodulator, format, at, gap, 37);
             }
             for (size_t i = 0; i < HARNESS_COUNT(of_chunks); i++)
-                check_guarded(&buffers, demodulator, format, of_chunks[i], gap, 997);
+                check_guarded(demodulator, format, of_chunks[i], gap, 997);
         }
-    }
-}
-
-HARNESS_TEST(test_threads_and_chunks)
-{
-    static const struct {
-        unsigned n_threads;
-        unsigned n_streams;
-        size_t chunk_symbols;
-    } pipelines[] = {{0, 0, 0},     {1, 0, 0},    {1, 1, 7919}, {2, 2, 65536}, {3, 4, 1000},  {4, 0, 0},
-                     {4, 3, 16384}, {7, 64, 333}, {7, 0, 0},    {16, 0, 0},    {16, 5, 99991}};
-    for (size_t k = 0; k < HARNESS_COUNT(pipelines) * HARNESS_N_OUTPUT_FORMATS; k++) {
-        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
-        const size_t i = k / HARNESS_N_OUTPUT_FORMATS;
-        scoped_demodulator *demodulator =
-            create(format, pipelines[i].n_threads, pipelines[i].n_streams, pipelines[i].chunk_symbols);
-        check_part(demodulator, format, 0, sample_size(format));
-        check_part(demodulator, format, 12345, 65537);
-        for (size_t n = 1; n <= 70; n++)
-            check_part(demodulator, format, n, n);
-        for (size_t n = 16381; n + 100 < sample_size(format); n = 2 * n + 1)
-            check_part(demodulator, format, n % 100, n);
     }
 }
 

@@ -11,25 +11,18 @@
 #include "contract.h"
 #include "specified_fixture.h"
 
-TEST(test_usual_values)
+/* Usual values alone, and all sets of symbols and any bits as noise next to each other. */
+TEST(test_values)
 {
     harness_random random = harness_random_stream(STREAM_USUAL);
-    SCOPED(llr_close_input) llr_input in = llr_open_input(harness_symbol_count(20011));
-    for (size_t k = 0; k < specified_n_settings; k++) {
-        const specified_settings of = specified_settings_at(k);
-        specified_fill_usual(&random, of.form, &in);
-        specified_check_settings(*state, "usual values", &of, &in);
-    }
-}
-
-/* All sets of symbols and any bits as noise, next to each other. */
-TEST(test_mixture)
-{
+    SCOPED(llr_close_input) llr_input usual = llr_open_input(harness_symbol_count(20011));
     SCOPED(llr_close_input)
-    llr_input in = llr_open_mixture(STREAM_MIXTURE, HARNESS_NOISE_ANY, harness_symbol_count(30011));
+    llr_input mixture = llr_open_mixture(STREAM_MIXTURE, HARNESS_NOISE_ANY, harness_symbol_count(30011));
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
-        specified_check_settings(*state, "mixture", &of, &in);
+        specified_fill_usual(&random, of.form, &usual);
+        specified_check_settings(*state, "usual values", &of, &usual);
+        specified_check_settings(*state, "mixture", &of, &mixture);
     }
 }
 
@@ -56,8 +49,7 @@ TEST(test_special_noise_per_call)
     for (size_t k = 0; k < specified_n_settings; k++) {
         const specified_settings of = specified_settings_at(k);
         const special_values noise = special_noise(of.scale);
-        const harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
-        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &setup, &of);
+        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &of, SOFTQAM_NOISE_PER_CALL);
         scoped_memory uint8_t *expected = harness_alloc(in.n_symbols * all.nbytes),
                               *got = harness_alloc(in.n_symbols * all.nbytes);
         for (size_t i = 0; i < noise.n; i++) {
@@ -108,18 +100,17 @@ TEST(test_input_scales)
     scoped_memory uint8_t *got = harness_alloc(n * HARNESS_MAX_SYMBOL_BITS * sizeof(float));
     in.noise_var[0] = 0.25F;
     for (size_t k = 0; k < HARNESS_COUNT(scales) * HARNESS_N_LLR_FORMATS; k++) {
-        const specified_settings of =
+        specified_settings of =
             specified_plain_settings(harness_llr_formats[k % HARNESS_N_LLR_FORMATS], SOFTQAM_NOISE_FORM_N0);
         const float scale = scales[k / HARNESS_N_LLR_FORMATS];
         harness_widen(SOFTQAM_INPUT_CF32, scale, in.symbols, n, values);
         specify(&of, values, in.noise_var, 0, n, expected);
-        harness_setup setup = specified_setup(&of, SOFTQAM_NOISE_PER_CALL);
-        setup.demodulator.input_scale = scale;
-        specified_demodulators all = specified_open(*state, &setup, &of);
+        of.input_scale = scale;
+        specified_demodulators all = specified_open(*state, &of, SOFTQAM_NOISE_PER_CALL);
         specified_check(&all, "the demodulator's input scale", in.symbols, in.noise_var, 0, n, expected, got);
         specified_close(&all);
-        setup.demodulator.input_scale = 0;
-        all = specified_open(*state, &setup, &of);
+        of.input_scale = 0;
+        all = specified_open(*state, &of, SOFTQAM_NOISE_PER_CALL);
         for (size_t c = 0; c < all.n; c++) {
             softqam_segment segment = harness_segment(in.symbols, in.noise_var, 0, n, got);
             segment.input_scale = scale;
@@ -148,8 +139,7 @@ TEST(test_weights_of_all_sizes)
                                                          k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
         of.sign = k % 3 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
         const softqam_noise noise_of = (softqam_noise)(k / 2 % 2);
-        const harness_setup setup = specified_setup(&of, noise_of);
-        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &setup, &of);
+        SCOPED(specified_close) specified_demodulators all = specified_open(*state, &of, noise_of);
         for (int size = LEAST; size <= MOST; size += step) {
             const float weight = exp2f((float)size / PER_OCTAVE);
             for (size_t i = 0; i < STEP; i++)
@@ -159,6 +149,37 @@ TEST(test_weights_of_all_sizes)
                 memcpy(expected + i * all.nbytes, expected + (i - N_CORNERS) * all.nbytes, all.nbytes);
             specified_check(&all, "weights", symbols, noise, noise_of == SOFTQAM_NOISE_PER_SYMBOL, STEP, expected, got);
         }
+    }
+}
+
+/* LLRs of so many steps or nats, where loops and kernels take another way, with noise of all sizes. */
+static void fill_borders(harness_random *random, float scale, llr_input *in)
+{
+    static const float borders[] = {0.5F,      126.5F,  127.5F,  128.5F,    32767.5F, 0x1p22F,
+                                    0x1.8p23F, 0x1p24F, 0x1p30F, 0x1.8p53F, 0x1p54F,  0x1p61F};
+    static const float others[] = {0, -0.0F, 0x1p-63F, 0x0.ffffffp-63F, 3e38F, -3e38F, INFINITY, NAN};
+    for (size_t i = 0; i < 2 * in->n_symbols; i++) {
+        const float noise =
+            ldexpf(1 + (float)harness_random_below(random, 8) / 8, (int)harness_random_below(random, 144) - 102);
+        in->noise_var[i / 2] = i % 2 ? in->noise_var[i / 2] : noise;
+        const float value = borders[harness_random_below(random, HARNESS_COUNT(borders))] * in->noise_var[i / 2] /
+                            (harness_random_below(random, 2) ? scale : 1);
+        in->symbols[i] = value * (1 + ((float)harness_random_below(random, 17) - 8) * 0x1p-22F);
+        if (harness_random_below(random, 8) == 0)
+            in->symbols[i] = others[harness_random_below(random, HARNESS_COUNT(others))];
+        else if (harness_random_below(random, 2))
+            in->symbols[i] = -in->symbols[i];
+    }
+}
+
+TEST(test_borders)
+{
+    harness_random random = harness_random_stream(STREAM_BORDERS);
+    SCOPED(llr_close_input) llr_input in = llr_open_input(harness_symbol_count(20011));
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++) {
+        const specified_settings of = specified_plain_settings(harness_llr_formats[k], SOFTQAM_NOISE_FORM_N0);
+        fill_borders(&random, of.scale, &in);
+        specified_check_settings(*state, "borders", &of, &in);
     }
 }
 
@@ -192,11 +213,4 @@ TEST(test_ties)
     for (size_t i = 0; i < in.n_symbols; i++)
         in.noise_var[i] = 1 / in.noise_var[i];
     specified_check_settings(*state, "ties", &of, &in);
-}
-
-TEST(test_which_variants)
-{
-    const llr_contexts *self = *state;
-    for (size_t k = 0; k < self->n; k++)
-        print_message("compared: %s\n", self->names[k]);
 }

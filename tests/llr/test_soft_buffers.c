@@ -184,7 +184,7 @@ static void choose_codeword(harness_random *random, const bounds *most, const tr
     self->whole.llr_scale =
         harness_llr_defaults_of[of->config.output_format].limit ? scales[harness_random_below(random, 4)] : 0;
     self->whole.noise_form = (softqam_noise_form)harness_random_below(random, 3);
-    self->whole.scrambling_offset = harness_random_below(random, 2) ? harness_random_below(random, 500) * n_layers : 0;
+    self->whole.scrambling_offset = soft_choose_position(random, self->whole.modulation, (unsigned)n_layers);
     self->whole.descramble = (unsigned)harness_random_below(random, 2);
     self->whole.c_init = self->whole.descramble ? harness_random_u32(random) >> 1 : 0;
 }
@@ -217,7 +217,7 @@ static void choose_placement(harness_random *random, trial *self)
         order[other] = k;
     }
     for (size_t k = 0; k < C; k++) {
-        self->nbytes += harness_random_below(random, 20);
+        self->nbytes += harness_random_below(random, 20) * (llr_calls.is_aligned ? self->value_nbytes : 1);
         self->pointer_at[order[k]] = self->nbytes;
         self->nbytes += room_of(self, order[k]) * self->value_nbytes;
     }
@@ -364,13 +364,14 @@ static void compare(const trial *self, size_t k, const uint8_t *got, size_t n_pa
         i++;
     const size_t nbytes = self->value_nbytes;
     fail_msg(
-        "%s, %s to %s, limit %d, modulation %d, %u layers, transmission %zu of %zu: %llu bits, %u code blocks in "
+        "%s%s, %s to %s, limit %d, modulation %d, %u layers, transmission %zu of %zu: %llu bits, %u code blocks in "
         "%u groups (0x%x), n_cb %u, k0 %u, %u fillers of %g from %u on, combine %u, stride %llu%s%s, in %zu parts: "
         "byte %zu of %zu (value %zu) is %d, was %d, should be %d",
-        detail, harness_input_names[self->config.input_format], harness_output_names[self->config.output_format],
-        self->config.llr_limit, (int)self->sent[k].whole.modulation, self->sent[k].whole.n_layers, k, self->n_sent,
-        (unsigned long long)codeword->n_bits, codeword->n_code_blocks, codeword->n_cbg, codeword->cbgti, codeword->n_cb,
-        codeword->k0, codeword->n_fillers, (double)codeword->filler_value, codeword->first_filler, codeword->combine,
+        detail, llr_calls.way, harness_input_names[self->config.input_format],
+        harness_output_names[self->config.output_format], self->config.llr_limit, (int)self->sent[k].whole.modulation,
+        self->sent[k].whole.n_layers, k, self->n_sent, (unsigned long long)codeword->n_bits, codeword->n_code_blocks,
+        codeword->n_cbg, codeword->cbgti, codeword->n_cb, codeword->k0, codeword->n_fillers,
+        (double)codeword->filler_value, codeword->first_filler, codeword->combine,
         (unsigned long long)codeword->block_stride, self->placement == BY_POINTERS ? ", pointers" : "",
         self->sent[k].whole.descramble ? ", descrambled" : "", n_parts, i, self->nbytes, i / nbytes, got[i],
         (k > 0 ? self->after[k - 1] : self->before)[i], self->after[k][i]);
@@ -379,9 +380,8 @@ static void compare(const trial *self, size_t k, const uint8_t *got, size_t n_pa
 /* Memory for the soft buffers of a trial, between guard pages. */
 static void open_memory(harness_random *random, const trial *self, harness_buffer *memory)
 {
-    harness_buffer_open(memory, self->nbytes);
-    (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(
-        memory, self->nbytes, harness_random_below(random, 64));
+    llr_open_buffer(memory, self->nbytes);
+    llr_place_buffer(memory, random, self->nbytes, self->value_nbytes);
     memcpy(memory->data, self->before, self->nbytes);
 }
 
@@ -389,7 +389,7 @@ static void open_memory(harness_random *random, const trial *self, harness_buffe
 static size_t demodulate(harness_random *random, const trial *self, size_t k, const softqam_demodulator *demodulator,
                          uint8_t *base)
 {
-    void *pointers[SOFT_MAX_BLOCKS];
+    void **pointers = llr_calls.alloc(SOFT_MAX_BLOCKS * sizeof *pointers);
     softqam_segment parts[SOFT_MAX_PARTS];
     const size_t n_parts = 1 + harness_random_below(random, harness_random_below(random, 3) ? SOFT_MAX_PARTS : 1);
     soft_codeword_cut(&self->sent[k], random, soft_codeword_repeats(&self->sent[k]), n_parts, parts);
@@ -398,8 +398,9 @@ static size_t demodulate(harness_random *random, const trial *self, size_t k, co
     const bool is_one_call = harness_random_below(random, 2);
     for (size_t first = 0, n; first < n_parts; first += n) {
         n = is_one_call ? n_parts : 1 + harness_random_below(random, n_parts - first);
-        harness_demodulate_segments(demodulator, parts + first, n);
+        llr_calls.demodulate(demodulator, parts + first, n);
     }
+    llr_calls.release(pointers);
     return n_parts;
 }
 
@@ -407,7 +408,7 @@ static size_t demodulate(harness_random *random, const trial *self, size_t k, co
 static void check_trial(const soft_contexts *on, harness_random *random, const trial *self)
 {
     for (size_t c = 0; c < on->all.n; c++) {
-        SCOPED(harness_buffer_close) harness_buffer memory;
+        SCOPED(llr_close_buffer) harness_buffer memory;
         scoped_demodulator *demodulator = soft_create(&self->config, on->all.items[c]);
         open_memory(random, self, &memory);
         for (size_t k = 0; k < self->n_sent; k++) {
@@ -499,22 +500,23 @@ static void check_slot(const soft_contexts *on, harness_random *random, trial *c
 {
     for (size_t c = 0; c < on->all.n; c++) {
         harness_buffer memory[MAX_CODEWORDS];
-        void *pointers[MAX_CODEWORDS][SOFT_MAX_BLOCKS];
+        void **pointers = llr_calls.alloc(MAX_CODEWORDS * SOFT_MAX_BLOCKS * sizeof *pointers);
         softqam_segment parts[SOFT_MAX_PARTS], segments[MAX_CODEWORDS * SOFT_MAX_PARTS];
         scoped_demodulator *demodulator = soft_create(&trials[0]->config, on->all.items[c]);
         for (size_t i = 0; i < MAX_CODEWORDS; i++) {
             open_memory(random, trials[i], &memory[i]);
             soft_codeword_cut(&trials[i]->sent[0], random, true, SOFT_MAX_PARTS, parts);
             for (size_t k = 0; k < SOFT_MAX_PARTS; k++) {
-                set_buffers(trials[i], 0, memory[i].data, pointers[i], &parts[k].codeword);
+                set_buffers(trials[i], 0, memory[i].data, pointers + i * SOFT_MAX_BLOCKS, &parts[k].codeword);
                 segments[k * MAX_CODEWORDS + i] = parts[k];
             }
         }
-        harness_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments));
+        llr_calls.demodulate(demodulator, segments, HARNESS_COUNT(segments));
+        llr_calls.release(pointers);
         for (size_t i = 0; i < MAX_CODEWORDS; i++) {
             compare(trials[i], 0, memory[i].data, SOFT_MAX_PARTS, on->all.names[c]);
             harness_buffer_check(&memory[i]);
-            harness_buffer_close(&memory[i]);
+            llr_close_buffer(&memory[i]);
         }
     }
 }

@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "max_log.h"
@@ -40,8 +40,7 @@ static struct vectors {
     float high[MAX_SYMBOLS * NR_MAX_BITS];
 } current;
 
-static char sections[1 << 14];
-static size_t sections_length;
+static FILE *sections;
 static double most_used;
 
 /* A squared distance in binary32: of the difference, or with its square multiplied out. */
@@ -150,12 +149,8 @@ static void end(void)
         is_one = is_one && current.noise_var[n] == first;
     if (is_one)
         snprintf(noise_var, sizeof noise_var, "%.9g", (double)first);
-    const int length = snprintf(sections + sections_length, sizeof sections - sections_length,
-                                "%-8s %-12s %5zu %5zu %s\n", current.recipe->name, current.section,
-                                current.section_start, current.n_symbols - current.section_start, noise_var);
-    sections_length += (size_t)length;
-    if (sections_length >= sizeof sections)
-        writer_fail("sections.txt", "too long");
+    fprintf(sections, "%-8s %-12s %5zu %5zu %s\n", current.recipe->name, current.section, current.section_start,
+            current.n_symbols - current.section_start, noise_var);
 }
 
 /* Half the distance of neighbouring levels. */
@@ -267,16 +262,9 @@ static void make_special(void)
 
 static void put_floats(const char *suffix, const float *values, size_t n)
 {
-    static uint8_t bytes[sizeof(float) * MAX_SYMBOLS * NR_MAX_BITS];
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        for (size_t byte = 0; byte < sizeof bits; byte++)
-            bytes[i * sizeof bits + byte] = (uint8_t)(bits >> 8 * byte);
-    }
     char name[64];
     snprintf(name, sizeof name, "%s.%s", current.recipe->name, suffix);
-    writer_put(name, bytes, n * sizeof *values);
+    writer_put(name, values, n * sizeof *values);
 }
 
 static void make_modulation(int m)
@@ -300,11 +288,10 @@ static void make_modulation(int m)
 int main(int argc, char **argv)
 {
     writer_open(argc, argv);
-    sections_length = (size_t)snprintf(
-        sections, sizeof sections, "# modulation, section, its first symbol, number of symbols, noise variance N0\n");
+    sections = writer_create("sections.txt");
+    fprintf(sections, "# modulation, section, its first symbol, number of symbols, noise variance N0\n");
     for (int m = 0; m < NR_CONSTELLATIONS; m++)
         make_modulation(m);
-    writer_put("sections.txt", sections, sections_length);
     printf("brute force in binary32 uses %.2f of the intervals\n", most_used);
-    return writer_close();
+    return fclose(sections) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

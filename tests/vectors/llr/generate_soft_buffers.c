@@ -7,7 +7,6 @@
  * be the same integers or half floats wherever in their intervals they lie, so that everybody's soft buffers are. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +65,7 @@ static struct state {
     uint8_t soft[2][MAX_BLOCKS * MAX_N_CB * sizeof(float)];
 } now;
 
-static char list[1 << 13];
-static size_t list_length;
+static FILE *list;
 
 static size_t smallest_lifting_size(size_t at_least)
 {
@@ -215,39 +213,19 @@ static void put(const char *suffix, const void *bytes, size_t nbytes)
     writer_put(name, bytes, nbytes);
 }
 
-/* Values of `size` bytes, lowest byte first. */
-static void put_values(const char *suffix, const void *values, size_t n, size_t size)
-{
-    static uint8_t bytes[sizeof now.soft[0] + sizeof now.symbols];
-    for (size_t i = 0; i < n; i++) {
-        uint32_t word = 0;
-        uint16_t half = 0;
-        if (size == 4)
-            memcpy(&word, (const uint8_t *)values + i * size, size);
-        else if (size == 2)
-            memcpy(&half, (const uint8_t *)values + i * size, size);
-        else
-            word = ((const uint8_t *)values)[i];
-        word |= half;
-        for (size_t byte = 0; byte < size; byte++)
-            bytes[i * size + byte] = (uint8_t)(word >> 8 * byte);
-    }
-    put(suffix, bytes, n * size);
-}
-
 static void put_all(void)
 {
     const size_t n_symbols = now.sent->G / (size_t)now.constellation->n_bits;
-    const size_t n_values = now.code.C * now.code.buffer.N_cb, nbytes = soft_values_nbytes(now.values.format);
-    put_values("cf32", now.symbols, 2 * n_symbols, sizeof(float));
-    put_values("noise_var.f32", now.noise_var, n_symbols, sizeof(float));
+    const size_t nbytes = now.code.C * now.code.buffer.N_cb * soft_values_nbytes(now.values.format);
+    put("cf32", now.symbols, n_symbols * sizeof now.symbols[0]);
+    put("noise_var.f32", now.noise_var, n_symbols * sizeof(float));
     if (now.values.format == SOFT_F32) {
-        put_values("low.f32", now.soft[0], n_values, nbytes);
-        put_values("high.f32", now.soft[1], n_values, nbytes);
+        put("low.f32", now.soft[0], nbytes);
+        put("high.f32", now.soft[1], nbytes);
     } else {
-        if (memcmp(now.soft[0], now.soft[1], n_values * nbytes) != 0)
+        if (memcmp(now.soft[0], now.soft[1], nbytes) != 0)
             writer_fail(now.sent->name, "soft buffers of more than one value");
-        put_values(now.sent->format, now.soft[0], n_values, nbytes);
+        put(now.sent->format, now.soft[0], nbytes);
     }
 }
 
@@ -255,15 +233,11 @@ static void list_line(void)
 {
     const struct transmission *sent = now.sent;
     const circular_buffer *buffer = &now.code.buffer;
-    list_length +=
-        (size_t)snprintf(list + list_length, sizeof list - list_length,
-                         "%s.%d %s %zu %u %zu %zu %d %u %zu %zu %zu %zu %zu %zu %zu %zu %s %.9g %.9g %.9g %d\n",
-                         sent->name, sent->number, sent->modulation, sent->N_L, (unsigned)sent->c_init, sent->G,
-                         sent->A, sent->base_graph, sent->rv_id, sent->N_ref, now.code.C, now.code.Z_c,
-                         now.code.K_prime, buffer->N_cb, buffer->k0, buffer->first_filler, buffer->n_fillers,
-                         sent->format, sent->scale, sent->limit, sent->filler, sent->is_positive_1);
-    if (list_length >= sizeof list)
-        writer_fail("codewords.txt", "too long");
+    fprintf(list, "%s.%d %s %zu %u %zu %zu %d %u %zu %zu %zu %zu %zu %zu %zu %zu %s %.9g %.9g %.9g %d\n", sent->name,
+            sent->number, sent->modulation, sent->N_L, (unsigned)sent->c_init, sent->G, sent->A, sent->base_graph,
+            sent->rv_id, sent->N_ref, now.code.C, now.code.Z_c, now.code.K_prime, buffer->N_cb, buffer->k0,
+            buffer->first_filler, buffer->n_fillers, sent->format, sent->scale, sent->limit, sent->filler,
+            sent->is_positive_1);
 }
 
 static void set_up(const struct transmission *sent)
@@ -308,12 +282,10 @@ static void make_transmission(const struct transmission *sent)
 int main(int argc, char **argv)
 {
     writer_open(argc, argv);
-    list_length =
-        (size_t)snprintf(list, sizeof list,
-                         "# name modulation N_L c_init G A base_graph rv_id N_ref C Z_c K' N_cb k0 first_filler "
-                         "n_fillers format scale limit filler positive\n");
+    list = writer_create("soft_buffers/codewords.txt");
+    fprintf(list, "# name modulation N_L c_init G A base_graph rv_id N_ref C Z_c K' N_cb k0 first_filler "
+                  "n_fillers format scale limit filler positive\n");
     for (size_t k = 0; k < sizeof transmissions / sizeof *transmissions; k++)
         make_transmission(&transmissions[k]);
-    writer_put("soft_buffers/codewords.txt", list, list_length);
-    return writer_close();
+    return fclose(list) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -28,9 +28,7 @@ SQUARE = [name for name, n_bits in MODULATIONS.items() if n_bits > 1]
 
 @functools.lru_cache(maxsize=None)
 def read_floats(name):
-    with open(os.path.join(FOLDER, name), "rb") as file:
-        data = file.read()
-    return struct.unpack(f"<{len(data) // 4}f", data)
+    return check_llrs.read(os.path.join(FOLDER, name), "f")
 
 
 @functools.lru_cache(maxsize=None)

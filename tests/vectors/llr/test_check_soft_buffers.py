@@ -38,21 +38,14 @@ def llrs_of(codeword):
     return llrs
 
 
-def stored(codeword, llr):
-    """An LLR as its format has it."""
-    llr = min(max(codeword.scale * llr, -codeword.limit), codeword.limit)
-    if codeword.format in ("s8", "s16"):
-        return round(llr)
-    return struct.unpack("<" + checker.CODES[codeword.format], struct.pack("<" + checker.CODES[codeword.format], llr))[0]
+def stored(codeword, value):
+    """A number as the codeword's format has it."""
+    value, code = min(max(value, -codeword.limit), codeword.limit), checker.CODES[codeword.format]
+    return struct.unpack("<" + code, struct.pack("<" + code, round(value) if code in "bh" else value))[0]
 
 
 def add(codeword, old, llr):
-    return old if abs(old) > codeword.limit else stored_sum(codeword, old + llr)
-
-
-def stored_sum(codeword, total):
-    total = min(max(total, -codeword.limit), codeword.limit)
-    return struct.unpack("<" + checker.CODES[codeword.format], struct.pack("<" + checker.CODES[codeword.format], total))[0]
+    return old if abs(old) > codeword.limit else stored(codeword, old + llr)
 
 
 def recover(codeword, soft, mistake=None):
@@ -69,7 +62,7 @@ def recover(codeword, soft, mistake=None):
         selected = codeword.selected(length)
         for k in range(length):
             sign = -1 if sequence[first + k] and mistake != "no descrambling" else 1
-            value = stored(codeword, sign * (1 - 2 * codeword.positive) * llrs[first + k])
+            value = stored(codeword, codeword.scale * sign * (1 - 2 * codeword.positive) * llrs[first + k])
             place = k % codeword.q_m * (length // codeword.q_m) + k // codeword.q_m if mistake != "no interleaver" else k
             soft[r][selected[place]] = add(codeword, soft[r][selected[place]], value)
         first += length

@@ -7,88 +7,77 @@
 
 #include "harness.h"
 
-enum { MAX_NAME = 64, MAX_LINES = 32 };
-
-/* A line of codewords.txt. */
+/* A line of codewords.txt, and its files. */
 typedef struct vector {
-    char name[MAX_NAME], modulation[16], format[8];
+    char name[64], modulation_name[16], format_name[8];
     softqam_ldpc_grant grant;
     uint32_t c_init;
     unsigned C, Z_c, K_prime, n_cb, k0, first_filler, n_fillers;
     float scale, limit, filler;
     unsigned is_positive_1;
-    /* What the names mean. */
-    softqam_modulation modulation_number;
-    softqam_output_format format_number;
-    size_t value_nbytes, n_symbols, nbytes;
+    softqam_modulation modulation;
+    softqam_output_format format;
+    bool is_first; /* transmission */
+    size_t n_values, value_nbytes, n_symbols;
     float *symbols, *noise_var;
     uint8_t *expected, *high; /* `high`: f32 only */
 } vector;
 
-static const struct {
-    const char *name;
-    softqam_modulation number;
-} modulations[] = {{"qpsk", SOFTQAM_MODULATION_QPSK},
-                   {"16qam", SOFTQAM_MODULATION_16QAM},
-                   {"64qam", SOFTQAM_MODULATION_64QAM},
-                   {"256qam", SOFTQAM_MODULATION_256QAM},
-                   {"1024qam", SOFTQAM_MODULATION_1024QAM}};
-
-static void *read_file(const char *name, const char *suffix, size_t nbytes)
+static FILE *open_file(const char *name, const char *suffix)
 {
     char path[FILENAME_MAX];
     snprintf(path, sizeof path, "%s/%s.%s", SOFTQAM_SOFT_BUFFERS_DIR, name, suffix);
     FILE *file = fopen(path, "rb");
     if (!file)
         fail_msg("%s: cannot be opened", path);
+    return file;
+}
+
+static void *read_file(const char *name, const char *suffix, size_t nbytes)
+{
+    FILE *file = open_file(name, suffix);
     uint8_t *bytes = harness_alloc(nbytes + 1);
     if (fread(bytes, 1, nbytes + 1, file) != nbytes)
-        fail_msg("%s: not %zu bytes", path, nbytes);
+        fail_msg("%s.%s: not %zu bytes", name, suffix, nbytes);
     fclose(file);
     return bytes;
 }
 
-static bool parse(const char *line, vector *self)
+static void open_vector(const char *line, vector *self)
 {
+    static const char *const modulations[] = {[SOFTQAM_MODULATION_QPSK] = "qpsk",
+                                              [SOFTQAM_MODULATION_16QAM] = "16qam",
+                                              [SOFTQAM_MODULATION_64QAM] = "64qam",
+                                              [SOFTQAM_MODULATION_256QAM] = "256qam",
+                                              [SOFTQAM_MODULATION_1024QAM] = "1024qam"};
     unsigned long long G;
-    memset(self, 0, sizeof *self);
+    *self = (vector){.modulation = SOFTQAM_MODULATION_QPSK};
     softqam_ldpc_grant *grant = &self->grant;
-    if (sscanf(line, "%63s %15s %u %u %llu %u %u %u %u %u %u %u %u %u %u %u %7s %f %f %f %u", self->name,
-               self->modulation, &grant->n_layers, &self->c_init, &G, &grant->tb_size, &grant->base_graph, &grant->rv,
-               &grant->n_ref, &self->C, &self->Z_c, &self->K_prime, &self->n_cb, &self->k0, &self->first_filler,
-               &self->n_fillers, self->format, &self->scale, &self->limit, &self->filler, &self->is_positive_1) != 21)
-        return false;
+    const int n_fields = sscanf(line, "%63s %15s %u %u %llu %u %u %u %u %u %u %u %u %u %u %u %7s %f %f %f %u",
+                                self->name, self->modulation_name, &grant->n_layers, &self->c_init, &G, &grant->tb_size,
+                                &grant->base_graph, &grant->rv, &grant->n_ref, &self->C, &self->Z_c, &self->K_prime,
+                                &self->n_cb, &self->k0, &self->first_filler, &self->n_fillers, self->format_name,
+                                &self->scale, &self->limit, &self->filler, &self->is_positive_1);
+    assert_int_equal(n_fields, 21);
+    while (self->modulation < SOFTQAM_MODULATION_1024QAM &&
+           strcmp(self->modulation_name, modulations[self->modulation]) != 0)
+        self->modulation++;
+    while (self->format < SOFTQAM_OUTPUT_U8 && strcmp(self->format_name, harness_output_names[self->format]) != 0)
+        self->format++;
+    assert_string_equal(self->modulation_name, modulations[self->modulation]);
+    assert_string_equal(self->format_name, harness_output_names[self->format]);
     grant->n_bits = G;
-    return true;
-}
-
-static void look_up(vector *self)
-{
-    for (size_t k = 0; k < HARNESS_COUNT(modulations); k++)
-        if (strcmp(self->modulation, modulations[k].name) == 0)
-            self->modulation_number = modulations[k].number;
-    assert_int_not_equal(self->modulation_number, SOFTQAM_MODULATION_DEFAULT);
-    size_t n_found = 0;
-    for (size_t f = 0; f < HARNESS_N_LLR_FORMATS; f++)
-        if (strcmp(self->format, harness_output_names[harness_llr_formats[f]]) == 0) {
-            self->format_number = harness_llr_formats[f];
-            n_found++;
-        }
-    assert_int_equal(n_found, 1);
-    self->grant.bits_per_symbol = softqam_bits_per_symbol(self->modulation_number);
-    self->n_symbols = self->grant.n_bits / self->grant.bits_per_symbol;
-    self->value_nbytes = softqam_output_nbytes(self->format_number, SOFTQAM_MODULATION_BPSK, 1);
-    self->nbytes = self->value_nbytes * self->C * self->n_cb;
-}
-
-static void open_vector(vector *self)
-{
-    look_up(self);
+    grant->bits_per_symbol = softqam_bits_per_symbol(self->modulation);
+    self->is_first = strcmp(strrchr(self->name, '.'), ".1") == 0;
+    self->n_symbols = grant->n_bits / grant->bits_per_symbol;
+    self->n_values = (size_t)self->C * self->n_cb;
+    self->value_nbytes = softqam_output_nbytes(self->format, SOFTQAM_MODULATION_BPSK, 1);
+    const bool is_f32 = self->format == SOFTQAM_OUTPUT_F32;
+    const size_t nbytes = self->n_values * self->value_nbytes;
     self->symbols = read_file(self->name, "cf32", 2 * self->n_symbols * sizeof(float));
     self->noise_var = read_file(self->name, "noise_var.f32", self->n_symbols * sizeof(float));
-    const bool is_f32 = self->format_number == SOFTQAM_OUTPUT_F32;
-    self->expected = read_file(self->name, is_f32 ? "low.f32" : self->format, self->nbytes);
-    self->high = is_f32 ? read_file(self->name, "high.f32", self->nbytes) : NULL;
+    self->expected = read_file(self->name, is_f32 ? "low.f32" : self->format_name, nbytes);
+    self->high = is_f32 ? read_file(self->name, "high.f32", nbytes) : NULL;
 }
 
 static void close_vector(vector *self)
@@ -99,41 +88,23 @@ static void close_vector(vector *self)
     free(self->high);
 }
 
-static size_t open_all(vector vectors[MAX_LINES])
+/* The first value that is not as the files have it; n_values where all are. */
+static size_t first_wrong(const vector *self, const uint8_t *soft)
 {
-    char path[FILENAME_MAX], line[512];
-    snprintf(path, sizeof path, "%s/codewords.txt", SOFTQAM_SOFT_BUFFERS_DIR);
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        fail_msg("%s: cannot be opened", path);
-    size_t n = 0;
-    while (fgets(line, sizeof line, file))
-        if (line[0] != '#') {
-            assert_true(n < MAX_LINES && parse(line, &vectors[n]));
-            open_vector(&vectors[n++]);
-        }
-    fclose(file);
-    assert_true(n > 0);
-    return n;
-}
-
-/* The first value that is not as the files have it; n where all are. */
-static size_t first_wrong(const vector *self, const uint8_t *soft, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < self->n_values; i++) {
         const size_t at = i * self->value_nbytes;
-        if (self->high) {
-            float value, low, high;
-            memcpy(&value, soft + at, sizeof value);
-            memcpy(&low, self->expected + at, sizeof low);
-            memcpy(&high, self->high + at, sizeof high);
-            if (!(low <= value && value <= high))
-                return i;
-        } else if (memcmp(soft + at, self->expected + at, self->value_nbytes) != 0) {
+        float value, low, high;
+        if (!self->high && memcmp(soft + at, self->expected + at, self->value_nbytes) != 0)
             return i;
-        }
+        if (!self->high)
+            continue;
+        memcpy(&value, soft + at, sizeof value);
+        memcpy(&low, self->expected + at, sizeof low);
+        memcpy(&high, self->high + at, sizeof high);
+        if (!(low <= value && value <= high))
+            return i;
     }
-    return n;
+    return self->n_values;
 }
 
 static softqam_codeword make_codeword(const vector *self, void *soft)
@@ -151,18 +122,18 @@ static softqam_codeword make_codeword(const vector *self, void *soft)
     codeword.buffers = soft;
     codeword.block_stride = self->n_cb;
     codeword.filler_value = self->filler;
-    codeword.combine = strcmp(strrchr(self->name, '.'), ".1") != 0;
+    codeword.combine = !self->is_first;
     return codeword;
 }
 
 static softqam_demodulator *create(const vector *self)
 {
-    harness_setup setup = harness_format_setup(self->format_number, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.demodulator.modulation = self->modulation_number;
+    harness_setup setup = harness_format_setup(self->format, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.demodulator.modulation = self->modulation;
     setup.demodulator.sign = self->is_positive_1 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
-    if (self->format_number == SOFTQAM_OUTPUT_S8 || self->format_number == SOFTQAM_OUTPUT_S16)
+    if (self->format == SOFTQAM_OUTPUT_S8 || self->format == SOFTQAM_OUTPUT_S16)
         setup.demodulator.llr_scale = self->scale;
-    if (self->format_number != SOFTQAM_OUTPUT_F32)
+    if (self->format != SOFTQAM_OUTPUT_F32)
         setup.demodulator.llr_limit = (int)self->limit;
     return harness_create(&setup);
 }
@@ -192,28 +163,32 @@ static void receive(const vector *self, size_t n_elements, uint8_t *soft)
 
 HARNESS_TEST(test_library_meets_all)
 {
-    static vector vectors[MAX_LINES];
     static const size_t steps[] = {1 << 20, 97, 1};
-    const size_t n = open_all(vectors);
-    bool good = true;
-    for (size_t s = 0; s < HARNESS_COUNT(steps); s++) {
-        uint8_t *soft = NULL;
-        for (size_t k = 0; k < n; k++) {
-            if (strcmp(strrchr(vectors[k].name, '.'), ".1") == 0) {
-                free(soft);
-                soft = harness_alloc(vectors[k].nbytes);
-                memset(soft, 0x55, vectors[k].nbytes);
+    char line[512];
+    uint8_t *soft[HARNESS_COUNT(steps)] = {NULL}; /* after the transmissions so far */
+    size_t n_vectors = 0, n_wrong = 0;
+    FILE *file = open_file("codewords", "txt");
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#')
+            continue;
+        SCOPED(close_vector) vector self;
+        open_vector(line, &self);
+        n_vectors++;
+        for (size_t s = 0; s < HARNESS_COUNT(steps); s++) {
+            if (self.is_first) {
+                free(soft[s]);
+                soft[s] = harness_alloc(self.n_values * self.value_nbytes);
+                memset(soft[s], 0x55, self.n_values * self.value_nbytes);
             }
-            receive(&vectors[k], steps[s], soft);
-            const size_t n_values = vectors[k].nbytes / vectors[k].value_nbytes;
-            const size_t wrong = first_wrong(&vectors[k], soft, n_values);
-            if (wrong < n_values)
-                print_message("%s, %zu elements a call: value %zu is wrong\n", vectors[k].name, steps[s], wrong);
-            good &= wrong == n_values;
+            receive(&self, steps[s], soft[s]);
+            const size_t wrong = first_wrong(&self, soft[s]);
+            if (wrong < self.n_values)
+                print_message("%s, %zu elements a call: value %zu is wrong\n", self.name, steps[s], wrong);
+            n_wrong += wrong < self.n_values;
         }
-        free(soft);
     }
-    for (size_t k = 0; k < n; k++)
-        close_vector(&vectors[k]);
-    assert_true(good);
+    fclose(file);
+    for (size_t s = 0; s < HARNESS_COUNT(steps); s++)
+        free(soft[s]);
+    assert_true(n_vectors > 0 && n_wrong == 0);
 }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What the generators of vectors share: their command line, files that are written or compared, and noise that is the
- * same on every machine. */
+/* What the generators of vectors share: their command line, the files, and noise that is the same on every machine. */
 #ifndef SOFTQAM_TESTS_VECTOR_WRITER_H
 #define SOFTQAM_TESTS_VECTOR_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-/* Reads "[--check] FOLDER"; any other command line ends the program. */
+/* Goes to the folder that is the only argument; any other command line ends the program. */
 void writer_open(int argc, char **argv);
 
-/* Makes FOLDER/NAME the file of these bytes; with --check, notes where it is not. */
+/* A file to be written there, and one of these bytes. */
+FILE *writer_create(const char *name);
 void writer_put(const char *name, const void *bytes, size_t nbytes);
-
-/* main's exit status: with --check 1 where any file differed. */
-int writer_close(void);
 
 /* Ends the program with a message. */
 void writer_fail(const char *what, const char *cause) __attribute__((noreturn));
