@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream.h"
-
 #include <stdint.h>
 #include <string.h>
+
+#include "bench.h"
 
 enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has */
 
@@ -17,8 +17,8 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
  * vectors. What is left over goes by the byte. */
 #define DEFINE_STREAM(name, isa, vector, stream_store)                                                                 \
     typedef vector name##_vector;                                                                                      \
-    INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t symbol_nbytes, const bool has_noise,     \
-                                         const bool streaming, const bool adds)                                        \
+    INLINE TARGET(isa) void name##_steps(const struct bench_stream *s, const size_t symbol_nbytes,                     \
+                                         const bool has_noise, const bool streaming, const bool adds)                  \
     {                                                                                                                  \
         const size_t n_in = symbol_nbytes * UNIT / sizeof(name##_vector),                                              \
                      n_noise = has_noise ? 4 * UNIT / sizeof(name##_vector) : 0;                                       \
@@ -39,7 +39,7 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
                     out[k] = all;                                                                                      \
         }                                                                                                              \
     }                                                                                                                  \
-    TARGET(isa) static void name(const struct stream *s)                                                               \
+    TARGET(isa) static void name(const struct bench_stream *s)                                                         \
     {                                                                                                                  \
         if (s->adds)                                                                                                   \
             name##_steps(s, 8, true, false, true);                                                                     \
@@ -54,7 +54,7 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
     }
 
 /* Fewer than UNIT symbols. */
-static void move_rest(const struct stream *s)
+static void move_rest(const struct bench_stream *s)
 {
     const size_t first = s->n_symbols / UNIT * UNIT, n = s->n_symbols - first;
     const unsigned char *in = s->symbols + first * s->symbol_nbytes;
@@ -85,9 +85,9 @@ DEFINE_STREAM(stream_64, "avx512f", __m512i, _mm512_stream_si512)
 DEFINE_STREAM(stream_32, "avx2", __m256i, _mm256_stream_si256)
 DEFINE_STREAM(stream_16, "sse2", __m128i, _mm_stream_si128)
 
-bool stream_can_stream(void) { return true; }
+bool bench_can_stream(void) { return true; }
 
-void stream_run(const struct stream *stream)
+void bench_stream_run(const struct bench_stream *stream)
 {
     if (__builtin_cpu_supports("avx512f"))
         stream_64(stream);
@@ -106,9 +106,9 @@ static inline void store(void *out, words all) { *(words *)out = all; }
 
 DEFINE_STREAM(stream_16, "", words, store)
 
-bool stream_can_stream(void) { return false; }
+bool bench_can_stream(void) { return false; }
 
-void stream_run(const struct stream *stream)
+void bench_stream_run(const struct bench_stream *stream)
 {
     stream_16(stream);
     move_rest(stream);
