@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "demodulation_mapper.h"
 #include "ocudu_receiver.h"
@@ -58,27 +59,9 @@ class counting_dematcher_factory final : public ocudu::ldpc_rate_dematcher_facto
 
 transmission usual(scheme mod, unsigned n_layers, unsigned tb_size)
 {
-    transmission sent = {};
-    sent.pusch.rnti = ocudu::to_rnti(0x4601);
-    sent.pusch.rb_mask = ocudu::crb_bitmap(n_prb);
-    sent.pusch.rb_mask.fill(0, n_prb);
-    sent.pusch.modulation = mod;
-    sent.pusch.start_symbol_index = 0;
-    sent.pusch.nof_symbols = n_ofdm_symbols;
-    sent.pusch.dmrs_symb_pos = ocudu::symbol_slot_mask(n_ofdm_symbols);
-    sent.pusch.dmrs_symb_pos.set(2);
-    sent.pusch.dmrs_symb_pos.set(11);
-    sent.pusch.dmrs_type = ocudu::dmrs_config_type::type1;
-    sent.pusch.nof_cdm_groups_without_data = 2;
-    sent.pusch.n_id = 77;
-    sent.pusch.nof_tx_layers = n_layers;
+    transmission sent = make_transmission(mod, n_layers, n_prb, tb_size);
     for (unsigned port = 0; port < n_ports; ++port)
         sent.pusch.rx_ports.push_back(port);
-    sent.sch.base_graph = ocudu::ldpc_base_graph_type::BG1;
-    sent.sch.mod = mod;
-    sent.sch.nof_layers = n_layers;
-    sent.sch.nof_ldpc_iterations = 1;
-    sent.tb_size = tb_size;
     return sent;
 }
 
@@ -234,10 +217,36 @@ void test(bool has_evm)
     }
 }
 
+/// Our mapper beside OCUDU's own, whose LLRs are rounded otherwise near a tie.
+void test_mapper()
+{
+    const auto theirs = ocudu::create_demodulation_mapper_factory()->create();
+    const auto ours = softqam_ocudu::create_demodulation_mapper_factory()->create();
+    std::mt19937 random_bits(20240);
+    std::normal_distribution<float> component(0, 0.7F);
+    std::uniform_real_distribution<float> decades(-3.5F, 0.5F);
+    std::vector<ocudu::cf_t> symbols(3276);
+    std::vector<float> noise(symbols.size());
+    for (size_t i = 0; i < symbols.size(); ++i) {
+        symbols[i] = {component(random_bits), component(random_bits)};
+        noise[i] = std::pow(10.0F, decades(random_bits));
+    }
+    for (scheme mod : {scheme::QPSK, scheme::QAM16, scheme::QAM64, scheme::QAM256}) {
+        std::vector<ocudu::log_likelihood_ratio> of[2];
+        for (auto &llrs : of)
+            llrs.resize(symbols.size() * ocudu::get_bits_per_symbol(mod));
+        theirs->demodulate_soft(of[0], symbols, noise, mod);
+        ours->demodulate_soft(of[1], symbols, noise, mod);
+        for (size_t i = 0; i < of[0].size(); ++i)
+            expect(std::abs(of[0][i].to_int() - of[1][i].to_int()) <= 1, ocudu::to_string(mod).c_str(), "other LLRs");
+    }
+}
+
 } // namespace
 
 int main()
 {
+    test_mapper();
     test(false);
     test(true);
     std::printf("%u failures\n", n_failures);
