@@ -308,23 +308,26 @@ void bench_host_add(softqam_context *context, struct bench_turns *turns, const s
  * usable device. */
 void bench_cuda(struct bench_report *report, const struct bench_options *options);
 
-/* stream.c: the limits of the CPU's measurements: loops that read and write as many bytes as a demodulation and do
- * nothing else, with the widest accesses that the processor has. Memory is aligned to 64 bytes. */
-struct bench_stream {
-    const unsigned char *symbols;
-    size_t symbol_nbytes;   /* each: 2, 4 or 8 */
-    const float *noise_var; /* NULL: none are read */
-    unsigned char *out;
-    size_t out_nbytes; /* each */
+/* A limit: what reads and writes as many bytes as a demodulation and does nothing else. Memory is aligned to 64 bytes.
+ */
+struct bench_copy {
+    const void *in;
+    size_t in_nbytes;       /* of a symbol: 2, 4 or 8 */
+    const float *noise_var; /* four bytes more for each symbol; NULL: none */
+    void *out;
+    size_t out_nbytes; /* of a symbol: those of a modulation and an output format */
     size_t n_symbols;
-    bool adds;      /* the output is read too; with symbols of 8 bytes and noise */
-    bool streaming; /* stores that go round the caches */
-    size_t n_more;  /* bytes behind the outputs, which are written too */
+    size_t n_more; /* bytes behind the outputs, which are written too */
+    bool adds;     /* the output is read too; on the CPU with symbols of 8 bytes and noise */
+    bool streams;  /* on the CPU: stores that go round the caches */
+    bool is_short; /* on the GPU: as many thread blocks as may be, else tiles are long, for long runs */
+    bool overlaps; /* on the GPU: may begin before the kernel in front of it ends, waits for that, and lets the next
+                      begin */
 };
+struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbols, const float *noise_var, void *out);
 
-/* False where there are no such stores. */
+/* stream.c: on the CPU, with the widest accesses that the processor has; whether there are stores that stream. */
+void bench_stream(const struct bench_copy *copy);
 bool bench_can_stream(void);
-
-void bench_stream_run(const struct bench_stream *stream);
 
 #endif

@@ -227,6 +227,18 @@ size_t bench_case_segments(const struct bench_case *c, size_t call, const void *
     return n_segments;
 }
 
+struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbols, const float *noise_var, void *out)
+{
+    return (struct bench_copy){.in = symbols,
+                               .in_nbytes = softqam_input_symbol_nbytes(c->input),
+                               .noise_var = c->noise == BENCH_ONE_N0 ? NULL : noise_var,
+                               .out = out,
+                               .out_nbytes = softqam_output_nbytes(c->output, c->modulation, 1),
+                               .n_symbols = c->n_symbols,
+                               .n_more = bench_case_more_nbytes(c),
+                               .adds = c->how & BENCH_COMBINE};
+}
+
 /* Of a plain call: parts that begin at even symbols, where pi/2-BPSK is as at the first. */
 static bool is_as_plain(const struct bench_case *c, softqam_demodulator *portable, const unsigned char *symbols,
                         const float *noise_var, size_t n_symbols, const unsigned char *out)

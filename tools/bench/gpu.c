@@ -32,10 +32,9 @@ struct gpu_run {
     struct bench_job job;
     const struct gpu_bench *bench;
     softqam_demodulator *demodulator;
-    enum bench_copy_shape shape; /* of a limit */
-    bool programmatic;
-    size_t n_launches; /* of a graph */
-    size_t stride;     /* symbols and bytes of the output from one launch to the next */
+    bool is_short, overlaps; /* of a limit: its bench_copy's */
+    size_t n_launches;       /* of a graph */
+    size_t stride;           /* symbols and bytes of the output from one launch to the next */
     size_t out_stride;
     size_t period;            /* symbols after which those of the host come again */
     unsigned char *d_symbols; /* of all launches; in a chain the producer writes them, and the noise behind them */
@@ -45,6 +44,8 @@ struct gpu_run {
     unsigned char *d_out;
     softqam_segment *d_segments; /* of all launches; behind them how many a launch has */
     cudaGraphExec_t graph;       /* of all launches; NULL: these are made one by one */
+    unsigned char *pinned;       /* of copies between host and device: what is read, then what is written */
+    cudaStream_t streams[2];     /* one for each direction */
     void *allocations[MOST_ALLOCATIONS];
     size_t n_allocations;
 };
@@ -114,17 +115,9 @@ static bool enqueue_library(const struct gpu_run *run, size_t k)
 
 static bool enqueue_copy(const struct gpu_run *run, size_t k)
 {
-    const struct bench_case *c = &run->job.c;
-    const struct bench_copy copy = {.in = symbols_of(run, k),
-                                    .in_nbytes = softqam_input_symbol_nbytes(c->input),
-                                    .noise_var = c->noise == BENCH_ONE_N0 ? NULL : noise_of(run, k),
-                                    .out = out_of(run, k),
-                                    .out_nbytes = softqam_output_nbytes(c->output, c->modulation, 1),
-                                    .n_symbols = c->n_symbols,
-                                    .n_more = bench_case_more_nbytes(c),
-                                    .adds = c->how & BENCH_COMBINE,
-                                    .shape = run->shape,
-                                    .programmatic = run->programmatic};
+    struct bench_copy copy = bench_case_copy(&run->job.c, symbols_of(run, k), noise_of(run, k), out_of(run, k));
+    copy.is_short = run->is_short;
+    copy.overlaps = run->overlaps;
     return GOOD(bench_copy_kernel(&copy, run->bench->stream));
 }
 
@@ -212,6 +205,10 @@ static void close_run(void *job)
         (void)cudaGraphExecDestroy(run->graph);
     for (size_t k = 0; k < run->n_allocations; k++)
         (void)cudaFree(run->allocations[k]);
+    for (int way = 0; way < 2; way++)
+        if (run->streams[way])
+            (void)cudaStreamDestroy(run->streams[way]);
+    softqam_host_free(run->pinned);
     softqam_demodulator_destroy(run->demodulator);
     free(run);
 }
@@ -361,14 +358,14 @@ static bool create(struct gpu_run *run)
 }
 
 static void add_run(const struct gpu_bench *bench, struct bench_turns *turns, const struct bench_case *c,
-                    enum bench_run what, enum bench_copy_shape shape, bool programmatic)
+                    enum bench_run what, bool is_short, bool overlaps)
 {
     struct gpu_run *run = bench_add(turns, sizeof *run, c, what, measure, close_run);
     if (!run)
         return;
     run->bench = bench;
-    run->shape = shape;
-    run->programmatic = programmatic;
+    run->is_short = is_short;
+    run->overlaps = overlaps;
     const bool is_graph = c->launch == BENCH_GRAPH || is_chain(c);
     bool good = prepare(run);
     if (what == BENCH_LIBRARY)
@@ -376,62 +373,42 @@ static void add_run(const struct gpu_bench *bench, struct bench_turns *turns, co
     turns->failed = !good || (is_graph && !capture(run)) || (what == BENCH_LIBRARY && !verify(run));
 }
 
-/* The limit of a case from host memory to host memory. */
-struct copy_run {
-    struct bench_job job;
-    size_t in_nbytes, out_nbytes;
-    unsigned char *memory, *d_memory; /* on the host, pinned, and on the device: what is read, then what is written */
-    cudaStream_t streams[2];          /* one for each direction */
-};
-
 /* Both directions of the bus at once, without kernels. Short copies are repeated, for the clock's sake. */
 static double measure_copies(void *job)
 {
-    struct copy_run *run = job;
-    const size_t n_repeats = 1 + 512 / run->job.c.n_symbols, in = run->in_nbytes;
+    const struct gpu_run *run = job;
+    const size_t n_repeats = 1 + 512 / run->job.c.n_symbols, out = bench_case_out_nbytes(&run->job.c);
+    const size_t in = bench_case_nbytes(&run->job.c) - out;
     bool all = true;
     const double start = clock_seconds();
     for (size_t k = 0; k < n_repeats && all; k++)
-        all = GOOD(cudaMemcpyAsync(run->d_memory, run->memory, in, cudaMemcpyHostToDevice, run->streams[0])) &&
-              GOOD(cudaMemcpyAsync(run->memory + in, run->d_memory + in, run->out_nbytes, cudaMemcpyDeviceToHost,
-                                   run->streams[1])) &&
+        all = GOOD(cudaMemcpyAsync(run->d_symbols, run->pinned, in, cudaMemcpyHostToDevice, run->streams[0])) &&
+              GOOD(cudaMemcpyAsync(run->pinned + in, run->d_out, out, cudaMemcpyDeviceToHost, run->streams[1])) &&
               GOOD(cudaStreamSynchronize(run->streams[0])) && GOOD(cudaStreamSynchronize(run->streams[1]));
     return all ? (clock_seconds() - start) / (double)n_repeats : -1;
 }
 
-static void close_copies(void *job)
-{
-    struct copy_run *run = job;
-    for (int way = 0; way < 2; way++)
-        if (run->streams[way])
-            (void)cudaStreamDestroy(run->streams[way]);
-    (void)cudaFree(run->d_memory);
-    softqam_host_free(run->memory);
-    free(run);
-}
-
+/* The limit of a case from host memory to host memory. */
 static void add_copies(const struct gpu_bench *bench, struct bench_turns *turns, const struct bench_case *c)
 {
-    struct copy_run *run = bench_add(turns, sizeof *run, c, BENCH_LIMIT, measure_copies, close_copies);
-    void *memory = NULL;
+    struct gpu_run *run = bench_add(turns, sizeof *run, c, BENCH_LIMIT, measure_copies, close_run);
+    const size_t nbytes = bench_case_nbytes(c), out_nbytes = bench_case_out_nbytes(c);
+    void *pinned = NULL;
     if (!run)
         return;
-    run->out_nbytes = bench_case_out_nbytes(c);
-    run->in_nbytes = bench_case_nbytes(c) - run->out_nbytes;
-    const size_t nbytes = run->in_nbytes + run->out_nbytes;
-    turns->failed = !is_ok(softqam_host_alloc(bench->context, nbytes, &memory), &run->job) ||
-                    !GOOD(cudaMalloc((void **)&run->d_memory, nbytes)) || !GOOD(cudaStreamCreate(&run->streams[0])) ||
-                    !GOOD(cudaStreamCreate(&run->streams[1]));
-    run->memory = memory;
-    if (memory)
-        memset(memory, 1, nbytes); /* so that its pages are there */
+    run->d_symbols = allocate(run, nbytes);
+    run->d_out = run->d_symbols + (nbytes - out_nbytes);
+    turns->failed = !run->d_symbols || !is_ok(softqam_host_alloc(bench->context, nbytes, &pinned), &run->job) ||
+                    !GOOD(cudaStreamCreate(&run->streams[0])) || !GOOD(cudaStreamCreate(&run->streams[1]));
+    run->pinned = pinned;
+    if (pinned)
+        memset(pinned, 1, nbytes); /* so that its pages are there */
 }
 
 /* The library's kernel, one that moves the same bytes, or neither. */
 static void gpu_add(void *context, struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
 {
     const struct gpu_bench *bench = context;
-    const bool has_neighbours = is_chain(c);
     if (c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1)
         turns->skipped = true;
     else if (c->launch >= BENCH_PINNED && what == BENCH_LIMIT)
@@ -439,12 +416,12 @@ static void gpu_add(void *context, struct bench_turns *turns, const struct bench
     else if (c->launch >= BENCH_PINNED)
         bench_host_add(bench->context, turns, c);
     else if (what != BENCH_LIMIT)
-        add_run(bench, turns, c, what, BENCH_COPY_LONG, false);
+        add_run(bench, turns, c, what, false, false);
     else
-        for (int k = 0; k < 2 * BENCH_N_COPY_SHAPES; k++)
-            /* Programmatic copies only where there is something to overlap with, plain ones where neighbours are. */
-            if (k % 2 ? has_neighbours : c->launch != BENCH_CHAIN_OVERLAPS)
-                add_run(bench, turns, c, what, (enum bench_copy_shape)(k / 2), k % 2);
+        for (int k = 0; k < 4; k++)
+            /* Copies that overlap only where there is something to overlap with, others where neighbours do not. */
+            if (k % 2 ? is_chain(c) : c->launch != BENCH_CHAIN_OVERLAPS)
+                add_run(bench, turns, c, what, k / 2, k % 2);
 }
 
 /* What the JSON should say of the machine. */

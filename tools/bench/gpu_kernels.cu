@@ -133,28 +133,26 @@ static copy_arguments arguments_of(const bench_copy &copy)
             copy.n_symbols * copy.in_nbytes / 16,
             copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
             (copy.n_symbols * copy.out_nbytes + copy.n_more) / 16,
-            copy.programmatic,
+            copy.overlaps,
             copy.adds};
 }
 
 template <int IN, int OUT> static cudaError_t launch_copy(const bench_copy &copy, cudaStream_t stream)
 {
     enum { LONG_THREADS = 256, LONG_SYMBOLS = 8, SHORT_THREADS = 128, SHORT_SYMBOLS = 2 };
-    const bool is_long = copy.shape == BENCH_COPY_LONG;
-    const int n_threads = is_long ? LONG_THREADS : SHORT_THREADS;
-    const size_t n_symbols = n_threads * (is_long ? LONG_SYMBOLS : SHORT_SYMBOLS);
-    return launch(
-        is_long ? copy_kernel<LONG_THREADS, LONG_SYMBOLS, IN, OUT> : copy_kernel<SHORT_THREADS, SHORT_SYMBOLS, IN, OUT>,
-        (copy.n_symbols + n_symbols - 1) / n_symbols, n_threads, copy.programmatic, stream, arguments_of(copy));
+    const int n_threads = copy.is_short ? SHORT_THREADS : LONG_THREADS;
+    const size_t n_symbols = n_threads * (copy.is_short ? SHORT_SYMBOLS : LONG_SYMBOLS);
+    return launch(copy.is_short ? copy_kernel<SHORT_THREADS, SHORT_SYMBOLS, IN, OUT>
+                                : copy_kernel<LONG_THREADS, LONG_SYMBOLS, IN, OUT>,
+                  (copy.n_symbols + n_symbols - 1) / n_symbols, n_threads, copy.overlaps, stream, arguments_of(copy));
 }
 
 static cudaError_t launch_move(const bench_copy &copy, cudaStream_t stream)
 {
     enum { THREADS = 256, LONG_WORDS = 8, SHORT_WORDS = 2 };
-    const bool is_long = copy.shape == BENCH_COPY_LONG;
-    const size_t n_words = THREADS * (is_long ? LONG_WORDS : SHORT_WORDS);
-    return launch(is_long ? move_kernel<THREADS, LONG_WORDS> : move_kernel<THREADS, SHORT_WORDS>,
-                  (arguments_of(copy).n_out + n_words - 1) / n_words, THREADS, copy.programmatic, stream,
+    const size_t n_words = THREADS * (copy.is_short ? SHORT_WORDS : LONG_WORDS);
+    return launch(copy.is_short ? move_kernel<THREADS, SHORT_WORDS> : move_kernel<THREADS, LONG_WORDS>,
+                  (arguments_of(copy).n_out + n_words - 1) / n_words, THREADS, copy.overlaps, stream,
                   arguments_of(copy));
 }
 

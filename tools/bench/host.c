@@ -26,7 +26,7 @@ struct host_run {
     unsigned char *other;             /* as the bench's */
     unsigned char *memory;            /* of its own: symbols and outputs; NULL: in the samples and the bench's */
     softqam_demodulator *demodulator; /* NULL: the limit */
-    struct bench_stream stream;
+    struct bench_copy copy;
     size_t n_repeats; /* of a sample, for the clock's sake */
     size_t n_calls;   /* so far */
     softqam_segment segments[BENCH_MOST_SEGMENTS];
@@ -79,7 +79,7 @@ static double measure(void *job)
         if (run->demodulator)
             status = call_library(run);
         else
-            bench_stream_run(&run->stream);
+            bench_stream(&run->copy);
     const double end = clock_seconds();
     if (status != SOFTQAM_OK)
         bench_say(&run->job, softqam_error_message());
@@ -164,21 +164,14 @@ void bench_host_add(softqam_context *context, struct bench_turns *turns, const s
         turns->failed = true;
 }
 
-static void add_limit(struct cpu_bench *bench, struct bench_turns *turns, const struct bench_case *c, bool streaming)
+static void add_limit(struct cpu_bench *bench, struct bench_turns *turns, const struct bench_case *c, bool streams)
 {
     struct host_run *run = add_run(turns, c, BENCH_LIMIT, bench->out);
     if (!run)
         return;
     run->other = bench->other;
-    run->stream = (struct bench_stream){.symbols = run->symbols,
-                                        .symbol_nbytes = softqam_input_symbol_nbytes(c->input),
-                                        .noise_var = c->noise == BENCH_ONE_N0 ? NULL : run->noise_var,
-                                        .out = bench->out,
-                                        .out_nbytes = softqam_output_nbytes(c->output, c->modulation, 1),
-                                        .n_symbols = c->n_symbols,
-                                        .adds = c->how & BENCH_COMBINE,
-                                        .streaming = streaming,
-                                        .n_more = bench_case_more_nbytes(c)};
+    run->copy = bench_case_copy(c, run->symbols, run->noise_var, bench->out);
+    run->copy.streams = streams;
 }
 
 /* The library's loop, or one that moves the same bytes. */
