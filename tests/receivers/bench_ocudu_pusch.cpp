@@ -57,7 +57,7 @@ equalised_slot make_slot(const transmission &sent, double snr_db, unsigned seed)
 class prepared_equalizer final : public ocudu::channel_equalizer
 {
   public:
-    explicit prepared_equalizer(const equalised_slot *const &slot) : slot_(slot) {}
+    explicit prepared_equalizer(const equalised_slot &slot) : slot_(slot) {}
 
     bool is_supported(unsigned, unsigned) override { return true; }
     void equalize(ocudu::span<ocudu::cf_t> symbols, ocudu::span<float> noise_vars,
@@ -66,22 +66,14 @@ class prepared_equalizer final : public ocudu::channel_equalizer
     {
         do
             l_ = (l_ + 1) % n_ofdm_symbols;
-        while (slot_->symbols[l_].empty());
-        std::copy(slot_->symbols[l_].begin(), slot_->symbols[l_].end(), symbols.begin());
-        std::copy(slot_->noise_vars[l_].begin(), slot_->noise_vars[l_].end(), noise_vars.begin());
+        while (slot_.symbols[l_].empty());
+        std::copy(slot_.symbols[l_].begin(), slot_.symbols[l_].end(), symbols.begin());
+        std::copy(slot_.noise_vars[l_].begin(), slot_.noise_vars[l_].end(), noise_vars.begin());
     }
 
   private:
-    const equalised_slot *const &slot_;
+    const equalised_slot &slot_;
     unsigned l_ = n_ofdm_symbols - 1;
-};
-
-class prepared_equalizer_factory final : public ocudu::channel_equalizer_factory
-{
-  public:
-    std::unique_ptr<ocudu::channel_equalizer> create() override { return std::make_unique<prepared_equalizer>(slot); }
-
-    const equalised_slot *slot = nullptr;
 };
 
 class no_estimates final : public ocudu_receiver::made_up_estimates
@@ -240,8 +232,8 @@ void measure(const transmission &sent, uint32_t c_init, equalised_slot &slot, un
     steps theirs(ocudu::create_demodulation_mapper_factory()->create());
     one_pass ours;
 
-    const auto equalizer = std::make_shared<prepared_equalizer_factory>();
-    equalizer->slot = &slot;
+    const auto equalizer = softqam_ocudu::make_factory<ocudu::channel_equalizer_factory>(
+        [&]() -> std::unique_ptr<ocudu::channel_equalizer> { return std::make_unique<prepared_equalizer>(slot); });
     const auto precoder =
         ocudu::create_dft_transform_precoder_factory(ocudu::create_dft_processor_factory_generic(), n_prb);
     const auto scrambling = ocudu::create_pseudo_random_generator_sw_factory();

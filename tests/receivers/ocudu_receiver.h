@@ -131,12 +131,6 @@ class no_ldpc_decoder final : public ocudu::ldpc_decoder
     }
 };
 
-class no_ldpc_decoder_factory final : public ocudu::ldpc_decoder_factory
-{
-  public:
-    std::unique_ptr<ocudu::ldpc_decoder> create() override { return std::make_unique<no_ldpc_decoder>(); }
-};
-
 /// What is heard of the demodulator and the decoder.
 class listener final : public ocudu::pusch_demodulator_notifier, public ocudu::pusch_decoder_notifier
 {
@@ -323,7 +317,8 @@ inline ocudu::pusch_decoder_factory_sw_configuration decoder_configuration()
 {
     ocudu::pusch_decoder_factory_sw_configuration config;
     config.crc_factory = ocudu::create_crc_calculator_factory_sw("auto");
-    config.decoder_factory = std::make_shared<no_ldpc_decoder_factory>();
+    config.decoder_factory = softqam_ocudu::make_factory<ocudu::ldpc_decoder_factory>(
+        []() -> std::unique_ptr<ocudu::ldpc_decoder> { return std::make_unique<no_ldpc_decoder>(); });
     config.dematcher_factory = ocudu::create_ldpc_rate_dematcher_factory_sw("auto");
     config.segmenter_factory = ocudu::create_ldpc_segmenter_rx_factory_sw();
     config.nof_prb = 273;

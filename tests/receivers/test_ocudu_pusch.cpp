@@ -26,35 +26,23 @@ void expect(bool holds, const char *name, const char *what)
     std::printf("%s: %s\n", name, what);
 }
 
-/// OCUDU's rate dematchers, which count their code blocks: those that have not come straight to their soft buffers.
-class counting_dematcher_factory final : public ocudu::ldpc_rate_dematcher_factory
+/// OCUDU's rate dematcher, which counts its code blocks: those that have not come straight to their soft buffers.
+class counting_dematcher final : public ocudu::ldpc_rate_dematcher
 {
   public:
-    std::unique_ptr<ocudu::ldpc_rate_dematcher> create() override { return std::make_unique<dematcher>(*this); }
+    explicit counting_dematcher(unsigned &n_code_blocks) : n_code_blocks_(n_code_blocks) {}
 
-    unsigned n_code_blocks = 0;
+    void rate_dematch(ocudu::span<ocudu::log_likelihood_ratio> output,
+                      ocudu::span<const ocudu::log_likelihood_ratio> input, bool new_data,
+                      const ocudu::codeblock_metadata &config) override
+    {
+        ++n_code_blocks_;
+        inner_->rate_dematch(output, input, new_data, config);
+    }
 
   private:
-    class dematcher final : public ocudu::ldpc_rate_dematcher
-    {
-      public:
-        explicit dematcher(counting_dematcher_factory &counts)
-            : counts_(counts), inner_(ocudu::create_ldpc_rate_dematcher_factory_sw("auto")->create())
-        {
-        }
-
-        void rate_dematch(ocudu::span<ocudu::log_likelihood_ratio> output,
-                          ocudu::span<const ocudu::log_likelihood_ratio> input, bool new_data,
-                          const ocudu::codeblock_metadata &config) override
-        {
-            ++counts_.n_code_blocks;
-            inner_->rate_dematch(output, input, new_data, config);
-        }
-
-      private:
-        counting_dematcher_factory &counts_;
-        std::unique_ptr<ocudu::ldpc_rate_dematcher> inner_;
-    };
+    unsigned &n_code_blocks_;
+    std::unique_ptr<ocudu::ldpc_rate_dematcher> inner_ = ocudu::create_ldpc_rate_dematcher_factory_sw("auto")->create();
 };
 
 transmission usual(scheme mod, unsigned n_layers, unsigned tb_size)
@@ -188,9 +176,12 @@ void test(bool has_evm)
     const auto theirs_decoder = ocudu::create_pusch_decoder_factory_sw(decoder_configuration());
     const auto ours_demodulator =
         softqam_ocudu::create_pusch_demodulator_factory({equalizer, precoder, evm, scrambling, n_prb, true});
-    const auto dematchers = std::make_shared<counting_dematcher_factory>();
+    unsigned n_dematched = 0;
     ocudu::pusch_decoder_factory_sw_configuration configuration = decoder_configuration();
-    configuration.dematcher_factory = dematchers;
+    configuration.dematcher_factory = softqam_ocudu::make_factory<ocudu::ldpc_rate_dematcher_factory>(
+        [&]() -> std::unique_ptr<ocudu::ldpc_rate_dematcher> {
+            return std::make_unique<counting_dematcher>(n_dematched);
+        });
     const auto ours_decoder = softqam_ocudu::create_pusch_decoder_factory(configuration);
     receiver theirs(*theirs_demodulator, *theirs_decoder, 64), ours(*ours_demodulator, *ours_decoder, 64);
     receiver half(*theirs_demodulator, *ours_decoder, 64); // their demodulator does not take the offer
@@ -207,10 +198,10 @@ void test(bool has_evm)
             const channel_estimates estimates(has_sums ? 10 : 0.01F, seed);
             for (receiver *receives : {&theirs, &half})
                 receives->receive(*sent, grid, estimates);
-            dematchers->n_code_blocks = 0;
+            n_dematched = 0;
             ours.receive(*sent, grid, estimates);
             const bool is_direct = each.is_direct || sent == &each.second;
-            expect(dematchers->n_code_blocks == (is_direct ? 0 : sent->n_code_blocks()), each.name, "another way");
+            expect(n_dematched == (is_direct ? 0 : sent->n_code_blocks()), each.name, "another way");
             compare(theirs, ours, each, *sent, has_evm);
             compare(theirs, half, each, *sent, has_evm);
         }

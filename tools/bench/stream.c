@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Loops of the CPU that move bytes, one a width of accesses. */
 #include <stdint.h>
 #include <string.h>
 
