@@ -281,8 +281,7 @@ struct bench_backend {
     const char *name; /* which titles begin with: "cpu: avx512, " */
     const char *variant;
     /* Verifies a case's bytes and adds it; several ways to do it, of which the fastest one counts, may be added. */
-    void (*add)(void *context, struct bench_turns *turns, const struct bench_case *c, enum bench_run run);
-    void *context;
+    void (*add)(struct bench_turns *turns, const struct bench_case *c, enum bench_run run);
 };
 
 /* Measures the backend's tables of these sections, all cells of a row in turns. */

@@ -19,18 +19,17 @@ enum {
     MOST_ALLOCATIONS = 6
 };
 
-struct gpu_bench {
+static struct {
     const struct bench_options *options;
     softqam_context *context; /* of SOFTQAM_BACKEND_CUDA */
     cudaStream_t stream;
     cudaEvent_t start;
     cudaEvent_t stop;
-};
+} bench;
 
 /* What runs a case, its limit, or what is there without either. The launches of a chain have the same memory. */
 struct gpu_run {
     struct bench_job job;
-    const struct gpu_bench *bench;
     softqam_demodulator *demodulator;
     bool is_short, overlaps; /* of a limit: its bench_copy's */
     size_t n_launches;       /* of a graph */
@@ -95,20 +94,19 @@ static unsigned char *out_of(const struct gpu_run *run, size_t k) { return run->
 static bool enqueue_library(const struct gpu_run *run, size_t k)
 {
     const struct bench_case *c = &run->job.c;
-    const cudaStream_t stream = run->bench->stream;
     softqam_segment segments[BENCH_MOST_SEGMENTS];
     softqam_status status;
     if (bench_case_is_plain(c)) {
         status = softqam_cuda_demodulate(run->demodulator, symbols_of(run, k), noise_of(run, k), c->n_symbols,
-                                         out_of(run, k), stream);
+                                         out_of(run, k), bench.stream);
     } else if (c->how & BENCH_ON_DEVICE) {
         const unsigned n = c->n_segments;
         const unsigned *d_n = (const void *)(run->d_segments + run->n_launches * n);
         status = softqam_cuda_demodulate_device_segments(run->demodulator, run->d_segments + k * n, d_n, n,
-                                                         c->n_symbols, stream);
+                                                         c->n_symbols, bench.stream);
     } else {
         const size_t n = bench_case_segments(c, 0, symbols_of(run, k), noise_of(run, k), out_of(run, k), segments);
-        status = softqam_cuda_demodulate_segments(run->demodulator, segments, n, stream);
+        status = softqam_cuda_demodulate_segments(run->demodulator, segments, n, bench.stream);
     }
     return is_ok(status, &run->job);
 }
@@ -118,40 +116,39 @@ static bool enqueue_copy(const struct gpu_run *run, size_t k)
     struct bench_copy copy = bench_case_copy(&run->job.c, symbols_of(run, k), noise_of(run, k), out_of(run, k));
     copy.is_short = run->is_short;
     copy.overlaps = run->overlaps;
-    return GOOD(bench_copy_kernel(&copy, run->bench->stream));
+    return GOOD(bench_copy_kernel(&copy, bench.stream));
 }
 
 static bool enqueue_middle(const struct gpu_run *run, size_t k)
 {
     if (run->job.run != BENCH_EMPTY)
         return run->job.run == BENCH_LIBRARY ? enqueue_library(run, k) : enqueue_copy(run, k);
-    return is_chain(&run->job.c) || GOOD(bench_empty_kernel(run->bench->stream));
+    return is_chain(&run->job.c) || GOOD(bench_empty_kernel(bench.stream));
 }
 
 static bool enqueue(const struct gpu_run *run, size_t k)
 {
     const struct bench_case *c = &run->job.c;
-    const cudaStream_t stream = run->bench->stream;
     const bool overlaps = c->launch == BENCH_CHAIN_OVERLAPS;
     if (!is_chain(c))
         return enqueue_middle(run, k);
-    return GOOD(
-               bench_producer_kernel(run->d_master, run->d_symbols, chain_nbytes(c) / WORD_NBYTES, overlaps, stream)) &&
+    return GOOD(bench_producer_kernel(run->d_master, run->d_symbols, chain_nbytes(c) / WORD_NBYTES, overlaps,
+                                      bench.stream)) &&
            enqueue_middle(run, k) &&
            GOOD(bench_consumer_kernel(run->d_out, bench_case_out_nbytes(c) / WORD_NBYTES, run->d_sums, overlaps,
-                                      stream));
+                                      bench.stream));
 }
 
 static bool capture(struct gpu_run *run)
 {
-    const cudaStream_t stream = run->bench->stream;
     cudaGraph_t captured = NULL;
-    if (!GOOD(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal)))
+    if (!GOOD(cudaStreamBeginCapture(bench.stream, cudaStreamCaptureModeThreadLocal)))
         return false;
     bool all = true;
     for (size_t k = 0; k < run->n_launches && all; k++)
         all = enqueue(run, k);
-    all = GOOD(cudaStreamEndCapture(stream, &captured)) && all && GOOD(cudaGraphInstantiate(&run->graph, captured, 0));
+    all = GOOD(cudaStreamEndCapture(bench.stream, &captured)) && all &&
+          GOOD(cudaGraphInstantiate(&run->graph, captured, 0));
     if (captured)
         (void)cudaGraphDestroy(captured);
     return all;
@@ -160,7 +157,7 @@ static bool capture(struct gpu_run *run)
 /* All launches: without a graph there is one. */
 static bool launch(const struct gpu_run *run)
 {
-    return run->graph ? GOOD(cudaGraphLaunch(run->graph, run->bench->stream)) : enqueue(run, 0);
+    return run->graph ? GOOD(cudaGraphLaunch(run->graph, bench.stream)) : enqueue(run, 0);
 }
 
 /* On the host's clock, each call with its synchronisation. */
@@ -169,7 +166,7 @@ static double measure_calls(const struct gpu_run *run)
     bool all = true;
     const double start = clock_seconds();
     for (int k = 0; k < CALLS && all; k++)
-        all = launch(run) && GOOD(cudaStreamSynchronize(run->bench->stream));
+        all = launch(run) && GOOD(cudaStreamSynchronize(bench.stream));
     return all ? (clock_seconds() - start) / CALLS : -1;
 }
 
@@ -185,16 +182,15 @@ static int count_repeats(const struct gpu_run *run)
 static double measure(void *job)
 {
     const struct gpu_run *run = job;
-    const struct gpu_bench *bench = run->bench;
     const int n_repeats = count_repeats(run);
     float milliseconds = 0;
     if (run->job.c.launch == BENCH_CALL)
         return measure_calls(run);
-    bool all = GOOD(cudaEventRecord(bench->start, bench->stream));
+    bool all = GOOD(cudaEventRecord(bench.start, bench.stream));
     for (int k = 0; k < n_repeats && all; k++)
         all = launch(run);
-    all = all && GOOD(cudaEventRecord(bench->stop, bench->stream)) && GOOD(cudaEventSynchronize(bench->stop)) &&
-          GOOD(cudaEventElapsedTime(&milliseconds, bench->start, bench->stop));
+    all = all && GOOD(cudaEventRecord(bench.stop, bench.stream)) && GOOD(cudaEventSynchronize(bench.stop)) &&
+          GOOD(cudaEventElapsedTime(&milliseconds, bench.start, bench.stop));
     return all ? 1e-3 * (double)milliseconds / n_repeats / (double)run->n_launches : -1;
 }
 
@@ -260,7 +256,7 @@ static bool verify(const struct gpu_run *run)
 {
     const size_t n = run->job.c.n_symbols, period = run->period, last = (n - 1) / period * period;
     if (!GOOD(cudaMemset(run->d_out, BENCH_POISON, all_out_nbytes(run))) || !launch(run) ||
-        !GOOD(cudaStreamSynchronize(run->bench->stream)) || (is_chain(&run->job.c) && !verify_consumer(run)))
+        !GOOD(cudaStreamSynchronize(bench.stream)) || (is_chain(&run->job.c) && !verify_consumer(run)))
         return false;
     if (bench_case_is_plain(&run->job.c) && run->n_launches == 1 && n > period)
         return verify_stretch(run, 0, 0, period) && verify_stretch(run, 0, last, n - last);
@@ -307,7 +303,7 @@ static size_t count_launches(const struct gpu_run *run)
 {
     enum { GRAPH_NBYTES = 1 << 28 };
     const size_t n = GRAPH_NBYTES / bench_case_nbytes(&run->job.c) + 1;
-    const size_t n_fitting = run->bench->options->n_device_symbols / run->stride;
+    const size_t n_fitting = bench.options->n_device_symbols / run->stride;
     if (run->job.c.launch != BENCH_GRAPH)
         return is_chain(&run->job.c) ? CHAINS : 1;
     return n < n_fitting ? n : n_fitting > 1 ? n_fitting : 1;
@@ -350,26 +346,25 @@ static bool prepare(struct gpu_run *run)
 static bool create(struct gpu_run *run)
 {
     softqam_demodulator_config config = bench_case_config(&run->job.c);
-    config.context = run->bench->context;
+    config.context = bench.context;
     softqam_status status = softqam_demodulator_create(&run->demodulator, &config);
     if (status == SOFTQAM_OK)
-        status = softqam_context_prepare(run->bench->context, SOFTQAM_PREPARE_KERNELS);
+        status = softqam_context_prepare(bench.context, SOFTQAM_PREPARE_KERNELS);
     return is_ok(status, &run->job);
 }
 
-static void add_run(const struct gpu_bench *bench, struct bench_turns *turns, const struct bench_case *c,
-                    enum bench_run what, bool is_short, bool overlaps)
+static void add_run(struct bench_turns *turns, const struct bench_case *c, enum bench_run what, bool is_short,
+                    bool overlaps)
 {
     struct gpu_run *run = bench_add(turns, sizeof *run, c, what, measure, close_run);
     if (!run)
         return;
-    run->bench = bench;
     run->is_short = is_short;
     run->overlaps = overlaps;
     const bool is_graph = c->launch == BENCH_GRAPH || is_chain(c);
     bool good = prepare(run);
     if (what == BENCH_LIBRARY)
-        good = good && create(run) && enqueue(run, 0) && GOOD(cudaStreamSynchronize(bench->stream));
+        good = good && create(run) && enqueue(run, 0) && GOOD(cudaStreamSynchronize(bench.stream));
     turns->failed = !good || (is_graph && !capture(run)) || (what == BENCH_LIBRARY && !verify(run));
 }
 
@@ -389,7 +384,7 @@ static double measure_copies(void *job)
 }
 
 /* The limit of a case from host memory to host memory. */
-static void add_copies(const struct gpu_bench *bench, struct bench_turns *turns, const struct bench_case *c)
+static void add_copies(struct bench_turns *turns, const struct bench_case *c)
 {
     struct gpu_run *run = bench_add(turns, sizeof *run, c, BENCH_LIMIT, measure_copies, close_run);
     const size_t nbytes = bench_case_nbytes(c), out_nbytes = bench_case_out_nbytes(c);
@@ -398,7 +393,7 @@ static void add_copies(const struct gpu_bench *bench, struct bench_turns *turns,
         return;
     run->d_symbols = allocate(run, nbytes);
     run->d_out = run->d_symbols + (nbytes - out_nbytes);
-    turns->failed = !run->d_symbols || !is_ok(softqam_host_alloc(bench->context, nbytes, &pinned), &run->job) ||
+    turns->failed = !run->d_symbols || !is_ok(softqam_host_alloc(bench.context, nbytes, &pinned), &run->job) ||
                     !GOOD(cudaStreamCreate(&run->streams[0])) || !GOOD(cudaStreamCreate(&run->streams[1]));
     run->pinned = pinned;
     if (pinned)
@@ -406,22 +401,21 @@ static void add_copies(const struct gpu_bench *bench, struct bench_turns *turns,
 }
 
 /* The library's kernel, one that moves the same bytes, or neither. */
-static void gpu_add(void *context, struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
+static void gpu_add(struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
 {
-    const struct gpu_bench *bench = context;
     if (c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1)
         turns->skipped = true;
     else if (c->launch >= BENCH_PINNED && what == BENCH_LIMIT)
-        add_copies(bench, turns, c);
+        add_copies(turns, c);
     else if (c->launch >= BENCH_PINNED)
-        bench_host_add(bench->context, turns, c);
+        bench_host_add(bench.context, turns, c);
     else if (what != BENCH_LIMIT)
-        add_run(bench, turns, c, what, false, false);
+        add_run(turns, c, what, false, false);
     else
         for (int k = 0; k < 4; k++)
             /* Copies that overlap only where there is something to overlap with, others where neighbours do not. */
             if (k % 2 ? is_chain(c) : c->launch != BENCH_CHAIN_OVERLAPS)
-                add_run(bench, turns, c, what, k / 2, k % 2);
+                add_run(turns, c, what, k / 2, k % 2);
 }
 
 /* What the JSON should say of the machine. */
@@ -448,10 +442,10 @@ static void report_device(struct bench_report *report)
 
 void bench_cuda(struct bench_report *report, const struct bench_options *options)
 {
-    struct gpu_bench bench = {.options = options};
     softqam_context_config config;
     softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CUDA;
+    bench.options = options;
     if (softqam_context_create(&bench.context, &config) != SOFTQAM_OK) {
         message_print("cuda", "not measured: %s", softqam_error_message());
         return;
@@ -459,7 +453,7 @@ void bench_cuda(struct bench_report *report, const struct bench_options *options
     report_device(report);
     if (GOOD(cudaStreamCreate(&bench.stream)) && GOOD(cudaEventCreate(&bench.start)) &&
         GOOD(cudaEventCreate(&bench.stop)))
-        bench_measure_tables(report, options, &(struct bench_backend){"cuda: ", NULL, gpu_add, &bench});
+        bench_measure_tables(report, options, &(struct bench_backend){"cuda: ", NULL, gpu_add});
     else
         report->failed = true;
     bench_samples_free();

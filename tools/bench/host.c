@@ -11,11 +11,9 @@
 
 enum { COLD_NBYTES = 48 << 20, LARGE_SYMBOLS = 1 << 20 };
 
-/* Of the CPU's tables. */
-struct cpu_bench {
-    unsigned char *out;   /* aligned to 64 bytes */
-    unsigned char *other; /* memory that a call does not touch, COLD_NBYTES, and that caches are filled with */
-};
+/* Of the CPU's tables: outputs, aligned to 64 bytes; memory that a call does not touch, COLD_NBYTES, and that caches
+ * are filled with. */
+static unsigned char *outputs, *other;
 
 /* What runs a case, or its limit. */
 struct host_run {
@@ -23,8 +21,7 @@ struct host_run {
     const unsigned char *symbols;
     const float *noise_var; /* NULL: soft bits, which have none */
     unsigned char *out;
-    unsigned char *other;             /* as the bench's */
-    unsigned char *memory;            /* of its own: symbols and outputs; NULL: in the samples and the bench's */
+    unsigned char *memory;            /* of its own: symbols and outputs; NULL: in the samples and outputs */
     softqam_demodulator *demodulator; /* NULL: the limit */
     struct bench_copy copy;
     size_t n_repeats; /* of a sample, for the clock's sake */
@@ -60,7 +57,7 @@ static softqam_status call_library(struct host_run *run)
 }
 
 /* Puts other data into every cache. */
-static void fill_caches(unsigned char *other)
+static void fill_caches(void)
 {
     enum { LINE_NBYTES = 64 };
     for (size_t k = 0; k < COLD_NBYTES; k += LINE_NBYTES)
@@ -73,7 +70,7 @@ static double measure(void *job)
     struct host_run *run = job;
     softqam_status status = SOFTQAM_OK;
     if (run->job.c.how & BENCH_COLD)
-        fill_caches(run->other);
+        fill_caches();
     const double start = clock_seconds();
     for (size_t k = 0; k < run->n_repeats && status == SOFTQAM_OK; k++)
         if (run->demodulator)
@@ -126,8 +123,7 @@ static bool create(struct host_run *run, softqam_backend backend)
 }
 
 /* NULL where that failed, as the turns then have. */
-static struct host_run *add_run(struct bench_turns *turns, const struct bench_case *c, enum bench_run what,
-                                unsigned char *out)
+static struct host_run *add_run(struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
 {
     struct host_run *run = bench_add(turns, sizeof *run, c, what, measure, close_run);
     const struct bench_samples *samples = run ? bench_samples_get(c, bench_case_span(c)) : NULL;
@@ -137,7 +133,7 @@ static struct host_run *add_run(struct bench_turns *turns, const struct bench_ca
     }
     run->n_repeats = count_repeats(c);
     run->symbols = samples->symbols;
-    run->out = out;
+    run->out = outputs;
     if (c->output != SOFTQAM_OUTPUT_U8)
         run->noise_var = c->noise == BENCH_INVERSE ? samples->inverse : samples->noise_var;
     return run;
@@ -147,7 +143,7 @@ static struct host_run *add_run(struct bench_turns *turns, const struct bench_ca
 void bench_host_add(softqam_context *context, struct bench_turns *turns, const struct bench_case *c)
 {
     const size_t out_nbytes = bench_case_out_nbytes(c), in_nbytes = bench_case_nbytes(c) - out_nbytes;
-    struct host_run *run = add_run(turns, c, BENCH_LIBRARY, NULL);
+    struct host_run *run = add_run(turns, c, BENCH_LIBRARY);
     void *memory = NULL;
     if (!run)
         return;
@@ -164,31 +160,19 @@ void bench_host_add(softqam_context *context, struct bench_turns *turns, const s
         turns->failed = true;
 }
 
-static void add_limit(struct cpu_bench *bench, struct bench_turns *turns, const struct bench_case *c, bool streams)
-{
-    struct host_run *run = add_run(turns, c, BENCH_LIMIT, bench->out);
-    if (!run)
-        return;
-    run->other = bench->other;
-    run->copy = bench_case_copy(c, run->symbols, run->noise_var, bench->out);
-    run->copy.streams = streams;
-}
-
 /* The library's loop, or one that moves the same bytes. */
-static void cpu_add(void *context, struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
+static void cpu_add(struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
 {
-    struct cpu_bench *bench = context;
-    if (c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1) {
-        turns->skipped = true;
-    } else if (what == BENCH_LIBRARY) {
-        struct host_run *run = add_run(turns, c, what, bench->out);
-        if (run)
-            run->other = bench->other;
-        turns->failed = !run || !create(run, SOFTQAM_BACKEND_CPU) || !verify(run);
-    } else {
-        add_limit(bench, turns, c, false);
-        if (c->n_symbols >= LARGE_SYMBOLS && bench_can_stream() && !turns->failed)
-            add_limit(bench, turns, c, true);
+    /* Large limits are measured once more with stores that stream. */
+    const int n_ways = what == BENCH_LIMIT && c->n_symbols >= LARGE_SYMBOLS && bench_can_stream() ? 2 : 1;
+    turns->skipped = c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1;
+    for (int way = 0; way < n_ways && !turns->failed && !turns->skipped; way++) {
+        struct host_run *run = add_run(turns, c, what);
+        if (!run)
+            return;
+        run->copy = bench_case_copy(c, run->symbols, run->noise_var, run->out);
+        run->copy.streams = way == 1;
+        turns->failed = what == BENCH_LIBRARY && (!create(run, SOFTQAM_BACKEND_CPU) || !verify(run));
     }
 }
 
@@ -207,14 +191,14 @@ static bool runs_here(const char *variant)
 }
 
 /* Tables of one thread with every instruction set, those that are not about that with the fastest one. */
-static void measure_tables(struct bench_report *report, struct cpu_bench *bench, struct bench_options options)
+static void measure_tables(struct bench_report *report, struct bench_options options)
 {
     char name[32];
     for (size_t k = 0, n_measured = 0; k < N_VARIANTS; k++) {
         if ((k >= N_FAST && n_measured > 0) || !runs_here(variants[k]))
             continue;
         snprintf(name, sizeof name, "cpu: %s, ", variants[k]);
-        bench_measure_tables(report, &options, &(struct bench_backend){name, variants[k], cpu_add, bench});
+        bench_measure_tables(report, &options, &(struct bench_backend){name, variants[k], cpu_add});
         options.sections &= ~(1u << BENCH_CALLS);
         n_measured++;
     }
@@ -227,15 +211,15 @@ void bench_cpu(struct bench_report *report, const struct bench_options *options)
     const size_t n_bits = is_large ? modulation_get(options->modulation)->n_bits : MODULATION_MAX_BITS;
     const size_t large = n_bits * sizeof(float) * (is_large ? options->n_symbols : 0);
     const size_t least = MODULATION_MAX_BITS * sizeof(float) * (1 << 18); /* four layers of a slot */
-    struct cpu_bench bench = {aligned_alloc(64, (large > least ? large : least) / 64 * 64 + 64),
-                              calloc(1, COLD_NBYTES)};
-    if (bench.out && bench.other) {
-        measure_tables(report, &bench, *options);
+    outputs = aligned_alloc(64, (large > least ? large : least) / 64 * 64 + 64);
+    other = calloc(1, COLD_NBYTES);
+    if (outputs && other) {
+        measure_tables(report, *options);
     } else {
         message_print("cpu", "out of memory");
         report->failed = true;
     }
     bench_samples_free();
-    free(bench.out);
-    free(bench.other);
+    free(outputs);
+    free(other);
 }

@@ -200,7 +200,7 @@ static void measure_row(struct table *table, const struct bench_case *row)
         struct bench_case c = *row;
         bench_change_case(&c, &table->about->cells[k].change);
         if (!turns.failed && !turns.skipped)
-            table->backend->add(table->backend->context, &turns, &c, table->about->cells[k].run);
+            table->backend->add(&turns, &c, table->about->cells[k].run);
         ends[k] = turns.n;
     }
     double *seconds = malloc((turns.n + 1) * table->n_samples * sizeof *seconds);
