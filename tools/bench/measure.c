@@ -206,7 +206,7 @@ static void measure_row(struct table *table, const struct bench_case *row)
     double *seconds = malloc((turns.n + 1) * table->n_samples * sizeof *seconds);
     for (size_t k = 0; seconds && k < turns.n; k++)
         turns.jobs[k]->seconds = seconds + k * table->n_samples;
-    if (!turns.failed && !turns.skipped) {
+    if (turns.n > 0 && !turns.failed && !turns.skipped) {
         turns.failed = !seconds || !take_samples(&turns, table->n_samples);
         if (turns.failed)
             bench_say(turns.jobs[0], "could not be measured");

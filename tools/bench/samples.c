@@ -165,7 +165,7 @@ const struct bench_samples *bench_samples_get(const struct bench_case *c, size_t
             oldest = s;
     }
     release(oldest);
-    *oldest = (struct samples){c->data, c->modulation, c->input, n_symbols, n_uses, {NULL}};
+    *oldest = (struct samples){c->data, c->modulation, c->input, n_symbols, n_uses, {.symbols = NULL}};
     if (make(oldest))
         return &oldest->all;
     message_print("samples", "out of memory");

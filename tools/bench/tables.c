@@ -226,6 +226,7 @@ enum {
     DESCRAMBLED = BENCH_DESCRAMBLE,
     PLANES = BENCH_DESCRAMBLE | BENCH_PLANES,
     CODEWORDS = BENCH_DESCRAMBLE | BENCH_CODEWORD,
+    IN_BUFFERS = BENCH_DESCRAMBLE | BENCH_HAS_ROOM,
     ADDED = BENCH_SOFT | BENCH_COMBINE
 };
 
@@ -257,7 +258,6 @@ enum {
     {{"s8 " name, rate, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s16", BENCH_SHARE, 3, 2}, {"f16", BENCH_SHARE, 5, 4},      \
      {"f32", BENCH_SHARE, 7, 6}}
 
-#define OF_BUFFERS .how = BENCH_DESCRAMBLE | BENCH_HAS_ROOM
 #define OF_HOST .modulation = SOFTQAM_MODULATION_256QAM, .output = SOFTQAM_OUTPUT_U8
 
 const struct bench_table bench_tables[] = {
@@ -281,7 +281,7 @@ const struct bench_table bench_tables[] = {
      {.launch = BENCH_BY_CPU, .n_segments = 64, .n_elements = 64 * 48}, {AXIS(segments)},
      {LIBRARY(.n_segments = 1), LIBRARY()},
      {{"ns", BENCH_NS, 1, 0}, {"ratio to one", BENCH_RATIO, 1, 0}, {"ns a segment", BENCH_A_SEGMENT, 1, 0}}, 0},
-    {BENCH_BUFFERS, false, "a slot to soft buffers, share of moving the bytes", {.launch = BENCH_BY_CPU, OF_BUFFERS},
+    {BENCH_BUFFERS, false, "a slot to soft buffers, share of moving the bytes", {.launch = BENCH_BY_CPU, .how = IN_BUFFERS},
      {AXIS(buffers), AXIS(one_or_four)},
      {LIMIT(.how = BENCH_SOFT), LIMIT(.how = ADDED), LIBRARY(.how = BENCH_CODEWORD), LIBRARY(.how = BENCH_SOFT),
       LIBRARY(.how = BENCH_SOFT | BENCH_CALL_EACH, .n_segments = 14), LIBRARY(.how = ADDED),
@@ -309,13 +309,13 @@ const struct bench_table bench_tables[] = {
     {BENCH_CALLS, true, "a call to s8, launch to synchronisation", {.launch = BENCH_CALL},
      {AXIS(gpu_codewords), AXIS(gpu_sizes)}, {EMPTY(), LIBRARY()},
      {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0}}, 0},
-    {BENCH_BUFFERS, false, "a slot to soft buffers in a graph, share of moving the bytes", {.launch = BENCH_GRAPH, OF_BUFFERS},
+    {BENCH_BUFFERS, false, "a slot to soft buffers in a graph, share of moving the bytes", {.launch = BENCH_GRAPH, .how = IN_BUFFERS},
      {AXIS(buffers), AXIS(one_or_four)},
      {LIMIT(.how = BENCH_SOFT), LIMIT(.how = ADDED), LIBRARY(.how = BENCH_CODEWORD), LIBRARY(.how = BENCH_SOFT),
       LIBRARY(.how = BENCH_SOFT | BENCH_ON_DEVICE, .n_segments = 1), LIBRARY(.how = ADDED)},
      {{"us", BENCH_US, 3, 0}, {"share", BENCH_SHARE, 3, 0}, {"over planes", BENCH_RATIO, 3, 2},
       {"descriptor on device us", BENCH_US, 4, 0}, {"added us", BENCH_US, 5, 0}, {"added share", BENCH_SHARE, 5, 1}}, 0},
-    {BENCH_BUFFERS, false, "a slot to soft buffers in a call, beyond an empty kernel", {.launch = BENCH_CALL, OF_BUFFERS},
+    {BENCH_BUFFERS, false, "a slot to soft buffers in a call, beyond an empty kernel", {.launch = BENCH_CALL, .how = IN_BUFFERS},
      {AXIS(buffers), AXIS(one_or_four)}, {EMPTY(), LIBRARY(.how = BENCH_SOFT), LIBRARY(.how = ADDED)},
      {{"us", BENCH_US, 1, 0}, {"empty us", BENCH_US, 0, 0}, {"adds us", BENCH_ADDS, 1, 0},
       {"added: adds us", BENCH_ADDS, 2, 0}}, 0},
