@@ -76,16 +76,6 @@ class prepared_equalizer final : public ocudu::channel_equalizer
     unsigned l_ = n_ofdm_symbols - 1;
 };
 
-class no_estimates final : public ocudu_receiver::made_up_estimates
-{
-  public:
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned,
-                                const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
-    {
-    }
-};
-
 transmission transmission_of(scheme mod, unsigned n_layers, double code_rate)
 {
     transmission sent = make_transmission(mod, n_layers, n_prb, 0);
@@ -247,7 +237,7 @@ void measure(const transmission &sent, uint32_t c_init, equalised_slot &slot, un
     for (receiver *receives : {&their_receiver, &our_receiver})
         receives->fill_soft_bits(sent.n_code_blocks(), 1);
     const received_grid grid(n_prb * 12, 1);
-    const no_estimates estimates;
+    const made_up_estimates estimates;
 
     times of[4];
     for (unsigned run = 0; run < n_runs; ++run) {

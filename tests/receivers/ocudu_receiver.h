@@ -76,7 +76,7 @@ class received_grid final : public ocudu::resource_grid_reader
     std::vector<ocudu::cbf16_t> elements_;
 };
 
-/// What a demodulator does not ask for.
+/// No channel, and what a demodulator does not ask for.
 class made_up_estimates : public ocudu::dmrs_pusch_estimator_results
 {
   public:
@@ -89,6 +89,11 @@ class made_up_estimates : public ocudu::dmrs_pusch_estimator_results
     ocudu::phy_time_unit get_time_alignment(unsigned) const override { return {}; }
     std::optional<float> get_cfo_Hz(unsigned) const override { return std::nullopt; }
     void get_channel_state_information(ocudu::channel_state_information &) const override {}
+    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
+    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned,
+                                const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
+    {
+    }
 };
 
 /// A random channel, from the first allocated subcarrier on.
