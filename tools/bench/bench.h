@@ -223,11 +223,9 @@ bool bench_case_is_plain(const struct bench_case *c);
 /* Symbols that the case's memory has, those of layers that it does not read included. */
 size_t bench_case_span(const struct bench_case *c);
 
-/* Bytes of the outputs, all that must be read and written, and those of soft buffers that get no LLR, which a first
- * transmission writes too. */
+/* Bytes of the outputs, and all that must be read and written. */
 size_t bench_case_out_nbytes(const struct bench_case *c);
 size_t bench_case_nbytes(const struct bench_case *c);
-size_t bench_case_more_nbytes(const struct bench_case *c);
 
 /* Where the call-th call begins in its codeword, in symbols. */
 uint64_t bench_case_first_symbol(const struct bench_case *c, size_t call);

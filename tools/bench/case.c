@@ -164,7 +164,8 @@ size_t bench_case_out_nbytes(const struct bench_case *c)
     return c->n_segments > 1 ? nbytes : segment_out_nbytes(c, 0);
 }
 
-size_t bench_case_more_nbytes(const struct bench_case *c)
+/* Bytes of soft buffers that get no LLR, which a first transmission writes too. */
+static size_t more_nbytes(const struct bench_case *c)
 {
     const bool is_first = c->how & BENCH_SOFT && !(c->how & BENCH_COMBINE);
     return is_first ? bench_case_out_nbytes(c) - softqam_output_nbytes(c->output, c->modulation, c->n_symbols) : 0;
@@ -175,7 +176,7 @@ size_t bench_case_nbytes(const struct bench_case *c)
     const bool has_noise = c->output != SOFTQAM_OUTPUT_U8 && c->noise != BENCH_ONE_N0;
     const size_t llrs_nbytes = softqam_output_nbytes(c->output, c->modulation, c->n_symbols);
     return c->n_symbols * (softqam_input_symbol_nbytes(c->input) + (has_noise ? sizeof(float) : 0)) +
-           (c->how & BENCH_COMBINE ? 2 : 1) * llrs_nbytes + bench_case_more_nbytes(c);
+           (c->how & BENCH_COMBINE ? 2 : 1) * llrs_nbytes + more_nbytes(c);
 }
 
 /* Places of the scrambling sequence that have nothing to do with each other, or one after the other. */
@@ -235,7 +236,7 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
                                .out = out,
                                .out_nbytes = softqam_output_nbytes(c->output, c->modulation, 1),
                                .n_symbols = c->n_symbols,
-                               .n_more = bench_case_more_nbytes(c),
+                               .n_more = more_nbytes(c),
                                .adds = c->how & BENCH_COMBINE};
 }
 
