@@ -240,51 +240,37 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
                                .adds = c->how & BENCH_COMBINE};
 }
 
-/* Of a plain call: parts that begin at even symbols, where pi/2-BPSK is as at the first. */
-static bool is_as_plain(const struct bench_case *c, softqam_demodulator *portable, const unsigned char *symbols,
-                        const float *noise_var, size_t n_symbols, const unsigned char *out)
-{
-    enum { PART = 1 << 18 };
-    static unsigned char expected[PART * MODULATION_MAX_BITS * sizeof(float)];
-    for (size_t first = 0; first < n_symbols; first += PART) {
-        const size_t n = n_symbols - first < PART ? n_symbols - first : PART;
-        if (softqam_demodulate(portable, symbols + first * softqam_input_symbol_nbytes(c->input),
-                               noise_var && c->noise != BENCH_ONE_N0 ? noise_var + first : noise_var, n,
-                               expected) != SOFTQAM_OK ||
-            memcmp(expected, out + softqam_output_nbytes(c->output, c->modulation, first),
-                   softqam_output_nbytes(c->output, c->modulation, n)) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* Of segments, what lies between their outputs included. */
-static bool is_as_segments(const struct bench_case *c, softqam_demodulator *portable, size_t call, const void *symbols,
-                           const float *noise_var, const void *out)
-{
-    const size_t nbytes = bench_case_out_nbytes(c);
-    softqam_segment segments[BENCH_MOST_SEGMENTS];
-    unsigned char *expected = malloc(nbytes);
-    if (expected)
-        memset(expected, BENCH_POISON, nbytes);
-    const bool good =
-        expected &&
-        softqam_demodulate_segments(
-            portable, segments, bench_case_segments(c, call, symbols, noise_var, expected, segments)) == SOFTQAM_OK &&
-        memcmp(expected, out, nbytes) == 0;
-    free(expected);
-    return good;
-}
-
+/* A plain call goes by parts that begin at even symbols, where pi/2-BPSK is as at the first; of segments what lies
+ * between their outputs is compared too. */
 bool bench_verify(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var, size_t n,
                   const void *out)
 {
-    char name[BENCH_NAME_NBYTES];
+    const bool is_plain = bench_case_is_plain(c);
+    const size_t part = is_plain && n > 1 << 18 ? 1 << 18 : n;
+    softqam_segment segments[BENCH_MOST_SEGMENTS];
     softqam_demodulator *portable;
-    const bool good = bench_create(&portable, c, SOFTQAM_BACKEND_CPU, "portable", 1) == SOFTQAM_OK &&
-                      (bench_case_is_plain(c) ? is_as_plain(c, portable, symbols, noise_var, n, out)
-                                              : is_as_segments(c, portable, call, symbols, noise_var, out));
+    char name[BENCH_NAME_NBYTES];
+    unsigned char *expected =
+        malloc(is_plain ? softqam_output_nbytes(c->output, c->modulation, part) : bench_case_out_nbytes(c));
+    bool good = bench_create(&portable, c, SOFTQAM_BACKEND_CPU, "portable", 1) == SOFTQAM_OK && expected;
+    for (size_t first = 0; first < n && good; first += part) {
+        const size_t n_part = n - first < part ? n - first : part;
+        const size_t nbytes =
+            is_plain ? softqam_output_nbytes(c->output, c->modulation, n_part) : bench_case_out_nbytes(c);
+        const unsigned char *from = (const unsigned char *)symbols + first * softqam_input_symbol_nbytes(c->input);
+        const float *noise = noise_var && c->noise != BENCH_ONE_N0 ? noise_var + first : noise_var;
+        const unsigned char *got = (const unsigned char *)out + softqam_output_nbytes(c->output, c->modulation, first);
+        softqam_status status;
+        memset(expected, BENCH_POISON, nbytes);
+        if (is_plain)
+            status = softqam_demodulate(portable, from, noise, n_part, expected);
+        else
+            status = softqam_demodulate_segments(portable, segments,
+                                                 bench_case_segments(c, call, from, noise, expected, segments));
+        good = status == SOFTQAM_OK && memcmp(expected, got, nbytes) == 0;
+    }
     softqam_demodulator_destroy(portable);
+    free(expected);
     bench_case_name(c, BENCH_LIBRARY, name);
     if (!good)
         message_print(name, "wrong bytes");
