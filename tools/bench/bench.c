@@ -129,19 +129,12 @@ static const struct option_row rows[] = {
 #endif
 
 /* "model name : ..." of the first processor, where the kernel tells. */
-static void read_cpu(char *cpu, size_t nbytes)
+static void read_cpu(char *cpu)
 {
     char line[256];
     FILE *file = fopen("/proc/cpuinfo", "r");
-    snprintf(cpu, nbytes, "unknown");
-    while (file && fgets(line, sizeof line, file)) {
-        const char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !value)
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(cpu, nbytes, "%.100s", value + 1 + strspn(value + 1, " "));
-        break;
-    }
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "model name : %100[^\n]", cpu) != 1)
+        ;
     if (file)
         fclose(file);
 }
@@ -151,10 +144,10 @@ static void report_machine(struct bench_report *report)
 {
     struct utsname names;
     softqam_demodulator *demodulator;
-    char text[256];
+    char text[256] = "unknown";
     bench_report_fact(report, "softqam", softqam_version());
     bench_report_fact(report, "commit", BENCH_COMMIT);
-    read_cpu(text, sizeof text);
+    read_cpu(text);
     bench_report_fact(report, "cpu", text);
     snprintf(text, sizeof text, "unknown");
     if (uname(&names) == 0)
