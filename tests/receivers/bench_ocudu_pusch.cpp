@@ -57,7 +57,7 @@ equalised_slot make_slot(const transmission &sent, double snr_db, unsigned seed)
 class prepared_equalizer final : public ocudu::channel_equalizer
 {
   public:
-    explicit prepared_equalizer(const equalised_slot *const &slot) : slot_(slot) {}
+    explicit prepared_equalizer(const equalised_slot &slot) : slot_(slot) {}
 
     bool is_supported(unsigned, unsigned) override { return true; }
     void equalize(ocudu::span<ocudu::cf_t> symbols, ocudu::span<float> noise_vars,
@@ -66,52 +66,20 @@ class prepared_equalizer final : public ocudu::channel_equalizer
     {
         do
             l_ = (l_ + 1) % n_ofdm_symbols;
-        while (slot_->symbols[l_].empty());
-        std::copy(slot_->symbols[l_].begin(), slot_->symbols[l_].end(), symbols.begin());
-        std::copy(slot_->noise_vars[l_].begin(), slot_->noise_vars[l_].end(), noise_vars.begin());
+        while (slot_.symbols[l_].empty());
+        std::copy(slot_.symbols[l_].begin(), slot_.symbols[l_].end(), symbols.begin());
+        std::copy(slot_.noise_vars[l_].begin(), slot_.noise_vars[l_].end(), noise_vars.begin());
     }
 
   private:
-    const equalised_slot *const &slot_;
+    const equalised_slot &slot_;
     unsigned l_ = n_ofdm_symbols - 1;
 };
 
-class prepared_equalizer_factory final : public ocudu::channel_equalizer_factory
+transmission transmission_of(scheme mod, unsigned n_layers, double code_rate)
 {
-  public:
-    std::unique_ptr<ocudu::channel_equalizer> create() override { return std::make_unique<prepared_equalizer>(slot); }
-
-    const equalised_slot *slot = nullptr;
-};
-
-class no_estimates final : public ocudu_receiver::made_up_estimates
-{
-  public:
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned,
-                                const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
-    {
-    }
-};
-
-transmission make_transmission(scheme mod, unsigned n_layers, double code_rate)
-{
-    transmission sent = {};
-    sent.pusch.rnti = ocudu::to_rnti(0x4601);
-    sent.pusch.rb_mask = ocudu::crb_bitmap(n_prb);
-    sent.pusch.rb_mask.fill(0, n_prb);
-    sent.pusch.modulation = mod;
-    sent.pusch.nof_symbols = n_ofdm_symbols;
-    sent.pusch.dmrs_symb_pos = ocudu::symbol_slot_mask(n_ofdm_symbols);
-    sent.pusch.dmrs_symb_pos.set(2);
-    sent.pusch.dmrs_symb_pos.set(11);
-    sent.pusch.dmrs_type = ocudu::dmrs_config_type::type1;
-    sent.pusch.nof_cdm_groups_without_data = 2;
-    sent.pusch.n_id = 77;
-    sent.pusch.nof_tx_layers = n_layers;
+    transmission sent = make_transmission(mod, n_layers, n_prb, 0);
     sent.pusch.rx_ports.push_back(0);
-    sent.sch.mod = mod;
-    sent.sch.nof_layers = n_layers;
     const auto wanted = unsigned(code_rate * sent.n_elements() * sent.bits_per_element());
     sent.tb_size = wanted;
     const unsigned step = 8 * sent.n_code_blocks(); // a whole number of bytes for each code block, as in 38.214
@@ -192,41 +160,31 @@ class one_pass
     softqam_ocudu::soft_buffers buffers_;
 };
 
-std::unique_ptr<ocudu::rx_buffer_pool_controller> make_pool()
-{
-    return ocudu::create_rx_buffer_pool({ocudu::ldpc::MAX_CODEBLOCK_SIZE, 1, 256, 1000, false});
-}
-
-ocudu::unique_rx_buffer reserve(ocudu::rx_buffer_pool_controller &pool, const transmission &sent)
-{
-    return pool.get_pool().reserve(ocudu::slot_point(1, 0), ocudu::trx_buffer_identifier(ocudu::to_rnti(0x4601), 0),
-                                   sent.n_code_blocks(), true);
-}
-
-template <typename function> double seconds(function call)
-{
-    const auto begin = std::chrono::steady_clock::now();
-    call();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
+/// Of many runs.
 struct times {
-    std::vector<double> of_runs;
+    template <typename function> void add(function call)
+    {
+        const auto begin = std::chrono::steady_clock::now();
+        call();
+        of_runs.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+    }
 
     double at(double quantile)
     {
         std::sort(of_runs.begin(), of_runs.end());
         return of_runs[size_t(quantile * double(of_runs.size() - 1))];
     }
+
+    std::vector<double> of_runs; ///< us
 };
 
 /// Returns whether bytes are as they must be.
-bool compare(const transmission &sent, uint32_t c_init, equalised_slot &slot, bool prints)
+bool compare(const transmission &sent, uint32_t c_init, equalised_slot &slot)
 {
-    const auto pools = {make_pool(), make_pool(), make_pool()};
+    buffer_pool pools[] = {buffer_pool(256), buffer_pool(256), buffer_pool(256)};
     std::vector<ocudu::unique_rx_buffer> buffers;
-    for (const auto &pool : pools)
-        buffers.push_back(reserve(*pool, sent));
+    for (buffer_pool &pool : pools)
+        buffers.push_back(pool.reserve(sent.n_code_blocks(), true));
     transmission again = sent;
     again.sch.new_data = false;
     again.sch.rv = 2;
@@ -250,24 +208,22 @@ bool compare(const transmission &sent, uint32_t c_init, equalised_slot &slot, bo
             }
         }
     }
-    if (prints)
-        std::printf(
-            "  bytes, of %zu: %zu differ with softqam's mapper in OCUDU's steps, %zu with OCUDU's own, %zu by more "
-            "than a step\n",
-            n, n_wrong, n_other, n_far);
+    std::printf("  bytes, of %zu: %zu differ with softqam's mapper in OCUDU's steps, %zu with OCUDU's own, %zu by more "
+                "than a step\n",
+                n, n_wrong, n_other, n_far);
     return n_wrong == 0;
 }
 
 /// The steps alone, then OCUDU's demodulator, demultiplexer and decoder whole, each against ours, in turns.
 void measure(const transmission &sent, uint32_t c_init, equalised_slot &slot, unsigned n_runs)
 {
-    const auto pool = make_pool();
-    ocudu::unique_rx_buffer buffers = reserve(*pool, sent);
+    buffer_pool pool(256);
+    ocudu::unique_rx_buffer buffers = pool.reserve(sent.n_code_blocks(), true);
     steps theirs(ocudu::create_demodulation_mapper_factory()->create());
     one_pass ours;
 
-    const auto equalizer = std::make_shared<prepared_equalizer_factory>();
-    equalizer->slot = &slot;
+    const auto equalizer = softqam_ocudu::make_factory<ocudu::channel_equalizer_factory>(
+        [&]() -> std::unique_ptr<ocudu::channel_equalizer> { return std::make_unique<prepared_equalizer>(slot); });
     const auto precoder =
         ocudu::create_dft_transform_precoder_factory(ocudu::create_dft_processor_factory_generic(), n_prb);
     const auto scrambling = ocudu::create_pseudo_random_generator_sw_factory();
@@ -281,20 +237,19 @@ void measure(const transmission &sent, uint32_t c_init, equalised_slot &slot, un
     for (receiver *receives : {&their_receiver, &our_receiver})
         receives->fill_soft_bits(sent.n_code_blocks(), 1);
     const received_grid grid(n_prb * 12, 1);
-    const no_estimates estimates;
+    const made_up_estimates estimates;
 
     times of[4];
     for (unsigned run = 0; run < n_runs; ++run) {
-        of[0].of_runs.push_back(seconds([&] { theirs(sent, c_init, slot, *buffers); }));
-        of[1].of_runs.push_back(seconds([&] { ours(sent, c_init, slot, *buffers); }));
-        of[2].of_runs.push_back(seconds([&] { their_receiver.receive(sent, grid, estimates); }));
-        of[3].of_runs.push_back(seconds([&] { our_receiver.receive(sent, grid, estimates); }));
+        of[0].add([&] { theirs(sent, c_init, slot, *buffers); });
+        of[1].add([&] { ours(sent, c_init, slot, *buffers); });
+        of[2].add([&] { their_receiver.receive(sent, grid, estimates); });
+        of[3].add([&] { our_receiver.receive(sent, grid, estimates); });
     }
-    const char *const names[] = {"steps", "receiver"};
-    for (unsigned k = 0; k < 2; ++k)
-        std::printf("  %-8s  median %7.1f -> %6.1f us, %.2f times    lowest %7.1f -> %6.1f us, %.2f times\n", names[k],
-                    1e6 * of[2 * k].at(0.5), 1e6 * of[2 * k + 1].at(0.5), of[2 * k].at(0.5) / of[2 * k + 1].at(0.5),
-                    1e6 * of[2 * k].at(0), 1e6 * of[2 * k + 1].at(0), of[2 * k].at(0) / of[2 * k + 1].at(0));
+    for (unsigned k : {0u, 2u})
+        std::printf("  %-8s  median %7.1f -> %6.1f us, %.2f times    lowest %7.1f -> %6.1f us, %.2f times\n",
+                    k == 0 ? "steps" : "receiver", of[k].at(0.5), of[k + 1].at(0.5), of[k].at(0.5) / of[k + 1].at(0.5),
+                    of[k].at(0), of[k + 1].at(0), of[k].at(0) / of[k + 1].at(0));
 }
 
 } // namespace
@@ -310,12 +265,12 @@ int main(int argc, char **argv)
     bool is_equal = true;
     for (const auto &each : modulations)
         for (unsigned n_layers : {1u, 2u, 4u}) {
-            transmission sent = make_transmission(each.mod, n_layers, each.code_rate);
+            transmission sent = transmission_of(each.mod, n_layers, each.code_rate);
             const uint32_t c_init = (0x4601u << 15) + sent.pusch.n_id;
             equalised_slot slot = make_slot(sent, each.snr_db, 1);
             std::printf("%s, %u layers, %u code blocks, G %u\n", ocudu::to_string(each.mod).c_str(), n_layers,
                         sent.n_code_blocks(), sent.n_sch_bits());
-            is_equal = compare(sent, c_init, slot, true) && is_equal;
+            is_equal = compare(sent, c_init, slot) && is_equal;
             for (bool new_data : {true, false}) {
                 sent.sch.new_data = new_data;
                 sent.sch.rv = new_data ? 0 : 2;

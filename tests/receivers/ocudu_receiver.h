@@ -76,7 +76,7 @@ class received_grid final : public ocudu::resource_grid_reader
     std::vector<ocudu::cbf16_t> elements_;
 };
 
-/// What a demodulator does not ask for.
+/// No channel, and what a demodulator does not ask for.
 class made_up_estimates : public ocudu::dmrs_pusch_estimator_results
 {
   public:
@@ -89,6 +89,11 @@ class made_up_estimates : public ocudu::dmrs_pusch_estimator_results
     ocudu::phy_time_unit get_time_alignment(unsigned) const override { return {}; }
     std::optional<float> get_cfo_Hz(unsigned) const override { return std::nullopt; }
     void get_channel_state_information(ocudu::channel_state_information &) const override {}
+    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
+    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned,
+                                const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
+    {
+    }
 };
 
 /// A random channel, from the first allocated subcarrier on.
@@ -129,12 +134,6 @@ class no_ldpc_decoder final : public ocudu::ldpc_decoder
     {
         return std::nullopt;
     }
-};
-
-class no_ldpc_decoder_factory final : public ocudu::ldpc_decoder_factory
-{
-  public:
-    std::unique_ptr<ocudu::ldpc_decoder> create() override { return std::make_unique<no_ldpc_decoder>(); }
 };
 
 /// What is heard of the demodulator and the decoder.
@@ -217,6 +216,51 @@ struct transmission {
     }
 };
 
+/// A slot of all OFDM symbols on `n_prb` resource blocks, two of them with DM-RS and nothing else.
+inline transmission make_transmission(ocudu::modulation_scheme mod, unsigned n_layers, unsigned n_prb, unsigned tb_size)
+{
+    transmission sent = {};
+    sent.pusch.rnti = ocudu::to_rnti(0x4601);
+    sent.pusch.rb_mask = ocudu::crb_bitmap(n_prb);
+    sent.pusch.rb_mask.fill(0, n_prb);
+    sent.pusch.modulation = mod;
+    sent.pusch.nof_symbols = n_ofdm_symbols;
+    sent.pusch.dmrs_symb_pos = ocudu::symbol_slot_mask(n_ofdm_symbols);
+    sent.pusch.dmrs_symb_pos.set(2);
+    sent.pusch.dmrs_symb_pos.set(11);
+    sent.pusch.dmrs_type = ocudu::dmrs_config_type::type1;
+    sent.pusch.nof_cdm_groups_without_data = 2;
+    sent.pusch.n_id = 77;
+    sent.pusch.nof_tx_layers = n_layers;
+    sent.sch.base_graph = ocudu::ldpc_base_graph_type::BG1;
+    sent.sch.mod = mod;
+    sent.sch.nof_layers = n_layers;
+    sent.sch.nof_ldpc_iterations = 1;
+    sent.tb_size = tb_size;
+    return sent;
+}
+
+/// Soft buffers of one transport block at a time.
+class buffer_pool
+{
+  public:
+    explicit buffer_pool(unsigned n_code_blocks)
+        : pool_(ocudu::create_rx_buffer_pool({ocudu::ldpc::MAX_CODEBLOCK_SIZE, 4, n_code_blocks, 1000, false}))
+    {
+    }
+
+    ~buffer_pool() { pool_->stop(); }
+
+    ocudu::unique_rx_buffer reserve(unsigned n_code_blocks, bool new_data)
+    {
+        return pool_->get_pool().reserve(
+            ocudu::slot_point(1, 0), ocudu::trx_buffer_identifier(ocudu::to_rnti(0x4601), 0), n_code_blocks, new_data);
+    }
+
+  private:
+    std::unique_ptr<ocudu::rx_buffer_pool_controller> pool_;
+};
+
 /// The whole way, with parts of these factories.
 class receiver
 {
@@ -224,12 +268,9 @@ class receiver
     receiver(ocudu::pusch_demodulator_factory &demodulator, ocudu::pusch_decoder_factory &decoder,
              unsigned n_code_blocks)
         : demodulator_(demodulator.create()), decoder_(decoder.create()),
-          demultiplexer_(ocudu::create_ulsch_demultiplex_factory_sw()->create()),
-          pool_(ocudu::create_rx_buffer_pool({ocudu::ldpc::MAX_CODEBLOCK_SIZE, 4, n_code_blocks, 1000, false}))
+          demultiplexer_(ocudu::create_ulsch_demultiplex_factory_sw()->create()), pool_(n_code_blocks)
     {
     }
-
-    ~receiver() { pool_->stop(); }
 
     void receive(const transmission &sent, const ocudu::resource_grid_reader &grid,
                  const ocudu::dmrs_pusch_estimator_results &estimates)
@@ -237,8 +278,8 @@ class receiver
         heard = listener();
         harq_ack = uci_buffer();
         transport_block_.resize(sent.tb_size / 8);
-        ocudu::pusch_decoder_buffer &sch =
-            decoder_->new_data(transport_block_, reserve(sent.n_code_blocks(), sent.sch.new_data), heard, sent.sch);
+        ocudu::pusch_decoder_buffer &sch = decoder_->new_data(
+            transport_block_, pool_.reserve(sent.n_code_blocks(), sent.sch.new_data), heard, sent.sch);
         decoder_->set_nof_softbits(ocudu::units::bits(sent.n_sch_bits()));
         ocudu::pusch_codeword_buffer &codeword =
             demultiplexer_->demultiplex(sch, harq_ack, harq_ack, sent.demultiplexing());
@@ -249,7 +290,7 @@ class receiver
     std::vector<int8_t> soft_bits(unsigned n_code_blocks)
     {
         std::vector<int8_t> bytes;
-        ocudu::unique_rx_buffer buffer = reserve(n_code_blocks, false);
+        ocudu::unique_rx_buffer buffer = pool_.reserve(n_code_blocks, false);
         for (unsigned r = 0; r < n_code_blocks; ++r)
             for (ocudu::log_likelihood_ratio llr : buffer->get_codeblock_soft_bits(r, ocudu::ldpc::MAX_CODEBLOCK_SIZE))
                 bytes.push_back(llr.to_value_type());
@@ -260,7 +301,7 @@ class receiver
     void fill_soft_bits(unsigned n_code_blocks, unsigned seed)
     {
         std::mt19937 random_bits(seed);
-        ocudu::unique_rx_buffer buffer = reserve(n_code_blocks, true);
+        ocudu::unique_rx_buffer buffer = pool_.reserve(n_code_blocks, true);
         for (unsigned r = 0; r < n_code_blocks; ++r)
             for (ocudu::log_likelihood_ratio &llr : buffer->get_codeblock_soft_bits(r, ocudu::ldpc::MAX_CODEBLOCK_SIZE))
                 llr = int(random_bits() % 241) - 120;
@@ -270,16 +311,10 @@ class receiver
     uci_buffer harq_ack;
 
   private:
-    ocudu::unique_rx_buffer reserve(unsigned n_code_blocks, bool new_data)
-    {
-        return pool_->get_pool().reserve(
-            ocudu::slot_point(1, 0), ocudu::trx_buffer_identifier(ocudu::to_rnti(0x4601), 0), n_code_blocks, new_data);
-    }
-
     std::unique_ptr<ocudu::pusch_demodulator> demodulator_;
     std::unique_ptr<ocudu::pusch_decoder> decoder_;
     std::unique_ptr<ocudu::ulsch_demultiplex> demultiplexer_;
-    std::unique_ptr<ocudu::rx_buffer_pool_controller> pool_;
+    buffer_pool pool_;
     std::vector<uint8_t> transport_block_;
 };
 
@@ -287,7 +322,8 @@ inline ocudu::pusch_decoder_factory_sw_configuration decoder_configuration()
 {
     ocudu::pusch_decoder_factory_sw_configuration config;
     config.crc_factory = ocudu::create_crc_calculator_factory_sw("auto");
-    config.decoder_factory = std::make_shared<no_ldpc_decoder_factory>();
+    config.decoder_factory = softqam_ocudu::make_factory<ocudu::ldpc_decoder_factory>(
+        []() -> std::unique_ptr<ocudu::ldpc_decoder> { return std::make_unique<no_ldpc_decoder>(); });
     config.dematcher_factory = ocudu::create_ldpc_rate_dematcher_factory_sw("auto");
     config.segmenter_factory = ocudu::create_ldpc_segmenter_rx_factory_sw();
     config.nof_prb = 273;

@@ -51,29 +51,6 @@ std::vector<int8_t> map(ocudu::demodulation_mapper &mapper, const std::vector<oc
     return bytes;
 }
 
-/// Brute force in double, quantised: +-1 where the two are near a tie.
-int brute_force(ocudu::cf_t symbol, float noise, unsigned half_bits, unsigned k, float scale)
-{
-    const double v = k % 2 == 0 ? symbol.real() : symbol.imag();
-    double energy = 0;
-    std::vector<double> levels(1u << half_bits);
-    for (unsigned label = 0; label < levels.size(); ++label) {
-        double level = 0;
-        for (unsigned bit = 0; bit < half_bits; ++bit)
-            level = (label >> bit & 1 ? -1.0 : 1.0) * ((1u << bit) - level);
-        levels[label] = level;
-        energy += 2 * level * level / levels.size();
-    }
-    double nearest[2] = {1e300, 1e300};
-    for (unsigned label = 0; label < levels.size(); ++label) {
-        const double distance = v - levels[label] / std::sqrt(energy);
-        double &best = nearest[label >> (half_bits - 1 - k / 2) & 1];
-        best = std::min(best, distance * distance);
-    }
-    const double llr = (nearest[1] - nearest[0]) / noise * scale;
-    return int(std::lrint(std::max(-120.0, std::min(120.0, llr))));
-}
-
 void test_values(ocudu::demodulation_mapper &mapper, const modulation &each, size_t n)
 {
     const unsigned bits = ocudu::get_bits_per_symbol(each.mod);
@@ -97,10 +74,6 @@ void test_values(ocudu::demodulation_mapper &mapper, const modulation &each, siz
     softqam_demodulate(demodulator, symbols.data(), noise.data(), n, expected.data());
     softqam_demodulator_destroy(demodulator);
     expect(map(mapper, symbols, noise, each.mod) == expected, "not the library's bytes", each, n);
-    for (size_t i = 0; i < n * bits && bits > 1; ++i)
-        expect(std::abs(brute_force(symbols[i / bits], noise[i / bits], bits / 2, i % bits, each.scale) -
-                        expected[i]) <= 1,
-               "not max-log", each, n);
 
     // Erasures among them: zeros of both signs, what is not finite, noise that is none.
     const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

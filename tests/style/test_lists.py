@@ -37,7 +37,7 @@ def main():
     checks = [
         ("an instruction set", variants, [
             "include/softqam/softqam.h", "tests/harness/runs.cmake", "tests/llr/llr_fixture.c", "tests/fuzz/fuzz_api.c",
-            "tools/bench/cpu.c", "tests/README.md"]),
+            "tools/bench/host.c", "tests/README.md"]),
         ("an output format", outputs, [
             "README.md", "tools/demod/options.c", "tools/python/softqam/_names.py",
             "tools/python/softqam/plot/files.py", "tools/python/softqam/plot/command.py", "tools/python/README.md",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-bench: how fast each backend is on this machine, beside limits measured in the same run. */
+#include "bench.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +10,12 @@
 
 #include <softqam/softqam.h>
 
-#include "cases.h"
 #include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/option_table.h"
 #include "common/output_file.h"
-#include "sections.h"
 
 struct options {
     int backend;
@@ -24,7 +24,13 @@ struct options {
     const char *json;
 };
 
-enum { BENCH_ALL, BENCH_CPU, BENCH_CUDA };
+enum {
+    BENCH_OF_ALL = (1 << N_BENCH_SECTIONS) - 1,
+    BENCH_OF_RECEIVERS = (1 << BENCH_FORMATS) - 1,
+    BENCH_OF_CPU = ((1 << BENCH_HOST) - 1) & ~(1 << BENCH_IN_CHAIN)
+};
+
+enum { BACKEND_ALL, BACKEND_CPU, BACKEND_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
 static const char *const sections[] = {"fading",  "layers", "calls",  "buffers", "chain", "erasures",
                                        "formats", "host",   "choice", "all",     NULL};
@@ -73,7 +79,7 @@ static const struct option_row rows[] = {
      "them; or all; default: the first six",
      .take = take_sections},
     {"--symbols", "N", "symbols of the large CPU runs; default: 16777216", option_take_count, TO(bench.n_symbols),
-     SLOT_SYMBOLS, UINT32_MAX},
+     SLOT_ELEMENTS, UINT32_MAX},
     {"--largest", "N", "symbols of the largest of the CUDA backend's host runs; default: 67108864", option_take_count,
      TO(bench.n_largest), 1, UINT32_MAX},
     {"--device-symbols", "N", "symbols of the runs on device memory; default: 67108864", option_take_count,
@@ -123,103 +129,88 @@ static const struct option_row rows[] = {
 #endif
 
 /* "model name : ..." of the first processor, where the kernel tells. */
-static void read_cpu(char *cpu, size_t nbytes)
+static void read_cpu(char *cpu)
 {
     char line[256];
     FILE *file = fopen("/proc/cpuinfo", "r");
-    snprintf(cpu, nbytes, "unknown");
-    while (file && fgets(line, sizeof line, file)) {
-        const char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !value)
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(cpu, nbytes, "%.100s", value + 1 + strspn(value + 1, " "));
-        break;
-    }
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "model name : %100[^\n]", cpu) != 1)
+        ;
     if (file)
         fclose(file);
 }
 
 /* The facts without which a measurement says nothing: the program, its build and the CPU. */
-static void report_machine(struct report *report)
+static void report_machine(struct bench_report *report)
 {
     struct utsname names;
-    softqam_demodulator_config config;
     softqam_demodulator *demodulator;
-    char text[256];
-    report_fact(report, "softqam", softqam_version());
-    report_fact(report, "commit", BENCH_COMMIT);
-    read_cpu(text, sizeof text);
-    report_fact(report, "cpu", text);
+    char text[256] = "unknown";
+    bench_report_fact(report, "softqam", softqam_version());
+    bench_report_fact(report, "commit", BENCH_COMMIT);
+    read_cpu(text);
+    bench_report_fact(report, "cpu", text);
     snprintf(text, sizeof text, "unknown");
     if (uname(&names) == 0)
         snprintf(text, sizeof text, "%.64s %.64s %.64s", names.sysname, names.release, names.machine);
-    report_fact(report, "kernel", text);
-    report_fact(report, "compiler", COMPILER);
-    softqam_demodulator_config_init(&config);
-    (void)bench_create(&demodulator, bench_context_config(SOFTQAM_BACKEND_CPU, 0), &config);
-    report_fact(report, "cpu_loop", softqam_backend_detail(demodulator)); /* its own choice, and its threads */
+    bench_report_fact(report, "kernel", text);
+    bench_report_fact(report, "compiler", COMPILER);
+    (void)bench_create(&demodulator, &(struct bench_case){.n_symbols = 0}, SOFTQAM_BACKEND_CPU, NULL, 0);
+    bench_report_fact(report, "cpu_loop", softqam_backend_detail(demodulator)); /* its own choice, and its threads */
     softqam_demodulator_destroy(demodulator);
 }
 
-static unsigned sections_of_cpu(const struct options *options)
-{
-    return options->backend == BENCH_CUDA ? 0 : options->bench.sections & BENCH_OF_CPU;
-}
-
-static unsigned sections_of_cuda(const struct options *options)
-{
-    return options->backend == BENCH_CPU ? 0 : options->bench.sections & BENCH_OF_CUDA;
-}
-
-static void measure(struct report *report, const struct options *options)
+/* The sections that a backend has. */
+static struct bench_options options_of(const struct options *options, int backend)
 {
     struct bench_options chosen = options->bench;
-    chosen.sections = sections_of_cpu(options);
-    if (chosen.sections != 0)
-        bench_cpu(report, &chosen);
-    chosen.sections = sections_of_cuda(options);
-    if (chosen.sections != 0)
-        bench_cuda(report, &chosen);
-}
-
-/* What can be found wrong with the command before hours of measuring. */
-static bool check_options(const struct options *options)
-{
-    if (options->json && file_name_descriptor(options->json, STDOUT_FILENO) == STDOUT_FILENO)
-        message_print("--json", "'%s' is where the tables go; give it a file", options->json);
-    else if (!sections_of_cpu(options) && !sections_of_cuda(options))
-        message_print("--section", "none of them is measured with --backend %s", backends[options->backend]);
-    else
-        return true;
-    return false;
+    if (backend == BACKEND_CPU)
+        chosen.sections &= BENCH_OF_CPU;
+    if (options->backend != BACKEND_ALL && options->backend != backend)
+        chosen.sections = 0;
+    return chosen;
 }
 
 static int run_bench(const struct options *options)
 {
+    const struct bench_options of_cpu = options_of(options, BACKEND_CPU), of_cuda = options_of(options, BACKEND_CUDA);
+    struct bench_report report;
     struct output_file json = {.fd = -1};
+    if (!of_cpu.sections && !of_cuda.sections) {
+        message_print("--section", "none of them is measured with --backend %s", backends[options->backend]);
+        return EXIT_COMMAND;
+    }
     if (options->json && !output_file_open(&json, options->json, OUTPUT_FILE_SYNC))
         return EXIT_FAILED;
-    struct report report;
-    report_init(&report, options->n_samples);
+    bench_report_begin(&report, options->n_samples);
     report_machine(&report);
-    measure(&report, options);
-    const bool good = report.n_measurements > 0 && (!options->json || report_write_json(&report, &json));
+    if (of_cpu.sections)
+        bench_cpu(&report, &of_cpu);
+#ifdef BENCH_CUDA
+    if (of_cuda.sections)
+        bench_cuda(&report, &of_cuda);
+#else
+    if (of_cuda.sections)
+        message_print("cuda", "not measured: this build has no CUDA backend");
+#endif
+    const bool good = bench_report_end(&report, options->json ? &json : NULL);
     output_file_discard(&json);
-    report_free(&report);
-    return good && !report.failed ? message_end_stdout() : EXIT_FAILED;
+    return good ? message_end_stdout() : EXIT_FAILED;
 }
 
 int main(int argc, char *argv[])
 {
-    struct options options = {.backend = BENCH_ALL,
+    struct options options = {.backend = BACKEND_ALL,
                               .bench = {BENCH_OF_RECEIVERS, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 26},
                               .n_samples = 25};
     message_start("softqam-bench");
     const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
     if (action != OPTIONS_RUN)
         return option_table_answer(action, option_table_help(rows, 0));
-    if (!arguments_count_operands(argc, 0, NULL) || !check_options(&options))
+    if (!arguments_count_operands(argc, 0, NULL))
         return EXIT_COMMAND;
+    if (options.json && file_name_descriptor(options.json, STDOUT_FILENO) == STDOUT_FILENO) {
+        message_print("--json", "'%s' is where the tables go; give it a file", options.json);
+        return EXIT_COMMAND;
+    }
     return run_bench(&options);
 }

@@ -5,8 +5,6 @@
 
 #include "gpu_kernels.h"
 
-enum { CHAIN_THREADS = 256 };
-
 /* What a kernel that was launched programmatically must do before it reads what the one in front of it wrote; after
  * that the next one may begin, if it was launched in that way too. */
 static __device__ void wait_for_producer(bool overlaps)
@@ -104,9 +102,9 @@ static __global__ void __launch_bounds__(THREADS) move_kernel(const copy_argumen
 }
 
 /* Devices before compute capability 9.0 have no programmatic launches: there they are ordinary ones. */
-template <typename T>
-static cudaError_t launch(void (*kernel)(T), size_t n_blocks, int n_threads, bool programmatic, const T &arguments,
-                          cudaStream_t stream)
+template <typename... T, typename... U>
+static cudaError_t launch(void (*kernel)(T...), size_t n_blocks, int n_threads, bool programmatic, cudaStream_t stream,
+                          U... arguments)
 {
     int device = 0;
     int major = 0;
@@ -124,43 +122,38 @@ static cudaError_t launch(void (*kernel)(T), size_t n_blocks, int n_threads, boo
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = programmatic && major >= 9 ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, arguments);
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+static copy_arguments arguments_of(const bench_copy &copy)
+{
+    return {static_cast<const uint4 *>(copy.in),
+            reinterpret_cast<const uint4 *>(copy.noise_var),
+            static_cast<uint4 *>(copy.out),
+            copy.n_symbols * copy.in_nbytes / 16,
+            copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
+            (copy.n_symbols * copy.out_nbytes + copy.n_more) / 16,
+            copy.overlaps,
+            copy.adds};
 }
 
 template <int IN, int OUT> static cudaError_t launch_copy(const bench_copy &copy, cudaStream_t stream)
 {
     enum { LONG_THREADS = 256, LONG_SYMBOLS = 8, SHORT_THREADS = 128, SHORT_SYMBOLS = 2 };
-    const copy_arguments arguments = {static_cast<const uint4 *>(copy.in),
-                                      reinterpret_cast<const uint4 *>(copy.noise_var),
-                                      static_cast<uint4 *>(copy.out),
-                                      copy.n_symbols * IN / 16,
-                                      copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
-                                      copy.n_symbols * OUT / 16,
-                                      copy.programmatic,
-                                      false};
-    const bool is_long = copy.shape == BENCH_COPY_LONG;
-    const int n_threads = is_long ? LONG_THREADS : SHORT_THREADS;
-    const size_t n_symbols = is_long ? LONG_THREADS * LONG_SYMBOLS : SHORT_THREADS * SHORT_SYMBOLS;
-    return launch(is_long ? copy_kernel<LONG_THREADS, LONG_SYMBOLS, IN, OUT>
-                          : copy_kernel<SHORT_THREADS, SHORT_SYMBOLS, IN, OUT>,
-                  (copy.n_symbols + n_symbols - 1) / n_symbols, n_threads, copy.programmatic, arguments, stream);
+    const int n_threads = copy.is_short ? SHORT_THREADS : LONG_THREADS;
+    const size_t n_symbols = n_threads * (copy.is_short ? SHORT_SYMBOLS : LONG_SYMBOLS);
+    return launch(copy.is_short ? copy_kernel<SHORT_THREADS, SHORT_SYMBOLS, IN, OUT>
+                                : copy_kernel<LONG_THREADS, LONG_SYMBOLS, IN, OUT>,
+                  (copy.n_symbols + n_symbols - 1) / n_symbols, n_threads, copy.overlaps, stream, arguments_of(copy));
 }
 
 static cudaError_t launch_move(const bench_copy &copy, cudaStream_t stream)
 {
     enum { THREADS = 256, LONG_WORDS = 8, SHORT_WORDS = 2 };
-    const copy_arguments arguments = {static_cast<const uint4 *>(copy.in),
-                                      reinterpret_cast<const uint4 *>(copy.noise_var),
-                                      static_cast<uint4 *>(copy.out),
-                                      copy.n_symbols * copy.in_nbytes / 16,
-                                      copy.noise_var ? copy.n_symbols * 4 / 16 : 0,
-                                      (copy.n_symbols * copy.out_nbytes + copy.n_more) / 16,
-                                      copy.programmatic,
-                                      copy.adds};
-    const bool is_long = copy.shape == BENCH_COPY_LONG;
-    const size_t n_words = THREADS * (is_long ? LONG_WORDS : SHORT_WORDS);
-    return launch(is_long ? move_kernel<THREADS, LONG_WORDS> : move_kernel<THREADS, SHORT_WORDS>,
-                  (arguments.n_out + n_words - 1) / n_words, THREADS, copy.programmatic, arguments, stream);
+    const size_t n_words = THREADS * (copy.is_short ? SHORT_WORDS : LONG_WORDS);
+    return launch(copy.is_short ? move_kernel<THREADS, SHORT_WORDS> : move_kernel<THREADS, LONG_WORDS>,
+                  (arguments_of(copy).n_out + n_words - 1) / n_words, THREADS, copy.overlaps, stream,
+                  arguments_of(copy));
 }
 
 template <int IN> static cudaError_t choose_copy(const bench_copy &copy, cudaStream_t stream)
@@ -195,43 +188,32 @@ cudaError_t bench_empty_kernel(cudaStream_t stream)
     return cudaGetLastError();
 }
 
-struct producer_arguments {
-    const uint4 *from;
-    uint4 *to;
-    size_t n_words;
-    bool overlaps;
-};
+enum { CHAIN_THREADS = 256 };
 
-static __global__ void __launch_bounds__(CHAIN_THREADS) producer_kernel(const producer_arguments p)
+static __global__ void __launch_bounds__(CHAIN_THREADS)
+    producer_kernel(const uint4 *from, uint4 *to, size_t n_words, bool overlaps)
 {
     const size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x;
-    wait_for_producer(p.overlaps);
-    if (k < p.n_words)
-        p.to[k] = p.from[k];
+    wait_for_producer(overlaps);
+    if (k < n_words)
+        to[k] = from[k];
 }
 
 cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, bool overlaps, cudaStream_t stream)
 {
-    const producer_arguments arguments = {static_cast<const uint4 *>(from), static_cast<uint4 *>(to), n_words,
-                                          overlaps};
-    return launch(producer_kernel, (n_words - 1) / CHAIN_THREADS + 1, CHAIN_THREADS, overlaps, arguments, stream);
+    return launch(producer_kernel, (n_words - 1) / CHAIN_THREADS + 1, CHAIN_THREADS, overlaps, stream,
+                  static_cast<const uint4 *>(from), static_cast<uint4 *>(to), n_words, overlaps);
 }
 
-struct consumer_arguments {
-    const uint4 *in;
-    size_t n_words;
-    unsigned *sums;
-    bool overlaps;
-};
-
-static __global__ void __launch_bounds__(CHAIN_THREADS) consumer_kernel(const consumer_arguments c)
+static __global__ void __launch_bounds__(CHAIN_THREADS)
+    consumer_kernel(const uint4 *in, size_t n_words, unsigned *sums, bool overlaps)
 {
     __shared__ unsigned of_warp[CHAIN_THREADS / 32];
     unsigned all = 0;
-    wait_for_producer(c.overlaps);
-    for (size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x; k < c.n_words;
+    wait_for_producer(overlaps);
+    for (size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x; k < n_words;
          k += static_cast<size_t>(CHAIN_THREADS) * BENCH_CONSUMER_BLOCKS) {
-        const uint4 word = c.in[k];
+        const uint4 word = in[k];
         all ^= word.x ^ word.y ^ word.z ^ word.w;
     }
 #pragma unroll
@@ -243,13 +225,13 @@ static __global__ void __launch_bounds__(CHAIN_THREADS) consumer_kernel(const co
     if (threadIdx.x == 0) {
         for (int warp = 1; warp < CHAIN_THREADS / 32; warp++)
             all ^= of_warp[warp];
-        c.sums[blockIdx.x] = all;
+        sums[blockIdx.x] = all;
     }
 }
 
 cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS], bool overlaps,
                                   cudaStream_t stream)
 {
-    const consumer_arguments arguments = {static_cast<const uint4 *>(in), n_words, sums, overlaps};
-    return launch(consumer_kernel, BENCH_CONSUMER_BLOCKS, CHAIN_THREADS, overlaps, arguments, stream);
+    return launch(consumer_kernel, BENCH_CONSUMER_BLOCKS, CHAIN_THREADS, overlaps, stream,
+                  static_cast<const uint4 *>(in), n_words, sums, overlaps);
 }

@@ -3,31 +3,13 @@
 #ifndef SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 #define SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <cuda_runtime_api.h>
+
+#include "bench.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* How a copy is divided: the tiles of a thread block are long, for long runs, or short, for as many blocks as may be.
- */
-enum bench_copy_shape { BENCH_COPY_LONG, BENCH_COPY_SHORT, BENCH_N_COPY_SHAPES };
-
-struct bench_copy {
-    const void *in;
-    size_t in_nbytes;       /* of a symbol: 2, 4 or 8 */
-    const float *noise_var; /* four bytes more for each symbol; NULL: none */
-    void *out;
-    size_t out_nbytes; /* of a symbol: those of a modulation and an output format */
-    size_t n_symbols;
-    size_t n_more; /* bytes behind the outputs, which are written too */
-    bool adds;     /* the output is read too */
-    enum bench_copy_shape shape;
-    bool programmatic; /* may begin before the kernel in front of it ends, waits for that, and lets the next begin */
-};
 
 /* Reads and writes the bytes of a demodulation, in accesses of 16 bytes; what is written depends on all that is read.
  * Less than 16 bytes are left over at the end of each. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "samples.h"
-
+/* What an equaliser gives: symbols that were faded, their noise variances, and erasures. */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
+#include "common/message.h"
 #include "common/normal.h"
 #include "common/sample_format.h"
 #include "common/transmitter.h"
@@ -14,17 +14,17 @@
 /* After so many symbols they come again, which no cache tells; an even number, for pi/2-BPSK. */
 enum { DIFFERENT = 1 << 20, CHUNK = 1 << 12, SUBCARRIERS = 3276, N_PATHS = 8, DELAY_STEP = 3, ERASED_OF = 61 };
 
-void bench_input_describe(const struct bench_input *input, char text[], size_t nbytes)
-{
-    static const char *const erasures[] = {"", ", one of 61 erased", ", one of 61 NaN", ", all NaN"};
-    const double from = (double)input->snr_db, to = (double)input->up_to_db;
-    if (input->fades)
-        snprintf(text, nbytes, "fading %.0f dB%s", from, erasures[input->erasures]);
-    else if (to > from)
-        snprintf(text, nbytes, "%.0f to %.0f dB%s", from, to, erasures[input->erasures]);
-    else
-        snprintf(text, nbytes, "%.0f dB%s", from, erasures[input->erasures]);
-}
+/* Some kinds of samples at once, more than the cases of one row have; those that have not been asked for longest make
+ * room. */
+enum { N_KINDS = 24 };
+static struct samples {
+    struct bench_input input;
+    softqam_modulation modulation;
+    softqam_input_format format;
+    size_t n_symbols;
+    size_t last_used;
+    struct bench_samples all;
+} pool[N_KINDS];
 
 /* A random number for each i. */
 static uint64_t random_of(uint64_t i)
@@ -58,8 +58,8 @@ static void make_noise_var(const struct bench_input *input, float *noise_var, si
     const double range = (double)(input->up_to_db > input->snr_db ? input->up_to_db - input->snr_db : 0);
     for (size_t i = 0; i < n_symbols; i++) {
         double snr_db = (double)input->snr_db;
-        if (input->fades && i % SLOT_SYMBOLS == 0)
-            make_channel(i / SLOT_SYMBOLS, gains);
+        if (input->fades && i % SLOT_ELEMENTS == 0)
+            make_channel(i / SLOT_ELEMENTS, gains);
         if (!input->fades)
             snr_db += range * normal_uniform(random_of(i));
         noise_var[i] = (float)(pow(10, -0.1 * snr_db) / (input->fades ? gains[i % SUBCARRIERS] : 1));
@@ -74,7 +74,7 @@ float bench_input_scale(softqam_input_format format)
 
 /* Points, and noise of these variances: a transmitter without noise, and what another one's noise of variance 1 adds.
  */
-static void make_symbols(struct bench_samples *samples, size_t n_symbols)
+static void make_symbols(struct samples *samples, size_t n_symbols)
 {
     static float points[2 * CHUNK], noisy[2 * CHUNK];
     static double components[2 * CHUNK];
@@ -87,22 +87,22 @@ static void make_symbols(struct bench_samples *samples, size_t n_symbols)
         transmitter_generate(&clean, first, n, points, NULL);
         transmitter_generate(&noise, first, n, noisy, NULL);
         for (size_t i = 0; i < 2 * n; i++)
-            components[i] = (double)points[i] +
-                            sqrt((double)samples->noise_var[first + i / 2]) * ((double)noisy[i] - (double)points[i]);
+            components[i] = (double)points[i] + sqrt((double)samples->all.noise_var[first + i / 2]) *
+                                                    ((double)noisy[i] - (double)points[i]);
         sample_format_quantise(samples->format, components, n, (double)bench_input_scale(samples->format),
-                               (unsigned char *)samples->symbols + first * symbol_nbytes);
+                               (unsigned char *)samples->all.symbols + first * symbol_nbytes);
     }
 }
 
 /* Only of cf32. */
-static void erase(struct bench_samples *samples, size_t n_symbols)
+static void erase(struct samples *samples, size_t n_symbols)
 {
-    float *symbols = samples->symbols;
+    float *symbols = samples->all.symbols;
     const size_t step = samples->input.erasures == BENCH_NAN_ALL ? 1 : ERASED_OF;
     for (size_t i = 0; i < n_symbols && samples->input.erasures != BENCH_NOT_ERASED; i += step) {
         if (samples->input.erasures == BENCH_ERASED_61) {
             symbols[2 * i] = symbols[2 * i + 1] = 0;
-            samples->noise_var[i] = INFINITY;
+            samples->all.noise_var[i] = INFINITY;
         } else {
             symbols[2 * i + i % 2] = NAN;
         }
@@ -118,66 +118,63 @@ static void repeat(void *memory, size_t different_nbytes, size_t nbytes)
 
 static void *allocate(size_t nbytes) { return aligned_alloc(64, (nbytes + 63) / 64 * 64); }
 
-static void release(struct bench_samples *samples)
+static void release(struct samples *s)
 {
-    free(samples->symbols);
-    free(samples->noise_var);
-    free(samples->inverse);
-    *samples = (struct bench_samples){.symbols = NULL};
+    free(s->all.symbols);
+    free(s->all.noise_var);
+    free(s->all.inverse);
+    *s = (struct samples){.n_symbols = 0};
 }
 
-static bool make(struct bench_samples *samples)
+static bool make(struct samples *s)
 {
-    const size_t n = samples->n_symbols, n_different = n < DIFFERENT ? n : DIFFERENT;
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(samples->format);
-    samples->symbols = allocate(n * symbol_nbytes);
-    samples->noise_var = allocate(n * sizeof(float));
-    samples->inverse = allocate(n * sizeof(float));
-    if (!samples->symbols || !samples->noise_var || !samples->inverse)
+    const size_t n = s->n_symbols, n_different = n < DIFFERENT ? n : DIFFERENT;
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(s->format);
+    s->all =
+        (struct bench_samples){allocate(n * symbol_nbytes), allocate(n * sizeof(float)), allocate(n * sizeof(float))};
+    if (!s->all.symbols || !s->all.noise_var || !s->all.inverse)
         return false;
-    make_noise_var(&samples->input, samples->noise_var, n_different);
-    make_symbols(samples, n_different);
-    erase(samples, n_different);
-    repeat(samples->symbols, n_different * symbol_nbytes, n * symbol_nbytes);
-    repeat(samples->noise_var, n_different * sizeof(float), n * sizeof(float));
+    make_noise_var(&s->input, s->all.noise_var, n_different);
+    make_symbols(s, n_different);
+    erase(s, n_different);
+    repeat(s->all.symbols, n_different * symbol_nbytes, n * symbol_nbytes);
+    repeat(s->all.noise_var, n_different * sizeof(float), n * sizeof(float));
     for (size_t i = 0; i < n; i++)
-        samples->inverse[i] = 1 / samples->noise_var[i];
+        s->all.inverse[i] = 1 / s->all.noise_var[i];
     return true;
 }
 
-static bool is_same(const struct bench_input *a, const struct bench_input *b)
+static bool is_of(const struct samples *s, const struct bench_case *c, size_t n_symbols)
 {
-    return a->fades == b->fades && fabsf(a->snr_db - b->snr_db) < 1e-3f && fabsf(a->up_to_db - b->up_to_db) < 1e-3f &&
-           a->erasures == b->erasures;
+    return s->n_symbols >= n_symbols && s->modulation == c->modulation && s->format == c->input &&
+           s->input.fades == c->data.fades && fabsf(s->input.snr_db - c->data.snr_db) < 1e-3f &&
+           fabsf(s->input.up_to_db - c->data.up_to_db) < 1e-3f && s->input.erasures == c->data.erasures;
 }
 
-const struct bench_samples *bench_samples_get(struct bench_pool *pool, const struct bench_input *input,
-                                              softqam_modulation modulation, softqam_input_format format,
-                                              size_t n_symbols)
+const struct bench_samples *bench_samples_get(const struct bench_case *c, size_t n_symbols)
 {
-    struct bench_samples *made = &pool->samples[0];
-    pool->n_uses++;
-    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++) {
-        struct bench_samples *s = &pool->samples[k];
-        if (s->n_symbols >= n_symbols && s->modulation == modulation && s->format == format &&
-            is_same(&s->input, input)) {
-            s->last_used = pool->n_uses;
-            return s;
+    static size_t n_uses;
+    struct samples *oldest = &pool[0];
+    n_uses++;
+    for (struct samples *s = pool; s < pool + N_KINDS; s++) {
+        if (is_of(s, c, n_symbols)) {
+            s->last_used = n_uses;
+            return &s->all;
         }
-        if (s->last_used < made->last_used)
-            made = s;
+        if (s->last_used < oldest->last_used)
+            oldest = s;
     }
-    release(made);
-    *made = (struct bench_samples){
-        .input = *input, .modulation = modulation, .format = format, .n_symbols = n_symbols, .last_used = pool->n_uses};
-    if (make(made))
-        return made;
-    release(made);
+    release(oldest);
+    *oldest = (struct samples){c->data, c->modulation, c->input, n_symbols, n_uses, {.symbols = NULL}};
+    if (make(oldest))
+        return &oldest->all;
+    message_print("samples", "out of memory");
+    release(oldest);
     return NULL;
 }
 
-void bench_pool_free(struct bench_pool *pool)
+void bench_samples_free(void)
 {
-    for (size_t k = 0; k < BENCH_MOST_SAMPLES; k++)
-        release(&pool->samples[k]);
+    for (size_t k = 0; k < N_KINDS; k++)
+        release(&pool[k]);
 }

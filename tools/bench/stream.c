@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream.h"
-
+/* Loops of the CPU that move bytes, one a width of accesses. */
 #include <stdint.h>
 #include <string.h>
+
+#include "bench.h"
 
 enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has */
 
@@ -17,13 +18,13 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
  * vectors. What is left over goes by the byte. */
 #define DEFINE_STREAM(name, isa, vector, stream_store)                                                                 \
     typedef vector name##_vector;                                                                                      \
-    INLINE TARGET(isa) void name##_steps(const struct stream *s, const size_t symbol_nbytes, const bool has_noise,     \
+    INLINE TARGET(isa) void name##_steps(const struct bench_copy *s, const size_t in_nbytes, const bool has_noise,     \
                                          const bool streaming, const bool adds)                                        \
     {                                                                                                                  \
-        const size_t n_in = symbol_nbytes * UNIT / sizeof(name##_vector),                                              \
+        const size_t n_in = in_nbytes * UNIT / sizeof(name##_vector),                                                  \
                      n_noise = has_noise ? 4 * UNIT / sizeof(name##_vector) : 0;                                       \
         const size_t n_out = s->out_nbytes * UNIT / sizeof(name##_vector);                                             \
-        const name##_vector *in = (const void *)s->symbols, *noise = (const void *)s->noise_var;                       \
+        const name##_vector *in = (const void *)s->in, *noise = (const void *)s->noise_var;                            \
         name##_vector *restrict out = (void *)s->out;                                                                  \
         for (size_t left = s->n_symbols / UNIT; left > 0; left--, in += n_in, noise += n_noise, out += n_out) {        \
             name##_vector some[4] = {{0}};                                                                             \
@@ -39,28 +40,28 @@ enum { UNIT = 64 }; /* symbols of a step: whole vectors, whatever an output has 
                     out[k] = all;                                                                                      \
         }                                                                                                              \
     }                                                                                                                  \
-    TARGET(isa) static void name(const struct stream *s)                                                               \
+    TARGET(isa) static void name(const struct bench_copy *s)                                                           \
     {                                                                                                                  \
         if (s->adds)                                                                                                   \
             name##_steps(s, 8, true, false, true);                                                                     \
-        else if (s->streaming && s->symbol_nbytes == 8)                                                                \
+        else if (s->streams && s->in_nbytes == 8)                                                                      \
             s->noise_var ? name##_steps(s, 8, true, true, false) : name##_steps(s, 8, false, true, false);             \
-        else if (s->symbol_nbytes == 8)                                                                                \
+        else if (s->in_nbytes == 8)                                                                                    \
             s->noise_var ? name##_steps(s, 8, true, false, false) : name##_steps(s, 8, false, false, false);           \
-        else if (s->symbol_nbytes == 4)                                                                                \
+        else if (s->in_nbytes == 4)                                                                                    \
             s->noise_var ? name##_steps(s, 4, true, false, false) : name##_steps(s, 4, false, false, false);           \
         else                                                                                                           \
             s->noise_var ? name##_steps(s, 2, true, false, false) : name##_steps(s, 2, false, false, false);           \
     }
 
 /* Fewer than UNIT symbols. */
-static void move_rest(const struct stream *s)
+static void move_rest(const struct bench_copy *s)
 {
     const size_t first = s->n_symbols / UNIT * UNIT, n = s->n_symbols - first;
-    const unsigned char *in = s->symbols + first * s->symbol_nbytes;
-    unsigned char *restrict out = s->out + first * s->out_nbytes;
+    const unsigned char *in = (const unsigned char *)s->in + first * s->in_nbytes;
+    unsigned char *restrict out = (unsigned char *)s->out + first * s->out_nbytes;
     uint64_t all = 0, word;
-    for (size_t k = 0; k + sizeof word <= n * s->symbol_nbytes; k += sizeof word) {
+    for (size_t k = 0; k + sizeof word <= n * s->in_nbytes; k += sizeof word) {
         memcpy(&word, in + k, sizeof word);
         all ^= word;
     }
@@ -85,19 +86,19 @@ DEFINE_STREAM(stream_64, "avx512f", __m512i, _mm512_stream_si512)
 DEFINE_STREAM(stream_32, "avx2", __m256i, _mm256_stream_si256)
 DEFINE_STREAM(stream_16, "sse2", __m128i, _mm_stream_si128)
 
-bool stream_can_stream(void) { return true; }
+bool bench_can_stream(void) { return true; }
 
-void stream_run(const struct stream *stream)
+void bench_stream(const struct bench_copy *copy)
 {
     if (__builtin_cpu_supports("avx512f"))
-        stream_64(stream);
+        stream_64(copy);
     else if (__builtin_cpu_supports("avx2"))
-        stream_32(stream);
+        stream_32(copy);
     else
-        stream_16(stream);
-    if (stream->streaming)
+        stream_16(copy);
+    if (copy->streams)
         _mm_sfence();
-    move_rest(stream);
+    move_rest(copy);
 }
 #else
 typedef uint64_t words __attribute__((vector_size(16), may_alias));
@@ -106,11 +107,11 @@ static inline void store(void *out, words all) { *(words *)out = all; }
 
 DEFINE_STREAM(stream_16, "", words, store)
 
-bool stream_can_stream(void) { return false; }
+bool bench_can_stream(void) { return false; }
 
-void stream_run(const struct stream *stream)
+void bench_stream(const struct bench_copy *copy)
 {
-    stream_16(stream);
-    move_rest(stream);
+    stream_16(copy);
+    move_rest(copy);
 }
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "check.h"
-
+/* Theory and the portable loop beside what the receiver makes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/message.h"
-#include "common/modulation.h"
+#include "receiver.h"
 
 enum { LLR_STEPS_PER_NAT = 6 /* the library's default */, MAX_N_CB = 66 * 384 };
 
@@ -20,14 +19,15 @@ static bool expect_values(struct check *check, const struct engine *engine)
     softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CPU;
     config.cpu_variant = "portable";
-    bool good = engine_open_host(&portable, engine->layout, &config, SOFTQAM_PREPARE_ALL, 2);
+    bool good = engine_open(&portable, engine->layout, &config, false, 2);
     if (good)
-        memcpy(portable.noise_var, engine->noise_var, SLOT_SYMBOLS * sizeof(float));
+        memcpy(portable.host.noise_var, engine->host.noise_var, SLOT_SYMBOLS * sizeof(float));
     for (size_t k = 0; good && k < engine->n_slots; k++) {
         const size_t slot = slot_is_again(k);
-        memcpy(portable.slots[slot].symbols, engine->slots[k].symbols, SLOT_SYMBOLS * sizeof(float complex));
+        memcpy(portable.host.symbols + slot * SLOT_SYMBOLS, engine->host.symbols + k * SLOT_SYMBOLS,
+               SLOT_SYMBOLS * sizeof(float complex));
         good = engine_demodulate(&portable, slot);
-        memcpy(check->expected + k * n_values, portable.slots[0].values, n_values);
+        memcpy(check->expected + k * n_values, portable.host.values, n_values);
     }
     engine_close(&portable);
     return good;
@@ -48,12 +48,12 @@ static void find_visits(const struct codeword *codeword, size_t r, uint8_t visit
 }
 
 /* Counts the LLRs of a code block at positions with these visits, a set of bits. */
-static void count_block(struct tally *tally, unsigned wanted, const uint8_t *visits, const int8_t *values,
+static void count_block(double tally[256], unsigned wanted, const uint8_t *visits, const int8_t *values,
                         const uint8_t *coded, size_t n_cb)
 {
     for (size_t k = 0; k < n_cb; k++)
         if (wanted >> visits[k] & 1)
-            tally->n_of[128 + (coded[k] ? -values[k] : values[k])]++;
+            tally[128 + (coded[k] ? -values[k] : values[k])]++;
 }
 
 static void count(struct check *check, const struct engine *engine, const struct codeword *codeword)
@@ -63,7 +63,7 @@ static void count(struct check *check, const struct engine *engine, const struct
     uint8_t visits[MAX_N_CB];
     tallies->n_codewords++;
     tallies->n_symbols += codeword->n_symbols;
-    tallies->n_expected += carrier_bit_error_rate(&check->carrier, codeword) * (double)codeword->n_symbols;
+    tallies->n_expected += bit_error_rate(codeword, engine->host.noise_var) * (double)codeword->n_symbols;
     for (size_t slot = 0; slot < engine->n_slots; slot++) {
         const size_t again = slot_is_again(slot), first = slot * n_values + codeword->first_value;
         const int8_t *values = check->expected + first;
@@ -71,10 +71,10 @@ static void count(struct check *check, const struct engine *engine, const struct
         tallies->n_data_bits[again] += (double)codeword->ldpc.k_prime * codeword->ldpc.n_code_blocks;
         for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++, coded += n_cb, values += n_cb) {
             find_visits(codeword, r, visits);
-            count_block(&tallies->all[again], again ? 1 << 1 | 1 << 2 | 1 << 3 : 1 << 1 | 1 << 3, visits, values, coded,
+            count_block(tallies->all[again], again ? 1 << 1 | 1 << 2 | 1 << 3 : 1 << 1 | 1 << 3, visits, values, coded,
                         n_cb);
             for (size_t k = 0; again && k < 2; k++)
-                count_block(&tallies->both[k], 1 << 3, visits, values - (1 - k) * n_values, coded, n_cb);
+                count_block(tallies->both[k], 1 << 3, visits, values - (1 - k) * n_values, coded, n_cb);
         }
     }
 }
@@ -85,17 +85,17 @@ struct sums {
     double information; /* bits that the LLRs tell: 1 - log2(1 + e^-LLR) for the LLR of each bit sent */
 };
 
-static struct sums sums_of(const struct tally *tally)
+static struct sums sums_of(const double tally[256])
 {
     struct sums sums = {0};
     for (int llr = -127; llr < 128; llr++) {
-        const double n = tally->n_of[128 + llr], nats = (double)llr / LLR_STEPS_PER_NAT;
+        const double n = tally[128 + llr], nats = (double)llr / LLR_STEPS_PER_NAT;
         sums.n_bits += n;
         sums.n_errors += llr < 0 ? n : 0;
         sums.n_promised += n / (1 + exp(fabs(nats)));
         sums.information += n * (1 - log2(1 + exp(-nats)));
     }
-    sums.n_zeros = tally->n_of[128];
+    sums.n_zeros = tally[128];
     sums.n_errors += sums.n_zeros / 2;
     return sums;
 }
@@ -106,10 +106,9 @@ bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed,
     check->coded = malloc(layout->n_values * engine->n_slots);
     check->expected = malloc(layout->n_values * engine->n_slots);
     bool good = check->coded && check->expected;
-    carrier_init(&check->carrier, seed, snr_db);
-    slot_noise_var(&check->carrier, layout, engine->noise_var);
+    slot_noise_var(layout, seed, snr_db, engine->host.noise_var);
     for (uint32_t k = 0; good && k < engine->n_slots; k++)
-        good = slot_make(&check->carrier, layout, k, engine->slots[k].symbols,
+        good = slot_make(layout, seed, k, engine->host.noise_var, engine->host.symbols + k * SLOT_SYMBOLS,
                          check->coded + (k - slot_is_again(k)) * layout->n_values);
     if (!good)
         message_print(NULL, "no memory for %zu slots", engine->n_slots);
@@ -133,7 +132,7 @@ static bool is_near(double value, double expected, double tolerance, const char 
  * somewhat too many errors. */
 static bool check_first(const struct tallies *tallies, const struct modulation *modulation)
 {
-    const struct sums sums = sums_of(&tallies->all[0]);
+    const struct sums sums = sums_of(tallies->all[0]);
     const double n_bits = sums.n_bits, expected = tallies->n_expected / (double)tallies->n_symbols;
     const double rate = sums.n_errors / n_bits, promised = sums.n_promised / n_bits;
     printf("%-28s %zu codeword%s, %zu symbols, %zu LLRs a slot\n", modulation->name, tallies->n_codewords,
@@ -153,8 +152,8 @@ static bool check_both(const struct tallies *tallies, const struct modulation *m
     if (tallies->n_data_bits[1] == 0)
         return true;
     for (int k = 0; k < 2; k++) {
-        const struct sums both = sums_of(&tallies->both[k]);
-        known[k] = sums_of(&tallies->all[k]).information / tallies->n_data_bits[k];
+        const struct sums both = sums_of(tallies->both[k]);
+        known[k] = sums_of(tallies->all[k]).information / tallies->n_data_bits[k];
         rates[k] = both.n_errors / both.n_bits;
     }
     printf("bits known for each to decode %.4f, %.4f with the second transmission\n", known[0], known[1]);
@@ -183,9 +182,9 @@ bool check_values(const struct check *check, struct engine *engine, const char *
     if (!engine_download(engine))
         return false;
     for (size_t k = 0; k < engine->n_slots; k++) {
-        const size_t n_received = slot_is_again(k) ? 0 : engine->slots[k].n_received;
+        const size_t n_received = slot_is_again(k) ? 0 : engine->n_received[k];
         if (n_received > 0 &&
-            memcmp(engine->slots[k].values, check->expected + (k + n_received - 1) * n_values, n_values) != 0) {
+            memcmp(engine_values(engine, k), check->expected + (k + n_received - 1) * n_values, n_values) != 0) {
             message_print(when, "slot %zu has other soft buffers than the portable loop makes", k);
             return false;
         }
@@ -197,7 +196,7 @@ bool check_values(const struct check *check, struct engine *engine, const char *
 bool check_untimed(struct check *check, struct engine *engine)
 {
     for (size_t k = 0; k < engine->n_slots; k++)
-        memset(engine->slots[k].values, -128, engine->layout->n_values);
+        memset(engine_values(engine, k), -128, engine->layout->n_values);
     bool good = engine_upload(engine);
     for (size_t again = 0; good && again < 2; again++) {
         for (size_t k = 0; good && k < engine->n_slots; k++)

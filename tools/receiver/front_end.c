@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "front_end.h"
-
+/* What an equaliser hands over. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "common/message.h"
-#include "common/modulation.h"
 #include "common/normal.h"
 #include "common/transmitter.h"
+#include "receiver.h"
 
 enum { CHANNEL_PATHS = 8, FFT_LENGTH = 4096 };
 
-/* The grant of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code blocks are
- * equally long. TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
-static softqam_ldpc_grant grant_of(const struct codeword *codeword)
+/* Of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code blocks are equally long.
+ * TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
+static bool init_transmissions(struct codeword *codeword)
 {
     enum { RATE = 948, OF = 1024, BLOCK_BITS = 8448 - 24, CRC_BITS = 24 };
     softqam_ldpc_grant grant = {.n_bits = codeword->bits_per_symbol * codeword->n_symbols,
@@ -22,12 +21,6 @@ static softqam_ldpc_grant grant_of(const struct codeword *codeword)
                                 .n_layers = codeword->n_layers};
     const size_t n_bits = grant.n_bits * RATE / OF, n_code_blocks = (n_bits + BLOCK_BITS - 1) / BLOCK_BITS;
     grant.tb_size = grant.tbs_lbrm = (uint32_t)(n_bits / n_code_blocks * n_code_blocks) - CRC_BITS;
-    return grant;
-}
-
-static bool init_transmissions(struct codeword *codeword)
-{
-    softqam_ldpc_grant grant = grant_of(codeword);
     for (uint32_t k = 0; k < 2; k++) {
         softqam_codeword *transmission = &codeword->transmissions[k];
         grant.rv = 2 * k;
@@ -99,9 +92,9 @@ static void draw_paths(uint64_t state, double complex gains[CHANNEL_PATHS])
         gains[k] /= sqrt(energy);
 }
 
-void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db)
+void slot_noise_var(const struct layout *layout, uint64_t seed, double snr_db, float *noise_var)
 {
-    carrier->seed = seed;
+    static float of_layer[LAYERS][SUBCARRIERS]; /* N0 / |response|^2 */
     for (size_t layer = 0; layer < LAYERS; layer++) {
         double complex gains[CHANNEL_PATHS];
         draw_paths(seed_of(seed, layer, 0), gains);
@@ -110,26 +103,14 @@ void carrier_init(struct carrier *carrier, uint64_t seed, double snr_db)
             double complex h = 0;
             for (size_t k = 0; k < CHANNEL_PATHS; k++) /* delays of 0 to 196 samples: 1.6 us */
                 h += gains[k] * cexp(I * step * 3.5 * (double)(k * (k + 1)));
-            carrier->noise_var[layer][n] = (float)(normal_power_ratio(-snr_db) / creal(h * conj(h)));
+            of_layer[layer][n] = (float)(normal_power_ratio(-snr_db) / creal(h * conj(h)));
         }
     }
-}
-
-/* Of a codeword's symbol i: layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses 6.3.1.3 and
- * 6.3.1.6). */
-static float noise_var_of(const struct carrier *carrier, const struct codeword *codeword, size_t i)
-{
-    const size_t layer = codeword->first_layer + i % codeword->n_layers, element = i / codeword->n_layers;
-    return carrier->noise_var[layer][codeword->first_subcarrier + element % codeword->n_subcarriers];
-}
-
-void slot_noise_var(const struct carrier *carrier, const struct layout *layout, float *noise_var)
-{
-    for (size_t k = 0; k < layout->n_codewords; k++) {
-        const struct codeword *codeword = &layout->codewords[k];
-        for (size_t i = 0; i < codeword->n_symbols; i++)
-            noise_var[codeword->first_symbol + i] = noise_var_of(carrier, codeword, i);
-    }
+    /* Layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses 6.3.1.3 and 6.3.1.6). */
+    for (const struct codeword *c = layout->codewords; c < layout->codewords + layout->n_codewords; c++)
+        for (size_t i = 0; i < c->n_symbols; i++)
+            noise_var[c->first_symbol + i] =
+                of_layer[c->first_layer + i % c->n_layers][c->first_subcarrier + i / c->n_layers % c->n_subcarriers];
 }
 
 static void draw_bits(const struct codeword *codeword, uint64_t seed, uint8_t *coded)
@@ -152,9 +133,10 @@ size_t next_position(const softqam_codeword *transmission, size_t position)
     return position;
 }
 
-/* Rate matching by the bit (3GPP TS 38.212 clause 5.4.2): the labels of a codeword's symbols, b0 lowest. */
-static void match_rate(const struct codeword *codeword, const softqam_codeword *transmission, const uint8_t *coded,
-                       uint16_t *labels)
+/* Rate matching by the bit (3GPP TS 38.212 clause 5.4.2), scrambled (38.211 clause 6.3.1.1): the labels of a codeword's
+ * symbols, b0 lowest. */
+static void make_labels(const struct codeword *codeword, const softqam_codeword *transmission, const uint8_t *coded,
+                        const uint8_t *sequence, uint16_t *labels)
 {
     const unsigned n_bits = codeword->bits_per_symbol;
     for (size_t r = 0; r < transmission->n_code_blocks; r++, coded += transmission->n_cb) {
@@ -162,57 +144,47 @@ static void match_rate(const struct codeword *codeword, const softqam_codeword *
         softqam_codeword_block(transmission, n_bits, codeword->n_layers, r, &first, &e);
         const size_t n_symbols = e / n_bits;
         size_t position = next_position(transmission, transmission->k0);
-        for (size_t n = 0; n < e; n++, position = next_position(transmission, position + 1))
-            labels[first / n_bits + n % n_symbols] |= (uint16_t)(coded[position] << n / n_symbols);
+        for (size_t n = 0; n < e; n++, position = next_position(transmission, position + 1)) {
+            const size_t symbol = first / n_bits + n % n_symbols, bit = n / n_symbols, k = symbol * n_bits + bit;
+            labels[symbol] |= (uint16_t)((coded[position] ^ (sequence[k / 8] >> k % 8 & 1)) << bit);
+        }
     }
 }
 
-/* Scrambles labels (38.211 clause 6.3.1.1). */
-static bool scramble(const struct codeword *codeword, uint16_t *labels)
-{
-    const size_t n = codeword->bits_per_symbol * codeword->n_symbols;
-    uint8_t *sequence = malloc(n / 8 + 1);
-    const bool done = sequence && softqam_gold_sequence(codeword->c_init, 0, n, sequence) == SOFTQAM_OK;
-    for (size_t k = 0; done && k < n; k++)
-        labels[k / codeword->bits_per_symbol] ^=
-            (uint16_t)((sequence[k / 8] >> k % 8 & 1) << k % codeword->bits_per_symbol);
-    free(sequence);
-    return done;
-}
-
-/* Modulates a codeword. False without memory. */
+/* Modulates a codeword. */
 static bool send_codeword(const struct codeword *codeword, bool again, const uint8_t *coded, float complex *symbols)
 {
+    const size_t n_bits = codeword->bits_per_symbol * codeword->n_symbols;
     struct transmitter transmitter;
     uint16_t *labels = calloc(codeword->n_symbols, sizeof *labels);
-    bool done = labels != NULL;
+    uint8_t *sequence = malloc(n_bits / 8 + 1);
+    const bool done = labels && sequence && softqam_gold_sequence(codeword->c_init, 0, n_bits, sequence) == SOFTQAM_OK;
     transmitter_init(&transmitter, codeword->modulation, 0, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
     if (done)
-        match_rate(codeword, &codeword->transmissions[again], coded, labels);
-    done = done && scramble(codeword, labels);
+        make_labels(codeword, &codeword->transmissions[again], coded, sequence, labels);
     for (size_t i = 0; done && i < codeword->n_symbols; i++) {
         const double *point = transmitter.points[labels[i]];
         const double complex symbol = point[0] + point[1] * I;
         symbols[i] = (float complex)(transmitter.modulation->rotates && i % 2 ? I * symbol : symbol);
     }
     free(labels);
+    free(sequence);
     return done;
 }
 
-bool slot_make(const struct carrier *carrier, const struct layout *layout, uint32_t index, float complex *symbols,
-               uint8_t *coded)
+bool slot_make(const struct layout *layout, uint64_t seed, uint32_t index, const float *noise_var,
+               float complex *symbols, uint8_t *coded)
 {
     bool done = true;
     for (size_t k = 0; done && k < layout->n_codewords; k++) {
         const struct codeword *codeword = &layout->codewords[k];
-        uint64_t state = seed_of(carrier->seed, LAYERS + MAX_CODEWORDS + k, index);
+        const size_t first = codeword->first_symbol;
+        uint64_t state = seed_of(seed, LAYERS + MAX_CODEWORDS + k, index);
         if (!slot_is_again(index))
-            draw_bits(codeword, seed_of(carrier->seed, LAYERS + k, index), coded + codeword->first_value);
-        done = send_codeword(codeword, slot_is_again(index), coded + codeword->first_value,
-                             symbols + codeword->first_symbol);
-        for (size_t i = 0; done && i < codeword->n_symbols; i++)
-            symbols[codeword->first_symbol + i] +=
-                (float complex)(sqrt((double)noise_var_of(carrier, codeword, i)) * draw_gaussian(&state));
+            draw_bits(codeword, seed_of(seed, LAYERS + k, index), coded + codeword->first_value);
+        done = send_codeword(codeword, slot_is_again(index), coded + codeword->first_value, symbols + first);
+        for (size_t i = first; done && i < first + codeword->n_symbols; i++)
+            symbols[i] += (float complex)(sqrt((double)noise_var[i]) * draw_gaussian(&state));
     }
     return done;
 }
@@ -237,7 +209,7 @@ static double axis_bit_error_rate(unsigned axis_bits, double half, double sigma)
     return sum / (n_levels * (double)axis_bits);
 }
 
-double carrier_bit_error_rate(const struct carrier *carrier, const struct codeword *codeword)
+double bit_error_rate(const struct codeword *codeword, const float *noise_var)
 {
     const struct modulation *m = modulation_get(codeword->modulation);
     /* BPSK's bit lies on the diagonal, where its two points are 1 from the middle. */
@@ -245,6 +217,6 @@ double carrier_bit_error_rate(const struct carrier *carrier, const struct codewo
     const size_t n = codeword->n_layers * codeword->n_subcarriers; /* all OFDM symbols have the same noise */
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += axis_bit_error_rate(m->axis_bits, half, sqrt((double)noise_var_of(carrier, codeword, i) / 2));
+        sum += axis_bit_error_rate(m->axis_bits, half, sqrt((double)noise_var[codeword->first_symbol + i] / 2));
     return sum / (double)n;
 }

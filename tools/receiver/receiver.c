@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-receiver: the library in a receiver of four layers of 100 MHz that has half a millisecond for a slot. Results
  * are checked before and after they are timed. */
+#include "receiver.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "check.h"
 #include "common/arguments.h"
 #include "common/clock.h"
 #include "common/message.h"
-#include "common/modulation.h"
 #include "common/option_table.h"
 
 enum { BACKEND_CPU, BACKEND_CUDA, BACKEND_DEVICE };
@@ -96,45 +96,36 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-static bool choose_layers(struct options *options)
+/* How many layers a codeword has, and how many codewords they have. */
+static bool choose_layout(struct options *options)
 {
     bool is_single = false;
     for (size_t k = 0; k < options->n_modulations; k++)
         is_single = is_single || options->modulations[k] == SOFTQAM_MODULATION_PI2_BPSK;
     if (options->n_layers == 0)
         options->n_layers = is_single ? 1 : LAYERS;
+    const uint64_t n_groups = LAYERS / options->n_layers;
+    const uint64_t fewest = (options->n_modulations + n_groups - 1) / n_groups;
+    if (options->layer_codewords == 0)
+        options->layer_codewords = fewest;
+    const int n_codewords = (int)(options->layer_codewords * n_groups);
     if (LAYERS % options->n_layers != 0)
         message_print("--layers", "%d layers are not in groups of %d", LAYERS, (int)options->n_layers);
     else if (is_single && options->n_layers > 1)
         message_print("--layers", "pi2-bpsk has 1 layer, not %d", (int)options->n_layers);
+    else if (options->layer_codewords < fewest)
+        message_print("--codewords", "%d codeword%s for %zu modulations: too few", n_codewords, PLURAL(n_codewords),
+                      options->n_modulations);
     else
         return true;
     return false;
 }
 
-static bool choose_codewords(struct options *options)
-{
-    const uint64_t n_groups = LAYERS / options->n_layers;
-    const uint64_t fewest = (options->n_modulations + n_groups - 1) / n_groups;
-    if (options->layer_codewords == 0)
-        options->layer_codewords = fewest;
-    if (options->layer_codewords >= fewest)
-        return true;
-    const int n_codewords = (int)(options->layer_codewords * n_groups);
-    message_print("--codewords", "%d codeword%s for %zu modulations: too few", n_codewords, PLURAL(n_codewords),
-                  options->n_modulations);
-    return false;
-}
-
-struct times {
-    size_t n;
-    int64_t *nanoseconds;
-};
-
 struct timing {
+    size_t n; /* slots that were not dropped, and nanoseconds: */
     size_t n_dropped;
-    struct times service;  /* of the call */
-    struct times response; /* from a slot's arrival until its soft buffers are complete */
+    int64_t *service;  /* of the call */
+    int64_t *response; /* from a slot's arrival until its soft buffers are complete */
 };
 
 static void wait_until(int64_t nanoseconds, bool spin)
@@ -162,8 +153,8 @@ static bool take_slots(struct timing *timing, struct engine *engine, const struc
             return false;
         const int64_t end = clock_nanoseconds();
         if (k >= n_warm_up) {
-            timing->service.nanoseconds[timing->service.n++] = end - start;
-            timing->response.nanoseconds[timing->response.n++] = end - arrival;
+            timing->service[timing->n] = end - start;
+            timing->response[timing->n++] = end - arrival;
         }
     }
     return true;
@@ -176,30 +167,30 @@ static int compare(const void *a, const void *b)
 }
 
 /* Sorts them, and prints p50, p99, p99.9 and the longest, in microseconds, on one line. */
-static void print_times(const struct times *times, const char *what)
+static void print_times(int64_t *nanoseconds, size_t n, const char *what)
 {
     static const double fractions[] = {0.5, 0.99, 0.999, 1};
-    qsort(times->nanoseconds, times->n, sizeof(int64_t), compare);
+    qsort(nanoseconds, n, sizeof *nanoseconds, compare);
     printf("%-28s", what);
-    for (size_t k = 0; k < sizeof fractions / sizeof *fractions; k++) {
-        const size_t rank = (size_t)ceil(fractions[k] * (double)times->n);
-        printf(" %9.1f", rank > 0 ? 1e-3 * (double)times->nanoseconds[rank - 1] : 0);
-    }
+    for (size_t k = 0; k < sizeof fractions / sizeof *fractions; k++)
+        printf(" %9.1f", n > 0 ? 1e-3 * (double)nanoseconds[(size_t)ceil(fractions[k] * (double)n) - 1] : 0);
     putchar('\n');
 }
 
 static bool report(const struct timing *timing, const struct engine *engine, const struct options *options)
 {
-    const size_t n_slots = (size_t)options->n_slots;
+    const size_t n_slots = (size_t)options->n_slots, n_segments = engine->layout->n_codewords;
     size_t n_met = 0;
-    for (size_t k = 0; k < timing->response.n; k++)
-        n_met += timing->response.nanoseconds[k] <= SLOT_NANOSECONDS;
-    printf("counted                      %s\n", engine->counted);
+    for (size_t k = 0; k < timing->n; k++)
+        n_met += timing->response[k] <= SLOT_NANOSECONDS;
+    printf("counted                      softqam_%sdemodulate_segments() of %zu segment%s%s\n",
+           engine->on_device ? "cuda_" : "", n_segments, PLURAL(n_segments),
+           engine->on_device ? " and cudaStreamSynchronize(), on the device" : ", host memory to host memory");
     printf("slots met                    %zu of %zu, %.4f %%; %zu late, %zu dropped\n", n_met, n_slots,
-           100.0 * (double)n_met / (double)n_slots, timing->response.n - n_met, timing->n_dropped);
+           100.0 * (double)n_met / (double)n_slots, timing->n - n_met, timing->n_dropped);
     printf("us                                 p50       p99     p99.9   longest\n");
-    print_times(&timing->service, "the call");
-    print_times(&timing->response, "from the slot's arrival");
+    print_times(timing->service, timing->n, "the call");
+    print_times(timing->response, timing->n, "from the slot's arrival");
     if ((double)n_met >= options->required * (double)n_slots)
         return true;
     message_print("--require", "only %zu of %zu slots were done in time", n_met, n_slots);
@@ -209,26 +200,15 @@ static bool report(const struct timing *timing, const struct engine *engine, con
 static bool time_slots(struct engine *engine, const struct check *check, const struct options *options)
 {
     const size_t n = (size_t)options->n_slots;
-    struct timing timing = {.service = {0, malloc(n * sizeof(int64_t))}, .response = {0, malloc(n * sizeof(int64_t))}};
-    bool good = timing.service.nanoseconds && timing.response.nanoseconds;
+    struct timing timing = {.service = malloc(n * sizeof(int64_t)), .response = malloc(n * sizeof(int64_t))};
+    bool good = timing.service && timing.response;
     if (!good)
         message_print(NULL, "no memory for %zu times", n);
     good = good && take_slots(&timing, engine, options) && check_values(check, engine, "while timing") &&
            report(&timing, engine, options);
-    free(timing.response.nanoseconds);
-    free(timing.service.nanoseconds);
+    free(timing.response);
+    free(timing.service);
     return good;
-}
-
-static bool open_engine(struct engine *engine, const struct layout *layout, const struct options *options)
-{
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = options->backend == BACKEND_CUDA ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
-    config.n_threads = options->n_threads;
-    return options->backend == BACKEND_DEVICE
-               ? engine_open_device(engine, layout, options->n_different)
-               : engine_open_host(engine, layout, &config, SOFTQAM_PREPARE_ALL, options->n_different);
 }
 
 static void describe(const struct engine *engine, const struct options *options)
@@ -243,29 +223,25 @@ static void describe(const struct engine *engine, const struct options *options)
            layout->n_code_blocks, layout->n_llrs);
 }
 
-static int run_receiver(const struct options *options)
+static bool run_receiver(const struct options *options)
 {
-    struct run {
-        struct layout layout;
-        struct engine engine;
-        struct check check;
-    } *run = calloc(1, sizeof *run);
-    if (!run) {
-        message_print(NULL, "out of memory");
-        return EXIT_FAILED;
-    }
-    bool good = layout_init(&run->layout, options->n_layers, options->layer_codewords, options->modulations,
+    static struct layout layout;
+    static struct engine engine;
+    static struct check check;
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = options->backend == BACKEND_CPU ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA;
+    config.n_threads = options->n_threads;
+    bool good = layout_init(&layout, options->n_layers, options->layer_codewords, options->modulations,
                             options->n_modulations) &&
-                open_engine(&run->engine, &run->layout, options);
+                engine_open(&engine, &layout, &config, options->backend == BACKEND_DEVICE, options->n_different);
     if (good)
-        describe(&run->engine, options);
-    good = good && check_make_slots(&run->check, &run->engine, options->seed, options->snr_db) &&
-           check_error_rates(&run->check) && check_untimed(&run->check, &run->engine) &&
-           time_slots(&run->engine, &run->check, options);
-    engine_close(&run->engine);
-    check_free(&run->check);
-    free(run);
-    return good ? message_end_stdout() : EXIT_FAILED;
+        describe(&engine, options);
+    good = good && check_make_slots(&check, &engine, options->seed, options->snr_db) && check_error_rates(&check) &&
+           check_untimed(&check, &engine) && time_slots(&engine, &check, options);
+    engine_close(&engine);
+    check_free(&check);
+    return good;
 }
 
 int main(int argc, char *argv[])
@@ -281,7 +257,7 @@ int main(int argc, char *argv[])
     const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
     if (action != OPTIONS_RUN)
         return option_table_answer(action, option_table_help(rows, 0));
-    if (!arguments_count_operands(argc, 0, NULL) || !choose_layers(&options) || !choose_codewords(&options))
+    if (!arguments_count_operands(argc, 0, NULL) || !choose_layout(&options))
         return EXIT_COMMAND;
-    return run_receiver(&options);
+    return run_receiver(&options) ? message_end_stdout() : EXIT_FAILED;
 }

@@ -4,15 +4,36 @@
  * The noise of z has the variance g N0, N0 being that of the antennas, which OAI does not hand over. So z / g has the
  * variance N0 / g, and the LLRs of z / g, weighted with g and a constant, are max-log but for that constant. It is such
  * that LLRs next to a decision boundary are OAI's own: z / 16, of 256QAM z. Further out its recursion is too small. */
-#include "demapper.h"
-
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <softqam/softqam.h>
 
+/* What OAI looks up in libdemapper_softqam.so, with the types of its own headers; c16_t is a complex number. */
 #define EXPORT __attribute__((visibility("default")))
+typedef struct oai_c16 {
+    int16_t r;
+    int16_t i;
+} oai_c16;
+
+/* Before the first call, by one thread; 0 where it worked. Reads SOFTQAM_OAI_SCALE. */
+EXPORT int32_t demapper_init(void);
+/* In each thread that will call: nothing is needed. */
+EXPORT int32_t demapper_init_thread(void);
+EXPORT int32_t demapper_shutdown(void);
+
+/* LLRs of a layer's resource elements on an OFDM symbol; any number, any alignment, any number of threads at once.
+ *
+ * rxdataF_comp   nb_re matched-filter outputs, h* y: pairs of int16 that are not divided by the channel
+ * ul_ch_mag      thresholds of 16QAM, 64QAM and 256QAM: |h|^2 times 2/sqrt(10), 4/sqrt(42) and 8/sqrt(170), of which
+ *                the real part is read; the next two are multiples of it and are not read
+ * llr            receives nb_re * mod_order LLRs, b0 first; positive means bit 0
+ *
+ * 1: done. 0, and nothing written, for another mod_order than 2, 4, 6 and 8, which leaves the call to OAI's own. */
+EXPORT int demapper_compute_llr(int32_t *rxdataF_comp, oai_c16 *ul_ch_mag, oai_c16 *ul_ch_magb, oai_c16 *ul_ch_magc,
+                                int16_t *llr, uint32_t nb_re, uint8_t symbol, uint8_t mod_order);
 
 enum { N_CHUNK = 512, N_ORDERS = 4 };
 
@@ -57,7 +78,7 @@ static float read_scale(void)
     return end && *end == '\0' && value >= 0x1p-10f && value <= 0x1p10f ? value : 1;
 }
 
-EXPORT int32_t demapper_shutdown(void)
+int32_t demapper_shutdown(void)
 {
     for (int order = 0; order < N_ORDERS; order++) {
         softqam_demodulator_destroy(demodulators[order]);
@@ -66,7 +87,7 @@ EXPORT int32_t demapper_shutdown(void)
     return 0;
 }
 
-EXPORT int32_t demapper_init(void)
+int32_t demapper_init(void)
 {
     if (demodulators[0])
         return 0;
@@ -84,7 +105,7 @@ EXPORT int32_t demapper_init(void)
     return status == SOFTQAM_OK ? 0 : -1;
 }
 
-EXPORT int32_t demapper_init_thread(void) { return 0; }
+int32_t demapper_init_thread(void) { return 0; }
 
 /* Next to a boundary the LLR of z / g is 4 / sqrt(energy) * z / g * weight: the weight for which that is slope * z. */
 static float weight_of_gain(int order) { return (float)(scale * orders[order].slope * sqrt(orders[order].energy) / 4); }
@@ -117,8 +138,8 @@ static softqam_status demap(int order, const int16_t *z, const oai_c16 *threshol
     return status;
 }
 
-EXPORT int demapper_compute_llr(int32_t *rxdataF_comp, oai_c16 *ul_ch_mag, oai_c16 *ul_ch_magb, oai_c16 *ul_ch_magc,
-                                int16_t *llr, uint32_t nb_re, uint8_t symbol, uint8_t mod_order)
+int demapper_compute_llr(int32_t *rxdataF_comp, oai_c16 *ul_ch_mag, oai_c16 *ul_ch_magb, oai_c16 *ul_ch_magc,
+                         int16_t *llr, uint32_t nb_re, uint8_t symbol, uint8_t mod_order)
 {
     (void)ul_ch_magb;
     (void)ul_ch_magc;
