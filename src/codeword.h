@@ -11,6 +11,8 @@
 
 #include "host_device.h"
 
+enum { MAX_CODE_BLOCKS = 65535 };
+
 /* How a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter have
  * `shorter` symbols, the others one resource element more. */
 typedef struct softqam_blocks {

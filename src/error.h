@@ -9,6 +9,24 @@
  * both. */
 softqam_status softqam_fail(softqam_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same with SOFTQAM_ERROR_INVALID_ARGUMENT. */
+softqam_status softqam_refuse(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
+
+/* Returns from the calling function with the status of a call, if it fails. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        const softqam_status try_status = (call);                                                                      \
+        if (try_status != SOFTQAM_OK)                                                                                  \
+            return try_status;                                                                                         \
+    } while (0)
+
+/* Returns from the calling function with SOFTQAM_ERROR_INVALID_ARGUMENT and a message, if the condition holds. */
+#define REFUSE_IF(condition, ...)                                                                                      \
+    do {                                                                                                               \
+        if (condition)                                                                                                 \
+            return softqam_refuse(__VA_ARGS__);                                                                        \
+    } while (0)
+
 /* The thread's message, and its return to what it was: for a failure that the library makes good by itself. */
 typedef struct softqam_error_note {
     char text[256];

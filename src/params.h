@@ -79,6 +79,12 @@ HOST_AND_DEVICE static inline unsigned softqam_symbol_bits(softqam_modulation mo
     return modulation < SOFTQAM_MODULATION_QPSK ? 1 : 2 * (unsigned)softqam_axis_bits(modulation);
 }
 
+/* Whether a modulation has so many bits a symbol. */
+static inline bool softqam_is_symbol_bits(unsigned n)
+{
+    return n >= 1 && n <= MAX_SYMBOL_BITS && (n == 1 || n % 2 == 0);
+}
+
 /* Whether the output is LLRs, which noise scales. */
 static inline bool softqam_params_have_llrs(const softqam_params *params)
 {
