@@ -38,7 +38,7 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     const softqam_params *params = &demodulator->params;
     softqam_segment_list list = softqam_segment_list_of(params, segments, n_segments);
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, 0, &gpu));
     TRY(softqam_segment_list_check(&list));
     for (size_t k = 0; k < n_segments; k++)
         TRY(check_alignment(params, &segments[k]));
@@ -88,7 +88,7 @@ softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, 0, &gpu));
     TRY(check_device_segments(d_segments, d_n_segments));
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;

@@ -13,7 +13,7 @@ struct softqam_demodulator {
     softqam_context *context;
     softqam_params params;
     softqam_cpu_loops loops;
-    softqam_context_entry member;
+    softqam_demodulator *next; /* of its context, under the context's mutex */
 };
 
 #endif
