@@ -1,14 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* A context's part of CUDA: the choice of devices, and the table of functions. */
+/* A context's part of CUDA: the choice of devices, and the table of functions; what all calls of CUDA share. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "error.h"
 #include "gpu_parts.h"
 #include "kernels.h"
+
+/* CUDA calls. */
+
+softqam_status softqam_cuda_status(cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess)
+        return SOFTQAM_OK;
+    /* Ours to report: the caller's next cudaGetLastError() must not find it. Errors that break the context stay. */
+    (void)cudaGetLastError();
+    switch (error) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+        return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this build has no code for the CUDA device: %s",
+                            cudaGetErrorString(error));
+    case cudaErrorMemoryAllocation:
+        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "%s: %s", call, cudaGetErrorString(error));
+    default:
+        return softqam_fail(SOFTQAM_ERROR_CUDA, "%s: %s", call, cudaGetErrorString(error));
+    }
+}
+
+static softqam_status make_one_current(int *before, const int *devices, unsigned n_devices)
+{
+    TRY_CUDA(cudaGetDevice, before);
+    for (unsigned k = 0; k < n_devices; k++)
+        if (devices[k] == *before)
+            return SOFTQAM_OK;
+    TRY_CUDA(cudaSetDevice, devices[0]);
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices)
+{
+    scope->environment = softqam_float_enter(false);
+    const softqam_status status = make_one_current(&scope->device, devices, n_devices);
+    if (status != SOFTQAM_OK)
+        softqam_float_leave(scope->environment);
+    return status;
+}
+
+void softqam_device_leave(const softqam_device_scope *scope)
+{
+    int device = -1;
+    if (cudaGetDevice(&device) != cudaSuccess || device != scope->device)
+        (void)cudaSetDevice(scope->device);
+    softqam_float_leave(scope->environment);
+}
 
 /* Creation. Only questions that CUDA answers without making a context on a device. */
 

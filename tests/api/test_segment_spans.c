@@ -81,8 +81,8 @@ static void check_spans(harness_random *random, softqam_segment_list *list, cons
         assert_ptr_equal(span.out, out + first * out_step);
         assert_int_equal(span.plane_stride, segment->plane_stride);
         softqam_segment_gather_symbols(params, &span, skipped, span.n_symbols - skipped, got);
-        softqam_segment_gather_noise(&span, skipped, span.n_symbols - skipped, got_noise);
-        softqam_segment_gather_gains(&span, skipped, span.n_symbols - skipped, got_gains);
+        softqam_segment_gather_floats(&span, false, skipped, span.n_symbols - skipped, got_noise);
+        softqam_segment_gather_floats(&span, true, skipped, span.n_symbols - skipped, got_gains);
         assert_memory_equal(got, symbols + (first + skipped) * nbytes, (span.n_symbols - skipped) * nbytes);
         assert_memory_equal(got_noise, noise + first + skipped, (span.n_symbols - skipped) * sizeof *noise);
         assert_memory_equal(got_gains, gains + first + skipped, (span.n_symbols - skipped) * sizeof *gains);
