@@ -5,7 +5,6 @@
 #include <softqam/softqam_cuda.h>
 
 #include "context.h"
-#include "demodulator.h"
 #include "gpu_parts.h"
 #include "kernels.h"
 

@@ -81,32 +81,6 @@ static softqam_status count_devices(unsigned *n, const softqam_context_config *c
     return SOFTQAM_OK;
 }
 
-static softqam_status list_devices(softqam_gpu *gpu, const softqam_context_config *config)
-{
-    for (unsigned k = 0; k < gpu->n_devices; k++)
-        gpu->devices[k] = config->devices ? config->devices[k] : (int)k;
-    if (config->n_devices > 0)
-        return SOFTQAM_OK;
-    gpu->devices[0] = config->device;
-    const cudaError_t error = config->device < 0 ? cudaGetDevice(&gpu->devices[0]) : cudaSuccess;
-    return error == cudaSuccess ? SOFTQAM_OK : unavailable(error);
-}
-
-/* Whether all devices reach all of the host's memory: those that use its page tables. Others, integrated ones too,
- * reach what is pinned. */
-static softqam_status find_coherence(softqam_gpu *gpu)
-{
-    gpu->coherent = true;
-    for (unsigned k = 0; k < gpu->n_devices; k++) {
-        int host_tables = 0;
-        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables,
-                 gpu->devices[k]);
-        if (!host_tables)
-            gpu->coherent = false;
-    }
-    return SOFTQAM_OK;
-}
-
 /* "2 x NVIDIA H200, 4 streams of 1048576 symbols each" */
 static softqam_status describe(softqam_gpu *gpu)
 {
@@ -123,29 +97,40 @@ static softqam_status describe(softqam_gpu *gpu)
 static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_config *config)
 {
     int driver_version = 0;
-    TRY(list_devices(gpu, config));
-    TRY(find_coherence(gpu));
+    for (unsigned k = 0; k < gpu->n_devices; k++)
+        gpu->devices[k] = config->devices ? config->devices[k] : (int)k;
+    if (config->n_devices == 0) {
+        gpu->devices[0] = config->device;
+        const cudaError_t error = config->device < 0 ? cudaGetDevice(&gpu->devices[0]) : cudaSuccess;
+        if (error != cudaSuccess)
+            return unavailable(error);
+    }
+    /* Those that use the host's page tables reach all of its memory. Others, integrated ones too, reach what is pinned.
+     */
+    gpu->coherent = true;
+    for (unsigned k = 0; k < gpu->n_devices; k++) {
+        int host_tables = 0;
+        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+                 gpu->devices[k]);
+        gpu->coherent &= host_tables != 0;
+    }
     TRY_CUDA(cudaDriverGetVersion, &driver_version);
     gpu->launch_capacity = softqam_launch_capacity(driver_version);
     return describe(gpu);
 }
 
-static softqam_status create(softqam_gpu **out, const softqam_context_config *config)
+static softqam_status create(softqam_gpu **out, const softqam_context_config *config,
+                             const softqam_pool_scheduling *scheduling)
 {
     unsigned n_devices = 0;
     TRY(count_devices(&n_devices, config));
-    const unsigned n_cpus = config->cpus ? config->n_cpus : 0;
-    softqam_gpu *gpu = calloc(1, sizeof *gpu + n_devices * sizeof gpu->devices[0] + n_cpus * sizeof config->cpus[0]);
+    softqam_gpu *gpu = calloc(1, sizeof *gpu + n_devices * sizeof gpu->devices[0]);
     if (!gpu)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for %u devices", n_devices);
     gpu->n_devices = n_devices;
     gpu->n_streams = config->n_streams;
     gpu->chunk_symbols = config->chunk_symbols;
-    gpu->scheduling.priority = config->thread_priority;
-    if (n_cpus > 0) {
-        gpu->scheduling.n_cpus = n_cpus;
-        gpu->scheduling.cpus = memcpy(gpu->devices + n_devices, config->cpus, n_cpus * sizeof config->cpus[0]);
-    }
+    gpu->scheduling = *scheduling;
     const softqam_status status = look_at_devices(gpu, config);
     if (status != SOFTQAM_OK) {
         free(gpu);
@@ -156,11 +141,12 @@ static softqam_status create(softqam_gpu **out, const softqam_context_config *co
     return SOFTQAM_OK;
 }
 
-static softqam_status gpu_create(softqam_gpu **gpu, const softqam_context_config *config)
+static softqam_status gpu_create(softqam_gpu **gpu, const softqam_context_config *config,
+                                 const softqam_pool_scheduling *scheduling)
 {
     *gpu = NULL;
     const softqam_float_environment environment = softqam_float_enter(false);
-    const softqam_status status = create(gpu, config);
+    const softqam_status status = create(gpu, config, scheduling);
     softqam_float_leave(environment);
     return status;
 }
@@ -183,18 +169,20 @@ static void gpu_destroy(softqam_gpu *gpu)
     free(gpu);
 }
 
+static softqam_status prepare_on_each(const softqam_gpu *gpu, const softqam_params *params)
+{
+    for (unsigned k = 0; k < gpu->n_devices; k++) {
+        TRY_CUDA(cudaSetDevice, gpu->devices[k]);
+        TRY(softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels"));
+    }
+    return SOFTQAM_OK;
+}
+
 static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
 {
     softqam_device_scope scope;
-    softqam_status status = softqam_device_enter(&scope, gpu->devices, 1);
-    if (status != SOFTQAM_OK)
-        return status;
-    for (unsigned k = 0; k < gpu->n_devices && status == SOFTQAM_OK; k++) {
-        status = softqam_cuda_status(cudaSetDevice(gpu->devices[k]), "cudaSetDevice");
-        if (status == SOFTQAM_OK)
-            status =
-                softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels");
-    }
+    TRY(softqam_device_enter(&scope, gpu->devices, 1));
+    const softqam_status status = prepare_on_each(gpu, params);
     softqam_device_leave(&scope);
     return status;
 }

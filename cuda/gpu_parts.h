@@ -66,7 +66,7 @@ struct softqam_gpu {
     unsigned launch_capacity; /* segments */
     unsigned n_streams;
     size_t chunk_symbols;
-    softqam_pool_scheduling scheduling; /* of threads; its CPUs are this object's own */
+    softqam_pool_scheduling scheduling; /* of threads */
     bool coherent;                      /* the devices reach all host memory as it lies */
     char detail[320];
 

@@ -71,7 +71,10 @@ static softqam_status allocate(softqam_pipeline *pipeline, const softqam_gpu *gp
     TRY_CUDA(cudaHostAlloc, &memory, n_staged * nbytes, cudaHostAllocMapped | cudaHostAllocPortable);
     for (unsigned k = 0; k < n_staged; k++)
         pipeline->staged[k].staging = (unsigned char *)memory + k * nbytes;
-    return gpu->n_devices > 1 ? softqam_pool_create(&pipeline->feeders, gpu->n_devices, &gpu->scheduling) : SOFTQAM_OK;
+    if (gpu->n_devices == 1)
+        return SOFTQAM_OK;
+    TRY(softqam_pool_create(&pipeline->feeders, gpu->n_devices, &gpu->scheduling));
+    return softqam_pool_start(pipeline->feeders);
 }
 
 softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)

@@ -8,14 +8,7 @@
 #include "error.h"
 #include "params.h"
 
-enum {
-    MAX_THREADS = 1024,
-    MAX_CPUS = 1024,
-    MAX_PRIORITY = 99,
-    MAX_DEVICES = 64,
-    MAX_STREAMS = 64,
-    MAX_CHUNK_SYMBOLS = 1 << 28
-};
+enum { MAX_THREADS = 1024, MAX_CPUS = 1024, MAX_PRIORITY = 99, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28 };
 enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
 
 _Static_assert(sizeof(softqam_demodulator_config) == 112 && offsetof(softqam_demodulator_config, llr_limit) == 40 &&

@@ -10,6 +10,8 @@
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
                                                   const softqam_demodulator_config *from);
 
+enum { MAX_DEVICES = 64 };
+
 /* The same of a context's, but that n_threads stays 0 where it stands for one a CPU, `device` may be -1 and the arrays
  * are the caller's. */
 softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
-#include "demodulator.h"
 #include "error.h"
 #include "signals.h"
 
@@ -18,53 +16,12 @@ static softqam_context *default_context;
 
 /* Making and freeing. */
 
-/* A copy of n > 0 items, or NULL. */
-static void *copy_of(const void *items, size_t n, size_t nbytes)
-{
-    void *copy = malloc(n * nbytes);
-    if (copy)
-        memcpy(copy, items, n * nbytes);
-    return copy;
-}
-
-/* The CPUs that the calling thread may run on, as numbers, or NULL; where the system does not tell, there are none. */
-static unsigned *cpus_of_this_thread(unsigned *n_cpus)
-{
-    cpu_set_t set;
-    const bool is_told = sched_getaffinity(0, sizeof set, &set) == 0;
-    *n_cpus = is_told ? (unsigned)CPU_COUNT(&set) : 0;
-    unsigned *cpus = is_told ? malloc(*n_cpus * sizeof *cpus) : NULL;
-    for (unsigned cpu = 0, n = 0; cpus && n < *n_cpus; cpu++)
-        if (CPU_ISSET(cpu, &set))
-            cpus[n++] = cpu;
-    return cpus;
-}
-
-/* Makes the configuration the context's own. */
-static softqam_status own_config(softqam_context *context, const softqam_context_config *config)
-{
-    context->config = *config;
-    if (config->cpus)
-        context->config.cpus = copy_of(config->cpus, config->n_cpus, sizeof *config->cpus);
-    else
-        context->config.cpus = cpus_of_this_thread(&context->config.n_cpus);
-    if (config->devices)
-        context->config.devices = copy_of(config->devices, config->n_devices, sizeof *config->devices);
-    if ((context->config.n_cpus > 0 && !context->config.cpus) || (config->devices && !context->config.devices))
-        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a context");
-    if (context->config.n_threads == 0)
-        context->config.n_threads = context->config.n_cpus ? context->config.n_cpus : 1;
-    return SOFTQAM_OK;
-}
-
 static void free_context(softqam_context *context)
 {
-    softqam_threads_destroy(&context->threads);
+    softqam_pool_destroy(context->pool);
     if (atomic_load(&context->gpu))
         softqam_gpu_backend.destroy(atomic_load(&context->gpu));
     pthread_mutex_destroy(&context->mutex);
-    free((void *)(uintptr_t)context->config.cpus);
-    free((void *)(uintptr_t)context->config.devices);
     free(context);
 }
 
@@ -89,7 +46,7 @@ static softqam_status make_gpu(softqam_context *context, unsigned what)
     if (context->config.backend == SOFTQAM_BACKEND_CPU)
         return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this context's backend is the CPU");
     if (!gpu) {
-        const softqam_status status = softqam_gpu_backend.create(&gpu, &context->config);
+        const softqam_status status = softqam_gpu_backend.create(&gpu, &context->config, &context->scheduling);
         atomic_store(&context->gpu, gpu);
         atomic_store(&context->gpu_looked_for, true);
         TRY(status);
@@ -116,16 +73,34 @@ static bool make_gpu_of_auto(softqam_context *context, unsigned what)
     return is_made;
 }
 
+/* The CPUs of a configuration, or those that the calling thread may run on; where the system does not tell, there are
+ * none. Returns how many. */
+static unsigned list_cpus(cpu_set_t *cpus, const softqam_context_config *config)
+{
+    CPU_ZERO(cpus);
+    if (!config->cpus)
+        return sched_getaffinity(0, sizeof *cpus, cpus) == 0 ? (unsigned)CPU_COUNT(cpus) : 0;
+    for (unsigned k = 0; k < config->n_cpus; k++)
+        CPU_SET(config->cpus[k], cpus);
+    return config->n_cpus;
+}
+
+/* The configuration's arrays and strings are the caller's. */
 static softqam_status fill_context(softqam_context *context, const softqam_context_config *config)
 {
     softqam_gpu *gpu;
-    const softqam_status status = own_config(context, config);
-    const softqam_pool_scheduling scheduling = {context->config.cpus, context->config.n_cpus,
-                                                context->config.thread_priority};
-    softqam_threads_init(&context->threads, context->config.n_threads, &scheduling);
-    TRY(status);
-    context->config.cpu_variant = NULL; /* the caller's */
-    TRY(softqam_cpu_backend.create(&context->cpu, config->cpu_variant, &context->threads));
+    const unsigned n_cpus = list_cpus(&context->scheduling.cpus, config);
+    context->scheduling.priority = config->thread_priority;
+    context->config = *config;
+    context->config.cpus = NULL;
+    context->config.cpu_variant = NULL;
+    if (config->devices)
+        context->config.devices =
+            memcpy(context->devices, config->devices, config->n_devices * sizeof *config->devices);
+    if (config->n_threads == 0)
+        context->config.n_threads = n_cpus ? n_cpus : 1;
+    TRY(softqam_pool_create(&context->pool, context->config.n_threads, &context->scheduling));
+    TRY(softqam_cpu_backend.create(&context->cpu, config->cpu_variant, context->pool));
     return config->backend == SOFTQAM_BACKEND_CUDA ? softqam_context_gpu(context, 0, &gpu) : SOFTQAM_OK;
 }
 
@@ -247,7 +222,7 @@ softqam_status softqam_context_prepare(softqam_context *context, unsigned what)
     REFUSE_IF(unknown, "what is %#x, of which %#x is unknown", what, unknown);
     softqam_status status = SOFTQAM_OK;
     if (what & SOFTQAM_PREPARE_THREADS)
-        TRY(softqam_threads_start(&context->threads));
+        TRY(softqam_pool_start(context->pool));
     what &= ~(unsigned)SOFTQAM_PREPARE_THREADS;
     if (what == 0 || context->config.backend == SOFTQAM_BACKEND_CPU)
         return SOFTQAM_OK;

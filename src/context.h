@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the work is done: threads and a part of CUDA. All of it is made when first needed, under the
- * context's mutex, and published by an atomic pointer, so that calls find it without a lock. */
+/* The two objects. A context is where the work is done: threads and a part of CUDA. All of it is made when first
+ * needed, under the context's mutex, and published by an atomic pointer, so that calls find it without a lock. */
 #ifndef SOFTQAM_CONTEXT_H
 #define SOFTQAM_CONTEXT_H
 
@@ -10,13 +10,18 @@
 
 #include <softqam/softqam.h>
 
+#include "config.h"
 #include "cpu/cpu.h"
+#include "cpu/loops.h"
 #include "gpu.h"
+#include "params.h"
 #include "thread_pool.h"
 
 struct softqam_context {
-    softqam_context_config config; /* complete; its arrays are the context's own */
-    softqam_threads threads;
+    softqam_context_config config; /* complete, but for its CPUs */
+    int devices[MAX_DEVICES];      /* of the configuration */
+    softqam_pool_scheduling scheduling;
+    softqam_pool *pool;
     softqam_cpu cpu;
 
     size_t n_holders;                  /* the caller, and each demodulator */
@@ -30,6 +35,14 @@ struct softqam_context {
     char failure[512];            /* why; written before gpu_failed is set */
 };
 
+/* Immutable once made, so that any number of threads use it at once. */
+struct softqam_demodulator {
+    softqam_context *context;
+    softqam_params params;
+    softqam_cpu_loops loops;
+    softqam_demodulator *next; /* of its context, under the context's mutex */
+};
+
 /* Makes a demodulator a holder of a context: of the one that all without one of their own share, if it is NULL. It ends
  * with softqam_context_destroy(). */
 softqam_status softqam_context_hold(softqam_context **context);
@@ -38,8 +51,8 @@ softqam_status softqam_context_hold(softqam_context **context);
 void softqam_context_add(softqam_demodulator *demodulator);
 void softqam_context_remove(const softqam_demodulator *demodulator);
 
-/* The context's part of CUDA, looked for now if it has not been yet; with SOFTQAM_PREPARE_HOST_CALLS ready for those.
- */
+/* The context's part of CUDA, looked for now if it has not been yet. `what`: 0, or SOFTQAM_PREPARE_HOST_CALLS: ready
+ * for those. */
 softqam_status softqam_context_gpu(softqam_context *context, unsigned what, softqam_gpu **gpu);
 
 /* With SOFTQAM_BACKEND_AUTO: the same for host-memory calls, or NULL where there is no GPU, where it has failed, or

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on a demodulator. */
-#include "demodulator.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
+#include "context.h"
 #include "error.h"
 #include "float_environment.h"
 
@@ -66,7 +65,7 @@ static softqam_status run_on_gpu(const softqam_demodulator *demodulator, const s
     softqam_gpu *gpu;
     size_t n_done;
     TRY(softqam_context_gpu(demodulator->context, SOFTQAM_PREPARE_HOST_CALLS, &gpu));
-    return softqam_gpu_backend.demodulate(gpu, softqam_threads_pool(&demodulator->context->threads), list, &n_done);
+    return softqam_gpu_backend.demodulate(gpu, softqam_pool_for_call(demodulator->context->pool), list, &n_done);
 }
 
 /* SOFTQAM_BACKEND_AUTO: large calls on a GPU that is idle; the CPU does what a GPU that fails leaves undone. */
@@ -80,7 +79,7 @@ static softqam_status run_auto(const softqam_demodulator *demodulator, const sof
     if (gpu && !softqam_gpu_backend.is_busy(gpu)) {
         const softqam_error_note note = softqam_error_note_take();
         const softqam_status status =
-            softqam_gpu_backend.demodulate(gpu, softqam_threads_pool(&context->threads), list, &n_done);
+            softqam_gpu_backend.demodulate(gpu, softqam_pool_for_call(context->pool), list, &n_done);
         if (status == SOFTQAM_OK || status == SOFTQAM_ERROR_INVALID_ARGUMENT)
             return status;
         softqam_context_give_up_gpu(context);

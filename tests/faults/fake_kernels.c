@@ -114,10 +114,9 @@ static softqam_segment segment_of(const softqam_kernel_segment *from, size_t sym
 static void run_kernel(void *context)
 {
     const kernel *self = context;
-    softqam_threads threads = {.n = 1};
     softqam_cpu cpu;
     softqam_cpu_loops loops;
-    (void)softqam_cpu_backend.create(&cpu, NULL, &threads);
+    (void)softqam_cpu_backend.create(&cpu, NULL, NULL);
     cpu.streaming_nbytes = SIZE_MAX;
     softqam_cpu_backend.choose_loops(&cpu, &loops, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
