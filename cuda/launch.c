@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "kernel_addresses.h"
+#include "kernels.h"
 
 /* Returns from the calling function with CUDA's error if a call fails. */
 #define TRY_LAUNCH(call)                                                                                               \

@@ -395,7 +395,9 @@ static softqam_status find_routes(run *r)
     const bool is_alone = r->list->n_segments == 1, has_noise = softqam_params_have_llrs(params);
     const bool has_one_noise = is_alone && segment.noise_stride == 0 && segment.n_layers == 1 && !r->list->has_gains;
     const bool has_noise_each = is_alone && segment.noise_stride == 1 && segment.n_layers == 1;
-    route *symbols = is_alone && softqam_segment_is_contiguous(&segment) ? &r->routes[SYMBOLS] : NULL;
+    const bool is_contiguous =
+        segment.n_layers == 1 && !segment.layers[0].symbols_q && (segment.symbol_stride == 1 || n == 1);
+    route *symbols = is_alone && is_contiguous ? &r->routes[SYMBOLS] : NULL;
     route *noise = has_noise_each ? &r->routes[NOISE] : NULL, *gains = has_noise_each ? &r->routes[GAINS] : NULL;
     r->routes[SYMBOLS] = r->routes[VALUES] = ROUTE_STAGED;
     r->routes[NOISE] = has_noise && !has_one_noise ? ROUTE_STAGED : ROUTE_NONE;
