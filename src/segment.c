@@ -177,12 +177,6 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
 
 /* Bringing together what does not lie side by side. */
 
-bool softqam_segment_is_contiguous(const softqam_segment *segment)
-{
-    return segment->n_layers <= 1 && !segment->layers[0].symbols_q &&
-           (segment->symbol_stride == 1 || segment->n_symbols == 1);
-}
-
 /* n of a layer's symbols, from its symbol `first` on, to places that lie n_layers symbols apart. */
 static void gather_layer(const softqam_params *params, const softqam_segment *segment, softqam_layer layer,
                          size_t first, size_t n, size_t n_layers, unsigned char *to)

@@ -140,9 +140,6 @@ softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
  * left. */
 softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
 
-/* Whether a segment's symbols lie side by side, in one layer, I and Q together. */
-bool softqam_segment_is_contiguous(const softqam_segment *segment);
-
 /* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise
  * values or gains. A symbol_stride or n_layers of 0 counts as 1. */
 void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,

@@ -179,28 +179,21 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
     return check_scales(params, segment);
 }
 
-/* What is wrong with layer k. */
-static softqam_status refuse_layer(const softqam_segment *segment, unsigned k, const char *what)
-{
-    return segment->n_layers <= 1 ? softqam_refuse("%s", what) : softqam_refuse("layer %u: %s", k, what);
-}
-
 static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
 {
+    static const char *const names[SOFTQAM_MAX_LAYERS] = {"layer 0: ", "layer 1: ", "layer 2: ", "layer 3: "};
     const softqam_layer *layer = &segment->layers[k];
-    if (!layer->symbols)
-        return refuse_layer(segment, k, "symbols is NULL");
-    REFUSE_IF(!segment->out && !softqam_segment_has_codeword(segment), "out is NULL");
-    REFUSE_IF(softqam_segment_has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers,
+    const char *name = segment->n_layers > 1 ? names[k] : "";
+    const bool has_codeword = softqam_segment_has_codeword(segment);
+    REFUSE_IF(!layer->symbols, "%ssymbols is NULL", name);
+    REFUSE_IF(!segment->out && !has_codeword, "out is NULL");
+    REFUSE_IF(has_codeword && !segment->codeword.buffers && !segment->codeword.block_buffers,
               "codeword.buffers is NULL");
-    if (softqam_params_have_llrs(params) && !layer->noise_var)
-        return refuse_layer(segment, k, "noise_var is NULL, which LLRs need");
-    if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
-        return refuse_layer(segment, k, "noise_var is not aligned to 4 bytes");
-    if (!layer->gain != !segment->layers[0].gain)
-        return refuse_layer(segment, k, layer->gain ? "gain is given, but layer 0 has none" : "gain is NULL");
-    if ((uintptr_t)layer->gain % sizeof(float) != 0)
-        return refuse_layer(segment, k, "gain is not aligned to 4 bytes");
+    REFUSE_IF(softqam_params_have_llrs(params) && !layer->noise_var, "%snoise_var is NULL, which LLRs need", name);
+    REFUSE_IF((uintptr_t)layer->noise_var % sizeof(float) != 0, "%snoise_var is not aligned to 4 bytes", name);
+    REFUSE_IF(layer->gain && !segment->layers[0].gain, "%sgain is given, but layer 0 has none", name);
+    REFUSE_IF(!layer->gain && segment->layers[0].gain, "%sgain is NULL", name);
+    REFUSE_IF((uintptr_t)layer->gain % sizeof(float) != 0, "%sgain is not aligned to 4 bytes", name);
     return SOFTQAM_OK;
 }
 
