@@ -210,7 +210,6 @@ static void gpu_host_free(void *memory)
 static const char *gpu_detail(const softqam_gpu *gpu) { return gpu->detail; }
 
 const softqam_gpu_ops softqam_gpu_backend = {
-    .choose_kernels = softqam_kernels_choose,
     .create = gpu_create,
     .prepare_kernels = gpu_prepare_kernels,
     .prepare_host_calls = softqam_pipeline_prepare,

@@ -304,9 +304,6 @@ typedef struct softqam_launch {
     softqam_kernel_soft soft[FEW_SEGMENTS]; /* of these */
 } softqam_launch;
 
-/* The kernels for a demodulator's formats; asks nothing of CUDA. */
-const softqam_kernels *softqam_kernels_choose(const softqam_params *params);
-
 /* Starts to collect for a stream of the current device. Params and launch outlive the end. */
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream);
 

@@ -34,11 +34,11 @@ typedef struct cached_properties {
     atomic_uint launch_attributes;        /* their number and 1: 2 with programmatic dependent launch */
 } cached_properties;
 
-struct softqam_kernels {
+typedef struct softqam_kernels {
     const void *addresses[KERNELS];
     softqam_plain_kernel plain[PLAIN_KERNELS];
     cached_properties *devices; /* CACHED_DEVICES of them */
-};
+} softqam_kernels;
 
 static softqam_kernels all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
 
@@ -68,7 +68,7 @@ static void find_kernels(void)
         }
 }
 
-const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
+static const softqam_kernels *kernels_of(const softqam_params *params)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_kernels);
@@ -82,8 +82,7 @@ typedef struct kernel_properties {
     unsigned launch_attributes;
 } kernel_properties;
 
-/* Programmatic dependent launch: of devices and code from compute capability 9.0 on; graphs take it from CUDA 12.3 on.
- */
+/* Programmatic dependent launch: devices and code of compute capability 9.0 and later, in graphs from CUDA 12.3 on. */
 static cudaError_t count_launch_attributes(unsigned *n, const void *kernel, int device)
 {
     struct cudaFuncAttributes attributes;
@@ -129,10 +128,11 @@ static cudaError_t query_cached(kernel_properties *properties, const softqam_ker
 
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
+    const softqam_kernels *kernels = kernels_of(params);
     kernel_properties ignored;
     for (int k = 0; k < KERNELS; k++)
-        if (params->kernels->addresses[k] && (k != KERNEL_MANY_SEGMENTS || capacity > FEW_SEGMENTS))
-            TRY_LAUNCH(query_cached(&ignored, params->kernels, k));
+        if (kernels->addresses[k] && (k != KERNEL_MANY_SEGMENTS || capacity > FEW_SEGMENTS))
+            TRY_LAUNCH(query_cached(&ignored, kernels, k));
     return cudaSuccess;
 }
 
@@ -173,7 +173,7 @@ static bool has_whole_groups(const softqam_kernel_segment *segment, unsigned n)
 static const softqam_plain_kernel *plain_kernel(const softqam_launch *launch)
 {
     const softqam_modulation modulation = (softqam_modulation)launch->segments[0].modulation;
-    return &launch->params->kernels->plain[softqam_axis_bits(modulation)];
+    return &kernels_of(launch->params)->plain[softqam_axis_bits(modulation)];
 }
 
 /* Whether the only segment is as the kernels of plain calls take it. */
@@ -233,8 +233,7 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     };
 }
 
-/* How many steps a warp of the kernel of segments takes: one, or so many more that the device holds all blocks at once.
- */
+/* How many steps a warp of the kernel of segments takes: one, or so many that the device holds all blocks at once. */
 static unsigned warp_steps(size_t n_symbols, unsigned resident_blocks)
 {
     const size_t steps = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
@@ -284,7 +283,7 @@ static cudaError_t launch_segments(softqam_launch *launch)
     unsigned first_blocks[MANY_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
     kernel_properties properties;
-    TRY_LAUNCH(query_cached(&properties, params->kernels, kernel));
+    TRY_LAUNCH(query_cached(&properties, kernels_of(params), kernel));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
@@ -298,8 +297,8 @@ static cudaError_t launch_segments(softqam_launch *launch)
     void *soft_bits = (void *)(uintptr_t)&params->soft_bits;
     void *arguments[] = {&shared, launch->segments, first_blocks, soft_bits};
     void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, soft_bits};
-    return launch_kernel(params->kernels, kernel, &properties, n_blocks, launch->has_soft ? soft_arguments : arguments,
-                         launch->stream);
+    return launch_kernel(kernels_of(params), kernel, &properties, n_blocks,
+                         launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
 /* The kernel of plain calls for the only segment, and what the device says of it; KERNEL_FEW_SEGMENTS where that of
@@ -307,7 +306,7 @@ static cudaError_t launch_segments(softqam_launch *launch)
 static cudaError_t choose_plain(const softqam_launch *launch, int *number, kernel_properties *properties)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
-    const softqam_kernels *kernels = launch->params->kernels;
+    const softqam_kernels *kernels = kernels_of(launch->params);
     const int axis_bits = softqam_axis_bits((softqam_modulation)segment->modulation);
     *number = (is_of_codeword(segment) ? CODEWORD_PLAIN : SMALL_PLAIN) + axis_bits;
     TRY_LAUNCH(query_cached(properties, kernels, *number));
@@ -372,7 +371,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
     void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->soft_bits};
-    return launch_kernel(launch->params->kernels, number, &properties, count_blocks(n_groups, per_block), arguments,
+    return launch_kernel(kernels_of(launch->params), number, &properties, count_blocks(n_groups, per_block), arguments,
                          launch->stream);
 }
 
@@ -424,7 +423,7 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
 {
     softqam_segment_launch shared = segment_launch_of(params);
     kernel_properties properties;
-    TRY_LAUNCH(query_cached(&properties, params->kernels, KERNEL_SOFT_BUFFERS));
+    TRY_LAUNCH(query_cached(&properties, kernels_of(params), KERNEL_SOFT_BUFFERS));
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
@@ -438,5 +437,5 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     const unsigned first_blocks[FEW_SEGMENTS] = {0};
     void *arguments[] = {&shared, (void *)(uintptr_t)none, (void *)(uintptr_t)no_soft, (void *)(uintptr_t)first_blocks,
                          (void *)(uintptr_t)&params->soft_bits};
-    return launch_kernel(params->kernels, KERNEL_SOFT_BUFFERS, &properties, n_blocks, arguments, stream);
+    return launch_kernel(kernels_of(params), KERNEL_SOFT_BUFFERS, &properties, n_blocks, arguments, stream);
 }

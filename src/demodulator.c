@@ -39,7 +39,6 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
     softqam_params_make(&demodulator->params, &config);
     softqam_cpu_backend.choose_loops(&demodulator->context->cpu, &demodulator->loops, &demodulator->params);
     softqam_float_leave(environment);
-    demodulator->params.kernels = softqam_gpu_backend.choose_kernels(&demodulator->params);
     softqam_context_add(demodulator);
     *out = demodulator;
     return SOFTQAM_OK;

@@ -33,9 +33,6 @@ typedef struct softqam_llr_scale {
     float limit;         /* largest magnitude */
 } softqam_llr_scale;
 
-/* CUDA's kernels for a pair of formats (gpu.h). */
-typedef struct softqam_kernels softqam_kernels;
-
 typedef struct softqam_params {
     softqam_modulation modulation; /* of segments that name none */
     softqam_input_format input_format;
@@ -53,7 +50,6 @@ typedef struct softqam_params {
     softqam_soft_table soft_bits; /* for u8 */
     softqam_soft_linear soft_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
-    const softqam_kernels *kernels;                   /* NULL in a build without CUDA */
 } softqam_params;
 
 /* From a configuration that softqam_demodulator_config_resolve() has passed. */

@@ -7,12 +7,6 @@
 #include "fake_cuda.h"
 #include "kernels.h"
 
-const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
-{
-    (void)params;
-    return NULL; /* one for all */
-}
-
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
     (void)params;
