@@ -38,20 +38,15 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
         TRY(check_alignment(params, &segments[k]));
     if (list.n_symbols == 0)
         return SOFTQAM_OK;
-    softqam_device_scope scope;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
     softqam_launch launch;
-    cudaError_t error = cudaSuccess;
     softqam_launch_begin(&launch, params, gpu->launch_capacity, stream);
-    for (size_t k = 0; k < n_segments && error == cudaSuccess; k++) {
+    for (size_t k = 0; k < n_segments; k++) {
         const softqam_segment segment = softqam_segment_at(&list, k);
-        error = softqam_launch_add(&launch, &segment, 0.0f);
+        TRY(softqam_launch_status(softqam_launch_add(&launch, &segment, 0.0f)));
     }
-    if (error == cudaSuccess)
-        error = softqam_launch_flush(&launch);
-    const softqam_status status = softqam_cuda_status(error, "launching the kernel");
-    softqam_device_leave(&scope);
-    return status;
+    return softqam_launch_status(softqam_launch_flush(&launch));
 }
 
 softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
@@ -76,11 +71,8 @@ softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator
               sizeof(unsigned));
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;
-    softqam_device_scope scope;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
-    const cudaError_t error = softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments,
-                                                             max_segments, max_symbols, stream);
-    const softqam_status status = softqam_cuda_status(error, "launching the kernel");
-    softqam_device_leave(&scope);
-    return status;
+    return softqam_launch_status(softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments,
+                                                                max_segments, max_symbols, stream));
 }

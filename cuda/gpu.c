@@ -29,29 +29,24 @@ softqam_status softqam_cuda_status(cudaError_t error, const char *call)
     }
 }
 
-static softqam_status make_one_current(int *before, const int *devices, unsigned n_devices)
-{
-    TRY_CUDA(cudaGetDevice, before);
-    for (unsigned k = 0; k < n_devices; k++)
-        if (devices[k] == *before)
-            return SOFTQAM_OK;
-    TRY_CUDA(cudaSetDevice, devices[0]);
-    return SOFTQAM_OK;
-}
-
 softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices)
 {
-    scope->environment = softqam_float_enter(false);
-    const softqam_status status = make_one_current(&scope->device, devices, n_devices);
-    if (status != SOFTQAM_OK)
-        softqam_float_leave(scope->environment);
-    return status;
+    int before = -1;
+    bool is_one = false;
+    *scope = (softqam_device_scope){-1, softqam_float_enter(false)};
+    TRY_CUDA(cudaGetDevice, &before);
+    for (unsigned k = 0; k < n_devices; k++)
+        is_one |= devices[k] == before;
+    if (!is_one)
+        TRY_CUDA(cudaSetDevice, devices[0]);
+    scope->device = before;
+    return SOFTQAM_OK;
 }
 
 void softqam_device_leave(const softqam_device_scope *scope)
 {
     int device = -1;
-    if (cudaGetDevice(&device) != cudaSuccess || device != scope->device)
+    if (scope->device >= 0 && (cudaGetDevice(&device) != cudaSuccess || device != scope->device))
         (void)cudaSetDevice(scope->device);
     softqam_float_leave(scope->environment);
 }
@@ -105,8 +100,7 @@ static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_co
         if (error != cudaSuccess)
             return unavailable(error);
     }
-    /* Those that use the host's page tables reach all of its memory. Others, integrated ones too, reach what is pinned.
-     */
+    /* Those that use the host's page tables reach all of its memory; others, also integrated, what is pinned. */
     gpu->coherent = true;
     for (unsigned k = 0; k < gpu->n_devices; k++) {
         int host_tables = 0;
@@ -119,10 +113,12 @@ static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_co
     return describe(gpu);
 }
 
-static softqam_status create(softqam_gpu **out, const softqam_context_config *config,
-                             const softqam_pool_scheduling *scheduling)
+static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config *config,
+                                 const softqam_pool_scheduling *scheduling)
 {
     unsigned n_devices = 0;
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    *out = NULL;
     TRY(count_devices(&n_devices, config));
     softqam_gpu *gpu = calloc(1, sizeof *gpu + n_devices * sizeof gpu->devices[0]);
     if (!gpu)
@@ -141,36 +137,24 @@ static softqam_status create(softqam_gpu **out, const softqam_context_config *co
     return SOFTQAM_OK;
 }
 
-static softqam_status gpu_create(softqam_gpu **gpu, const softqam_context_config *config,
-                                 const softqam_pool_scheduling *scheduling)
-{
-    *gpu = NULL;
-    const softqam_float_environment environment = softqam_float_enter(false);
-    const softqam_status status = create(gpu, config, scheduling);
-    softqam_float_leave(environment);
-    return status;
-}
-
 static void gpu_destroy(softqam_gpu *gpu)
 {
     if (!gpu)
         return;
     if (gpu->pipeline) {
         /* On a device that is lost, what the host holds is freed all the same. */
-        softqam_device_scope scope = {.environment = softqam_float_enter(false)};
-        const cudaError_t error = cudaGetDevice(&scope.device);
+        ENDED_BY(softqam_device_leave) softqam_device_scope scope = {-1, softqam_float_enter(false)};
+        (void)cudaGetDevice(&scope.device);
         softqam_pipeline_destroy(gpu, gpu->pipeline);
-        if (error == cudaSuccess)
-            softqam_device_leave(&scope);
-        else
-            softqam_float_leave(scope.environment);
     }
     pthread_mutex_destroy(&gpu->mutex);
     free(gpu);
 }
 
-static softqam_status prepare_on_each(const softqam_gpu *gpu, const softqam_params *params)
+static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
 {
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->devices, 1));
     for (unsigned k = 0; k < gpu->n_devices; k++) {
         TRY_CUDA(cudaSetDevice, gpu->devices[k]);
         TRY(softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels"));
@@ -178,33 +162,21 @@ static softqam_status prepare_on_each(const softqam_gpu *gpu, const softqam_para
     return SOFTQAM_OK;
 }
 
-static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
-{
-    softqam_device_scope scope;
-    TRY(softqam_device_enter(&scope, gpu->devices, 1));
-    const softqam_status status = prepare_on_each(gpu, params);
-    softqam_device_leave(&scope);
-    return status;
-}
-
 static bool gpu_is_busy(const softqam_gpu *gpu) { return atomic_load(&gpu->busy); }
 
 static softqam_status gpu_host_alloc(softqam_gpu *gpu, size_t nbytes, void **memory)
 {
-    softqam_device_scope scope;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     *memory = NULL;
     TRY(softqam_device_enter(&scope, gpu->devices, 1));
-    const softqam_status status = softqam_cuda_status(
-        cudaHostAlloc(memory, nbytes, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
-    softqam_device_leave(&scope);
-    return status;
+    TRY_CUDA(cudaHostAlloc, memory, nbytes, cudaHostAllocPortable | cudaHostAllocMapped);
+    return SOFTQAM_OK;
 }
 
 static void gpu_host_free(void *memory)
 {
-    const softqam_float_environment environment = softqam_float_enter(false);
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
     (void)cudaFreeHost(memory);
-    softqam_float_leave(environment);
 }
 
 static const char *gpu_detail(const softqam_gpu *gpu) { return gpu->detail; }

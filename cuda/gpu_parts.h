@@ -17,18 +17,24 @@
  * the message; SOFTQAM_OK for cudaSuccess. */
 softqam_status softqam_cuda_status(cudaError_t error, const char *call);
 
+/* That of a launcher's function. */
+static inline softqam_status softqam_launch_status(cudaError_t error)
+{
+    return softqam_cuda_status(error, "launching the kernel");
+}
+
 /* Returns from the calling function with the status if the call fails. */
 #define TRY_CUDA(function, ...) TRY(softqam_cuda_status(function(__VA_ARGS__), #function))
 
 /* What a call changes of its thread while it calls CUDA. */
 typedef struct softqam_device_scope {
-    int device; /* that was current before */
+    int device; /* that was current before; -1: not known */
     softqam_float_environment environment;
 } softqam_device_scope;
 
 /* Makes one of these devices current: that which is so already, else the first. CUDA is called in the library's own
- * floating-point environment. softqam_device_leave() restores both, whatever happened in between; it follows a success
- * only. */
+ * floating-point environment. softqam_device_leave() restores both, whatever happened in between: ENDED_BY() calls it.
+ */
 softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices);
 void softqam_device_leave(const softqam_device_scope *scope);
 

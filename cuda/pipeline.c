@@ -84,6 +84,8 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
     n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
     const unsigned n_ring_slots = gpu->n_devices * gpu->n_streams;
     const unsigned n = n_ring_slots + n_workers * SLOTS_PER_WORKER;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->devices, 1));
     softqam_pipeline *pipeline = calloc(1, sizeof *pipeline + n * sizeof pipeline->slots[0]);
     if (!pipeline)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %u streams", n);
@@ -95,18 +97,11 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
     pipeline->n_slots = n;
     place_slots(pipeline, gpu);
     softqam_ranges_prepare();
-    softqam_device_scope scope;
-    softqam_status status = softqam_device_enter(&scope, gpu->devices, 1);
-    if (status != SOFTQAM_OK) {
-        free(pipeline);
-        return status;
-    }
-    status = allocate(pipeline, gpu);
+    const softqam_status status = allocate(pipeline, gpu);
     if (status == SOFTQAM_OK)
         gpu->pipeline = pipeline;
     else
         softqam_pipeline_destroy(gpu, pipeline);
-    softqam_device_leave(&scope);
     return status;
 }
 

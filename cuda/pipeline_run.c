@@ -13,8 +13,7 @@
  * Longer ones are faster as copies (PERFORMANCE.md has both ways' times). */
 enum { MAPPED_NBYTES = 1 << 22 };
 
-/* A call is cut into several chunks for each slot even if they get short, down to this, so that both directions of the
- * bus are busy at once. */
+/* A call is cut into several chunks a slot, however short down to this, so that both directions of the bus are busy. */
 enum { CHUNKS_PER_SLOT = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 
 /* What symbols have, each in memory of its own: a gain lies where its symbol's noise value does. */
@@ -152,11 +151,10 @@ static void scatter_to_soft_buffer(const span_walk *walk, const unsigned char *f
     const softqam_soft_block soft =
         softqam_soft_block_of(params, codeword, &block, softqam_symbol_bits(span->modulation), span->out);
     const uint32_t first = (uint32_t)span->first_symbol - block.first;
-    const softqam_float_environment environment = softqam_float_enter(false);
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
     if (first == 0 && !codeword->combine)
         softqam_soft_block_begin(&soft, params, codeword);
     softqam_soft_block_store(&soft, first, span->n_symbols, from, span->n_symbols * params->value_nbytes);
-    softqam_float_leave(environment);
 }
 
 static void scatter(const run *r, const slot *s)
@@ -202,9 +200,8 @@ static_assert(SEGMENT_RESERVED == 764, "a chunk has the new field as its kernel 
 static softqam_status launch_chunk(const run *r, const slot *s, const chunk_memory *device)
 {
     softqam_launch launch;
-    cudaError_t error = cudaSuccess;
     softqam_launch_begin(&launch, r->list->params, r->gpu->launch_capacity, s->stream);
-    for (span_walk walk = walk_begin(r, s); error == cudaSuccess && walk_next(&walk);) {
+    for (span_walk walk = walk_begin(r, s); walk_next(&walk);) {
         softqam_segment segment = walk.span;
         const float *caller_noise = segment.layers[0].noise_var;
         segment.n_layers = 1;
@@ -218,11 +215,9 @@ static softqam_status launch_chunk(const run *r, const slot *s, const chunk_memo
             .gain = walk.span.layers[0].gain ? walk_memory(&walk, device, GAINS) : NULL,
         };
         segment.out = walk_memory(&walk, device, VALUES);
-        error = softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f);
+        TRY(softqam_launch_status(softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f)));
     }
-    if (error == cudaSuccess)
-        error = softqam_launch_flush(&launch);
-    return softqam_cuda_status(error, "launching the kernel");
+    return softqam_launch_status(softqam_launch_flush(&launch));
 }
 
 /* Waits until a slot is idle and hands its result over. */
@@ -284,8 +279,7 @@ static void give_up(chunk_job *job, softqam_status status, size_t first)
     atomic_store(&job->failed, true);
 }
 
-/* Slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap, until no slot had a chunk
- * to take. */
+/* Slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap, until none is left. */
 static void work_through_chunks(void *context, size_t worker)
 {
     chunk_job *job = context;
@@ -480,7 +474,7 @@ softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool,
                                            size_t *n_done)
 {
     run r = {.gpu = gpu, .pool = pool, .list = list, .nbytes = {[VALUES] = largest_value_nbytes(list)}};
-    softqam_device_scope scope;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     *n_done = 0;
     TRY(softqam_device_enter(&scope, gpu->devices, 1));
     pthread_mutex_lock(&gpu->mutex);
@@ -488,6 +482,5 @@ softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool,
     const softqam_status status = run_call(&r, n_done);
     atomic_store(&gpu->busy, false);
     pthread_mutex_unlock(&gpu->mutex);
-    softqam_device_leave(&scope);
     return status;
 }

@@ -25,21 +25,8 @@ static void free_context(softqam_context *context)
     free(context);
 }
 
-/* Whatever is made when it is first needed is made between these. What starts threads has signals blocked. */
-static sigset_t lock(softqam_context *context)
-{
-    const sigset_t before = softqam_signals_block();
-    pthread_mutex_lock(&context->mutex);
-    return before;
-}
-
-static void unlock(softqam_context *context, const sigset_t *before)
-{
-    pthread_mutex_unlock(&context->mutex);
-    softqam_signals_restore(before);
-}
-
-/* Makes the context's part of CUDA, and what of SOFTQAM_PREPARE_.. it is to be ready for. */
+/* Makes the context's part of CUDA, and what of SOFTQAM_PREPARE_.. it is to be ready for. The mutex is held and, as
+ * threads are started, signals are blocked. */
 static softqam_status make_gpu(softqam_context *context, unsigned what)
 {
     softqam_gpu *gpu = atomic_load(&context->gpu);
@@ -140,13 +127,14 @@ softqam_status softqam_context_hold(softqam_context **context)
 {
     softqam_status status = SOFTQAM_OK;
     pthread_mutex_lock(&holders_mutex);
-    const bool is_first = !*context && !default_context;
-    if (is_first)
-        status = softqam_context_create(&default_context, NULL);
     if (!*context)
         *context = default_context;
-    if (!is_first)
+    if (*context)
         (*context)->n_holders++;
+    else {
+        status = softqam_context_create(&default_context, NULL);
+        *context = default_context;
+    }
     pthread_mutex_unlock(&holders_mutex);
     return status;
 }
@@ -178,10 +166,11 @@ softqam_status softqam_context_gpu(softqam_context *context, unsigned what, soft
     *gpu = atomic_load(&context->gpu);
     if (*gpu && (what == 0 || atomic_load(&context->host_calls_ready)))
         return SOFTQAM_OK;
-    const sigset_t before = lock(context);
+    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    pthread_mutex_lock(&context->mutex);
     const softqam_status status = make_gpu(context, what);
     *gpu = atomic_load(&context->gpu);
-    unlock(context, &before);
+    pthread_mutex_unlock(&context->mutex);
     return status;
 }
 
@@ -192,14 +181,13 @@ softqam_gpu *softqam_context_gpu_of_auto(softqam_context *context)
         return NULL;
     if (gpu && atomic_load(&context->host_calls_ready))
         return gpu;
-    const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
     gpu = NULL;
     if (pthread_mutex_trylock(&context->mutex) == 0) {
         if (make_gpu_of_auto(context, SOFTQAM_PREPARE_HOST_CALLS))
             gpu = atomic_load(&context->gpu);
         pthread_mutex_unlock(&context->mutex);
     }
-    softqam_signals_restore(&before);
     return gpu;
 }
 
@@ -226,11 +214,12 @@ softqam_status softqam_context_prepare(softqam_context *context, unsigned what)
     what &= ~(unsigned)SOFTQAM_PREPARE_THREADS;
     if (what == 0 || context->config.backend == SOFTQAM_BACKEND_CPU)
         return SOFTQAM_OK;
-    const sigset_t before = lock(context);
+    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    pthread_mutex_lock(&context->mutex);
     if (context->config.backend == SOFTQAM_BACKEND_CUDA)
         status = make_gpu(context, what);
     else
         (void)make_gpu_of_auto(context, what);
-    unlock(context, &before);
+    pthread_mutex_unlock(&context->mutex);
     return status;
 }

@@ -19,8 +19,6 @@
 
 struct softqam_context {
     softqam_context_config config; /* complete, but for its CPUs */
-    int devices[MAX_DEVICES];      /* of the configuration */
-    softqam_pool_scheduling scheduling;
     softqam_pool *pool;
     softqam_cpu cpu;
 
@@ -33,6 +31,9 @@ struct softqam_context {
     atomic_bool host_calls_ready; /* the GPU's part for host-memory calls is made */
     atomic_bool gpu_failed;       /* with SOFTQAM_BACKEND_AUTO: the CPU has taken over */
     char failure[512];            /* why; written before gpu_failed is set */
+
+    softqam_pool_scheduling scheduling;
+    int devices[MAX_DEVICES]; /* of the configuration */
 };
 
 /* Immutable once made, so that any number of threads use it at once. */

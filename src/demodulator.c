@@ -21,24 +21,21 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
     REFUSE_IF(!out, "demodulator is NULL");
     *out = NULL;
     softqam_demodulator_config config;
-    softqam_float_environment environment = softqam_float_enter(false); /* a subnormal scale is not 0 */
-    softqam_status status = softqam_demodulator_config_resolve(&config, from);
-    softqam_float_leave(environment);
-    TRY(status);
+    /* A subnormal scale is not 0. */
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    TRY(softqam_demodulator_config_resolve(&config, from));
     softqam_demodulator *demodulator = calloc(1, sizeof *demodulator);
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a demodulator");
     demodulator->context = config.context;
-    status = softqam_context_hold(&demodulator->context);
+    const softqam_status status = softqam_context_hold(&demodulator->context);
     if (status != SOFTQAM_OK) {
         free(demodulator);
         return status;
     }
     softqam_gold_prepare(); /* not in a call, which may be a real-time thread's */
-    environment = softqam_float_enter(false);
     softqam_params_make(&demodulator->params, &config);
     softqam_cpu_backend.choose_loops(&demodulator->context->cpu, &demodulator->loops, &demodulator->params);
-    softqam_float_leave(environment);
     softqam_context_add(demodulator);
     *out = demodulator;
     return SOFTQAM_OK;

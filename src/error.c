@@ -6,31 +6,17 @@
 
 static _Thread_local softqam_error_note message;
 
-/* What a caller's text brings along must not break the line, nor control a terminal. */
-static void set_message(const char *format, va_list arguments)
-{
-    vsnprintf(message.text, sizeof message.text, format, arguments);
-    for (char *text = message.text; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-}
-
 softqam_status softqam_fail(softqam_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    set_message(format, arguments);
+    vsnprintf(message.text, sizeof message.text, format, arguments);
     va_end(arguments);
+    /* What a caller's text brings along must not break the line, nor control a terminal. */
+    for (char *text = message.text; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
     return status;
-}
-
-softqam_status softqam_refuse(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    set_message(format, arguments);
-    va_end(arguments);
-    return SOFTQAM_ERROR_INVALID_ARGUMENT;
 }
 
 const char *softqam_error_message(void) { return message.text; }

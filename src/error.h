@@ -5,12 +5,8 @@
 
 #include <softqam/softqam.h>
 
-/* Sets the thread's message (printf's format, one line) and returns the status, so that `return softqam_fail(...)` does
- * both. */
+/* Sets the thread's message (printf's format, one line) and returns the status. */
 softqam_status softqam_fail(softqam_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* The same with SOFTQAM_ERROR_INVALID_ARGUMENT. */
-softqam_status softqam_refuse(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 
 /* Returns from the calling function with the status of a call, if it fails. */
 #define TRY(call)                                                                                                      \
@@ -24,8 +20,11 @@ softqam_status softqam_refuse(const char *format, ...) __attribute__((cold, form
 #define REFUSE_IF(condition, ...)                                                                                      \
     do {                                                                                                               \
         if (condition)                                                                                                 \
-            return softqam_refuse(__VA_ARGS__);                                                                        \
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, __VA_ARGS__);                                          \
     } while (0)
+
+/* Of a variable: the function that gets its address where its block ends, however it ends. */
+#define ENDED_BY(function) __attribute__((cleanup(function), unused))
 
 /* The thread's message, and its return to what it was: for a failure that the library makes good by itself. */
 typedef struct softqam_error_note {

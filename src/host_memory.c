@@ -45,9 +45,8 @@ softqam_status softqam_host_alloc(softqam_context *context, size_t nbytes, void 
     const softqam_error_note note = softqam_error_note_take();
     softqam_status status = softqam_context_gpu(context, 0, &gpu);
     if (status == SOFTQAM_OK) {
-        const sigset_t before = softqam_signals_block();
+        ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
         status = allocate(gpu, nbytes, memory);
-        softqam_signals_restore(&before);
     }
     if (status == SOFTQAM_OK || context->config.backend == SOFTQAM_BACKEND_CUDA)
         return status;

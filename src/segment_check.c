@@ -92,11 +92,10 @@ static softqam_status check_filler_value(const softqam_params *params, float val
 {
     const softqam_output_kind *kind = softqam_output_kind_of(params->output_format);
     const float max = (float)kind->max_limit;
-    const softqam_float_environment environment = softqam_float_enter(false);
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
     const bool is_right = softqam_is_zero(kind->filler_end)
                               ? value >= -1.0f - max && value <= max && truncf(value) == value
                               : fabsf(value) < kind->filler_end;
-    softqam_float_leave(environment);
     REFUSE_IF(!is_right, "codeword.filler_value is %g, which is no value of %s", (double)value, kind->name);
     return SOFTQAM_OK;
 }
@@ -149,18 +148,14 @@ static softqam_status check_reserved(const softqam_segment *segment)
     return SOFTQAM_OK;
 }
 
-/* In the library's own floating-point environment: with subnormal numbers flushed 1e-40 is 0, and to compare a NaN may
- * trap. */
+/* In the library's own floating-point environment: with subnormals flushed 1e-40 is 0, and comparing a NaN may trap. */
 static softqam_status check_scales(const softqam_params *params, const softqam_segment *segment)
 {
     if (softqam_is_zero(segment->input_scale) && softqam_is_zero(segment->llr_scale))
         return SOFTQAM_OK;
-    const softqam_float_environment environment = softqam_float_enter(false);
-    softqam_status status = softqam_check_input_scale("segment.input_scale", segment->input_scale);
-    if (status == SOFTQAM_OK)
-        status = softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
-    softqam_float_leave(environment);
-    return status;
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    TRY(softqam_check_input_scale("segment.input_scale", segment->input_scale));
+    return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
 }
 
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
@@ -272,8 +267,7 @@ static bool check_inputs(bool *overlaps, const softqam_params *params, const sof
     return fits;
 }
 
-/* Whether a segment with symbols, whose fields and pointers are right, lies in memory, its inputs apart from its
- * output. */
+/* Whether a segment with symbols and right fields and pointers lies in memory, its inputs apart from its output. */
 static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
 {
     memory_range out;
