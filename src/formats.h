@@ -14,14 +14,14 @@ typedef struct softqam_input_kind {
 /* Scales are far wider than of use, and narrow enough that scale / N0 never vanishes. */
 typedef struct softqam_output_kind {
     const char *name;
+    const char *scales; /* in steps per nat, for messages */
     size_t value_nbytes;
-    float default_scale; /* in steps per nat */
+    float default_scale;
     float min_scale;
     float max_scale;
-    const char *scales; /* for messages */
-    int max_limit;      /* the largest llr_limit, and its default; 0: there is none. f16's is that of sums */
-    float largest_llr;  /* 0: llr_limit */
-    float filler_end;   /* of a filler's magnitude; 0: fillers are whole numbers, of as many bits as max_limit + 1 */
+    int max_limit;     /* the largest llr_limit, and its default; 0: there is none. f16's is that of sums */
+    float largest_llr; /* 0: llr_limit */
+    float filler_end;  /* of a filler's magnitude; 0: fillers are whole numbers, of as many bits as max_limit + 1 */
 } softqam_output_kind;
 
 /* What has something for each of them takes these lists, or asserts how many they are; the compiler finds both when one
@@ -32,11 +32,11 @@ typedef struct softqam_output_kind {
     X(CS8, "cs8", 2, 1.0f / 128.0f)                                                                                    \
     X(CF16, "cf16", 4, 1.0f)
 #define OUTPUT_FORMAT_LIST(X)                                                                                          \
-    X(S8, "s8", 1, 6.0f, 0x1p-10f, 0x1p20f, "2^-10 to 2^20", 127, 0.0f, 0.0f)                                          \
-    X(S16, "s16", 2, 64.0f, 0x1p-10f, 0x1p14f, "2^-10 to 2^14", 32767, 0.0f, 0.0f)                                     \
-    X(F16, "f16", 2, 1.0f, 1.0f, 1.0f, "1, the only scale of this output format", 65504, 65504.0f, 65520.0f)           \
-    X(F32, "f32", 4, 1.0f, 1.0f, 1.0f, "1, the only scale of this output format", 0, FLT_MAX, INFINITY)                \
-    X(U8, "u8", 1, 1.0f, 1.0f, 1.0f, "1, the only scale of this output format", 0, 0.0f, 0.0f)
+    X(S8, "s8", "2^-10 to 2^20", 1, 6.0f, 0x1p-10f, 0x1p20f, 127, 0.0f, 0.0f)                                          \
+    X(S16, "s16", "2^-10 to 2^14", 2, 64.0f, 0x1p-10f, 0x1p14f, 32767, 0.0f, 0.0f)                                     \
+    X(F16, "f16", "1, the only scale of this output format", 2, 1.0f, 1.0f, 1.0f, 65504, 65504.0f, 65520.0f)           \
+    X(F32, "f32", "1, the only scale of this output format", 4, 1.0f, 1.0f, 1.0f, 0, FLT_MAX, INFINITY)                \
+    X(U8, "u8", "1, the only scale of this output format", 1, 1.0f, 1.0f, 1.0f, 0, 0.0f, 0.0f)
 #define MODULATION_LIST(X)                                                                                             \
     X(BPSK, "BPSK")                                                                                                    \
     X(PI2_BPSK, "pi/2-BPSK")                                                                                           \

@@ -136,8 +136,7 @@ typedef struct softqam_cursor {
 /* The cursor at symbol `first` of the run. */
 softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first);
 
-/* Takes the next symbols, all of one segment and code block and at most n_symbols > 0 of them; the run must have some
- * left. */
+/* Takes the next symbols, at most n_symbols > 0, all of one segment and code block; the run must have some left. */
 softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
 
 /* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise
