@@ -4,10 +4,7 @@
 
 #include <softqam/softqam_cuda.h>
 
-#include "check.h"
 #include "context.h"
-#include "demodulator.h"
-#include "error.h"
 #include "gpu_parts.h"
 #include "kernels.h"
 
@@ -20,83 +17,62 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
     for (unsigned k = 0; k < n_layers; k++) {
         const softqam_layer *layer = &segment->layers[k];
         const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
-        if ((uintptr_t)layer->symbols % nbytes != 0 || (uintptr_t)layer->symbols_q % nbytes != 0)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "device memory of symbols must be aligned to %zu bytes",
-                                nbytes);
+        REFUSE_IF((uintptr_t)layer->symbols % nbytes != 0 || (uintptr_t)layer->symbols_q % nbytes != 0,
+                  "device memory of symbols must be aligned to %zu bytes", nbytes);
     }
-    if (((uintptr_t)segment->out | (uintptr_t)segment->codeword.buffers) % params->value_nbytes != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "device memory of the output must be aligned to %zu bytes",
-                            params->value_nbytes);
+    REFUSE_IF(((uintptr_t)segment->out | (uintptr_t)segment->codeword.buffers) % params->value_nbytes != 0,
+              "device memory of the output must be aligned to %zu bytes", params->value_nbytes);
     return SOFTQAM_OK;
 }
 
 softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                                 size_t n_segments, cudaStream_t stream)
 {
-    if (!demodulator)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
+    REFUSE_IF(!demodulator, "demodulator is NULL");
     const softqam_params *params = &demodulator->params;
     softqam_segment_list list = softqam_segment_list_of(params, segments, n_segments);
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, 0, &gpu));
     TRY(softqam_segment_list_check(&list));
     for (size_t k = 0; k < n_segments; k++)
         TRY(check_alignment(params, &segments[k]));
     if (list.n_symbols == 0)
         return SOFTQAM_OK;
-    softqam_device_scope scope;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
     softqam_launch launch;
-    cudaError_t error = cudaSuccess;
     softqam_launch_begin(&launch, params, gpu->launch_capacity, stream);
-    for (size_t k = 0; k < n_segments && error == cudaSuccess; k++) {
+    for (size_t k = 0; k < n_segments; k++) {
         const softqam_segment segment = softqam_segment_at(&list, k);
-        error = softqam_launch_add(&launch, &segment, 0.0f);
+        TRY(softqam_launch_status(softqam_launch_add(&launch, &segment, 0.0f)));
     }
-    if (error == cudaSuccess)
-        error = softqam_launch_flush(&launch);
-    const softqam_status status = softqam_cuda_status(error, "launching the kernel");
-    softqam_device_leave(&scope);
-    return status;
+    return softqam_launch_status(softqam_launch_flush(&launch));
 }
 
 softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
                                        const float *d_noise_var, size_t n_symbols, void *d_out, cudaStream_t stream)
 {
-    if (!demodulator)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
-    const softqam_segment segment =
-        softqam_segment_of_call(&demodulator->params, d_symbols, d_noise_var, n_symbols, d_out);
+    REFUSE_IF(!demodulator, "demodulator is NULL");
+    softqam_segment segment = {0};
+    softqam_segment_set_call(&segment, &demodulator->params, d_symbols, d_noise_var, n_symbols, d_out);
     return softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream);
-}
-
-static softqam_status check_device_segments(const softqam_segment *d_segments, const unsigned *d_n_segments)
-{
-    if (!d_segments || !d_n_segments)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", d_segments ? "d_n_segments" : "d_segments");
-    if ((uintptr_t)d_segments % _Alignof(softqam_segment) != 0 || (uintptr_t)d_n_segments % sizeof(unsigned) != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "d_segments must be aligned to %zu bytes and d_n_segments to %zu",
-                            _Alignof(softqam_segment), sizeof(unsigned));
-    return SOFTQAM_OK;
 }
 
 softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *d_segments, const unsigned *d_n_segments,
                                                        unsigned max_segments, size_t max_symbols, cudaStream_t stream)
 {
-    if (!demodulator)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
+    REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
-    TRY(check_device_segments(d_segments, d_n_segments));
+    TRY(softqam_context_gpu(demodulator->context, 0, &gpu));
+    REFUSE_IF(!d_segments || !d_n_segments, "%s is NULL", d_segments ? "d_n_segments" : "d_segments");
+    REFUSE_IF((uintptr_t)d_segments % _Alignof(softqam_segment) != 0 || (uintptr_t)d_n_segments % sizeof(unsigned) != 0,
+              "d_segments must be aligned to %zu bytes and d_n_segments to %zu", _Alignof(softqam_segment),
+              sizeof(unsigned));
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;
-    softqam_device_scope scope;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
-    const cudaError_t error = softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments,
-                                                             max_segments, max_symbols, stream);
-    const softqam_status status = softqam_cuda_status(error, "launching the kernel");
-    softqam_device_leave(&scope);
-    return status;
+    return softqam_launch_status(softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments,
+                                                                max_segments, max_symbols, stream));
 }

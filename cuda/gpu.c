@@ -1,14 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* A context's part of CUDA: the choice of devices, and the table of functions. */
+/* A context's part of CUDA: the choice of devices, and the table of functions; what all calls of CUDA share. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "error.h"
 #include "gpu_parts.h"
 #include "kernels.h"
+
+/* CUDA calls. */
+
+softqam_status softqam_cuda_status(cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess)
+        return SOFTQAM_OK;
+    /* Ours to report: the caller's next cudaGetLastError() must not find it. Errors that break the context stay. */
+    (void)cudaGetLastError();
+    switch (error) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+        return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this build has no code for the CUDA device: %s",
+                            cudaGetErrorString(error));
+    case cudaErrorMemoryAllocation:
+        return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "%s: %s", call, cudaGetErrorString(error));
+    default:
+        return softqam_fail(SOFTQAM_ERROR_CUDA, "%s: %s", call, cudaGetErrorString(error));
+    }
+}
+
+softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices)
+{
+    int before = -1;
+    bool is_one = false;
+    *scope = (softqam_device_scope){-1, softqam_float_enter(false)};
+    TRY_CUDA(cudaGetDevice, &before);
+    for (unsigned k = 0; k < n_devices; k++)
+        is_one |= devices[k] == before;
+    if (!is_one)
+        TRY_CUDA(cudaSetDevice, devices[0]);
+    scope->device = before;
+    return SOFTQAM_OK;
+}
+
+void softqam_device_leave(const softqam_device_scope *scope)
+{
+    int device = -1;
+    if (scope->device >= 0 && (cudaGetDevice(&device) != cudaSuccess || device != scope->device))
+        (void)cudaSetDevice(scope->device);
+    softqam_float_leave(scope->environment);
+}
 
 /* Creation. Only questions that CUDA answers without making a context on a device. */
 
@@ -35,32 +76,6 @@ static softqam_status count_devices(unsigned *n, const softqam_context_config *c
     return SOFTQAM_OK;
 }
 
-static softqam_status list_devices(softqam_gpu *gpu, const softqam_context_config *config)
-{
-    for (unsigned k = 0; k < gpu->n_devices; k++)
-        gpu->devices[k] = config->devices ? config->devices[k] : (int)k;
-    if (config->n_devices > 0)
-        return SOFTQAM_OK;
-    gpu->devices[0] = config->device;
-    const cudaError_t error = config->device < 0 ? cudaGetDevice(&gpu->devices[0]) : cudaSuccess;
-    return error == cudaSuccess ? SOFTQAM_OK : unavailable(error);
-}
-
-/* Whether all devices reach all of the host's memory: those that use its page tables. Others, integrated ones too,
- * reach what is pinned. */
-static softqam_status find_coherence(softqam_gpu *gpu)
-{
-    gpu->coherent = true;
-    for (unsigned k = 0; k < gpu->n_devices; k++) {
-        int host_tables = 0;
-        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables,
-                 gpu->devices[k]);
-        if (!host_tables)
-            gpu->coherent = false;
-    }
-    return SOFTQAM_OK;
-}
-
 /* "2 x NVIDIA H200, 4 streams of 1048576 symbols each" */
 static softqam_status describe(softqam_gpu *gpu)
 {
@@ -77,29 +92,41 @@ static softqam_status describe(softqam_gpu *gpu)
 static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_config *config)
 {
     int driver_version = 0;
-    TRY(list_devices(gpu, config));
-    TRY(find_coherence(gpu));
+    for (unsigned k = 0; k < gpu->n_devices; k++)
+        gpu->devices[k] = config->devices ? config->devices[k] : (int)k;
+    if (config->n_devices == 0) {
+        gpu->devices[0] = config->device;
+        const cudaError_t error = config->device < 0 ? cudaGetDevice(&gpu->devices[0]) : cudaSuccess;
+        if (error != cudaSuccess)
+            return unavailable(error);
+    }
+    /* Those that use the host's page tables reach all of its memory; others, also integrated, what is pinned. */
+    gpu->coherent = true;
+    for (unsigned k = 0; k < gpu->n_devices; k++) {
+        int host_tables = 0;
+        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+                 gpu->devices[k]);
+        gpu->coherent &= host_tables != 0;
+    }
     TRY_CUDA(cudaDriverGetVersion, &driver_version);
     gpu->launch_capacity = softqam_launch_capacity(driver_version);
     return describe(gpu);
 }
 
-static softqam_status create(softqam_gpu **out, const softqam_context_config *config)
+static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config *config,
+                                 const softqam_pool_scheduling *scheduling)
 {
     unsigned n_devices = 0;
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    *out = NULL;
     TRY(count_devices(&n_devices, config));
-    const unsigned n_cpus = config->cpus ? config->n_cpus : 0;
-    softqam_gpu *gpu = calloc(1, sizeof *gpu + n_devices * sizeof gpu->devices[0] + n_cpus * sizeof config->cpus[0]);
+    softqam_gpu *gpu = calloc(1, sizeof *gpu + n_devices * sizeof gpu->devices[0]);
     if (!gpu)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for %u devices", n_devices);
     gpu->n_devices = n_devices;
     gpu->n_streams = config->n_streams;
     gpu->chunk_symbols = config->chunk_symbols;
-    gpu->scheduling.priority = config->thread_priority;
-    if (n_cpus > 0) {
-        gpu->scheduling.n_cpus = n_cpus;
-        gpu->scheduling.cpus = memcpy(gpu->devices + n_devices, config->cpus, n_cpus * sizeof config->cpus[0]);
-    }
+    gpu->scheduling = *scheduling;
     const softqam_status status = look_at_devices(gpu, config);
     if (status != SOFTQAM_OK) {
         free(gpu);
@@ -110,28 +137,15 @@ static softqam_status create(softqam_gpu **out, const softqam_context_config *co
     return SOFTQAM_OK;
 }
 
-static softqam_status gpu_create(softqam_gpu **gpu, const softqam_context_config *config)
-{
-    *gpu = NULL;
-    const softqam_float_environment environment = softqam_float_enter(false);
-    const softqam_status status = create(gpu, config);
-    softqam_float_leave(environment);
-    return status;
-}
-
 static void gpu_destroy(softqam_gpu *gpu)
 {
     if (!gpu)
         return;
     if (gpu->pipeline) {
         /* On a device that is lost, what the host holds is freed all the same. */
-        softqam_device_scope scope = {.environment = softqam_float_enter(false)};
-        const cudaError_t error = cudaGetDevice(&scope.device);
+        ENDED_BY(softqam_device_leave) softqam_device_scope scope = {-1, softqam_float_enter(false)};
+        (void)cudaGetDevice(&scope.device);
         softqam_pipeline_destroy(gpu, gpu->pipeline);
-        if (error == cudaSuccess)
-            softqam_device_leave(&scope);
-        else
-            softqam_float_leave(scope.environment);
     }
     pthread_mutex_destroy(&gpu->mutex);
     free(gpu);
@@ -139,44 +153,35 @@ static void gpu_destroy(softqam_gpu *gpu)
 
 static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
 {
-    softqam_device_scope scope;
-    softqam_status status = softqam_device_enter(&scope, gpu->devices, 1);
-    if (status != SOFTQAM_OK)
-        return status;
-    for (unsigned k = 0; k < gpu->n_devices && status == SOFTQAM_OK; k++) {
-        status = softqam_cuda_status(cudaSetDevice(gpu->devices[k]), "cudaSetDevice");
-        if (status == SOFTQAM_OK)
-            status =
-                softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels");
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->devices, 1));
+    for (unsigned k = 0; k < gpu->n_devices; k++) {
+        TRY_CUDA(cudaSetDevice, gpu->devices[k]);
+        TRY(softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels"));
     }
-    softqam_device_leave(&scope);
-    return status;
+    return SOFTQAM_OK;
 }
 
 static bool gpu_is_busy(const softqam_gpu *gpu) { return atomic_load(&gpu->busy); }
 
 static softqam_status gpu_host_alloc(softqam_gpu *gpu, size_t nbytes, void **memory)
 {
-    softqam_device_scope scope;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     *memory = NULL;
     TRY(softqam_device_enter(&scope, gpu->devices, 1));
-    const softqam_status status = softqam_cuda_status(
-        cudaHostAlloc(memory, nbytes, cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
-    softqam_device_leave(&scope);
-    return status;
+    TRY_CUDA(cudaHostAlloc, memory, nbytes, cudaHostAllocPortable | cudaHostAllocMapped);
+    return SOFTQAM_OK;
 }
 
 static void gpu_host_free(void *memory)
 {
-    const softqam_float_environment environment = softqam_float_enter(false);
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
     (void)cudaFreeHost(memory);
-    softqam_float_leave(environment);
 }
 
 static const char *gpu_detail(const softqam_gpu *gpu) { return gpu->detail; }
 
 const softqam_gpu_ops softqam_gpu_backend = {
-    .choose_kernels = softqam_kernels_choose,
     .create = gpu_create,
     .prepare_kernels = gpu_prepare_kernels,
     .prepare_host_calls = softqam_pipeline_prepare,

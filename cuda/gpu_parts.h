@@ -9,8 +9,34 @@
 
 #include <cuda_runtime_api.h>
 
-#include "device_scope.h"
+#include "error.h"
+#include "float_environment.h"
 #include "gpu.h"
+
+/* Every CUDA call's result goes through here: the status for a CUDA error, with the call's name and CUDA's own text as
+ * the message; SOFTQAM_OK for cudaSuccess. */
+softqam_status softqam_cuda_status(cudaError_t error, const char *call);
+
+/* That of a launcher's function. */
+static inline softqam_status softqam_launch_status(cudaError_t error)
+{
+    return softqam_cuda_status(error, "launching the kernel");
+}
+
+/* Returns from the calling function with the status if the call fails. */
+#define TRY_CUDA(function, ...) TRY(softqam_cuda_status(function(__VA_ARGS__), #function))
+
+/* What a call changes of its thread while it calls CUDA. */
+typedef struct softqam_device_scope {
+    int device; /* that was current before; -1: not known */
+    softqam_float_environment environment;
+} softqam_device_scope;
+
+/* Makes one of these devices current: that which is so already, else the first. CUDA is called in the library's own
+ * floating-point environment. softqam_device_leave() restores both, whatever happened in between: ENDED_BY() calls it.
+ */
+softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices);
+void softqam_device_leave(const softqam_device_scope *scope);
 
 /* A thread that stages fills one chunk while the device works on another. */
 enum { SLOTS_PER_WORKER = 2 };
@@ -19,8 +45,8 @@ enum { SLOTS_PER_WORKER = 2 };
 typedef struct slot {
     int device;
     cudaStream_t stream;
-    unsigned char *on_device; /* `nbytes` of its memory */
-    unsigned char *staging;   /* the same of pinned and mapped host memory; NULL in the ring's slots */
+    unsigned char *on_device; /* `nbytes` of its memory, allocated with the first slot of the device */
+    unsigned char *staging;   /* the same of pinned and mapped host memory, with the first; NULL in the ring's slots */
     size_t nbytes;
     size_t first;
     size_t n_symbols; /* 0: idle */
@@ -38,17 +64,15 @@ typedef struct softqam_pipeline {
     unsigned n_workers;
     size_t streaming_nbytes; /* of a call's output, which is copied past the caches from there on */
 
-    void *host_memory; /* of the slots, pinned */
-    void **device_memory;
     unsigned n_slots;
-    slot slots[]; /* all of them; behind them, device_memory */
+    slot slots[]; /* all of them: the ring device by device, then the others */
 } softqam_pipeline;
 
 struct softqam_gpu {
     unsigned launch_capacity; /* segments */
     unsigned n_streams;
     size_t chunk_symbols;
-    softqam_pool_scheduling scheduling; /* of threads; its CPUs are this object's own */
+    softqam_pool_scheduling scheduling; /* of threads */
     bool coherent;                      /* the devices reach all host memory as it lies */
     char detail[320];
 

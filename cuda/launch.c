@@ -4,7 +4,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "kernel_addresses.h"
+#include "kernels.h"
+
+/* Returns from the calling function with CUDA's error if a call fails. */
+#define TRY_LAUNCH(call)                                                                                               \
+    do {                                                                                                               \
+        const cudaError_t try_error = (call);                                                                          \
+        if (try_error != cudaSuccess)                                                                                  \
+            return try_error;                                                                                          \
+    } while (0)
 
 enum { CACHED_DEVICES = 64 };
 
@@ -26,11 +34,11 @@ typedef struct cached_properties {
     atomic_uint launch_attributes;        /* their number and 1: 2 with programmatic dependent launch */
 } cached_properties;
 
-struct softqam_kernels {
+typedef struct softqam_kernels {
     const void *addresses[KERNELS];
     softqam_plain_kernel plain[PLAIN_KERNELS];
     cached_properties *devices; /* CACHED_DEVICES of them */
-};
+} softqam_kernels;
 
 static softqam_kernels all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
 
@@ -60,7 +68,7 @@ static void find_kernels(void)
         }
 }
 
-const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
+static const softqam_kernels *kernels_of(const softqam_params *params)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_kernels);
@@ -74,19 +82,16 @@ typedef struct kernel_properties {
     unsigned launch_attributes;
 } kernel_properties;
 
-/* Programmatic dependent launch: of devices and code from compute capability 9.0 on; graphs take it from CUDA 12.3 on.
- */
+/* Programmatic dependent launch: devices and code of compute capability 9.0 and later, in graphs from CUDA 12.3 on. */
 static cudaError_t count_launch_attributes(unsigned *n, const void *kernel, int device)
 {
     struct cudaFuncAttributes attributes;
     int major = 0, driver_version = 0;
-    cudaError_t error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (error == cudaSuccess)
-        error = cudaDriverGetVersion(&driver_version);
-    if (error == cudaSuccess)
-        error = cudaFuncGetAttributes(&attributes, kernel);
-    *n = error == cudaSuccess && major >= 9 && attributes.ptxVersion >= 90 && driver_version >= 12030 ? 1 : 0;
-    return error;
+    TRY_LAUNCH(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    TRY_LAUNCH(cudaDriverGetVersion(&driver_version));
+    TRY_LAUNCH(cudaFuncGetAttributes(&attributes, kernel));
+    *n = major >= 9 && attributes.ptxVersion >= 90 && driver_version >= 12030 ? 1 : 0;
+    return cudaSuccess;
 }
 
 static unsigned threads_of(int kernel)
@@ -97,44 +102,38 @@ static unsigned threads_of(int kernel)
 static cudaError_t count_resident_blocks(unsigned *n, const softqam_kernels *kernels, int kernel, int device)
 {
     int per_multiprocessor = 0, multiprocessors = 0;
-    cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernels->addresses[kernel],
-                                                              (int)threads_of(kernel), 0);
+    TRY_LAUNCH(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    TRY_LAUNCH(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernels->addresses[kernel],
+                                                             (int)threads_of(kernel), 0));
     *n = (unsigned)(per_multiprocessor * multiprocessors);
-    return error == cudaSuccess && *n == 0 ? cudaErrorInvalidConfiguration : error;
+    return *n == 0 ? cudaErrorInvalidConfiguration : cudaSuccess;
 }
 
 static cudaError_t query_cached(kernel_properties *properties, const softqam_kernels *kernels, int kernel)
 {
+    cached_properties not_cached = {0};
     int device = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    cached_properties *known = device < CACHED_DEVICES ? &kernels->devices[device] : NULL;
-    *properties = (kernel_properties){0};
-    if (known && error == cudaSuccess) {
-        properties->resident_blocks = atomic_load_explicit(&known->resident_blocks[kernel], memory_order_relaxed);
-        properties->launch_attributes = atomic_load_explicit(&known->launch_attributes, memory_order_relaxed);
-    }
-    if (error == cudaSuccess && properties->resident_blocks == 0)
-        error = count_resident_blocks(&properties->resident_blocks, kernels, kernel, device);
-    if (error == cudaSuccess && properties->launch_attributes-- == 0)
-        error = count_launch_attributes(&properties->launch_attributes, kernels->addresses[kernel], device);
-    if (known && error == cudaSuccess) {
-        atomic_store_explicit(&known->resident_blocks[kernel], properties->resident_blocks, memory_order_relaxed);
-        atomic_store_explicit(&known->launch_attributes, properties->launch_attributes + 1, memory_order_relaxed);
-    }
-    return error;
+    TRY_LAUNCH(cudaGetDevice(&device));
+    cached_properties *known = device < CACHED_DEVICES ? &kernels->devices[device] : &not_cached;
+    properties->resident_blocks = atomic_load_explicit(&known->resident_blocks[kernel], memory_order_relaxed);
+    properties->launch_attributes = atomic_load_explicit(&known->launch_attributes, memory_order_relaxed);
+    if (properties->resident_blocks == 0)
+        TRY_LAUNCH(count_resident_blocks(&properties->resident_blocks, kernels, kernel, device));
+    if (properties->launch_attributes-- == 0)
+        TRY_LAUNCH(count_launch_attributes(&properties->launch_attributes, kernels->addresses[kernel], device));
+    atomic_store_explicit(&known->resident_blocks[kernel], properties->resident_blocks, memory_order_relaxed);
+    atomic_store_explicit(&known->launch_attributes, properties->launch_attributes + 1, memory_order_relaxed);
+    return cudaSuccess;
 }
 
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
-    cudaError_t error = cudaSuccess;
-    for (int k = 0; k < KERNELS && error == cudaSuccess; k++) {
-        kernel_properties ignored;
-        if (params->kernels->addresses[k] && (k != KERNEL_MANY_SEGMENTS || capacity > FEW_SEGMENTS))
-            error = query_cached(&ignored, params->kernels, k);
-    }
-    return error;
+    const softqam_kernels *kernels = kernels_of(params);
+    kernel_properties ignored;
+    for (int k = 0; k < KERNELS; k++)
+        if (kernels->addresses[k] && (k != KERNEL_MANY_SEGMENTS || capacity > FEW_SEGMENTS))
+            TRY_LAUNCH(query_cached(&ignored, kernels, k));
+    return cudaSuccess;
 }
 
 /* Launches. */
@@ -174,7 +173,7 @@ static bool has_whole_groups(const softqam_kernel_segment *segment, unsigned n)
 static const softqam_plain_kernel *plain_kernel(const softqam_launch *launch)
 {
     const softqam_modulation modulation = (softqam_modulation)launch->segments[0].modulation;
-    return &launch->params->kernels->plain[softqam_axis_bits(modulation)];
+    return &kernels_of(launch->params)->plain[softqam_axis_bits(modulation)];
 }
 
 /* Whether the only segment is as the kernels of plain calls take it. */
@@ -194,13 +193,6 @@ static bool is_plain(const softqam_launch *launch)
         if (segment->layers[k].symbols_q || !is_aligned(segment->layers[k].symbols, alignment))
             return false;
     return segment->noise_stride == 1 || (segment->noise_stride == 0 && !has_layers);
-}
-
-/* Whether a kernel of plain calls takes a codeword faster than that of segments, which does a call of few symbols in
- * less time. */
-static bool is_large(const softqam_kernel_segment *segment, unsigned resident_blocks)
-{
-    return segment->n_symbols > (size_t)resident_blocks * BLOCK_THREADS / 4;
 }
 
 /* How many groups a block takes: tiles of BLOCK_THREADS. As many as the device needs to hold all blocks at once, while
@@ -241,8 +233,7 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     };
 }
 
-/* How many steps a warp of the kernel of segments takes: one, or so many more that the device holds all blocks at once.
- */
+/* How many steps a warp of the kernel of segments takes: one, or so many that the device holds all blocks at once. */
 static unsigned warp_steps(size_t n_symbols, unsigned resident_blocks)
 {
     const size_t steps = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
@@ -292,9 +283,7 @@ static cudaError_t launch_segments(softqam_launch *launch)
     unsigned first_blocks[MANY_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
     kernel_properties properties;
-    const cudaError_t error = query_cached(&properties, params->kernels, kernel);
-    if (error != cudaSuccess)
-        return error;
+    TRY_LAUNCH(query_cached(&properties, kernels_of(params), kernel));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
@@ -308,34 +297,28 @@ static cudaError_t launch_segments(softqam_launch *launch)
     void *soft_bits = (void *)(uintptr_t)&params->soft_bits;
     void *arguments[] = {&shared, launch->segments, first_blocks, soft_bits};
     void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, soft_bits};
-    return launch_kernel(params->kernels, kernel, &properties, n_blocks, launch->has_soft ? soft_arguments : arguments,
-                         launch->stream);
+    return launch_kernel(kernels_of(params), kernel, &properties, n_blocks,
+                         launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
 /* The kernel of plain calls for the only segment, and what the device says of it; KERNEL_FEW_SEGMENTS where that of
- * segments is faster. */
+ * segments is faster, as for a codeword of few symbols. */
 static cudaError_t choose_plain(const softqam_launch *launch, int *number, kernel_properties *properties)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
-    const softqam_kernels *kernels = launch->params->kernels;
+    const softqam_kernels *kernels = kernels_of(launch->params);
     const int axis_bits = softqam_axis_bits((softqam_modulation)segment->modulation);
-    cudaError_t error = cudaSuccess;
+    *number = (is_of_codeword(segment) ? CODEWORD_PLAIN : SMALL_PLAIN) + axis_bits;
+    TRY_LAUNCH(query_cached(properties, kernels, *number));
     if (is_of_codeword(segment)) {
-        *number = CODEWORD_PLAIN + axis_bits;
-        error = query_cached(properties, kernels, *number);
-        if (error == cudaSuccess && !is_large(segment, properties->resident_blocks))
+        if (segment->n_symbols <= (size_t)properties->resident_blocks * BLOCK_THREADS / 4)
             *number = KERNEL_FEW_SEGMENTS;
-        return error;
-    }
-    *number = SMALL_PLAIN + axis_bits;
-    error = query_cached(properties, kernels, *number);
-    if (error == cudaSuccess &&
-        count_blocks(segment->n_symbols, SMALL_BLOCK_THREADS * plain_kernel(launch)->small_symbols) >
-            properties->resident_blocks) {
+    } else if (count_blocks(segment->n_symbols, SMALL_BLOCK_THREADS * kernels->plain[axis_bits].small_symbols) >
+               properties->resident_blocks) {
         *number = axis_bits;
-        error = query_cached(properties, kernels, *number);
+        TRY_LAUNCH(query_cached(properties, kernels, *number));
     }
-    return error;
+    return cudaSuccess;
 }
 
 static cudaError_t launch_plain(softqam_launch *launch)
@@ -346,9 +329,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
     const uint32_t pi2_sign = is_pi2 ? (uint32_t)segment->first_symbol << 31 : 0;
     kernel_properties properties;
     int number;
-    const cudaError_t error = choose_plain(launch, &number, &properties);
-    if (error != cudaSuccess)
-        return error;
+    TRY_LAUNCH(choose_plain(launch, &number, &properties));
     if (number == KERNEL_FEW_SEGMENTS)
         return launch_segments(launch);
     const bool is_small = number >= SMALL_PLAIN && number < CODEWORD_PLAIN;
@@ -390,7 +371,7 @@ static cudaError_t launch_plain(softqam_launch *launch)
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
     void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->soft_bits};
-    return launch_kernel(launch->params->kernels, number, &properties, count_blocks(n_groups, per_block), arguments,
+    return launch_kernel(kernels_of(launch->params), number, &properties, count_blocks(n_groups, per_block), arguments,
                          launch->stream);
 }
 
@@ -442,9 +423,7 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
 {
     softqam_segment_launch shared = segment_launch_of(params);
     kernel_properties properties;
-    const cudaError_t error = query_cached(&properties, params->kernels, KERNEL_SOFT_BUFFERS);
-    if (error != cudaSuccess)
-        return error;
+    TRY_LAUNCH(query_cached(&properties, kernels_of(params), KERNEL_SOFT_BUFFERS));
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
@@ -458,5 +437,5 @@ cudaError_t softqam_launch_device_segments(const softqam_params *params, const s
     const unsigned first_blocks[FEW_SEGMENTS] = {0};
     void *arguments[] = {&shared, (void *)(uintptr_t)none, (void *)(uintptr_t)no_soft, (void *)(uintptr_t)first_blocks,
                          (void *)(uintptr_t)&params->soft_bits};
-    return launch_kernel(params->kernels, KERNEL_SOFT_BUFFERS, &properties, n_blocks, arguments, stream);
+    return launch_kernel(kernels_of(params), KERNEL_SOFT_BUFFERS, &properties, n_blocks, arguments, stream);
 }

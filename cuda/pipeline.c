@@ -2,8 +2,6 @@
 /* Making the pipeline: its slots, their streams and their memory. */
 #include <stdlib.h>
 
-#include "check.h"
-#include "error.h"
 #include "gpu_parts.h"
 #include "ranges.h"
 #include "streaming.h"
@@ -22,43 +20,36 @@ enum { SLOT_SPARE_NBYTES = 1024 };
 /* No more threads than this stage: each has streams and memory of its own. */
 enum { MAX_WORKERS = 32 };
 
-static size_t ring_slot_nbytes(const softqam_gpu *gpu)
-{
-    return gpu->chunk_symbols * RING_SYMBOL_NBYTES + SLOT_SPARE_NBYTES;
-}
-
-static size_t staged_slot_nbytes(const softqam_gpu *gpu)
-{
-    const size_t most = gpu->chunk_symbols * LONGEST_SYMBOL_NBYTES + SLOT_SPARE_NBYTES;
-    return most < STAGED_NBYTES ? most : STAGED_NBYTES;
-}
-
 /* A multiple of what a kernel's widest access, and a line of memory, must be aligned to. */
 static size_t aligned(size_t nbytes) { return (nbytes + 255) / 256 * 256; }
 
 /* The ring's slots device by device, the others with the devices in turns. */
 static void place_slots(softqam_pipeline *pipeline, const softqam_gpu *gpu)
 {
-    for (unsigned k = 0; k < pipeline->n_ring_slots; k++) {
-        pipeline->ring[k].device = gpu->devices[k / gpu->n_streams];
-        pipeline->ring[k].nbytes = aligned(ring_slot_nbytes(gpu));
-    }
-    for (unsigned k = 0; k < pipeline->n_workers * SLOTS_PER_WORKER; k++) {
-        pipeline->staged[k].device = gpu->devices[k / SLOTS_PER_WORKER % gpu->n_devices];
-        pipeline->staged[k].nbytes = aligned(staged_slot_nbytes(gpu));
+    const size_t longest = gpu->chunk_symbols * LONGEST_SYMBOL_NBYTES + SLOT_SPARE_NBYTES;
+    for (unsigned k = 0; k < pipeline->n_slots; k++) {
+        slot *s = &pipeline->slots[k];
+        if (s < pipeline->staged) {
+            s->device = gpu->devices[k / gpu->n_streams];
+            s->nbytes = aligned(gpu->chunk_symbols * RING_SYMBOL_NBYTES + SLOT_SPARE_NBYTES);
+        } else {
+            s->device = gpu->devices[(k - pipeline->n_ring_slots) / SLOTS_PER_WORKER % gpu->n_devices];
+            s->nbytes = aligned(longest < STAGED_NBYTES ? longest : STAGED_NBYTES);
+        }
     }
 }
 
 /* One allocation of all the memory of a device's slots: they cost more by number than by size. */
-static softqam_status allocate_on_device(softqam_pipeline *pipeline, int device, void **memory)
+static softqam_status allocate_on_device(softqam_pipeline *pipeline, int device)
 {
     size_t nbytes = 0;
+    void *memory = NULL;
     for (unsigned k = 0; k < pipeline->n_slots; k++)
         if (pipeline->slots[k].device == device)
             nbytes += pipeline->slots[k].nbytes;
     TRY_CUDA(cudaSetDevice, device);
-    TRY_CUDA(cudaMalloc, memory, nbytes);
-    unsigned char *next = *memory;
+    TRY_CUDA(cudaMalloc, &memory, nbytes);
+    unsigned char *next = memory;
     for (unsigned k = 0; k < pipeline->n_slots; k++) {
         slot *s = &pipeline->slots[k];
         if (s->device == device) {
@@ -70,24 +61,20 @@ static softqam_status allocate_on_device(softqam_pipeline *pipeline, int device,
     return SOFTQAM_OK;
 }
 
-static softqam_status allocate_staging(softqam_pipeline *pipeline)
+static softqam_status allocate(softqam_pipeline *pipeline, const softqam_gpu *gpu)
 {
     const unsigned n_staged = pipeline->n_slots - pipeline->n_ring_slots;
     const size_t nbytes = pipeline->staged[0].nbytes;
-    TRY_CUDA(cudaHostAlloc, &pipeline->host_memory, n_staged * nbytes, cudaHostAllocMapped | cudaHostAllocPortable);
-    for (unsigned k = 0; k < n_staged; k++)
-        pipeline->staged[k].staging = (unsigned char *)pipeline->host_memory + k * nbytes;
-    return SOFTQAM_OK;
-}
-
-static softqam_status allocate(softqam_pipeline *pipeline, const softqam_gpu *gpu)
-{
+    void *memory = NULL;
     for (unsigned k = 0; k < gpu->n_devices; k++)
-        TRY(allocate_on_device(pipeline, gpu->devices[k], &pipeline->device_memory[k]));
-    TRY(allocate_staging(pipeline));
-    if (gpu->n_devices > 1)
-        TRY(softqam_pool_create(&pipeline->feeders, gpu->n_devices, &gpu->scheduling));
-    return SOFTQAM_OK;
+        TRY(allocate_on_device(pipeline, gpu->devices[k]));
+    TRY_CUDA(cudaHostAlloc, &memory, n_staged * nbytes, cudaHostAllocMapped | cudaHostAllocPortable);
+    for (unsigned k = 0; k < n_staged; k++)
+        pipeline->staged[k].staging = (unsigned char *)memory + k * nbytes;
+    if (gpu->n_devices == 1)
+        return SOFTQAM_OK;
+    TRY(softqam_pool_create(&pipeline->feeders, gpu->n_devices, &gpu->scheduling));
+    return softqam_pool_start(pipeline->feeders);
 }
 
 softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
@@ -97,8 +84,9 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
     n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
     const unsigned n_ring_slots = gpu->n_devices * gpu->n_streams;
     const unsigned n = n_ring_slots + n_workers * SLOTS_PER_WORKER;
-    softqam_pipeline *pipeline = calloc(1, sizeof *pipeline + n * sizeof pipeline->slots[0] +
-                                               gpu->n_devices * sizeof pipeline->device_memory[0]);
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->devices, 1));
+    softqam_pipeline *pipeline = calloc(1, sizeof *pipeline + n * sizeof pipeline->slots[0]);
     if (!pipeline)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %u streams", n);
     pipeline->ring = pipeline->slots;
@@ -107,21 +95,13 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
     pipeline->n_workers = n_workers;
     pipeline->streaming_nbytes = softqam_streaming_nbytes();
     pipeline->n_slots = n;
-    pipeline->device_memory = (void **)(pipeline->slots + n);
     place_slots(pipeline, gpu);
     softqam_ranges_prepare();
-    softqam_device_scope scope;
-    softqam_status status = softqam_device_enter(&scope, gpu->devices, 1);
-    if (status != SOFTQAM_OK) {
-        free(pipeline);
-        return status;
-    }
-    status = allocate(pipeline, gpu);
+    const softqam_status status = allocate(pipeline, gpu);
     if (status == SOFTQAM_OK)
         gpu->pipeline = pipeline;
     else
         softqam_pipeline_destroy(gpu, pipeline);
-    softqam_device_leave(&scope);
     return status;
 }
 
@@ -136,9 +116,9 @@ void softqam_pipeline_destroy(softqam_gpu *gpu, softqam_pipeline *pipeline)
     }
     for (unsigned k = 0; k < gpu->n_devices; k++) {
         (void)cudaSetDevice(gpu->devices[k]);
-        (void)cudaFree(pipeline->device_memory[k]);
+        (void)cudaFree(pipeline->ring[k * gpu->n_streams].on_device);
     }
-    (void)cudaFreeHost(pipeline->host_memory);
+    (void)cudaFreeHost(pipeline->staged[0].staging);
     softqam_pool_destroy(pipeline->feeders);
     free(pipeline);
 }

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "gold.cuh"
-#include "kernel_addresses.h"
+#include "kernels.h"
 #include "symbol.cuh"
 
 enum plain_kind {

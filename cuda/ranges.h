@@ -6,13 +6,7 @@
 
 #include <stdint.h>
 
-#if defined(__has_include)
 #if __has_include(<nvtx3/nvToolsExt.h>)
-#define SOFTQAM_HAS_NVTX 1
-#endif
-#endif
-
-#ifdef SOFTQAM_HAS_NVTX
 #include <pthread.h>
 
 #include <nvtx3/nvToolsExt.h>
@@ -40,15 +34,9 @@ static inline void softqam_range_begin(const char *name, uint64_t number)
 
 static inline void softqam_range_end(void) { (void)nvtxRangePop(); }
 #else
-static inline void softqam_ranges_prepare(void) {}
-
-static inline void softqam_range_begin(const char *name, uint64_t number)
-{
-    (void)name;
-    (void)number;
-}
-
-static inline void softqam_range_end(void) {}
+#define softqam_ranges_prepare()          ((void)0)
+#define softqam_range_begin(name, number) ((void)0)
+#define softqam_range_end()               ((void)0)
 #endif
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef SOFTQAM_SEGMENT_BLOCK_CUH
 #define SOFTQAM_SEGMENT_BLOCK_CUH
 
-#include "kernel_addresses.h"
+#include "kernels.h"
 #include "symbol.cuh"
 
 /* Which segment a block works on, and which of its blocks it is. */

@@ -7,7 +7,7 @@
 
 #include <cuda_fp16.h>
 
-#include "kernel_addresses.h"
+#include "kernels.h"
 #include "llr_tables.cuh"
 #include "simd_cuda.cuh"
 

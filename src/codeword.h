@@ -11,6 +11,8 @@
 
 #include "host_device.h"
 
+enum { MAX_CODE_BLOCKS = 65535 };
+
 /* How a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter have
  * `shorter` symbols, the others one resource element more. */
 typedef struct softqam_blocks {
@@ -118,8 +120,7 @@ HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_
     return !codeword->deinterleave && codeword->block_stride == 0 && !codeword->block_buffers;
 }
 
-/* Checks a codeword that has code blocks, but for its buffers: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT and why.
- */
+/* Checks a codeword that has code blocks, but for its buffers: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT. */
 softqam_status softqam_codeword_check(softqam_blocks *blocks, const softqam_codeword *codeword,
                                       unsigned bits_per_symbol, unsigned n_layers);
 

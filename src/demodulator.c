@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on a demodulator. */
-#include "demodulator.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
+#include "context.h"
 #include "error.h"
 #include "float_environment.h"
 
@@ -19,35 +18,25 @@ const char *softqam_version(void)
 
 softqam_status softqam_demodulator_create(softqam_demodulator **out, const softqam_demodulator_config *from)
 {
-    if (!out)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
+    REFUSE_IF(!out, "demodulator is NULL");
     *out = NULL;
     softqam_demodulator_config config;
-    softqam_float_environment environment = softqam_float_enter(false); /* a subnormal scale is not 0 */
-    softqam_status status = softqam_demodulator_config_resolve(&config, from);
-    softqam_float_leave(environment);
-    if (status != SOFTQAM_OK)
-        return status;
+    /* A subnormal scale is not 0. */
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    TRY(softqam_demodulator_config_resolve(&config, from));
     softqam_demodulator *demodulator = calloc(1, sizeof *demodulator);
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a demodulator");
     demodulator->context = config.context;
-    if (config.context)
-        softqam_context_hold(config.context);
-    else
-        status = softqam_context_hold_default(&demodulator->context);
+    const softqam_status status = softqam_context_hold(&demodulator->context);
     if (status != SOFTQAM_OK) {
         free(demodulator);
         return status;
     }
     softqam_gold_prepare(); /* not in a call, which may be a real-time thread's */
-    environment = softqam_float_enter(false);
     softqam_params_make(&demodulator->params, &config);
     softqam_cpu_backend.choose_loops(&demodulator->context->cpu, &demodulator->loops, &demodulator->params);
-    softqam_float_leave(environment);
-    demodulator->params.kernels = softqam_gpu_backend.choose_kernels(&demodulator->params);
-    demodulator->member.params = &demodulator->params;
-    softqam_context_add_demodulator(demodulator->context, &demodulator->member);
+    softqam_context_add(demodulator);
     *out = demodulator;
     return SOFTQAM_OK;
 }
@@ -56,8 +45,8 @@ void softqam_demodulator_destroy(softqam_demodulator *demodulator)
 {
     if (!demodulator)
         return;
-    softqam_context_remove_demodulator(demodulator->context, &demodulator->member);
-    softqam_context_release(demodulator->context);
+    softqam_context_remove(demodulator);
+    softqam_context_destroy(demodulator->context);
     free(demodulator);
 }
 
@@ -69,12 +58,10 @@ softqam_context *softqam_demodulator_context(const softqam_demodulator *demodula
 /* SOFTQAM_BACKEND_CUDA. */
 static softqam_status run_on_gpu(const softqam_demodulator *demodulator, const softqam_segment_list *list)
 {
-    softqam_gpu *gpu = NULL;
+    softqam_gpu *gpu;
     size_t n_done;
-    const softqam_status status = softqam_context_gpu_for_host_calls(demodulator->context, &gpu);
-    if (status != SOFTQAM_OK)
-        return status;
-    return softqam_gpu_backend.demodulate(gpu, softqam_threads_pool(&demodulator->context->threads), list, &n_done);
+    TRY(softqam_context_gpu(demodulator->context, SOFTQAM_PREPARE_HOST_CALLS, &gpu));
+    return softqam_gpu_backend.demodulate(gpu, softqam_pool_for_call(demodulator->context->pool), list, &n_done);
 }
 
 /* SOFTQAM_BACKEND_AUTO: large calls on a GPU that is idle; the CPU does what a GPU that fails leaves undone. */
@@ -88,7 +75,7 @@ static softqam_status run_auto(const softqam_demodulator *demodulator, const sof
     if (gpu && !softqam_gpu_backend.is_busy(gpu)) {
         const softqam_error_note note = softqam_error_note_take();
         const softqam_status status =
-            softqam_gpu_backend.demodulate(gpu, softqam_threads_pool(&context->threads), list, &n_done);
+            softqam_gpu_backend.demodulate(gpu, softqam_pool_for_call(context->pool), list, &n_done);
         if (status == SOFTQAM_OK || status == SOFTQAM_ERROR_INVALID_ARGUMENT)
             return status;
         softqam_context_give_up_gpu(context);
@@ -118,27 +105,24 @@ static inline __attribute__((always_inline)) softqam_status run(const softqam_de
 softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                            size_t n_segments)
 {
-    if (!demodulator)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
+    REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
-    softqam_status status = softqam_segment_list_check(&list);
-    if (status == SOFTQAM_OK && list.has_block_buffers)
-        status = softqam_segment_list_check_block_buffers(&list);
-    return status != SOFTQAM_OK || list.n_symbols == 0 ? status : run(demodulator, &list);
+    TRY(softqam_segment_list_check(&list));
+    if (list.has_block_buffers)
+        TRY(softqam_segment_list_check_block_buffers(&list));
+    return list.n_symbols == 0 ? SOFTQAM_OK : run(demodulator, &list);
 }
 
 softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                                   size_t n_symbols, void *out)
 {
-    if (!demodulator)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "demodulator is NULL");
+    REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_segment segment;
     softqam_segment_list list;
     if (demodulator->context->config.backend != SOFTQAM_BACKEND_CPU)
         memset(&segment, 0, sizeof segment);
-    const softqam_status status =
-        softqam_segment_list_check_call(&list, &segment, &demodulator->params, symbols, noise_var, n_symbols, out);
-    return status != SOFTQAM_OK || list.n_symbols == 0 ? status : run(demodulator, &list);
+    TRY(softqam_segment_list_check_call(&list, &segment, &demodulator->params, symbols, noise_var, n_symbols, out));
+    return n_symbols == 0 ? SOFTQAM_OK : run(demodulator, &list);
 }
 
 /* Whether host-memory calls may go to a GPU, as far as is known. */

@@ -6,21 +6,16 @@
 
 static _Thread_local softqam_error_note message;
 
-/* What a caller's text brings along must not break the line, nor control a terminal. */
-static void keep_to_one_line(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-}
-
 softqam_status softqam_fail(softqam_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message.text, sizeof message.text, format, arguments);
     va_end(arguments);
-    keep_to_one_line(message.text);
+    /* What a caller's text brings along must not break the line, nor control a terminal. */
+    for (char *text = message.text; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
     return status;
 }
 

@@ -5,9 +5,26 @@
 
 #include <softqam/softqam.h>
 
-/* Sets the thread's message (printf's format, one line) and returns the status, so that `return softqam_fail(...)` does
- * both. */
+/* Sets the thread's message (printf's format, one line) and returns the status. */
 softqam_status softqam_fail(softqam_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns from the calling function with the status of a call, if it fails. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        const softqam_status try_status = (call);                                                                      \
+        if (try_status != SOFTQAM_OK)                                                                                  \
+            return try_status;                                                                                         \
+    } while (0)
+
+/* Returns from the calling function with SOFTQAM_ERROR_INVALID_ARGUMENT and a message, if the condition holds. */
+#define REFUSE_IF(condition, ...)                                                                                      \
+    do {                                                                                                               \
+        if (condition)                                                                                                 \
+            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, __VA_ARGS__);                                          \
+    } while (0)
+
+/* Of a variable: the function that gets its address where its block ends, however it ends. */
+#define ENDED_BY(function) __attribute__((cleanup(function), unused))
 
 /* The thread's message, and its return to what it was: for a failure that the library makes good by itself. */
 typedef struct softqam_error_note {

@@ -21,8 +21,7 @@ typedef struct softqam_float_environment {
 /* MXCSR's six lowest bits are flags; they do not matter to the results. */
 #define SOFTQAM_FLOAT_FLAGS 0x3fu
 
-/* Whether subnormal numbers are zeros from here on, which no loop has to wait for: for loops that are right all the
- * same. */
+/* Whether subnormal numbers are zeros from here on, for which no loop waits: for loops that are right all the same. */
 static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
 {
     const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;
@@ -67,5 +66,8 @@ static inline softqam_float_environment softqam_float_enter(bool flush)
 
 static inline void softqam_float_leave(softqam_float_environment before) { fesetenv(&before); }
 #endif
+
+/* For ENDED_BY(). */
+static inline void softqam_float_end(const softqam_float_environment *self) { softqam_float_leave(*self); }
 
 #endif

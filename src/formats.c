@@ -2,110 +2,76 @@
 /* What the formats and modulations are. */
 #include "formats.h"
 
-#define INPUT_NAME(value, name)                                                                                        \
-    case SOFTQAM_INPUT_##value:                                                                                        \
-        return name;
-#define OUTPUT_NAME(value, name)                                                                                       \
-    case SOFTQAM_OUTPUT_##value:                                                                                       \
-        return name;
-#define MODULATION_NAME(value, name)                                                                                   \
-    case SOFTQAM_MODULATION_##value:                                                                                   \
-        return name;
+#include <float.h>
+#include <math.h>
 
-const char *softqam_input_name(softqam_input_format format)
+#include "params.h"
+
+#define INPUT_ROW(value, ...)        [SOFTQAM_INPUT_##value] = {__VA_ARGS__},
+#define INPUT_CASE(value, ...)       case SOFTQAM_INPUT_##value:
+#define OUTPUT_ROW(value, ...)       [SOFTQAM_OUTPUT_##value] = {__VA_ARGS__},
+#define OUTPUT_CASE(value, ...)      case SOFTQAM_OUTPUT_##value:
+#define MODULATION_NAME(value, name) [SOFTQAM_MODULATION_##value] = (name),
+#define MODULATION_CASE(value, name) case SOFTQAM_MODULATION_##value:
+
+/* By switches, which the compiler holds against the enumerations. */
+
+const softqam_input_kind *softqam_input_kind_of(softqam_input_format format)
 {
+    static const softqam_input_kind kinds[] = {INPUT_FORMAT_LIST(INPUT_ROW)};
     switch (format) {
-        INPUT_FORMAT_LIST(INPUT_NAME)
+        INPUT_FORMAT_LIST(INPUT_CASE)
+        return &kinds[format];
     }
     return NULL;
 }
 
-const char *softqam_output_name(softqam_output_format format)
+const softqam_output_kind *softqam_output_kind_of(softqam_output_format format)
 {
+    static const softqam_output_kind kinds[] = {OUTPUT_FORMAT_LIST(OUTPUT_ROW)};
     switch (format) {
-        OUTPUT_FORMAT_LIST(OUTPUT_NAME)
+        OUTPUT_FORMAT_LIST(OUTPUT_CASE)
+        return &kinds[format];
     }
     return NULL;
 }
 
 const char *softqam_modulation_name(softqam_modulation modulation)
 {
+    static const char *const names[] = {MODULATION_LIST(MODULATION_NAME)};
     switch (modulation) {
+        MODULATION_LIST(MODULATION_CASE)
+        return names[modulation];
     case SOFTQAM_MODULATION_DEFAULT:
         break;
-        MODULATION_LIST(MODULATION_NAME)
     }
     return NULL;
 }
 
 unsigned softqam_bits_per_symbol(softqam_modulation modulation)
 {
-    switch (modulation) {
-    case SOFTQAM_MODULATION_BPSK:
-    case SOFTQAM_MODULATION_PI2_BPSK:
-        return 1;
-    case SOFTQAM_MODULATION_QPSK:
-        return 2;
-    case SOFTQAM_MODULATION_16QAM:
-        return 4;
-    case SOFTQAM_MODULATION_64QAM:
-        return 6;
-    case SOFTQAM_MODULATION_DEFAULT:
-    case SOFTQAM_MODULATION_256QAM:
-        return 8;
-    case SOFTQAM_MODULATION_1024QAM:
-        return 10;
-    }
-    return 0;
+    if (modulation == SOFTQAM_MODULATION_DEFAULT)
+        modulation = SOFTQAM_MODULATION_256QAM;
+    return softqam_modulation_name(modulation) ? softqam_symbol_bits(modulation) : 0;
 }
 
 size_t softqam_input_symbol_nbytes(softqam_input_format format)
 {
-    switch (format) {
-    case SOFTQAM_INPUT_CF32:
-        return 8;
-    case SOFTQAM_INPUT_CS16:
-    case SOFTQAM_INPUT_CF16:
-        return 4;
-    case SOFTQAM_INPUT_CS8:
-        return 2;
-    }
-    return 0;
-}
-
-static size_t value_nbytes(softqam_output_format format)
-{
-    switch (format) {
-    case SOFTQAM_OUTPUT_U8:
-    case SOFTQAM_OUTPUT_S8:
-        return 1;
-    case SOFTQAM_OUTPUT_S16:
-    case SOFTQAM_OUTPUT_F16:
-        return 2;
-    case SOFTQAM_OUTPUT_F32:
-        return 4;
-    }
-    return 0;
-}
-
-size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols)
-{
-    size_t nbytes;
-    if (__builtin_mul_overflow(n_symbols, softqam_bits_per_symbol(modulation) * value_nbytes(format), &nbytes))
-        return 0;
-    return nbytes;
+    const softqam_input_kind *kind = softqam_input_kind_of(format);
+    return kind ? kind->symbol_nbytes : 0;
 }
 
 float softqam_input_default_scale(softqam_input_format format)
 {
-    switch (format) {
-    case SOFTQAM_INPUT_CF32:
-    case SOFTQAM_INPUT_CF16:
-        return 1.0f;
-    case SOFTQAM_INPUT_CS16:
-        return 1.0f / 32768.0f;
-    case SOFTQAM_INPUT_CS8:
-        return 1.0f / 128.0f;
-    }
-    return 0.0f;
+    const softqam_input_kind *kind = softqam_input_kind_of(format);
+    return kind ? kind->default_scale : 0.0f;
+}
+
+size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols)
+{
+    const softqam_output_kind *kind = softqam_output_kind_of(format);
+    size_t nbytes;
+    if (!kind || __builtin_mul_overflow(n_symbols, softqam_bits_per_symbol(modulation) * kind->value_nbytes, &nbytes))
+        return 0;
+    return nbytes;
 }

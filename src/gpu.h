@@ -16,12 +16,10 @@
 typedef struct softqam_gpu softqam_gpu;
 
 typedef struct softqam_gpu_ops {
-    /* The kernels for a demodulator's formats. Asks nothing of CUDA. */
-    const softqam_kernels *(*choose_kernels)(const softqam_params *params);
-
     /* Finds the devices of a complete context configuration. Allocates nothing on them, and makes no CUDA context where
-     * the devices are named. The configuration need not outlive the call. */
-    softqam_status (*create)(softqam_gpu **gpu, const softqam_context_config *config);
+     * the devices are named. Threads of its own are scheduled so. Neither need outlive the call. */
+    softqam_status (*create)(softqam_gpu **gpu, const softqam_context_config *config,
+                             const softqam_pool_scheduling *scheduling);
 
     /* Makes the kernels for a demodulator's formats ready on all devices. */
     softqam_status (*prepare_kernels)(softqam_gpu *gpu, const softqam_params *params);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* A codeword from a grant: code block segmentation, lifting size and circular buffer of 3GPP TS 38.212. Clauses and
  * tables cited below are of that document. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "codeword.h"
 #include "error.h"
 #include "params.h"
 
-enum { MAX_CODE_BLOCKS = 65535, CB_CRC_BITS = 24, N_LIFTING_SETS = 8, MAX_LIFTING_SIZES = 8, N_RVS = 4 };
+enum { CB_CRC_BITS = 24, N_LIFTING_SETS = 8, N_RVS = 4 };
 
 _Static_assert(sizeof(softqam_ldpc_grant) == 72 && offsetof(softqam_ldpc_grant, reserved) == 40,
                "softqam_ldpc_grant's layout is a promise");
@@ -27,17 +29,9 @@ static const base_graph base_graphs[] = {
     {3840, 10, 50, {0, 13, 25, 43}},
 };
 
-/* Table 5.3.2-1: the lifting sizes of each i_LS; 0: no more. */
-static const uint16_t lifting_sizes[N_LIFTING_SETS][MAX_LIFTING_SIZES] = {
-    {2, 4, 8, 16, 32, 64, 128, 256}, {3, 6, 12, 24, 48, 96, 192, 384}, {5, 10, 20, 40, 80, 160, 320},
-    {7, 14, 28, 56, 112, 224},       {9, 18, 36, 72, 144, 288},        {11, 22, 44, 88, 176, 352},
-    {13, 26, 52, 104, 208},          {15, 30, 60, 120, 240},
-};
-
-static softqam_status refuse(const char *field, uint64_t value, const char *why)
-{
-    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "grant.%s is %llu, %s", field, (unsigned long long)value, why);
-}
+/* Table 5.3.2-1: each i_LS has a size of its own, doubled up to 384. */
+static const uint32_t lifting_sets[N_LIFTING_SETS] = {2, 3, 5, 7, 9, 11, 13, 15};
+enum { MAX_LIFTING_SIZE = 384 };
 
 /* Clauses 6.2.2 and 7.2.2. The products are exact: a float has 24 bits, a double 53. */
 static uint32_t chosen_base_graph(const softqam_ldpc_grant *grant)
@@ -48,51 +42,29 @@ static uint32_t chosen_base_graph(const softqam_ldpc_grant *grant)
     return is_second ? 2 : 1;
 }
 
-static softqam_status check_base_graph(const softqam_ldpc_grant *grant)
-{
-    if (grant->base_graph > 2)
-        return refuse("base_graph", grant->base_graph, "not 0, 1 or 2");
-    if (grant->base_graph != 0 && !softqam_is_zero(grant->code_rate))
-        return refuse("base_graph", grant->base_graph, "but code_rate is not 0: it chooses the base graph");
-    if (grant->base_graph == 0 && !(grant->code_rate >= 1 && grant->code_rate < 1024))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "grant.code_rate is %g, not R * 1024 of at least 1 and below 1024, and base_graph is 0",
-                            (double)grant->code_rate);
-    return SOFTQAM_OK;
-}
-
-static softqam_status check_bits(const softqam_ldpc_grant *grant)
-{
-    const uint32_t bits = grant->bits_per_symbol, n_layers = grant->n_layers;
-    if (bits < 1 || bits > MAX_SYMBOL_BITS || (bits > 1 && bits % 2))
-        return refuse("bits_per_symbol", bits, "not 1, 2, 4, 6, 8 or 10");
-    if (n_layers < 1 || n_layers > SOFTQAM_MAX_LAYERS)
-        return refuse("n_layers", n_layers, "not 1 to 4");
-    if (grant->n_bits < 1 || grant->n_bits > UINT32_MAX)
-        return refuse("n_bits", grant->n_bits, "not 1 to 2^32 - 1");
-    if (grant->n_bits % ((uint64_t)n_layers * bits) != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "grant.n_bits is %llu, not a multiple of %u layers of %u bits a symbol",
-                            (unsigned long long)grant->n_bits, (unsigned)n_layers, (unsigned)bits);
-    return SOFTQAM_OK;
-}
-
 static softqam_status check_grant(const softqam_ldpc_grant *grant)
 {
-    softqam_status status = check_bits(grant);
-    if (status == SOFTQAM_OK)
-        status = check_base_graph(grant);
-    if (status != SOFTQAM_OK)
-        return status;
-    if (grant->tb_size == 0)
-        return refuse("tb_size", 0, "less than 1");
-    if (grant->rv >= N_RVS)
-        return refuse("rv", grant->rv, "not 0 to 3");
-    if (grant->tbs_lbrm != 0 && grant->n_ref != 0)
-        return refuse("tbs_lbrm", grant->tbs_lbrm, "but n_ref is not 0: give one of them");
+    const uint32_t bits = grant->bits_per_symbol, n_layers = grant->n_layers, graph = grant->base_graph;
+    REFUSE_IF(!softqam_is_symbol_bits(bits), "grant.bits_per_symbol is %u, not 1, 2, 4, 6, 8 or 10", bits);
+    REFUSE_IF(n_layers < 1 || n_layers > SOFTQAM_MAX_LAYERS, "grant.n_layers is %u, not 1 to %d", n_layers,
+              SOFTQAM_MAX_LAYERS);
+    REFUSE_IF(grant->n_bits < 1 || grant->n_bits > UINT32_MAX, "grant.n_bits is %" PRIu64 ", not 1 to 2^32 - 1",
+              grant->n_bits);
+    REFUSE_IF(grant->n_bits % ((uint64_t)n_layers * bits) != 0,
+              "grant.n_bits is %" PRIu64 ", not a multiple of %u layers of %u bits a symbol", grant->n_bits, n_layers,
+              bits);
+    REFUSE_IF(graph > 2, "grant.base_graph is %u, not 0, 1 or 2", graph);
+    REFUSE_IF(graph != 0 && !softqam_is_zero(grant->code_rate),
+              "grant.base_graph is %u, but code_rate is not 0: it chooses the base graph", graph);
+    REFUSE_IF(graph == 0 && !(grant->code_rate >= 1 && grant->code_rate < 1024),
+              "grant.code_rate is %g, not R * 1024 of at least 1 and below 1024, and base_graph is 0",
+              (double)grant->code_rate);
+    REFUSE_IF(grant->tb_size == 0, "grant.tb_size is 0, less than 1");
+    REFUSE_IF(grant->rv >= N_RVS, "grant.rv is %u, not 0 to 3", grant->rv);
+    REFUSE_IF(grant->tbs_lbrm != 0 && grant->n_ref != 0, "grant.tbs_lbrm is %u, but n_ref is not 0: give one of them",
+              grant->tbs_lbrm);
     for (size_t k = 0; k < sizeof grant->reserved / sizeof grant->reserved[0]; k++)
-        if (grant->reserved[k] != 0)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "grant.reserved is not 0");
+        REFUSE_IF(grant->reserved[k] != 0, "grant.reserved is not 0");
     return SOFTQAM_OK;
 }
 
@@ -107,12 +79,11 @@ static softqam_status segment_transport_block(softqam_ldpc *ldpc, const base_gra
         n_code_blocks = (n_bits + room - 1) / room;
         ldpc->cb_crc_bits = CB_CRC_BITS;
     }
-    if (n_code_blocks > MAX_CODE_BLOCKS)
-        return refuse("tb_size", tb_size, "more than 65535 code blocks hold");
-    if (n_bits % n_code_blocks != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "grant.tb_size is %u: with its CRC it does not divide into %u code blocks of base graph %u",
-                            (unsigned)tb_size, (unsigned)n_code_blocks, (unsigned)ldpc->base_graph);
+    REFUSE_IF(n_code_blocks > MAX_CODE_BLOCKS, "grant.tb_size is %u, more than %d code blocks hold", tb_size,
+              MAX_CODE_BLOCKS);
+    REFUSE_IF(n_bits % n_code_blocks != 0,
+              "grant.tb_size is %u: with its CRC it does not divide into %u code blocks of base graph %u", tb_size,
+              (unsigned)n_code_blocks, ldpc->base_graph);
     ldpc->n_code_blocks = (uint32_t)n_code_blocks;
     ldpc->k_prime = (uint32_t)(n_bits / n_code_blocks) + ldpc->cb_crc_bits;
     return SOFTQAM_OK;
@@ -132,13 +103,11 @@ static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
 {
     const uint32_t columns = info_columns_used(ldpc, graph);
     for (uint32_t set = 0; set < N_LIFTING_SETS; set++)
-        for (uint32_t k = 0; k < MAX_LIFTING_SIZES && lifting_sizes[set][k] != 0; k++) {
-            const uint32_t size = lifting_sizes[set][k];
+        for (uint32_t size = lifting_sets[set]; size <= MAX_LIFTING_SIZE; size *= 2)
             if (columns * size >= ldpc->k_prime && (ldpc->lifting_size == 0 || size < ldpc->lifting_size)) {
                 ldpc->lifting_size = size;
                 ldpc->lifting_set = set;
             }
-        }
     ldpc->k = graph->info_columns * ldpc->lifting_size; /* clause 5.2.2 */
     ldpc->n_fillers = ldpc->k - ldpc->k_prime;
     ldpc->n = graph->coded_columns * ldpc->lifting_size; /* clause 5.3.2 */
@@ -151,8 +120,7 @@ static softqam_status limit_buffer(uint32_t *n_cb, const softqam_ldpc *ldpc, con
     *n_cb = ldpc->n;
     if (grant->tbs_lbrm != 0) {
         n_ref = 3 * (uint64_t)grant->tbs_lbrm / (2 * (uint64_t)ldpc->n_code_blocks);
-        if (n_ref == 0)
-            return refuse("tbs_lbrm", grant->tbs_lbrm, "which leaves no buffer: N_ref is 0");
+        REFUSE_IF(n_ref == 0, "grant.tbs_lbrm is %u, which leaves no buffer: N_ref is 0", grant->tbs_lbrm);
     }
     if (n_ref != 0 && n_ref < ldpc->n)
         *n_cb = (uint32_t)n_ref;
@@ -186,20 +154,13 @@ softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ld
 {
     softqam_ldpc made = {0};
     uint32_t n_cb;
-    if (!codeword || !grant)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is NULL", !codeword ? "codeword" : "grant");
-    softqam_status status = check_grant(grant);
-    if (status != SOFTQAM_OK)
-        return status;
+    REFUSE_IF(!codeword || !grant, "%s is NULL", codeword ? "grant" : "codeword");
+    TRY(check_grant(grant));
     made.base_graph = grant->base_graph != 0 ? grant->base_graph : chosen_base_graph(grant);
     const base_graph *graph = &base_graphs[made.base_graph - 1];
-    status = segment_transport_block(&made, graph, grant->tb_size);
-    if (status != SOFTQAM_OK)
-        return status;
+    TRY(segment_transport_block(&made, graph, grant->tb_size));
     choose_lifting_size(&made, graph);
-    status = limit_buffer(&n_cb, &made, grant);
-    if (status != SOFTQAM_OK)
-        return status;
+    TRY(limit_buffer(&n_cb, &made, grant));
     fill_codeword(codeword, &made, grant, n_cb);
     if (ldpc)
         *ldpc = made;

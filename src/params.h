@@ -33,9 +33,6 @@ typedef struct softqam_llr_scale {
     float limit;         /* largest magnitude */
 } softqam_llr_scale;
 
-/* CUDA's kernels for a pair of formats (gpu.h). */
-typedef struct softqam_kernels softqam_kernels;
-
 typedef struct softqam_params {
     softqam_modulation modulation; /* of segments that name none */
     softqam_input_format input_format;
@@ -53,7 +50,6 @@ typedef struct softqam_params {
     softqam_soft_table soft_bits; /* for u8 */
     softqam_soft_linear soft_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
-    const softqam_kernels *kernels;                   /* NULL in a build without CUDA */
 } softqam_params;
 
 /* From a configuration that softqam_demodulator_config_resolve() has passed. */
@@ -77,6 +73,12 @@ HOST_AND_DEVICE static inline int softqam_axis_bits(softqam_modulation modulatio
 HOST_AND_DEVICE static inline unsigned softqam_symbol_bits(softqam_modulation modulation)
 {
     return modulation < SOFTQAM_MODULATION_QPSK ? 1 : 2 * (unsigned)softqam_axis_bits(modulation);
+}
+
+/* Whether a modulation has so many bits a symbol. */
+static inline bool softqam_is_symbol_bits(unsigned n)
+{
+    return n >= 1 && n <= MAX_SYMBOL_BITS && (n == 1 || n % 2 == 0);
 }
 
 /* Whether the output is LLRs, which noise scales. */

@@ -37,14 +37,6 @@ softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
     return segment;
 }
 
-softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
-                                        size_t n_symbols, void *out)
-{
-    softqam_segment segment = {0};
-    softqam_segment_set_call(&segment, params, symbols, noise_var, n_symbols, out);
-    return segment;
-}
-
 /* Bytes from one of a layer's symbols to its next. */
 static size_t symbol_step(const softqam_params *params, const softqam_segment *segment, const softqam_layer *layer)
 {
@@ -185,12 +177,6 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
 
 /* Bringing together what does not lie side by side. */
 
-bool softqam_segment_is_contiguous(const softqam_segment *segment)
-{
-    return segment->n_layers <= 1 && !segment->layers[0].symbols_q &&
-           (segment->symbol_stride == 1 || segment->n_symbols == 1);
-}
-
 /* n of a layer's symbols, from its symbol `first` on, to places that lie n_layers symbols apart. */
 static void gather_layer(const softqam_params *params, const softqam_segment *segment, softqam_layer layer,
                          size_t first, size_t n, size_t n_layers, unsigned char *to)
@@ -220,31 +206,14 @@ void softqam_segment_gather_symbols(const softqam_params *params, const softqam_
     }
 }
 
-/* Noise values or gains, which `from` has of each layer. */
-static void gather_floats(const softqam_segment *segment, const float *const from[SOFTQAM_MAX_LAYERS], size_t first,
-                          size_t n, float *to)
+void softqam_segment_gather_floats(const softqam_segment *segment, bool gains, size_t first, size_t n, float *floats)
 {
     const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
     for (size_t k = 0; k < n_layers && k < n; k++) {
-        const float *of_layer = from[(first + k) % n_layers];
+        const softqam_layer *layer = &segment->layers[(first + k) % n_layers];
+        const float *from = gains ? layer->gain : layer->noise_var;
         size_t at = (first + k) / n_layers * segment->noise_stride;
         for (size_t j = k; j < n; j += n_layers, at += segment->noise_stride)
-            to[j] = of_layer[at];
+            floats[j] = from[at];
     }
-}
-
-void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise)
-{
-    const float *from[SOFTQAM_MAX_LAYERS];
-    for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++)
-        from[k] = segment->layers[k].noise_var;
-    gather_floats(segment, from, first, n, noise);
-}
-
-void softqam_segment_gather_gains(const softqam_segment *segment, size_t first, size_t n, float *gains)
-{
-    const float *from[SOFTQAM_MAX_LAYERS];
-    for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++)
-        from[k] = segment->layers[k].gain;
-    gather_floats(segment, from, first, n, gains);
 }

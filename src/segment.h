@@ -59,8 +59,8 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softq
  * values lie side by side becomes `out`. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 
-/* Sets what the CPU backend reads of a segment of one layer without a codeword, with the demodulator's noise layout: to
- * clear all of the structure takes as long as some twenty symbols. */
+/* Makes a call one segment, with the demodulator's noise layout. Sets only what the CPU backend reads: to clear all of
+ * the structure, which others must, takes as long as some twenty symbols. */
 static inline void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,
                                             const float *noise_var, size_t n_symbols, void *out)
 {
@@ -81,10 +81,6 @@ static inline void softqam_segment_set_call(softqam_segment *segment, const soft
     segment->c_init = 0;
     segment->codeword.n_code_blocks = segment->codeword.deinterleave = segment->codeword.n_cb = 0;
 }
-
-/* A call as one segment. */
-softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols, const float *noise_var,
-                                        size_t n_symbols, void *out);
 
 /* Where the values of a segment's symbols go, from one symbol on. */
 typedef struct softqam_destination {
@@ -140,18 +136,13 @@ typedef struct softqam_cursor {
 /* The cursor at symbol `first` of the run. */
 softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first);
 
-/* Takes the next symbols, all of one segment and code block and at most n_symbols > 0 of them; the run must have some
- * left. */
+/* Takes the next symbols, at most n_symbols > 0, all of one segment and code block; the run must have some left. */
 softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
-
-/* Whether a segment's symbols lie side by side, in one layer, I and Q together. */
-bool softqam_segment_is_contiguous(const softqam_segment *segment);
 
 /* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise
  * values or gains. A symbol_stride or n_layers of 0 counts as 1. */
 void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
                                     size_t n, void *symbols);
-void softqam_segment_gather_noise(const softqam_segment *segment, size_t first, size_t n, float *noise);
-void softqam_segment_gather_gains(const softqam_segment *segment, size_t first, size_t n, float *gains);
+void softqam_segment_gather_floats(const softqam_segment *segment, bool gains, size_t first, size_t n, float *floats);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a caller's segments must be. */
+#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "config.h"
@@ -37,99 +37,67 @@ static bool overlap(const memory_range *a, const memory_range *b)
     return a->first < b->first + b->nbytes && b->first < a->first + a->nbytes;
 }
 
-static softqam_status check_scrambling(const softqam_params *params, const softqam_segment *segment,
-                                       softqam_modulation modulation)
-{
-    uint64_t end;
-    if (segment->n_layers > 1 && segment->scrambling_offset % segment->n_layers != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.scrambling_offset is %llu, not a multiple of %u layers",
-                            (unsigned long long)segment->scrambling_offset, segment->n_layers);
-    if (segment->descramble > 1)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.descramble is %u, not 0 or 1",
-                            segment->descramble);
-    if (!segment->descramble)
-        return segment->c_init == 0
-                   ? SOFTQAM_OK
-                   : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.c_init is %u, but segment.descramble is 0",
-                                  (unsigned)segment->c_init);
-    if (params->output_format == SOFTQAM_OUTPUT_U8)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled");
-    if (segment->c_init > 0x7fffffff)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.c_init is %u, more than 2^31 - 1",
-                            (unsigned)segment->c_init);
-    if (__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
-        __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
-        __builtin_mul_overflow(end, softqam_symbol_bits(modulation), &end))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.first_symbol is %llu: the codeword has more bits than can be counted",
-                            (unsigned long long)segment->first_symbol);
-    return SOFTQAM_OK;
-}
-
 static softqam_status check_layers(const softqam_params *params, const softqam_segment *segment,
                                    softqam_modulation modulation)
 {
     const unsigned n = segment->n_layers;
-    if (n > SOFTQAM_MAX_LAYERS)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u, more than %d", n,
-                            SOFTQAM_MAX_LAYERS);
+    REFUSE_IF(n > SOFTQAM_MAX_LAYERS, "segment.n_layers is %u, more than %d", n, SOFTQAM_MAX_LAYERS);
     if (n <= 1)
         return SOFTQAM_OK;
-    if (params->output_format == SOFTQAM_OUTPUT_U8)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.n_layers is %u: u8 soft bits are liquid-dsp's, which has no layers", n);
-    if (modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_layers is %u: pi/2-BPSK has one layer", n);
-    if (segment->n_symbols % n != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.n_symbols is %zu, not a multiple of %u layers",
-                            segment->n_symbols, n);
-    if (segment->first_symbol % n != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.first_symbol is %llu, not a multiple of %u layers",
-                            (unsigned long long)segment->first_symbol, n);
+    REFUSE_IF(params->output_format == SOFTQAM_OUTPUT_U8,
+              "segment.n_layers is %u: u8 soft bits are liquid-dsp's, which has no layers", n);
+    REFUSE_IF(modulation == SOFTQAM_MODULATION_PI2_BPSK, "segment.n_layers is %u: pi/2-BPSK has one layer", n);
+    REFUSE_IF(segment->n_symbols % n != 0, "segment.n_symbols is %zu, not a multiple of %u layers", segment->n_symbols,
+              n);
+    REFUSE_IF(segment->first_symbol % n != 0, "segment.first_symbol is %" PRIu64 ", not a multiple of %u layers",
+              segment->first_symbol, n);
     return SOFTQAM_OK;
 }
 
 static softqam_status check_planes(const softqam_params *params, const softqam_segment *segment)
 {
     const size_t stride = segment->plane_stride;
-    if (stride == 0)
+    REFUSE_IF(stride != 0 && params->output_format == SOFTQAM_OUTPUT_U8,
+              "segment.plane_stride is %zu: u8 soft bits are liquid-dsp's, which has no bit planes", stride);
+    REFUSE_IF(stride != 0 && stride < segment->n_symbols, "segment.plane_stride is %zu, less than %zu symbols", stride,
+              segment->n_symbols);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_scrambling(const softqam_params *params, const softqam_segment *segment,
+                                       softqam_modulation modulation)
+{
+    uint64_t end;
+    REFUSE_IF(segment->n_layers > 1 && segment->scrambling_offset % segment->n_layers != 0,
+              "segment.scrambling_offset is %" PRIu64 ", not a multiple of %u layers", segment->scrambling_offset,
+              segment->n_layers);
+    REFUSE_IF(segment->descramble > 1, "segment.descramble is %u, not 0 or 1", segment->descramble);
+    if (!segment->descramble) {
+        REFUSE_IF(segment->c_init != 0, "segment.c_init is %u, but segment.descramble is 0", segment->c_init);
         return SOFTQAM_OK;
-    if (params->output_format == SOFTQAM_OUTPUT_U8)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.plane_stride is %zu: u8 soft bits are liquid-dsp's, which has no bit planes",
-                            stride);
-    if (stride < segment->n_symbols)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.plane_stride is %zu, less than %zu symbols",
-                            stride, segment->n_symbols);
+    }
+    REFUSE_IF(params->output_format == SOFTQAM_OUTPUT_U8,
+              "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled");
+    REFUSE_IF(segment->c_init > 0x7fffffff, "segment.c_init is %u, more than 2^31 - 1", segment->c_init);
+    REFUSE_IF(__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
+                  __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
+                  __builtin_mul_overflow(end, softqam_symbol_bits(modulation), &end),
+              "segment.first_symbol is %" PRIu64 ": the codeword has more bits than can be counted",
+              segment->first_symbol);
     return SOFTQAM_OK;
 }
 
 /* In the library's own floating-point environment, as check_scales(). */
 static softqam_status check_filler_value(const softqam_params *params, float value)
 {
-    const softqam_float_environment environment = softqam_float_enter(false);
-    bool is_right = isfinite(value);
-    switch (params->output_format) {
-    case SOFTQAM_OUTPUT_S8:
-        is_right = value >= -128.0f && value <= 127.0f && truncf(value) == value;
-        break;
-    case SOFTQAM_OUTPUT_S16:
-        is_right = value >= -32768.0f && value <= 32767.0f && truncf(value) == value;
-        break;
-    case SOFTQAM_OUTPUT_F16:
-        is_right = value > -65520.0f && value < 65520.0f; /* rounds to a finite one */
-        break;
-    case SOFTQAM_OUTPUT_F32:
-    case SOFTQAM_OUTPUT_U8: /* has no codewords */
-        break;
-    }
-    softqam_float_leave(environment);
-    if (is_right)
-        return SOFTQAM_OK;
-    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.filler_value is %g, which is no value of %s",
-                        (double)value, softqam_output_name(params->output_format));
+    const softqam_output_kind *kind = softqam_output_kind_of(params->output_format);
+    const float max = (float)kind->max_limit;
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    const bool is_right = softqam_is_zero(kind->filler_end)
+                              ? value >= -1.0f - max && value <= max && truncf(value) == value
+                              : fabsf(value) < kind->filler_end;
+    REFUSE_IF(!is_right, "codeword.filler_value is %g, which is no value of %s", (double)value, kind->name);
+    return SOFTQAM_OK;
 }
 
 /* The codeword's own fields, and what the segment says of its place in it. */
@@ -137,31 +105,21 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
                                      softqam_modulation modulation)
 {
     const softqam_codeword *codeword = &segment->codeword;
-    const unsigned n_bits = softqam_bits_per_symbol(modulation);
+    const unsigned n_bits = softqam_symbol_bits(modulation);
     softqam_blocks blocks;
-    if (params->output_format == SOFTQAM_OUTPUT_U8)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
-                            (unsigned)codeword->n_code_blocks);
-    const softqam_status status =
-        softqam_codeword_check(&blocks, codeword, n_bits, segment->n_layers ? segment->n_layers : 1);
-    if (status != SOFTQAM_OK)
-        return status;
-    if (segment->out)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.out is given, but segment.codeword says where the LLRs go");
-    if (segment->plane_stride != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "segment.plane_stride is %zu, but codeword.deinterleave asks for bit planes",
-                            segment->plane_stride);
+    REFUSE_IF(params->output_format == SOFTQAM_OUTPUT_U8,
+              "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
+              codeword->n_code_blocks);
+    TRY(softqam_codeword_check(&blocks, codeword, n_bits, segment->n_layers ? segment->n_layers : 1));
+    REFUSE_IF(segment->out, "segment.out is given, but segment.codeword says where the LLRs go");
+    REFUSE_IF(segment->plane_stride != 0, "segment.plane_stride is %zu, but codeword.deinterleave asks for bit planes",
+              segment->plane_stride);
     const uint64_t n_symbols = codeword->n_bits / n_bits;
-    if (segment->first_symbol > n_symbols || segment->n_symbols > n_symbols - segment->first_symbol)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                            "%zu symbols from %llu on are not all within a codeword of %llu", segment->n_symbols,
-                            (unsigned long long)segment->first_symbol, (unsigned long long)n_symbols);
-    if (codeword->block_buffers && (codeword->buffers || codeword->block_stride))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.%s is given, and codeword.block_buffers too",
-                            codeword->buffers ? "buffers" : "block_stride");
+    REFUSE_IF(segment->first_symbol > n_symbols || segment->n_symbols > n_symbols - segment->first_symbol,
+              "%zu symbols from %" PRIu64 " on are not all within a codeword of %" PRIu64, segment->n_symbols,
+              segment->first_symbol, n_symbols);
+    REFUSE_IF(codeword->block_buffers && (codeword->buffers || codeword->block_stride),
+              "codeword.%s is given, and codeword.block_buffers too", codeword->buffers ? "buffers" : "block_stride");
     return check_filler_value(params, codeword->filler_value);
 }
 
@@ -174,141 +132,103 @@ static softqam_status check_no_codeword(const softqam_codeword *codeword)
         memcpy(&word, (const unsigned char *)codeword + k, sizeof word);
         bits |= word;
     }
-    return bits == 0 ? SOFTQAM_OK
-                     : softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT,
-                                    "codeword.n_code_blocks is 0, but another field of the codeword is not");
+    REFUSE_IF(bits != 0, "codeword.n_code_blocks is 0, but another field of the codeword is not");
+    return SOFTQAM_OK;
 }
 
 static softqam_status check_reserved(const softqam_segment *segment)
 {
-    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     uint64_t bits = segment->reserved_word;
     for (size_t k = 0; k < sizeof segment->reserved / sizeof segment->reserved[0]; k++)
         bits |= segment->reserved[k];
-    if (bits != 0)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.%s is not 0",
-                            segment->reserved_word ? "reserved_word" : "reserved");
-    for (unsigned k = 0; k < n_layers; k++)
-        if (segment->layers[k].reserved[0] != 0 || segment->layers[k].reserved[1] != 0)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.layers[%u].reserved is not 0", k);
+    REFUSE_IF(bits != 0, "segment.%s is not 0", segment->reserved_word ? "reserved_word" : "reserved");
+    for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
+        REFUSE_IF(segment->layers[k].reserved[0] != 0 || segment->layers[k].reserved[1] != 0,
+                  "segment.layers[%u].reserved is not 0", k);
     return SOFTQAM_OK;
 }
 
-/* In the library's own floating-point environment: with subnormal numbers flushed 1e-40 is 0, and to compare a NaN may
- * trap. */
+/* In the library's own floating-point environment: with subnormals flushed 1e-40 is 0, and comparing a NaN may trap. */
 static softqam_status check_scales(const softqam_params *params, const softqam_segment *segment)
 {
     if (softqam_is_zero(segment->input_scale) && softqam_is_zero(segment->llr_scale))
         return SOFTQAM_OK;
-    const softqam_float_environment environment = softqam_float_enter(false);
-    softqam_status status = softqam_check_input_scale("segment.input_scale", segment->input_scale);
-    if (status == SOFTQAM_OK)
-        status = softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
-    softqam_float_leave(environment);
-    return status;
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    TRY(softqam_check_input_scale("segment.input_scale", segment->input_scale));
+    return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
 }
 
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
 {
     const softqam_modulation modulation = softqam_segment_modulation(params, segment);
-    if (segment->modulation != SOFTQAM_MODULATION_DEFAULT) {
-        const softqam_status status =
-            softqam_check_modulation("segment.modulation", segment->modulation, params->output_format);
-        if (status != SOFTQAM_OK)
-            return status;
-    }
-    if ((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segment.noise_form is %d", (int)segment->noise_form);
-    softqam_status status = check_layers(params, segment, modulation);
-    if (status == SOFTQAM_OK)
-        status = check_planes(params, segment);
-    if (status == SOFTQAM_OK)
-        status = check_scrambling(params, segment, modulation);
-    if (status == SOFTQAM_OK)
-        status = softqam_segment_has_codeword(segment) ? check_codeword(params, segment, modulation)
-                                                       : check_no_codeword(&segment->codeword);
-    if (status == SOFTQAM_OK)
-        status = check_reserved(segment);
-    return status == SOFTQAM_OK ? check_scales(params, segment) : status;
-}
-
-/* What is wrong with layer k. */
-static softqam_status fail_in_layer(const softqam_segment *segment, unsigned k, const char *what)
-{
-    if (segment->n_layers <= 1)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s", what);
-    return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "layer %u: %s", k, what);
+    if (segment->modulation != SOFTQAM_MODULATION_DEFAULT)
+        TRY(softqam_check_modulation("segment.modulation", segment->modulation, params->output_format));
+    REFUSE_IF((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "segment.noise_form is %d",
+              (int)segment->noise_form);
+    TRY(check_layers(params, segment, modulation));
+    TRY(check_planes(params, segment));
+    TRY(check_scrambling(params, segment, modulation));
+    TRY(softqam_segment_has_codeword(segment) ? check_codeword(params, segment, modulation)
+                                              : check_no_codeword(&segment->codeword));
+    TRY(check_reserved(segment));
+    return check_scales(params, segment);
 }
 
 static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
 {
+    static const char *const names[SOFTQAM_MAX_LAYERS] = {"layer 0: ", "layer 1: ", "layer 2: ", "layer 3: "};
     const softqam_layer *layer = &segment->layers[k];
-    if (!layer->symbols)
-        return fail_in_layer(segment, k, "symbols is NULL");
-    if (!segment->out && !softqam_segment_has_codeword(segment))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "out is NULL");
-    if (softqam_segment_has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.buffers is NULL");
-    if (softqam_params_have_llrs(params) && !layer->noise_var)
-        return fail_in_layer(segment, k, "noise_var is NULL, which LLRs need");
-    if ((uintptr_t)layer->noise_var % sizeof(float) != 0)
-        return fail_in_layer(segment, k, "noise_var is not aligned to 4 bytes");
-    if (!layer->gain != !segment->layers[0].gain)
-        return fail_in_layer(segment, k, layer->gain ? "gain is given, but layer 0 has none" : "gain is NULL");
-    if ((uintptr_t)layer->gain % sizeof(float) != 0)
-        return fail_in_layer(segment, k, "gain is not aligned to 4 bytes");
+    const char *name = segment->n_layers > 1 ? names[k] : "";
+    const bool has_codeword = softqam_segment_has_codeword(segment);
+    REFUSE_IF(!layer->symbols, "%ssymbols is NULL", name);
+    REFUSE_IF(!segment->out && !has_codeword, "out is NULL");
+    REFUSE_IF(has_codeword && !segment->codeword.buffers && !segment->codeword.block_buffers,
+              "codeword.buffers is NULL");
+    REFUSE_IF(softqam_params_have_llrs(params) && !layer->noise_var, "%snoise_var is NULL, which LLRs need", name);
+    REFUSE_IF((uintptr_t)layer->noise_var % sizeof(float) != 0, "%snoise_var is not aligned to 4 bytes", name);
+    REFUSE_IF(layer->gain && !segment->layers[0].gain, "%sgain is given, but layer 0 has none", name);
+    REFUSE_IF(!layer->gain && segment->layers[0].gain, "%sgain is NULL", name);
+    REFUSE_IF((uintptr_t)layer->gain % sizeof(float) != 0, "%sgain is not aligned to 4 bytes", name);
     return SOFTQAM_OK;
 }
 
 static softqam_status check_pointers(const softqam_params *params, const softqam_segment *segment)
 {
-    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
-    softqam_status status = SOFTQAM_OK;
-    if (!softqam_params_have_llrs(params) && (segment->layers[0].noise_var || segment->layers[0].gain))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%s is given, which u8 soft bits do not take",
-                            segment->layers[0].gain ? "gain" : "noise_var");
-    for (unsigned k = 0; k < n_layers && segment->n_symbols > 0 && status == SOFTQAM_OK; k++)
-        status = check_layer(params, segment, k);
-    return status;
+    const softqam_layer *layer = &segment->layers[0];
+    REFUSE_IF(!softqam_params_have_llrs(params) && (layer->noise_var || layer->gain),
+              "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
+    for (unsigned k = 0; segment->n_symbols > 0 && (k == 0 || k < segment->n_layers); k++)
+        TRY(check_layer(params, segment, k));
+    return SOFTQAM_OK;
 }
 
-/* From the first value of a codeword's buffers to the last: a code block is no longer than its soft buffer, the
- * codeword or its stride. Code blocks that are not transmitted are included, but where the others' soft buffers lie one
- * behind the other. */
-static bool buffers_span(size_t *span, const softqam_params *params, const softqam_segment *segment)
-{
-    const softqam_codeword *codeword = &segment->codeword;
-    const uint64_t stride = codeword->block_stride ? codeword->block_stride : codeword->n_cb;
-    uint32_t n_blocks = codeword->n_code_blocks;
-    if (codeword->block_stride == 0 && codeword->n_cb && codeword->n_cbg) {
-        softqam_blocks blocks;
-        softqam_segment_blocks(&blocks, params, segment);
-        n_blocks = blocks.n_transmitted;
-    }
-    uint64_t longest = stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
-    if (codeword->n_cb)
-        longest = codeword->n_cb;
-    size_t n_values;
-    return !__builtin_mul_overflow(stride, n_blocks - 1, &n_values) &&
-           !__builtin_add_overflow(n_values, longest, &n_values) && span_of(span, n_values, 1, params->value_nbytes);
-}
-
-/* The range of a segment's output; of buffers that are pointers of their own, an empty one. */
+/* The range of a segment's output, of a codeword's from the first value of its buffers to the last; of buffers that are
+ * pointers of their own, an empty one. A code block is no longer than its soft buffer, the codeword or its stride. Code
+ * blocks that are not transmitted are included, but where the others' soft buffers lie one behind the other. */
 static bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_modulation modulation = softqam_segment_modulation(params, segment);
-    const size_t symbol_nbytes = softqam_params_output_nbytes(params, modulation);
+    const softqam_codeword *codeword = &segment->codeword;
+    const void *first = segment->out;
+    size_t n = softqam_symbol_bits(softqam_segment_modulation(params, segment));
+    size_t stride = segment->plane_stride ? segment->plane_stride : segment->n_symbols, longest = segment->n_symbols;
     size_t n_values, span;
     if (softqam_segment_has_codeword(segment)) {
-        if (segment->codeword.block_buffers)
+        if (codeword->block_buffers)
             return range_at(range, NULL, 0);
-        return buffers_span(&span, params, segment) && range_at(range, segment->codeword.buffers, span);
+        first = codeword->buffers;
+        n = codeword->n_code_blocks;
+        stride = codeword->block_stride ? codeword->block_stride : codeword->n_cb;
+        longest = stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
+        if (codeword->n_cb)
+            longest = codeword->n_cb;
+        if (codeword->block_stride == 0 && codeword->n_cb && codeword->n_cbg) {
+            softqam_blocks blocks;
+            softqam_segment_blocks(&blocks, params, segment);
+            n = blocks.n_transmitted;
+        }
     }
-    if (segment->plane_stride == 0)
-        return span_of(&span, segment->n_symbols, 1, symbol_nbytes) && range_at(range, segment->out, span);
-    return !__builtin_mul_overflow(segment->plane_stride, symbol_nbytes / params->value_nbytes - 1, &n_values) &&
-           !__builtin_add_overflow(n_values, segment->n_symbols, &n_values) &&
-           span_of(&span, n_values, 1, params->value_nbytes) && range_at(range, segment->out, span);
+    return !__builtin_mul_overflow(stride, n - 1, &n_values) && !__builtin_add_overflow(n_values, longest, &n_values) &&
+           span_of(&span, n_values, 1, params->value_nbytes) && range_at(range, first, span);
 }
 
 /* Of an input of so many bytes; false where it goes beyond memory's end. */
@@ -347,17 +267,14 @@ static bool check_inputs(bool *overlaps, const softqam_params *params, const sof
     return fits;
 }
 
-/* Whether a segment with symbols, whose fields and pointers are right, lies in memory, its inputs apart from its
- * output. */
+/* Whether a segment with symbols and right fields and pointers lies in memory, its inputs apart from its output. */
 static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
 {
     memory_range out;
     bool overlaps = false;
-    if (!out_range(&out, params, segment) || !check_inputs(&overlaps, params, segment, &out))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "%zu symbols are more than memory can hold",
-                            segment->n_symbols);
-    if (overlaps)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "an input and out overlap");
+    REFUSE_IF(!out_range(&out, params, segment) || !check_inputs(&overlaps, params, segment, &out),
+              "%zu symbols are more than memory can hold", segment->n_symbols);
+    REFUSE_IF(overlaps, "an input and out overlap");
     return SOFTQAM_OK;
 }
 
@@ -376,13 +293,10 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
         bool overlaps = false;
         if (!codeword->block_buffers[block.r])
             continue;
-        if (!range_at(&out, codeword->block_buffers[block.r], n_values * params->value_nbytes))
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.block_buffers[%u] is too near memory's end",
-                                (unsigned)block.r);
+        REFUSE_IF(!range_at(&out, codeword->block_buffers[block.r], n_values * params->value_nbytes),
+                  "codeword.block_buffers[%u] is too near memory's end", block.r);
         (void)check_inputs(&overlaps, params, segment, &out);
-        if (overlaps)
-            return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "codeword.block_buffers[%u] and an input overlap",
-                                (unsigned)block.r);
+        REFUSE_IF(overlaps, "codeword.block_buffers[%u] and an input overlap", block.r);
     }
     return SOFTQAM_OK;
 }
@@ -398,14 +312,9 @@ static softqam_status in_segment(const softqam_segment_list *list, size_t k, sof
 
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list)
 {
-    for (size_t k = 0; k < list->n_segments; k++) {
-        const softqam_segment *segment = &list->segments[k];
-        if (segment->codeword.block_buffers && segment->n_symbols > 0) {
-            const softqam_status status = in_segment(list, k, check_block_buffers(list->params, segment));
-            if (status != SOFTQAM_OK)
-                return status;
-        }
-    }
+    for (size_t k = 0; k < list->n_segments; k++)
+        if (list->segments[k].codeword.block_buffers && list->segments[k].n_symbols > 0)
+            TRY(in_segment(list, k, check_block_buffers(list->params, &list->segments[k])));
     return SOFTQAM_OK;
 }
 
@@ -428,18 +337,13 @@ static inline bool passes_quick_check(const softqam_params *params, const softqa
            (end <= out || out_end <= first) && (noise_end <= out || out_end <= noise);
 }
 
-/* Segment k of the list. */
-static softqam_status check_segment(const softqam_segment_list *list, size_t k)
+static softqam_status check_segment(const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_segment *segment = &list->segments[k];
-    softqam_status status = check_fields(list->params, segment);
-    if (status == SOFTQAM_OK && passes_quick_check(list->params, segment))
+    TRY(check_fields(params, segment));
+    if (passes_quick_check(params, segment))
         return SOFTQAM_OK;
-    if (status == SOFTQAM_OK)
-        status = check_pointers(list->params, segment);
-    if (status == SOFTQAM_OK && segment->n_symbols > 0)
-        status = check_memory(list->params, segment);
-    return in_segment(list, k, status);
+    TRY(check_pointers(params, segment));
+    return segment->n_symbols > 0 ? check_memory(params, segment) : SOFTQAM_OK;
 }
 
 /* Notes what a checked segment does to its soft buffers. */
@@ -461,9 +365,9 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     const softqam_params *params = list->params;
     const softqam_modulation modulation = softqam_segment_modulation(params, segment);
     const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
-    if (__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
-        __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes))
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "the call has more symbols than memory can hold");
+    REFUSE_IF(__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
+                  __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes),
+              "the call has more symbols than memory can hold");
     list->has_gains |= segment->layers[0].gain != NULL;
     list->has_block_buffers |= segment->codeword.block_buffers != NULL;
     if (segment->codeword.n_cb != 0)
@@ -486,8 +390,8 @@ softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softq
     list->checkpoints = NULL;
     if (passes_quick_check(params, segment))
         return SOFTQAM_OK;
-    const softqam_status status = check_pointers(params, segment);
-    return status == SOFTQAM_OK && n_symbols > 0 ? check_memory(params, segment) : status;
+    TRY(check_pointers(params, segment));
+    return n_symbols > 0 ? check_memory(params, segment) : SOFTQAM_OK;
 }
 
 softqam_status softqam_segment_list_check(softqam_segment_list *list)
@@ -495,15 +399,10 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     list->n_symbols = 0;
     list->out_nbytes = 0;
     list->has_gains = list->has_block_buffers = list->adds = list->repeats = false;
-    if (list->n_segments == 0)
-        return SOFTQAM_OK;
-    softqam_status status = SOFTQAM_OK;
-    if (!list->segments)
-        return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, "segments is NULL");
-    for (size_t k = 0; k < list->n_segments && status == SOFTQAM_OK; k++) {
-        status = check_segment(list, k);
-        if (status == SOFTQAM_OK)
-            status = count_segment(list, &list->segments[k]);
+    REFUSE_IF(list->n_segments > 0 && !list->segments, "segments is NULL");
+    for (size_t k = 0; k < list->n_segments; k++) {
+        TRY(in_segment(list, k, check_segment(list->params, &list->segments[k])));
+        TRY(count_segment(list, &list->segments[k]));
     }
-    return status;
+    return SOFTQAM_OK;
 }

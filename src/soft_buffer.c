@@ -11,6 +11,11 @@
 /* The next float after a limit. */
 static float next_float(float limit) { return vec_from_bits(vec_bits(limit) + 1); }
 
+/* Values in a caller's memory, of any alignment. */
+typedef int16_t memory_s16 __attribute__((aligned(1), may_alias));
+typedef uint16_t memory_f16 __attribute__((aligned(1), may_alias));
+typedef float memory_f32 __attribute__((aligned(1), may_alias));
+
 static void add_s8(void *values, const void *llrs, float limit, size_t n)
 {
     const float above = next_float(limit);
@@ -23,40 +28,31 @@ static void add_s8(void *values, const void *llrs, float limit, size_t n)
 static void add_s16(void *values, const void *llrs, float limit, size_t n)
 {
     const float above = next_float(limit);
-    for (size_t k = 0; k < n; k++) {
-        int16_t value, llr;
-        memcpy(&value, (unsigned char *)values + k * sizeof value, sizeof value);
-        memcpy(&llr, (const unsigned char *)llrs + k * sizeof llr, sizeof llr);
-        value = (int16_t)llr_combined((float)value, (float)llr, limit, above);
-        memcpy((unsigned char *)values + k * sizeof value, &value, sizeof value);
-    }
+    memory_s16 *to = values;
+    const memory_s16 *from = llrs;
+    for (size_t k = 0; k < n; k++)
+        to[k] = (int16_t)llr_combined((float)to[k], (float)from[k], limit, above);
 }
 
 static void add_f16(void *values, const void *llrs, float limit, size_t n)
 {
     const float above = next_float(limit);
+    memory_f16 *to = values;
+    const memory_f16 *from = llrs;
     for (size_t k = 0; k < n; k++) {
-        uint16_t value, llr;
-        memcpy(&value, (unsigned char *)values + k * sizeof value, sizeof value);
-        memcpy(&llr, (const unsigned char *)llrs + k * sizeof llr, sizeof llr);
-        const float before = widen_half(value);
-        if (!vec_is_less(vec_abs(before), above)) /* a NaN would not keep its bits */
-            continue;
-        value = (uint16_t)vec_to_f16(llr_combined(before, widen_half(llr), limit, above));
-        memcpy((unsigned char *)values + k * sizeof value, &value, sizeof value);
+        const float before = widen_half(to[k]);
+        if (vec_is_less(vec_abs(before), above)) /* a NaN would not keep its bits */
+            to[k] = (uint16_t)vec_to_f16(llr_combined(before, widen_half(from[k]), limit, above));
     }
 }
 
 static void add_f32(void *values, const void *llrs, float limit, size_t n)
 {
     const float above = next_float(limit);
-    for (size_t k = 0; k < n; k++) {
-        float value, llr;
-        memcpy(&value, (unsigned char *)values + k * sizeof value, sizeof value);
-        memcpy(&llr, (const unsigned char *)llrs + k * sizeof llr, sizeof llr);
-        value = llr_combined(value, llr, limit, above);
-        memcpy((unsigned char *)values + k * sizeof value, &value, sizeof value);
-    }
+    memory_f32 *to = values;
+    const memory_f32 *from = llrs;
+    for (size_t k = 0; k < n; k++)
+        to[k] = llr_combined(to[k], from[k], limit, above);
 }
 
 softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
@@ -79,17 +75,18 @@ softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
 softqam_soft_block softqam_soft_block_of(const softqam_params *params, const softqam_codeword *codeword,
                                          const softqam_block *block, unsigned bits_per_symbol, void *values)
 {
-    softqam_soft_block of;
-    of.buffer = softqam_soft_buffer_of(codeword);
-    of.values = values;
-    of.n_symbols = block->n_symbols;
-    of.n_bits = bits_per_symbol;
-    of.value_nbytes = params->value_nbytes;
-    of.adds =
-        codeword->combine != 0 || softqam_soft_is_repeated(&of.buffer, (uint64_t)block->n_symbols * bits_per_symbol);
-    of.limit = params->sum_limit;
-    of.add = softqam_soft_add_of(params->output_format);
-    return of;
+    const softqam_soft_buffer buffer = softqam_soft_buffer_of(codeword);
+    const uint64_t n_values = (uint64_t)block->n_symbols * bits_per_symbol;
+    return (softqam_soft_block){
+        .buffer = buffer,
+        .values = values,
+        .n_symbols = block->n_symbols,
+        .n_bits = bits_per_symbol,
+        .value_nbytes = params->value_nbytes,
+        .adds = codeword->combine != 0 || softqam_soft_is_repeated(&buffer, n_values),
+        .limit = params->sum_limit,
+        .add = softqam_soft_add_of(params->output_format),
+    };
 }
 
 /* A filler in the output format. */

@@ -19,14 +19,9 @@ size_t softqam_streaming_nbytes(void)
     return (size_t)(cache > 0 ? cache : USUAL_CACHE) / 8;
 }
 
-void softqam_streaming_fence(void)
-{
 #if defined(__x86_64__)
-    _mm_sfence();
-#endif
-}
+void softqam_streaming_fence(void) { _mm_sfence(); }
 
-#if defined(__x86_64__)
 void softqam_copy_streaming(void *to, const void *from, size_t nbytes)
 {
     enum { LINE_NBYTES = 64 };
@@ -46,5 +41,7 @@ void softqam_copy_streaming(void *to, const void *from, size_t nbytes)
     memcpy(out, in, nbytes);
 }
 #else
+void softqam_streaming_fence(void) {}
+
 void softqam_copy_streaming(void *to, const void *from, size_t nbytes) { memcpy(to, from, nbytes); }
 #endif

@@ -16,20 +16,14 @@ static int amplitude(unsigned bits, int axis_bits)
     return inner;
 }
 
-/* The bits of the level with an amplitude. */
-static unsigned bits_of(int wanted, int axis_bits)
-{
-    unsigned bits = 0;
-    while (amplitude(bits, axis_bits) != wanted)
-        bits++;
-    return bits;
-}
-
 /* Soft bits. Level j has the amplitude 2j - 15. */
 
 static unsigned bit_at(int level, int k)
 {
-    return bits_of(2 * level - (SOFT_LEVELS - 1), SOFT_AXIS_BITS) >> (SOFT_AXIS_BITS - 1 - k) & 1;
+    unsigned bits = 0;
+    while (amplitude(bits, SOFT_AXIS_BITS) != 2 * level - (SOFT_LEVELS - 1))
+        bits++;
+    return bits >> (SOFT_AXIS_BITS - 1 - k) & 1;
 }
 
 static int low_neighbour(int level) { return level ^ 1; }
@@ -96,9 +90,6 @@ void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *li
 
 /* LLRs, in units of a = 1/sqrt(E). */
 
-/* E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
-static double energy(int axis_bits) { return 2.0 * ((double)(1 << 2 * axis_bits) - 1.0) / 3.0; }
-
 /* The amplitude nearest to `from` whose bit k has a value. */
 static int nearest_amplitude(int axis_bits, int from, int k, unsigned value)
 {
@@ -127,7 +118,8 @@ static float second_row_of(float rows_per_unit)
 
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
 {
-    const double e = energy(axis_bits), a = 1.0 / sqrt(e);
+    /* E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
+    const double e = 2.0 * ((double)(1 << 2 * axis_bits) - 1.0) / 3.0, a = 1.0 / sqrt(e);
     const int last_row = (1 << (axis_bits - 1)) - 1;
     for (int n = 0; n < MAX_LLR_ROWS; n++) {
         /* Within a row the nearest levels stay the same, so those of its middle, which is a level, serve. */

@@ -76,8 +76,7 @@ typedef struct softqam_llr_table {
 } softqam_llr_table;
 
 /* For SOFTQAM_SIGN_POSITIVE_IS_0, from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7, in double precision,
- * rounded once; axis_bits 1 (QPSK) to 5 (1024QAM). BPSK's slope, of the sum of both components, is QPSK's: 2 sqrt(2).
- */
+ * rounded once; axis_bits 1 (QPSK) to 5 (1024QAM). BPSK's slope, of both components' sum, is QPSK's: 2 sqrt(2). */
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits);
 
 /* The process's table of a modulation with so many bits an axis; 0, which stands for BPSK and pi/2-BPSK, has that of 1.

@@ -3,7 +3,6 @@
 #include "thread_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,9 +23,13 @@ typedef struct pool_worker {
 } pool_worker;
 
 struct softqam_pool {
-    pid_t process; /* whose threads they are: a child that it forks has none of them */
     unsigned n_threads;
-    unsigned n_started; /* workers that run, the caller not counted */
+    softqam_pool_scheduling scheduling;
+    pthread_mutex_t mutex; /* held while workers are started */
+    atomic_bool started;
+    atomic_bool failed; /* calls do not try again */
+    pid_t process;      /* whose threads they are: a child that it forks has none of them */
+    unsigned n_workers; /* that run, the caller not counted */
     atomic_bool stopping;
     atomic_flag busy; /* one caller has the threads; the others do without */
 
@@ -65,12 +68,9 @@ static void sleep_until_posted(sem_t *semaphore)
 
 static void work_through_parts(softqam_pool *pool)
 {
-    for (;;) {
-        const size_t part = atomic_fetch_add_explicit(&pool->next_part, 1, memory_order_relaxed);
-        if (part >= pool->n_parts)
-            return;
+    size_t part;
+    while ((part = atomic_fetch_add_explicit(&pool->next_part, 1, memory_order_relaxed)) < pool->n_parts)
         pool->task(pool->context, part);
-    }
 }
 
 /* Waking a thread takes a microsecond or two, and ten to hundred until it runs. So nobody wakes them all, and whoever
@@ -143,37 +143,70 @@ static int set_attributes(pthread_attr_t *attributes, const softqam_pool_schedul
     return error ? error : pthread_attr_setschedparam(attributes, &parameters);
 }
 
-static int set_cpus(pthread_t thread, const softqam_pool_scheduling *scheduling)
+/* Starts the pool's next worker. One that runs, though not where it should, counts. */
+static int start_worker(softqam_pool *pool)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (unsigned k = 0; k < scheduling->n_cpus; k++)
-        CPU_SET(scheduling->cpus[k], &set);
-    return scheduling->cpus ? pthread_setaffinity_np(thread, sizeof set, &set) : 0;
-}
-
-/* Starts the pool's next worker. One that runs, though not where it should, counts as started. */
-static int start_worker(softqam_pool *pool, const softqam_pool_scheduling *scheduling)
-{
-    pool_worker *worker = &pool->workers[pool->n_started];
+    pool_worker *worker = &pool->workers[pool->n_workers];
+    const cpu_set_t *cpus = &pool->scheduling.cpus;
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
     if (error)
         return error;
     worker->pool = pool;
     sem_init(&worker->wake, 0, 0);
-    error = set_attributes(&attributes, scheduling);
-    const sigset_t before = softqam_signals_block();
+    error = set_attributes(&attributes, &pool->scheduling);
+    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
     if (!error)
         error = pthread_create(&worker->thread, &attributes, worker_main, worker);
-    softqam_signals_restore(&before);
     pthread_attr_destroy(&attributes);
     if (error) {
         sem_destroy(&worker->wake);
         return error;
     }
-    pool->n_started++;
-    return set_cpus(worker->thread, scheduling);
+    pool->n_workers++;
+    return CPU_COUNT(cpus) > 0 ? pthread_setaffinity_np(worker->thread, sizeof *cpus, cpus) : 0;
+}
+
+static void stop_workers(softqam_pool *pool)
+{
+    const bool has_threads = pool->process == getpid();
+    atomic_store_explicit(&pool->stopping, true, memory_order_relaxed);
+    for (unsigned k = 0; k < pool->n_workers; k++)
+        sem_post(&pool->workers[k].wake);
+    for (unsigned k = 0; k < pool->n_workers; k++) {
+        if (has_threads)
+            pthread_join(pool->workers[k].thread, NULL);
+        sem_destroy(&pool->workers[k].wake);
+    }
+    pool->n_workers = 0;
+    atomic_store_explicit(&pool->stopping, false, memory_order_relaxed);
+}
+
+/* The mutex being held. */
+static softqam_status start(softqam_pool *pool)
+{
+    unsigned number = 1;
+    int error = 0;
+    if (atomic_load(&pool->started))
+        return SOFTQAM_OK;
+    pool->process = getpid();
+    for (; !error && number < pool->n_threads; number++)
+        error = start_worker(pool);
+    atomic_store(&pool->started, !error);
+    atomic_store(&pool->failed, error != 0);
+    if (!error)
+        return SOFTQAM_OK;
+    stop_workers(pool);
+    return softqam_fail(SOFTQAM_ERROR_SYSTEM, "thread %u of %u could not be started: %s", number, pool->n_threads,
+                        strerror(error));
+}
+
+softqam_status softqam_pool_start(softqam_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    const softqam_status status = start(pool);
+    pthread_mutex_unlock(&pool->mutex);
+    return status;
 }
 
 softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads, const softqam_pool_scheduling *scheduling)
@@ -181,19 +214,11 @@ softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads, const
     softqam_pool *pool = calloc(1, sizeof *pool + (n_threads - 1) * sizeof pool->workers[0]);
     if (!pool)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pool of %u threads", n_threads);
-    pool->process = getpid();
     pool->n_threads = n_threads;
+    pool->scheduling = *scheduling;
+    pthread_mutex_init(&pool->mutex, NULL);
     atomic_flag_clear(&pool->busy);
     sem_init(&pool->done, 0, 0);
-    for (unsigned k = 2; k <= n_threads; k++) {
-        const int error = start_worker(pool, scheduling);
-        if (error) {
-            const softqam_status status = softqam_fail(SOFTQAM_ERROR_SYSTEM, "thread %u of %u could not be started: %s",
-                                                       k, n_threads, strerror(error));
-            softqam_pool_destroy(pool);
-            return status;
-        }
-    }
     *out = pool;
     return SOFTQAM_OK;
 }
@@ -202,20 +227,26 @@ void softqam_pool_destroy(softqam_pool *pool)
 {
     if (!pool)
         return;
-    atomic_store_explicit(&pool->stopping, true, memory_order_relaxed);
-    const bool has_threads = pool->process == getpid();
-    for (unsigned k = 0; k < pool->n_started; k++)
-        sem_post(&pool->workers[k].wake);
-    for (unsigned k = 0; k < pool->n_started; k++) {
-        if (has_threads)
-            pthread_join(pool->workers[k].thread, NULL);
-        sem_destroy(&pool->workers[k].wake);
-    }
+    stop_workers(pool);
     sem_destroy(&pool->done);
+    pthread_mutex_destroy(&pool->mutex);
     free(pool);
 }
 
 unsigned softqam_pool_n_threads(const softqam_pool *pool) { return pool ? pool->n_threads : 1; }
+
+softqam_pool *softqam_pool_for_call(softqam_pool *pool)
+{
+    if (pool->n_threads == 1)
+        return NULL;
+    if (!atomic_load(&pool->started) && !atomic_load(&pool->failed) && pthread_mutex_trylock(&pool->mutex) == 0) {
+        const softqam_error_note note = softqam_error_note_take();
+        (void)start(pool);
+        softqam_error_note_restore(&note);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+    return atomic_load(&pool->started) ? pool : NULL;
+}
 
 /* With the threads, which nobody else has. */
 static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)
@@ -223,7 +254,7 @@ static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *
     pool->task = task;
     pool->context = context;
     pool->n_parts = n_parts;
-    pool->n_wanted = n_parts - 1 < pool->n_threads - 1 ? (unsigned)(n_parts - 1) : pool->n_threads - 1;
+    pool->n_wanted = n_parts - 1 < pool->n_workers ? (unsigned)(n_parts - 1) : pool->n_workers;
     atomic_store_explicit(&pool->next_part, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->next_to_wake, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->state, OPEN, memory_order_release);
@@ -238,7 +269,7 @@ static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *
 
 void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)
 {
-    const bool has_workers = pool && pool->n_threads > 1 && n_parts > 1 &&
+    const bool has_workers = pool && pool->n_workers > 0 && n_parts > 1 &&
                              !atomic_flag_test_and_set_explicit(&pool->busy, memory_order_acquire);
     if (has_workers) {
         run_with_workers(pool, task, context, n_parts);
@@ -247,51 +278,4 @@ void softqam_pool_run(softqam_pool *pool, softqam_pool_task *task, void *context
     }
     for (size_t part = 0; part < n_parts; part++)
         task(context, part);
-}
-
-/* Threads that are started when a call is first worth them. */
-
-void softqam_threads_init(softqam_threads *threads, unsigned n, const softqam_pool_scheduling *scheduling)
-{
-    *threads = (softqam_threads){.n = n, .scheduling = *scheduling};
-    pthread_mutex_init(&threads->mutex, NULL);
-}
-
-void softqam_threads_destroy(softqam_threads *threads)
-{
-    softqam_pool_destroy(atomic_load(&threads->pool));
-    pthread_mutex_destroy(&threads->mutex);
-}
-
-/* The mutex being held. */
-static softqam_status start(softqam_threads *threads)
-{
-    if (threads->n == 1 || atomic_load(&threads->pool))
-        return SOFTQAM_OK;
-    softqam_pool *pool = NULL;
-    const softqam_status status = softqam_pool_create(&pool, threads->n, &threads->scheduling);
-    atomic_store(&threads->pool, pool);
-    atomic_store(&threads->failed, status != SOFTQAM_OK);
-    return status;
-}
-
-softqam_status softqam_threads_start(softqam_threads *threads)
-{
-    pthread_mutex_lock(&threads->mutex);
-    const softqam_status status = start(threads);
-    pthread_mutex_unlock(&threads->mutex);
-    return status;
-}
-
-softqam_pool *softqam_threads_pool(softqam_threads *threads)
-{
-    softqam_pool *pool = atomic_load(&threads->pool);
-    if (pool || threads->n == 1 || atomic_load(&threads->failed) || pthread_mutex_trylock(&threads->mutex) != 0)
-        return pool;
-    const softqam_error_note note = softqam_error_note_take();
-    (void)start(threads);
-    softqam_error_note_restore(&note);
-    pool = atomic_load(&threads->pool);
-    pthread_mutex_unlock(&threads->mutex);
-    return pool;
 }

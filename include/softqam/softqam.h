@@ -145,8 +145,7 @@ typedef enum softqam_input_format {
 
 /** Format of the output: one value for each bit of a symbol. */
 typedef enum softqam_output_format {
-    /** LLRs as int8: the max-log LLR in nats times llr_scale, rounded once to nearest even, limited to
-     *  +-llr_limit. -128 never appears. */
+    /** LLRs as int8: the max-log LLR in nats times llr_scale, rounded once to nearest even, within +-llr_limit. */
     SOFTQAM_OUTPUT_S8 = 0,
     /** LLRs as int16, for decoders and soft buffers of 16 bits: as s8, with larger limits. */
     SOFTQAM_OUTPUT_S16 = 1,
@@ -215,11 +214,9 @@ typedef struct softqam_context_config {
     /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
      * with `devices` NULL: all devices of this machine. */
     unsigned n_devices;
-    /** CUDA: ordinals of n_devices different devices that share host-memory calls; `device` must be -1. Default NULL.
-     */
+    /** CUDA: ordinals of n_devices different devices that share host-memory calls; `device` must be -1. */
     const int *devices;
-    /** CUDA: chunks of a host-memory call that are in flight on a device at once, each on its own stream, 1 to 64. 0,
-     * the default: 3. */
+    /** CUDA: chunks of a host-memory call in flight on a device, each on its own stream, 1 to 64. 0, the default: 3. */
     unsigned n_streams;
     uint32_t reserved_word; /**< 0 */
     /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 2^20. After
@@ -451,15 +448,13 @@ typedef struct softqam_layer {
 typedef struct softqam_codeword {
     /** G: bits of the codeword, a multiple of n_layers * Qm, at most 2^32 - 1. */
     uint64_t n_bits;
-    /** Code block r's values begin at block_stride * r values from this pointer; any alignment. NULL where
-     * block_buffers is given. */
+    /** Code block r's values begin block_stride * r values from here; any alignment. NULL with block_buffers. */
     void *buffers;
     /** Distance in values between the first values of code blocks r and r + 1, untransmitted ones included. At least
      *  the longest E_r, or n_cb with soft buffers. 0: transmitted code blocks follow each other without gaps, E_r (or
      *  n_cb) values each. Must be 0 with block_buffers. */
     uint64_t block_stride;
-    /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL among them drops that code block's
-     *  LLRs. */
+    /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL among them drops its LLRs. */
     void *const *block_buffers;
     /** C: code blocks of the transport block, those not transmitted included; 1 to 65535. 0: the segment has no
      *  codeword, its LLRs go to segment.out, and the other fields must be 0. */
@@ -614,8 +609,7 @@ SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulat
 
 /**
  * Allocates host memory that a context reaches fastest: page-locked where it uses a GPU, else plain. With
- * SOFTQAM_BACKEND_AUTO it looks for a GPU, and the memory is plain where CUDA fails. Aligned to 4096 bytes; the
- * contents are undefined.
+ * SOFTQAM_BACKEND_AUTO it looks for a GPU, and the memory is plain where CUDA fails. Aligned to 4096 bytes.
  *
  * @param context  the context; the memory may outlive it and may be used with any other
  * @param nbytes   size; 0 is taken as 1

@@ -18,8 +18,7 @@ extern "C" {
  * Demodulates symbols in device memory, in the caller's stream: enqueues one kernel and returns.
  *
  * The kernel runs on the context's device. If the context has several, it runs on the one that is current in the
- * calling thread or, if that is none of them, on the first in its list. Such calls use no threads and no buffers of
- * the library.
+ * calling thread or, if that is none of them, on the first in its list. The library's threads and buffers are not used.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
  * @param d_symbols    n_symbols symbols in the input format, in memory that the device reaches (its own, a peer's,
@@ -42,8 +41,6 @@ extern "C" {
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  the context's backend is SOFTQAM_BACKEND_CPU, or there is no usable CUDA
  *         device, or this build has no code for it;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  a CUDA call failed, the latter for lack of memory.
- *
- * Thread safety: any thread, any number at once, with one demodulator too.
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
                                                    const float *d_noise_var, size_t n_symbols, void *d_out,
@@ -69,8 +66,6 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
  * @return as softqam_cuda_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too for what softqam_demodulate_segments()
  *         refuses. On SOFTQAM_ERROR_CUDA or SOFTQAM_ERROR_OUT_OF_MEMORY some of several kernels may already be
  *         enqueued; their outputs are then written.
- *
- * Thread safety: as softqam_cuda_demodulate().
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demodulator,
                                                             const softqam_segment *segments, size_t n_segments,
@@ -102,8 +97,6 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL or misaligned;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  as for
  *         softqam_cuda_demodulate().
- *
- * Thread safety: as softqam_cuda_demodulate().
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                                    const softqam_segment *d_segments,

@@ -8,7 +8,7 @@
 /* "avx512, 16 threads"; what of an ignored name is not printable becomes '?'. */
 static void describe(softqam_cpu *cpu, const char *ignored)
 {
-    const unsigned n = cpu->threads->n;
+    const unsigned n = cpu->n_threads;
     const int length =
         snprintf(cpu->detail, sizeof cpu->detail, "%s, %u thread%s", cpu->variant->name, n, n == 1 ? "" : "s");
     if (ignored)
@@ -19,13 +19,14 @@ static void describe(softqam_cpu *cpu, const char *ignored)
             *c = '?';
 }
 
-static softqam_status cpu_create(softqam_cpu *cpu, const char *variant, softqam_threads *threads)
+static softqam_status cpu_create(softqam_cpu *cpu, const char *variant, softqam_pool *pool)
 {
     const char *ignored;
     const softqam_status status = softqam_cpu_variant_choose(&cpu->variant, variant, &ignored);
     if (status != SOFTQAM_OK)
         return status;
-    cpu->threads = threads;
+    cpu->pool = pool;
+    cpu->n_threads = softqam_pool_n_threads(pool);
     cpu->streaming_nbytes = softqam_streaming_nbytes();
     describe(cpu, ignored);
     return SOFTQAM_OK;

@@ -12,14 +12,15 @@
 /* A context's part of the CPU. */
 typedef struct softqam_cpu {
     const softqam_cpu_variant *variant;
-    softqam_threads *threads;
+    softqam_pool *pool;
+    unsigned n_threads;      /* of the pool */
     size_t streaming_nbytes; /* outputs from this size on are stored past the caches */
     char detail[192];        /* one line on what runs */
 } softqam_cpu;
 
 typedef struct softqam_cpu_ops {
     /* Chooses the loops' instruction set by the name of a configuration. */
-    softqam_status (*create)(softqam_cpu *cpu, const char *variant, softqam_threads *threads);
+    softqam_status (*create)(softqam_cpu *cpu, const char *variant, softqam_pool *pool);
 
     /* The loops for a demodulator's parameters. */
     void (*choose_loops)(const softqam_cpu *cpu, softqam_cpu_loops *loops, const softqam_params *params);

@@ -480,11 +480,10 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
     softqam_segment_list with_checkpoints;
     size_t checkpoints[SOFTQAM_CHECKPOINTS];
     softqam_pool *pool = NULL;
-    if (cpu->threads->n > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
-        pool = softqam_threads_pool(cpu->threads);
+    if (cpu->n_threads > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
+        pool = softqam_pool_for_call(cpu->pool);
     if (pool) {
-        const size_t n_threads = softqam_pool_n_threads(pool);
-        const size_t part = n / (PARTS_PER_THREAD * n_threads) / PART_UNIT * PART_UNIT;
+        const size_t part = n / (PARTS_PER_THREAD * cpu->n_threads) / PART_UNIT * PART_UNIT;
         call.part = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
         if (list->n_segments >= WORTH_CHECKPOINTS_SEGMENTS) {
             with_checkpoints = *list;

@@ -9,12 +9,9 @@ install(TARGETS ${installed_libraries} EXPORT softqam-targets
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE $<$<BOOL:${have_cuda}>:${PROJECT_SOURCE_DIR}/cuda/NOTICE>
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
-set(headers softqam.h softqam_ldpc.h)
-if(have_cuda)
-  list(APPEND headers softqam_cuda.h)
-endif()
-list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/softqam/)
-install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/softqam COMPONENT development)
+set(headers ${PROJECT_SOURCE_DIR}/include/softqam)
+install(FILES ${headers}/softqam.h ${headers}/softqam_ldpc.h $<$<BOOL:${have_cuda}>:${headers}/softqam_cuda.h>
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/softqam COMPONENT development)
 
 # The CMake package.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/softqam)
@@ -35,12 +32,10 @@ endif()
 cmake_path(APPEND pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
 cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
 # The same as the archive's link interface, as flags.
-set(pc_private "-pthread")
-foreach(name IN LISTS softqam_private_libraries)
-  if(NOT name MATCHES "::")
-    string(APPEND pc_private " -l${name}")
-  endif()
-endforeach()
+set(pc_private ${softqam_private_libraries})
+list(TRANSFORM pc_private PREPEND -l)
+list(TRANSFORM pc_private REPLACE "-lThreads::Threads" -pthread)
+list(JOIN pc_private " " pc_private)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/softqam.pc.in ${package_build_dir}/softqam.pc @ONLY)
 install(FILES ${package_build_dir}/softqam.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 

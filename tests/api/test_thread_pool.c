@@ -16,6 +16,7 @@ static softqam_pool *open_pool(unsigned n_threads)
     const softqam_pool_scheduling anywhere = {0};
     softqam_pool *pool = NULL;
     assert_int_equal(softqam_pool_create(&pool, n_threads, &anywhere), SOFTQAM_OK);
+    assert_int_equal(softqam_pool_start(pool), SOFTQAM_OK);
     assert_int_equal(softqam_pool_n_threads(pool), n_threads);
     return pool;
 }

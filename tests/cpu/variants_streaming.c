@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "demodulator.h"
+#include "context.h"
 #include "streaming.h"
 #include "variants_fixture.h"
 

@@ -7,12 +7,6 @@
 #include "fake_cuda.h"
 #include "kernels.h"
 
-const softqam_kernels *softqam_kernels_choose(const softqam_params *params)
-{
-    (void)params;
-    return NULL; /* one for all */
-}
-
 cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
 {
     (void)params;
@@ -114,10 +108,9 @@ static softqam_segment segment_of(const softqam_kernel_segment *from, size_t sym
 static void run_kernel(void *context)
 {
     const kernel *self = context;
-    softqam_threads threads = {.n = 1};
     softqam_cpu cpu;
     softqam_cpu_loops loops;
-    (void)softqam_cpu_backend.create(&cpu, NULL, &threads);
+    (void)softqam_cpu_backend.create(&cpu, NULL, NULL);
     cpu.streaming_nbytes = SIZE_MAX;
     softqam_cpu_backend.choose_loops(&cpu, &loops, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {

@@ -28,7 +28,7 @@ def main():
     formats = read("src/formats.h")
 
     def list_of(name):
-        return names_of(re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", formats).group(1), r'"([^"]+)"', name)
+        return names_of(re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", formats).group(1), r'\(\w+, "([^"]+)"', name)
 
     outputs, inputs = list_of("OUTPUT_FORMAT_LIST"), list_of("INPUT_FORMAT_LIST")
     modulations = [name.lower() for name in list_of("MODULATION_LIST")]
