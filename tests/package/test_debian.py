@@ -21,6 +21,8 @@ WORK = tempfile.TemporaryDirectory(prefix="softqam-debian-")
 ROOT = os.path.join(WORK.name, "root")
 IS_CHECKOUT = subprocess.run(["git", "rev-parse", "--verify", "HEAD"], cwd=SOURCE, capture_output=True, check=False).returncode == 0
 MAINTAINER = {"DEBFULLNAME": "Some Maintainer", "DEBEMAIL": "maintainer@softqam.example"}
+# So ccache knows what it has compiled in another such folder.
+CACHE = {"CCACHE_BASEDIR": WORK.name, "CCACHE_NOHASHDIR": "1"}
 
 
 def run(*command, cwd=SOURCE, **environment):
@@ -34,7 +36,7 @@ def run(*command, cwd=SOURCE, **environment):
 def setUpModule():
     build = os.path.join(WORK.name, "build")
     run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF", **MAINTAINER)
-    run(CMAKE, "--build", build, "--target", "archive" if IS_CHECKOUT else "package", "-j", "2", **MAINTAINER)
+    run(CMAKE, "--build", build, "--target", "archive" if IS_CHECKOUT else "package", "-j", "2", **MAINTAINER, **CACHE)
     made = os.path.join(build, "archive") if IS_CHECKOUT else build
     for name in os.listdir(made):
         if name.endswith((".deb", ".tar.gz", "SUMS")):
