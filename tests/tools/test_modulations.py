@@ -105,6 +105,8 @@ class RoundTrips(PipeTest):
             self.assertEqual(bytes(a ^ b for a, b in zip(plain, scrambled)), gold_sequence(77, n_bits * N), name)
             erased = ["-m", name, "--c-init", "77", "-o", "f32", "--noise-var", "1", "-"]
             self.assertEqual(self.soft_bits(*erased, data=pack("f", 20 * [math.nan])), bytes(40 * n_bits))
+            # Nothing is known of erased symbols: their bits are 0.
+            self.assertEqual(self.soft_bits("-m", name, "-o", "hard", "-", data=pack("f", [math.nan, 1, math.inf, 0])), bytes(2 * n_bits))
 
     def test_parts(self):
         """The position in the file counts: with --skip and --count, in shards, and from a pipe in pieces of any length, with

@@ -13,9 +13,8 @@ import signal
 import stat
 import sys
 
-from output_formats import OUTPUT_FORMATS
 from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, DEMOD_MPI, ENVIRONMENT, INPUT_FORMATS, QUICK, SKIPPED, TIMEOUT, Result, ToolTest, default_signals, limit_file_size, main,
+    BACKEND, BLOCK_SYMBOLS, DEMOD_MPI, ENVIRONMENT, QUICK, SKIPPED, TIMEOUT, Result, ToolTest, default_signals, limit_file_size, main,
     pack, thorough,
 )  # fmt: skip
 
@@ -160,9 +159,6 @@ class Failures(MpiTest):
             (["-o", "s8", "--noise-file", "x.cf32", "x.cf32", "y.u8"], 1, "x.cf32: has 2000 noise variances, but x.cf32 has 1000 symbols"),
             (["--shard", "1/2", "x.cf32", "y.u8"], 2, "--shard: no such option; --help lists them"),
             (["x.cf32"], 2, "needs 2 operands (INPUT and OUTPUT), but got 1; --help explains"),
-            (["y.u8", "x.cf32"], 2, "y.u8: suffix .u8 means soft bits or LLRs, not symbols; --input-format overrides it"),
-            (["y.wav", "y"], 2, f"y.wav: suffix .wav is unknown; --input-format names the format: {INPUT_FORMATS}"),
-            (["x.cf32", "y.s32"], 2, "y.s32: suffix .s32 is unknown; --output-format names the format: " + ", ".join(OUTPUT_FORMATS)),
             (["x.cf32", "link"], 2, "link: is INPUT as well; give OUTPUT another name"),
             (["-o", "u8", "r.sigmf-meta", "r.sigmf-data"], 2, "r.sigmf-data: is INPUT's; give OUTPUT another name"),
         ):  # fmt: skip
