@@ -14,9 +14,8 @@ endfunction()
 # What tests/run.sh leaves to `tests/run.sh all`, because it takes long for what it tells a developer.
 set(slow_tests bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
   exhaustive.cpu.qpsk exhaustive.cpu.16qam exhaustive.cpu.64qam exhaustive.cpu.1024qam faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
-  faults.fake_three_cuda faults.mpi faults.tools flags.cuda load.fake_cuda package package.debian plot.command plot.pictures python.wheel
-  python.wheel.aarch64 quality
-  second_witness tools.documents.cpu tools.mpi.cpu)
+  faults.fake_three_cuda faults.mpi faults.tools load.fake_cuda package package.debian plot.command plot.pictures python.sdist python.wheel
+  python.wheel.aarch64 quality second_witness tools.documents.cpu tools.mpi.cpu)
 
 # One run of a program or script. Exit status 77 is a skip. What may take longest begins first, or it would end alone.
 function(add_test_run name)
@@ -35,7 +34,12 @@ function(add_skip name reason)
 endfunction()
 
 # NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
-# NAME.cuda is a skip. AUTO computes nothing of its own: a fifth of the random symbols.
+# NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a fifth of the random symbols,
+# or what the preset of a sanitizer says.
+set(fewer_symbols)
+if(NOT SOFTQAM_SANITIZE)
+  set(fewer_symbols SOFTQAM_TEST_PERCENT=20)
+endif()
 function(add_backend_runs name program timeout)
   foreach(backend cpu cuda)
     set(labels)
@@ -46,7 +50,7 @@ function(add_backend_runs name program timeout)
       ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} LABELS ${labels})
   endforeach()
   add_test_run(${name}.auto COMMAND ${program} TIMEOUT ${timeout}
-    ENVIRONMENT SOFTQAM_TEST_BACKEND=auto SOFTQAM_TEST_PERCENT=20)
+    ENVIRONMENT SOFTQAM_TEST_BACKEND=auto ${fewer_symbols})
 endfunction()
 
 # NAME.cpu.MODULATION, NAME.cuda.MODULATION: the same program once more for each modulation but the usual 256QAM.

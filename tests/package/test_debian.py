@@ -23,6 +23,8 @@ WORK = Path(FOLDER.name)
 ROOT = WORK / "root"
 IS_CHECKOUT = subprocess.run(["git", "rev-parse", "--verify", "HEAD"], cwd=SOURCE, capture_output=True, check=False).returncode == 0
 MAINTAINER = {"DEBFULLNAME": "Some Maintainer", "DEBEMAIL": "maintainer@softqam.example"}
+# So ccache knows what it has compiled in another such folder.
+CACHE = {"CCACHE_BASEDIR": FOLDER.name, "CCACHE_NOHASHDIR": "1"}
 
 
 def run(*command, cwd=SOURCE, **environment):
@@ -32,7 +34,7 @@ def run(*command, cwd=SOURCE, **environment):
 def setUpModule():
     build = WORK / "build"
     run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF", **MAINTAINER)
-    run(CMAKE, "--build", build, "--target", "archive" if IS_CHECKOUT else "package", "-j", "2", **MAINTAINER)
+    run(CMAKE, "--build", build, "--target", "archive" if IS_CHECKOUT else "package", "-j", "2", **MAINTAINER, **CACHE)
     for path in (build / "archive" if IS_CHECKOUT else build).iterdir():
         if path.name.endswith((".deb", ".tar.gz", "SUMS")):
             path.rename(WORK / path.name)

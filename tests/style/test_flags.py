@@ -6,7 +6,8 @@ every object of the project, and that it obeys.
     test_flags.py c    COMPILE_COMMANDS SOURCE_DIR            C objects
     test_flags.py cuda COMPILE_COMMANDS SOURCE_DIR LIBRARY    kernels; exit status 77 where the build has none
 
-COMPILE_COMMANDS is the build's compile_commands.json, LIBRARY the built shared library.
+COMPILE_COMMANDS is the build's compile_commands.json, LIBRARY the built shared library, whose PTX is read where it was not
+compressed; else it is compiled once more.
 """
 import concurrent.futures
 import json
@@ -14,7 +15,6 @@ import os
 import platform
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -221,6 +221,12 @@ def check_nvcc_flags(name, arguments):
         fail(f"{name}: fast-math flags of nvcc: {text}")
 
 
+def oldest_and_newest(arguments):
+    """Of the architectures of a command, as numbers."""
+    architectures = [int(number) for number in re.findall(r"compute_(\d+)", " ".join(arguments))]
+    return sorted({min(architectures), max(architectures)}) if architectures else []
+
+
 def compile_to_ptx(name, directory, arguments, source_dir):
     """nvcc emits PTX for one architecture at a time: the oldest and the newest of the build, one after the other."""
     kept = []
@@ -232,21 +238,20 @@ def compile_to_ptx(name, directory, arguments, source_dir):
             skip = True
         elif not argument.startswith(tuple(option + "=" for option in ARCHITECTURE_OPTIONS)) and argument != "-dc":
             kept.append(argument)
-    architectures = [int(number) for number in re.findall(r"compute_(\d+)", " ".join(arguments))]
     texts = []
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "kernel.ptx")
-        ends = sorted({min(architectures), max(architectures)}) if architectures else []
-        for option in [f"-arch=compute_{end}" for end in ends] or [""]:
+        for option in [f"-arch=compute_{end}" for end in oldest_and_newest(arguments)] or [""]:
             run([*kept, *option.split(), "--ptx", os.path.join(source_dir, name), "-o", path], directory)
             with open(path, encoding="utf-8") as file:
                 texts.append(file.read())
     return texts
 
 
-def find_cuobjdump(compiler):
-    beside = os.path.join(os.path.dirname(os.path.realpath(compiler)), "cuobjdump")
-    return beside if os.access(beside, os.X_OK) else shutil.which("cuobjdump")
+def modules_of(library):
+    """The PTX in a library, one text a kernel file and architecture, of those that are not compressed (nvcc --no-compress)."""
+    with open(library, "rb") as file:
+        return [text.decode() for text in re.findall(rb"^\.version [^\0]*", file.read(), re.MULTILINE)]
 
 
 def test_cuda(compile_commands, source_dir, library):
@@ -262,14 +267,19 @@ def test_cuda(compile_commands, source_dir, library):
                 with_kernels.append((name, directory, arguments))
     if not with_kernels:
         fail("no .cu file has a kernel")
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for entry, texts in zip(with_kernels, pool.map(lambda entry: compile_to_ptx(*entry, source_dir), with_kernels)):
-            for ptx in texts:
-                check_ptx(entry[0], ptx)
-    cuobjdump = find_cuobjdump(entries[0][2][0])
-    if cuobjdump:
-        check_ptx(library, run([cuobjdump, "-ptx", library], "."))
-    where = "PTX or in the library" if cuobjdump else "PTX (no cuobjdump here: the library itself was not read)"
+    modules = modules_of(library)
+    targets = [int(re.search(r"^\.target sm_(\d+)", module, re.MULTILINE)[1]) for module in modules]
+    ends = oldest_and_newest(with_kernels[0][2])
+    if ends and all(targets.count(end) == len(with_kernels) for end in ends):
+        for module in modules:
+            check_ptx(library, module)
+        where = f"the library's PTX for {', '.join(map(str, sorted(set(targets))))}"
+    else:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for entry, texts in zip(with_kernels, pool.map(lambda entry: compile_to_ptx(*entry, source_dir), with_kernels)):
+                for ptx in texts:
+                    check_ptx(entry[0], ptx)
+        where = "PTX, compiled for that; the library has none that could be read"
     print(f"{len(entries)} objects, {len(with_kernels)} with kernels: no fused, approximate or flushing instruction in {where}")
 
 

@@ -29,7 +29,38 @@ COUNTS = {
 NO_COUNTS = ["", "-", "--", "0x10", "1e999", 30 * "9", "-1", "+1", "2x", " 1", "1.5", "1.0"]
 NO_RATIOS = ["", "-", "--", "0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "/", "1/2/3", "0x1p-3", "1 ", " 1", "1/nan", "-1/-2", "1,5", "1e",
              ".", "30dB", "Auto"]  # fmt: skip
+NO_RATIO = "is not a positive number or fraction (such as 0.25 or 1/32768)"
+NO_RATIO_NOR_AUTO = NO_RATIO + " nor 'auto'"
 OUT_OF_RANGE = "is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
+LLR_SCALES = [(DEMOD, f"--llr-scale {name}", f"is not a number or fraction from 0.0009765625 to {top}") for name, (_, top, _) in LLR_STEPS.items()]
+# By the kind of value: the options that take it, and what is said of another.
+OPTIONS = {
+    "choice": [*((DEMOD, option, f"is not one of {names}") for option, names in CHOICES.items()),
+               (GEN, "--output-format", "is not one of cf32, cs16, cs8, cf16")],
+    "count": [(program, key, f"is not a whole number from {low} to {high}") for program, options in COUNTS.items() for key, (low, high) in options.items()],
+    "ratio": [(DEMOD, "--input-scale", NO_RATIO_NOR_AUTO), (DEMOD, "--noise-var s8", NO_RATIO_NOR_AUTO), (GEN, "--output-scale", NO_RATIO), *LLR_SCALES],
+    "float": [(program, option, OUT_OF_RANGE) for program, option in ((DEMOD, "--input-scale"), (DEMOD, "--noise-var s8"), (GEN, "--output-scale"))],
+    "LLR scale": LLR_SCALES,
+    "LLR scale of s16": LLR_SCALES[1:],
+    "decibels": [(program, "--snr-db", "is not a number from -200 to 200") for program in (DEMOD, GEN)],
+    "c_init": [(program, "--c-init", "is not a whole number from 0 to 2147483647, decimal or 0x..") for program in (DEMOD, GEN)],
+    "shard": [(DEMOD, "--shard", "is not K/N with whole numbers K from 1 to N and N up to 1000000")],
+    "device": [(DEMOD, "--device", "is not a whole number from 0 to 2147483647")],
+}  # fmt: skip
+# By the kind of value: what is none.
+WRONG_VALUES = {
+    "choice": ["", "-", "--"],
+    "count": NO_COUNTS[: 3 if QUICK else 99],
+    "ratio": NO_RATIOS[: 3 if QUICK else 99],
+    "float": ["1e-40", "1e-60", "1e39", "1e400", "1/1e39"],
+    "LLR scale": ["0.0009", "1048577", "1/1025", "2097153/2", "0"],
+    "LLR scale of s16": ["16385"],
+    "decibels": ["", "nan", "inf", "auto", "200.1", "-201", "30dB", "0x10", "1e999"],
+    "c_init": ["", "-1", "0x", "0x-1", "0X1", "x1", "1.5", "2147483648", "0x80000000", "4294967296", " 1", "1 ", "0x8000_0000",
+               "18446744073709551616", "0x10000000000000000", "1e3"],
+    "shard": ["0/2", "3/2", "1", "1/", "/2", "1/2/3", "-1/2", "1/0", "a/b", "", " 1/2", "1/1000001", "1/ 2", "+1/2"],
+    "device": ["x", "-1", "2147483648"],
+}  # fmt: skip
 NEEDS_NOISE = "output format {} needs a noise variance: --noise-var, --snr-db or --noise-file"
 NO_U8 = "{} has no soft bits u8; choose LLRs, hard or bits with --output-format"
 TERMINAL = "a terminal, which binary data may upset; redirect it, or name a file"
@@ -41,77 +72,28 @@ class Wrong(ToolTest):
         self.write("x.cf32", bytes(80))
         self.write("x.u8", OLD)
 
-    def value(self, program, key, text, cause, shown=None):
+    def value(self, program, key, text, cause, shown):
         """An option with a value that it does not take."""
         option, _, format_ = key.partition(" ")
         operands = ["x.cf32", "x." + (format_ or "u8")] if program == DEMOD else ["x.u8"]
-        shown = text if shown is None else shown
         self.refuses(program, [option, text, *operands], 2, f"{option}: '{shown}' {cause}")
 
     def test_values(self):
         """What is no value of an option's kind, whatever it holds."""
-        for texts, is_hostile in ((HOSTILE, True), ([("", ""), ("-", "-"), ("--", "--")], False)):
-            for text, shown in texts:
-                for option, names in CHOICES.items():
-                    self.value(DEMOD, option, text, f"is not one of {names}", shown)
-                self.value(GEN, "--output-format", text, "is not one of cf32, cs16, cs8, cf16", shown)
-                if is_hostile:
-                    self.other_values(text, shown)
-        for text in NO_COUNTS[: 3 if QUICK else 99]:
-            self.counts(text)
-        for text in NO_RATIOS[: 3 if QUICK else 99]:
-            self.ratios(text)
-        for text in ("", "nan", "inf", "auto", "200.1", "-201", "30dB", "0x10", "1e999"):
-            self.snr_db(text)
-        for text in ("", "-1", "0x", "0x-1", "0X1", "x1", "1.5", "2147483648", "0x80000000", "4294967296", " 1", "1 ", "0x8000_0000",
-                     "18446744073709551616", "0x10000000000000000", "1e3"):  # fmt: skip
-            self.c_init(text)
-        for text in ("1e-40", "1e-60", "1e39", "1e400", "1/1e39"):
-            for program, option in ((DEMOD, "--input-scale"), (DEMOD, "--noise-var s8"), (GEN, "--output-scale")):
-                self.value(program, option, text, OUT_OF_RANGE)
-        for text in ("0.0009", "1048577", "1/1025", "2097153/2", "16385", "0"):
-            for name, (_, top, _) in LLR_STEPS.items():
-                if text != "16385" or name == "s16":
-                    self.llr_scale(name, top, text)
-        for text in ("0/2", "3/2", "1", "1/", "/2", "1/2/3", "-1/2", "1/0", "a/b", "", " 1/2", "1/1000001", "1/ 2", "+1/2"):
-            self.value(DEMOD, "--shard", text, "is not K/N with whole numbers K from 1 to N and N up to 1000000")
-        for text, shown in (("x", "x"), ("-1", "-1"), ("2147483648",) * 2, ("0,", ""), (",0", ""), ("0,all", "all")):
-            self.value(DEMOD, "--device", text, "is not a whole number from 0 to 2147483647", shown)
-
-    def counts(self, text, shown=None):
-        for program, options in COUNTS.items():
-            for key, (low, high) in options.items():
-                self.value(program, key, text, f"is not a whole number from {low} to {high}", shown)
-
-    def ratios(self, text, shown=None):
-        for program, option, word in ((DEMOD, "--input-scale", " nor 'auto'"), (DEMOD, "--noise-var s8", " nor 'auto'"),
-                                      (GEN, "--output-scale", "")):  # fmt: skip
-            self.value(program, option, text, f"is not a positive number or fraction (such as 0.25 or 1/32768){word}", shown)
-        for name, (_, top, _) in LLR_STEPS.items():
-            self.llr_scale(name, top, text, shown)
-
-    def llr_scale(self, name, top, text, shown=None):
-        self.value(DEMOD, f"--llr-scale {name}", text, f"is not a number or fraction from 0.0009765625 to {top}", shown)
-
-    def snr_db(self, text, shown=None):
-        for program in (DEMOD, GEN):
-            self.value(program, "--snr-db", text, "is not a number from -200 to 200", shown)
-
-    def c_init(self, text, shown=None):
-        for program in (DEMOD, GEN):
-            self.value(program, "--c-init", text, "is not a whole number from 0 to 2147483647, decimal or 0x..", shown)
-
-    def other_values(self, text, shown):
-        for check in (self.counts, self.ratios, self.snr_db, self.c_init):
-            check(text, shown)
+        rows = [(kind, text, text) for kind, texts in WRONG_VALUES.items() for text in texts]
+        rows += [(kind, text, shown) for kind in ("choice", "count", "ratio", "decibels", "c_init") for text, shown in HOSTILE]
+        rows += [("device", "0,", ""), ("device", ",0", ""), ("device", "0,all", "all")]
+        for kind, text, shown in rows:
+            for program, key, cause in OPTIONS[kind]:
+                self.value(program, key, text, cause, shown)
 
     def test_counts_at_the_ends(self):
         """One too many and one too few, and what wraps to something that would do."""
-        for program, options in COUNTS.items():
-            for key, (low, high) in options.items():
-                for n in (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, (1 << 64) - 1, -low, 10 * high):
-                    if not low <= n <= high:
-                        self.value(program, key, str(n), f"is not a whole number from {low} to {high}")
+        for program, key, cause in OPTIONS["count"]:
+            low, high = COUNTS[program][key]
+            for n in (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, (1 << 64) - 1, -low, 10 * high):
+                if not low <= n <= high:
+                    self.value(program, key, str(n), cause, str(n))
 
     def test_options(self):
         for text, shown in HOSTILE:

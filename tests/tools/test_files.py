@@ -30,19 +30,6 @@ class Streams(FileTest):
 
     uses_backend = True
 
-    def test_pipes(self):
-        """What dribbles in half symbols, into a file that is whole or not there; and from pipe to pipe."""
-        process, written = self.start_demod("-", "y.u8"), 0
-        for i in range(60):
-            n = (1, 3, 7, 64, 1001)[i % 5]
-            written += process.stdin.write(self.data[written : written + n])
-            time.sleep(0.002)
-            self.assertNotIn("y.u8", self.files())
-        process.stdin.write(self.data[written:])
-        process.stdin.close()
-        self.assertEqual((process.wait(TIMEOUT), self.read("y.u8")), (0, self.expected))
-        self.assertEqual(self.soft_bits("-", data=self.data), self.expected)
-
     def test_fifos(self):
         os.mkfifo(self.path("in"))
         os.mkfifo(self.path("out"))

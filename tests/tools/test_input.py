@@ -11,11 +11,9 @@ import sys
 import tarfile
 import time
 
-from tools_harness import BACKEND, DEMOD, MODULATIONS, NOISE_AUTO_SYMBOLS, TIMEOUT, ToolTest, main, pack, plural, unpack
+from tools_harness import BACKEND, DEMOD, MODULATIONS, NOISE_AUTO_SYMBOLS, SNRS, TIMEOUT, ToolTest, main, pack, plural, unpack
 
 SHOWN = {name: name.upper().replace("PI2", "pi/2") for name in MODULATIONS}
-# Es/N0 in dB at which each modulation is used.
-SNRS = {"bpsk": 12, "pi2-bpsk": 12, "qpsk": 9, "16qam": 18, "64qam": 24, "256qam": 30, "1024qam": 36}
 
 
 class Formats(ToolTest):

@@ -24,12 +24,6 @@ def noise_option(format_, *noise):
     return ["-o", format_, *(() if format_ == "u8" else noise)]
 
 
-def packed(bits):
-    """The first bit highest in its byte."""
-    bits += bytes(-len(bits) % 8)
-    return bytes(int("".join(map(str, bits[k : k + 8])), 2) for k in range(0, len(bits), 8))
-
-
 class LlrTest(ToolTest):
     uses_backend = True
 
@@ -163,32 +157,24 @@ class Noise(LlrTest):
             }  # fmt: skip
             self.assertEqual(len(llrs), 1)
 
-    def test_of_another_length(self):
-        """Found after blocks have been written."""
-        n = BLOCK_SYMBOLS + 1000
-        for n_values, message in ((n - 1, f"ends after {n - 1} noise variances, but standard input has more symbols"),
-                                  (BLOCK_SYMBOLS, f"ends after {BLOCK_SYMBOLS} noise variances, but standard input has more symbols"),
-                                  (n + 1, f"goes on after {n} noise variances, but standard input has no more symbols")):  # fmt: skip
-            self.write("n.f32", bytes(4 * n_values))
-            self.fails(self.demod("-i", "cs8", "--noise-file", "n.f32", "-", "none.s8", data=bytes(2 * n)), 1, "n.f32: " + message)
-            self.assertEqual(self.files(), ["n.f32"])
-
     def test_from_a_pipe(self):
-        """Standard input, and a FIFO beside a file and a pipe of symbols."""
-        n = 300000
+        """Standard input, and a FIFO beside a file and a pipe of symbols; too few and too many, after a block has been written."""
+        n = BLOCK_SYMBOLS + 1000
         data = self.read(self.make("x.cs8", "--symbols", str(n), "--snr-db", "20"))
         arguments = ["-i", "cs8", "-o", "s8", "--input-scale", "1/64", *self.write_noise(n)]
         expected, noise = self.soft_bits(*arguments, "x.cs8"), self.read("n.f32")
         self.assertEqual(self.soft_bits(*arguments[:-1], "-", "x.cs8", data=noise), expected)
         os.mkfifo(self.path("fifo"))
-        for cut, source in ((0, "-"), (0, "x.cs8"), (4, "x.cs8"), (4, "-")):
-            writer = threading.Thread(target=self.write, args=("fifo", noise[: len(noise) - cut]))
+        ends, goes_on = "ends after {} noise variances, but {} has more symbols", "goes on after {} noise variances, but {} has no more symbols"
+        for n_given, source, message in ((n, "-", None), (n, "x.cs8", None), (n - 1, "x.cs8", ends), (n - 1, "-", ends),
+                                         (BLOCK_SYMBOLS, "-", ends), (n + 1, "-", goes_on)):  # fmt: skip
+            writer = threading.Thread(target=self.write, args=("fifo", (noise + bytes(4))[: 4 * n_given]))
             writer.start()
             result = self.demod(*arguments[:-1], "fifo", source, "-", data=data if source == "-" else b"")
             writer.join(TIMEOUT)
             name = "standard input" if source == "-" else source
-            if cut:
-                self.fails(result, 1, f"fifo: ends after {n - 1} noise variances, but {name} has more symbols")
+            if message:
+                self.fails(result, 1, "fifo: " + message.format(min(n, n_given), name))
             else:
                 self.assertEqual((result.out, result.err), (expected, ""))
 
@@ -232,27 +218,8 @@ class Noise(LlrTest):
             self.assertEqual(hard_bits("f32", self.read("y.f32")), self.read("x.bits"))
 
 
-class Hard(ToolTest):
-    """Hard decisions, one a byte and packed; bit errors against what was sent."""
-
-    N = 1237
-
-    def setUp(self):
-        super().setUp()
-        self.make("x.cf32", "--symbols", str(self.N), "--snr-db", "18", "--bits", "sent.hard")
-        self.sent = self.read("sent.hard")
-        self.expected = hard_bits("u8", self.soft_bits("x.cf32"))
-
-    def test_formats(self):
-        for name, expected in (("y.hard", self.expected), ("y.bits", packed(self.expected))):
-            self.ok(self.demod("--verify", "x.cf32", name))
-            self.assertEqual(self.read(name), expected)
-            self.assertEqual(self.soft_bits("-o", name[2:], "/dev/null"), b"")
-        shards = b"".join(self.soft_bits("-o", "bits", "--shard", f"{k}/3", "x.cf32") for k in (1, 2, 3))
-        self.assertEqual(shards, packed(self.expected))
-        # Nothing is known of erased symbols: their bits are 0.
-        bits = self.soft_bits("-o", "hard", "-", data=pack("f", [math.nan, 1, -1, -1, math.inf, 0]))
-        self.assertEqual((bits[:10], bits[16:]), (bytes(8) + b"\1\1", bytes(8)))
+class Compare(ToolTest):
+    """Bit errors against what was sent."""
 
     def errors_told(self, *arguments, **options):
         result = self.ok(self.demod("-q", "--compare", *arguments, **options))
@@ -262,23 +229,26 @@ class Hard(ToolTest):
         return match[1], n_wrong, n
 
     def test_compare(self):
-        n_wrong = count_differences(self.sent, self.expected)
+        n = 1237
+        self.make("x.cf32", "--symbols", str(n), "--snr-db", "18", "--bits", "sent.hard")
+        sent, decided = self.read("sent.hard"), hard_bits("u8", self.soft_bits("x.cf32"))
+        n_wrong = count_differences(sent, decided)
         self.assertGreater(n_wrong, 100)
         for format_ in ("u8", "hard", "bits"):
-            self.assertEqual(self.errors_told("sent.hard", "-o", format_, "x.cf32", "y"), ("sent.hard", n_wrong, 8 * self.N))
+            self.assertEqual(self.errors_told("sent.hard", "-o", format_, "x.cf32", "y"), ("sent.hard", n_wrong, 8 * n))
         for format_ in LLR_FORMATS:
             bits = hard_bits(format_, self.soft_bits("-q", "-o", format_, "--snr-db", "18", "x.cf32"))
             for sign in "01":
                 told = self.errors_told("sent.hard", "-o", format_, "--snr-db", "18", "--sign", sign, "x.cf32", "y")
-                self.assertEqual(told, ("sent.hard", count_differences(self.sent, bits), 8 * self.N))
-        self.assertEqual(self.errors_told("-", "x.cf32", "y", data=self.sent)[1:], (n_wrong, 8 * self.N))
-        self.assertEqual(self.errors_told("sent.hard", "-", "y", data=self.read("x.cf32"))[1:], (n_wrong, 8 * self.N))
+                self.assertEqual(told, ("sent.hard", count_differences(sent, bits), 8 * n))
+        self.assertEqual(self.errors_told("-", "x.cf32", "y", data=sent)[1:], (n_wrong, 8 * n))
+        self.assertEqual(self.errors_told("sent.hard", "-", "y", data=self.read("x.cf32"))[1:], (n_wrong, 8 * n))
         wrong = [self.errors_told("sent.hard", "--shard", f"{k}/3", "x.cf32", "y")[1] for k in (1, 2, 3)]
         self.assertEqual(sum(wrong), n_wrong)
         part = slice(8 * 100, 8 * 300)
-        for bits, data in (("sent.hard", b""), ("-", self.sent)):
+        for bits, data in (("sent.hard", b""), ("-", sent)):
             told = self.errors_told(bits, "--skip", "100", "--count", "200", "x.cf32", "y", data=data)
-            self.assertEqual(told[1:], (count_differences(self.sent[part], self.expected[part]), 1600))
+            self.assertEqual(told[1:], (count_differences(sent[part], decided[part]), 1600))
 
 
 class Stats(LlrTest):

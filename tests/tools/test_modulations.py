@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every modulation, scrambled or not, from softqam-gen to softqam-demod: in one go, in blocks, from a pipe in pieces, in
-parts and shards, in symbol order and in bit planes; bit error rates against theory."""
+parts and shards, in symbol order and in bit planes; what is estimated of each."""
 import json
 import math
 import struct
@@ -9,9 +9,7 @@ import sys
 import time
 
 from output_formats import LLR_TYPECODE
-from tools_harness import (
-    BLOCK_SYMBOLS, DEMOD, MODULATIONS, QUICK, TIMEOUT, ToolTest, count_differences, hard_bits, main, pack, thorough, unpack,
-)  # fmt: skip
+from tools_harness import BLOCK_SYMBOLS, DEMOD, MODULATIONS, QUICK, TIMEOUT, ToolTest, hard_bits, main, pack, unpack
 
 C_INITS = [[], ["--c-init", "123456789"], ["--c-init", "0"], ["--c-init", "0x7ffffFFF"]][: 2 if QUICK else 4]
 N = 1237
@@ -30,27 +28,6 @@ def unpacked(data, n):
     """The first n bits, and those that fill up the last byte."""
     bits = bytes(int(bit) for byte in data for bit in f"{byte:08b}")
     return bits[:n], bits[n:]
-
-
-def bit_errors_per_component(snr_db, levels, alpha):
-    """Mean and variance of the number of bit errors of one component of Gray-coded QAM in white Gaussian noise, summed
-    over all pairs of a sent and a decided level."""
-    sigma = math.sqrt(10 ** (-snr_db / 10) / 2)
-
-    def below(boundary):  # probability that the noise is less
-        return 0.5 * math.erfc(-boundary / sigma / math.sqrt(2))
-
-    mean = square = 0
-    for sent in range(levels):
-        for decided in range(levels):
-            low = -math.inf if decided == 0 else 2 * alpha * (decided - sent) - alpha
-            high = math.inf if decided == levels - 1 else 2 * alpha * (decided - sent) + alpha
-            errors = bin((sent ^ sent >> 1) ^ (decided ^ decided >> 1)).count("1")
-            # Differences of small numbers, not of numbers near 1.
-            share = below(high) - below(low) if low < 0 else below(-low) - below(-high)
-            mean += errors * share / levels
-            square += errors**2 * share / levels
-    return mean, square - mean**2
 
 
 class PipeTest(ToolTest):
@@ -105,6 +82,8 @@ class RoundTrips(PipeTest):
             self.assertEqual(bytes(a ^ b for a, b in zip(plain, scrambled)), gold_sequence(77, n_bits * N), name)
             erased = ["-m", name, "--c-init", "77", "-o", "f32", "--noise-var", "1", "-"]
             self.assertEqual(self.soft_bits(*erased, data=pack("f", 20 * [math.nan])), bytes(40 * n_bits))
+            # Nothing is known of erased symbols: their bits are 0.
+            self.assertEqual(self.soft_bits("-m", name, "-o", "hard", "-", data=pack("f", [math.nan, 1, math.inf, 0])), bytes(2 * n_bits))
 
     def test_parts(self):
         """The position in the file counts: with --skip and --count, in shards, and from a pipe in pieces of any length, with
@@ -136,31 +115,13 @@ class RoundTrips(PipeTest):
 
 
 class Noise(ToolTest):
-    # Es/N0 in dB; the last has few errors, the first many.
-    SNRS = {"bpsk": (0, 4, 8), "pi2-bpsk": (0, 4, 8), "qpsk": (3, 7, 10), "16qam": (8, 13, 17), "64qam": (14, 19, 23),
-            "256qam": (20, 25, 29), "1024qam": (26, 31, 35)}  # fmt: skip
-
-    @thorough
-    def test_bit_error_rate(self):
-        """Against theory, within five standard deviations. BPSK is an axis through two points."""
-        for name, (n_bits, energy) in MODULATIONS.items():
-            n = 400000 // n_bits
-            n_axes, axis_bits, alpha = (1, 1, 1.0) if n_bits == 1 else (2, n_bits // 2, 1 / math.sqrt(energy))
-            for snr_db in self.SNRS[name]:
-                arguments = ["-m", name, "--c-init", "1234"]
-                self.make("x.cf32", *arguments, "--symbols", str(n), "--snr-db", str(snr_db), "--bits", "sent")
-                errors = count_differences(self.soft_bits(*arguments, "-o", "hard", "x.cf32"), self.read("sent"))
-                mean, variance = bit_errors_per_component(snr_db, 1 << axis_bits, alpha)
-                deviations = (errors - n_axes * n * mean) / math.sqrt(n_axes * n * variance)
-                print(f"{name} {snr_db} dB: bit error rate {errors / n / n_bits:.4e}, theory {mean / axis_bits:.4e}, "
-                      f"{deviations:+.2f} sigma")  # fmt: skip
-                self.assertGreater(errors, 5)
-                self.assertLess(abs(deviations), 5)
+    SNRS = {"bpsk": (4, 8), "pi2-bpsk": (4, 8), "qpsk": (7, 10), "16qam": (13, 17), "64qam": (19, 23), "256qam": (25, 29),
+            "1024qam": (31, 35)}  # fmt: skip
 
     def test_statistics(self):
         """N0 from the symbols alone, from an odd position on too; the EVM; symbols that are erased or saturate."""
         for name, snrs in self.SNRS.items():
-            for snr_db in snrs[1:]:
+            for snr_db in snrs:
                 self.make("x.cf32", "-m", name, "--symbols", "60000", "--snr-db", str(snr_db))
                 for skip in ("0", "1"):
                     result = self.ok(self.demod("-m", name, "-q", "--skip", skip, "-o", "s8", "--noise-var", "auto",

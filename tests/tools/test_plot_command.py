@@ -38,6 +38,8 @@ class Hostile(PlotTest):
                 texts = ["".join(text.itertext()).strip() for text in svg.iter("{http://www.w3.org/2000/svg}text")]
                 self.assertIn(shown.strip(), texts)
                 self.assertEqual(self.files(), [*self.pair])
+        for title, shown in (("\udcff", "\\xff"), ("\x1b[1m\x7f\x85", "\\x1b[1m\\x7f\\x85"), ("\u202e\u2028", "\\u202e\\u2028")):
+            self.assertEqual(self.draw(*self.pair, "--panels", "evm", "--title", title).header[0], shown)
         title = self.draw(*self.pair, "--panels", "evm", "--title", "begin" + 5000 * "x" + "end").header[0]
         self.assertTrue(title.startswith("beginxxx") and title.endswith("xxxend") and len(title) == 36, title)
 
