@@ -193,10 +193,10 @@ enum {
     BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS
 };
 
-/* Steps that a warp of segment_kernel.cuh takes at most: so many that the begin of a block costs little. */
+/* Steps that a warp of segment_run.cuh takes at most: so many that the begin of a block costs little. */
 enum { MOST_WARP_STEPS = 16 };
 
-/* Symbols that a warp takes at a time in segment_kernel.cuh: whole resource elements, so that each thread stays with
+/* Symbols that a warp takes at a time in segment_run.cuh: whole resource elements, so that each thread stays with
  * one layer. */
 HOST_AND_DEVICE static inline unsigned softqam_step_symbols(unsigned n_layers)
 {
@@ -292,7 +292,7 @@ const void *softqam_soft_kernel(softqam_output_format format);
 
 /* The launcher. */
 
-/* Segments collected for a launch: a launcher's begin, any number of adds, and end. */
+/* Segments collected for a launch: a launcher's begin, any number of adds, and a flush. */
 typedef struct softqam_launch {
     const softqam_params *params;
     softqam_kernel_defaults defaults;
@@ -304,7 +304,7 @@ typedef struct softqam_launch {
     softqam_kernel_soft soft[FEW_SEGMENTS]; /* of these */
 } softqam_launch;
 
-/* Starts to collect for a stream of the current device. Params and launch outlive the end. */
+/* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream);
 
 /* Adds a completed segment in device memory; launches first what the launch has, if it is full. A segment of LLRs whose

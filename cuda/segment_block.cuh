@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the threads of a block of segment_kernel.cuh share: tables, the block's segment, room for values on their way.
+/* What the threads of a block share that works on segments: tables, the block's segment, room for values on their way.
  */
 #ifndef SOFTQAM_SEGMENT_BLOCK_CUH
 #define SOFTQAM_SEGMENT_BLOCK_CUH

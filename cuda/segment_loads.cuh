@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a thread of segment_kernel.cuh loads its symbols and noise values: of any layer, at any stride, I and Q side by
+/* How a thread loads a segment's symbols and noise values: of any layer, at any stride, I and Q side by
  * side or apart. */
 #ifndef SOFTQAM_SEGMENT_LOADS_CUH
 #define SOFTQAM_SEGMENT_LOADS_CUH

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a warp of segment_kernel.cuh stores values, at any alignment. */
+/* How a warp stores a segment's values, at any alignment. */
 #ifndef SOFTQAM_SEGMENT_STORES_CUH
 #define SOFTQAM_SEGMENT_STORES_CUH
 

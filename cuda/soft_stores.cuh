@@ -108,6 +108,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F32> {
 };
 
 /* A value of an output format as the lowest bytes of a word. */
+static_assert(N_OUTPUT_FORMATS == 5, "all others are integers");
 template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t soft_value_of(float value)
 {
     if (FORMAT == SOFTQAM_OUTPUT_F32)

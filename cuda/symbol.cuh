@@ -13,7 +13,7 @@
 
 #include "arithmetic.h"
 
-static_assert(N_OUTPUT_FORMATS == 5, "symbol_size and llrs_of() have each format");
+static_assert(N_OUTPUT_FORMATS == 5, "symbol_size, metrics_of() and llrs_of() have each format");
 
 /* Of a symbol with M bits an axis; 0 stands for BPSK and pi/2-BPSK. */
 template <softqam_output_format FORMAT, int M> struct symbol_size {

@@ -2,7 +2,7 @@
 /* THE arithmetic: what every backend computes, defined once; kernels do the last step of s8 and s16 by
  * vec_limited_steps(). It is written in the operations of a SIMD header, which
  * must be included before: simd_scalar.h in portable C, cpu/simd_avx2.h, cpu/simd_avx512.h and cpu/simd_neon.h for
- * several values at once, cuda/simd_cuda.cuh for a GPU thread. README.md beside this derives it.
+ * several values at once, cuda/simd_cuda.cuh for a GPU thread. README.md beside this states it.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
  * LLRs: max-log. No branch depends on a symbol. */
@@ -144,7 +144,7 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
 }
 
-/* The gain of y = g x + n, where the noise variance is y's. Symbols are multiplied by its inverse; so the noise
+/* The gain of z = g x + n, where the noise variance is that of n. Symbols are multiplied by its inverse; so the noise
  * variance is divided by its square, and the weight multiplied by it. A gain that is not positive and finite makes an
  * erasure. */
 VEC vec_f32 llr_limited_gain(vec_f32 gain) { return vec_min(vec_max(gain, vec_splat(MIN_GAIN)), vec_splat(MAX_GAIN)); }
@@ -209,9 +209,9 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
 }
 
 /* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest bits are
- * the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `rounding`: that constant, in the metric's
- * unit. */
-VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight, vec_f32 rounding) { return vec_fma(metric, weight, rounding); }
+ * the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `addend`: that constant, in the metric's unit;
+ * of f16 and f32 a zero, which leaves the product. */
+VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight, vec_f32 addend) { return vec_fma(metric, weight, addend); }
 
 /* The same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */
 VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 most)

@@ -96,6 +96,7 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     REFUSE_IF((unsigned)config->noise > SOFTQAM_NOISE_PER_CALL, "config.noise is %d", (int)config->noise);
     REFUSE_IF((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "config.noise_form is %d",
               (int)config->noise_form);
+    _Static_assert(N_OUTPUT_FORMATS == 5, "a limit of f16 is one of its values");
     TRY(check_llr_limit(config->llr_limit, output->max_limit, config->output_format == SOFTQAM_OUTPUT_F16));
     TRY(softqam_check_llr_scale("config.llr_scale", config->llr_scale, config->output_format));
     if (config->noise_form == SOFTQAM_NOISE_FORM_DEFAULT)

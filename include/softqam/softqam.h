@@ -45,8 +45,8 @@
  * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
  *
  * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
- * them by it. OCUDU uses 6 steps per nat with limit 120 (its own demapper 5 for BPSK and QPSK), OAI int16, cuPHY f16 in
- * nats. Transmissions can be combined only if all have the same llr_scale.
+ * them by it. OCUDU takes s8 at 6 steps per nat (its own demapper 5 for BPSK and QPSK) with limit 120, OAI s16, cuPHY
+ * f16 in nats. Transmissions can be combined only if all have the same llr_scale.
  *
  * ## In a receiver
  *
@@ -156,8 +156,8 @@ typedef enum softqam_output_format {
     /** Soft bits of 256QAM for liquid-dsp's users, one byte each, of components clamped to +-3. They are liquid-dsp
      *  1.5's bytes in 3GPP bit order, with one exception: in two of the 256 decision regions, where liquid-dsp
      *  overlooks a neighbour, one of a symbol's eight bytes differs (0.9 % of uniform symbols). 255 is a certain 0, 0 a
-     *  certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 takes no noise variance. That costs an LDPC
-     *  decoder 1.1 dB at rate 2/3, so give decoders LLRs. */
+     *  certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 ignores the noise variance, which costs an LDPC
+     *  decoder 1.1 dB at rate 2/3: feed decoders LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -177,9 +177,9 @@ typedef enum softqam_noise {
 typedef enum softqam_noise_form {
     /** In softqam_demodulator_config: N0. In softqam_segment: the demodulator's. */
     SOFTQAM_NOISE_FORM_DEFAULT = 0,
-    /** The noise variance N0. Positive finite values outside [2^-100, 2^40] count as the nearer end. */
+    /** The noise variance N0. Positive finite values outside [2^-100, 2^40] are clamped to it. */
     SOFTQAM_NOISE_FORM_N0 = 1,
-    /** 1/N0, which saves a division per symbol. Positive finite values beyond [2^-40, 2^100] become the nearer end. */
+    /** 1/N0, which saves a division per symbol. Positive finite values outside [2^-40, 2^100] are clamped to it. */
     SOFTQAM_NOISE_FORM_INVERSE = 2
 } softqam_noise_form;
 
@@ -208,8 +208,8 @@ typedef struct softqam_context_config {
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER, whatever class the starting thread has. 1 to
      *  99: SCHED_FIFO with that priority, which needs CAP_SYS_NICE or RLIMIT_RTPRIO. */
     int thread_priority;
-    /** CUDA: ordinal of the device. -1, the default: the device that is current in softqam_context_create(), with
-     *  SOFTQAM_BACKEND_AUTO in the first call that looks for a GPU. */
+    /** CUDA: ordinal of the device. -1, the default: the device that is current in softqam_context_create() or,
+     *  with SOFTQAM_BACKEND_AUTO, in the first call that looks for a GPU. */
     int device;
     /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
      * with `devices` NULL: all devices of this machine. */
@@ -239,7 +239,7 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 /**
  * Makes a context, without threads or device memory yet; with SOFTQAM_BACKEND_CUDA it checks that the devices exist.
  *
- * @param context  receives the object, or NULL on failure; the caller ends it with softqam_context_destroy()
+ * @param context  receives the object, or NULL on failure; the caller destroys it with softqam_context_destroy()
  * @param config   the settings, read during the call only; NULL: the defaults
  *
  * @return SOFTQAM_OK;
@@ -295,8 +295,8 @@ SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
 /** Settings of a demodulator. Fill it with softqam_demodulator_config_init(), or zero it: 0 selects each default. */
 typedef struct softqam_demodulator_config {
-    /** What computes; the demodulator keeps it alive. NULL, the default: a context with default settings that all
-     *  demodulators without one of their own share. */
+    /** The context to run on; the demodulator keeps it alive. NULL, the default: a context with default settings that
+     *  all demodulators without one of their own share. */
     softqam_context *context;
     softqam_modulation modulation;       /**< of softqam_demodulate(), and of segments that name none; default 256QAM */
     softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
@@ -325,7 +325,8 @@ SOFTQAM_API void softqam_demodulator_config_init(softqam_demodulator_config *con
 /**
  * Makes a demodulator: checks the configuration, builds its tables and selects its loops and kernels.
  *
- * @param demodulator  receives the object, or NULL on failure; the caller ends it with softqam_demodulator_destroy()
+ * @param demodulator  receives the object, or NULL on failure; the caller destroys it with
+ *                     softqam_demodulator_destroy()
  * @param config       formats, scales and sign, read during the call only; NULL: the defaults
  *
  * @return SOFTQAM_OK;
@@ -358,12 +359,12 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * intermediate value may overflow, and the LLR is its format's limit.
  * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
  *   NaN or infinite, is an erasure: its LLRs are 0.
- * - A component below 2^-63 in magnitude counts as zero of its sign.
+ * - A component below 2^-63 in magnitude is treated as a zero of the same sign.
  * - No LLR is NaN or infinite (one that a soft buffer held before stays there: see softqam_codeword). What would
  * overflow is the format's largest finite value with its sign: 65504 for f16, FLT_MAX for f32, s8's and s16's limit.
  *
  * **Soft bits (u8).** A hard decision, then the squared distances to the neighbouring points that differ in one bit:
- * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, but for what SOFTQAM_OUTPUT_U8 says.
+ * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, with the exception described at SOFTQAM_OUTPUT_U8.
  * - A symbol with a component that is NaN or infinite (after scaling) is an erasure: its bytes are 127.
  * - Other components are clamped to [-3, +3]; +0 and -0 give the same bytes.
  *
@@ -454,7 +455,8 @@ typedef struct softqam_codeword {
      *  the longest E_r, or n_cb with soft buffers. 0: transmitted code blocks follow each other without gaps, E_r (or
      *  n_cb) values each. Must be 0 with block_buffers. */
     uint64_t block_stride;
-    /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL among them drops its LLRs. */
+    /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL entry discards the block's LLRs.
+     */
     void *const *block_buffers;
     /** C: code blocks of the transport block, those not transmitted included; 1 to 65535. 0: the segment has no
      *  codeword, its LLRs go to segment.out, and the other fields must be 0. */
@@ -525,7 +527,7 @@ typedef struct softqam_segment {
      *  0 with a codeword. */
     size_t plane_stride;
     /** Distance from one symbol of a layer to its next, the same for all layers. It counts symbols, or components for a
-     *  layer with symbols_q. With interleaved layers or antennas it is their number. 0 stands for 1. */
+     *  layer with symbols_q. For interleaved layers it is their number. 0 stands for 1. */
     size_t symbol_stride;
     /** From one noise value of a layer to its next, counted in floats. 0: one value for all symbols of the layer. */
     size_t noise_stride;
@@ -575,8 +577,8 @@ typedef struct softqam_segment {
  *
  * @param demodulator  formats, scales and sign
  * @param segments     n_segments segments. No output may overlap an input or another segment's output, except that
- *                     segments of one codeword share its buffers. Gaps left by strides belong to the range that they
- *                     lie in. Alignment as for softqam_demodulate()
+ *                     segments of one codeword share its buffers. Gaps left by strides count as part of the
+ *                     buffer. Alignment as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
@@ -642,23 +644,27 @@ SOFTQAM_API void softqam_host_free(void *memory);
  */
 SOFTQAM_API softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t n_bits, void *bits);
 
-/** @param modulation  a modulation
+/** Bits per symbol.
+ * @param modulation  a modulation
  * @return bits of a symbol, Qm of 3GPP TS 38.214: 1, 2, 4, 6, 8 or 10; 8 for SOFTQAM_MODULATION_DEFAULT; 0 for an
  * unknown value. */
 SOFTQAM_API unsigned softqam_bits_per_symbol(softqam_modulation modulation);
 
-/** @param format  an input format
+/** Bytes per symbol.
+ * @param format  an input format
  * @return bytes of a symbol: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for an unknown value. */
 SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
 
-/** @param format  an output format
+/** Bytes of output.
+ * @param format  an output format
  * @param modulation  a modulation
  * @param n_symbols  any number
  * @return bytes of n_symbols symbols' values: n_symbols * softqam_bits_per_symbol() times 1 for s8 and u8, 2 for s16
  * and f16, 4 for f32; 0 for an unknown value, and where the product exceeds a size_t. */
 SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols);
 
-/** @param format  an input format
+/** Default input scale.
+ * @param format  an input format
  * @return the factor that config.input_scale 0 stands for: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for
  * an unknown value. */
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);

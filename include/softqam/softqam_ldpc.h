@@ -50,14 +50,14 @@ typedef struct softqam_ldpc {
     uint32_t k_prime;       /**< K' = B'/C: bits of a code block with its CRC, without fillers (clause 5.2.2) */
     uint32_t k;             /**< K: 22 Zc or 10 Zc, bits into the encoder (clause 5.2.2) */
     uint32_t n_fillers;     /**< F = K - K'; the codeword's n_fillers are those within its n_cb */
-    uint32_t n;             /**< N: 66 Zc or 50 Zc, bits out of the encoder, without the 2 Zc first (clause 5.3.2) */
+    uint32_t n;             /**< N: 66 Zc or 50 Zc, bits out of the encoder, without the first 2 Zc (clause 5.3.2) */
     uint64_t reserved[4];   /**< returned as 0 */
 } softqam_ldpc;
 
 /**
- * Makes a codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH.
+ * Makes a codeword from a grant: code blocks and rate matching of DL-SCH and UL-SCH.
  *
- * By 3GPP TS 38.212, with B = A + L (clauses 6.2.1 and 7.2.1):
+ * Following 3GPP TS 38.212, with B = A + L (clauses 6.2.1 and 7.2.1):
  *
  *     K_cb = 8448; base graph 2: 3840                                              clause 5.2.2
  *     C    = 1 and B' = B if B <= K_cb, else ceil(B / (K_cb - 24)) and B + 24 C    clause 5.2.2
@@ -79,8 +79,8 @@ typedef struct softqam_ldpc {
  * @param grant     the grant
  *
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  codeword or grant is NULL; a field of the grant is out of its
- *         range or contradicts another; B is not a multiple of C, which no size of 38.214 causes; C exceeds 65535;
- *         tbs_lbrm is so small that N_ref would be 0. Nothing was written.
+ *         range or contradicts another; B is not a multiple of C, which no transport block size of 38.214
+ *         gives; C exceeds 65535; tbs_lbrm is so small that N_ref would be 0. Nothing was written.
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);

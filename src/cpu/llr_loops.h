@@ -69,7 +69,7 @@ VEC bool next_step(int m, size_t n_step, llr_position *at, size_t *n_left)
 VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight,
                      vec_f32 addend)
 {
-    const vec_f32 llr = vec_fma(metric, weight, addend);
+    const vec_f32 llr = llr_sum(metric, weight, addend);
     return output == SOFTQAM_OUTPUT_S16 ? vec_min(vec_max(llr, constants->min_sum), constants->max_sum) : llr;
 }
 

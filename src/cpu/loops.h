@@ -96,7 +96,7 @@ enum { LARGEST_STEP = 32 };
 
 /* Loops of one modulation, by format and layout; LLR_LOOPS() names them by what BY_LAYOUT makes of name_s8 and so on.
  */
-_Static_assert(N_OUTPUT_FORMATS == 5, "LLR_LOOPS(), variant.c, llr_loops.h and portable.c have loops for each but u8");
+_Static_assert(N_OUTPUT_FORMATS == 5, "LLR_LOOPS(), llr_loops.h and portable.c have loops for each but u8");
 typedef struct softqam_llr_loops {
     softqam_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
 } softqam_llr_loops;

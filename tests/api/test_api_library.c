@@ -92,6 +92,7 @@ HARNESS_TEST(test_bits_per_symbol)
 /* The product, or 0 where a size_t does not hold it: the largest count that it does, and one more. */
 HARNESS_TEST(test_output_sizes)
 {
+    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "each has a size");
     static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 1,
                                                                   [SOFTQAM_OUTPUT_S16] = 2,
                                                                   [SOFTQAM_OUTPUT_F16] = 2,

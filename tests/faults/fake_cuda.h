@@ -4,7 +4,7 @@
  * early is seen; memory of another device, or not known to it, is refused.
  *
  * FAKE_CUDA_DEVICES says how many devices there are, 1 without it, and FAKE_CUDA_DRIVER which version
- * cudaDriverGetVersion() has, the runtime's without it. fake_kernels.c is kernels.cu for it. */
+ * cudaDriverGetVersion() has, the runtime's without it. fake_kernels.c replaces launch.c and the kernels. */
 #ifndef SOFTQAM_TESTS_FAKE_CUDA_H
 #define SOFTQAM_TESTS_FAKE_CUDA_H
 

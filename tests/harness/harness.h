@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the CMocka tests share: the seed and its random numbers, the backend under test, buffers between guard pages,
- * sets of symbols that are worth trying, and a comparison that says what differed. README.md beside this lists the
+ * sets of symbols that are worth trying, and a comparison that says what differed. ../README.md lists the
  * environment variables. */
 #ifndef SOFTQAM_TESTS_HARNESS_H
 #define SOFTQAM_TESTS_HARNESS_H

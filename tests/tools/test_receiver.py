@@ -25,7 +25,7 @@ def check(condition, what, done):
         sys.exit(f"FAILED: {what}\nexit status {done.returncode}\n{done.stdout}{done.stderr}")
 
 
-AGAIN = re.compile(r"^bits known for each to decode (\S+), (\S+) with the second transmission\n"
+AGAIN = re.compile(r"^mutual information per information bit (\S+), (\S+) with the second transmission\n"
                    r"bit error rate where added +(\S+), (\S+) with the second transmission$", re.M)  # fmt: skip
 
 

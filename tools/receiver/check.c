@@ -156,7 +156,7 @@ static bool check_both(const struct tallies *tallies, const struct modulation *m
         known[k] = sums_of(tallies->all[k]).information / tallies->n_data_bits[k];
         rates[k] = both.n_errors / both.n_bits;
     }
-    printf("bits known for each to decode %.4f, %.4f with the second transmission\n", known[0], known[1]);
+    printf("mutual information per information bit %.4f, %.4f with the second transmission\n", known[0], known[1]);
     printf("bit error rate where added   %.5g, %.5g with the second transmission\n", rates[0], rates[1]);
     if (known[1] > 1.2 * known[0] && rates[1] <= rates[0])
         return true;
