@@ -234,8 +234,8 @@ uint64_t bench_case_first_symbol(const struct bench_case *c, size_t call);
 size_t bench_case_segments(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var,
                            void *out, softqam_segment segments[BENCH_MOST_SEGMENTS]);
 
-/* Whether `out`, which was all BENCH_POISON, has the bytes that the portable loop makes: of n symbols of a plain call,
- * or of all of the call-th of another. Says so if not. */
+/* Whether `out`, which was all BENCH_POISON, has the bytes that the CPU makes, its portable loop for the CPU's own
+ * cases: of n symbols of a plain call, or of all of the call-th of another. Says so if not. */
 enum { BENCH_POISON = 1 };
 bool bench_verify(const struct bench_case *c, size_t call, const void *symbols, const float *noise_var, size_t n,
                   const void *out);
