@@ -206,6 +206,7 @@ WRONG_OF_GOLD = {
     (softqam.Demodulator, {}, {**WRONG_SETTINGS, **WRONG_BACKENDS}),
     (softqam.nrSymbolDemodulate, {"sym": np.zeros(4, np.complex64), "mod": "QPSK"}, WRONG_OF_MATLAB),
     (softqam.gold_sequence, {"c_init": 1, "n": 8}, WRONG_OF_GOLD),
+    (softqam.gold_sequence, {"c_init": 1, "first": 0, "n": 2**60}, WRONG_OF_GOLD),  # more than memory can hold
 ])  # fmt: skip
 def test_other_functions(function, right, wrong):
     """One line that names the argument."""

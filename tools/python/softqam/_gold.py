@@ -18,7 +18,7 @@ def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) 
 
     Returns [n] uint8, or [(n + 7) // 8].
     """
-    n = integer("n", n, 0, 2**60)
+    c_init, first, n = integer("c_init", c_init, 0, 2**31 - 1), integer("first", first, 0, 2**64 - 1), integer("n", n, 0, 2**60)
     bits = np.empty((n + 7) // 8, np.uint8)
-    _core.gold_sequence(integer("c_init", c_init, 0, 2**31 - 1), integer("first", first, 0, 2**64 - 1), n, bits)
+    _core.gold_sequence(c_init, first, n, bits)
     return bits if packed else np.unpackbits(bits, count=n, bitorder="little")
