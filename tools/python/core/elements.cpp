@@ -6,6 +6,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 void elements::add_axis(int64_t length, int64_t step)
 {
@@ -87,10 +88,16 @@ static void copy_converted(const block &b, elements::conversion how, int64_t nby
         copy_block<uint8_t, uint8_t>(b, same);
 }
 
-/* Where neighbours in `from` are of different rows, and these are long, in tiles whose lines the first cache holds. */
-static void copy_in_tiles(const block &b, elements::conversion how, int64_t nbytes)
+/* Where neighbours in `from` are of different rows, and these are long, in tiles whose lines the first cache holds.
+ * Short rows of float64 are converted column by column: in vectors. */
+static void copy_in_tiles(block b, elements::conversion how, int64_t nbytes)
 {
     constexpr int64_t LINE = 64;
+    if (how == elements::TO_FLOAT32 && b.columns < 8) {
+        std::swap(b.rows, b.columns);
+        std::swap(b.from_row, b.from_column);
+        std::swap(b.to_row, b.to_column);
+    }
     if (b.rows == 1 || b.columns < LINE || std::abs(b.from_row) >= std::abs(b.from_column)) {
         copy_converted(b, how, nbytes);
         return;
