@@ -341,6 +341,8 @@ class Stats(LlrTest):
                                               rf"decoder performance; lower --llr-scale \({scale}\)$")  # fmt: skip
                 self.assertEqual(self.ok(self.demod(*command)).err, "")
         self.assertNotIn("warning", self.ok(self.demod("-q", "--stats", "x.cf32", "x.u8")).err)
+        result = self.ok(self.demod("-q", "--stats", "--snr-db", "36", "--llr-scale", "100", "-o", "s8", "x.cf32", "-"))
+        self.assertRegex(result.err, r"^softqam-demod: standard output: warning: \d+\.\d % of the LLRs saturate,")
 
 
 if __name__ == "__main__":

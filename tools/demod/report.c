@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "common/clock.h"
+#include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "run.h"
@@ -44,7 +46,7 @@ static void warn_of_saturation(const struct demod_run *run)
     const double limit_nats = (double)config->llr_limit / (double)config->llr_scale;
     if (config->llr_limit > 0 && share > warned_saturated_share &&
         statistics_saturation_loss(config->modulation, share, limit_nats) > warned_loss)
-        message_warn(run->options->output,
+        message_warn(file_name_shown(run->options->output, STDOUT_FILENO),
                      "%.1f %% of the LLRs saturate, at only %.3g nats, which costs decoder performance; lower "
                      "--llr-scale (%g)",
                      100 * share, limit_nats, (double)config->llr_scale);
