@@ -210,7 +210,7 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
 
 /* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest bits are
  * the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `addend`: that constant, in the metric's unit;
- * of f16 and f32 a zero, which leaves the product. */
+ * of f16 and f32 -0, which leaves the product, or, for an erasure, 0. */
 VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight, vec_f32 addend) { return vec_fma(metric, weight, addend); }
 
 /* The same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */

@@ -145,7 +145,8 @@ VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqa
     constants.min_byte = vec_splat_u8(-max_byte);
     constants.max_byte = vec_splat_u8(max_byte);
     constants.is_limited = max_byte < 127;
-    constants.limits_f16 = constants.masks_erasures = false;
+    constants.limits_f16 = false;
+    constants.masks_erasures = LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16; /* as masks are there */
     constants.weight_base = vec_splat_u32(float_bits(min_weight_of(m, output, call->noise_kind)) |
                                           (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
     constants.erased_noise = vec_splat_u32(float_bits(softqam_is_noise_inverse(call->noise_kind) ? 0.0f : INFINITY));
