@@ -343,7 +343,9 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
                        .ahead = call->ahead ? call->ahead : call->out,
                        .ahead_nbytes = call->ahead ? call->ahead_nbytes : 0};
     for (unsigned number = 0;; number++) {
-        size_t n = LLR_TILE_SYMBOLS;
+        /* f16 and f32: where a call's symbols need more of the fast path, few of them tell in most cases. */
+        const bool is_first_of_many = !are_steps(output) && number == 0 && n_symbols > LLR_TILE_SYMBOLS;
+        size_t n = is_first_of_many ? LLR_RETRY_SYMBOLS : LLR_TILE_SYMBOLS;
         if (is_exact && number % TILES_BEFORE_RETRY == 0) {
             n = LLR_RETRY_SYMBOLS;
             is_exact = false;
