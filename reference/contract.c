@@ -8,37 +8,17 @@
 
 #include "half.h"
 
-/* Step 1: erasures. */
-static bool is_erasure(const float symbol[2], nr_noise noise)
+static float limit_to(float x, float low, float high) { return fmaxf(low, fminf(x, high)); }
+
+static bool is_positive(float x) { return x > 0 && isfinite(x); }
+
+/* w, of a gain that is limited; 1 where there is none. */
+static float weight_of(nr_noise noise, float gain, float scale)
 {
-    if (noise.has_gain && !(noise.gain > 0 && isfinite(noise.gain)))
-        return true;
-    return !isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise.value) || !(noise.value > 0);
-}
-
-static float limit_float(float x, float limit) { return fmaxf(-limit, fminf(x, limit)); }
-
-static float gain_of(nr_noise noise) { return fminf(fmaxf(noise.gain, 0x1p-40F), 0x1p40F); }
-
-/* Step 0: y = g x + n divided by g. */
-static void divide_by_gain(const float symbol[2], nr_noise noise, float divided[2])
-{
-    const float r = noise.has_gain ? 1 / gain_of(noise) : 1;
-    divided[0] = symbol[0] * r;
-    divided[1] = symbol[1] * r;
-}
-
-/* Step 2: components so small that their products could be subnormal are zero. */
-static float flush_tiny(float v) { return fabsf(v) < 0x1p-63F ? copysignf(0, v) : v; }
-
-/* Step 3: w. */
-static float weight_of(nr_noise noise, float scale)
-{
-    if (noise.has_gain)
-        scale = scale * gain_of(noise) * gain_of(noise);
-    if (noise.is_inverse)
-        return limit_float(scale * fminf(fmaxf(noise.value, 0x1p-40F), 0x1p100F), FLT_MAX);
-    return limit_float(scale / fminf(fmaxf(noise.value, 0x1p-100F), 0x1p40F), FLT_MAX);
+    scale = scale * gain * gain;
+    const float weight = noise.is_inverse ? scale * limit_to(noise.value, 0x1p-40F, 0x1p100F)
+                                          : scale / limit_to(noise.value, 0x1p-100F, 0x1p40F);
+    return limit_to(weight, -FLT_MAX, FLT_MAX);
 }
 
 /* The level nearest to an odd integer whose bit at a place of the axis has a value. Never are two as near. */
@@ -54,7 +34,7 @@ static int nearest_level(const nr_constellation *constellation, int middle, int 
     return nearest;
 }
 
-/* Step 4: t for the bits of one axis. In row r the nearest levels are those of 2 r + 1, and
+/* t for the bits of one axis. In row r the nearest levels are those of 2 r + 1, and
  * (v - one)^2 - (v - zero)^2 = 2 (zero - one) v + one^2 - zero^2. */
 static void axis_metrics(const nr_constellation *constellation, float v, float metrics[NR_MAX_AXIS_BITS])
 {
@@ -72,21 +52,11 @@ static void axis_metrics(const nr_constellation *constellation, float v, float m
     }
 }
 
-/* The same for BPSK's one bit. */
-static float bpsk_metric(const nr_constellation *constellation, float i, float q, uint64_t position)
-{
-    const float root_of_8 = (float)(2 * sqrt(2));
-    const bool turned = constellation->rotates && position % 2;
-    const float sum = turned ? q + -i : i + q;
-    return sum * root_of_8;
-}
-
-static void symbol_metrics(const nr_constellation *constellation, const float symbol[2], uint64_t position,
+static void symbol_metrics(const nr_constellation *constellation, float i, float q, uint64_t position,
                            float metrics[NR_MAX_BITS])
 {
-    const float i = flush_tiny(symbol[0]), q = flush_tiny(symbol[1]);
     if (nr_is_bpsk(constellation)) {
-        metrics[0] = bpsk_metric(constellation, i, q, position);
+        metrics[0] = (constellation->rotates && position % 2 ? q + -i : i + q) * (float)(2 * sqrt(2));
         return;
     }
     float on_i[NR_MAX_AXIS_BITS], on_q[NR_MAX_AXIS_BITS];
@@ -102,26 +72,31 @@ static void symbol_metrics(const nr_constellation *constellation, const float sy
 static void factors(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                     uint32_t flipped, float scale, float metrics[NR_MAX_BITS], float weights[NR_MAX_BITS])
 {
+    const float gain = noise.has_gain ? limit_to(noise.gain, 0x1p-40F, 0x1p40F) : 1;
+    float components[2];
     memset(metrics, 0, NR_MAX_BITS * sizeof *metrics);
     memset(weights, 0, NR_MAX_BITS * sizeof *weights);
-    float divided[2];
-    divide_by_gain(symbol, noise, divided);
-    if (is_erasure(divided, noise))
+    for (int axis = 0; axis < 2; axis++) {
+        components[axis] = symbol[axis] * (1 / gain);
+        if (!isfinite(components[axis]))
+            return;
+        if (fabsf(components[axis]) < 0x1p-63F)
+            components[axis] = copysignf(0, components[axis]);
+    }
+    if (!is_positive(noise.value) || (noise.has_gain && !is_positive(noise.gain)))
         return;
-    const float weight = weight_of(noise, scale);
-    symbol_metrics(constellation, divided, position, metrics);
+    symbol_metrics(constellation, components[0], components[1], position, metrics);
     for (int b = 0; b < constellation->n_bits; b++)
-        weights[b] = flipped >> b & 1 ? -weight : weight;
+        weights[b] = (flipped >> b & 1 ? -1 : 1) * weight_of(noise, gain, scale);
 }
 
-/* Step 5, the product. */
 void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                   uint32_t flipped, float llrs[])
 {
     float metrics[NR_MAX_BITS], weights[NR_MAX_BITS];
     factors(constellation, symbol, noise, position, flipped, 1, metrics, weights);
     for (int b = 0; b < constellation->n_bits; b++)
-        llrs[b] = limit_float(metrics[b] * weights[b], FLT_MAX);
+        llrs[b] = limit_to(metrics[b] * weights[b], -FLT_MAX, FLT_MAX);
 }
 
 void contract_f16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
@@ -133,13 +108,13 @@ void contract_f16(const nr_constellation *constellation, const float symbol[2], 
         llrs[b] = half_from_double((double)exact[b]);
 }
 
-/* Step 5 for int8 and int16: numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one. */
+/* Of int8 and int16. Numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one. */
 static int product_to_steps(float metric, float weight, int limit)
 {
     const float magic = 12582912, largest = (float)limit, product = metric * weight;
     if (fabsf(product) >= largest + 1)
         return (int)copysignf(largest, product);
-    return (int)limit_float(fmaf(metric, weight, magic) - magic, largest);
+    return (int)limit_to(fmaf(metric, weight, magic) - magic, -largest, largest);
 }
 
 void contract_s16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,

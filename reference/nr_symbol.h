@@ -17,13 +17,7 @@ typedef struct nr_constellation {
     bool rotates;  /* pi/2-BPSK: symbols at odd positions of the codeword are turned by a quarter */
 } nr_constellation;
 
-extern const nr_constellation nr_pi_2_bpsk;
-extern const nr_constellation nr_bpsk;
-extern const nr_constellation nr_qpsk;
-extern const nr_constellation nr_16qam;
-extern const nr_constellation nr_64qam;
-extern const nr_constellation nr_256qam;
-extern const nr_constellation nr_1024qam;
+extern const nr_constellation nr_pi_2_bpsk, nr_bpsk, nr_qpsk, nr_16qam, nr_64qam, nr_256qam, nr_1024qam;
 
 /* All of them, in the order above. */
 extern const nr_constellation *const nr_constellations[NR_CONSTELLATIONS];
@@ -32,11 +26,9 @@ extern const nr_constellation *const nr_constellations[NR_CONSTELLATIONS];
 bool nr_is_bpsk(const nr_constellation *constellation);
 
 /* The odd integer that the bits of an axis choose: `label` holds them, the first highest (b0 b2 b4 .. for I, b1 b3 b5
- * .. for Q). 5.1.3 to 5.1.7 have it as (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2 b4) [2 - (1 - 2 b6)]]], here for 256QAM.
- */
+ * .. for Q). For 256QAM 5.1.6 has it as (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2 b4) [2 - (1 - 2 b6)]]]. Divided by the
+ * square root of the energy it is I or Q of a point. */
 int nr_level(const nr_constellation *constellation, int label);
-
-/* The same divided by the square root of the energy: I or Q of a point. */
 double nr_coordinate(const nr_constellation *constellation, int label);
 
 /* I and Q of the point with these bits, b0 highest, for a symbol at this position of its codeword, counted from 0. */

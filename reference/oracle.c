@@ -33,10 +33,9 @@ struct oracle {
 oracle *oracle_create(void)
 {
     oracle *self = calloc(1, sizeof *self);
-    if (!self)
-        return NULL;
-    self->modem = modemcf_create(LIQUID_MODEM_QAM256);
-    if (!self->modem) {
+    if (self)
+        self->modem = modemcf_create(LIQUID_MODEM_QAM256);
+    if (self && !self->modem) {
         free(self);
         return NULL;
     }
@@ -45,9 +44,8 @@ oracle *oracle_create(void)
 
 void oracle_destroy(oracle *self)
 {
-    if (!self)
-        return;
-    modemcf_destroy(self->modem);
+    if (self)
+        modemcf_destroy(self->modem);
     free(self);
 }
 
@@ -68,12 +66,7 @@ static unsigned int demodulate(oracle *self, float i, float q, uint8_t soft_bits
     return symbol;
 }
 
-static float clamp(float x)
-{
-    if (x > clamp_limit)
-        return clamp_limit;
-    return x < -clamp_limit ? -clamp_limit : x;
-}
+static float clamp(float x) { return fmaxf(-clamp_limit, fminf(x, clamp_limit)); }
 
 static void oracle_symbol(oracle *self, const float symbol[2], uint8_t soft_bits[N_BITS])
 {
@@ -81,8 +74,7 @@ static void oracle_symbol(oracle *self, const float symbol[2], uint8_t soft_bits
         memset(soft_bits, NO_INFORMATION, N_BITS);
         return;
     }
-    const float i = clamp(symbol[0]);
-    const float q = clamp(symbol[1]);
+    const float i = clamp(symbol[0]), q = clamp(symbol[1]);
     const unsigned int decided = demodulate(self, i, q, soft_bits);
     if (decided == Q_NEIGHBOUR_OF_ZERO || decided == I_NEIGHBOUR_OF_ZERO) {
         /* The mirror at the origin keeps every label bit but the first of each axis, and lands where no neighbour is
@@ -109,11 +101,10 @@ void oracle_raw_soft_bits(oracle *self, const float *symbols, size_t n_symbols, 
 void oracle_modulate(oracle *self, const uint8_t bits[8], float point[2])
 {
     unsigned int symbol = 0;
-    for (size_t b = 0; b < N_BITS; b++) {
-        /* liquid labels an axis with the Gray code of the level, counted from the negative end. The bits of TS 38.211
-         * clause 5.1.6 are its complements: b = 0 selects the positive side, then the inner half, and so on. */
+    /* liquid labels an axis with the Gray code of the level, counted from the negative end. The bits of TS 38.211
+     * clause 5.1.6 are its complements: b = 0 selects the positive side, then the inner half, and so on. */
+    for (size_t b = 0; b < N_BITS; b++)
         symbol |= (unsigned int)(bits[b] ^ 1u) << (N_BITS - 1 - byte_of_bit[b]);
-    }
     liquid_float_complex sample;
     modemcf_modulate(self->modem, symbol, &sample);
     memcpy(point, &sample, sizeof sample);

@@ -23,7 +23,6 @@ MIN_RATE, HIGH_RATE, MAX_RATE = 0.3, 0.95, 0.99999
 # What each format may lose, bits a symbol, to exact max-log.
 ALLOWED = {"f32": 1e-6, "f16": 1e-4, "s8": 0.01}
 SCALES = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 24, 32)
-COLORS = ("#6b6b6b", "#1f5fa8", "#c4581c", "#1f8a5b", "#7a4fa3", "#a3324b")
 
 
 class Axis:
@@ -137,95 +136,43 @@ def is_good(axis, row):
 
 
 def print_rows(axis, n_rows, n_points):
-    """A modulation's rows, evenly in dB from min_rate to high_rate and on; the ends, and whether all is good."""
+    """A modulation's rows, evenly in dB from MIN_RATE to HIGH_RATE and on, and its line of the summary; whether all is good."""
     from_db, to_db, last_db = (snr_of_rate(axis, rate, n_points) for rate in (MIN_RATE, HIGH_RATE, MAX_RATE))
     step = (to_db - from_db) / (n_rows - 1)
     n_all = n_rows + max(1, math.ceil((last_db - to_db) / step - 1e-9))
     rows = [compute_row(Grid(axis, from_db + n * step, n_points)) for n in range(n_all)]
-    print(f"# {axis.modulation}: information in bits a symbol; losses are to exact max-log, u8's at its best s\n"
-          "# Es/N0   log_map   max_log   f32_loss  f16_loss   s8_loss  s8_at_limit  u8_loss  rate")
+    print(f"# {axis.modulation}: information in bits a symbol; losses are to exact max-log, u8's at its best s")
+    print(*(f"{name:>12}" for name in rows[0]))
     for row in rows:
-        print("{snr_db:7.2f} {log_map:9.6f} {max_log:9.6f} {f32:10.1e} {f16:9.1e} {s8:9.6f} {s8_at_limit:12.4f} {u8:8.4f} "
-              "{rate:6.4f}".format(rate=row["max_log"] / axis.n_bits, **row))
-    print("\n")
-    return rows, all([is_good(axis, row) for row in rows])
+        print(*(f"{value:12.7f}" for value in row.values()))
+    judged, above = rows[:n_rows], rows[n_rows:]
+    print(f"# the most that is lost from {from_db:.1f} to {to_db:.1f} dB: by max-log to log-MAP "
+          f"{max(row['log_map'] - row['max_log'] for row in judged):.4f}, by f32 {max(abs(row['f32']) for row in judged):.0e}, "
+          f"f16 {max(abs(row['f16']) for row in judged):.0e}, s8 {max(row['s8'] for row in judged):.5f}; "
+          f"by s8 above {max(row['s8'] for row in above):.5f}")
+    return from_db, to_db, all([is_good(axis, row) for row in rows])
 
 
-def print_summaries(tables, n_rows):
-    print(f"# from a rate of {MIN_RATE} to one of {HIGH_RATE}, in dB, and the most that is lost there: by max-log to log-MAP, by the\n"
-          "# formats to max-log; and by s8 above\n"
-          "#           from_dB   to_dB  max_log      f32      f16        s8  s8_above")
-    for name, rows in tables.items():
-        judged, above = rows[:n_rows], rows[n_rows:]
-        print(f"{name:10} {judged[0]['snr_db']:8.2f} {judged[-1]['snr_db']:7.2f} "
-              f"{max(row['log_map'] - row['max_log'] for row in judged):8.4f} {max(abs(row['f32']) for row in judged):8.0e} "
-              f"{max(abs(row['f16']) for row in judged):8.0e} {max(row['s8'] for row in judged):9.5f} "
-              f"{max(row['s8'] for row in above):9.5f}")
-
-
-def worst_losses(axis, from_db, to_db, n_points):
-    """The most that s8 loses with each scale: at four Es/N0 from min_rate to high_rate, and far above."""
+def print_scales(axis, from_db, to_db, n_points):
+    """The most that s8 loses with each scale: at four Es/N0 from MIN_RATE to HIGH_RATE, and far above."""
     grids = [Grid(axis, snr_db, n_points) for snr_db in (*np.linspace(from_db, to_db, 4), 2 * to_db - from_db)]
     exact = [grid.information(grid.max_log()) for grid in grids]
-    return [max(most - grid.information(grid.output("s8", llr_scale=scale), 1 / scale) for most, grid in zip(exact, grids))
-            for scale in SCALES]
-
-
-def draw(tables, losses, path):
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(2, 2, figsize=(10, 9.2), layout="constrained")
-    information, s8, max_log, scales = axes.flat
-    # pi/2-BPSK lies on BPSK.
-    for (name, rows), color, marker in zip(list(tables.items())[1:], COLORS, "+os^Dv"):
-        points = {"color": color, "marker": marker, "markersize": 4}
-        snr_db = [row["snr_db"] for row in rows]
-        information.plot(snr_db, [row["log_map"] for row in rows], color=color)
-        information.plot(snr_db, [row["max_log"] - row["s8"] for row in rows], **points, linestyle="", label=name)
-        s8.plot(snr_db, [row["s8"] for row in rows], **points, label=name)
-        if MODULATIONS[name] > 2:
-            max_log.plot(snr_db, [row["log_map"] - row["max_log"] for row in rows], **points, label=name)
-        scales.plot(SCALES, losses[name], **points, label=name)
-    rows = tables["256qam"]
-    max_log.plot([row["snr_db"] for row in rows], [row["u8"] for row in rows], color="black", marker="s", markersize=4, label="u8")
-    information.set(title="Information: lines log-MAP, points s8 with scale 6")
-    s8.set(title="s8 loses to exact max-log, scale 6", yscale="log", ylim=(1e-6, 1e-1))
-    max_log.set(title="Max-log loses to log-MAP; u8 of 256QAM to max-log", yscale="log", ylim=(1e-6, 2))
-    scales.set(title="Most that s8 loses, by its scale", xscale="log", yscale="log", xlim=(0.5, 32), ylim=(1e-4, 1))
-    for each in axes.flat:
-        each.set(xlabel="scale, steps a nat" if each is scales else "$E_s/N_0$, dB", ylabel="bits a symbol")
-        if each is not scales:
-            each.set_xlim(-7, 40)
-        if each in (s8, scales):
-            each.axhline(ALLOWED["s8"], color="black", linestyle="--", label="allowed")
-        each.grid(linestyle=":")
-        each.legend(fontsize="small")
-    figure.savefig(path, dpi=100)
+    losses = {scale: max(most - grid.information(grid.output("s8", llr_scale=scale), 1 / scale) for most, grid in zip(exact, grids))
+              for scale in SCALES}
+    print("# most that s8 loses, by its scale:", *(f"{scale:g} {loss:.4f} " for scale, loss in losses.items()))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="small tables, exit status 1 where a format loses too much")
-    parser.add_argument("--picture", help="draws the tables, needs matplotlib")
     options = parser.parse_args()
     n_rows, n_points = (4, 1 << 11) if options.check else (14, 1 << 14)
-    axes = {name: Axis(name) for name in MODULATIONS}
-    tables, good = {}, True
-    for name, axis in axes.items():
-        tables[name], is_one_good = print_rows(axis, n_rows, n_points)
+    good = True
+    for axis in map(Axis, MODULATIONS):
+        from_db, to_db, is_one_good = print_rows(axis, n_rows, n_points)
         good = good and is_one_good
-    print_summaries(tables, n_rows)
-    if not options.check:
-        losses = {name: worst_losses(axis, tables[name][0]["snr_db"], tables[name][n_rows - 1]["snr_db"], n_points)
-                  for name, axis in axes.items()}
-        print("\n\n# most that s8 loses, by its scale\n#scale", *(f"{name:>9}" for name in tables))
-        for k, scale in enumerate(SCALES):
-            print(f"{scale:6g}", *(f"{losses[name][k]:9.6f}" for name in tables))
-        if options.picture:
-            draw(tables, losses, options.picture)
+        if not options.check:
+            print_scales(axis, from_db, to_db, n_points)
     return 0 if good else 1
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rate recovery of LDPC codewords, bit by bit: 3GPP TS 38.212 clauses 5.4.2.1 and 5.4.2.2 undone, in the standard's own
- * steps and names. Also what these clauses need: the lengths E_r of code blocks, which of them are transmitted (38.214
- * clauses 5.1.7.1 and 6.1.5.1), and k0. */
+/* Rate recovery of LDPC codewords, bit by bit, in the standard's own steps and names: 3GPP TS 38.212 clauses 5.4.2.1
+ * and 5.4.2.2 undone, the lengths E_r of code blocks, which of them are transmitted (38.214 clauses 5.1.7.1
+ * and 6.1.5.1), and k0. And soft buffers of 8 and 16 bits, binary16 and binary32, to the last bit. */
 #ifndef SOFTQAM_REFERENCE_RATE_RECOVERY_H
 #define SOFTQAM_REFERENCE_RATE_RECOVERY_H
 
@@ -24,12 +24,32 @@ typedef struct circular_buffer {
     size_t N_cb, k0, first_filler, n_fillers;
 } circular_buffer;
 
-bool circular_buffer_is_filler(const circular_buffer *self, size_t position);
 /* True where some position is sent more than once. */
 bool circular_buffer_repeats(const circular_buffer *self, size_t E);
 
 /* For each bit f_0 .. f_(E-1), in the order in which bits are mapped to symbols: the position in the circular buffer
  * that it comes from. E is a multiple of Q_m. */
 void rate_recovery_positions(const circular_buffer *self, size_t E, size_t Q_m, size_t position[]);
+
+typedef enum soft_format { SOFT_S8, SOFT_S16, SOFT_F16, SOFT_F32 } soft_format;
+
+/* How values are stored, and the largest magnitude that a sum has: of s8 and s16 an integer, of f16 a binary16. */
+typedef struct soft_values {
+    soft_format format;
+    double limit;
+} soft_values;
+
+size_t soft_values_nbytes(soft_format format);
+/* Rounds to nearest even. Not for NaN nor for what the format does not hold. */
+void soft_values_write(soft_format format, double number, void *value);
+
+/* A stored value that is beyond the limit, or NaN, stays. Any other becomes the sum, rounded once to nearest even and
+ * limited. */
+void soft_values_add(const soft_values *self, void *value, const void *llr);
+
+/* Updates the soft buffer of a code block, N_cb values, by its LLRs f_0 .. f_(E-1), which are added in this order. With
+ * E 0 nothing is written. */
+void soft_buffer_update(const soft_values *self, const circular_buffer *buffer, size_t E, size_t Q_m, const void *f,
+                        bool is_new_data, double filler_value, void *soft);
 
 #endif

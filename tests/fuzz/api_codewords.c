@@ -6,7 +6,6 @@
 
 #include "api_input.h"
 #include "rate_recovery.h"
-#include "soft_values.h"
 
 static uint32_t take_below(source *self, uint32_t n)
 {

@@ -5,7 +5,7 @@
 #define SOFTQAM_TESTS_SOFT_BUFFER_FIXTURE_H
 
 #include "llr_fixture.h"
-#include "soft_values.h"
+#include "rate_recovery.h"
 
 enum { SOFT_MAX_BLOCKS = 160, SOFT_MAX_PARTS = 16 };
 

@@ -9,7 +9,7 @@
 
 #include "half.h"
 #include "harness.h"
-#include "soft_values.h"
+#include "rate_recovery.h"
 
 enum { STREAM_BLOCKS = 1, STREAM_LENGTHS, STREAM_SUMS, MAX_N = 700, MAX_E = 4000, FILLER = -1 };
 

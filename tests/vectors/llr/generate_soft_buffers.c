@@ -13,7 +13,7 @@
 #include "half.h"
 #include "max_log.h"
 #include "nr_scrambling.h"
-#include "soft_values.h"
+#include "rate_recovery.h"
 #include "vector_writer.h"
 
 enum { MAX_BITS = 1 << 13, MAX_BLOCKS = 2, MAX_N_CB = 4096, MAX_TRIES = 10000 };
