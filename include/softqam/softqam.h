@@ -4,19 +4,11 @@
  * softqam: the soft demapper of a 5G NR receiver. It turns equalised I/Q symbols into LLRs, with the same bytes from
  * every backend. This header includes softqam_ldpc.h; softqam_cuda.h adds the calls for device memory.
  *
- * The shortest program has four calls:
- *
- *     softqam_demodulator_config config;
- *     softqam_demodulator_config_init(&config);    // 256QAM, cf32 in, s8 LLRs out, one N0 per symbol, on the CPU
- *     softqam_demodulator *demodulator;
- *     softqam_status status = softqam_demodulator_create(&demodulator, &config);
- *     ...
- *     status = softqam_demodulate(demodulator, symbols, noise_var, n_symbols, llrs);    // as often as you like
- *     ...
- *     softqam_demodulator_destroy(demodulator);
+ * The shortest program has four calls: softqam_demodulator_config_init() for a structure with the settings (256QAM,
+ * cf32 in, s8 LLRs out, one N0 per symbol, on the CPU), softqam_demodulator_create(), softqam_demodulate() as often as
+ * you like, and softqam_demodulator_destroy().
  *
  * Two objects and two structures:
- *
  * - `softqam_context` is where the work is done: backend, CPU threads, GPUs. One per process is enough. It creates
  *   threads, streams and memory when a call first needs them, or in softqam_context_prepare().
  * - `softqam_demodulator` holds the formats of input and output, the scales and the sign. It is immutable, takes
@@ -29,7 +21,6 @@
  * number of threads may call any function at once, with the same objects too, unless the function says otherwise.
  *
  * ## Bits, sign, noise variance
- *
  * The constellations are those of 3GPP TS 38.211 clause 5.1 with unit mean symbol energy. Bits come in 3GPP order, b0
  * first. Even bits lie on I, odd bits on Q; BPSK's bit on both.
  *
@@ -37,10 +28,10 @@
  * Project), OAI, cuPHY and AFF3CT have this sign; Sionna, GNU Radio, CommPy and srsRAN 4G have the opposite one.
  *
  * **The noise variance N0 is that of the complex noise**, E|n|^2, where symbols have unit mean energy (after
- * input_scale): 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component. After an MMSE equaliser divide
- * each symbol by its bias b < 1; its N0 is then (1 - b) / b. Or pass the biased symbol with gain b and
- * N0 = b (1 - b) (softqam_layer). A bias that is neither divided out nor passed, or one mean N0 for many symbols, costs
- * up to several dB in fading. A noise value that is not positive and finite marks an erasure, whose LLRs are 0.
+ * input_scale): 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component. A noise value that is not
+ * positive and finite marks an erasure, whose LLRs are 0. After an MMSE equaliser divide each symbol by its bias b < 1,
+ * which makes its N0 (1 - b) / b, or pass it with gain b and N0 = b (1 - b) (softqam_layer). A bias that is neither
+ * divided out nor passed, or one mean N0 for many symbols, costs up to several dB in fading.
  *
  * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
  *
@@ -49,7 +40,6 @@
  * f16 in nats. Transmissions can be combined only if all have the same llr_scale.
  *
  * ## In a receiver
- *
  * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
  *   and never blocks. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
  * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment or code block 20 to 40 ns.
@@ -59,7 +49,6 @@
  *   x and y of 38.211 clause 6.3.1.1 are the caller's; softqam_gold_sequence() has their scrambling bits.
  *
  * ## Fork
- *
  * A child of fork() may use and destroy its parent's objects if no other thread of the parent was creating, preparing,
  * destroying or first using a context at that moment. The child's calls run on the calling thread alone. It must not
  * use a context that has used a GPU: CUDA does not work in such a child.
@@ -73,10 +62,8 @@
 /** Marks what the shared library exports. */
 #define SOFTQAM_API __attribute__((visibility("default")))
 
-/** @name Version of this header
+/** Version of this header: raised when programs that were linked with an older library, of 0.4 or later, no longer run.
  * softqam_version() has the linked library's. */
-/**@{*/
-/** Raised when programs that were linked with an older library, of 0.4 or later, no longer run. */
 #define SOFTQAM_VERSION_MAJOR 0
 /** Raised when something is added or, before 1.0, when the source interface changes. */
 #define SOFTQAM_VERSION_MINOR 4
@@ -84,22 +71,24 @@
 #define SOFTQAM_VERSION_PATCH 0
 /** One number to compare: 10000 * major + 100 * minor + patch. */
 #define SOFTQAM_VERSION (10000 * SOFTQAM_VERSION_MAJOR + 100 * SOFTQAM_VERSION_MINOR + SOFTQAM_VERSION_PATCH)
-/**@}*/
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. */
+/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. A function lists what it may
+ * return; where only some of these reasons apply, it says which. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
-    /** An argument or a field is out of its documented range, or this version does not support it. Nothing was done. */
+    /** A pointer is NULL that must not be; an argument or a field is out of its documented range, contradicts another
+     *  or is not supported by this version; or a reserved field is not 0. Nothing was done or written. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
-    /** The requested backend is not in this build, or this machine has no usable device for it. */
+    /** The requested backend is not in this build, this machine has no usable device for it, or none of those named, or
+     *  this build has no code for the device. */
     SOFTQAM_ERROR_BACKEND_UNAVAILABLE = 2,
-    /** Host or device memory could not be allocated. */
+    /** Host, page-locked or device memory could not be allocated. */
     SOFTQAM_ERROR_OUT_OF_MEMORY = 3,
-    /** The operating system refused a thread or another resource. */
+    /** The operating system refused a thread, or its CPUs or priority. */
     SOFTQAM_ERROR_SYSTEM = 4,
     /** A CUDA call failed; softqam_error_message() names it and has CUDA's own text. */
     SOFTQAM_ERROR_CUDA = 5
@@ -109,11 +98,10 @@ typedef enum softqam_status {
 typedef enum softqam_backend {
     SOFTQAM_BACKEND_CPU = 0,  /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
-    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other host-memory call of this
-     *  context is on the GPU at that moment; the CPU for all others. Looks for a GPU in the first such call, in
-     *  softqam_context_prepare() or softqam_host_alloc(), or in a call of softqam_cuda.h. Without a GPU, or once CUDA
-     *  has failed, the CPU does everything and calls still return SOFTQAM_OK. For programs with few CPU cores and large
-     *  batches; where there are many cores the CPU is often faster. */
+    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other of this context is on the
+     *  GPU at that moment; the CPU for all others. Looks for a GPU in the first such call, softqam_context_prepare(),
+     *  softqam_host_alloc() or call of softqam_cuda.h. Without a GPU, or once CUDA has failed, the CPU does everything
+     *  and calls return SOFTQAM_OK. For programs with few CPU cores and large batches; many cores are often faster. */
     SOFTQAM_BACKEND_AUTO = 2
 } softqam_backend;
 
@@ -153,11 +141,10 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F16 = 2,
     /** LLRs as IEEE-754 binary32: the max-log LLR in nats. */
     SOFTQAM_OUTPUT_F32 = 3,
-    /** Soft bits of 256QAM for liquid-dsp's users, one byte each, of components clamped to +-3. They are liquid-dsp
-     *  1.5's bytes in 3GPP bit order, with one exception: in two of the 256 decision regions, where liquid-dsp
-     *  overlooks a neighbour, one of a symbol's eight bytes differs (0.9 % of uniform symbols). 255 is a certain 0, 0 a
-     *  certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 ignores the noise variance, which costs an LDPC
-     *  decoder 1.1 dB at rate 2/3: feed decoders LLRs. */
+    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: liquid-dsp 1.5's in 3GPP bit order, except that in
+     *  two of the 256 decision regions, where it overlooks a neighbour, one of eight bytes differs (0.9 % of uniform
+     *  symbols). 255 is a certain 0, 0 a certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 ignores the
+     *  noise variance, which costs an LDPC decoder 1.1 dB at rate 2/3: feed decoders LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -196,10 +183,10 @@ typedef struct softqam_demodulator softqam_demodulator;
  * `device` would select GPU 0, not the current one. softqam_context_create() copies everything. */
 typedef struct softqam_context_config {
     softqam_backend backend; /**< default SOFTQAM_BACKEND_CPU */
-    /** CPU threads that may work on one call, the calling thread included: at most 1024. 0, the default: one per CPU in
-     * `cpus`. The other threads are started when a call first needs them; where that fails, calls run on the calling
-     * thread and softqam_context_prepare() says why. 1: the calling thread only; use this in a real-time receiver. CUDA
-     * stages pageable memory with these threads. */
+    /** CPU threads that may work on one call or stage pageable memory for CUDA, the calling thread included: at most
+     *  1024. 0, the default: one per CPU in `cpus`. The others are started when a call first needs them; where that
+     *  fails, calls run on the calling thread, and softqam_context_prepare() says why. 1, for a real-time receiver: the
+     *  calling thread only. */
     unsigned n_threads;
     /** CPUs on which the threads that the context starts run: n_cpus numbers, 0 to 1023; the calling thread's affinity
      * is not changed. NULL, the default: those that the thread calling softqam_context_create() may run on. */
@@ -219,15 +206,14 @@ typedef struct softqam_context_config {
     /** CUDA: chunks of a host-memory call in flight on a device, each on its own stream, 1 to 64. 0, the default: 3. */
     unsigned n_streams;
     uint32_t reserved_word; /**< 0 */
-    /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 2^20. After
-     *  the first host-memory call each device holds 20 * chunk_symbols bytes per stream; where a symbol takes more than
-     *  20 bytes for input, output and noise, a chunk has fewer symbols. For pageable memory each of up to 32 staging
-     *  threads has at most another 8 MiB on a device and 8 MiB of pinned host memory. */
+    /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 2^20. After the
+     *  first such call each device holds 20 * chunk_symbols bytes per stream; where a symbol takes more than 20 bytes
+     *  for input, output and noise, a chunk has fewer symbols. For pageable memory each of up to 32 staging threads has
+     *  at most another 8 MiB on a device and 8 MiB of pinned host memory. */
     size_t chunk_symbols;
-    /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C. One that this build
-     * lacks or this processor does not run is refused. The bytes are the same. NULL, the default, or "": the value of
-     * the environment variable SOFTQAM_CPU_VARIANT, or the fastest where it is unset or names none that runs here;
-     * softqam_backend_detail() says when it was ignored. */
+    /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C, all with the same
+     *  bytes. One that does not run here is refused. NULL, the default, or "": the value of the environment variable
+     *  SOFTQAM_CPU_VARIANT, or the fastest where it is unset or does not run here: see softqam_backend_detail(). */
     const char *cpu_variant;
     uint64_t reserved[8]; /**< 0 */
 } softqam_context_config;
@@ -238,17 +224,10 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 
 /**
  * Makes a context, without threads or device memory yet; with SOFTQAM_BACKEND_CUDA it checks that the devices exist.
- *
  * @param context  receives the object, or NULL on failure; the caller destroys it with softqam_context_destroy()
  * @param config   the settings, read during the call only; NULL: the defaults
- *
- * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  context is NULL, a field is out of its range or contradicts another, or a
- *         reserved field is not 0;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA without CUDA in the build, without a usable device,
- *         or without one of those named;
- *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory;
- *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
+ * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_OUT_OF_MEMORY (of the host); with
+ *         SOFTQAM_BACKEND_CUDA also SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA
  */
 SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
 
@@ -268,28 +247,20 @@ enum {
  * After SOFTQAM_PREPARE_ALL, softqam_demodulate() and softqam_demodulate_segments() allocate nothing and start no
  * thread. Only host-memory calls of CUDA may wait for another call: they take turns on the devices' staging memory.
  * With n_threads 1 a CPU call makes no system call either. A CPU call takes at most 64 KiB of its thread's stack.
+ * Threads that are started block all signals.
  *
  * @param context  the context
  * @param what     SOFTQAM_PREPARE_ALL, or some SOFTQAM_PREPARE_.. or-ed; what the backend does not have is skipped
- *
- * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  context is NULL, or `what` has an unknown bit;
- *         SOFTQAM_ERROR_SYSTEM  a thread could not be started, or not with its CPUs or its priority;
- *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory, or, SOFTQAM_BACKEND_CUDA, device or page-locked memory;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: this build has no code for a
- *         device; another CUDA call failed. With SOFTQAM_BACKEND_AUTO the CPU takes over from a GPU that fails, and
- *         the call returns SOFTQAM_OK. What was created before a failure stays.
- *
- * Threads that are started block all signals.
+ * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_OUT_OF_MEMORY; with
+ *         SOFTQAM_BACKEND_CUDA also SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA. With _AUTO the CPU takes
+ *         over from a GPU that fails. What was created before a failure stays.
  */
 SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, unsigned what);
 
 /**
  * Gives up the caller's reference. The context is freed once its last demodulator is destroyed too, in either order.
- *
- * @param context  the context; NULL is ignored
- *
  * Thread safety: no other call with this pointer may be under way or follow; demodulators created on it stay usable.
+ * @param context  the context; NULL is ignored
  */
 SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
@@ -324,15 +295,9 @@ SOFTQAM_API void softqam_demodulator_config_init(softqam_demodulator_config *con
 
 /**
  * Makes a demodulator: checks the configuration, builds its tables and selects its loops and kernels.
- *
- * @param demodulator  receives the object, or NULL on failure; the caller destroys it with
- *                     softqam_demodulator_destroy()
+ * @param demodulator  receives the object, or NULL on failure; destroyed with softqam_demodulator_destroy()
  * @param config       formats, scales and sign, read during the call only; NULL: the defaults
- *
- * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  demodulator is NULL, a field is out of its range, contradicts another or is
- *         not supported by this version, or a reserved field is not 0;
- *         SOFTQAM_ERROR_OUT_OF_MEMORY  not enough host memory.
+ * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_OUT_OF_MEMORY (of the host)
  */
 SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demodulator,
                                                       const softqam_demodulator_config *config);
@@ -361,27 +326,25 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *   NaN or infinite, is an erasure: its LLRs are 0.
  * - A component below 2^-63 in magnitude is treated as a zero of the same sign.
  * - No LLR is NaN or infinite (one that a soft buffer held before stays there: see softqam_codeword). What would
- * overflow is the format's largest finite value with its sign: 65504 for f16, FLT_MAX for f32, s8's and s16's limit.
+ *   overflow is the format's largest finite value with its sign: 65504 for f16, FLT_MAX for f32, s8's and s16's limit.
  *
  * **Soft bits (u8).** A hard decision, then the squared distances to the neighbouring points that differ in one bit:
- * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, with the exception described at SOFTQAM_OUTPUT_U8.
- * - A symbol with a component that is NaN or infinite (after scaling) is an erasure: its bytes are 127.
- * - Other components are clamped to [-3, +3]; +0 and -0 give the same bytes.
+ * liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, with the exception described at SOFTQAM_OUTPUT_U8. A
+ * symbol with a component that is NaN or infinite (after scaling) is an erasure: its bytes are 127. Other components
+ * are clamped to [-3, +3]; +0 and -0 give the same bytes.
  *
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
  * (rounding mode, flushing of subnormals, traps) does not matter and is restored; exception flags may be raised.
  *
- * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be; noise_var is misaligned, or given where
- *         none is taken; `out` overlaps an input; a byte count is over PTRDIFF_MAX; or, where the call runs on a GPU, a
- *         buffer is device memory (managed memory is accepted). Nothing was written;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  SOFTQAM_BACKEND_CUDA: this build has no code for a device of the context;
- *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA: a CUDA call failed, the latter for
- *         lack of memory. The contents of `out` are undefined, nothing writes there any more, and the demodulator may
- *         be used again or destroyed.
+ * While another call is using the context's threads, this one runs on the calling thread only. With CUDA, memory from
+ * softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
  *
- * While another call is using the context's threads, this one runs on the calling thread only.
- * With CUDA, memory from softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
+ * @return SOFTQAM_OK;
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  also where noise_var is misaligned, or given where none is taken; `out`
+ *         overlaps an input; a byte count is over PTRDIFF_MAX; or, where the call runs on a GPU, a buffer is device
+ *         memory (managed memory is accepted). Nothing was written;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA:
+ *         the contents of `out` are undefined, nothing writes there any more, and the demodulator stays usable.
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
@@ -399,15 +362,12 @@ typedef struct softqam_layer {
     /** NULL, or the first gain g of z = g x + n, for symbols that a receiver has not divided by the channel: z is the
      *  symbol after input_scale, N0 the variance of n, not of the noise at the antenna. Matched filter: z = h* y,
      *  g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b). As many values as
-     *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none.
+     *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none; NULL for SOFTQAM_OUTPUT_U8.
      *
-     *  With v a component, w the LLRs' weight, s llr_scale (s8, s16) or 1, negative with SOFTQAM_SIGN_POSITIVE_IS_1,
-     *  and fl rounding to binary32:
-     *
-     *      q = fl(1 / g), v becomes fl(v q), w = fl(fl(fl(s g) g) / N0), or times 1/N0 where that is given
-     *
-     *  A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40] counts as the nearer end; a
-     *  weight beyond the largest float counts as that. Must be NULL for SOFTQAM_OUTPUT_U8. */
+     *  With s llr_scale (s8, s16) or 1, negative with SOFTQAM_SIGN_POSITIVE_IS_1, and fl rounding to binary32, a
+     *  component v becomes fl(v fl(1 / g)), and the LLRs' weight is fl(fl(fl(s g) g) / N0), or times 1/N0 where that is
+     *  given. A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40] counts as the nearer
+     *  end; a weight beyond the largest float counts as that. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
@@ -415,33 +375,30 @@ typedef struct softqam_layer {
 /** Where the LLRs of a codeword go: a buffer for each code block. Zero-initialise it; 0 selects each field's default.
  * softqam_codeword_init_ldpc() fills one from a grant.
  *
- * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1). With N_L layers, C' transmitted code blocks, and j = 0, 1,
- * .. counting these:
+ * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1; softqam_codeword_block() computes it). With N_L layers, C'
+ * transmitted code blocks, and j = 0, 1, .. counting these:
  *
  *     E_r = 0                                    if code block r is not transmitted, else
  *     E_r = N_L Qm floor(G / (N_L Qm C'))        if j <= C' - (G / (N_L Qm)) mod C' - 1
  *     E_r = N_L Qm ceil(G / (N_L Qm C'))         otherwise
- *
- * softqam_codeword_block() computes it.
  *
  * With n_cb > 0 the LLRs go to the soft buffers that an LDPC decoder reads: clause 5.4.2.1's bit selection is undone in
  * the same pass, with HARQ combining. A code block's soft buffer has n_cb positions, of which n_fillers from
  * first_filler on are fillers. Its LLRs e_0, e_1, .. visit the other positions in order, from k0 on, cyclically.
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
- *   filler_value. Nothing outside the n_cb values is written. Where a code block has more LLRs than positions
- *   (repetition), they are added to zeros. The segment with a code block's first symbol writes the block's fillers and
- *   zeros. Without repetition it may come after other segments of the block, but until it has been demodulated only
- *   the positions that LLRs have visited are defined.
+ *   filler_value; nothing outside the n_cb values is written. The segment with a code block's first symbol writes the
+ *   block's fillers and zeros. Without repetition it may come after other segments of the block, but until it has been
+ *   demodulated only the positions that LLRs have visited are defined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
+ * - Repetition (a code block has more LLRs than positions): they are added, with combine 0 to zeros, and the block's
+ *   segments must come in order; without repetition any order will do. It uses one CPU thread, and is slow on a GPU.
  * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
  *   largest finite float. A value that already was beyond the limit, infinite or NaN stays as it is; for example a
- *   filler of 127 with a limit of 120.
- * - An erasure's LLRs are 0, and add nothing.
+ *   filler of 127 with a limit of 120. An erasure's LLRs are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
- *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls, provided that
- *   its parts come in order; without repetition any order will do. A receiver that adds in the order e_0, e_1, .. may
- *   get other values where an intermediate sum saturates. Repetition uses one CPU thread, and is slow on a GPU.
+ *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls. A receiver that
+ *   adds in the order e_0, e_1, .. may get other values where an intermediate sum saturates.
  * - Code blocks that are not transmitted, or have no bits, are left alone.
  *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
@@ -455,8 +412,7 @@ typedef struct softqam_codeword {
      *  the longest E_r, or n_cb with soft buffers. 0: transmitted code blocks follow each other without gaps, E_r (or
      *  n_cb) values each. Must be 0 with block_buffers. */
     uint64_t block_stride;
-    /** NULL, or n_code_blocks pointers: where each code block's values begin. A NULL entry discards the block's LLRs.
-     */
+    /** NULL, or n_code_blocks pointers to where each code block's values begin. A NULL entry discards its LLRs. */
     void *const *block_buffers;
     /** C: code blocks of the transport block, those not transmitted included; 1 to 65535. 0: the segment has no
      *  codeword, its LLRs go to segment.out, and the other fields must be 0. */
@@ -470,9 +426,8 @@ typedef struct softqam_codeword {
      *  k * E_r / Qm + i. 0: values in symbol order. */
     uint32_t deinterleave;
     /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
-     *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer. The LLRs go to soft
-     *  buffers, as described above; `deinterleave` must be 1. 0: no soft buffers, E_r values in order; the fields below
-     *  must be 0. */
+     *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer; `deinterleave` must
+     *  be 1. 0: no soft buffers, E_r values in order; the fields below must be 0. */
     uint32_t n_cb;
     uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
     uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
@@ -486,20 +441,16 @@ typedef struct softqam_codeword {
 } softqam_codeword;
 
 /**
- * The bits of a code block: how many it has, and where they begin in the codeword.
- *
- * @param codeword         a codeword; its buffers may be NULL
+ * The bits of a code block: how many it has, and where they begin in the codeword. The code block is complete once all
+ * symbols before symbol (first_bit + n_bits) / bits_per_symbol have been demodulated.
+ * @param codeword         a codeword that softqam_demodulate_segments() accepts; its buffers may be NULL
  * @param bits_per_symbol  Qm: 1, 2, 4, 6, 8 or 10
  * @param n_layers         N_L: 1 to SOFTQAM_MAX_LAYERS
  * @param r                the code block, 0 to n_code_blocks - 1
  * @param first_bit        receives the number of its first bit in the codeword, a multiple of n_layers *
  *                         bits_per_symbol; of a code block that is not transmitted, where it would begin
  * @param n_bits           receives E_r; 0 for a code block that is not transmitted
- *
- * A code block is complete once all symbols before symbol (first_bit + n_bits) / bits_per_symbol have been demodulated.
- *
- * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL, a number is out of its range, or the codeword
- *         is one that softqam_demodulate_segments() refuses.
+ * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT
  */
 SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
                                                   unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
@@ -522,9 +473,8 @@ typedef struct softqam_segment {
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
      *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of the segment's
-     *  symbol i goes to out[k * plane_stride + i]. Counted in values; at least n_symbols. If the segment is part of a
-     *  code block of E bits, set it to E / Qm. Gaps between planes are not written, but no input may lie there. Must be
-     *  0 with a codeword. */
+     *  symbol i goes to out[k * plane_stride + i], counted in values; at least n_symbols, or E / Qm for a part of a
+     *  code block of E bits. Gaps between planes are not written; no input may lie there. Must be 0 with a codeword. */
     size_t plane_stride;
     /** Distance from one symbol of a layer to its next, the same for all layers. It counts symbols, or components for a
      *  layer with symbols_q. For interleaved layers it is their number. 0 stands for 1. */
@@ -551,29 +501,7 @@ typedef struct softqam_segment {
 
 /**
  * Demodulates many segments in host memory with one call, such as a slot's; returns when all are written. config.noise
- * does not matter here. A slot is one segment per codeword, or one per codeword and OFDM symbol:
- *
- *     softqam_segment segment = {0};
- *     segment.modulation = SOFTQAM_MODULATION_64QAM;
- *     segment.n_layers = 2;
- *     segment.symbol_stride = 2;                            // [resource element][layer]
- *     segment.noise_stride = 2;
- *     segment.descramble = 1;
- *     segment.c_init = c_init;
- *     segment.codeword.n_bits = G;
- *     segment.codeword.n_code_blocks = C;
- *     segment.codeword.buffers = llrs;                      // E_r values of each code block
- *     segment.codeword.block_stride = block_stride;
- *     segment.codeword.deinterleave = 1;
- *     for (size_t t = 0; t < n_ofdm_symbols; t++) {
- *         segment.n_symbols = 2 * n_elements[t];
- *         for (unsigned k = 0; k < 2; k++) {
- *             segment.layers[k].symbols = symbols[t] + 2 * k;  // floats: I, Q
- *             segment.layers[k].noise_var = noise_var[t] + k;
- *         }
- *         status = softqam_demodulate_segments(demodulator, &segment, 1);
- *         segment.first_symbol += segment.n_symbols;
- *     }
+ * does not matter here. A slot is one segment per codeword, or one per codeword and OFDM symbol.
  *
  * @param demodulator  formats, scales and sign
  * @param segments     n_segments segments. No output may overlap an input or another segment's output, except that
@@ -581,46 +509,34 @@ typedef struct softqam_segment {
  *                     buffer. Alignment as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
- * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too where `segments` is NULL and n_segments is
- *         not 0; where a field is out of its range, contradicts another, or is not supported by this version; where a
- *         reserved field is not 0; and where the segments together have more symbols than a size_t holds. A segment
- *         with a codeword must lie within it: first_symbol + n_symbols at most n_bits / Qm. Overlaps of outputs and
- *         inputs are detected within a segment only. If the call runs on a GPU, device memory that is passed by mistake
- *         is found only in the first segment that has symbols.
+ * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT also where a segment goes beyond its codeword:
+ *         first_symbol + n_symbols is at most n_bits / Qm; and where the segments together have more symbols than a
+ *         size_t holds. Overlaps of outputs and inputs are detected within a segment only. If the call runs on a GPU,
+ *         device memory that is passed by mistake is found only in the first segment that has symbols.
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);
 
 /**
  * Destroys a demodulator. Memory from softqam_host_alloc() and work in the caller's CUDA streams are not affected.
- *
- * @param demodulator  the demodulator; NULL is ignored
- *
  * Thread safety: no other call on this demodulator may be under way or follow.
+ * @param demodulator  the demodulator; NULL is ignored
  */
 SOFTQAM_API void softqam_demodulator_destroy(softqam_demodulator *demodulator);
 
-/**
- * A demodulator's context: that of its configuration, or the default one.
- *
+/** A demodulator's context: that of its configuration, or the default one.
  * @param demodulator  the demodulator
- *
- * @return the context, valid as long as the demodulator; the caller destroys it only if it created it. NULL for NULL.
- */
+ * @return the context, valid as long as the demodulator; destroyed only by a caller that created it. NULL for NULL. */
 SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulator *demodulator);
 
 /**
  * Allocates host memory that a context reaches fastest: page-locked where it uses a GPU, else plain. With
  * SOFTQAM_BACKEND_AUTO it looks for a GPU, and the memory is plain where CUDA fails. Aligned to 4096 bytes.
- *
  * @param context  the context; the memory may outlive it and may be used with any other
  * @param nbytes   size; 0 is taken as 1
  * @param memory   receives the pointer, or NULL on failure; the caller frees it with softqam_host_free()
- *
- * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  context or memory is NULL;
- *         SOFTQAM_ERROR_OUT_OF_MEMORY  there is no such memory left;
- *         SOFTQAM_ERROR_CUDA  SOFTQAM_BACKEND_CUDA: another CUDA call failed.
+ * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_OUT_OF_MEMORY; SOFTQAM_BACKEND_CUDA:
+ *         SOFTQAM_ERROR_CUDA
  */
 SOFTQAM_API softqam_status softqam_host_alloc(softqam_context *context, size_t nbytes, void **memory);
 
@@ -639,34 +555,29 @@ SOFTQAM_API void softqam_host_free(void *memory);
  * @param n_bits     any number; with 0 nothing is done and `bits` may be NULL
  * @param bits       receives (n_bits + 7) / 8 bytes: c(first_bit + k) is bit k % 8, counted from the lowest, of byte
  *                   k / 8; the bits after the last one are 0. Any alignment
- *
- * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  c_init is larger than 2^31 - 1, or `bits` is NULL.
+ * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT
  */
 SOFTQAM_API softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t n_bits, void *bits);
 
-/** Bits per symbol.
- * @param modulation  a modulation
+/** @param modulation  a modulation
  * @return bits of a symbol, Qm of 3GPP TS 38.214: 1, 2, 4, 6, 8 or 10; 8 for SOFTQAM_MODULATION_DEFAULT; 0 for an
- * unknown value. */
+ * unknown value */
 SOFTQAM_API unsigned softqam_bits_per_symbol(softqam_modulation modulation);
 
-/** Bytes per symbol.
- * @param format  an input format
- * @return bytes of a symbol: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for an unknown value. */
+/** @param format  an input format
+ * @return bytes of a symbol: 8 for cf32, 4 for cs16 and cf16, 2 for cs8; 0 for an unknown value */
 SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
 
-/** Bytes of output.
- * @param format  an output format
+/** @param format  an output format
  * @param modulation  a modulation
  * @param n_symbols  any number
  * @return bytes of n_symbols symbols' values: n_symbols * softqam_bits_per_symbol() times 1 for s8 and u8, 2 for s16
- * and f16, 4 for f32; 0 for an unknown value, and where the product exceeds a size_t. */
+ * and f16, 4 for f32; 0 for an unknown value, and where the product exceeds a size_t */
 SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols);
 
-/** Default input scale.
- * @param format  an input format
+/** @param format  an input format
  * @return the factor that config.input_scale 0 stands for: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for
- * an unknown value. */
+ * an unknown value */
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
 /** @param demodulator  the demodulator

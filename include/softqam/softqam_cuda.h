@@ -15,10 +15,14 @@ extern "C" {
 #endif
 
 /**
- * Demodulates symbols in device memory, in the caller's stream: enqueues one kernel and returns.
+ * Demodulates symbols in device memory, in the caller's stream: enqueues one kernel and returns. Formats, sign, special
+ * values and erasures are those of softqam_demodulate().
  *
  * The kernel runs on the context's device. If the context has several, it runs on the one that is current in the
- * calling thread or, if that is none of them, on the first in its list. The library's threads and buffers are not used.
+ * calling thread or, if that is none of them, on the first in its list. The device that is current does not change. The
+ * library's threads and buffers are not used. After softqam_context_prepare() with SOFTQAM_PREPARE_KERNELS the call
+ * neither allocates nor synchronises, and can be captured in a CUDA graph; before, the first call loads kernels and may
+ * do both. The memory must stay valid until the stream has passed the kernel; the demodulator may be destroyed before.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
  * @param d_symbols    n_symbols symbols in the input format, in memory that the device reaches (its own, a peer's,
@@ -29,43 +33,30 @@ extern "C" {
  * @param d_out        receives softqam_output_nbytes() bytes, those of softqam_demodulate(), in such memory; aligned to
  *                     the size of a value; fastest at 16 bytes; must not overlap the inputs
  * @param stream       a stream of that device; 0: the legacy default stream
- *
- * Formats, sign, special values and erasures are those of softqam_demodulate(). After softqam_context_prepare() with
- * SOFTQAM_PREPARE_KERNELS the call neither allocates nor synchronises, and can be captured in a CUDA graph; before, the
- * first call loads kernels and may do both. The memory must stay valid until the stream has passed the kernel; the
- * demodulator may be destroyed before. The device that is current in the calling thread does not change.
- *
  * @return SOFTQAM_OK: enqueued; errors of the execution appear in the caller's next synchronisation;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL that must not be, or misaligned; d_noise_var is given where
- *         none is taken; d_out overlaps an input; or a byte count is over PTRDIFF_MAX. Nothing was enqueued;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  the context's backend is SOFTQAM_BACKEND_CPU, or there is no usable CUDA
- *         device, or this build has no code for it;
- *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  a CUDA call failed, the latter for lack of memory.
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  also where a pointer is misaligned, d_noise_var is given where none is taken,
+ *         d_out overlaps an input, or a byte count is over PTRDIFF_MAX. Nothing was enqueued;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  also where the context's backend is SOFTQAM_BACKEND_CPU;
+ *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
                                                    const float *d_noise_var, size_t n_symbols, void *d_out,
                                                    cudaStream_t stream);
 
 /**
- * Demodulates many segments in device memory, in the caller's stream: softqam_demodulate_segments() for device
- * pointers. Enqueues kernels and returns. A kernel takes up to 120 segments; with one that has soft buffers, or
- * with a toolkit or driver before CUDA 12.1, up to 12. The kernel finds the code blocks of a codeword itself: a slot's
- * codeword is one segment.
+ * softqam_demodulate_segments() for device pointers: demodulates segments in the caller's stream as
+ * softqam_cuda_demodulate() does. A kernel takes up to 120 segments; with one that has soft buffers, or with a toolkit
+ * or driver before CUDA 12.1, up to 12. It finds a codeword's code blocks itself: a slot's codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()
  * @param segments     n_segments segments in host memory, read during the call only. All pointers in them point to
  *                     memory that the device reaches: also the array codeword.block_buffers and the buffers that its
- *                     elements point to. Symbols, values and buffers are aligned as for softqam_cuda_demodulate(),
- *                     separate I and Q to a component
+ *                     elements point to, which only the kernel reads and nobody checks. Symbols, values and buffers are
+ *                     aligned as for softqam_cuda_demodulate(), separate I and Q to a component
  * @param n_segments   any number; 0 enqueues nothing
  * @param stream       as for softqam_cuda_demodulate()
- *
- * Like softqam_cuda_demodulate() it neither allocates nor synchronises, and can be captured in a CUDA graph, once the
- * kernels are prepared. The pointers of codeword.block_buffers are read by the kernel; it cannot check them.
- *
- * @return as softqam_cuda_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT too for what softqam_demodulate_segments()
- *         refuses. On SOFTQAM_ERROR_CUDA or SOFTQAM_ERROR_OUT_OF_MEMORY some of several kernels may already be
- *         enqueued; their outputs are then written.
+ * @return as softqam_cuda_demodulate() and, for what it refuses, softqam_demodulate_segments(). After
+ *         SOFTQAM_ERROR_CUDA or SOFTQAM_ERROR_OUT_OF_MEMORY some of several kernels may be enqueued, and write outputs.
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demodulator,
                                                             const softqam_segment *segments, size_t n_segments,
@@ -93,10 +84,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * SOFTQAM_MAX_LAYERS; symbols beyond a codeword's end, and beyond 2^31 of one segment, are left out; with u8
  * `descramble` and gains are ignored, and layers, planes and codewords must not be set.
  *
- * @return SOFTQAM_OK: enqueued;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL or misaligned;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  as for
- *         softqam_cuda_demodulate().
+ * @return as softqam_cuda_demodulate(); SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL or misaligned
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                                    const softqam_segment *d_segments,

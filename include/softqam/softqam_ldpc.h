@@ -55,9 +55,8 @@ typedef struct softqam_ldpc {
 } softqam_ldpc;
 
 /**
- * Makes a codeword from a grant: code blocks and rate matching of DL-SCH and UL-SCH.
- *
- * Following 3GPP TS 38.212, with B = A + L (clauses 6.2.1 and 7.2.1):
+ * Makes a codeword from a grant: code blocks and rate matching of DL-SCH and UL-SCH. Following 3GPP TS 38.212, with
+ * B = A + L (clauses 6.2.1 and 7.2.1):
  *
  *     K_cb = 8448; base graph 2: 3840                                              clause 5.2.2
  *     C    = 1 and B' = B if B <= K_cb, else ceil(B / (K_cb - 24)) and B + 24 C    clause 5.2.2
@@ -77,10 +76,8 @@ typedef struct softqam_ldpc {
  * @param codeword  receives the codeword
  * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
- *
- * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  codeword or grant is NULL; a field of the grant is out of its
- *         range or contradicts another; B is not a multiple of C, which no transport block size of 38.214
- *         gives; C exceeds 65535; tbs_lbrm is so small that N_ref would be 0. Nothing was written.
+ * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  also where B is not a multiple of C, which no transport block
+ * size of 38.214 gives; C exceeds 65535; or tbs_lbrm is so small that N_ref would be 0. Nothing was written.
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);
