@@ -15,7 +15,6 @@ extern "C" { /* src/'s headers too are of C */
 #endif
 
 #include "codeword.h"
-#include "layers.h"
 #include "params.h"
 #include "soft_buffer.h"
 

@@ -6,7 +6,7 @@
 #ifndef SOFTQAM_LLR_TABLES_CUH
 #define SOFTQAM_LLR_TABLES_CUH
 
-#include "host_device.h"
+#include "params.h"
 #include "tables.h"
 
 /* In row r of |v|, N0 times the LLR of bit k is slope * |v| + intercept. */

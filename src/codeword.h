@@ -9,7 +9,7 @@
 
 #include <softqam/softqam.h>
 
-#include "host_device.h"
+#include "params.h"
 
 enum { MAX_CODE_BLOCKS = 65535 };
 
@@ -119,9 +119,5 @@ HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_
 {
     return !codeword->deinterleave && codeword->block_stride == 0 && !codeword->block_buffers;
 }
-
-/* Checks a codeword that has code blocks, but for its buffers: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT. */
-softqam_status softqam_codeword_check(softqam_blocks *blocks, const softqam_codeword *codeword,
-                                      unsigned bits_per_symbol, unsigned n_layers);
 
 #endif

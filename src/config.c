@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
+/* A caller's configurations: what they must be, and what their zeros stand for. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,14 +30,6 @@ void softqam_context_config_init(softqam_context_config *config)
 {
     if (config)
         *config = (softqam_context_config){.device = -1};
-}
-
-static softqam_status check_reserved(uint32_t reserved_word, const uint64_t *reserved, size_t n)
-{
-    REFUSE_IF(reserved_word != 0, "config.reserved_word is %u, not 0", (unsigned)reserved_word);
-    for (size_t k = 0; k < n; k++)
-        REFUSE_IF(reserved[k] != 0, "config.reserved is not 0");
-    return SOFTQAM_OK;
 }
 
 /* A demodulator's. */
@@ -85,7 +76,8 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
         *config = *from;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = SOFTQAM_MODULATION_256QAM;
-    TRY(check_reserved(config->reserved_word, config->reserved, sizeof config->reserved / sizeof config->reserved[0]));
+    REFUSE_IF(config->reserved_word != 0, "config.reserved_word is %u, not 0", config->reserved_word);
+    REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
     const softqam_input_kind *input = softqam_input_kind_of(config->input_format);
     const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
     REFUSE_IF(!input, "config.input_format is %d", (int)config->input_format);
@@ -151,7 +143,8 @@ softqam_status softqam_context_config_resolve(softqam_context_config *config, co
     softqam_context_config_init(config);
     if (from)
         *config = *from;
-    TRY(check_reserved(config->reserved_word, config->reserved, sizeof config->reserved / sizeof config->reserved[0]));
+    REFUSE_IF(config->reserved_word != 0, "config.reserved_word is %u, not 0", config->reserved_word);
+    REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
     REFUSE_IF((unsigned)config->backend > SOFTQAM_BACKEND_AUTO, "config.backend is %d", (int)config->backend);
     REFUSE_IF(config->n_streams > MAX_STREAMS, "config.n_streams is %u, more than %d", config->n_streams, MAX_STREAMS);
     REFUSE_IF(config->chunk_symbols > MAX_CHUNK_SYMBOLS, "config.chunk_symbols is %zu, more than %d",

@@ -10,7 +10,6 @@
 
 #include <softqam/softqam.h>
 
-#include "config.h"
 #include "cpu/cpu.h"
 #include "cpu/loops.h"
 #include "gpu.h"
@@ -44,23 +43,8 @@ struct softqam_demodulator {
     softqam_demodulator *next; /* of its context, under the context's mutex */
 };
 
-/* Makes a demodulator a holder of a context: of the one that all without one of their own share, if it is NULL. It ends
- * with softqam_context_destroy(). */
-softqam_status softqam_context_hold(softqam_context **context);
-
-/* A demodulator's entry in its context's list and exit from it. */
-void softqam_context_add(softqam_demodulator *demodulator);
-void softqam_context_remove(const softqam_demodulator *demodulator);
-
 /* The context's part of CUDA, looked for now if it has not been yet. `what`: 0, or SOFTQAM_PREPARE_HOST_CALLS: ready
  * for those. */
 softqam_status softqam_context_gpu(softqam_context *context, unsigned what, softqam_gpu **gpu);
-
-/* With SOFTQAM_BACKEND_AUTO: the same for host-memory calls, or NULL where there is no GPU, where it has failed, or
- * while another thread makes something in this context. */
-softqam_gpu *softqam_context_gpu_of_auto(softqam_context *context);
-
-/* With SOFTQAM_BACKEND_AUTO: CUDA has failed, as the thread's message tells. From here on the CPU does all. */
-void softqam_context_give_up_gpu(softqam_context *context);
 
 #endif

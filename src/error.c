@@ -27,19 +27,13 @@ void softqam_error_note_restore(const softqam_error_note *note) { message = *not
 
 const char *softqam_status_string(softqam_status status)
 {
-    switch (status) {
-    case SOFTQAM_OK:
-        return "success";
-    case SOFTQAM_ERROR_INVALID_ARGUMENT:
-        return "invalid argument";
-    case SOFTQAM_ERROR_BACKEND_UNAVAILABLE:
-        return "backend unavailable";
-    case SOFTQAM_ERROR_OUT_OF_MEMORY:
-        return "out of memory";
-    case SOFTQAM_ERROR_SYSTEM:
-        return "operating system error";
-    case SOFTQAM_ERROR_CUDA:
-        return "CUDA error";
-    }
-    return "unknown status";
+    static const char *const phrases[] = {
+        [SOFTQAM_OK] = "success",
+        [SOFTQAM_ERROR_INVALID_ARGUMENT] = "invalid argument",
+        [SOFTQAM_ERROR_BACKEND_UNAVAILABLE] = "backend unavailable",
+        [SOFTQAM_ERROR_OUT_OF_MEMORY] = "out of memory",
+        [SOFTQAM_ERROR_SYSTEM] = "operating system error",
+        [SOFTQAM_ERROR_CUDA] = "CUDA error",
+    };
+    return (unsigned)status < sizeof phrases / sizeof phrases[0] ? phrases[status] : "unknown status";
 }

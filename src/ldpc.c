@@ -11,10 +11,9 @@
 
 enum { CB_CRC_BITS = 24, N_LIFTING_SETS = 8, N_RVS = 4 };
 
-_Static_assert(sizeof(softqam_ldpc_grant) == 72 && offsetof(softqam_ldpc_grant, reserved) == 40,
-               "softqam_ldpc_grant's layout is a promise");
-_Static_assert(sizeof(softqam_ldpc) == 72 && offsetof(softqam_ldpc, reserved) == 40,
-               "softqam_ldpc's layout is a promise");
+_Static_assert(sizeof(softqam_ldpc_grant) == 72 && offsetof(softqam_ldpc_grant, reserved) == 40 &&
+                   sizeof(softqam_ldpc) == 72 && offsetof(softqam_ldpc, reserved) == 40,
+               "layouts are a promise");
 
 /* What the two base graphs differ in. */
 typedef struct base_graph {
@@ -37,9 +36,7 @@ enum { MAX_LIFTING_SIZE = 384 };
 static uint32_t chosen_base_graph(const softqam_ldpc_grant *grant)
 {
     const double rate = grant->code_rate;
-    const bool is_second =
-        grant->tb_size <= 292 || (grant->tb_size <= 3824 && rate * 100 <= 67 * 1024) || rate <= 0.25 * 1024;
-    return is_second ? 2 : 1;
+    return grant->tb_size <= 292 || (grant->tb_size <= 3824 && rate * 100 <= 67 * 1024) || rate <= 0.25 * 1024 ? 2 : 1;
 }
 
 static softqam_status check_grant(const softqam_ldpc_grant *grant)
@@ -63,8 +60,7 @@ static softqam_status check_grant(const softqam_ldpc_grant *grant)
     REFUSE_IF(grant->rv >= N_RVS, "grant.rv is %u, not 0 to 3", grant->rv);
     REFUSE_IF(grant->tbs_lbrm != 0 && grant->n_ref != 0, "grant.tbs_lbrm is %u, but n_ref is not 0: give one of them",
               grant->tbs_lbrm);
-    for (size_t k = 0; k < sizeof grant->reserved / sizeof grant->reserved[0]; k++)
-        REFUSE_IF(grant->reserved[k] != 0, "grant.reserved is not 0");
+    REFUSE_IF(!softqam_is_all_zero(grant->reserved, sizeof grant->reserved), "grant.reserved is not 0");
     return SOFTQAM_OK;
 }
 
@@ -89,79 +85,65 @@ static softqam_status segment_transport_block(softqam_ldpc *ldpc, const base_gra
     return SOFTQAM_OK;
 }
 
-/* K_b of clause 5.2.2, which goes by B. Where C = 1, K' is B; where C > 1, both exceed 640. */
-static uint32_t info_columns_used(const softqam_ldpc *ldpc, const base_graph *graph)
-{
-    if (ldpc->base_graph == 1 || ldpc->k_prime > 640)
-        return graph->info_columns;
-    return ldpc->k_prime > 560 ? 9 : ldpc->k_prime > 192 ? 8 : 6;
-}
-
 /* Clause 5.2.2: the smallest lifting size that holds K'. The largest, 384, always does: K_cb is 22 * 384 or 10 * 384,
- * and a block of base graph 2 with a smaller K_b has at most 640 bits. */
+ * and a block of base graph 2 with a smaller K_b has at most 640 bits. K_b goes by B: where C = 1, K' is B; where C >
+ * 1, both exceed 640. */
 static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
 {
-    const uint32_t columns = info_columns_used(ldpc, graph);
+    const uint32_t k_prime = ldpc->k_prime;
+    const uint32_t columns = ldpc->base_graph == 1 || k_prime > 640 ? graph->info_columns
+                             : k_prime > 560                        ? 9
+                             : k_prime > 192                        ? 8
+                                                                    : 6;
     for (uint32_t set = 0; set < N_LIFTING_SETS; set++)
         for (uint32_t size = lifting_sets[set]; size <= MAX_LIFTING_SIZE; size *= 2)
-            if (columns * size >= ldpc->k_prime && (ldpc->lifting_size == 0 || size < ldpc->lifting_size)) {
+            if (columns * size >= k_prime && (ldpc->lifting_size == 0 || size < ldpc->lifting_size)) {
                 ldpc->lifting_size = size;
                 ldpc->lifting_set = set;
             }
     ldpc->k = graph->info_columns * ldpc->lifting_size; /* clause 5.2.2 */
-    ldpc->n_fillers = ldpc->k - ldpc->k_prime;
+    ldpc->n_fillers = ldpc->k - k_prime;
     ldpc->n = graph->coded_columns * ldpc->lifting_size; /* clause 5.3.2 */
 }
 
-/* Clause 5.4.2.1: N_cb = min(N, N_ref), N_ref = floor(TBS_LBRM / (C R_LBRM)), R_LBRM = 2/3. */
-static softqam_status limit_buffer(uint32_t *n_cb, const softqam_ldpc *ldpc, const softqam_ldpc_grant *grant)
+/* The circular buffer as the codeword has it: N_cb = min(N, N_ref), N_ref = floor(TBS_LBRM / (C R_LBRM)), R_LBRM = 2/3.
+ * Bit selection (clause 5.4.2.1) takes positions modulo N_cb, so none at or behind N_cb is ever selected, a filler or
+ * not: fillers there need not be skipped, and the soft buffer has no room for them. K' > 2 Zc, so position 0 is no
+ * filler and there is always something to select: with Z the next smaller lifting size, K' > K_b Z >= 6 Z and
+ * Zc <= 2 Z; for Zc = 2, the smallest, K' >= 1 + 16. */
+static softqam_status fill_codeword(softqam_codeword *codeword, const softqam_ldpc *ldpc, const base_graph *graph,
+                                    const softqam_ldpc_grant *grant)
 {
-    uint64_t n_ref = grant->n_ref;
-    *n_cb = ldpc->n;
-    if (grant->tbs_lbrm != 0) {
-        n_ref = 3 * (uint64_t)grant->tbs_lbrm / (2 * (uint64_t)ldpc->n_code_blocks);
-        REFUSE_IF(n_ref == 0, "grant.tbs_lbrm is %u, which leaves no buffer: N_ref is 0", grant->tbs_lbrm);
-    }
-    if (n_ref != 0 && n_ref < ldpc->n)
-        *n_cb = (uint32_t)n_ref;
-    return SOFTQAM_OK;
-}
-
-/* The circular buffer as the codeword has it. Bit selection (clause 5.4.2.1) takes positions modulo N_cb, so none at or
- * behind N_cb is ever selected, a filler or not: fillers there need not be skipped, and the soft buffer has no room for
- * them. K' > 2 Zc, so position 0 is no filler and there is always something to select: with Z the next smaller lifting
- * size, K' > K_b Z >= 6 Z and Zc <= 2 Z; for Zc = 2, the smallest, K' >= 1 + 16. */
-static void fill_codeword(softqam_codeword *codeword, const softqam_ldpc *ldpc, const softqam_ldpc_grant *grant,
-                          uint32_t n_cb)
-{
-    const base_graph *graph = &base_graphs[ldpc->base_graph - 1];
-    const uint32_t first_filler = ldpc->k_prime - 2 * ldpc->lifting_size;
-    const uint32_t filler_end = ldpc->k - 2 * ldpc->lifting_size, end = filler_end < n_cb ? filler_end : n_cb;
+    const uint32_t punctured = 2 * ldpc->lifting_size, first_filler = ldpc->k_prime - punctured;
+    const uint64_t n_ref =
+        grant->tbs_lbrm ? 3 * (uint64_t)grant->tbs_lbrm / (2 * (uint64_t)ldpc->n_code_blocks) : grant->n_ref;
+    REFUSE_IF(grant->tbs_lbrm && n_ref == 0, "grant.tbs_lbrm is %u, which leaves no buffer: N_ref is 0",
+              grant->tbs_lbrm);
+    const uint32_t n_cb = n_ref != 0 && n_ref < ldpc->n ? (uint32_t)n_ref : ldpc->n;
+    const uint32_t filler_end = ldpc->k - punctured < n_cb ? ldpc->k - punctured : n_cb;
+    const bool has_fillers = first_filler < filler_end;
     memset(codeword, 0, sizeof *codeword);
     codeword->n_bits = grant->n_bits;
     codeword->n_code_blocks = ldpc->n_code_blocks;
     codeword->deinterleave = 1;
     codeword->n_cb = n_cb;
     codeword->k0 = graph->starts[grant->rv] * n_cb / ldpc->n * ldpc->lifting_size; /* table 5.4.2.1-2 */
-    if (first_filler < end) {
-        codeword->first_filler = first_filler;
-        codeword->n_fillers = end - first_filler;
-    }
+    codeword->first_filler = has_fillers ? first_filler : 0;
+    codeword->n_fillers = has_fillers ? filler_end - first_filler : 0;
+    return SOFTQAM_OK;
 }
 
 softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                           const softqam_ldpc_grant *grant)
 {
     softqam_ldpc made = {0};
-    uint32_t n_cb;
     REFUSE_IF(!codeword || !grant, "%s is NULL", codeword ? "grant" : "codeword");
     TRY(check_grant(grant));
     made.base_graph = grant->base_graph != 0 ? grant->base_graph : chosen_base_graph(grant);
     const base_graph *graph = &base_graphs[made.base_graph - 1];
     TRY(segment_transport_block(&made, graph, grant->tb_size));
     choose_lifting_size(&made, graph);
-    TRY(limit_buffer(&n_cb, &made, grant));
-    fill_codeword(codeword, &made, grant, n_cb);
+    TRY(fill_codeword(codeword, &made, graph, grant));
     if (ldpc)
         *ldpc = made;
     return SOFTQAM_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A checked configuration in the form that loops and kernels take it. */
+/* The formats and modulations, and what each of them is; a caller's configurations, checked and completed, and in the
+ * form that loops and kernels take them. */
 #ifndef SOFTQAM_PARAMS_H
 #define SOFTQAM_PARAMS_H
 
@@ -14,9 +15,63 @@
 
 #include <softqam/softqam.h>
 
-#include "formats.h"
-#include "host_device.h"
 #include "tables.h"
+
+/* Marks functions of headers that C, C++ and kernels share. */
+#ifdef __CUDACC__
+#define HOST_AND_DEVICE __host__ __device__
+#else
+#define HOST_AND_DEVICE
+#endif
+
+typedef struct softqam_input_kind {
+    const char *name; /* for messages */
+    size_t symbol_nbytes;
+    float default_scale;
+} softqam_input_kind;
+
+/* Scales are far wider than of use, and narrow enough that scale / N0 never vanishes. */
+typedef struct softqam_output_kind {
+    const char *name;
+    const char *scales; /* in steps per nat, for messages */
+    size_t value_nbytes;
+    float default_scale;
+    float min_scale;
+    float max_scale;
+    int max_limit;     /* the largest llr_limit, and its default; 0: there is none. f16's is that of sums */
+    float largest_llr; /* 0: llr_limit */
+    float filler_end;  /* of a filler's magnitude; 0: fillers are whole numbers, of as many bits as max_limit + 1 */
+} softqam_output_kind;
+
+/* What has something for each of them takes these lists, or asserts how many they are; the compiler finds both when one
+ * is added, and holds the lists against the enumerations. Formats are numbered from 0 on, modulations from 1 on. */
+#define INPUT_FORMAT_LIST(X)                                                                                           \
+    X(CF32, "cf32", 8, 1.0f)                                                                                           \
+    X(CS16, "cs16", 4, 1.0f / 32768.0f)                                                                                \
+    X(CS8, "cs8", 2, 1.0f / 128.0f)                                                                                    \
+    X(CF16, "cf16", 4, 1.0f)
+#define OUTPUT_FORMAT_LIST(X)                                                                                          \
+    X(S8, "s8", "2^-10 to 2^20", 1, 6.0f, 0x1p-10f, 0x1p20f, 127, 0.0f, 0.0f)                                          \
+    X(S16, "s16", "2^-10 to 2^14", 2, 64.0f, 0x1p-10f, 0x1p14f, 32767, 0.0f, 0.0f)                                     \
+    X(F16, "f16", "1, the only scale of this output format", 2, 1.0f, 1.0f, 1.0f, 65504, 65504.0f, 65520.0f)           \
+    X(F32, "f32", "1, the only scale of this output format", 4, 1.0f, 1.0f, 1.0f, 0, FLT_MAX, INFINITY)                \
+    X(U8, "u8", "1, the only scale of this output format", 1, 1.0f, 1.0f, 1.0f, 0, 0.0f, 0.0f)
+#define MODULATION_LIST(X)                                                                                             \
+    X(BPSK, "BPSK")                                                                                                    \
+    X(PI2_BPSK, "pi/2-BPSK")                                                                                           \
+    X(QPSK, "QPSK") X(16QAM, "16QAM") X(64QAM, "64QAM") X(256QAM, "256QAM") X(1024QAM, "1024QAM")
+
+#define ONE_MORE(...) +1
+enum {
+    N_INPUT_FORMATS = INPUT_FORMAT_LIST(ONE_MORE),
+    N_OUTPUT_FORMATS = OUTPUT_FORMAT_LIST(ONE_MORE),
+    N_MODULATIONS = MODULATION_LIST(ONE_MORE)
+};
+
+/* NULL for an unknown value, and for SOFTQAM_MODULATION_DEFAULT. */
+const softqam_input_kind *softqam_input_kind_of(softqam_input_format format);
+const softqam_output_kind *softqam_output_kind_of(softqam_output_format format);
+const char *softqam_modulation_name(softqam_modulation modulation);
 
 /* From QPSK on each has one more bit an axis. */
 static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
@@ -52,6 +107,23 @@ typedef struct softqam_params {
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
 } softqam_params;
 
+/* Checks a caller's configuration, or NULL for the defaults. What comes out has a number for every zero that stands for
+ * a default; context may be NULL. */
+softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
+                                                  const softqam_demodulator_config *from);
+
+enum { MAX_DEVICES = 64 };
+
+/* The same of a context's; n_threads stays 0 for one a CPU, `device` may be -1, and the arrays are the caller's. */
+softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from);
+
+/* Whether this version demodulates a modulation to a format; `field` names it in the message. */
+softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format);
+
+/* Whether a scale, or the 0 for the default, suits a format. In the library's own floating-point environment. */
+softqam_status softqam_check_input_scale(const char *field, float input_scale);
+softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);
+
 /* From a configuration that softqam_demodulator_config_resolve() has passed. */
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config);
 
@@ -61,6 +133,17 @@ static inline bool softqam_is_zero(float a)
     uint32_t bits;
     __builtin_memcpy(&bits, &a, sizeof bits);
     return bits << 1 == 0;
+}
+
+/* Whether all bytes of a field, whole words, are 0. */
+static inline bool softqam_is_all_zero(const void *field, size_t nbytes)
+{
+    uint64_t word, bits = 0;
+    for (size_t k = 0; k < nbytes; k += sizeof word) {
+        __builtin_memcpy(&word, (const unsigned char *)field + k, sizeof word);
+        bits |= word;
+    }
+    return bits == 0;
 }
 
 /* Bits an axis of a modulation; 0 stands for BPSK and pi/2-BPSK, whose one bit rides on both. */
@@ -99,6 +182,23 @@ static inline softqam_llr_scale softqam_params_llr_scale(const softqam_params *p
     const float steps = segment->llr_scale != 0.0f ? segment->llr_scale : params->llr_scale;
     const softqam_llr_scale scale = {params->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -steps : steps, params->llr_limit};
     return scale;
+}
+
+/* Whether all layers are interleaved, [resource element][layer], as equalisers write them: the segment's symbols then
+ * lie side by side in the order of the codeword, and so does its noise, as if it had one layer. */
+HOST_AND_DEVICE static inline bool softqam_layers_are_interleaved(const softqam_segment *segment, size_t symbol_nbytes)
+{
+    const softqam_layer *layers = segment->layers;
+    const unsigned n_layers = segment->n_layers;
+    if (n_layers < 2 || n_layers > SOFTQAM_MAX_LAYERS || segment->symbol_stride != n_layers ||
+        segment->noise_stride != n_layers || layers[0].symbols_q)
+        return false;
+    for (unsigned k = 1; k < n_layers; k++)
+        if (layers[k].symbols_q ||
+            layers[k].symbols != (const void *)((const unsigned char *)layers[0].symbols + k * symbol_nbytes) ||
+            layers[k].noise_var != layers[0].noise_var + k || (layers[0].gain && layers[k].gain != layers[0].gain + k))
+            return false;
+    return true;
 }
 
 #endif

@@ -10,8 +10,10 @@ _Static_assert(sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layer
                    offsetof(softqam_segment, reserved) == 384,
                "softqam_segment's layout is a promise");
 
-_Static_assert(SEGMENT_RESERVED == 764,
-               "complete, copy and cut the new field (softqam_segment_at, _span, _set_call); layers.h may ask for it");
+_Static_assert(
+    SEGMENT_RESERVED == 764,
+    "complete, copy and cut the new field (softqam_segment_at, softqam_cursor_take, softqam_segment_set_call); "
+    "softqam_layers_are_interleaved() may ask for it");
 
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {
@@ -44,29 +46,22 @@ static size_t symbol_step(const softqam_params *params, const softqam_segment *s
     return stride * (layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes);
 }
 
-/* A layer from its symbol `first` on. */
-static softqam_layer layer_from(const softqam_params *params, const softqam_segment *segment, softqam_layer layer,
-                                size_t first)
-{
-    const size_t step = symbol_step(params, segment, &layer);
-    layer.symbols = (const unsigned char *)layer.symbols + first * step;
-    if (layer.symbols_q)
-        layer.symbols_q = (const unsigned char *)layer.symbols_q + first * step;
-    if (layer.noise_var)
-        layer.noise_var += first * segment->noise_stride;
-    if (layer.gain)
-        layer.gain += first * segment->noise_stride;
-    return layer;
-}
-
 /* The layers of a span from symbol `first` on: the first is the one that its first symbol lies in. */
 static void layers_at(const softqam_params *params, const softqam_segment *segment, size_t first,
                       softqam_layer layers[SOFTQAM_MAX_LAYERS])
 {
-    const size_t n_layers = segment->n_layers, element = first / n_layers, of_first = first % n_layers;
+    const size_t n_layers = segment->n_layers;
     for (size_t k = 0; k < n_layers; k++) {
-        const size_t of_segment = of_first + k, wraps = of_segment >= n_layers;
-        layers[k] = layer_from(params, segment, segment->layers[of_segment - (wraps ? n_layers : 0)], element + wraps);
+        softqam_layer *layer = &layers[k];
+        *layer = segment->layers[(first + k) % n_layers];
+        const size_t element = (first + k) / n_layers, step = symbol_step(params, segment, layer);
+        layer->symbols = (const unsigned char *)layer->symbols + element * step;
+        if (layer->symbols_q)
+            layer->symbols_q = (const unsigned char *)layer->symbols_q + element * step;
+        if (layer->noise_var)
+            layer->noise_var += element * segment->noise_stride;
+        if (layer->gain)
+            layer->gain += element * segment->noise_stride;
     }
 }
 
@@ -102,20 +97,6 @@ softqam_destination softqam_segment_destination(const softqam_params *params, co
     if (to.out)
         to.out += into * (to.plane_stride ? params->value_nbytes : symbol_nbytes);
     return to;
-}
-
-softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment,
-                                     const softqam_destination *destination, size_t first, size_t n_symbols)
-{
-    softqam_segment span = *segment;
-    span.n_symbols = n_symbols;
-    span.first_symbol += first;
-    layers_at(params, segment, first, span.layers);
-    span.out = destination->out;
-    span.plane_stride = destination->plane_stride;
-    if (segment->codeword.n_cb == 0)
-        span.codeword = (softqam_codeword){0};
-    return span;
 }
 
 /* The run of symbols. */
@@ -169,7 +150,14 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
     }
     const softqam_destination to = softqam_segment_destination(params, &segment, &block, cursor->offset);
     const size_t n = n_symbols < to.n_symbols ? n_symbols : to.n_symbols;
-    const softqam_segment span = softqam_segment_span(params, &segment, &to, cursor->offset, n);
+    softqam_segment span = segment;
+    span.n_symbols = n;
+    span.first_symbol += cursor->offset;
+    layers_at(params, &segment, cursor->offset, span.layers);
+    span.out = to.out;
+    span.plane_stride = to.plane_stride;
+    if (segment.codeword.n_cb == 0)
+        span.codeword = (softqam_codeword){0};
     cursor->offset += n;
     settle(cursor);
     return span;

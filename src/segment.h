@@ -115,12 +115,6 @@ static inline unsigned char *softqam_block_values(const softqam_params *params, 
 softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
                                                 const softqam_block *block, size_t first);
 
-/* n_symbols > 0 symbols of a completed segment, from symbol `first` on, which may lie in any layer, and all of one code
- * block. Its `out` is NULL where the code block is dropped. The span has a codeword only if that has soft buffers:
- * `out` is the code block's then. */
-softqam_segment softqam_segment_span(const softqam_params *params, const softqam_segment *segment,
-                                     const softqam_destination *destination, size_t first, size_t n_symbols);
-
 /* Notes how many symbols of a checked list, of at least so many segments, stand before each of its parts: cursors then
  * begin at a part. The checkpoints must live as long as the list. */
 enum { SOFTQAM_CHECKPOINTS = 64 };
@@ -136,7 +130,9 @@ typedef struct softqam_cursor {
 /* The cursor at symbol `first` of the run. */
 softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first);
 
-/* Takes the next symbols, at most n_symbols > 0, all of one segment and code block; the run must have some left. */
+/* Takes the next symbols, at most n_symbols > 0, all of one segment and code block, as a completed segment; the run
+ * must have some left. `out` is NULL where the code block is dropped. It has a codeword only if that has soft buffers:
+ * `out` is the code block's then. */
 softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
 
 /* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise

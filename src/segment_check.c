@@ -1,93 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* What a caller's segments must be. */
+/* What a caller's segments and codewords must be. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "config.h"
 #include "error.h"
 #include "float_environment.h"
 #include "segment.h"
 #include "soft_buffer.h"
 
-_Static_assert(SEGMENT_RESERVED == 764, "check the new field; passes_quick_check() asks for it");
+enum { MAX_GROUPS = 32 };
 
-/* Bytes of memory from `first` on. */
-typedef struct memory_range {
-    uintptr_t first;
-    size_t nbytes;
-} memory_range;
+_Static_assert(SEGMENT_RESERVED == 764, "check the new field");
+_Static_assert(sizeof(softqam_codeword) == 104 && offsetof(softqam_codeword, n_code_blocks) == 32 &&
+                   offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved) == 72,
+               "softqam_codeword's layout is a promise");
 
-/* The bytes that n items of nbytes span, `stride` items apart; false when they are more than memory has. */
-static bool span_of(size_t *span, size_t n, size_t stride, size_t nbytes)
-{
-    return !__builtin_mul_overflow(n - 1, stride, span) && !__builtin_add_overflow(*span, 1, span) &&
-           !__builtin_mul_overflow(*span, nbytes, span) && *span <= PTRDIFF_MAX;
-}
+/* Fields. */
 
-/* The range of a span; false when it goes beyond memory's end. */
-static bool range_at(memory_range *range, const void *first, size_t nbytes)
-{
-    *range = (memory_range){(uintptr_t)first, nbytes};
-    return range->first <= UINTPTR_MAX - nbytes;
-}
-
-static bool overlap(const memory_range *a, const memory_range *b)
-{
-    return a->first < b->first + b->nbytes && b->first < a->first + a->nbytes;
-}
-
-static softqam_status check_layers(const softqam_params *params, const softqam_segment *segment,
-                                   softqam_modulation modulation)
+static softqam_status check_layers(const softqam_segment *segment, softqam_modulation modulation)
 {
     const unsigned n = segment->n_layers;
+    const size_t stride = segment->plane_stride;
     REFUSE_IF(n > SOFTQAM_MAX_LAYERS, "segment.n_layers is %u, more than %d", n, SOFTQAM_MAX_LAYERS);
+    REFUSE_IF(stride != 0 && stride < segment->n_symbols, "segment.plane_stride is %zu, less than %zu symbols", stride,
+              segment->n_symbols);
     if (n <= 1)
         return SOFTQAM_OK;
-    REFUSE_IF(params->output_format == SOFTQAM_OUTPUT_U8,
-              "segment.n_layers is %u: u8 soft bits are liquid-dsp's, which has no layers", n);
     REFUSE_IF(modulation == SOFTQAM_MODULATION_PI2_BPSK, "segment.n_layers is %u: pi/2-BPSK has one layer", n);
     REFUSE_IF(segment->n_symbols % n != 0, "segment.n_symbols is %zu, not a multiple of %u layers", segment->n_symbols,
               n);
     REFUSE_IF(segment->first_symbol % n != 0, "segment.first_symbol is %" PRIu64 ", not a multiple of %u layers",
               segment->first_symbol, n);
+    REFUSE_IF(segment->scrambling_offset % n != 0,
+              "segment.scrambling_offset is %" PRIu64 ", not a multiple of %u layers", segment->scrambling_offset, n);
     return SOFTQAM_OK;
 }
 
-static softqam_status check_planes(const softqam_params *params, const softqam_segment *segment)
-{
-    const size_t stride = segment->plane_stride;
-    REFUSE_IF(stride != 0 && params->output_format == SOFTQAM_OUTPUT_U8,
-              "segment.plane_stride is %zu: u8 soft bits are liquid-dsp's, which has no bit planes", stride);
-    REFUSE_IF(stride != 0 && stride < segment->n_symbols, "segment.plane_stride is %zu, less than %zu symbols", stride,
-              segment->n_symbols);
-    return SOFTQAM_OK;
-}
-
-static softqam_status check_scrambling(const softqam_params *params, const softqam_segment *segment,
-                                       softqam_modulation modulation)
+static softqam_status check_scrambling(const softqam_segment *segment, softqam_modulation modulation)
 {
     uint64_t end;
-    REFUSE_IF(segment->n_layers > 1 && segment->scrambling_offset % segment->n_layers != 0,
-              "segment.scrambling_offset is %" PRIu64 ", not a multiple of %u layers", segment->scrambling_offset,
-              segment->n_layers);
     REFUSE_IF(segment->descramble > 1, "segment.descramble is %u, not 0 or 1", segment->descramble);
-    if (!segment->descramble) {
-        REFUSE_IF(segment->c_init != 0, "segment.c_init is %u, but segment.descramble is 0", segment->c_init);
-        return SOFTQAM_OK;
-    }
-    REFUSE_IF(params->output_format == SOFTQAM_OUTPUT_U8,
-              "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled");
+    REFUSE_IF(!segment->descramble && segment->c_init != 0, "segment.c_init is %u, but segment.descramble is 0",
+              segment->c_init);
     REFUSE_IF(segment->c_init > 0x7fffffff, "segment.c_init is %u, more than 2^31 - 1", segment->c_init);
-    REFUSE_IF(__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
-                  __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
-                  __builtin_mul_overflow(end, softqam_symbol_bits(modulation), &end),
+    REFUSE_IF(segment->descramble && (__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
+                                      __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
+                                      __builtin_mul_overflow(end, softqam_symbol_bits(modulation), &end)),
               "segment.first_symbol is %" PRIu64 ": the codeword has more bits than can be counted",
               segment->first_symbol);
     return SOFTQAM_OK;
 }
 
-/* In the library's own floating-point environment, as check_scales(). */
+static softqam_status check_soft_bits(const softqam_segment *segment)
+{
+    REFUSE_IF(segment->n_layers > 1, "segment.n_layers is %u: u8 soft bits are liquid-dsp's, which has no layers",
+              segment->n_layers);
+    REFUSE_IF(segment->plane_stride != 0,
+              "segment.plane_stride is %zu: u8 soft bits are liquid-dsp's, which has no bit planes",
+              segment->plane_stride);
+    REFUSE_IF(segment->descramble, "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled");
+    REFUSE_IF(softqam_segment_has_codeword(segment),
+              "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
+              segment->codeword.n_code_blocks);
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_groups(const softqam_codeword *codeword)
+{
+    const uint32_t n_groups = codeword->n_cbg < codeword->n_code_blocks ? codeword->n_cbg : codeword->n_code_blocks;
+    REFUSE_IF(codeword->n_cbg > MAX_GROUPS, "codeword.n_cbg is %u, more than %d", codeword->n_cbg, MAX_GROUPS);
+    REFUSE_IF(n_groups < MAX_GROUPS && codeword->cbgti >> n_groups != 0,
+              "codeword.cbgti is 0x%x, but there are %u groups", codeword->cbgti, n_groups);
+    return SOFTQAM_OK;
+}
+
+/* Without soft buffers their fields would be ignored without a word. */
+static softqam_status check_no_soft_buffer(const softqam_codeword *codeword)
+{
+    const char *field = codeword->k0 != 0                          ? "k0"
+                        : codeword->first_filler != 0              ? "first_filler"
+                        : codeword->n_fillers != 0                 ? "n_fillers"
+                        : !softqam_is_zero(codeword->filler_value) ? "filler_value"
+                        : codeword->combine != 0                   ? "combine"
+                                                                   : NULL;
+    REFUSE_IF(field, "codeword.%s is not 0, but codeword.n_cb is", field);
+    return SOFTQAM_OK;
+}
+
+/* The circular buffer; the value of its fillers is the output format's affair. */
+static softqam_status check_soft_buffer(const softqam_codeword *codeword)
+{
+    const uint32_t n_cb = codeword->n_cb, first = codeword->first_filler, n_fillers = codeword->n_fillers;
+    if (n_cb == 0)
+        return check_no_soft_buffer(codeword);
+    REFUSE_IF(!codeword->deinterleave, "codeword.n_cb is %u, but codeword.deinterleave is 0: rate recovery undoes both",
+              n_cb);
+    REFUSE_IF(codeword->k0 >= n_cb, "codeword.k0 is %u, not less than n_cb, %u", codeword->k0, n_cb);
+    REFUSE_IF(first > n_cb || n_fillers > n_cb - first, "%u fillers from %u on are not all within n_cb, %u", n_fillers,
+              first, n_cb);
+    REFUSE_IF(n_fillers == n_cb && codeword->n_bits > 0,
+              "codeword.n_fillers is %u, all of n_cb: there is no place for LLRs", n_fillers);
+    REFUSE_IF(codeword->combine > 1, "codeword.combine is %u, not 0 or 1", codeword->combine);
+    return SOFTQAM_OK;
+}
+
+/* Codewords that have code blocks, but for their buffers. */
+static softqam_status check_code_blocks(softqam_blocks *blocks, const softqam_codeword *codeword,
+                                        unsigned bits_per_symbol, unsigned n_layers)
+{
+    const uint64_t n_bits = codeword->n_bits, stride = codeword->block_stride;
+    REFUSE_IF(codeword->n_code_blocks > MAX_CODE_BLOCKS, "codeword.n_code_blocks is %u, not 1 to %d",
+              codeword->n_code_blocks, MAX_CODE_BLOCKS);
+    REFUSE_IF(codeword->deinterleave > 1, "codeword.deinterleave is %u, not 0 or 1", codeword->deinterleave);
+    TRY(check_groups(codeword));
+    TRY(check_soft_buffer(codeword));
+    REFUSE_IF(!softqam_is_all_zero(codeword->reserved, sizeof codeword->reserved), "codeword.reserved is not 0");
+    REFUSE_IF(n_bits > UINT32_MAX, "codeword.n_bits is %" PRIu64 ", more than 2^32 - 1", n_bits);
+    REFUSE_IF(n_bits % (n_layers * bits_per_symbol) != 0,
+              "codeword.n_bits is %" PRIu64 ", not a multiple of %u layers of %u bits a symbol", n_bits, n_layers,
+              bits_per_symbol);
+    softqam_blocks_make(blocks, codeword, bits_per_symbol, n_layers);
+    REFUSE_IF(n_bits > 0 && blocks->n_transmitted == 0,
+              "codeword.n_bits is %" PRIu64 ", but no code block is transmitted", n_bits);
+    const uint64_t longest =
+        codeword->n_cb ? codeword->n_cb : (uint64_t)softqam_blocks_longest(blocks) * bits_per_symbol;
+    REFUSE_IF(stride > 0 && stride < longest,
+              "codeword.block_stride is %" PRIu64 ", less than the %" PRIu64 " values of a code block", stride,
+              longest);
+    return SOFTQAM_OK;
+}
+
+/* In the library's own floating-point environment: with subnormals flushed 1e-40 is 0, and comparing a NaN may trap. */
 static softqam_status check_filler_value(const softqam_params *params, float value)
 {
     const softqam_output_kind *kind = softqam_output_kind_of(params->output_format);
@@ -100,6 +143,15 @@ static softqam_status check_filler_value(const softqam_params *params, float val
     return SOFTQAM_OK;
 }
 
+static softqam_status check_scales(const softqam_params *params, const softqam_segment *segment)
+{
+    if (softqam_is_zero(segment->input_scale) && softqam_is_zero(segment->llr_scale))
+        return SOFTQAM_OK;
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    TRY(softqam_check_input_scale("segment.input_scale", segment->input_scale));
+    return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
+}
+
 /* The codeword's own fields, and what the segment says of its place in it. */
 static softqam_status check_codeword(const softqam_params *params, const softqam_segment *segment,
                                      softqam_modulation modulation)
@@ -107,10 +159,12 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
     const softqam_codeword *codeword = &segment->codeword;
     const unsigned n_bits = softqam_symbol_bits(modulation);
     softqam_blocks blocks;
-    REFUSE_IF(params->output_format == SOFTQAM_OUTPUT_U8,
-              "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
-              codeword->n_code_blocks);
-    TRY(softqam_codeword_check(&blocks, codeword, n_bits, segment->n_layers ? segment->n_layers : 1));
+    /* Without code blocks the other fields would be ignored without a word. */
+    REFUSE_IF(!softqam_segment_has_codeword(segment) && !softqam_is_all_zero(codeword, sizeof *codeword),
+              "codeword.n_code_blocks is 0, but another field of the codeword is not");
+    if (!softqam_segment_has_codeword(segment))
+        return SOFTQAM_OK;
+    TRY(check_code_blocks(&blocks, codeword, n_bits, segment->n_layers ? segment->n_layers : 1));
     REFUSE_IF(segment->out, "segment.out is given, but segment.codeword says where the LLRs go");
     REFUSE_IF(segment->plane_stride != 0, "segment.plane_stride is %zu, but codeword.deinterleave asks for bit planes",
               segment->plane_stride);
@@ -123,41 +177,6 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
     return check_filler_value(params, codeword->filler_value);
 }
 
-/* Without code blocks the other fields would be ignored without a word. */
-static softqam_status check_no_codeword(const softqam_codeword *codeword)
-{
-    uint64_t word, bits = 0;
-    _Static_assert(sizeof *codeword % sizeof word == 0, "whole words");
-    for (size_t k = 0; k < sizeof *codeword; k += sizeof word) {
-        memcpy(&word, (const unsigned char *)codeword + k, sizeof word);
-        bits |= word;
-    }
-    REFUSE_IF(bits != 0, "codeword.n_code_blocks is 0, but another field of the codeword is not");
-    return SOFTQAM_OK;
-}
-
-static softqam_status check_reserved(const softqam_segment *segment)
-{
-    uint64_t bits = segment->reserved_word;
-    for (size_t k = 0; k < sizeof segment->reserved / sizeof segment->reserved[0]; k++)
-        bits |= segment->reserved[k];
-    REFUSE_IF(bits != 0, "segment.%s is not 0", segment->reserved_word ? "reserved_word" : "reserved");
-    for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
-        REFUSE_IF(segment->layers[k].reserved[0] != 0 || segment->layers[k].reserved[1] != 0,
-                  "segment.layers[%u].reserved is not 0", k);
-    return SOFTQAM_OK;
-}
-
-/* In the library's own floating-point environment: with subnormals flushed 1e-40 is 0, and comparing a NaN may trap. */
-static softqam_status check_scales(const softqam_params *params, const softqam_segment *segment)
-{
-    if (softqam_is_zero(segment->input_scale) && softqam_is_zero(segment->llr_scale))
-        return SOFTQAM_OK;
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
-    TRY(softqam_check_input_scale("segment.input_scale", segment->input_scale));
-    return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
-}
-
 static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
 {
     const softqam_modulation modulation = softqam_segment_modulation(params, segment);
@@ -165,14 +184,20 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
         TRY(softqam_check_modulation("segment.modulation", segment->modulation, params->output_format));
     REFUSE_IF((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "segment.noise_form is %d",
               (int)segment->noise_form);
-    TRY(check_layers(params, segment, modulation));
-    TRY(check_planes(params, segment));
-    TRY(check_scrambling(params, segment, modulation));
-    TRY(softqam_segment_has_codeword(segment) ? check_codeword(params, segment, modulation)
-                                              : check_no_codeword(&segment->codeword));
-    TRY(check_reserved(segment));
+    TRY(check_layers(segment, modulation));
+    TRY(check_scrambling(segment, modulation));
+    if (!softqam_params_have_llrs(params))
+        TRY(check_soft_bits(segment));
+    TRY(check_codeword(params, segment, modulation));
+    REFUSE_IF(segment->reserved_word != 0, "segment.reserved_word is not 0");
+    REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
+    for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
+        REFUSE_IF(!softqam_is_all_zero(segment->layers[k].reserved, sizeof segment->layers[k].reserved),
+                  "segment.layers[%u].reserved is not 0", k);
     return check_scales(params, segment);
 }
+
+/* Pointers and memory. */
 
 static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
 {
@@ -202,6 +227,21 @@ static softqam_status check_pointers(const softqam_params *params, const softqam
     return SOFTQAM_OK;
 }
 
+/* Bytes of memory from `first` on. */
+typedef struct memory_range {
+    uintptr_t first;
+    size_t nbytes;
+} memory_range;
+
+/* The range that n > 0 items of nbytes span, `stride` items apart; false where it goes beyond memory's end. */
+static bool make_range(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
+{
+    range->first = (uintptr_t)first;
+    return !__builtin_mul_overflow(n - 1, stride, &n) && !__builtin_add_overflow(n, 1, &n) &&
+           !__builtin_mul_overflow(n, nbytes, &range->nbytes) && range->nbytes <= PTRDIFF_MAX &&
+           range->first <= UINTPTR_MAX - range->nbytes;
+}
+
 /* The range of a segment's output, of a codeword's from the first value of its buffers to the last; of buffers that are
  * pointers of their own, an empty one. A code block is no longer than its soft buffer, the codeword or its stride. Code
  * blocks that are not transmitted are included, but where the others' soft buffers lie one behind the other. */
@@ -211,10 +251,10 @@ static bool out_range(memory_range *range, const softqam_params *params, const s
     const void *first = segment->out;
     size_t n = softqam_symbol_bits(softqam_segment_modulation(params, segment));
     size_t stride = segment->plane_stride ? segment->plane_stride : segment->n_symbols, longest = segment->n_symbols;
-    size_t n_values, span;
+    size_t n_values;
     if (softqam_segment_has_codeword(segment)) {
         if (codeword->block_buffers)
-            return range_at(range, NULL, 0);
+            return make_range(range, NULL, 1, 1, 0);
         first = codeword->buffers;
         n = codeword->n_code_blocks;
         stride = codeword->block_stride ? codeword->block_stride : codeword->n_cb;
@@ -228,15 +268,16 @@ static bool out_range(memory_range *range, const softqam_params *params, const s
         }
     }
     return !__builtin_mul_overflow(stride, n - 1, &n_values) && !__builtin_add_overflow(n_values, longest, &n_values) &&
-           span_of(&span, n_values, 1, params->value_nbytes) && range_at(range, first, span);
+           make_range(range, first, n_values, 1, params->value_nbytes);
 }
 
-/* Of an input of so many bytes; false where it goes beyond memory's end. */
-static inline bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t nbytes)
+/* Of an input that may be NULL, by the items of make_range(); false where it goes beyond memory's end. */
+static inline bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t n, size_t stride,
+                               size_t nbytes)
 {
-    memory_range input;
-    const bool fits = range_at(&input, first, nbytes);
-    *overlaps |= overlap(&input, out);
+    memory_range in = {0, 0};
+    const bool fits = !first || make_range(&in, first, n, stride, nbytes);
+    *overlaps |= in.first < out->first + out->nbytes && out->first < in.first + in.nbytes;
     return fits;
 }
 
@@ -248,21 +289,15 @@ static bool check_inputs(bool *overlaps, const softqam_params *params, const sof
     /* A division that is not needed takes as long as two symbols. */
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
     const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
-    const size_t noise_stride = segment->noise_stride;
-    size_t symbols_span, noise_span = 0;
-    bool fits =
-        span_of(&symbols_span, n, stride, params->input_nbytes) &&
-        (!segment->layers[0].noise_var || span_of(&noise_span, noise_stride ? n : 1, noise_stride, sizeof(float)));
-    for (unsigned k = 0; k < n_layers && fits; k++) {
+    const size_t noise_stride = segment->noise_stride, n_noise = noise_stride ? n : 1;
+    bool fits = true;
+    for (unsigned k = 0; k < n_layers; k++) {
         const softqam_layer *layer = &segment->layers[k];
-        const size_t span = layer->symbols_q ? symbols_span / 2 : symbols_span;
-        fits = check_input(overlaps, out, layer->symbols, span);
-        if (layer->symbols_q)
-            fits &= check_input(overlaps, out, layer->symbols_q, span);
-        if (layer->noise_var)
-            fits &= check_input(overlaps, out, layer->noise_var, noise_span);
-        if (layer->gain)
-            fits &= check_input(overlaps, out, layer->gain, noise_span);
+        const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+        fits &= check_input(overlaps, out, layer->symbols, n, stride, nbytes) &&
+                check_input(overlaps, out, layer->symbols_q, n, stride, nbytes) &&
+                check_input(overlaps, out, layer->noise_var, n_noise, noise_stride, sizeof(float)) &&
+                check_input(overlaps, out, layer->gain, n_noise, noise_stride, sizeof(float));
     }
     return fits;
 }
@@ -293,7 +328,7 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
         bool overlaps = false;
         if (!codeword->block_buffers[block.r])
             continue;
-        REFUSE_IF(!range_at(&out, codeword->block_buffers[block.r], n_values * params->value_nbytes),
+        REFUSE_IF(!make_range(&out, codeword->block_buffers[block.r], n_values, 1, params->value_nbytes),
                   "codeword.block_buffers[%u] is too near memory's end", block.r);
         (void)check_inputs(&overlaps, params, segment, &out);
         REFUSE_IF(overlaps, "codeword.block_buffers[%u] and an input overlap", block.r);
@@ -404,5 +439,29 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
         TRY(in_segment(list, k, check_segment(list->params, &list->segments[k])));
         TRY(count_segment(list, &list->segments[k]));
     }
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol, unsigned n_layers,
+                                      size_t r, uint64_t *first_bit, uint64_t *n_bits)
+{
+    softqam_blocks blocks = {0};
+    REFUSE_IF(!codeword, "codeword is NULL");
+    REFUSE_IF(!first_bit, "first_bit is NULL");
+    REFUSE_IF(!n_bits, "n_bits is NULL");
+    REFUSE_IF(!softqam_is_symbol_bits(bits_per_symbol), "bits_per_symbol is %u, not 1, 2, 4, 6, 8 or 10",
+              bits_per_symbol);
+    REFUSE_IF(n_layers < 1 || n_layers > SOFTQAM_MAX_LAYERS, "n_layers is %u, not 1 to %d", n_layers,
+              SOFTQAM_MAX_LAYERS);
+    REFUSE_IF(r >= codeword->n_code_blocks, "r is %zu, but there are %u code blocks", r, codeword->n_code_blocks);
+    TRY(check_code_blocks(&blocks, codeword, bits_per_symbol, n_layers));
+    uint32_t j = 0; /* transmitted code blocks before r */
+    while (j < blocks.n_transmitted && softqam_block_number(&blocks, j) < r)
+        j++;
+    const uint32_t n_longer = j < blocks.n_shorter ? 0 : j - blocks.n_shorter;
+    const uint32_t n_symbols = blocks.shorter + (j < blocks.n_shorter ? 0 : n_layers);
+    const bool is_transmitted = softqam_block_number(&blocks, j) == r;
+    *first_bit = ((uint64_t)j * blocks.shorter + (uint64_t)n_longer * n_layers) * bits_per_symbol;
+    *n_bits = is_transmitted ? (uint64_t)n_symbols * bits_per_symbol : 0;
     return SOFTQAM_OK;
 }

@@ -89,22 +89,14 @@ softqam_soft_block softqam_soft_block_of(const softqam_params *params, const sof
     };
 }
 
+_Static_assert(N_OUTPUT_FORMATS == 5, "filler_bits() and softqam_soft_add_of() know each");
+
 /* A filler in the output format. */
 static uint32_t filler_bits(softqam_output_format format, float value)
 {
-    uint32_t bits;
-    switch (format) {
-    case SOFTQAM_OUTPUT_S8:
-    case SOFTQAM_OUTPUT_S16:
-        return (uint32_t)(int32_t)value;
-    case SOFTQAM_OUTPUT_F16:
-        return vec_to_f16(value);
-    case SOFTQAM_OUTPUT_F32:
-    case SOFTQAM_OUTPUT_U8:
-        break;
-    }
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
+    return format == SOFTQAM_OUTPUT_F16   ? vec_to_f16(value)
+           : format == SOFTQAM_OUTPUT_F32 ? vec_bits(value)
+                                          : (uint32_t)(int32_t)value;
 }
 
 /* n values of these bits; each copy doubles those that there are. */

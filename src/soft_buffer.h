@@ -11,7 +11,6 @@
 #include <softqam/softqam.h>
 
 #include "codeword.h"
-#include "host_device.h"
 #include "params.h"
 
 /* A circular buffer of n_cb values. Its data positions are those that are no fillers: n_data of them, numbered without

@@ -4,27 +4,15 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
-/* The amplitude of an axis in units of 1/sqrt(E), and the bits that it carries: 38.211's nested products, where with
- * x(b) = 1 - 2b the amplitude of bits b0 b1 .. is x(b0) (2^(m-1) - x(b1 ..)), from the innermost on. Bit k is bit m-1-k
- * of `bits`. */
-static int amplitude(unsigned bits, int axis_bits)
-{
-    int inner = 0;
-    for (int j = 0; j < axis_bits; j++)
-        inner = (bits >> j & 1 ? -1 : 1) * ((1 << j) - inner);
-    return inner;
-}
+/* An axis of m bits has 2^m levels, the most negative first, with the amplitudes 2 level + 1 - 2^m in units of
+ * 1/sqrt(E). 38.211's nested products label them with the complement of the Gray code. */
+static int amplitude(int level, int m) { return 2 * level + 1 - (1 << m); }
 
-/* Soft bits. Level j has the amplitude 2j - 15. */
+static unsigned bit_at(int level, int m, int k) { return ~(unsigned)(level ^ level >> 1) >> (m - 1 - k) & 1; }
 
-static unsigned bit_at(int level, int k)
-{
-    unsigned bits = 0;
-    while (amplitude(bits, SOFT_AXIS_BITS) != 2 * level - (SOFT_LEVELS - 1))
-        bits++;
-    return bits >> (SOFT_AXIS_BITS - 1 - k) & 1;
-}
+/* Soft bits. */
 
 static int low_neighbour(int level) { return level ^ 1; }
 
@@ -37,12 +25,12 @@ static void build_soft_row(softqam_soft_table *table, int level, float gain, uns
     uint32_t select = 0;
     table->gain_high[level] = gain;
     for (int k = 0; k < SOFT_AXIS_BITS; k++) {
-        const unsigned bit = bit_at(level, k);
+        const unsigned bit = bit_at(level, SOFT_AXIS_BITS, k);
         uint32_t from = bit == positive_bit ? SATURATED_255 : SATURATED_0;
-        if (bit_at(low_neighbour(level), k) != bit) {
+        if (bit_at(low_neighbour(level), SOFT_AXIS_BITS, k) != bit) {
             from = FROM_LOW;
             table->gain_low[level] = bit == positive_bit ? gain : -gain;
-        } else if (high >= 0 && high < SOFT_LEVELS && bit_at(high, k) != bit) {
+        } else if (high >= 0 && high < SOFT_LEVELS && bit_at(high, SOFT_AXIS_BITS, k) != bit) {
             from = FROM_HIGH;
             table->gain_high[level] = bit == positive_bit ? gain : -gain;
         }
@@ -73,7 +61,7 @@ void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *li
     const float gain = 1.2f * 256.0f * 16.0f;
     float levels[SOFT_LEVELS + 2];
     for (int j = 0; j < SOFT_LEVELS; j++)
-        levels[j + 1] = (float)(2 * j - (SOFT_LEVELS - 1)) * alpha;
+        levels[j + 1] = (float)amplitude(j, SOFT_AXIS_BITS) * alpha;
     levels[0] = -NO_NEIGHBOUR;
     levels[SOFT_LEVELS + 1] = NO_NEIGHBOUR;
     for (int j = 0; j < SOFT_LEVELS; j++) {
@@ -91,17 +79,12 @@ void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *li
 /* LLRs, in units of a = 1/sqrt(E). */
 
 /* The amplitude nearest to `from` whose bit k has a value. */
-static int nearest_amplitude(int axis_bits, int from, int k, unsigned value)
+static int nearest_amplitude(int m, int from, int k, unsigned value)
 {
-    int nearest = 0, distance = 1 << 30;
-    for (unsigned bits = 0; bits < 1u << axis_bits; bits++) {
-        const int at = amplitude(bits, axis_bits);
-        const int away = at < from ? from - at : at - from;
-        if ((bits >> (axis_bits - 1 - k) & 1) == value && away < distance) {
-            nearest = at;
-            distance = away;
-        }
-    }
+    int nearest = 1 << 20;
+    for (int level = 0; level < 1 << m; level++)
+        if (bit_at(level, m, k) == value && abs(amplitude(level, m) - from) < abs(nearest - from))
+            nearest = amplitude(level, m);
     return nearest;
 }
 

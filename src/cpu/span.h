@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "layers.h"
 #include "loops.h"
+#include "params.h"
 #include "prefetch.h"
 #include "segment.h"
 #include "simd_scalar.h"

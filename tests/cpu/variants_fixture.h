@@ -4,13 +4,13 @@
 #ifndef SOFTQAM_TESTS_VARIANTS_FIXTURE_H
 #define SOFTQAM_TESTS_VARIANTS_FIXTURE_H
 
-#include "config.h"
 #include "cpu/variant.h"
 #include "harness.h"
+#include "params.h"
 
 _Static_assert(HARNESS_N_MODULATIONS == N_MODULATIONS && HARNESS_N_INPUT_FORMATS == N_INPUT_FORMATS &&
                    HARNESS_N_OUTPUT_FORMATS == N_OUTPUT_FORMATS,
-               "harness.h counts as formats.h does");
+               "harness.h counts as params.h does");
 
 /* Streams of random numbers: one a test, so that a test gives the same alone as among the others. */
 enum {

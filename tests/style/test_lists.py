@@ -25,7 +25,7 @@ def main():
     def read(name):
         return (root / name).read_text(encoding="utf-8")
 
-    formats = read("src/formats.h")
+    formats = read("src/params.h")
 
     def list_of(name):
         return names_of(re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", formats).group(1), r'\(\w+, "([^"]+)"', name)
