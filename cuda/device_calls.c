@@ -53,8 +53,8 @@ softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, c
                                        const float *d_noise_var, size_t n_symbols, void *d_out, cudaStream_t stream)
 {
     REFUSE_IF(!demodulator, "demodulator is NULL");
-    softqam_segment segment = {0};
-    softqam_segment_set_call(&segment, &demodulator->params, d_symbols, d_noise_var, n_symbols, d_out);
+    const softqam_segment segment =
+        softqam_segment_of_call(&demodulator->params, d_symbols, d_noise_var, n_symbols, d_out);
     return softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream);
 }
 

@@ -302,8 +302,7 @@ static softqam_status run_auto(const softqam_demodulator *demodulator, const sof
 }
 
 /* A checked list of at least one symbol. */
-static inline __attribute__((always_inline)) softqam_status run(const softqam_demodulator *demodulator,
-                                                                const softqam_segment_list *list)
+static softqam_status run(const softqam_demodulator *demodulator, const softqam_segment_list *list)
 {
     switch (demodulator->context->config.backend) {
     case SOFTQAM_BACKEND_CPU:
@@ -332,12 +331,8 @@ softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const 
                                   size_t n_symbols, void *out)
 {
     REFUSE_IF(!demodulator, "demodulator is NULL");
-    softqam_segment segment;
-    softqam_segment_list list;
-    if (demodulator->context->config.backend != SOFTQAM_BACKEND_CPU)
-        memset(&segment, 0, sizeof segment);
-    TRY(softqam_segment_list_check_call(&list, &segment, &demodulator->params, symbols, noise_var, n_symbols, out));
-    return n_symbols == 0 ? SOFTQAM_OK : run(demodulator, &list);
+    const softqam_segment segment = softqam_segment_of_call(&demodulator->params, symbols, noise_var, n_symbols, out);
+    return softqam_demodulate_segments(demodulator, &segment, 1);
 }
 
 /* Whether host-memory calls may go to a GPU, as far as is known. */

@@ -10,10 +10,9 @@ _Static_assert(sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layer
                    offsetof(softqam_segment, reserved) == 384,
                "softqam_segment's layout is a promise");
 
-_Static_assert(
-    SEGMENT_RESERVED == 764,
-    "complete, copy and cut the new field (softqam_segment_at, softqam_cursor_take, softqam_segment_set_call); "
-    "softqam_layers_are_interleaved() may ask for it");
+_Static_assert(SEGMENT_RESERVED == 764,
+               "complete, copy and cut the new field (softqam_segment_at, softqam_cursor_take); "
+               "softqam_layers_are_interleaved() may ask for it");
 
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {

@@ -50,36 +50,20 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list);
 /* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
 
-/* Checks a call without segments and makes it the only segment of the list, by softqam_segment_set_call(). */
-softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softqam_segment *segment,
-                                               const softqam_params *params, const void *symbols,
-                                               const float *noise_var, size_t n_symbols, void *out);
-
 /* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. A codeword whose
  * values lie side by side becomes `out`. */
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
 
-/* Makes a call one segment, with the demodulator's noise layout. Sets only what the CPU backend reads: to clear all of
- * the structure, which others must, takes as long as some twenty symbols. */
-static inline void softqam_segment_set_call(softqam_segment *segment, const softqam_params *params, const void *symbols,
-                                            const float *noise_var, size_t n_symbols, void *out)
+/* A call without segments as one, with the demodulator's noise layout. */
+static inline softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols,
+                                                      const float *noise_var, size_t n_symbols, void *out)
 {
-    segment->n_symbols = n_symbols;
-    segment->first_symbol = segment->scrambling_offset = 0;
-    segment->out = out;
-    segment->plane_stride = segment->symbol_stride = 0;
-    segment->noise_stride = params->noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0;
-    segment->layers[0].symbols = symbols;
-    segment->layers[0].symbols_q = NULL;
-    segment->layers[0].noise_var = noise_var;
-    segment->layers[0].gain = NULL;
-    segment->n_layers = 0;
-    segment->modulation = SOFTQAM_MODULATION_DEFAULT;
-    segment->noise_form = SOFTQAM_NOISE_FORM_DEFAULT;
-    segment->input_scale = segment->llr_scale = 0.0f;
-    segment->descramble = 0;
-    segment->c_init = 0;
-    segment->codeword.n_code_blocks = segment->codeword.deinterleave = segment->codeword.n_cb = 0;
+    return (softqam_segment){
+        .n_symbols = n_symbols,
+        .out = out,
+        .noise_stride = params->noise == SOFTQAM_NOISE_PER_SYMBOL ? 1 : 0,
+        .layers = {{.symbols = symbols, .noise_var = noise_var}},
+    };
 }
 
 /* Where the values of a segment's symbols go, from one symbol on. */

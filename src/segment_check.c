@@ -217,24 +217,17 @@ static softqam_status check_layer(const softqam_params *params, const softqam_se
     return SOFTQAM_OK;
 }
 
-static softqam_status check_pointers(const softqam_params *params, const softqam_segment *segment)
-{
-    const softqam_layer *layer = &segment->layers[0];
-    REFUSE_IF(!softqam_params_have_llrs(params) && (layer->noise_var || layer->gain),
-              "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
-    for (unsigned k = 0; segment->n_symbols > 0 && (k == 0 || k < segment->n_layers); k++)
-        TRY(check_layer(params, segment, k));
-    return SOFTQAM_OK;
-}
-
 /* Bytes of memory from `first` on. */
 typedef struct memory_range {
     uintptr_t first;
     size_t nbytes;
 } memory_range;
 
+/* Called, a check of memory takes 4 ns more. */
+#define INLINED static inline __attribute__((always_inline))
+
 /* The range that n > 0 items of nbytes span, `stride` items apart; false where it goes beyond memory's end. */
-static bool make_range(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
+INLINED bool make_range(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
 {
     range->first = (uintptr_t)first;
     return !__builtin_mul_overflow(n - 1, stride, &n) && !__builtin_add_overflow(n, 1, &n) &&
@@ -272,8 +265,8 @@ static bool out_range(memory_range *range, const softqam_params *params, const s
 }
 
 /* Of an input that may be NULL, by the items of make_range(); false where it goes beyond memory's end. */
-static inline bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t n, size_t stride,
-                               size_t nbytes)
+INLINED bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t n, size_t stride,
+                         size_t nbytes)
 {
     memory_range in = {0, 0};
     const bool fits = !first || make_range(&in, first, n, stride, nbytes);
@@ -282,8 +275,8 @@ static inline bool check_input(bool *overlaps, const memory_range *out, const vo
 }
 
 /* Whether a segment's inputs lie in memory; *overlaps where one shares bytes with the output. */
-static bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment,
-                         const memory_range *out)
+INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment,
+                          const memory_range *out)
 {
     const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
     /* A division that is not needed takes as long as two symbols. */
@@ -302,11 +295,18 @@ static bool check_inputs(bool *overlaps, const softqam_params *params, const sof
     return fits;
 }
 
-/* Whether a segment with symbols and right fields and pointers lies in memory, its inputs apart from its output. */
+/* Whether a segment with right fields has its pointers, and its inputs lie in memory apart from its output. */
 static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
 {
+    const softqam_layer *layer = &segment->layers[0];
     memory_range out;
     bool overlaps = false;
+    REFUSE_IF(!softqam_params_have_llrs(params) && (layer->noise_var || layer->gain),
+              "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
+    if (segment->n_symbols == 0)
+        return SOFTQAM_OK;
+    for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
+        TRY(check_layer(params, segment, k));
     REFUSE_IF(!out_range(&out, params, segment) || !check_inputs(&overlaps, params, segment, &out),
               "%zu symbols are more than memory can hold", segment->n_symbols);
     REFUSE_IF(overlaps, "an input and out overlap");
@@ -353,34 +353,6 @@ softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_li
     return SOFTQAM_OK;
 }
 
-/* Whether a segment of one layer to one run of LLRs has pointers and memory that are right, as nearly all have: of
- * others check_pointers() and check_memory() say what is wrong. */
-static inline bool passes_quick_check(const softqam_params *params, const softqam_segment *segment)
-{
-    const softqam_layer *layer = &segment->layers[0];
-    const uintptr_t first = (uintptr_t)layer->symbols, noise = (uintptr_t)layer->noise_var,
-                    out = (uintptr_t)segment->out;
-    const size_t n = segment->n_symbols, n_noise = segment->noise_stride ? n : 1;
-    const uintptr_t end = first + n * params->input_nbytes, noise_end = noise + n_noise * sizeof(float);
-    const uintptr_t out_end =
-        out + n * softqam_params_output_nbytes(params, softqam_segment_modulation(params, segment));
-    const uintptr_t large = (uintptr_t)1 << 62; /* nothing overflows below it */
-    return softqam_params_have_llrs(params) && segment->n_layers <= 1 &&
-           (segment->symbol_stride | segment->noise_stride) <= 1 && !layer->symbols_q && !layer->gain &&
-           segment->plane_stride == 0 && !softqam_segment_has_codeword(segment) && first && noise && out &&
-           noise % sizeof(float) == 0 && (first | noise | out) < large && n < large >> 8 &&
-           (end <= out || out_end <= first) && (noise_end <= out || out_end <= noise);
-}
-
-static softqam_status check_segment(const softqam_params *params, const softqam_segment *segment)
-{
-    TRY(check_fields(params, segment));
-    if (passes_quick_check(params, segment))
-        return SOFTQAM_OK;
-    TRY(check_pointers(params, segment));
-    return segment->n_symbols > 0 ? check_memory(params, segment) : SOFTQAM_OK;
-}
-
 /* Notes what a checked segment does to its soft buffers. */
 static void note_soft_buffers(softqam_segment_list *list, const softqam_segment *segment)
 {
@@ -410,33 +382,13 @@ static softqam_status count_segment(softqam_segment_list *list, const softqam_se
     return SOFTQAM_OK;
 }
 
-softqam_status softqam_segment_list_check_call(softqam_segment_list *list, softqam_segment *segment,
-                                               const softqam_params *params, const void *symbols,
-                                               const float *noise_var, size_t n_symbols, void *out)
-{
-    softqam_segment_set_call(segment, params, symbols, noise_var, n_symbols, out);
-    /* One by one: gcc would copy a structure by loads that wait for the stores before them, 8 ns. */
-    list->params = params;
-    list->segments = segment;
-    list->n_segments = 1;
-    list->n_symbols = n_symbols;
-    list->out_nbytes = n_symbols * softqam_params_output_nbytes(params, params->modulation);
-    list->has_gains = list->has_block_buffers = list->adds = list->repeats = false;
-    list->checkpoints = NULL;
-    if (passes_quick_check(params, segment))
-        return SOFTQAM_OK;
-    TRY(check_pointers(params, segment));
-    return n_symbols > 0 ? check_memory(params, segment) : SOFTQAM_OK;
-}
-
 softqam_status softqam_segment_list_check(softqam_segment_list *list)
 {
-    list->n_symbols = 0;
-    list->out_nbytes = 0;
-    list->has_gains = list->has_block_buffers = list->adds = list->repeats = false;
+    const softqam_params *params = list->params;
     REFUSE_IF(list->n_segments > 0 && !list->segments, "segments is NULL");
     for (size_t k = 0; k < list->n_segments; k++) {
-        TRY(in_segment(list, k, check_segment(list->params, &list->segments[k])));
+        TRY(in_segment(list, k, check_fields(params, &list->segments[k])));
+        TRY(in_segment(list, k, check_memory(params, &list->segments[k])));
         TRY(count_segment(list, &list->segments[k]));
     }
     return SOFTQAM_OK;
