@@ -87,15 +87,7 @@ class Grid:
         return values.reshape(-1, self.axis.n_bits).T.astype(float) - (127 if output == "u8" else 0)
 
     def best_information(self, llrs):
-        """At the best s, by golden section of its logarithm: the sum is concave in s, so there is one maximum."""
-        ratio, low, high = (math.sqrt(5) - 1) / 2, math.log(1e-3), math.log(10)
-        while high - low > 1e-4:
-            left, right = high - ratio * (high - low), low + ratio * (high - low)
-            if self.information(llrs, math.exp(left)) < self.information(llrs, math.exp(right)):
-                low = left
-            else:
-                high = right
-        return self.information(llrs, math.exp((low + high) / 2))
+        return max(self.information(llrs, s) for s in np.geomspace(1e-3, 10, 100))
 
 
 def snr_of_rate(axis, rate, n_points):

@@ -164,32 +164,25 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
 
 /* Bringing together what does not lie side by side. */
 
-/* n of a layer's symbols, from its symbol `first` on, to places that lie n_layers symbols apart. */
-static void gather_layer(const softqam_params *params, const softqam_segment *segment, softqam_layer layer,
-                         size_t first, size_t n, size_t n_layers, unsigned char *to)
-{
-    const size_t nbytes = params->input_nbytes, half = nbytes / 2;
-    const size_t step = symbol_step(params, segment, &layer);
-    const unsigned char *i = (const unsigned char *)layer.symbols + first * step;
-    if (!layer.symbols_q && step == nbytes && n_layers == 1) {
-        memcpy(to, i, n * nbytes);
-        return;
-    }
-    const unsigned char *q = layer.symbols_q ? (const unsigned char *)layer.symbols_q + first * step : i + half;
-    for (size_t k = 0; k < n; k++) {
-        memcpy(to + k * n_layers * nbytes, i + k * step, half);
-        memcpy(to + k * n_layers * nbytes + half, q + k * step, half);
-    }
-}
-
 void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
                                     size_t n, void *symbols)
 {
     const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
+    const size_t nbytes = params->input_nbytes, half = nbytes / 2;
     for (size_t k = 0; k < n_layers && k < n; k++) {
-        const size_t at = first + k;
-        gather_layer(params, segment, segment->layers[at % n_layers], at / n_layers, (n - k - 1) / n_layers + 1,
-                     n_layers, (unsigned char *)symbols + k * params->input_nbytes);
+        const softqam_layer *layer = &segment->layers[(first + k) % n_layers];
+        const size_t step = symbol_step(params, segment, layer), offset = (first + k) / n_layers * step;
+        const unsigned char *i = (const unsigned char *)layer->symbols + offset;
+        const unsigned char *q = layer->symbols_q ? (const unsigned char *)layer->symbols_q + offset : i + half;
+        unsigned char *to = symbols;
+        if (!layer->symbols_q && step == nbytes && n_layers == 1) {
+            memcpy(to, i, n * nbytes);
+            return;
+        }
+        for (size_t j = k; j < n; j += n_layers, i += step, q += step) {
+            memcpy(to + j * nbytes, i, half);
+            memcpy(to + j * nbytes + half, q, half);
+        }
     }
 }
 

@@ -30,14 +30,12 @@
  * **The noise variance N0 is that of the complex noise**, E|n|^2, where symbols have unit mean energy (after
  * input_scale): 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component. A noise value that is not
  * positive and finite marks an erasure, whose LLRs are 0. After an MMSE equaliser divide each symbol by its bias b < 1,
- * which makes its N0 (1 - b) / b, or pass it with gain b and N0 = b (1 - b) (softqam_layer). A bias that is neither
- * divided out nor passed, or one mean N0 for many symbols, costs up to several dB in fading.
+ * which makes its N0 (1 - b) / b, or pass b as its gain (softqam_layer). A bias that is neither divided out nor passed,
+ * or one mean N0 for many symbols, costs up to several dB in fading.
  *
  * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
- *
  * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
- * them by it. OCUDU takes s8 at 6 steps per nat (its own demapper 5 for BPSK and QPSK) with limit 120, OAI s16, cuPHY
- * f16 in nats. Transmissions can be combined only if all have the same llr_scale.
+ * them by it. Transmissions can be combined only if all have the same llr_scale. README.md lists what decoders take.
  *
  * ## In a receiver
  * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
