@@ -14,7 +14,6 @@
 extern "C" { /* src/'s headers too are of C */
 #endif
 
-#include "codeword.h"
 #include "params.h"
 #include "soft_buffer.h"
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "codeword.h"
 #include "error.h"
 #include "params.h"
+#include "soft_buffer.h"
 
 enum { CB_CRC_BITS = 24, N_LIFTING_SETS = 8, N_RVS = 4 };
 

@@ -4,6 +4,10 @@
 #include <float.h>
 #include <math.h>
 
+#include "error.h"
+
+/* Formats and modulations. */
+
 #define INPUT_ROW(value, ...)        [SOFTQAM_INPUT_##value] = {__VA_ARGS__},
 #define INPUT_CASE(value, ...)       case SOFTQAM_INPUT_##value:
 #define OUTPUT_ROW(value, ...)       [SOFTQAM_OUTPUT_##value] = {__VA_ARGS__},
@@ -71,6 +75,159 @@ size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation mo
     if (!kind || __builtin_mul_overflow(n_symbols, softqam_bits_per_symbol(modulation) * kind->value_nbytes, &nbytes))
         return 0;
     return nbytes;
+}
+
+/* Configurations. */
+
+enum { MAX_THREADS = 1024, MAX_CPUS = 1024, MAX_PRIORITY = 99, MAX_STREAMS = 64, MAX_CHUNK_SYMBOLS = 1 << 28 };
+enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
+
+_Static_assert(sizeof(softqam_demodulator_config) == 112 && offsetof(softqam_demodulator_config, llr_limit) == 40 &&
+                   offsetof(softqam_demodulator_config, reserved) == 48,
+               "softqam_demodulator_config's layout is a promise");
+_Static_assert(sizeof(softqam_context_config) == 128 && offsetof(softqam_context_config, devices) == 32 &&
+                   offsetof(softqam_context_config, reserved) == 64,
+               "softqam_context_config's layout is a promise");
+
+void softqam_demodulator_config_init(softqam_demodulator_config *config)
+{
+    if (config)
+        *config = (softqam_demodulator_config){
+            .modulation = SOFTQAM_MODULATION_256QAM,
+            .noise_form = SOFTQAM_NOISE_FORM_N0,
+        };
+}
+
+void softqam_context_config_init(softqam_context_config *config)
+{
+    if (config)
+        *config = (softqam_context_config){.device = -1};
+}
+
+/* A demodulator's. */
+
+softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format)
+{
+    REFUSE_IF(softqam_bits_per_symbol(modulation) == 0, "%s is %d", field, (int)modulation);
+    REFUSE_IF(modulation != SOFTQAM_MODULATION_256QAM && format == SOFTQAM_OUTPUT_U8,
+              "%s is %s: u8 soft bits are those of 256QAM alone", field, softqam_modulation_name(modulation));
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_check_input_scale(const char *field, float input_scale)
+{
+    REFUSE_IF(!(input_scale >= 0.0f && isfinite(input_scale)), "%s is %g, not finite and positive", field,
+              (double)input_scale);
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format)
+{
+    const softqam_output_kind *kind = softqam_output_kind_of(format);
+    REFUSE_IF(llr_scale != 0.0f && !(llr_scale >= kind->min_scale && llr_scale <= kind->max_scale), "%s is %g, not %s",
+              field, (double)llr_scale, kind->scales);
+    return SOFTQAM_OK;
+}
+
+/* Whether an integer has at most 11 significant bits. */
+static bool is_half(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
+
+static softqam_status check_llr_limit(int limit, int max_limit, bool is_f16)
+{
+    REFUSE_IF(max_limit == 0 && limit != 0, "config.llr_limit is %d, not 0, as this output format has none", limit);
+    REFUSE_IF(limit < 0 || limit > max_limit, "config.llr_limit is %d, not 1 to %d", limit, max_limit);
+    REFUSE_IF(is_f16 && !is_half(limit), "config.llr_limit is %d, which is no binary16 number", limit);
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
+                                                  const softqam_demodulator_config *from)
+{
+    softqam_demodulator_config_init(config);
+    if (from)
+        *config = *from;
+    if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
+        config->modulation = SOFTQAM_MODULATION_256QAM;
+    REFUSE_IF(config->reserved_word != 0, "config.reserved_word is %u, not 0", config->reserved_word);
+    REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
+    const softqam_input_kind *input = softqam_input_kind_of(config->input_format);
+    const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
+    REFUSE_IF(!input, "config.input_format is %d", (int)config->input_format);
+    REFUSE_IF(!output, "config.output_format is %d", (int)config->output_format);
+    TRY(softqam_check_input_scale("config.input_scale", config->input_scale));
+    TRY(softqam_check_modulation("config.modulation", config->modulation, config->output_format));
+    REFUSE_IF((unsigned)config->sign > SOFTQAM_SIGN_POSITIVE_IS_1, "config.sign is %d", (int)config->sign);
+    REFUSE_IF((unsigned)config->noise > SOFTQAM_NOISE_PER_CALL, "config.noise is %d", (int)config->noise);
+    REFUSE_IF((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "config.noise_form is %d",
+              (int)config->noise_form);
+    _Static_assert(N_OUTPUT_FORMATS == 5, "a limit of f16 is one of its values");
+    TRY(check_llr_limit(config->llr_limit, output->max_limit, config->output_format == SOFTQAM_OUTPUT_F16));
+    TRY(softqam_check_llr_scale("config.llr_scale", config->llr_scale, config->output_format));
+    if (config->noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
+        config->noise_form = SOFTQAM_NOISE_FORM_N0;
+    if (config->input_scale == 0.0f)
+        config->input_scale = input->default_scale;
+    if (config->llr_scale == 0.0f)
+        config->llr_scale = output->default_scale;
+    if (config->llr_limit == 0)
+        config->llr_limit = output->max_limit;
+    return SOFTQAM_OK;
+}
+
+/* A context's. */
+
+static softqam_status check_devices(const softqam_context_config *config)
+{
+    const int *devices = config->devices;
+    const unsigned n = config->n_devices;
+    REFUSE_IF(config->device < -1, "config.device is %d", config->device);
+    REFUSE_IF(n == 0 && devices, "config.devices needs config.n_devices");
+    REFUSE_IF(n != 0 && config->device != -1, "config.device and config.n_devices exclude each other");
+    REFUSE_IF(n == SOFTQAM_ALL_DEVICES && devices, "config.devices is given, but config.n_devices means all devices");
+    if (n == 0 || n == SOFTQAM_ALL_DEVICES)
+        return SOFTQAM_OK;
+    REFUSE_IF(!devices, "config.n_devices is %u, but config.devices is NULL", n);
+    REFUSE_IF(n > MAX_DEVICES, "config.n_devices is %u, more than %d", n, MAX_DEVICES);
+    for (unsigned k = 0; k < n; k++) {
+        REFUSE_IF(devices[k] < 0, "config.devices[%u] is %d", k, devices[k]);
+        for (unsigned other = 0; other < k; other++)
+            REFUSE_IF(devices[other] == devices[k], "config.devices names device %d twice", devices[k]);
+    }
+    return SOFTQAM_OK;
+}
+
+static softqam_status check_threads(const softqam_context_config *config)
+{
+    const unsigned n_cpus = config->n_cpus;
+    REFUSE_IF(config->n_threads > MAX_THREADS, "config.n_threads is %u, more than %d", config->n_threads, MAX_THREADS);
+    REFUSE_IF(!config->cpus != !n_cpus, "config.n_cpus is %u, but config.cpus is %s", n_cpus,
+              config->cpus ? "not NULL" : "NULL");
+    REFUSE_IF(n_cpus > MAX_CPUS, "config.n_cpus is %u, more than %d", n_cpus, MAX_CPUS);
+    for (unsigned k = 0; k < n_cpus; k++)
+        REFUSE_IF(config->cpus[k] >= MAX_CPUS, "config.cpus[%u] is %u, not 0 to %d", k, config->cpus[k], MAX_CPUS - 1);
+    REFUSE_IF(config->thread_priority < 0 || config->thread_priority > MAX_PRIORITY,
+              "config.thread_priority is %d, not 0 to %d", config->thread_priority, MAX_PRIORITY);
+    return SOFTQAM_OK;
+}
+
+softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from)
+{
+    softqam_context_config_init(config);
+    if (from)
+        *config = *from;
+    REFUSE_IF(config->reserved_word != 0, "config.reserved_word is %u, not 0", config->reserved_word);
+    REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
+    REFUSE_IF((unsigned)config->backend > SOFTQAM_BACKEND_AUTO, "config.backend is %d", (int)config->backend);
+    REFUSE_IF(config->n_streams > MAX_STREAMS, "config.n_streams is %u, more than %d", config->n_streams, MAX_STREAMS);
+    REFUSE_IF(config->chunk_symbols > MAX_CHUNK_SYMBOLS, "config.chunk_symbols is %zu, more than %d",
+              config->chunk_symbols, MAX_CHUNK_SYMBOLS);
+    TRY(check_threads(config));
+    TRY(check_devices(config));
+    if (config->n_streams == 0)
+        config->n_streams = DEFAULT_STREAMS;
+    if (config->chunk_symbols == 0)
+        config->chunk_symbols = DEFAULT_CHUNK_SYMBOLS;
+    return SOFTQAM_OK;
 }
 
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config)

@@ -8,8 +8,8 @@
 
 #include <softqam/softqam.h>
 
-#include "codeword.h"
 #include "params.h"
+#include "soft_buffer.h"
 
 /* A caller's array. Zeros in it stand for defaults. */
 typedef struct softqam_segment_list {

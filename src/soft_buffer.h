@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The soft buffers of an LDPC decoder: 3GPP TS 38.212 clause 5.4.2.1's bit selection undone, by arithmetic that hosts
- * and kernels share, and what places LLRs there on a host. */
+/* The code blocks of a codeword and the soft buffers of an LDPC decoder, by arithmetic for hosts and kernels: 3GPP TS
+ * 38.212 clause 5.4.2.1 says how many bits a code block has and where they go, 38.214 clauses 5.1.7.1 and 6.1.5.1 which
+ * groups of code blocks are transmitted. And what places LLRs in soft buffers on a host. */
 #ifndef SOFTQAM_SOFT_BUFFER_H
 #define SOFTQAM_SOFT_BUFFER_H
 
@@ -10,8 +11,116 @@
 
 #include <softqam/softqam.h>
 
-#include "codeword.h"
 #include "params.h"
+
+enum { MAX_CODE_BLOCKS = 65535 };
+
+/* How a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter have
+ * `shorter` symbols, the others one resource element more. */
+typedef struct softqam_blocks {
+    uint32_t n_code_blocks; /* C */
+    uint32_t n_groups;      /* code block groups; 0: all code blocks are transmitted */
+    uint32_t cbgti;
+    uint32_t n_transmitted; /* C' */
+    uint32_t n_shorter;
+    uint32_t shorter;
+    uint32_t n_layers; /* symbols of a resource element */
+} softqam_blocks;
+
+/* A code block, in symbols of the codeword. */
+typedef struct softqam_block {
+    uint32_t j;     /* its number among those transmitted */
+    uint32_t r;     /* its number; n_code_blocks: the symbol lies behind the codeword's end */
+    uint32_t first; /* symbol of the codeword */
+    uint32_t n_symbols;
+} softqam_block;
+
+/* The code blocks of group m: the first C mod M groups have one more. */
+HOST_AND_DEVICE static inline uint32_t softqam_group_blocks(const softqam_blocks *blocks, uint32_t m)
+{
+    const uint32_t floor = blocks->n_code_blocks / blocks->n_groups;
+    return floor + (m < blocks->n_code_blocks % blocks->n_groups ? 1 : 0);
+}
+
+/* Of a codeword whose n_layers is not 0 and whose n_bits has 32 bits. */
+HOST_AND_DEVICE static inline void softqam_blocks_make(softqam_blocks *blocks, const softqam_codeword *codeword,
+                                                       unsigned bits_per_symbol, unsigned n_layers)
+{
+    const uint32_t n_elements = (uint32_t)codeword->n_bits / (bits_per_symbol * n_layers);
+    const uint32_t n_code_blocks = codeword->n_code_blocks;
+    blocks->n_code_blocks = n_code_blocks;
+    blocks->n_groups = codeword->n_cbg < n_code_blocks ? codeword->n_cbg : n_code_blocks;
+    blocks->cbgti = codeword->cbgti;
+    blocks->n_transmitted = blocks->n_groups == 0 ? n_code_blocks : 0;
+    for (uint32_t m = 0; m < blocks->n_groups && m < 32; m++)
+        if (codeword->cbgti >> m & 1)
+            blocks->n_transmitted += softqam_group_blocks(blocks, m);
+    blocks->n_layers = n_layers;
+    blocks->n_shorter = 0;
+    blocks->shorter = 0;
+    if (blocks->n_transmitted > 0) {
+        const uint32_t floor = n_elements / blocks->n_transmitted;
+        blocks->n_shorter = blocks->n_transmitted - (n_elements - floor * blocks->n_transmitted);
+        blocks->shorter = floor * n_layers;
+    }
+}
+
+/* The number of the code block that is the j-th transmitted one; n_code_blocks where there is none. */
+HOST_AND_DEVICE static inline uint32_t softqam_block_number(const softqam_blocks *blocks, uint32_t j)
+{
+    uint32_t begin = 0;
+    if (j >= blocks->n_transmitted)
+        return blocks->n_code_blocks;
+    if (blocks->n_groups == 0)
+        return j;
+    for (uint32_t m = 0; m < blocks->n_groups; m++) {
+        const uint32_t n = softqam_group_blocks(blocks, m);
+        const bool is_transmitted = (blocks->cbgti >> m & 1) != 0;
+        if (is_transmitted && j < n)
+            break;
+        j -= is_transmitted ? n : 0;
+        begin += n;
+    }
+    return begin + j;
+}
+
+/* The code block that a symbol of the codeword lies in. */
+HOST_AND_DEVICE static inline softqam_block softqam_block_at(const softqam_blocks *blocks, uint32_t symbol)
+{
+    const uint32_t n_in_shorter = blocks->n_shorter * blocks->shorter;
+    const bool is_shorter = symbol < n_in_shorter;
+    softqam_block block;
+    block.n_symbols = blocks->shorter + (is_shorter ? 0 : blocks->n_layers);
+    const uint32_t begin = is_shorter ? 0 : n_in_shorter;
+    const uint32_t before = (symbol - begin) / block.n_symbols;
+    block.first = begin + before * block.n_symbols;
+    block.j = before + (is_shorter ? 0 : blocks->n_shorter);
+    block.r = softqam_block_number(blocks, block.j);
+    return block;
+}
+
+/* The code block behind another one. */
+static inline softqam_block softqam_block_after(const softqam_blocks *blocks, const softqam_block *before)
+{
+    softqam_block block;
+    block.j = before->j + 1;
+    block.r = softqam_block_number(blocks, block.j);
+    block.first = before->first + before->n_symbols;
+    block.n_symbols = blocks->shorter + (block.j < blocks->n_shorter ? 0 : blocks->n_layers);
+    return block;
+}
+
+/* Symbols of the longest code block. */
+HOST_AND_DEVICE static inline uint32_t softqam_blocks_longest(const softqam_blocks *blocks)
+{
+    return blocks->shorter + (blocks->n_shorter < blocks->n_transmitted ? blocks->n_layers : 0);
+}
+
+/* Whether a codeword's values lie one behind the other as transmitted: its code blocks do not matter then. */
+HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_codeword *codeword)
+{
+    return !codeword->deinterleave && codeword->block_stride == 0 && !codeword->block_buffers;
+}
 
 /* A circular buffer of n_cb values. Its data positions are those that are no fillers: n_data of them, numbered without
  * the fillers. The codeword's LLRs visit them one after the other from `start` on, round and round. */
