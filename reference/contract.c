@@ -87,7 +87,7 @@ static void factors(const nr_constellation *constellation, const float symbol[2]
         return;
     symbol_metrics(constellation, components[0], components[1], position, metrics);
     for (int b = 0; b < constellation->n_bits; b++)
-        weights[b] = (flipped >> b & 1 ? -1 : 1) * weight_of(noise, gain, scale);
+        weights[b] = (flipped >> b & 1 ? -1.0F : 1.0F) * weight_of(noise, gain, scale);
 }
 
 void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
