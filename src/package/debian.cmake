@@ -2,12 +2,8 @@
 # Debian packages, one a component of install.cmake. The preset debian has the prefix that they need.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME softqam)
-# Who makes packages says so as for all Debian packages. Debian wants an address; this one is none that could be anyone's.
-if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
-  set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
-else()
-  set(CPACK_PACKAGE_CONTACT "softqam developers <developers@softqam.invalid>")
-endif()
+# Who makes packages says so. Debian wants an address; this one is none that could be anyone's.
+set(CPACK_PACKAGE_CONTACT "softqam developers <developers@softqam.invalid>" CACHE STRING "Maintainer of the Debian packages")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each has its own
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 if(have_cuda)

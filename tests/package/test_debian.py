@@ -19,7 +19,7 @@ SOURCE, CMAKE = Path(sys.argv[1]), sys.argv[2]
 FOLDER = tempfile.TemporaryDirectory(prefix="softqam-debian-")
 WORK = Path(FOLDER.name)
 ROOT = WORK / "root"
-MAINTAINER = {"DEBFULLNAME": "Some Maintainer", "DEBEMAIL": "maintainer@softqam.example"}
+MAINTAINER = "Some Maintainer <maintainer@softqam.example>"
 # So ccache knows what it has compiled in another such folder.
 CACHE = {"CCACHE_BASEDIR": FOLDER.name, "CCACHE_NOHASHDIR": "1"}
 
@@ -30,8 +30,9 @@ def run(*command, cwd=SOURCE, **environment):
 
 def setUpModule():
     build = WORK / "build"
-    run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF", **MAINTAINER)
-    run(CMAKE, "--build", build, "--target", "package", "-j", "2", **MAINTAINER, **CACHE)
+    run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF",
+        f"-DCPACK_PACKAGE_CONTACT={MAINTAINER}")
+    run(CMAKE, "--build", build, "--target", "package", "-j", "2", **CACHE)
     for path in build.glob("*.deb"):
         path.rename(WORK / path.name)
         run("dpkg-deb", "-x", WORK / path.name, ROOT)
@@ -81,7 +82,7 @@ class Packages(unittest.TestCase):
             self.assertEqual({d.split(" ")[0] for d in depends}, expected, name)
             if name != LIBRARY:
                 self.assertIn(f"{LIBRARY} (= {version})", depends)
-            self.assertEqual(run("dpkg-deb", "-f", package(name), "Maintainer"), "Some Maintainer <maintainer@softqam.example>\n")
+            self.assertEqual(run("dpkg-deb", "-f", package(name), "Maintainer"), MAINTAINER + "\n")
             self.assertEqual(read(ROOT / "usr/share/doc" / name / "copyright"), read(SOURCE / "LICENSE"))
 
     def test_licence_with_cuda(self):
