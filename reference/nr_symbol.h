@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the references of LLRs share: the constellations of 5G NR, from the formulas of 3GPP TS 38.211 clauses 5.1.1 to
- * 5.1.7, and what a receiver says of the noise. All functions may be called from any thread. */
+/* What the references of LLRs share: the constellations and the scrambling sequence of 5G NR, from the formulas of 3GPP
+ * TS 38.211 clauses 5.1.1 to 5.1.7 and 5.2.1, and what a receiver says of the noise. All functions may be called from
+ * any thread. */
 #ifndef SOFTQAM_REFERENCE_NR_SYMBOL_H
 #define SOFTQAM_REFERENCE_NR_SYMBOL_H
 
@@ -45,5 +46,17 @@ typedef struct nr_noise {
 
 nr_noise nr_noise_var(float noise_var);
 nr_noise nr_inverse_noise_var(float inverse);
+
+/* The sequence c(n) from its recurrences: forwards only, in steps, so that any place is reached without the algebra of
+ * jumps. */
+typedef struct nr_scrambling {
+    uint32_t x1, x2;   /* the next 31 bits of both sequences, the first lowest */
+    uint64_t position; /* n of the first */
+} nr_scrambling;
+
+void nr_scrambling_start(nr_scrambling *scrambling, uint32_t c_init);
+
+/* c(first), lowest, to c(first + n - 1), for n up to 31. `first` is no less than in the call before. */
+uint32_t nr_scrambling_bits(nr_scrambling *scrambling, uint64_t first, int n);
 
 #endif

@@ -132,14 +132,6 @@ softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softq
 /* Whether an integer has at most 11 significant bits. */
 static bool is_half(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
 
-static softqam_status check_llr_limit(int limit, int max_limit, bool is_f16)
-{
-    REFUSE_IF(max_limit == 0 && limit != 0, "config.llr_limit is %d, not 0, as this output format has none", limit);
-    REFUSE_IF(limit < 0 || limit > max_limit, "config.llr_limit is %d, not 1 to %d", limit, max_limit);
-    REFUSE_IF(is_f16 && !is_half(limit), "config.llr_limit is %d, which is no binary16 number", limit);
-    return SOFTQAM_OK;
-}
-
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
                                                   const softqam_demodulator_config *from)
 {
@@ -161,7 +153,11 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     REFUSE_IF((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "config.noise_form is %d",
               (int)config->noise_form);
     _Static_assert(N_OUTPUT_FORMATS == 5, "a limit of f16 is one of its values");
-    TRY(check_llr_limit(config->llr_limit, output->max_limit, config->output_format == SOFTQAM_OUTPUT_F16));
+    const int limit = config->llr_limit, max_limit = output->max_limit;
+    REFUSE_IF(max_limit == 0 && limit != 0, "config.llr_limit is %d, not 0, as this output format has none", limit);
+    REFUSE_IF(limit < 0 || limit > max_limit, "config.llr_limit is %d, not 1 to %d", limit, max_limit);
+    REFUSE_IF(config->output_format == SOFTQAM_OUTPUT_F16 && !is_half(limit),
+              "config.llr_limit is %d, which is no binary16 number", limit);
     TRY(softqam_check_llr_scale("config.llr_scale", config->llr_scale, config->output_format));
     if (config->noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
         config->noise_form = SOFTQAM_NOISE_FORM_N0;
@@ -169,8 +165,8 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
         config->input_scale = input->default_scale;
     if (config->llr_scale == 0.0f)
         config->llr_scale = output->default_scale;
-    if (config->llr_limit == 0)
-        config->llr_limit = output->max_limit;
+    if (limit == 0)
+        config->llr_limit = max_limit;
     return SOFTQAM_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "nr_scrambling.h"
+#include "nr_symbol.h"
 
 enum { STREAM_RANDOM = 1, STREAM_LONG, STREAM_PERIOD };
 

@@ -17,7 +17,6 @@
 #include "common/statistics.h"
 #include "common/transmitter.h"
 #include "common/verify.h"
-#include "nr_scrambling.h"
 #include "nr_symbol.h"
 
 /* In the order of softqam_modulation. */

@@ -11,7 +11,7 @@
 #include "max_log.h"
 #include "modulation.h"
 #include "normal.h"
-#include "nr_scrambling.h"
+#include "nr_symbol.h"
 #include "oracle.h"
 #include "sample_format.h"
 

@@ -12,7 +12,7 @@
 
 #include "half.h"
 #include "max_log.h"
-#include "nr_scrambling.h"
+#include "nr_symbol.h"
 #include "rate_recovery.h"
 #include "vector_writer.h"
 
