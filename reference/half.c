@@ -8,8 +8,7 @@ enum { LEAST_EXPONENT = -14 };
 uint16_t half_from_double(double x)
 {
     const double magnitude = fmin(fabs(x), 65504);
-    int exponent = magnitude > 0 ? ilogb(magnitude) : LEAST_EXPONENT;
-    exponent = exponent < LEAST_EXPONENT ? LEAST_EXPONENT : exponent;
+    const int exponent = magnitude < 0x1p-14 ? LEAST_EXPONENT : ilogb(magnitude);
     /* In units of the last place: below 2^10 for a subnormal number. Rounding up to the next power of two carries into
      * the exponent, as it should. */
     const int units = (int)rint(ldexp(magnitude, 10 - exponent));

@@ -20,8 +20,7 @@ bool nr_is_bpsk(const nr_constellation *constellation) { return constellation->n
 
 int nr_level(const nr_constellation *constellation, int label)
 {
-    /* From the innermost bracket outwards. */
-    int level = 0;
+    int level = 0; /* from the innermost bracket outwards */
     for (int k = 0; k < constellation->axis_bits; k++) {
         const int bit = label >> k & 1;
         level = (1 - 2 * bit) * ((1 << k) - level);
@@ -44,8 +43,7 @@ void nr_point(const nr_constellation *constellation, int bits, uint64_t position
             labels[b % 2] = 2 * labels[b % 2] + (bits >> (constellation->n_bits - 1 - b) & 1);
     point[0] = nr_coordinate(constellation, labels[0]);
     point[1] = nr_coordinate(constellation, labels[1]);
-    if (constellation->rotates && position % 2) {
-        /* Times j. */
+    if (constellation->rotates && position % 2) { /* times j */
         const double i = point[0];
         point[0] = -point[1];
         point[1] = i;
