@@ -48,9 +48,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
 
 /**
  * Demodulates many segments in device memory, in the caller's stream: softqam_demodulate_segments() for device
- * pointers. Enqueues kernels and returns. A kernel takes up to 120 segments; with one that has soft buffers, or
- * with a toolkit or driver before CUDA 12.1, up to 12. The kernel finds the code blocks of a codeword itself: a slot's
- * codeword is one segment.
+ * pointers. Enqueues kernels and returns. A kernel takes up to 12 segments. It finds the code blocks of a codeword
+ * itself: a slot's codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()
  * @param segments     n_segments segments in host memory, read during the call only. All pointers in them point to
