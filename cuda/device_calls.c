@@ -41,12 +41,12 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
     softqam_launch launch;
-    softqam_launch_begin(&launch, params, gpu->launch_capacity, stream);
+    softqam_launch_begin(&launch, params, stream);
     for (size_t k = 0; k < n_segments; k++) {
         const softqam_segment segment = softqam_segment_at(&list, k);
-        TRY(softqam_launch_status(softqam_launch_add(&launch, &segment, 0.0f)));
+        TRY(softqam_launch_add(&launch, &segment, 0.0f));
     }
-    return softqam_launch_status(softqam_launch_flush(&launch));
+    return softqam_launch_flush(&launch);
 }
 
 softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
@@ -73,6 +73,6 @@ softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator
         return SOFTQAM_OK;
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
-    return softqam_launch_status(softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments,
-                                                                max_segments, max_symbols, stream));
+    return softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments, max_segments, max_symbols,
+                                          stream);
 }

@@ -21,35 +21,11 @@ enum {
 /* The polynomial with x^k in bit k. */
 static constexpr uint32_t gold_reversed(uint32_t polynomial)
 {
-    uint32_t bits = polynomial;
-    bits = (bits >> 1 & 0x55555555) | (bits & 0x55555555) << 1;
-    bits = (bits >> 2 & 0x33333333) | (bits & 0x33333333) << 2;
-    bits = (bits >> 4 & 0x0f0f0f0f) | (bits & 0x0f0f0f0f) << 4;
-    bits = (bits >> 8 & 0x00ff00ff) | (bits & 0x00ff00ff) << 8;
-    return (bits >> 16 | bits << 16) >> 1;
+    uint32_t reversed = 0;
+    for (int k = 0; k < 31; k++)
+        reversed |= (polynomial >> k & 1) << (30 - k);
+    return reversed;
 }
-
-/* A polynomial's products with all others, as sums of what each four of their terms give. */
-struct gold_multiples {
-    uint32_t of_nibble[GOLD_NIBBLES][1 << 4];
-
-    constexpr gold_multiples(gold_register which, uint32_t factor) : of_nibble{}
-    {
-        for (int bit = 0; bit < 31; bit++)
-            of_nibble[bit / 4][1 << bit % 4] = gold_modulo(which, gold_product(factor, 1u << bit));
-        for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
-            for (int value = 1; value < 1 << 4; value++)
-                of_nibble[nibble][value] = of_nibble[nibble][value & (value - 1)] ^ of_nibble[nibble][value & -value];
-    }
-
-    constexpr uint32_t times(uint32_t polynomial) const
-    {
-        uint32_t product = 0;
-        for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
-            product ^= of_nibble[nibble][polynomial >> 4 * nibble & 0xf];
-        return product;
-    }
-};
 
 /* Powers of x for the digits of a position, the lowest first; those of the lowest are further by GOLD_OFFSET. */
 struct gold_powers {
@@ -58,19 +34,19 @@ struct gold_powers {
     constexpr gold_powers() : of_digit{}
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
+            const gold_register which = static_cast<gold_register>(sequence);
             uint32_t unit = GOLD_X; /* x to the digit's unit */
-            for (int digit = 0; digit < GOLD_DIGITS; digit++) {
-                const gold_multiples units(static_cast<gold_register>(sequence), unit);
-                const int values = 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2);
-                const int offset = digit == 0 ? GOLD_OFFSET : 0;
-                uint32_t power = GOLD_ONE;
-                for (int n = 0; n < values + offset; n++, power = units.times(power)) {
-                    if (n >= offset)
-                        (sequence == 0 ? of_digit[digit][n - offset].x : of_digit[digit][n - offset].y) =
-                            gold_reversed(power);
-                    if (n == values - 1)
-                        unit = units.times(power);
+            uint32_t power = GOLD_ONE;
+            for (int n = 0; n < GOLD_OFFSET; n++)
+                power = gold_modulo(which, gold_product(power, unit));
+            for (int digit = 0; digit < GOLD_DIGITS; digit++, power = GOLD_ONE) {
+                uint32_t next_unit = GOLD_ONE;
+                for (int n = 0; n < 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2); n++) {
+                    (sequence == 0 ? of_digit[digit][n].x : of_digit[digit][n].y) = gold_reversed(power);
+                    power = gold_modulo(which, gold_product(power, unit));
+                    next_unit = gold_modulo(which, gold_product(next_unit, unit));
                 }
+                unit = next_unit;
             }
         }
     }

@@ -51,6 +51,29 @@ void softqam_device_leave(const softqam_device_scope *scope)
     softqam_float_leave(scope->environment);
 }
 
+void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream)
+{
+    launch->params = params;
+    launch->defaults = softqam_kernel_defaults_of(params);
+    launch->stream = stream;
+    launch->n_segments = 0;
+    launch->has_soft = false;
+}
+
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)
+{
+    if (segment->n_symbols == 0)
+        return SOFTQAM_OK;
+    if (launch->n_segments == MAX_SEGMENTS)
+        TRY(softqam_launch_flush(launch));
+    const unsigned k = launch->n_segments++;
+    softqam_kernel_segment_make(&launch->segments[k], segment, &launch->defaults);
+    launch->segments[k].noise_value = noise_value;
+    softqam_kernel_soft_make(&launch->soft[k], segment, &launch->segments[k]);
+    launch->has_soft |= softqam_segment_has_soft_buffers(segment);
+    return SOFTQAM_OK;
+}
+
 /* Creation. Only questions that CUDA answers without making a context on a device. */
 
 static softqam_status unavailable(cudaError_t error)
@@ -76,22 +99,11 @@ static softqam_status count_devices(unsigned *n, const softqam_context_config *c
     return SOFTQAM_OK;
 }
 
-/* "2 x NVIDIA H200, 4 streams of 1048576 symbols each" */
-static softqam_status describe(softqam_gpu *gpu)
+/* The devices, and in words: "2 x NVIDIA H200, 4 streams of 1048576 symbols each". */
+static softqam_status choose_devices(softqam_gpu *gpu, const softqam_context_config *config)
 {
     struct cudaDeviceProp properties;
     char count[16] = "";
-    TRY_CUDA(cudaGetDeviceProperties, &properties, gpu->devices[0]);
-    if (gpu->n_devices > 1)
-        snprintf(count, sizeof count, "%u x ", gpu->n_devices);
-    snprintf(gpu->detail, sizeof gpu->detail, "%s%s, %u stream%s of %zu symbols%s", count, properties.name,
-             gpu->n_streams, gpu->n_streams == 1 ? "" : "s", gpu->chunk_symbols, gpu->n_devices > 1 ? " each" : "");
-    return SOFTQAM_OK;
-}
-
-static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_config *config)
-{
-    int driver_version = 0;
     for (unsigned k = 0; k < gpu->n_devices; k++)
         gpu->devices[k] = config->devices ? config->devices[k] : (int)k;
     if (config->n_devices == 0) {
@@ -100,17 +112,12 @@ static softqam_status look_at_devices(softqam_gpu *gpu, const softqam_context_co
         if (error != cudaSuccess)
             return unavailable(error);
     }
-    /* Those that use the host's page tables reach all of its memory; others, also integrated, what is pinned. */
-    gpu->coherent = true;
-    for (unsigned k = 0; k < gpu->n_devices; k++) {
-        int host_tables = 0;
-        TRY_CUDA(cudaDeviceGetAttribute, &host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables,
-                 gpu->devices[k]);
-        gpu->coherent &= host_tables != 0;
-    }
-    TRY_CUDA(cudaDriverGetVersion, &driver_version);
-    gpu->launch_capacity = softqam_launch_capacity(driver_version);
-    return describe(gpu);
+    TRY_CUDA(cudaGetDeviceProperties, &properties, gpu->devices[0]);
+    if (gpu->n_devices > 1)
+        snprintf(count, sizeof count, "%u x ", gpu->n_devices);
+    snprintf(gpu->detail, sizeof gpu->detail, "%s%s, %u stream%s of %zu symbols%s", count, properties.name,
+             gpu->n_streams, gpu->n_streams == 1 ? "" : "s", gpu->chunk_symbols, gpu->n_devices > 1 ? " each" : "");
+    return SOFTQAM_OK;
 }
 
 static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config *config,
@@ -127,7 +134,7 @@ static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config
     gpu->n_streams = config->n_streams;
     gpu->chunk_symbols = config->chunk_symbols;
     gpu->scheduling = *scheduling;
-    const softqam_status status = look_at_devices(gpu, config);
+    const softqam_status status = choose_devices(gpu, config);
     if (status != SOFTQAM_OK) {
         free(gpu);
         return status;
@@ -145,7 +152,7 @@ static void gpu_destroy(softqam_gpu *gpu)
         /* On a device that is lost, what the host holds is freed all the same. */
         ENDED_BY(softqam_device_leave) softqam_device_scope scope = {-1, softqam_float_enter(false)};
         (void)cudaGetDevice(&scope.device);
-        softqam_pipeline_destroy(gpu, gpu->pipeline);
+        softqam_pipeline_destroy(gpu->pipeline);
     }
     pthread_mutex_destroy(&gpu->mutex);
     free(gpu);
@@ -157,7 +164,7 @@ static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params
     TRY(softqam_device_enter(&scope, gpu->devices, 1));
     for (unsigned k = 0; k < gpu->n_devices; k++) {
         TRY_CUDA(cudaSetDevice, gpu->devices[k]);
-        TRY(softqam_cuda_status(softqam_kernels_prepare(params, gpu->launch_capacity), "preparing the kernels"));
+        TRY(softqam_kernels_prepare(params));
     }
     return SOFTQAM_OK;
 }

@@ -17,12 +17,6 @@
  * the message; SOFTQAM_OK for cudaSuccess. */
 softqam_status softqam_cuda_status(cudaError_t error, const char *call);
 
-/* That of a launcher's function. */
-static inline softqam_status softqam_launch_status(cudaError_t error)
-{
-    return softqam_cuda_status(error, "launching the kernel");
-}
-
 /* Returns from the calling function with the status if the call fails. */
 #define TRY_CUDA(function, ...) TRY(softqam_cuda_status(function(__VA_ARGS__), #function))
 
@@ -45,8 +39,8 @@ enum { SLOTS_PER_WORKER = 2 };
 typedef struct slot {
     int device;
     cudaStream_t stream;
-    unsigned char *on_device; /* `nbytes` of its memory, allocated with the first slot of the device */
-    unsigned char *staging;   /* the same of pinned and mapped host memory, with the first; NULL in the ring's slots */
+    void *on_device; /* `nbytes` of its memory */
+    void *staging;   /* the same of pinned and mapped host memory; NULL in the ring's slots */
     size_t nbytes;
     size_t first;
     size_t n_symbols; /* 0: idle */
@@ -54,7 +48,7 @@ typedef struct slot {
 
 /* All sizes are in bytes, so that calls of any formats use it. */
 typedef struct softqam_pipeline {
-    /* For memory that the devices reach: a ring of n_streams slots for each device. */
+    /* For pinned memory: a ring of n_streams slots for each device. */
     slot *ring;
     unsigned n_ring_slots;
     softqam_pool *feeders; /* a thread for each of several devices, else NULL */
@@ -69,11 +63,9 @@ typedef struct softqam_pipeline {
 } softqam_pipeline;
 
 struct softqam_gpu {
-    unsigned launch_capacity; /* segments */
     unsigned n_streams;
     size_t chunk_symbols;
     softqam_pool_scheduling scheduling; /* of threads */
-    bool coherent;                      /* the devices reach all host memory as it lies */
     char detail[320];
 
     /* Host-memory calls take turns. */
@@ -91,6 +83,6 @@ softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool,
                                            size_t *n_done);
 
 /* Changes the current device. */
-void softqam_pipeline_destroy(softqam_gpu *gpu, softqam_pipeline *pipeline);
+void softqam_pipeline_destroy(softqam_pipeline *pipeline);
 
 #endif

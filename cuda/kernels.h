@@ -88,7 +88,7 @@ static inline softqam_kernel_defaults softqam_kernel_defaults_of(const softqam_p
 }
 
 static_assert(SEGMENT_RESERVED == 764,
-              "the two functions below take the new field, and is_plain() in launch.c asks for it");
+              "the two functions below take the new field, and find_plain_kernel() in launch.c asks for it");
 
 HOST_AND_DEVICE static inline void softqam_kernel_codeword_make(softqam_kernel_segment *to, const softqam_segment *from)
 {
@@ -170,17 +170,8 @@ HOST_AND_DEVICE static inline void softqam_kernel_soft_make(softqam_kernel_soft 
                                                   softqam_symbol_bits((softqam_modulation)segment->modulation));
 }
 
-/* How many segments a launch has at most. A kernel's arguments are limited to 4 KiB, and to 32,764 bytes where toolkit
- * and driver are of CUDA 12.1 or later. Of these all must lie in the first 32 KiB of the constant bank, which begins
- * with up to 896 bytes of the driver's: ptxas 13.0 encodes offsets beyond as negative. */
-enum { FEW_SEGMENTS = 12, MANY_SEGMENTS = 120 };
-
-/* `driver_version` as cudaDriverGetVersion() has it. That devices before compute capability 7.0 take no more than 4 KiB
- * does not matter: the kernels need 7.2 for other reasons. With soft buffers among them a launch has FEW_SEGMENTS. */
-static inline unsigned softqam_launch_capacity(int driver_version)
-{
-    return CUDART_VERSION >= 12010 && driver_version >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS;
-}
+/* Segments of a launch at most: a kernel's arguments are limited to 4 KiB. */
+enum { MAX_SEGMENTS = 12 };
 
 /* Kernels, and what else they take. */
 
@@ -251,41 +242,44 @@ typedef struct softqam_codeword_segment {
     uint64_t block_stride;
 } softqam_codeword_segment;
 
-/* Of segment_kernel.cuh and soft_kernel.cuh, before the segments: what all of a launch share. */
+/* Of segment_kernels.cu and soft_kernels.cu, before the segments: what all of a launch share. */
 typedef struct softqam_segment_launch {
     const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
     const unsigned *n_device_segments;
     unsigned n_segments;   /* with device_segments: at most */
     unsigned block_steps;  /* that a block's warps take, each the same number of them */
-    unsigned per_block;    /* with device_segments: the least integer above 2^32 / softqam_block_symbols() */
     unsigned input_format; /* softqam_input_format */
     softqam_llr_limit limit;
     softqam_kernel_defaults defaults; /* of device_segments */
     float sum_limit;                  /* of values in soft buffers */
 } softqam_segment_launch;
 
-/* The kernels of plain calls. */
-typedef struct softqam_plain_kernel {
+typedef struct softqam_kernel {
     const void *address;
-    const void *small;       /* for calls of which the device holds all blocks at once */
-    const void *codeword;    /* for large ones of layers, descrambled or in bit planes; NULL: none */
-    unsigned group_symbols;  /* that a thread takes side by side */
-    unsigned small_symbols;  /* the same of `small` */
-    unsigned most_tiles;     /* of BLOCK_THREADS groups, that a block takes one after the other */
-    unsigned codeword_tiles; /* the same of a codeword */
-} softqam_plain_kernel;
+    unsigned threads; /* of a block */
+    /* Of plain_kernel.cuh. */
+    unsigned group_symbols; /* that a thread takes side by side */
+    unsigned most_tiles;    /* of a group a thread, that a block takes one after the other */
+} softqam_kernel;
+
+/* The kernels of plain_kernel.cuh. */
+typedef enum softqam_plain_kind {
+    LARGE_CALL,
+    SMALL_CALL,    /* of which the device holds all blocks at once: a thread has one group */
+    CODEWORD_CALL, /* a large one of layers, descrambled or in bit planes; its address is NULL: there is none */
+    N_PLAIN_KINDS
+} softqam_plain_kind;
 
 /* By input format; axis_bits as softqam_axis_bits() has them. */
-typedef softqam_plain_kernel softqam_plain_kernels(softqam_output_format format, int axis_bits);
+typedef softqam_kernel softqam_plain_kernels(softqam_output_format format, int axis_bits, softqam_plain_kind kind);
 softqam_plain_kernels softqam_plain_kernels_cf32;
 softqam_plain_kernels softqam_plain_kernels_cs16;
 softqam_plain_kernels softqam_plain_kernels_cs8;
 softqam_plain_kernels softqam_plain_kernels_cf16;
 
-/* The kernel of up to FEW_SEGMENTS segments, or of MANY_SEGMENTS, without soft buffers. */
-const void *softqam_segment_kernel(softqam_output_format format, bool many);
-
-/* The kernel of up to FEW_SEGMENTS segments, some with soft buffers, and of segments in device memory. */
+/* The kernel of segments without soft buffers; that of segments of which some have them, and of segments in device
+ * memory. */
+const void *softqam_segment_kernel(softqam_output_format format);
 const void *softqam_soft_kernel(softqam_output_format format);
 
 /* The launcher. */
@@ -295,31 +289,30 @@ typedef struct softqam_launch {
     const softqam_params *params;
     softqam_kernel_defaults defaults;
     cudaStream_t stream;
-    unsigned capacity;
     unsigned n_segments;
     bool has_soft; /* some segment has soft buffers */
-    softqam_kernel_segment segments[MANY_SEGMENTS];
-    softqam_kernel_soft soft[FEW_SEGMENTS]; /* of these */
+    softqam_kernel_segment segments[MAX_SEGMENTS];
+    softqam_kernel_soft soft[MAX_SEGMENTS]; /* of these */
 } softqam_launch;
 
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
-void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream);
+void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream);
 
 /* Adds a completed segment in device memory; launches first what the launch has, if it is full. A segment of LLRs whose
  * noise_var is NULL has noise_value for all its symbols. */
-cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value);
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value);
 
 /* Launches what has been collected since the begin or the last launch. */
-cudaError_t softqam_launch_flush(softqam_launch *launch);
+softqam_status softqam_launch_flush(softqam_launch *launch);
 
 /* Launches for segments that lie in device memory, as does their number: at most max_segments of max_symbols symbols
  * together; what is more is left out. */
-cudaError_t softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                           const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                           cudaStream_t stream);
+softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
+                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                              cudaStream_t stream);
 
 /* Makes the kernels for a demodulator's formats ready on the current device. */
-cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity);
+softqam_status softqam_kernels_prepare(const softqam_params *params);
 
 #ifdef __cplusplus
 }

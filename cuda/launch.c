@@ -4,47 +4,28 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "gpu_parts.h"
 #include "kernels.h"
 
-/* Returns from the calling function with CUDA's error if a call fails. */
-#define TRY_LAUNCH(call)                                                                                               \
-    do {                                                                                                               \
-        const cudaError_t try_error = (call);                                                                          \
-        if (try_error != cudaSuccess)                                                                                  \
-            return try_error;                                                                                          \
-    } while (0)
-
-enum { CACHED_DEVICES = 64 };
-
-/* The kernels for a pair of formats: of plain calls, of small ones and of codewords by bits an axis, of few and of many
- * segments, and of those with soft buffers or in device memory. */
+/* The kernels for a pair of formats: of plain calls, by kind and by bits an axis; of segments; of those with soft
+ * buffers or in device memory. */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
-    SMALL_PLAIN = PLAIN_KERNELS,
-    CODEWORD_PLAIN = 2 * PLAIN_KERNELS,
-    KERNEL_FEW_SEGMENTS = 3 * PLAIN_KERNELS,
-    KERNEL_MANY_SEGMENTS,
+    KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
     KERNEL_SOFT_BUFFERS,
-    KERNELS
+    N_KERNELS
 };
+enum { CACHED_DEVICES = 64 };
 
-/* What a device said of each kernel; 0: not queried yet. */
-typedef struct cached_properties {
-    atomic_uint resident_blocks[KERNELS]; /* that it holds at once */
-    atomic_uint launch_attributes;        /* their number and 1: 2 with programmatic dependent launch */
-} cached_properties;
+typedef struct known_kernel {
+    softqam_kernel kernel;
+    atomic_uint devices[CACHED_DEVICES]; /* what query() found; 0: nothing yet */
+} known_kernel;
 
-typedef struct softqam_kernels {
-    const void *addresses[KERNELS];
-    softqam_plain_kernel plain[PLAIN_KERNELS];
-    cached_properties *devices; /* CACHED_DEVICES of them */
-} softqam_kernels;
-
-static softqam_kernels all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
+static known_kernel all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS][N_KERNELS];
 
 static void find_kernels(void)
 {
-    static cached_properties devices[N_INPUT_FORMATS][N_OUTPUT_FORMATS][CACHED_DEVICES];
     _Static_assert(N_INPUT_FORMATS == 4, "by_input has kernels for each");
     static softqam_plain_kernels *const by_input[N_INPUT_FORMATS] = {
         [SOFTQAM_INPUT_CF32] = softqam_plain_kernels_cf32,
@@ -54,114 +35,93 @@ static void find_kernels(void)
     };
     for (int in = 0; in < N_INPUT_FORMATS; in++)
         for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-            softqam_kernels *kernels = &all_kernels[in][out];
-            kernels->devices = devices[in][out];
-            for (int m = 0; m < PLAIN_KERNELS; m++) {
-                kernels->plain[m] = by_input[in]((softqam_output_format)out, m);
-                kernels->addresses[m] = kernels->plain[m].address;
-                kernels->addresses[SMALL_PLAIN + m] = kernels->plain[m].small;
-                kernels->addresses[CODEWORD_PLAIN + m] = kernels->plain[m].codeword;
-            }
-            kernels->addresses[KERNEL_FEW_SEGMENTS] = softqam_segment_kernel((softqam_output_format)out, false);
-            kernels->addresses[KERNEL_MANY_SEGMENTS] = softqam_segment_kernel((softqam_output_format)out, true);
-            kernels->addresses[KERNEL_SOFT_BUFFERS] = softqam_soft_kernel((softqam_output_format)out);
+            const softqam_output_format format = (softqam_output_format)out;
+            known_kernel *to = all_kernels[in][out];
+            for (int k = 0; k < KERNEL_SEGMENTS; k++)
+                to[k].kernel = by_input[in](format, k % PLAIN_KERNELS, (softqam_plain_kind)(k / PLAIN_KERNELS));
+            to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
+            to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){softqam_soft_kernel(format), BLOCK_THREADS, 0, 0};
         }
 }
 
-static const softqam_kernels *kernels_of(const softqam_params *params)
+static known_kernel *kernels_of(const softqam_params *params)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_kernels);
-    return &all_kernels[params->input_format][params->output_format];
+    return all_kernels[params->input_format][params->output_format];
 }
-
-/* What the current device says of a kernel, queried once. */
-
-typedef struct kernel_properties {
-    unsigned resident_blocks;
-    unsigned launch_attributes;
-} kernel_properties;
 
 /* Programmatic dependent launch: devices and code of compute capability 9.0 and later, in graphs from CUDA 12.3 on. */
-static cudaError_t count_launch_attributes(unsigned *n, const void *kernel, int device)
+static softqam_status query(unsigned *found, const softqam_kernel *kernel, int device)
 {
     struct cudaFuncAttributes attributes;
-    int major = 0, driver_version = 0;
-    TRY_LAUNCH(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    TRY_LAUNCH(cudaDriverGetVersion(&driver_version));
-    TRY_LAUNCH(cudaFuncGetAttributes(&attributes, kernel));
-    *n = major >= 9 && attributes.ptxVersion >= 90 && driver_version >= 12030 ? 1 : 0;
-    return cudaSuccess;
+    int per_multiprocessor = 0, multiprocessors = 0, major = 0, driver_version = 0;
+    TRY_CUDA(cudaDeviceGetAttribute, &multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    TRY_CUDA(cudaDeviceGetAttribute, &major, cudaDevAttrComputeCapabilityMajor, device);
+    TRY_CUDA(cudaDriverGetVersion, &driver_version);
+    TRY_CUDA(cudaFuncGetAttributes, &attributes, kernel->address);
+    TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor, kernel->address, (int)kernel->threads,
+             0);
+    const bool overlaps = major >= 9 && attributes.ptxVersion >= 90 && driver_version >= 12030;
+    *found = 2 * (unsigned)(per_multiprocessor * multiprocessors) + overlaps;
+    return softqam_cuda_status(*found < 2 ? cudaErrorInvalidConfiguration : cudaSuccess, "preparing the kernels");
 }
 
-static unsigned threads_of(int kernel)
-{
-    return kernel >= SMALL_PLAIN && kernel < CODEWORD_PLAIN ? SMALL_BLOCK_THREADS : BLOCK_THREADS;
-}
+/* A kernel on the current device. */
+typedef struct device_kernel {
+    const softqam_kernel *kernel;
+    unsigned resident_blocks; /* that the device holds at once */
+    bool overlaps;            /* with the kernel before it */
+} device_kernel;
 
-static cudaError_t count_resident_blocks(unsigned *n, const softqam_kernels *kernels, int kernel, int device)
+/* The device is queried once. */
+static softqam_status load_kernel(device_kernel *loaded, const softqam_params *params, int number)
 {
-    int per_multiprocessor = 0, multiprocessors = 0;
-    TRY_LAUNCH(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    TRY_LAUNCH(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernels->addresses[kernel],
-                                                             (int)threads_of(kernel), 0));
-    *n = (unsigned)(per_multiprocessor * multiprocessors);
-    return *n == 0 ? cudaErrorInvalidConfiguration : cudaSuccess;
-}
-
-static cudaError_t query_cached(kernel_properties *properties, const softqam_kernels *kernels, int kernel)
-{
-    cached_properties not_cached = {0};
+    known_kernel *known = &kernels_of(params)[number];
     int device = 0;
-    TRY_LAUNCH(cudaGetDevice(&device));
-    cached_properties *known = device < CACHED_DEVICES ? &kernels->devices[device] : &not_cached;
-    properties->resident_blocks = atomic_load_explicit(&known->resident_blocks[kernel], memory_order_relaxed);
-    properties->launch_attributes = atomic_load_explicit(&known->launch_attributes, memory_order_relaxed);
-    if (properties->resident_blocks == 0)
-        TRY_LAUNCH(count_resident_blocks(&properties->resident_blocks, kernels, kernel, device));
-    if (properties->launch_attributes-- == 0)
-        TRY_LAUNCH(count_launch_attributes(&properties->launch_attributes, kernels->addresses[kernel], device));
-    atomic_store_explicit(&known->resident_blocks[kernel], properties->resident_blocks, memory_order_relaxed);
-    atomic_store_explicit(&known->launch_attributes, properties->launch_attributes + 1, memory_order_relaxed);
-    return cudaSuccess;
+    TRY_CUDA(cudaGetDevice, &device);
+    atomic_uint *cached = device < CACHED_DEVICES ? &known->devices[device] : NULL;
+    unsigned found = cached ? atomic_load_explicit(cached, memory_order_relaxed) : 0;
+    if (found == 0) {
+        TRY(query(&found, &known->kernel, device));
+        if (cached)
+            atomic_store_explicit(cached, found, memory_order_relaxed);
+    }
+    *loaded = (device_kernel){&known->kernel, found / 2, found % 2};
+    return SOFTQAM_OK;
 }
 
-cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
+softqam_status softqam_kernels_prepare(const softqam_params *params)
 {
-    const softqam_kernels *kernels = kernels_of(params);
-    kernel_properties ignored;
-    for (int k = 0; k < KERNELS; k++)
-        if (kernels->addresses[k] && (k != KERNEL_MANY_SEGMENTS || capacity > FEW_SEGMENTS))
-            TRY_LAUNCH(query_cached(&ignored, kernels, k));
-    return cudaSuccess;
+    device_kernel ignored;
+    for (int k = 0; k < N_KERNELS; k++)
+        if (kernels_of(params)[k].kernel.address)
+            TRY(load_kernel(&ignored, params, k));
+    return SOFTQAM_OK;
 }
 
 /* Launches. */
 
-static cudaError_t launch_kernel(const softqam_kernels *kernels, int kernel, const kernel_properties *properties,
-                                 size_t n_blocks, void **arguments, cudaStream_t stream)
+static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks, void **arguments, cudaStream_t stream)
 {
     cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     overlap.val.programmaticStreamSerializationAllowed = 1;
     const cudaLaunchConfig_t config = {
         .gridDim = {(unsigned)n_blocks, 1, 1},
-        .blockDim = {threads_of(kernel), 1, 1},
+        .blockDim = {loaded->kernel->threads, 1, 1},
         .stream = stream,
         .attrs = &overlap,
-        .numAttrs = properties->launch_attributes,
+        .numAttrs = loaded->overlaps,
     };
-    return n_blocks > INT_MAX ? cudaErrorInvalidConfiguration
-                              : cudaLaunchKernelExC(&config, kernels->addresses[kernel], arguments);
+    const bool fits = n_blocks <= INT_MAX;
+    return softqam_cuda_status(fits ? cudaLaunchKernelExC(&config, loaded->kernel->address, arguments)
+                                    : cudaErrorInvalidConfiguration,
+                               "launching the kernel");
 }
 
 static size_t count_blocks(size_t n, unsigned per_block) { return (n - 1) / per_block + 1; }
 
 static bool is_aligned(const void *pointer, size_t nbytes) { return (uintptr_t)pointer % nbytes == 0; }
-
-static bool is_of_codeword(const softqam_kernel_segment *segment)
-{
-    return segment->n_layers > 1 || segment->is_descrambled || segment->plane_stride != 0 || segment->has_codeword;
-}
 
 /* Whether groups of n symbols side by side stay so in the code blocks' bit planes, and aligned. */
 static bool has_whole_groups(const softqam_kernel_segment *segment, unsigned n)
@@ -170,29 +130,29 @@ static bool has_whole_groups(const softqam_kernel_segment *segment, unsigned n)
            segment->codeword_symbol % n == 0 && segment->block_stride % n == 0;
 }
 
-static const softqam_plain_kernel *plain_kernel(const softqam_launch *launch)
-{
-    const softqam_modulation modulation = (softqam_modulation)launch->segments[0].modulation;
-    return &kernels_of(launch->params)->plain[softqam_axis_bits(modulation)];
-}
-
-/* Whether the only segment is as the kernels of plain calls take it. */
-static bool is_plain(const softqam_launch *launch)
+/* The kernel of small plain calls or of codewords, if it takes the launch's segments; else that of segments. */
+static int find_plain_kernel(const softqam_launch *launch)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
-    const softqam_plain_kernel *kernel = plain_kernel(launch);
-    if (segment->symbol_stride != 1 || segment->n_layers == 3 || segment->gains[0] || !is_aligned(segment->out, 16))
-        return false;
-    if (segment->has_codeword && !has_whole_groups(segment, kernel->group_symbols))
-        return false;
-    if (is_of_codeword(segment) && (!kernel->codeword || segment->plane_stride % kernel->group_symbols != 0))
-        return false;
     const bool has_layers = segment->n_layers > 1;
+    const bool is_codeword =
+        has_layers || segment->is_descrambled || segment->plane_stride != 0 || segment->has_codeword;
+    const int number = (is_codeword ? CODEWORD_CALL : SMALL_CALL) * PLAIN_KERNELS +
+                       softqam_axis_bits((softqam_modulation)segment->modulation);
+    const softqam_kernel *kernel = &kernels_of(launch->params)[number].kernel;
+    if (launch->n_segments > 1 || launch->has_soft || !kernel->address || segment->symbol_stride != 1 ||
+        segment->n_layers == 3 || segment->gains[0] || !is_aligned(segment->out, 16))
+        return KERNEL_SEGMENTS;
+    if (segment->has_codeword && !has_whole_groups(segment, kernel->group_symbols))
+        return KERNEL_SEGMENTS;
+    if (segment->plane_stride % kernel->group_symbols != 0 ||
+        (segment->noise_stride != 1 && (segment->noise_stride != 0 || has_layers)))
+        return KERNEL_SEGMENTS;
     const size_t alignment = has_layers ? launch->params->input_nbytes : 16;
     for (unsigned k = 0; k < segment->n_layers; k++)
         if (segment->layers[k].symbols_q || !is_aligned(segment->layers[k].symbols, alignment))
-            return false;
-    return segment->noise_stride == 1 || (segment->noise_stride == 0 && !has_layers);
+            return KERNEL_SEGMENTS;
+    return number;
 }
 
 /* How many groups a block takes: tiles of BLOCK_THREADS. As many as the device needs to hold all blocks at once, while
@@ -265,7 +225,7 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
         const softqam_kernel_segment *segment = &launch->segments[k];
         const unsigned most = softqam_block_symbols(block_steps, segment->n_layers, false);
         first_blocks[k] = (unsigned)n_blocks;
-        if (launch->has_soft && launch->soft[k].buffer.n_cb != 0)
+        if (launch->soft[k].buffer.n_cb != 0)
             n_blocks += lay_out_soft_blocks(&launch->soft[k], segment, most);
         else
             n_blocks += count_blocks(segment->n_symbols, most);
@@ -273,71 +233,51 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
     return n_blocks;
 }
 
-static cudaError_t launch_segments(softqam_launch *launch)
+static softqam_status launch_segments(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
-    const int kernel = launch->has_soft                    ? KERNEL_SOFT_BUFFERS
-                       : launch->n_segments > FEW_SEGMENTS ? KERNEL_MANY_SEGMENTS
-                                                           : KERNEL_FEW_SEGMENTS;
     softqam_segment_launch shared = segment_launch_of(params);
-    unsigned first_blocks[MANY_SEGMENTS];
+    unsigned first_blocks[MAX_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
-    kernel_properties properties;
-    TRY_LAUNCH(query_cached(&properties, kernels_of(params), kernel));
+    device_kernel loaded;
+    TRY(load_kernel(&loaded, params, launch->has_soft ? KERNEL_SOFT_BUFFERS : KERNEL_SEGMENTS));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
     /* Segments' last blocks, which are not full, may make it more blocks than the device holds. */
-    for (unsigned steps = warp_steps(n_symbols, properties.resident_blocks);; steps++) {
+    for (unsigned steps = warp_steps(n_symbols, loaded.resident_blocks);; steps++) {
         shared.block_steps = BLOCK_WARPS * steps;
         n_blocks = lay_out_blocks(first_blocks, launch, shared.block_steps);
-        if (n_blocks <= properties.resident_blocks || steps >= MOST_WARP_STEPS)
+        if (n_blocks <= loaded.resident_blocks || steps >= MOST_WARP_STEPS)
             break;
     }
     void *soft_bits = (void *)(uintptr_t)&params->soft_bits;
     void *arguments[] = {&shared, launch->segments, first_blocks, soft_bits};
     void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, soft_bits};
-    return launch_kernel(kernels_of(params), kernel, &properties, n_blocks,
-                         launch->has_soft ? soft_arguments : arguments, launch->stream);
+    return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
-/* The kernel of plain calls for the only segment, and what the device says of it; KERNEL_FEW_SEGMENTS where that of
- * segments is faster, as for a codeword of few symbols. */
-static cudaError_t choose_plain(const softqam_launch *launch, int *number, kernel_properties *properties)
+/* The only segment, by the kernel of small plain calls or of codewords. Large plain calls have one of their own; a
+ * codeword of few symbols is faster by that of segments. */
+static softqam_status launch_plain(softqam_launch *launch, int number)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
-    const softqam_kernels *kernels = kernels_of(launch->params);
-    const int axis_bits = softqam_axis_bits((softqam_modulation)segment->modulation);
-    *number = (is_of_codeword(segment) ? CODEWORD_PLAIN : SMALL_PLAIN) + axis_bits;
-    TRY_LAUNCH(query_cached(properties, kernels, *number));
-    if (is_of_codeword(segment)) {
-        if (segment->n_symbols <= (size_t)properties->resident_blocks * BLOCK_THREADS / 4)
-            *number = KERNEL_FEW_SEGMENTS;
-    } else if (count_blocks(segment->n_symbols, SMALL_BLOCK_THREADS * kernels->plain[axis_bits].small_symbols) >
-               properties->resident_blocks) {
-        *number = axis_bits;
-        TRY_LAUNCH(query_cached(properties, kernels, *number));
-    }
-    return cudaSuccess;
-}
-
-static cudaError_t launch_plain(softqam_launch *launch)
-{
-    const softqam_kernel_segment *segment = &launch->segments[0];
-    const softqam_plain_kernel *kernel = plain_kernel(launch);
+    const bool is_codeword = number / PLAIN_KERNELS == CODEWORD_CALL;
     const bool is_pi2 = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
     const uint32_t pi2_sign = is_pi2 ? (uint32_t)segment->first_symbol << 31 : 0;
-    kernel_properties properties;
-    int number;
-    TRY_LAUNCH(choose_plain(launch, &number, &properties));
-    if (number == KERNEL_FEW_SEGMENTS)
+    device_kernel loaded;
+    TRY(load_kernel(&loaded, launch->params, number));
+    if (is_codeword && segment->n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 4)
         return launch_segments(launch);
-    const bool is_small = number >= SMALL_PLAIN && number < CODEWORD_PLAIN;
-    const size_t n_groups = count_blocks(segment->n_symbols, is_small ? kernel->small_symbols : kernel->group_symbols);
+    const softqam_kernel *small = loaded.kernel;
+    const bool is_large =
+        is_codeword || count_blocks(segment->n_symbols, small->threads * small->group_symbols) > loaded.resident_blocks;
+    if (is_large && !is_codeword)
+        TRY(load_kernel(&loaded, launch->params, LARGE_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS));
+    const softqam_kernel *kernel = loaded.kernel;
+    const size_t n_groups = count_blocks(segment->n_symbols, kernel->group_symbols);
     const unsigned per_block =
-        is_small ? SMALL_BLOCK_THREADS
-                 : plain_block_groups(n_groups, properties.resident_blocks,
-                                      is_of_codeword(segment) ? kernel->codeword_tiles : kernel->most_tiles);
+        is_large ? plain_block_groups(n_groups, loaded.resident_blocks, kernel->most_tiles) : kernel->threads;
     /* The kernels of plain calls take the first part of it. */
     softqam_codeword_segment argument = {
         .plain =
@@ -371,71 +311,37 @@ static cudaError_t launch_plain(softqam_launch *launch)
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
     void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->soft_bits};
-    return launch_kernel(kernels_of(launch->params), number, &properties, count_blocks(n_groups, per_block), arguments,
-                         launch->stream);
+    return launch_kernel(&loaded, count_blocks(n_groups, per_block), arguments, launch->stream);
 }
 
-void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
+softqam_status softqam_launch_flush(softqam_launch *launch)
 {
-    launch->params = params;
-    launch->defaults = softqam_kernel_defaults_of(params);
-    launch->stream = stream;
-    launch->capacity = capacity;
+    softqam_status status = SOFTQAM_OK;
+    if (launch->n_segments > 0) {
+        const int number = find_plain_kernel(launch);
+        status = number == KERNEL_SEGMENTS ? launch_segments(launch) : launch_plain(launch, number);
+    }
     launch->n_segments = 0;
     launch->has_soft = false;
+    return status;
 }
 
-cudaError_t softqam_launch_flush(softqam_launch *launch)
+softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
+                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                              cudaStream_t stream)
 {
-    const unsigned n_segments = launch->n_segments;
-    cudaError_t error = cudaSuccess;
-    if (n_segments == 1 && !launch->has_soft && is_plain(launch))
-        error = launch_plain(launch);
-    else if (n_segments > 0)
-        error = launch_segments(launch);
-    launch->n_segments = 0;
-    launch->has_soft = false;
-    return error;
-}
-
-cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)
-{
-    cudaError_t error = cudaSuccess;
-    if (segment->n_symbols == 0)
-        return cudaSuccess;
-    const bool has_soft = softqam_segment_has_soft_buffers(segment);
-    const unsigned capacity = has_soft || launch->has_soft ? FEW_SEGMENTS : launch->capacity;
-    if (launch->n_segments >= capacity)
-        error = softqam_launch_flush(launch);
-    const unsigned k = launch->n_segments++;
-    softqam_kernel_segment *to = &launch->segments[k];
-    softqam_kernel_segment_make(to, segment, &launch->defaults);
-    to->noise_value = noise_value;
-    if (k < FEW_SEGMENTS)
-        softqam_kernel_soft_make(&launch->soft[k], segment, to);
-    launch->has_soft |= has_soft;
-    return error;
-}
-
-cudaError_t softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                           const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                           cudaStream_t stream)
-{
+    static const softqam_launch none;
+    static const unsigned no_blocks[MAX_SEGMENTS];
     softqam_segment_launch shared = segment_launch_of(params);
-    kernel_properties properties;
-    TRY_LAUNCH(query_cached(&properties, kernels_of(params), KERNEL_SOFT_BUFFERS));
+    device_kernel loaded;
+    TRY(load_kernel(&loaded, params, KERNEL_SOFT_BUFFERS));
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
-    shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, properties.resident_blocks);
+    shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, loaded.resident_blocks);
     const unsigned block_symbols = softqam_block_symbols(shared.block_steps, 1, true);
-    shared.per_block = (unsigned)((UINT64_C(1) << 32) / block_symbols + 1);
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / block_symbols + max_segments;
-    const softqam_kernel_segment none[FEW_SEGMENTS] = {0};
-    const softqam_kernel_soft no_soft[FEW_SEGMENTS] = {0};
-    const unsigned first_blocks[FEW_SEGMENTS] = {0};
-    void *arguments[] = {&shared, (void *)(uintptr_t)none, (void *)(uintptr_t)no_soft, (void *)(uintptr_t)first_blocks,
-                         (void *)(uintptr_t)&params->soft_bits};
-    return launch_kernel(kernels_of(params), KERNEL_SOFT_BUFFERS, &properties, n_blocks, arguments, stream);
+    const void *arguments[] = {&shared, none.segments, none.soft, no_blocks, &params->soft_bits};
+    return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "gpu_parts.h"
-#include "ranges.h"
 #include "streaming.h"
 
 /* A slot of the ring has room for 20 bytes of each of a chunk's symbols, in, out and for noise: what softqam.h
@@ -15,62 +14,33 @@ enum { RING_SYMBOL_NBYTES = 20 };
 enum { STAGED_NBYTES = 1 << 22, LONGEST_SYMBOL_NBYTES = 8 + 4 + MAX_SYMBOL_BITS * sizeof(float) };
 
 /* For aligning a chunk's parts, and so that one symbol always fits. */
-enum { SLOT_SPARE_NBYTES = 1024 };
+enum { SPARE_NBYTES = 1024 };
 
 /* No more threads than this stage: each has streams and memory of its own. */
 enum { MAX_WORKERS = 32 };
 
-/* A multiple of what a kernel's widest access, and a line of memory, must be aligned to. */
-static size_t aligned(size_t nbytes) { return (nbytes + 255) / 256 * 256; }
-
-/* The ring's slots device by device, the others with the devices in turns. */
-static void place_slots(softqam_pipeline *pipeline, const softqam_gpu *gpu)
+static softqam_status open_slot(slot *s, int device, size_t nbytes, bool is_staged)
 {
-    const size_t longest = gpu->chunk_symbols * LONGEST_SYMBOL_NBYTES + SLOT_SPARE_NBYTES;
-    for (unsigned k = 0; k < pipeline->n_slots; k++) {
-        slot *s = &pipeline->slots[k];
-        if (s < pipeline->staged) {
-            s->device = gpu->devices[k / gpu->n_streams];
-            s->nbytes = aligned(gpu->chunk_symbols * RING_SYMBOL_NBYTES + SLOT_SPARE_NBYTES);
-        } else {
-            s->device = gpu->devices[(k - pipeline->n_ring_slots) / SLOTS_PER_WORKER % gpu->n_devices];
-            s->nbytes = aligned(longest < STAGED_NBYTES ? longest : STAGED_NBYTES);
-        }
-    }
-}
-
-/* One allocation of all the memory of a device's slots: they cost more by number than by size. */
-static softqam_status allocate_on_device(softqam_pipeline *pipeline, int device)
-{
-    size_t nbytes = 0;
-    void *memory = NULL;
-    for (unsigned k = 0; k < pipeline->n_slots; k++)
-        if (pipeline->slots[k].device == device)
-            nbytes += pipeline->slots[k].nbytes;
+    s->device = device;
+    s->nbytes = nbytes;
     TRY_CUDA(cudaSetDevice, device);
-    TRY_CUDA(cudaMalloc, &memory, nbytes);
-    unsigned char *next = memory;
-    for (unsigned k = 0; k < pipeline->n_slots; k++) {
-        slot *s = &pipeline->slots[k];
-        if (s->device == device) {
-            s->on_device = next;
-            next += s->nbytes;
-            TRY_CUDA(cudaStreamCreateWithFlags, &s->stream, cudaStreamNonBlocking);
-        }
-    }
+    TRY_CUDA(cudaStreamCreateWithFlags, &s->stream, cudaStreamNonBlocking);
+    TRY_CUDA(cudaMalloc, &s->on_device, s->nbytes);
+    if (is_staged)
+        TRY_CUDA(cudaHostAlloc, &s->staging, s->nbytes, cudaHostAllocMapped | cudaHostAllocPortable);
     return SOFTQAM_OK;
 }
 
-static softqam_status allocate(softqam_pipeline *pipeline, const softqam_gpu *gpu)
+/* The ring's slots device by device, the others with the devices in turns. */
+static softqam_status open_slots(softqam_pipeline *pipeline, const softqam_gpu *gpu)
 {
-    const unsigned n_staged = pipeline->n_slots - pipeline->n_ring_slots;
-    const size_t nbytes = pipeline->staged[0].nbytes;
-    void *memory = NULL;
-    for (unsigned k = 0; k < gpu->n_devices; k++)
-        TRY(allocate_on_device(pipeline, gpu->devices[k]));
-    TRY_CUDA(cudaHostAlloc, &memory, n_staged * nbytes, cudaHostAllocMapped | cudaHostAllocPortable);
-    for (unsigned k = 0; k < n_staged; k++)
-        pipeline->staged[k].staging = (unsigned char *)memory + k * nbytes;
+    const size_t ring_nbytes = gpu->chunk_symbols * RING_SYMBOL_NBYTES + SPARE_NBYTES;
+    const size_t longest = gpu->chunk_symbols * LONGEST_SYMBOL_NBYTES + SPARE_NBYTES;
+    const size_t staged_nbytes = longest < STAGED_NBYTES ? longest : STAGED_NBYTES;
+    for (unsigned k = 0; k < pipeline->n_ring_slots; k++)
+        TRY(open_slot(&pipeline->ring[k], gpu->devices[k / gpu->n_streams], ring_nbytes, false));
+    for (unsigned k = 0; k < pipeline->n_workers * SLOTS_PER_WORKER; k++)
+        TRY(open_slot(&pipeline->staged[k], gpu->devices[k / SLOTS_PER_WORKER % gpu->n_devices], staged_nbytes, true));
     if (gpu->n_devices == 1)
         return SOFTQAM_OK;
     TRY(softqam_pool_create(&pipeline->feeders, gpu->n_devices, &gpu->scheduling));
@@ -95,30 +65,25 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
     pipeline->n_workers = n_workers;
     pipeline->streaming_nbytes = softqam_streaming_nbytes();
     pipeline->n_slots = n;
-    place_slots(pipeline, gpu);
-    softqam_ranges_prepare();
-    const softqam_status status = allocate(pipeline, gpu);
+    const softqam_status status = open_slots(pipeline, gpu);
     if (status == SOFTQAM_OK)
         gpu->pipeline = pipeline;
     else
-        softqam_pipeline_destroy(gpu, pipeline);
+        softqam_pipeline_destroy(pipeline);
     return status;
 }
 
-void softqam_pipeline_destroy(softqam_gpu *gpu, softqam_pipeline *pipeline)
+void softqam_pipeline_destroy(softqam_pipeline *pipeline)
 {
     for (unsigned k = 0; k < pipeline->n_slots; k++) {
         slot *s = &pipeline->slots[k];
-        if (s->stream) {
-            (void)cudaSetDevice(s->device);
-            (void)cudaStreamDestroy(s->stream);
-        }
+        if (!s->stream)
+            break;
+        (void)cudaSetDevice(s->device);
+        (void)cudaStreamDestroy(s->stream);
+        (void)cudaFree(s->on_device);
+        (void)cudaFreeHost(s->staging);
     }
-    for (unsigned k = 0; k < gpu->n_devices; k++) {
-        (void)cudaSetDevice(gpu->devices[k]);
-        (void)cudaFree(pipeline->ring[k * gpu->n_streams].on_device);
-    }
-    (void)cudaFreeHost(pipeline->staged[0].staging);
     softqam_pool_destroy(pipeline->feeders);
     free(pipeline);
 }

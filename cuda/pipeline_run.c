@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A host-memory call: which way it takes through the pipeline, and that way. */
+/* A host-memory call: one kernel on mapped memory, or chunks. */
 #include <stdint.h>
 #include <string.h>
 
 #include "gpu_parts.h"
 #include "kernels.h"
-#include "ranges.h"
 #include "soft_buffer.h"
 #include "streaming.h"
 
@@ -19,19 +18,23 @@ enum { CHUNKS_PER_SLOT = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 /* What symbols have, each in memory of its own: a gain lies where its symbol's noise value does. */
 enum { SYMBOLS, NOISE, GAINS, VALUES, N_PARTS };
 
-typedef enum route {
-    ROUTE_NONE,   /* no noise or gains, or none that a symbol has of its own */
-    ROUTE_DIRECT, /* memory of the caller that the devices reach, in one piece */
-    ROUTE_STAGED  /* gathered to or scattered from a slot's pinned memory */
-} route;
-
-/* A call under way. */
+/* A call under way. A large one's chunks are dealt to workers as they ask for more; each is a thread with slots of its
+ * own. */
 typedef struct run {
     const softqam_gpu *gpu;
-    softqam_pool *pool;
     const softqam_segment_list *list;
-    size_t nbytes[N_PARTS]; /* most of a symbol's; 0 by ROUTE_NONE */
-    route routes[N_PARTS];
+    size_t nbytes[N_PARTS]; /* most of a symbol's; 0: no symbol has a value of its own */
+    bool is_staged; /* gathered to and scattered from slots' pinned memory; else the devices reach the caller's */
+
+    slot *slots;
+    unsigned slots_per_worker;
+    size_t chunk_symbols;
+    atomic_size_t next; /* first symbol that no worker has taken */
+    atomic_bool failed;
+    pthread_mutex_t mutex; /* guards what follows */
+    softqam_status status; /* of the first failure */
+    softqam_error_note note;
+    size_t n_done; /* symbols before the first that a worker took and could not finish */
 } run;
 
 /* A chunk's memory, on the device, mapped, or of the host: each part's values side by side. */
@@ -60,14 +63,6 @@ static size_t slot_symbols(const run *r, const slot *s)
         nbytes += r->nbytes[k];
     const size_t n = (s->nbytes - (N_PARTS - 1) * PART_ALIGNMENT) / nbytes;
     return n < r->gpu->chunk_symbols ? n : r->gpu->chunk_symbols;
-}
-
-static bool is_staged(const run *r)
-{
-    for (int k = 0; k < N_PARTS; k++)
-        if (r->routes[k] == ROUTE_STAGED)
-            return true;
-    return false;
 }
 
 /* A chunk's spans, one after the other: each is of one segment, and has its range of each of the chunk's parts. */
@@ -110,27 +105,27 @@ static void *walk_memory(const span_walk *walk, const chunk_memory *chunk, int p
     return walk->nbytes[part] > 0 ? chunk->parts[part] + walk->offsets[part] : NULL;
 }
 
-/* Gathers what a slot's chunk takes of pageable memory. Returns the end of its walk: how many bytes it has. */
+/* Gathers a slot's chunk, if the call is staged. Returns the end of its walk: how many bytes it has. */
 static span_walk gather(const run *r, const slot *s, const chunk_memory *host)
 {
     span_walk walk = walk_begin(r, s);
     while (walk_next(&walk)) {
         const softqam_segment *span = &walk.span;
-        if (r->routes[SYMBOLS] == ROUTE_STAGED)
-            softqam_segment_gather_symbols(r->list->params, span, 0, span->n_symbols,
-                                           walk_memory(&walk, host, SYMBOLS));
-        if (r->routes[NOISE] == ROUTE_STAGED && walk.nbytes[NOISE] > 0)
+        if (!r->is_staged)
+            continue;
+        softqam_segment_gather_symbols(r->list->params, span, 0, span->n_symbols, walk_memory(&walk, host, SYMBOLS));
+        if (walk.nbytes[NOISE] > 0)
             softqam_segment_gather_floats(span, false, 0, span->n_symbols, walk_memory(&walk, host, NOISE));
-        if (r->routes[GAINS] == ROUTE_STAGED && span->layers[0].gain)
+        if (span->layers[0].gain)
             softqam_segment_gather_floats(span, true, 0, span->n_symbols, walk_memory(&walk, host, GAINS));
     }
     return walk;
 }
 
-/* A span's bit planes, one behind the other in a slot. */
+/* A span's values, its bit planes one behind the other in a slot. */
 static void scatter_planes(const span_walk *walk, size_t value_nbytes, const unsigned char *from)
 {
-    const size_t plane_nbytes = walk->span.n_symbols * value_nbytes;
+    const size_t plane_nbytes = walk->span.plane_stride ? walk->span.n_symbols * value_nbytes : walk->nbytes[VALUES];
     unsigned char *to = walk->span.out;
     for (size_t left = walk->nbytes[VALUES]; left > 0; left -= plane_nbytes) {
         memcpy(to, from, plane_nbytes);
@@ -160,7 +155,7 @@ static void scatter_to_soft_buffer(const span_walk *walk, const unsigned char *f
 static void scatter(const run *r, const slot *s)
 {
     const bool streaming = r->list->n_symbols * r->nbytes[VALUES] >= r->gpu->pipeline->streaming_nbytes;
-    if (r->routes[VALUES] != ROUTE_STAGED)
+    if (!r->is_staged)
         return;
     const chunk_memory staged = divide(r, s->staging, s->n_symbols);
     for (span_walk walk = walk_begin(r, s); walk_next(&walk);) {
@@ -169,28 +164,25 @@ static void scatter(const run *r, const slot *s)
             continue;
         if (softqam_segment_has_soft_buffers(&walk.span))
             scatter_to_soft_buffer(&walk, from);
-        else if (walk.span.plane_stride != 0)
-            scatter_planes(&walk, r->list->params->value_nbytes, from);
-        else if (streaming)
+        else if (streaming && walk.span.plane_stride == 0)
             softqam_copy_streaming(walk.span.out, from, walk.nbytes[VALUES]);
         else
-            memcpy(walk.span.out, from, walk.nbytes[VALUES]);
+            scatter_planes(&walk, r->list->params->value_nbytes, from);
     }
 }
 
-/* The host memory of a slot's chunk: the slot's own, but the caller's where that is used as it lies. */
+/* The host memory of a slot's chunk: the slot's own, or the caller's. */
 static chunk_memory host_memory(const run *r, const slot *s)
 {
+    if (r->is_staged)
+        return divide(r, s->staging, s->n_symbols);
     softqam_cursor cursor = softqam_cursor_at(r->list, s->first);
     const softqam_segment span = softqam_cursor_take(&cursor, s->n_symbols);
     const softqam_layer *layer = &span.layers[0];
-    const void *const callers[N_PARTS] = {layer->symbols, layer->noise_var, layer->gain, span.out};
-    chunk_memory host = {{NULL}};
-    if (is_staged(r))
-        host = divide(r, s->staging, s->n_symbols);
+    const void *const parts[N_PARTS] = {layer->symbols, layer->noise_var, layer->gain, span.out};
+    chunk_memory host;
     for (int k = 0; k < N_PARTS; k++)
-        if (r->routes[k] == ROUTE_DIRECT)
-            host.parts[k] = (unsigned char *)(uintptr_t)callers[k];
+        host.parts[k] = (unsigned char *)(uintptr_t)parts[k];
     return host;
 }
 
@@ -200,7 +192,7 @@ static_assert(SEGMENT_RESERVED == 764, "a chunk has the new field as its kernel 
 static softqam_status launch_chunk(const run *r, const slot *s, const chunk_memory *device)
 {
     softqam_launch launch;
-    softqam_launch_begin(&launch, r->list->params, r->gpu->launch_capacity, s->stream);
+    softqam_launch_begin(&launch, r->list->params, s->stream);
     for (span_walk walk = walk_begin(r, s); walk_next(&walk);) {
         softqam_segment segment = walk.span;
         const float *caller_noise = segment.layers[0].noise_var;
@@ -215,9 +207,9 @@ static softqam_status launch_chunk(const run *r, const slot *s, const chunk_memo
             .gain = walk.span.layers[0].gain ? walk_memory(&walk, device, GAINS) : NULL,
         };
         segment.out = walk_memory(&walk, device, VALUES);
-        TRY(softqam_launch_status(softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f)));
+        TRY(softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f));
     }
-    return softqam_launch_status(softqam_launch_flush(&launch));
+    return softqam_launch_flush(&launch);
 }
 
 /* Waits until a slot is idle and hands its result over. */
@@ -249,96 +241,76 @@ static softqam_status slot_start(const run *r, slot *s, size_t first, size_t n_s
     return SOFTQAM_OK;
 }
 
-/* A large call's chunks, dealt to workers as they ask for more. Each worker is a thread with slots of its own. */
-typedef struct chunk_job {
-    const run *run;
-    slot *slots;
-    unsigned slots_per_worker;
-    size_t chunk_symbols;
-    bool is_ordered;    /* one worker, and nothing is handed over behind a chunk that failed */
-    atomic_size_t next; /* first symbol that no worker has taken */
-
-    atomic_bool failed;
-    pthread_mutex_t mutex; /* guards what follows */
-    softqam_status status; /* of the first failure */
-    softqam_error_note note;
-    size_t n_done; /* symbols before the first that a worker took and could not finish */
-} chunk_job;
-
 /* After a worker's failure, which left the chunk from symbol `first` on unfinished. */
-static void give_up(chunk_job *job, softqam_status status, size_t first)
+static void give_up(run *r, softqam_status status, size_t first)
 {
-    pthread_mutex_lock(&job->mutex);
-    if (job->status == SOFTQAM_OK) {
-        job->status = status;
-        job->note = softqam_error_note_take();
+    pthread_mutex_lock(&r->mutex);
+    if (r->status == SOFTQAM_OK) {
+        r->status = status;
+        r->note = softqam_error_note_take();
     }
-    if (first < job->n_done)
-        job->n_done = first;
-    pthread_mutex_unlock(&job->mutex);
-    atomic_store(&job->failed, true);
+    if (first < r->n_done)
+        r->n_done = first;
+    pthread_mutex_unlock(&r->mutex);
+    atomic_store(&r->failed, true);
 }
 
-/* Slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap, until none is left. */
+/* Slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap, until none is left. A
+ * call that adds to soft buffers has one worker, and hands nothing over behind a chunk that failed. */
 static void work_through_chunks(void *context, size_t worker)
 {
-    chunk_job *job = context;
-    const run *r = job->run;
+    run *r = context;
     const size_t n_symbols = r->list->n_symbols;
-    const unsigned n_slots = job->slots_per_worker;
-    slot *slots = job->slots + worker * n_slots;
+    const unsigned n_slots = r->slots_per_worker;
+    slot *slots = r->slots + worker * n_slots;
     softqam_status status = softqam_cuda_status(cudaSetDevice(slots[0].device), "cudaSetDevice");
     if (status != SOFTQAM_OK)
-        give_up(job, status, atomic_load(&job->next));
+        give_up(r, status, atomic_load(&r->next));
     for (unsigned turn = 0, n_idle = 0; n_idle < n_slots; turn++) {
         slot *s = &slots[turn % n_slots];
-        const bool failed = atomic_load(&job->failed);
-        const size_t first = failed ? n_symbols : atomic_fetch_add(&job->next, job->chunk_symbols);
+        const bool failed = atomic_load(&r->failed);
+        const size_t first = failed ? n_symbols : atomic_fetch_add(&r->next, r->chunk_symbols);
         const size_t left = first < n_symbols ? n_symbols - first : 0;
         n_idle = left > 0 ? 0 : n_idle + 1;
-        status = failed && job->is_ordered && s->n_symbols > 0 ? job->status : slot_finish(r, s);
-        if (status == SOFTQAM_OK && left > 0) {
-            softqam_range_begin("softqam: chunk from symbol", first);
-            status = slot_start(r, s, first, left < job->chunk_symbols ? left : job->chunk_symbols);
-            softqam_range_end();
-        }
+        status = failed && r->list->adds && s->n_symbols > 0 ? r->status : slot_finish(r, s);
+        if (status == SOFTQAM_OK && left > 0)
+            status = slot_start(r, s, first, left < r->chunk_symbols ? left : r->chunk_symbols);
         if (status != SOFTQAM_OK)
-            give_up(job, status, s->first);
+            give_up(r, status, s->first);
     }
 }
 
 /* A large call. The ring's slots of one device are fed by the calling thread alone. */
-static softqam_status run_chunks(const run *r, size_t *n_done)
+static softqam_status run_chunks(run *r, softqam_pool *pool, size_t *n_done)
 {
     const softqam_pipeline *pipeline = r->gpu->pipeline;
     const size_t n_symbols = r->list->n_symbols;
-    softqam_pool *pool = r->pool;
     unsigned n_workers = softqam_pool_n_threads(pool);
-    chunk_job job = {
-        .run = r, .slots = pipeline->staged, .slots_per_worker = SLOTS_PER_WORKER, .is_ordered = r->list->adds};
-    if (is_staged(r)) {
-        n_workers = job.is_ordered ? 1 : n_workers < pipeline->n_workers ? n_workers : pipeline->n_workers;
-        job.chunk_symbols = n_symbols;
+    if (r->is_staged) {
+        n_workers = r->list->adds ? 1 : n_workers < pipeline->n_workers ? n_workers : pipeline->n_workers;
+        r->slots = pipeline->staged;
+        r->slots_per_worker = SLOTS_PER_WORKER;
+        r->chunk_symbols = n_symbols;
     } else {
         const size_t chunk = n_symbols / (CHUNKS_PER_SLOT * pipeline->n_ring_slots) + 1;
         pool = pipeline->feeders;
         n_workers = r->gpu->n_devices;
-        job.slots = pipeline->ring;
-        job.slots_per_worker = r->gpu->n_streams;
-        job.chunk_symbols = chunk > MIN_CHUNK_SYMBOLS ? chunk : MIN_CHUNK_SYMBOLS;
+        r->slots = pipeline->ring;
+        r->slots_per_worker = r->gpu->n_streams;
+        r->chunk_symbols = chunk > MIN_CHUNK_SYMBOLS ? chunk : MIN_CHUNK_SYMBOLS;
     }
-    const size_t most = slot_symbols(r, &job.slots[0]);
-    job.chunk_symbols = job.chunk_symbols < most ? job.chunk_symbols : most;
-    job.n_done = n_symbols;
-    pthread_mutex_init(&job.mutex, NULL);
-    softqam_pool_run(pool, work_through_chunks, &job, n_workers);
-    pthread_mutex_destroy(&job.mutex);
-    if (job.status != SOFTQAM_OK) {
-        const size_t untaken = atomic_load(&job.next);
-        *n_done = untaken < job.n_done ? untaken : job.n_done;
-        softqam_error_note_restore(&job.note);
+    const size_t most = slot_symbols(r, &r->slots[0]);
+    r->chunk_symbols = r->chunk_symbols < most ? r->chunk_symbols : most;
+    r->n_done = n_symbols;
+    pthread_mutex_init(&r->mutex, NULL);
+    softqam_pool_run(pool, work_through_chunks, r, n_workers);
+    pthread_mutex_destroy(&r->mutex);
+    if (r->status != SOFTQAM_OK) {
+        const size_t untaken = atomic_load(&r->next);
+        *n_done = untaken < r->n_done ? untaken : r->n_done;
+        softqam_error_note_restore(&r->note);
     }
-    return job.status;
+    return r->status;
 }
 
 /* A small call: one kernel straight on host memory, the caller's where the device can use it as it lies. */
@@ -350,9 +322,9 @@ static softqam_status run_mapped(const run *r)
     chunk_memory memory = host_memory(r, s);
     (void)gather(r, s, &memory);
     TRY_CUDA(cudaSetDevice, s->device);
-    for (int k = 0; k < N_PARTS && !r->gpu->coherent; k++) {
+    for (int k = 0; k < N_PARTS; k++) {
         void *address = NULL;
-        if (r->routes[k] != ROUTE_NONE)
+        if (r->nbytes[k] > 0)
             TRY_CUDA(cudaHostGetDevicePointer, &address, memory.parts[k], 0);
         memory.parts[k] = address;
     }
@@ -360,63 +332,58 @@ static softqam_status run_mapped(const run *r)
     return slot_finish(r, s);
 }
 
-/* Whether a buffer may be used as it lies; found == NULL: it may not. Device memory is refused. */
-static softqam_status find_route(const softqam_gpu *gpu, route *found, const void *memory, size_t nbytes,
-                                 const char *name)
+/* Refuses device memory, and stages the call unless the buffer is pinned; nbytes 0: it need not be. */
+static softqam_status check_buffer(run *r, const void *memory, size_t nbytes, const char *name)
 {
     struct cudaPointerAttributes first;
     struct cudaPointerAttributes last;
     TRY_CUDA(cudaPointerGetAttributes, &first, memory);
     REFUSE_IF(first.type == cudaMemoryTypeDevice, "%s is device memory: softqam_cuda_demodulate() takes that", name);
-    if (!found)
+    if (r->is_staged || nbytes == 0)
         return SOFTQAM_OK;
     TRY_CUDA(cudaPointerGetAttributes, &last, (const unsigned char *)memory + nbytes - 1);
-    const bool pinned = first.type == cudaMemoryTypeHost && last.type == cudaMemoryTypeHost;
-    *found = pinned || gpu->coherent ? ROUTE_DIRECT : ROUTE_STAGED;
+    r->is_staged = first.type != cudaMemoryTypeHost || last.type != cudaMemoryTypeHost;
     return SOFTQAM_OK;
 }
 
-/* A call of several segments, of which the first one's memory is looked at, is staged as a whole; one segment may be
- * memory that the devices reach. */
-static softqam_status find_routes(run *r)
+/* What the call's symbols have, and whether it is staged: all but one segment whose parts lie side by side in pinned
+ * memory. Of several segments the first one's memory is looked at. */
+static softqam_status check_memory(run *r)
 {
-    const softqam_params *params = r->list->params;
-    softqam_segment segment = softqam_segment_at(r->list, 0);
-    for (size_t k = 1; segment.n_symbols == 0; k++)
-        segment = softqam_segment_at(r->list, k);
+    const softqam_segment_list *list = r->list;
+    const softqam_params *params = list->params;
+    softqam_segment segment = {0};
+    for (size_t k = list->n_segments; k-- > 0;) {
+        const softqam_segment other = softqam_segment_at(list, k);
+        const size_t nbytes = softqam_params_output_nbytes(params, other.modulation);
+        r->nbytes[VALUES] = nbytes > r->nbytes[VALUES] ? nbytes : r->nbytes[VALUES];
+        if (other.n_symbols > 0)
+            segment = other;
+    }
     const size_t n = segment.n_symbols;
     const softqam_codeword *codeword = &segment.codeword;
-    const bool is_alone = r->list->n_segments == 1, has_noise = softqam_params_have_llrs(params);
-    const bool has_one_noise = is_alone && segment.noise_stride == 0 && segment.n_layers == 1 && !r->list->has_gains;
-    const bool has_noise_each = is_alone && segment.noise_stride == 1 && segment.n_layers == 1;
-    const bool is_contiguous =
-        segment.n_layers == 1 && !segment.layers[0].symbols_q && (segment.symbol_stride == 1 || n == 1);
-    route *symbols = is_alone && is_contiguous ? &r->routes[SYMBOLS] : NULL;
-    route *noise = has_noise_each ? &r->routes[NOISE] : NULL, *gains = has_noise_each ? &r->routes[GAINS] : NULL;
-    r->routes[SYMBOLS] = r->routes[VALUES] = ROUTE_STAGED;
-    r->routes[NOISE] = has_noise && !has_one_noise ? ROUTE_STAGED : ROUTE_NONE;
-    r->routes[GAINS] = r->list->has_gains ? ROUTE_STAGED : ROUTE_NONE;
+    const bool has_noise = softqam_params_have_llrs(params), is_alone = list->n_segments == 1;
+    const bool has_one_noise = is_alone && segment.noise_stride == 0 && segment.n_layers == 1 && !list->has_gains;
+    r->nbytes[SYMBOLS] = params->input_nbytes;
+    r->nbytes[NOISE] = has_noise && !has_one_noise ? sizeof(float) : 0;
+    r->nbytes[GAINS] = list->has_gains ? sizeof(float) : 0;
+    r->is_staged = !is_alone || segment.n_layers > 1 || segment.layers[0].symbols_q || segment.plane_stride != 0 ||
+                   softqam_segment_has_codeword(&segment) || (segment.symbol_stride != 1 && n > 1) ||
+                   (r->nbytes[NOISE] > 0 && segment.noise_stride != 1);
     for (unsigned k = 0; k < segment.n_layers; k++) {
         const softqam_layer *layer = &segment.layers[k];
-        TRY(find_route(r->gpu, symbols, layer->symbols, n * params->input_nbytes, "symbols"));
+        TRY(check_buffer(r, layer->symbols, n * params->input_nbytes, "symbols"));
         if (layer->symbols_q)
-            TRY(find_route(r->gpu, NULL, layer->symbols_q, 1, "symbols_q"));
+            TRY(check_buffer(r, layer->symbols_q, 0, "symbols_q"));
         if (has_noise)
-            TRY(find_route(r->gpu, noise, layer->noise_var, n * sizeof(float), "noise_var"));
+            TRY(check_buffer(r, layer->noise_var, n * r->nbytes[NOISE], "noise_var"));
         if (layer->gain)
-            TRY(find_route(r->gpu, gains, layer->gain, n * sizeof(float), "gain"));
+            TRY(check_buffer(r, layer->gain, n * sizeof(float), "gain"));
     }
-    if (softqam_segment_has_codeword(&segment))
-        TRY(find_route(r->gpu, NULL,
-                       codeword->block_buffers ? (const void *)codeword->block_buffers : codeword->buffers, 1,
-                       "codeword.buffers"));
-    else
-        TRY(find_route(r->gpu, is_alone && segment.plane_stride == 0 ? &r->routes[VALUES] : NULL, segment.out,
-                       n * softqam_params_output_nbytes(params, segment.modulation), "out"));
-    r->nbytes[SYMBOLS] = params->input_nbytes;
-    r->nbytes[NOISE] = r->routes[NOISE] == ROUTE_NONE ? 0 : sizeof(float);
-    r->nbytes[GAINS] = r->routes[GAINS] == ROUTE_NONE ? 0 : sizeof(float);
-    return SOFTQAM_OK;
+    if (!softqam_segment_has_codeword(&segment))
+        return check_buffer(r, segment.out, n * softqam_params_output_nbytes(params, segment.modulation), "out");
+    return check_buffer(r, codeword->block_buffers ? (const void *)codeword->block_buffers : codeword->buffers, 0,
+                        "codeword.buffers");
 }
 
 /* Whether a call is one kernel on host memory. Kernels take only what is aligned for them: the rest is staged. */
@@ -424,29 +391,12 @@ static bool goes_mapped(run *r)
 {
     const softqam_params *params = r->list->params;
     const softqam_segment caller = softqam_segment_at(r->list, 0);
-    const bool in_aligned = (uintptr_t)caller.layers[0].symbols % params->input_nbytes == 0;
-    const bool out_aligned = (uintptr_t)caller.out % params->value_nbytes == 0;
-    if (r->gpu->coherent && !is_staged(r) && in_aligned && out_aligned)
-        return true;
     if (r->list->n_symbols > MAPPED_NBYTES / (r->nbytes[SYMBOLS] + r->nbytes[VALUES]) ||
         r->list->n_symbols > slot_symbols(r, &r->gpu->pipeline->staged[0]))
         return false;
-    if (!in_aligned)
-        r->routes[SYMBOLS] = ROUTE_STAGED;
-    if (!out_aligned)
-        r->routes[VALUES] = ROUTE_STAGED;
+    r->is_staged |= (uintptr_t)caller.layers[0].symbols % params->input_nbytes != 0 ||
+                    (uintptr_t)caller.out % params->value_nbytes != 0;
     return true;
-}
-
-/* Most bytes that a symbol of the call becomes. */
-static size_t largest_value_nbytes(const softqam_segment_list *list)
-{
-    size_t most = 0;
-    for (size_t k = 0; k < list->n_segments; k++) {
-        const size_t nbytes = softqam_params_output_nbytes(list->params, softqam_segment_at(list, k).modulation);
-        most = nbytes > most ? nbytes : most;
-    }
-    return most;
 }
 
 /* After a failure: lets what is under way run out, whatever becomes of it. */
@@ -459,10 +409,10 @@ static void abandon(softqam_pipeline *pipeline)
     (void)cudaGetLastError();
 }
 
-static softqam_status run_call(run *r, size_t *n_done)
+static softqam_status run_call(run *r, softqam_pool *pool, size_t *n_done)
 {
-    TRY(find_routes(r));
-    const softqam_status status = goes_mapped(r) ? run_mapped(r) : run_chunks(r, n_done);
+    TRY(check_memory(r));
+    const softqam_status status = goes_mapped(r) ? run_mapped(r) : run_chunks(r, pool, n_done);
     if (status == SOFTQAM_OK)
         *n_done = r->list->n_symbols;
     else
@@ -473,13 +423,13 @@ static softqam_status run_call(run *r, size_t *n_done)
 softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool, const softqam_segment_list *list,
                                            size_t *n_done)
 {
-    run r = {.gpu = gpu, .pool = pool, .list = list, .nbytes = {[VALUES] = largest_value_nbytes(list)}};
+    run r = {.gpu = gpu, .list = list};
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     *n_done = 0;
     TRY(softqam_device_enter(&scope, gpu->devices, 1));
     pthread_mutex_lock(&gpu->mutex);
     atomic_store(&gpu->busy, true);
-    const softqam_status status = run_call(&r, n_done);
+    const softqam_status status = run_call(&r, pool, n_done);
     atomic_store(&gpu->busy, false);
     pthread_mutex_unlock(&gpu->mutex);
     return status;

@@ -7,18 +7,13 @@
 #define SOFTQAM_PLAIN_KERNEL_CUH
 
 #include <type_traits>
+#include <utility>
 
 #include "gold.cuh"
 #include "kernels.h"
 #include "symbol.cuh"
 
-enum plain_kind {
-    LARGE_CALL,
-    SMALL_CALL, /* of which the device holds all blocks at once: a thread has one group */
-    CODEWORD_CALL
-};
-
-template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND> struct plain_shape {
+template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND> struct plain_shape {
     enum {
         IS_SMALL = KIND == SMALL_CALL,
         THREADS = IS_SMALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
@@ -56,7 +51,7 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
 };
 
 /* What a kernel is given: of a codeword more. */
-template <plain_kind KIND>
+template <softqam_plain_kind KIND>
 using plain_argument = std::conditional_t<KIND == CODEWORD_CALL, softqam_codeword_segment, softqam_plain_segment>;
 
 static __device__ __forceinline__ const softqam_plain_segment &plain_of(const softqam_plain_segment &argument)
@@ -120,16 +115,8 @@ static __device__ __forceinline__ packed_values<N * NBYTES / 4> join(const packe
 
 template <int WORDS> static __device__ __forceinline__ void store_words(void *to, const packed_values<WORDS> &values)
 {
-    uint32_t *out = static_cast<uint32_t *>(to);
-#pragma unroll
-    for (int k = 0; k < WORDS; k += WORDS % 4 == 0 ? 4 : WORDS % 2 == 0 ? 2 : 1)
-        if (WORDS % 4 == 0)
-            *reinterpret_cast<uint4 *>(out + k) =
-                make_uint4(values.word[k], values.word[k + 1], values.word[k + 2], values.word[k + 3]);
-        else if (WORDS % 2 == 0)
-            *reinterpret_cast<uint2 *>(out + k) = make_uint2(values.word[k], values.word[k + 1]);
-        else
-            out[k] = values.word[k];
+    enum { UNIT = WORDS % 4 == 0 ? 16 : WORDS % 2 == 0 ? 8 : 4 };
+    store_symbol<4 * WORDS, UNIT>(static_cast<unsigned char *>(to), values);
 }
 
 /* Shared memory by its address, so that no access computes it anew. */
@@ -161,14 +148,8 @@ template <int WORDS> static __device__ __forceinline__ void copy_staged(unsigned
 #pragma unroll
         for (int k = 0; k < ALL; k += UNIT_NBYTES * WARP_THREADS) {
             const int at = k + UNIT_NBYTES * lane;
-            uint4 unit;
-            if (at < ALL) {
-                asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                             : "=r"(unit.x), "=r"(unit.y), "=r"(unit.z), "=r"(unit.w)
-                             : "r"(staged + at)
-                             : "memory");
-                *reinterpret_cast<uint4 *>(out + at) = unit;
-            }
+            if (at < ALL)
+                *reinterpret_cast<uint4 *>(out + at) = load_shared_unit(staged + at);
         }
         return;
     }
@@ -186,7 +167,7 @@ static __device__ __forceinline__ void store_in_plane(unsigned char *to, const p
 {
     enum { VALUES = 4 * WORDS / VALUE_NBYTES, BITS = VALUES / N, NBYTES = N * VALUE_NBYTES };
     const unsigned first = bit * VALUE_NBYTES;
-    uint32_t values = group.word[first / 4] >> 8 * (first % 4);
+    uint32_t values = value_at<VALUE_NBYTES>(group, bit);
     if constexpr (N == 2) {
         const unsigned second = (BITS + bit) * VALUE_NBYTES;
         const unsigned selector = VALUE_NBYTES == 1 ? (4 + second % 4) << 4 | first % 4
@@ -194,8 +175,7 @@ static __device__ __forceinline__ void store_in_plane(unsigned char *to, const p
         values = __byte_perm(group.word[first / 4], group.word[second / 4], selector);
     }
     static_assert(N <= 2, "one or two of them");
-    *reinterpret_cast<typename unsigned_of<NBYTES>::type *>(to) =
-        static_cast<typename unsigned_of<NBYTES>::type>(values);
+    store_value<NBYTES>(to, values);
 }
 
 /* Stores less than a group, value by value, a bit's values n side by side; all values are in symbol order bits of one
@@ -211,7 +191,7 @@ static __device__ __forceinline__ void store_rest(unsigned char *out, size_t pla
 }
 
 /* A thread's groups, THREADS apart, from memory to memory. */
-template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND> struct plain_thread {
+template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND> struct plain_thread {
     typedef plain_shape<Component, FORMAT, M, KIND> shape;
     typedef symbol_size<FORMAT, M> size;
     enum {
@@ -249,15 +229,6 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
     uint32_t bit_nbytes; /* from one bit's values to the next one's */
     unsigned char *block_out;
 
-    /* The same for every thread of a codeword's kernel. */
-
-    __device__ __forceinline__ bool is_descrambled() const
-    {
-        if constexpr (IS_CODEWORD)
-            return codeword.is_descrambled;
-        return false;
-    }
-
     __device__ __forceinline__ bool has_layers() const
     {
         if constexpr (IS_CODEWORD)
@@ -265,28 +236,21 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
         return false;
     }
 
-    __device__ __forceinline__ bool has_planes() const
-    {
-        if constexpr (IS_CODEWORD)
-            return codeword.is_deinterleaved;
-        return false;
-    }
-
-    __device__ __forceinline__ bool has_blocks() const
-    {
-        if constexpr (IS_CODEWORD)
-            return codeword.blocks.n_transmitted != 0;
-        return false;
-    }
-
     /* The bits of the sequence for the group that is k * THREADS after the next one. */
     __device__ __forceinline__ uint32_t descrambling_of_group(int k) const
     {
-        return is_descrambled() ? sequence.read(k * shape::TILE_WORDS) : 0;
+        if constexpr (IS_CODEWORD)
+            return codeword.is_descrambled ? sequence.read(k * shape::TILE_WORDS) : 0;
+        return 0;
     }
 
     /* From a group's values in symbol order to the next one's, or in a plane. */
-    __device__ __forceinline__ int group_nbytes() const { return has_planes() ? PLANE_NBYTES : shape::GROUP_NBYTES; }
+    __device__ __forceinline__ int group_nbytes() const
+    {
+        if constexpr (IS_CODEWORD)
+            return codeword.is_deinterleaved ? PLANE_NBYTES : shape::GROUP_NBYTES;
+        return shape::GROUP_NBYTES;
+    }
 
     /* From a symbol of a group to that of the group THREADS after it. */
     __device__ __forceinline__ int symbol_step() const
@@ -377,17 +341,17 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
         unsigned char *to = out + k * THREADS * group_nbytes();
         const int n = n_left - k * THREADS; /* groups from this thread's own on */
         if constexpr (IS_CODEWORD) {
-            if (has_planes() && n <= 0)
+            if (codeword.is_deinterleaved && n <= 0)
                 return;
             size_t plane_nbytes = codeword.plane_nbytes;
-            if (has_blocks()) {
+            if (codeword.blocks.n_transmitted != 0) {
                 const uint32_t number = symbol_number + k * THREADS * G;
                 if (number >= block_end)
                     open_block(number);
                 to = block_out + size_t{number} * size::VALUE_NBYTES;
                 plane_nbytes = bit_nbytes;
             }
-            if (has_planes()) {
+            if (codeword.is_deinterleaved) {
 #pragma unroll
                 for (int bit = 0; bit < BITS; bit++, to += plane_nbytes)
                     store_in_plane<G, size::VALUE_NBYTES>(to, values, bit);
@@ -424,7 +388,7 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
             }
         store_words(room, demodulate(table, in, descrambling_of_group(0)));
         if constexpr (IS_CODEWORD)
-            if (has_planes())
+            if (codeword.is_deinterleaved)
                 return store_rest<size::VALUE_NBYTES>(out, codeword.plane_nbytes, room, n, BITS);
         store_rest<size::VALUE_NBYTES>(out, size::VALUE_NBYTES, room, 1, n * BITS);
     }
@@ -445,7 +409,7 @@ template <typename Component, softqam_output_format FORMAT, int M, plain_kind KI
     }
 };
 
-template <typename Component, softqam_output_format FORMAT, int M, plain_kind KIND>
+template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
 static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND>::THREADS),
                                          (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
     plain_kernel(const __grid_constant__ plain_argument<KIND> argument,
@@ -515,57 +479,37 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     }
 }
 
-template <typename Component, softqam_output_format FORMAT, int M> static softqam_plain_kernel plain_kernel_of()
+template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
+static softqam_kernel describe_plain_kernel()
 {
-    typedef plain_shape<Component, FORMAT, M, LARGE_CALL> shape;
-    typedef plain_shape<Component, FORMAT, M, CODEWORD_CALL> codeword_shape;
-    const void *codeword = nullptr;
-    if constexpr (shape::HAS_CODEWORD)
-        codeword = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, CODEWORD_CALL>);
-    return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, LARGE_CALL>),
-            reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, SMALL_CALL>),
-            codeword,
-            shape::GROUP,
-            plain_shape<Component, FORMAT, M, SMALL_CALL>::GROUP,
-            shape::MOST_TILES,
-            codeword_shape::MOST_TILES};
+    typedef plain_shape<Component, FORMAT, M, KIND> shape;
+    const void *address = nullptr;
+    if constexpr (KIND != CODEWORD_CALL || shape::HAS_CODEWORD)
+        address = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, KIND>);
+    return {address, shape::THREADS, shape::GROUP, shape::MOST_TILES};
 }
 
-template <typename Component, softqam_output_format FORMAT> static softqam_plain_kernel plain_kernel_of(int axis_bits)
+/* Of 0, 1, 2 .. bits an axis; soft bits have one kernel, that of four. */
+template <typename Component, softqam_output_format FORMAT, int... M>
+static softqam_kernel plain_kernel_of(int axis_bits, softqam_plain_kind kind, std::integer_sequence<int, M...>)
 {
-    static_assert(MAX_AXIS_BITS == 5, "a case for each");
-    switch (axis_bits) {
-    case 0:
-        return plain_kernel_of<Component, FORMAT, 0>();
-    case 1:
-        return plain_kernel_of<Component, FORMAT, 1>();
-    case 2:
-        return plain_kernel_of<Component, FORMAT, 2>();
-    case 3:
-        return plain_kernel_of<Component, FORMAT, 3>();
-    case 4:
-        return plain_kernel_of<Component, FORMAT, 4>();
-    case 5:
-        return plain_kernel_of<Component, FORMAT, 5>();
-    }
-    return {};
+    const softqam_kernel kernels[N_PLAIN_KINDS][sizeof...(M)] = {
+        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, LARGE_CALL > ()...},
+        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, SMALL_CALL > ()...},
+        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, CODEWORD_CALL > ()...},
+    };
+    return kernels[kind][axis_bits];
 }
 
-template <typename Component> static softqam_plain_kernel plain_kernel_of(softqam_output_format format, int axis_bits)
+template <typename Component>
+static softqam_kernel plain_kernel_of(softqam_output_format format, int axis_bits, softqam_plain_kind kind)
 {
-    switch (format) {
-    case SOFTQAM_OUTPUT_S8:
-        return plain_kernel_of<Component, SOFTQAM_OUTPUT_S8>(axis_bits);
-    case SOFTQAM_OUTPUT_S16:
-        return plain_kernel_of<Component, SOFTQAM_OUTPUT_S16>(axis_bits);
-    case SOFTQAM_OUTPUT_F16:
-        return plain_kernel_of<Component, SOFTQAM_OUTPUT_F16>(axis_bits);
-    case SOFTQAM_OUTPUT_F32:
-        return plain_kernel_of<Component, SOFTQAM_OUTPUT_F32>(axis_bits);
-    case SOFTQAM_OUTPUT_U8:
-        return plain_kernel_of<Component, SOFTQAM_OUTPUT_U8, 4>();
-    }
-    return {};
+    return with_format(
+        format,
+        [&](auto of) {
+            return plain_kernel_of<Component, decltype(of)::value>(
+                axis_bits, kind, std::make_integer_sequence<int, MAX_AXIS_BITS + 1>());
+        });
 }
 
 #endif

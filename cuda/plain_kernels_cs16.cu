@@ -2,7 +2,7 @@
 /* The kernels of plain calls of cs16. */
 #include "plain_kernel.cuh"
 
-softqam_plain_kernel softqam_plain_kernels_cs16(softqam_output_format format, int axis_bits)
+softqam_kernel softqam_plain_kernels_cs16(softqam_output_format format, int axis_bits, softqam_plain_kind kind)
 {
-    return plain_kernel_of<int16_t>(format, axis_bits);
+    return plain_kernel_of<int16_t>(format, axis_bits, kind);
 }

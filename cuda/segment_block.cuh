@@ -13,12 +13,6 @@ struct block_index {
     size_t number; /* of the segment's blocks */
 };
 
-/* Positions of a soft buffer that follow each other. */
-struct position_run {
-    uint32_t first;
-    uint32_t n;
-};
-
 /* softqam_soft_buffer for threads: the same positions by fewer instructions, of values below n_data. */
 struct soft_positions {
     uint32_t start;
@@ -36,7 +30,7 @@ struct soft_positions {
         n_fillers = buffer.n_fillers;
     }
 
-    __device__ __forceinline__ position_run run_at(uint32_t n) const
+    __device__ __forceinline__ softqam_soft_run run_at(uint32_t n) const
     {
         const uint32_t number = n < to_end ? start + n : n - to_end;
         const bool is_before = number < break_at;
@@ -88,7 +82,6 @@ struct segment_block {
     softqam_kernel_soft soft;
     soft_work work;
     uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: of each plane the data position of a tile's first */
-    unsigned found;                           /* a segment */
 };
 
 static __shared__ segment_block block;

@@ -6,7 +6,12 @@
 #include "segment_run.cuh"
 
 /* The segments of a kernel's arguments. */
-template <int N> using segment_arguments = array_of<softqam_kernel_segment, N>;
+typedef array_of<softqam_kernel_segment> segment_arguments;
+static_assert(sizeof(softqam_soft_table) + sizeof(softqam_segment_launch) + 16 +
+                      MAX_SEGMENTS *
+                          (sizeof(softqam_kernel_segment) + sizeof(softqam_kernel_soft) + sizeof(unsigned)) <=
+                  4096,
+              "a kernel's arguments are limited");
 
 /* Kernels' arguments lie in constant memory, which serves a warp one word at a time. Read at their generic address,
  * other memory's way, each thread gets its own word at once; the first access takes longer. */
@@ -29,8 +34,7 @@ static __device__ __forceinline__ void copy_words(Structure &to, const Structure
 }
 
 /* The segment of a block among those that are arguments: the last one that begins at this block or before. */
-template <int N>
-static __device__ __forceinline__ block_index find_segment(const array_of<unsigned, N> &first_blocks,
+static __device__ __forceinline__ block_index find_segment(const array_of<unsigned> &first_blocks,
                                                            const softqam_segment_launch &launch)
 {
     unsigned low = 0;
@@ -45,40 +49,29 @@ static __device__ __forceinline__ block_index find_segment(const array_of<unsign
     return {low, static_cast<size_t>(blockIdx.x - first_blocks.at[low])};
 }
 
-/* Blocks that n symbols of a segment in device memory take: the quotient, rounded up, by a product that may be one too
- * much. No more than of any segment that fits in memory, so that sums fit. */
+/* Blocks that n symbols of a segment in device memory take. No more than of any segment that fits in memory, so that
+ * sums fit. */
 static __device__ __forceinline__ unsigned blocks_of(size_t n_symbols, const softqam_segment_launch &launch)
 {
     enum : unsigned { MOST_SYMBOLS = 1u << 31, MOST_BLOCKS = (1u << 23) - 1 };
     const unsigned of_block = softqam_block_symbols(launch.block_steps, 1, true);
     const unsigned n = static_cast<unsigned>(min(n_symbols, size_t{MOST_SYMBOLS})) + of_block - 1;
-    const unsigned quotient = __umulhi(n, launch.per_block);
-    return min(quotient * of_block > n ? quotient - 1 : quotient, MOST_BLOCKS + 0u);
+    return min(n / of_block, MOST_BLOCKS + 0u);
 }
 
-/* The same among segments in device memory, by a block: each thread counts the blocks of two segments. False for a
- * block that is not needed. All threads return the same. */
+/* The same among segments in device memory, by a block: each thread counts the blocks of one. False for a block that is
+ * not needed. All threads return the same. */
 static __device__ __forceinline__ bool find_segment(const softqam_segment_launch &launch)
 {
-    enum : unsigned { EACH = 2, AT_ONCE = EACH * BLOCK_THREADS };
     const unsigned all = 0xffffffffu;
     const unsigned lane = threadIdx.x % WARP_THREADS;
     const unsigned n_segments = min(*launch.n_device_segments, launch.n_segments);
     unsigned before = 0;
-    for (unsigned first = 0; first < launch.n_segments; first += AT_ONCE) {
-        size_t n_symbols[EACH] = {};
+    for (unsigned first = 0; first < launch.n_segments; first += BLOCK_THREADS) {
         /* What lies behind the segments that there are is read too: all loads are on their way at once. */
-#pragma unroll
-        for (unsigned k = 0; k < EACH; k++)
-            if (first + threadIdx.x * EACH + k < launch.n_segments)
-                n_symbols[k] = launch.device_segments[first + threadIdx.x * EACH + k].n_symbols;
-        unsigned n_blocks[EACH];
-        unsigned mine = 0;
-#pragma unroll
-        for (unsigned k = 0; k < EACH; k++) {
-            n_blocks[k] = first + threadIdx.x * EACH + k < n_segments ? blocks_of(n_symbols[k], launch) : 0;
-            mine += n_blocks[k];
-        }
+        const unsigned segment = first + threadIdx.x;
+        const size_t n_symbols = segment < launch.n_segments ? launch.device_segments[segment].n_symbols : 0;
+        const unsigned mine = segment < n_segments ? blocks_of(n_symbols, launch) : 0;
         unsigned sum = mine; /* of the warp's up to this thread's */
 #pragma unroll
         for (unsigned distance = 1; distance < WARP_THREADS; distance *= 2) {
@@ -94,15 +87,12 @@ static __device__ __forceinline__ bool find_segment(const softqam_segment_launch
             number -= warp < threadIdx.x / WARP_THREADS ? block.n_blocks[warp] : 0;
             before += block.n_blocks[warp];
         }
-        if (number < mine) {
-            const bool is_first = number < n_blocks[0];
-            block.index.segment = first + threadIdx.x * EACH + (is_first ? 0 : 1);
-            block.index.number = is_first ? number : number - n_blocks[0];
-        }
+        if (number < mine)
+            block.index = {segment, number};
         __syncthreads();
         if (blockIdx.x < before)
             return true;
-        if (first + AT_ONCE >= n_segments)
+        if (first + BLOCK_THREADS >= n_segments)
             return false;
     }
     return false;

@@ -1,35 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments. */
-#include "segment_kernel.cuh"
+/* The kernels of segments without soft buffers: up to MAX_SEGMENTS, in their arguments, each with its modulation,
+ * layers, strides, noise, scrambling and layout of the output. */
+#include "segment_find.cuh"
 
-template <softqam_output_format FORMAT, int N> static const void *kernel_of()
+template <softqam_output_format FORMAT>
+static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
+    segment_kernel(const __grid_constant__ softqam_segment_launch launch,
+                   const __grid_constant__ segment_arguments segments,
+                   const __grid_constant__ array_of<unsigned> first_blocks,
+                   const __grid_constant__ soft_table_argument<FORMAT> soft_table)
 {
-    static_assert(sizeof(soft_table_argument<FORMAT>) + sizeof(softqam_segment_launch) + 16 +
-                          N * (sizeof(softqam_kernel_segment) + sizeof(unsigned)) <=
-                      (N <= FEW_SEGMENTS ? 4096 : 32768 - 896),
-                  "a kernel's arguments are limited");
-    return reinterpret_cast<const void *>(segment_kernel<FORMAT, N>);
+    let_next_kernel_begin();
+    if (threadIdx.x == 0)
+        block.input_format = launch.input_format;
+    const block_index index = find_segment(first_blocks, launch);
+    const softqam_kernel_segment &segment = segments.at[index.segment];
+    const block_span span = block_span_of<FORMAT>(segment, launch, index.number);
+    open_segment<FORMAT>(segment, span, soft_table);
+    demodulate_block<FORMAT>(launch, span, soft_table);
 }
 
-template <softqam_output_format FORMAT> static const void *kernel_of(bool many)
+const void *softqam_segment_kernel(softqam_output_format format)
 {
-    enum { MANY = CUDART_VERSION >= 12010 ? MANY_SEGMENTS : FEW_SEGMENTS };
-    return many ? kernel_of<FORMAT, MANY>() : kernel_of<FORMAT, FEW_SEGMENTS>();
-}
-
-const void *softqam_segment_kernel(softqam_output_format format, bool many)
-{
-    switch (format) {
-    case SOFTQAM_OUTPUT_S8:
-        return kernel_of<SOFTQAM_OUTPUT_S8>(many);
-    case SOFTQAM_OUTPUT_S16:
-        return kernel_of<SOFTQAM_OUTPUT_S16>(many);
-    case SOFTQAM_OUTPUT_F16:
-        return kernel_of<SOFTQAM_OUTPUT_F16>(many);
-    case SOFTQAM_OUTPUT_F32:
-        return kernel_of<SOFTQAM_OUTPUT_F32>(many);
-    case SOFTQAM_OUTPUT_U8:
-        return kernel_of<SOFTQAM_OUTPUT_U8>(many);
-    }
-    return nullptr;
+    return with_format(
+        format, [](auto of) { return reinterpret_cast<const void *>(segment_kernel<decltype(of)::value>); });
 }

@@ -125,27 +125,4 @@ static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned
     return make_float2(convert(component_of<__half>(x), scale), convert(component_of<__half>(x >> 16), scale));
 }
 
-template <source_kind KIND> using scale_of = std::conditional_t<KIND == GAIN_SOURCE, gain_scale, symbol_scale>;
-
-/* Sets how a symbol is scaled that has a noise value of its own. Returns what its components are multiplied with. */
-template <softqam_output_format FORMAT, source_kind KIND>
-static __device__ __forceinline__ float set_scale(scale_of<KIND> &scale, float weights, const raw_symbol &raw,
-                                                  bool noise_is_inverse)
-{
-    if constexpr (KIND == GAIN_SOURCE)
-        return scale.set_gain(FORMAT, weights, raw.noise, noise_is_inverse, raw.gain);
-    scale.set_noise(weights, raw.noise, noise_is_inverse);
-    return 1.0f;
-}
-
-template <source_kind KIND>
-static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned input_format, float scale,
-                                                 float inverse_gain)
-{
-    const float2 symbol = convert<KIND>(raw, input_format, scale);
-    if (KIND == GAIN_SOURCE)
-        return make_float2(vec_mul(symbol.x, inverse_gain), vec_mul(symbol.y, inverse_gain));
-    return symbol;
-}
-
 #endif

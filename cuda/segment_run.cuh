@@ -9,13 +9,12 @@
 
 #include "gold.cuh"
 #include "segment_loads.cuh"
-#include "segment_stores.cuh"
 
 /* The table that comes with a kernel's arguments. */
 template <softqam_output_format FORMAT> using soft_table_argument = typename kernel_table<FORMAT, 4>::argument;
 
-template <typename Item, int N> struct array_of {
-    Item at[N];
+template <typename Item> struct array_of {
+    Item at[MAX_SEGMENTS];
 };
 
 /* The symbols of the block's segment that a warp demodulates, in steps of a symbol a thread. */
@@ -55,14 +54,121 @@ static __device__ __noinline__ block_values find_block_values(uint32_t symbol, u
     return values;
 }
 
-/* What is known of the input of the block's segment. */
-static __device__ __forceinline__ source_kind kind_of_segment()
+template <source_kind KIND> using source_of = std::integral_constant<source_kind, KIND>;
+
+/* Calls what there is for the input of the block's segment. */
+template <softqam_output_format FORMAT, typename Function>
+static __device__ __forceinline__ void with_source(const Function &function)
 {
-    if (!block.segment.is_simple)
-        return block.segment.gains[0] ? GAIN_SOURCE : ANY_SOURCE;
-    return block.input_format == SOFTQAM_INPUT_CF32   ? CF32_SOURCE
-           : block.input_format == SOFTQAM_INPUT_CF16 ? CF16_SOURCE
-                                                      : ANY_SOURCE;
+    const bool is_simple = FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_simple;
+    if (is_simple && block.input_format == SOFTQAM_INPUT_CF32)
+        function(source_of<CF32_SOURCE>());
+    else if (is_simple && block.input_format == SOFTQAM_INPUT_CF16)
+        function(source_of<CF16_SOURCE>());
+    else if (FORMAT != SOFTQAM_OUTPUT_U8 && !is_simple && block.segment.gains[0])
+        function(source_of<GAIN_SOURCE>());
+    else
+        function(source_of<ANY_SOURCE>());
+}
+
+/* A thread's symbols of the block's segment, from memory to values. IS_DESCRAMBLED: some may be. */
+template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAMBLED> struct thread_symbols {
+    typedef symbol_size<FORMAT, M> size;
+    enum { BITS = size::BITS };
+    typedef packed_values<size::WORDS> values;
+
+    thread_source<KIND> source;
+    raw_symbol next;
+    symbol_scale scale;
+    float weights;
+    float input_scale;
+    unsigned input_format;
+    bool has_noise_each;
+    bool noise_is_inverse;
+    bool is_descrambled;
+    unsigned bit; /* the next symbol's first of the block's sequence */
+
+    /* From a symbol of the segment on, which is `before` symbols into the block's sequence. */
+    __device__ __forceinline__ void open(size_t symbol, unsigned before, unsigned stride)
+    {
+        const softqam_kernel_segment &segment = block.segment;
+        input_format = block.input_format;
+        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || segment.noise_stride != 0);
+        noise_is_inverse = segment.noise_is_inverse;
+        is_descrambled = IS_DESCRAMBLED && segment.is_descrambled;
+        weights = weight_scale(FORMAT, segment.steps_per_nat);
+        input_scale = segment.input_scale;
+        bit = before * BITS;
+        scale = {};
+        /* A stride is even, so a thread's symbols all change the sign of I or none does. */
+        if (M == 0 && segment.modulation == SOFTQAM_MODULATION_PI2_BPSK)
+            scale.pi2_sign = static_cast<uint32_t>(segment.first_symbol + symbol) << 31;
+        source.open(segment, input_format, symbol, stride);
+    }
+
+    __device__ __forceinline__ void load(bool has_symbol)
+    {
+        if (has_symbol)
+            next = source.load(input_format, has_noise_each);
+    }
+
+    /* The scale of a segment's one noise value. */
+    __device__ __forceinline__ void set_noise(const float *noise)
+    {
+        if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
+            scale.set_noise(weights, noise ? *noise : block.segment.noise_value, noise_is_inverse);
+    }
+
+    /* The values of the symbol that has been loaded; loads the next one, `step` symbols of the sequence behind. */
+    template <typename Table>
+    __device__ __forceinline__ values demodulate(const Table &table, const softqam_llr_limit &limit, bool has_next,
+                                                 unsigned step)
+    {
+        const raw_symbol raw = next;
+        source.advance();
+        load(has_next);
+        std::conditional_t<KIND == GAIN_SOURCE, gain_scale, symbol_scale> scales[] = {{scale}};
+        float inverse_gain = 1.0f;
+        if constexpr (KIND == GAIN_SOURCE)
+            inverse_gain = scales[0].set_gain(FORMAT, weights, raw.noise, noise_is_inverse, raw.gain);
+        else if (has_noise_each)
+            scales[0].set_noise(weights, raw.noise, noise_is_inverse);
+        if (is_descrambled) {
+            gold_bits<BITS> sequence;
+            sequence.open(block.sequence, bit);
+            scales[0].descramble = sequence.read(0);
+            bit += step * BITS;
+        }
+        const float2 symbol = convert<KIND>(raw, input_format, input_scale);
+        float components[] = {symbol.x, symbol.y};
+        if (KIND == GAIN_SOURCE)
+            for (float &component : components)
+                component = vec_mul(component, inverse_gain);
+        values packed[1];
+        values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
+        return packed[0];
+    }
+};
+
+/* A warp copies its staged values to memory that is aligned to values alone: whole words of it, each from two that lie
+ * across it, and values at both ends. */
+template <int VALUE_NBYTES> static __device__ __noinline__ void copy_to_values(unsigned char *out, unsigned nbytes)
+{
+    const uint32_t *staged = block.staged[threadIdx.x / WARP_THREADS] + 1;
+    const unsigned beyond = VALUE_NBYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(out) % 4; /* a word's begin */
+    const unsigned back = beyond > 0 ? 1 : 0;
+    for (unsigned word = threadIdx.x % WARP_THREADS; 4 * word < nbytes + beyond; word += WARP_THREADS) {
+        const int at = static_cast<int>(4 * word - beyond);
+        const uint32_t *from = staged + word - back;
+        const uint32_t bytes = VALUE_NBYTES == 4 ? from[0] : __funnelshift_r(from[0], from[1], 8 * (4 - beyond) % 32);
+        if (at >= 0 && at + 4 <= static_cast<int>(nbytes)) {
+            *reinterpret_cast<uint32_t *>(out + at) = bytes;
+            continue;
+        }
+        for (int k = 0; k < 4; k += VALUE_NBYTES)
+            if (at + k >= 0 && at + k < static_cast<int>(nbytes))
+                store_value<VALUE_NBYTES>(out + at + k, bytes >> 8 * k);
+    }
 }
 
 /* A warp's work on the block's segment. */
@@ -126,7 +232,7 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
             if (is_mine && to)
 #pragma unroll
                 for (int k = 0; k < BITS; k++, to += bit_nbytes)
-                    store_value<VALUE>(to, symbol_values, k);
+                    store_value<VALUE>(to, value_at<VALUE>(symbol_values, k));
         } else if (is_stored_at_once) {
             if (is_mine)
                 store_symbol<NBYTES, UNIT>(out + lane * NBYTES, symbol_values);
@@ -153,85 +259,41 @@ template <softqam_output_format FORMAT, int M> struct segment_run {
     __device__ __forceinline__ void demodulate(const soft_table &soft_table, const softqam_llr_limit &limit,
                                                const warp_span &span)
     {
-        const unsigned lane = threadIdx.x % WARP_THREADS;
+        const int lane = static_cast<int>(threadIdx.x % WARP_THREADS);
         const int step = static_cast<int>(softqam_step_symbols(block.segment.n_layers));
         const int stride = static_cast<int>(span.stride) * step;
-        const int position = lane < step ? static_cast<int>(lane) : INT_MAX;
-        const unsigned input_format = block.input_format;
-        const bool has_noise_each =
-            FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || block.segment.noise_stride != 0);
-        const bool is_descrambled = IS_DESCRAMBLED && (KIND != GAIN_SOURCE || block.segment.is_descrambled);
-        const bool noise_is_inverse = block.segment.noise_is_inverse;
-        const float weights = weight_scale(FORMAT, block.segment.steps_per_nat);
-        const float input_scale = block.segment.input_scale;
-        symbol_scale scale = {};
-        unsigned bit = (span.before + lane) * BITS; /* of the block's sequence */
-        /* A stride is even, so a thread's symbols all change the sign of I or none does. */
-        if (M == 0 && block.segment.modulation == SOFTQAM_MODULATION_PI2_BPSK)
-            scale.pi2_sign = static_cast<uint32_t>(block.segment.first_symbol + span.first + lane) << 31;
-        thread_source<KIND> source;
-        source.open(block.segment, input_format, span.first + min(lane, step - 1), span.stride);
+        const int position = lane < step ? lane : INT_MAX;
+        thread_symbols<FORMAT, M, KIND, IS_DESCRAMBLED> symbols;
+        symbols.open(span.first + min(lane, step - 1), span.before + lane, span.stride);
+        if (IS_DESCRAMBLED && KIND != GAIN_SOURCE)
+            symbols.is_descrambled = true;
         if (span.waits && block.segment.block_buffers) /* pointers in memory */
             wait_for_previous_kernel();
         open(span.first);
-        const float *noise_of_all = source.noise;
+        const float *noise_of_all = symbols.source.noise;
         if (span.waits)
             wait_for_previous_kernel();
-        raw_symbol next = {};
-        if (position < span.n)
-            next = source.load(input_format, has_noise_each);
+        symbols.next = {};
+        symbols.load(position < span.n);
         __syncthreads(); /* table and sequence are written */
         const auto table = table_of_block<FORMAT, M>().read(soft_table);
-        if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
-            scale.set_noise(weights, noise_of_all ? *noise_of_all : block.segment.noise_value, noise_is_inverse);
+        symbols.set_noise(noise_of_all);
 #pragma unroll 1
         for (int left = span.n; left > 0; left -= stride) {
-            const raw_symbol raw = next;
-            source.advance();
-            if (position < left - stride)
-                next = source.load(input_format, has_noise_each);
-            scale_of<KIND> scales[] = {{scale}};
-            float inverse_gain = 1.0f;
-            if (has_noise_each)
-                inverse_gain = set_scale<FORMAT, KIND>(scales[0], weights, raw, noise_is_inverse);
-            if (is_descrambled) {
-                gold_bits<BITS> sequence;
-                sequence.open(block.sequence, bit);
-                scales[0].descramble = sequence.read(0);
-                bit += stride * BITS;
-            }
-            const float2 symbol = convert<KIND>(raw, input_format, input_scale, inverse_gain);
-            float components[] = {symbol.x, symbol.y};
-            values packed[1];
-            values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
-            store(static_cast<unsigned>(min(left, step)), position < left, packed[0]);
+            const values symbol_values = symbols.demodulate(table, limit, position < left - stride, stride);
+            store(static_cast<unsigned>(min(left, step)), position < left, symbol_values);
             advance(static_cast<unsigned>(stride));
         }
     }
 
     template <source_kind KIND>
-    __device__ __forceinline__ void run_from(const soft_table &soft_table, const softqam_llr_limit &limit,
-                                             const warp_span &span)
+    __device__ __forceinline__ void run(const soft_table &soft_table, const softqam_llr_limit &limit,
+                                        const warp_span &span)
     {
         if (FORMAT != SOFTQAM_OUTPUT_U8 && (KIND == GAIN_SOURCE || block.segment.is_descrambled))
             demodulate<KIND, FORMAT != SOFTQAM_OUTPUT_U8>(soft_table, limit, span);
         else
             demodulate<KIND, false>(soft_table, limit, span);
-    }
-
-    static __device__ __forceinline__ void run(const soft_table &soft_table, const softqam_llr_limit &limit,
-                                               const warp_span &span)
-    {
-        segment_run self;
-        const source_kind kind = FORMAT == SOFTQAM_OUTPUT_U8 ? ANY_SOURCE : kind_of_segment();
-        if (kind == CF32_SOURCE)
-            self.template run_from<CF32_SOURCE>(soft_table, limit, span);
-        else if (kind == CF16_SOURCE)
-            self.template run_from<CF16_SOURCE>(soft_table, limit, span);
-        else if (kind == GAIN_SOURCE)
-            self.template run_from<GAIN_SOURCE>(soft_table, limit, span);
-        else
-            self.template run_from<ANY_SOURCE>(soft_table, limit, span);
     }
 };
 
@@ -241,24 +303,25 @@ template <int M> using axis_bits_of = std::integral_constant<int, M>;
 template <softqam_output_format FORMAT, typename Function>
 static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const Function &function)
 {
-    if (FORMAT == SOFTQAM_OUTPUT_U8)
-        return function(axis_bits_of<4>());
     static_assert(N_MODULATIONS == 7, "a case for each");
-    switch (modulation) {
-    case SOFTQAM_MODULATION_BPSK:
-    case SOFTQAM_MODULATION_PI2_BPSK:
-        return function(axis_bits_of<0>());
-    case SOFTQAM_MODULATION_QPSK:
-        return function(axis_bits_of<1>());
-    case SOFTQAM_MODULATION_16QAM:
-        return function(axis_bits_of<2>());
-    case SOFTQAM_MODULATION_64QAM:
-        return function(axis_bits_of<3>());
-    case SOFTQAM_MODULATION_256QAM:
+    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
         return function(axis_bits_of<4>());
-    case SOFTQAM_MODULATION_1024QAM:
-        return function(axis_bits_of<5>());
-    }
+    else
+        switch (modulation) {
+        case SOFTQAM_MODULATION_BPSK:
+        case SOFTQAM_MODULATION_PI2_BPSK:
+            return function(axis_bits_of<0>());
+        case SOFTQAM_MODULATION_QPSK:
+            return function(axis_bits_of<1>());
+        case SOFTQAM_MODULATION_16QAM:
+            return function(axis_bits_of<2>());
+        case SOFTQAM_MODULATION_64QAM:
+            return function(axis_bits_of<3>());
+        case SOFTQAM_MODULATION_256QAM:
+            return function(axis_bits_of<4>());
+        case SOFTQAM_MODULATION_1024QAM:
+            return function(axis_bits_of<5>());
+        }
 }
 
 template <softqam_output_format FORMAT>
@@ -268,8 +331,7 @@ static __device__ __forceinline__ void write_table(unsigned modulation, const so
         modulation,
         [&](auto axis_bits) {
             constexpr int M = decltype(axis_bits)::value;
-            if constexpr (FORMAT != SOFTQAM_OUTPUT_U8 || M == 4)
-                table_of_block<FORMAT, M>().store(kernel_table<FORMAT, M>::template load<BLOCK_THREADS>(soft_table));
+            table_of_block<FORMAT, M>().store(kernel_table<FORMAT, M>::template load<BLOCK_THREADS>(soft_table));
         });
 }
 
@@ -281,9 +343,8 @@ static __device__ __forceinline__ void demodulate_span(const soft_table_argument
     with_axis_bits<FORMAT>(
         block.segment.modulation,
         [&](auto axis_bits) {
-            constexpr int M = decltype(axis_bits)::value;
-            if constexpr (FORMAT != SOFTQAM_OUTPUT_U8 || M == 4)
-                segment_run<FORMAT, M>::run(soft_table, limit, span);
+            segment_run<FORMAT, decltype(axis_bits)::value> run;
+            with_source<FORMAT>([&](auto kind) { run.template run<decltype(kind)::value>(soft_table, limit, span); });
         });
 }
 

@@ -29,7 +29,7 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ void f
     const uint32_t first_zero = work.first_zero, zeros_end = min(end, n_zeros);
 #pragma unroll 1
     while (at < zeros_end) {
-        const position_run run = work.positions.run_at(first_zero + at);
+        const softqam_soft_run run = work.positions.run_at(first_zero + at);
         const uint32_t n = min(run.n, zeros_end - at);
         fill_run<VALUE>(values + size_t{run.first} * VALUE, 0, n * VALUE);
         at += n;
@@ -42,25 +42,6 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ void f
     }
 }
 
-/* How a tile's planes, from its first symbol on, are divided among the threads: a plane, or a part of one, to half a
- * warp at a time. */
-template <int BITS> struct plane_span {
-    enum { HALF_WARPS = BLOCK_THREADS / HALF_WARP, PARTS = HALF_WARPS / BITS > 1 ? HALF_WARPS / BITS : 1 };
-    unsigned plane; /* and those that are so many further */
-    uint32_t first; /* symbols of the tile */
-    uint32_t end;
-    enum { STEP = HALF_WARPS / PARTS };
-
-    __device__ __forceinline__ explicit plane_span(uint32_t n_symbols)
-    {
-        const unsigned number = threadIdx.x / HALF_WARP;
-        const unsigned part = number / STEP;
-        plane = number % STEP;
-        first = PARTS == 1 ? 0 : n_symbols * part / PARTS;
-        end = PARTS == 1 ? n_symbols : n_symbols * (part + 1) / PARTS;
-    }
-};
-
 /* Tells memory that a tile's values will be asked for: a line a thread; `first` is the tile's in the code block. */
 template <int BITS, int VALUE>
 static __device__ __forceinline__ void prefetch_tile(const soft_work &work, uint32_t first, uint32_t n_symbols)
@@ -69,40 +50,47 @@ static __device__ __forceinline__ void prefetch_tile(const soft_work &work, uint
     unsigned thread; /* threadIdx.x, from which the compiler would divide in advance for every modulation */
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     const unsigned plane = thread / THREADS;
-    const position_run run = work.positions.run_at(plane * work.n_symbols + first);
+    const softqam_soft_run run = work.positions.run_at(plane * work.n_symbols + first);
     const uint32_t last = (min(run.n, n_symbols) - 1) * VALUE;
     const uint32_t at = thread % THREADS * LINE_NBYTES;
     if (plane < BITS && at < last + LINE_NBYTES)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(at, last)));
 }
 
-/* A tile's values to their positions, none of which is visited twice. A plane begins in shared memory as far behind
- * 16 bytes as its destination does in memory. */
+/* A tile's values to their positions, none of which is visited twice. Half a warp at a time has a plane, or a part of
+ * one. A plane begins in shared memory as far behind 16 bytes as its destination does in memory. */
 template <softqam_output_format FORMAT, int BITS, bool ADDS>
 static __device__ __forceinline__ void store_tile(const soft_work &work, uint32_t first, uint32_t n_symbols,
                                                   uint32_t stage, uint32_t pitch, const soft_sum<FORMAT> &sum)
 {
-    enum { VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES };
-    typedef plane_span<BITS> planes;
-    const planes span(n_symbols);
+    enum {
+        VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES,
+        HALF_WARPS = BLOCK_THREADS / HALF_WARP,
+        PARTS = HALF_WARPS / BITS > 1 ? HALF_WARPS / BITS : 1,
+        STEP = HALF_WARPS / PARTS
+    };
+    const unsigned number = threadIdx.x / HALF_WARP;
+    const unsigned part = number / STEP;
+    const uint32_t begin = PARTS == 1 ? 0 : n_symbols * part / PARTS; /* symbols of the tile */
+    const uint32_t end = PARTS == 1 ? n_symbols : n_symbols * (part + 1) / PARTS;
     const soft_positions positions = work.positions;
     unsigned char *const values = work.values;
 #pragma unroll 1
-    for (unsigned plane = span.plane; plane < BITS; plane += planes::STEP) {
+    for (unsigned plane = number % STEP; plane < BITS; plane += STEP) {
         const uint32_t of_plane = plane * work.n_symbols + first;
-        position_run run = positions.run_at(of_plane);
+        softqam_soft_run run = positions.run_at(of_plane);
         const uint32_t misaligned =
             (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(values)) + run.first * VALUE) % UNIT_NBYTES;
         const uint32_t from = stage + plane * pitch + misaligned;
-        uint32_t at = span.first;
+        uint32_t at = begin;
         if (at > 0)
             run = positions.run_at(of_plane + at);
         for (;;) {
-            const uint32_t n = min(run.n, span.end - at);
+            const uint32_t n = min(run.n, end - at);
             place_run<FORMAT, ADDS>(values + size_t{run.first} * VALUE, from + at * VALUE, n * VALUE,
                                     threadIdx.x % HALF_WARP, sum);
             at += n;
-            if (at >= span.end)
+            if (at >= end)
                 break;
             run = positions.run_at(of_plane + at);
         }
@@ -189,36 +177,23 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
         const int row = BLOCK_WARPS * step;
         const unsigned of_thread = threadIdx.x / WARP_THREADS * step + min(static_cast<int>(lane), step - 1);
         const int position = static_cast<int>(lane) < step ? static_cast<int>(of_thread) : INT_MAX;
-        const unsigned input_format = block.input_format;
-        const bool has_noise_each = KIND != ANY_SOURCE || block.segment.noise_stride != 0;
-        const bool noise_is_inverse = block.segment.noise_is_inverse;
-        const float weights = weight_scale(FORMAT, block.segment.steps_per_nat);
-        const float input_scale = block.segment.input_scale;
-        symbol_scale scale = {};
-        if (M == 0 && block.segment.modulation == SOFTQAM_MODULATION_PI2_BPSK)
-            scale.pi2_sign = static_cast<uint32_t>(block.segment.first_symbol + span.first + of_thread) << 31;
-        thread_source<KIND> source;
-        source.open(block.segment, input_format, span.first + of_thread, BLOCK_WARPS);
-        const float *noise_of_all = source.noise;
+        thread_symbols<FORMAT, M, KIND, true> symbols;
+        symbols.open(span.first + of_thread, span.before + of_thread, BLOCK_WARPS);
+        const float *noise_of_all = symbols.source.noise;
         if (span.waits)
             wait_for_previous_kernel();
-        raw_symbol next = {};
-        if (position < span.n)
-            next = source.load(input_format, has_noise_each);
+        symbols.next = {};
+        symbols.load(position < span.n);
         __syncthreads(); /* table, sequence and work are written */
         const soft_work &work = block.work;
         if (!work.values)
             return;
         fill_soft_buffer<FORMAT>(work);
         const auto table = table_of_block<FORMAT, M>().read({});
-        if (!has_noise_each)
-            scale.set_noise(weights, noise_of_all ? *noise_of_all : block.segment.noise_value, noise_is_inverse);
+        symbols.set_noise(noise_of_all);
         soft_sum<FORMAT> sum;
         sum.open(sum_limit);
         const uint32_t stage = shared_address(block.soft_stage, 0);
-        const bool is_descrambled = block.segment.is_descrambled;
-        gold_bits<BITS> sequence;
-        unsigned bit = (span.before + of_thread) * BITS; /* of the block's sequence */
 #pragma unroll 1
         for (int done = 0; done < span.n; done += ROWS * row) {
             const int n = min(span.n - done, ROWS * row);
@@ -229,27 +204,11 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
                 prefetch_tile<BITS, VALUE>(work, first, n);
 #pragma unroll 1
             for (int at = 0; at < n; at += row) {
-                const raw_symbol raw = next;
-                source.advance();
-                if (position < span.n - done - at - row)
-                    next = source.load(input_format, has_noise_each);
-                scale_of<KIND> scales[] = {{scale}};
-                float inverse_gain = 1.0f;
-                if (has_noise_each)
-                    inverse_gain = set_scale<FORMAT, KIND>(scales[0], weights, raw, noise_is_inverse);
-                if (is_descrambled) {
-                    sequence.open(block.sequence, bit);
-                    scales[0].descramble = sequence.read(0);
-                    bit += row * BITS;
-                }
-                const float2 symbol = convert<KIND>(raw, input_format, input_scale, inverse_gain);
-                float components[] = {symbol.x, symbol.y};
-                values packed[1];
-                values_of<FORMAT, M, true, 1>(packed, table, components, scales, limit);
+                const values symbol_values = symbols.demodulate(table, limit, position < span.n - done - at - row, row);
                 if (position < n - at)
 #pragma unroll
                     for (int k = 0; k < BITS; k++)
-                        store_shared_value<VALUE>(plane_at[k], packed[0], k);
+                        store_shared_value<VALUE>(plane_at[k], value_at<VALUE>(symbol_values, k));
 #pragma unroll
                 for (int k = 0; k < BITS; k++)
                     plane_at[k] += row * VALUE;
@@ -281,19 +240,6 @@ template <softqam_output_format FORMAT, int M> struct soft_run {
         for (int k = 0; k < BITS; k++)
             plane_at[k] = at + k * PITCH + __shfl_sync(0xffffffffu, misaligned, k);
     }
-
-    static __device__ __forceinline__ void run(const softqam_llr_limit &limit, float sum_limit, const soft_span &span)
-    {
-        const source_kind kind = kind_of_segment();
-        if (kind == CF32_SOURCE)
-            demodulate<CF32_SOURCE>(limit, sum_limit, span);
-        else if (kind == CF16_SOURCE)
-            demodulate<CF16_SOURCE>(limit, sum_limit, span);
-        else if (kind == GAIN_SOURCE)
-            demodulate<GAIN_SOURCE>(limit, sum_limit, span);
-        else
-            demodulate<ANY_SOURCE>(limit, sum_limit, span);
-    }
 };
 
 /* A span's symbols to their soft buffer. The next one's block.work, sequence and segment may be written behind a
@@ -305,7 +251,10 @@ static __device__ __forceinline__ void demodulate_soft_span(const softqam_segmen
         with_axis_bits<FORMAT>(
             block.segment.modulation,
             [&](auto axis_bits) {
-                soft_run<FORMAT, decltype(axis_bits)::value>::run(launch.limit, launch.sum_limit, span);
+                typedef soft_run<FORMAT, decltype(axis_bits)::value> run;
+                with_source<FORMAT>([&](auto kind) {
+                    run::template demodulate<decltype(kind)::value>(launch.limit, launch.sum_limit, span);
+                });
             });
 }
 

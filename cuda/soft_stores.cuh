@@ -3,7 +3,7 @@
 #ifndef SOFTQAM_SOFT_STORES_CUH
 #define SOFTQAM_SOFT_STORES_CUH
 
-#include "segment_stores.cuh"
+#include "segment_block.cuh"
 
 #include "arithmetic.h"
 
@@ -133,12 +133,8 @@ template <int NBYTES> static __device__ __forceinline__ uint32_t load_shared(uin
     return value;
 }
 
-/* Value k of a symbol. */
-template <int NBYTES, int WORDS>
-static __device__ __forceinline__ void store_shared_value(uint32_t address, const packed_values<WORDS> &values, int k)
+template <int NBYTES> static __device__ __forceinline__ void store_shared_value(uint32_t address, uint32_t value)
 {
-    enum { PER_WORD = 4 / NBYTES };
-    const uint32_t value = values.word[k / PER_WORD] >> 8 * NBYTES * (k % PER_WORD);
     if (NBYTES == 4)
         asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
     else if (NBYTES == 2)
@@ -152,12 +148,6 @@ static __device__ __forceinline__ void store_shared_value(uint32_t address, cons
 template <int NBYTES> static __device__ __forceinline__ uint32_t load_value(const unsigned char *from)
 {
     return *reinterpret_cast<const typename unsigned_of<NBYTES>::type *>(from);
-}
-
-template <int NBYTES> static __device__ __forceinline__ void store_value(unsigned char *to, uint32_t value)
-{
-    *reinterpret_cast<typename unsigned_of<NBYTES>::type *>(to) =
-        static_cast<typename unsigned_of<NBYTES>::type>(value);
 }
 
 /* A run of bytes at any address: whole units of memory, and values at both ends. */
@@ -200,11 +190,7 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
 #pragma unroll 1
         for (uint32_t at = lane * UNIT_NBYTES; at < parts.units; at += HALF_WARP * UNIT_NBYTES) {
             uint4 *target = reinterpret_cast<uint4 *>(to + at);
-            uint4 unit;
-            asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(unit.x), "=r"(unit.y), "=r"(unit.z), "=r"(unit.w)
-                         : "r"(from + at)
-                         : "memory");
+            uint4 unit = load_shared_unit(from + at);
             if (ADDS) {
                 const uint4 before = *target;
                 unit = make_uint4(sum.of(before.x, unit.x), sum.of(before.y, unit.y), sum.of(before.z, unit.z),

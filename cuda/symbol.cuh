@@ -27,6 +27,26 @@ template <softqam_output_format FORMAT, int M> struct symbol_size {
     };
 };
 
+template <softqam_output_format FORMAT> using format_of = std::integral_constant<softqam_output_format, FORMAT>;
+
+/* Calls what there is for an output format. */
+template <typename Function> static auto with_format(softqam_output_format format, const Function &function)
+{
+    switch (format) {
+    case SOFTQAM_OUTPUT_U8:
+        return function(format_of<SOFTQAM_OUTPUT_U8>());
+    case SOFTQAM_OUTPUT_S8:
+        return function(format_of<SOFTQAM_OUTPUT_S8>());
+    case SOFTQAM_OUTPUT_S16:
+        return function(format_of<SOFTQAM_OUTPUT_S16>());
+    case SOFTQAM_OUTPUT_F16:
+        return function(format_of<SOFTQAM_OUTPUT_F16>());
+    case SOFTQAM_OUTPUT_F32:
+        return function(format_of<SOFTQAM_OUTPUT_F32>());
+    }
+    __builtin_unreachable();
+}
+
 /* Times one is the same value; samples of floats are multiplied all the same. */
 template <typename Component> static __device__ __forceinline__ float convert(Component sample, float scale)
 {
@@ -200,6 +220,47 @@ using kernel_table = std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, soft_table_
 template <int WORDS> struct packed_values {
     uint32_t word[WORDS];
 };
+
+/* Value k of a symbol, as the lowest bytes. */
+template <int VALUE_NBYTES, int WORDS>
+static __device__ __forceinline__ uint32_t value_at(const packed_values<WORDS> &values, int k)
+{
+    enum { PER_WORD = 4 / VALUE_NBYTES };
+    return values.word[k / PER_WORD] >> 8 * VALUE_NBYTES * (k % PER_WORD);
+}
+
+template <int NBYTES> static __device__ __forceinline__ void store_value(unsigned char *to, uint32_t value)
+{
+    *reinterpret_cast<typename unsigned_of<NBYTES>::type *>(to) =
+        static_cast<typename unsigned_of<NBYTES>::type>(value);
+}
+
+/* A symbol's values side by side, by the widest accesses that their size allows, but no wider than UNIT bytes, to which
+ * `to` is aligned. */
+template <int NBYTES, int UNIT, int WORDS>
+static __device__ __forceinline__ void store_symbol(unsigned char *to, const packed_values<WORDS> &values)
+{
+#pragma unroll
+    for (int k = 0; k < NBYTES; k += UNIT) {
+        const uint32_t *from = values.word + k / 4;
+        if constexpr (UNIT == 16)
+            *reinterpret_cast<uint4 *>(to + k) = make_uint4(from[0], from[1], from[2], from[3]);
+        else if constexpr (UNIT == 8)
+            *reinterpret_cast<uint2 *>(to + k) = make_uint2(from[0], from[1]);
+        else
+            store_value<UNIT>(to + k, from[0] >> 8 * (k % 4));
+    }
+}
+
+static __device__ __forceinline__ uint4 load_shared_unit(uint32_t address)
+{
+    uint4 unit;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(unit.x), "=r"(unit.y), "=r"(unit.z), "=r"(unit.w)
+                 : "r"(address)
+                 : "memory");
+    return unit;
+}
 
 /* Whether LLRs are whole numbers of steps. */
 static __device__ __forceinline__ constexpr bool is_in_steps(softqam_output_format format)

@@ -13,7 +13,7 @@ results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
-device_programs=(test_cuda_device_{calls,streams,memory,pointers,segments,codewords} test_cuda_soft_buffers)
+device_programs=(test_cuda_device_{calls,pointers,segments,codewords} test_cuda_soft_buffers)
 value_programs=(test_demodulate_symbols test_llr_specified test_soft_buffers test_gains)
 
 sanitize() {
@@ -57,8 +57,7 @@ run_step() {
         sanitize "$1" test_cuda_device_calls test_misuse
         sanitize "$1" test_cuda_device_segments test_cuts
         sanitize "$1" test_cuda_device_codewords test_halves
-        sanitize "$1" test_cuda_device_streams 'test_graph*'
-        sanitize "$1" test_cuda_device_memory 'test_m*'
+        sanitize "$1" test_cuda_device_segments test_chain
         ;;
     bench) build/gpu/tools/softqam-bench --section all --json "$results/bench.json" ;;
     receiver)

@@ -45,8 +45,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
 
 /**
  * softqam_demodulate_segments() for device pointers: demodulates segments in the caller's stream as
- * softqam_cuda_demodulate() does. A kernel takes up to 120 segments; with one that has soft buffers, or with a toolkit
- * or driver before CUDA 12.1, up to 12. It finds a codeword's code blocks itself: a slot's codeword is one segment.
+ * softqam_cuda_demodulate() does. A kernel takes up to 12 segments. It finds a codeword's code blocks itself: a slot's
+ * codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()
  * @param segments     n_segments segments in host memory, read during the call only. All pointers in them point to

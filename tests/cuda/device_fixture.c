@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The random streams of the programs begin at 2. */
-enum { STREAM_SOFT_BITS = 1 };
+enum { STREAM_CALLS = 1 };
 
 __attribute__((constructor)) static void require_cuda(void) { harness_require_cuda(); }
 
@@ -13,14 +13,6 @@ void device_assert_cuda(cudaError_t error, const char *call)
 {
     if (error != cudaSuccess)
         fail_msg("%s: %s", call, cudaGetErrorString(error));
-}
-
-void device_enqueue(const softqam_demodulator *demodulator, const void *d_symbols, const float *d_noise_var,
-                    size_t n_symbols, void *d_out, cudaStream_t stream)
-{
-    softqam_status status = softqam_cuda_demodulate(demodulator, d_symbols, d_noise_var, n_symbols, d_out, stream);
-    if (status != SOFTQAM_OK)
-        fail_msg("softqam_cuda_demodulate: %s: %s", softqam_status_string(status), softqam_error_message());
 }
 
 cudaStream_t device_open_stream(void)
@@ -53,19 +45,16 @@ static void *place_of(const device_mirror *self, const void *host)
     return self->device + at;
 }
 
-static softqam_demodulator *create_on(softqam_backend backend, harness_setup setup)
-{
-    setup.context.backend = backend;
-    return harness_create(&setup);
-}
-
 void device_slot_open(device_slot *self, harness_setup setup, size_t n_symbols, size_t out_nbytes,
                       harness_random *random)
 {
     *self = (device_slot){.in = setup.demodulator.input_format, .out = setup.demodulator.output_format};
     self->value_nbytes = softqam_output_nbytes(self->out, SOFTQAM_MODULATION_BPSK, 1);
-    self->cpu = create_on(SOFTQAM_BACKEND_CPU, setup);
-    self->cuda = create_on(SOFTQAM_BACKEND_CUDA, setup);
+    self->noise_stride = setup.demodulator.noise == SOFTQAM_NOISE_PER_SYMBOL;
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    self->cpu = harness_create(&setup);
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    self->cuda = harness_create(&setup);
     self->symbols = open_mirror(n_symbols * softqam_input_symbol_nbytes(self->in));
     self->noise = open_mirror(n_symbols * sizeof(float));
     self->expected = open_mirror(out_nbytes);
@@ -75,7 +64,8 @@ void device_slot_open(device_slot *self, harness_setup setup, size_t n_symbols, 
     else
         harness_random_fill(random, self->symbols.host, self->symbols.nbytes);
     harness_fill_noise(random, HARNESS_NOISE_ANY, n_symbols, (float *)(void *)self->noise.host);
-    device_slot_copy(self);
+    CUDA(cudaMemcpy(self->symbols.device, self->symbols.host, self->symbols.nbytes, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->noise.device, self->noise.host, self->noise.nbytes, cudaMemcpyHostToDevice));
 }
 
 void device_slot_close(device_slot *self)
@@ -86,12 +76,6 @@ void device_slot_close(device_slot *self)
     close_mirror(&self->noise);
     close_mirror(&self->expected);
     free(self->got);
-}
-
-void device_slot_copy(device_slot *self)
-{
-    CUDA(cudaMemcpy(self->symbols.device, self->symbols.host, self->symbols.nbytes, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(self->noise.device, self->noise.host, self->noise.nbytes, cudaMemcpyHostToDevice));
 }
 
 softqam_segment device_slot_expect(device_slot *self, const softqam_segment *segment, size_t nbytes)
@@ -122,39 +106,48 @@ size_t device_slot_compare(device_slot *self)
     return at;
 }
 
-void device_soft_bits_open(device_slot *self, softqam_input_format format, size_t max_symbols)
+void device_calls_open(device_slot *self, harness_setup setup, size_t max_symbols)
 {
-    harness_setup setup = harness_soft_bits_setup();
-    harness_random random = harness_random_stream(STREAM_SOFT_BITS);
-    setup.demodulator.input_format = format;
-    device_slot_open(self, setup, max_symbols + DEVICE_MARGIN, max_symbols * HARNESS_SYMBOL_BITS + 3 * DEVICE_MARGIN,
-                     &random);
+    harness_random random = harness_random_stream(STREAM_CALLS);
+    const size_t out_nbytes = harness_output_nbytes(setup.demodulator.output_format, max_symbols + DEVICE_MARGIN);
+    device_slot_open(self, setup, max_symbols + DEVICE_MARGIN, out_nbytes + 2 * DEVICE_MARGIN, &random);
 }
 
-softqam_segment device_soft_bits_expect(device_slot *self, size_t n_symbols, size_t in_offset, size_t out_offset)
+softqam_segment device_call_expect(device_slot *self, size_t n_symbols, size_t in_offset, size_t out_offset)
 {
-    const size_t first = DEVICE_MARGIN + out_offset * HARNESS_SYMBOL_BITS;
+    const size_t first = DEVICE_MARGIN + harness_output_nbytes(self->out, out_offset);
+    const float *noise =
+        self->out == SOFTQAM_OUTPUT_U8 ? NULL : (const float *)(void *)self->noise.host + (in_offset + n_symbols) % 4;
     const softqam_segment segment =
-        harness_segment(self->symbols.host + in_offset * softqam_input_symbol_nbytes(self->in), NULL, 0, n_symbols,
-                        self->expected.host + first);
-    return device_slot_expect(self, &segment, first + n_symbols * HARNESS_SYMBOL_BITS + DEVICE_MARGIN);
+        harness_segment(self->symbols.host + in_offset * softqam_input_symbol_nbytes(self->in), noise,
+                        noise ? self->noise_stride : 0, n_symbols, self->expected.host + first);
+    return device_slot_expect(self, &segment, first + harness_output_nbytes(self->out, n_symbols) + DEVICE_MARGIN);
 }
 
-void device_soft_bits_compare(device_slot *self, const char *what)
+void device_call_enqueue(const device_slot *self, const softqam_segment *segment, cudaStream_t stream)
+{
+    const softqam_layer *layer = &segment->layers[0];
+    if (softqam_cuda_demodulate(self->cuda, layer->symbols, layer->noise_var, segment->n_symbols, segment->out,
+                                stream) != SOFTQAM_OK)
+        fail_msg("softqam_cuda_demodulate: %s", softqam_error_message());
+}
+
+void device_call_compare(device_slot *self, const char *what)
 {
     const size_t at = device_slot_compare(self);
     if (at < self->n_expected)
-        fail_msg("%s, %s: byte %td of %zu is %d, not %d", what, harness_input_names[self->in],
-                 (ptrdiff_t)at - DEVICE_MARGIN, self->n_expected, self->got[at], self->expected.host[at]);
+        fail_msg("%s, %s to %s, noise stride %zu: byte %td of %zu is %d, not %d", what, harness_input_names[self->in],
+                 harness_output_names[self->out], self->noise_stride, (ptrdiff_t)at - DEVICE_MARGIN, self->n_expected,
+                 self->got[at], self->expected.host[at]);
 }
 
 void device_check_call(device_slot *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
                        cudaStream_t stream)
 {
-    const softqam_segment segment = device_soft_bits_expect(self, n_symbols, in_offset, out_offset);
-    device_enqueue(self->cuda, segment.layers[0].symbols, NULL, n_symbols, segment.out, stream);
+    const softqam_segment segment = device_call_expect(self, n_symbols, in_offset, out_offset);
+    device_call_enqueue(self, &segment, stream);
     CUDA(cudaStreamSynchronize(stream));
-    device_soft_bits_compare(self, what);
+    device_call_compare(self, what);
 }
 
 void device_begin_capture(const softqam_demodulator *demodulator, cudaStream_t stream)

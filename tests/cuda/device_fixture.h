@@ -12,12 +12,12 @@
 #define DEVICE_MARGIN 256
 #define DEVICE_CANARY 0xC5
 
+/* Copies words from device memory to device memory by a kernel that lets the next one in its stream begin at once, and
+ * writes only some 20 us after it began. */
+cudaError_t late_copy(unsigned *to, const unsigned *from, size_t n_words, cudaStream_t stream);
+
 #define CUDA(call) device_assert_cuda(call, #call)
 void device_assert_cuda(cudaError_t error, const char *call);
-
-/* softqam_cuda_demodulate() where a failure is the test's. d_noise_var is NULL for soft bits. */
-void device_enqueue(const softqam_demodulator *demodulator, const void *d_symbols, const float *d_noise_var,
-                    size_t n_symbols, void *d_out, cudaStream_t stream);
 
 cudaStream_t device_open_stream(void);
 
@@ -35,7 +35,7 @@ typedef struct device_mirror {
 typedef struct device_slot {
     softqam_input_format in;
     softqam_output_format out;
-    size_t value_nbytes;
+    size_t value_nbytes, noise_stride;
     softqam_demodulator *cpu, *cuda;
     device_mirror symbols, noise, expected;
     size_t n_expected; /* bytes of `expected` that are looked at */
@@ -46,8 +46,6 @@ typedef struct device_slot {
 void device_slot_open(device_slot *self, harness_setup setup, size_t n_symbols, size_t out_nbytes,
                       harness_random *random);
 void device_slot_close(device_slot *self);
-/* Brings symbols and noise to the device. */
-void device_slot_copy(device_slot *self);
 
 /* What the CPU makes of a segment is expected in the first nbytes of the output, and not yet on the device: returns the
  * device's segment. */
@@ -55,12 +53,14 @@ softqam_segment device_slot_expect(device_slot *self, const softqam_segment *seg
 /* Where the first of these bytes lies that is not the same; n_expected if none. */
 size_t device_slot_compare(device_slot *self);
 
-/* The same for soft bits of so many symbols, with margins on both sides. */
-void device_soft_bits_open(device_slot *self, softqam_input_format format, size_t max_symbols);
-/* Of n_symbols from `in_offset` symbols into the input's memory to `out_offset` symbols behind the margin. */
-softqam_segment device_soft_bits_expect(device_slot *self, size_t n_symbols, size_t in_offset, size_t out_offset);
-void device_soft_bits_compare(device_slot *self, const char *what);
-/* A call for them. */
+/* A slot with margins on both sides of the output, for calls without segments. */
+void device_calls_open(device_slot *self, harness_setup setup, size_t max_symbols);
+/* A call of n_symbols from `in_offset` symbols into the input to `out_offset` symbols behind the margin: what is
+ * expected of it, as device_slot_expect(); the call; and the comparison. */
+softqam_segment device_call_expect(device_slot *self, size_t n_symbols, size_t in_offset, size_t out_offset);
+void device_call_enqueue(const device_slot *self, const softqam_segment *segment, cudaStream_t stream);
+void device_call_compare(device_slot *self, const char *what);
+/* All of these. */
 void device_check_call(device_slot *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
                        cudaStream_t stream);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "device_fixture.h"
-#include "late_copy.h"
 #include "llr_fixture.h"
 
 /* Of the memory handed out; in front of it stands its size. */
@@ -55,10 +54,10 @@ static void enqueue_arguments(const call *self, const softqam_segment *segments)
 /* A kernel for just what there is, or for more. */
 static void enqueue_descriptors(const call *self, bool is_larger)
 {
-    const size_t n_symbols = self->n_symbols ? self->n_symbols : 1;
+    const unsigned max_segments = is_larger ? self->room : self->n;
+    const size_t max_symbols = (is_larger ? 100 : 1) * (self->n_symbols ? self->n_symbols : 1);
     assert_enqueued(softqam_cuda_demodulate_device_segments(self->demodulator, self->d_segments, self->d_n_segments,
-                                                            is_larger ? self->room : self->n,
-                                                            is_larger ? 100 * n_symbols : n_symbols, self->stream));
+                                                            max_segments, max_symbols, self->stream));
 }
 
 static void write_descriptors(const call *self, const softqam_segment *segments, unsigned n_segments)
@@ -74,12 +73,6 @@ static void by_descriptors(const call *self)
 {
     write_descriptors(self, self->segments, self->room);
     enqueue_descriptors(self, false);
-}
-
-static void by_larger_kernel(const call *self)
-{
-    write_descriptors(self, self->segments, self->n);
-    enqueue_descriptors(self, true);
 }
 
 static void launch(const call *self, cudaGraphExec_t graph)
@@ -120,42 +113,18 @@ static void by_graph_of_descriptors(const call *self)
     CUDA(cudaGraphExecDestroy(graph));
 }
 
-/* Descriptors that the kernel before writes, after this one has begun: over these. */
-static void be_late(const call *self, const softqam_segment *before)
+/* Descriptors that the kernel before writes, after this one has begun. */
+static void by_late_descriptors(const call *self)
 {
-    const size_t nbytes = self->n * sizeof *before;
-    write_descriptors(self, before, self->n);
+    const size_t nbytes = self->n * sizeof *self->segments;
+    write_descriptors(self, self->segments, self->n);
     CUDA(cudaMemcpy(self->d_late, self->segments, nbytes, cudaMemcpyHostToDevice));
+    CUDA(cudaMemset(self->d_segments, 0xff, nbytes));
     CUDA(cudaDeviceSynchronize());
     CUDA(late_copy((unsigned *)(void *)self->d_segments, (unsigned *)(void *)self->d_late, nbytes / sizeof(unsigned),
                    self->stream));
     enqueue_descriptors(self, false);
 }
-
-static void late_over_none(const call *self)
-{
-    scoped_memory softqam_segment *before = harness_alloc(self->n * sizeof *before);
-    memset(before, 0xff, self->n * sizeof *before);
-    be_late(self, before);
-}
-
-static void late_over_others(const call *self)
-{
-    scoped_memory softqam_segment *before = harness_alloc(self->n * sizeof *before);
-    for (unsigned k = 0; k < self->n; k++)
-        before[k] = self->segments[self->n - 1 - k];
-    be_late(self, before);
-}
-
-static void late_over_nearly_the_same(const call *self)
-{
-    scoped_memory softqam_segment *before = harness_alloc(self->n * sizeof *before);
-    memcpy(before, self->segments, self->n * sizeof *before);
-    before[self->n / 2].n_symbols += 12;
-    be_late(self, before);
-}
-
-static void late_over_the_same(const call *self) { be_late(self, self->segments); }
 
 static void demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments)
 {
@@ -165,13 +134,9 @@ static void demodulate(const softqam_demodulator *demodulator, const softqam_seg
     } ways[] = {
         {", arguments", by_arguments},
         {", descriptors", by_descriptors},
-        {", descriptors of a larger kernel", by_larger_kernel},
         {", a graph of arguments", by_graph_of_arguments},
         {", a graph of descriptors", by_graph_of_descriptors},
-        {", descriptors written late over none", late_over_none},
-        {", descriptors written late over others", late_over_others},
-        {", descriptors written late over nearly the same", late_over_nearly_the_same},
-        {", descriptors written late over the same", late_over_the_same},
+        {", descriptors written late", by_late_descriptors},
     };
     static size_t n_calls;
     const size_t way = n_calls++ % HARNESS_COUNT(ways);

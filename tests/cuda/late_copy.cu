@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "late_copy.h"
+/* late_copy() of device_fixture.h. */
+#include <cuda_runtime.h>
 
 static __global__ void copy_late(unsigned *to, const unsigned *from, size_t n_words)
 {
@@ -12,7 +13,7 @@ static __global__ void copy_late(unsigned *to, const unsigned *from, size_t n_wo
         to[word] = from[word];
 }
 
-cudaError_t late_copy(unsigned *to, const unsigned *from, size_t n_words, cudaStream_t stream)
+extern "C" cudaError_t late_copy(unsigned *to, const unsigned *from, size_t n_words, cudaStream_t stream)
 {
     copy_late<<<1, 256, 0, stream>>>(to, from, n_words);
     return cudaGetLastError();

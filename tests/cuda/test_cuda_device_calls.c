@@ -1,87 +1,114 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam_cuda_demodulate(): lengths, offsets, formats, streams, devices and misuse, also of segments; the bytes are
- * the CPU's. */
+/* softqam_cuda_demodulate(): lengths, offsets, formats, streams and misuse, also of segments; 2^32 bytes and more; the
+ * bytes are the CPU's. And calls for host memory that is pinned by the caller, or managed. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "device_fixture.h"
 
-enum { STREAM_LLRS = 3 };
-
-static void check_lengths_and_offsets(softqam_input_format format, const char *what)
+static harness_setup soft_bits_of(softqam_input_format format)
 {
-    enum { MAX_SYMBOLS = (1 << 20) + 77 };
+    harness_setup setup = harness_soft_bits_setup();
+    setup.demodulator.input_format = format;
+    return setup;
+}
+
+/* Short calls at any offset, and some that blocks, tiles and devices end in. */
+static void check_lengths_and_offsets(harness_setup setup)
+{
+    enum { MAX_SYMBOLS = (1 << 20) + 77, MAX_LLR_SYMBOLS = 99991 };
     static const size_t lengths[] = {
-        255, 256, 257, 511, 512, 513, 997, 65535, 65536, 65537, 99991, 135169, MAX_SYMBOLS - 4, MAX_SYMBOLS};
+        255, 256, 257, 511, 512, 513, 997, 65535, 65536, 65537, MAX_LLR_SYMBOLS, 135169, MAX_SYMBOLS - 4, MAX_SYMBOLS};
+    const bool are_llrs = setup.demodulator.output_format != SOFTQAM_OUTPUT_U8;
+    const size_t most = are_llrs ? MAX_LLR_SYMBOLS : MAX_SYMBOLS;
     SCOPED(device_slot_close) device_slot self;
-    device_soft_bits_open(&self, format, MAX_SYMBOLS);
+    device_calls_open(&self, setup, most);
     const cudaStream_t stream = device_open_stream();
     for (size_t n = 0; n <= 70; n++) {
-        for (size_t in_offset = 0; in_offset < 8; in_offset++) {
-            device_check_call(&self, what, n, in_offset, n % 4, stream);
-            device_check_call(&self, what, n, in_offset, in_offset % 4, stream);
+        for (size_t in_offset = 0; in_offset < 8; in_offset += are_llrs ? 3 : 1) {
+            device_check_call(&self, "a short call", n, in_offset, n % 4, stream);
+            device_check_call(&self, "a short call", n, in_offset, in_offset % 4, stream);
         }
     }
-    for (size_t i = 0; i < HARNESS_COUNT(lengths); i++) {
+    for (size_t i = 0; i < HARNESS_COUNT(lengths) && lengths[i] <= most; i++) {
         for (size_t offset = 0; offset < 4; offset++) {
-            device_check_call(&self, what, lengths[i], offset, 0, stream);
-            device_check_call(&self, what, lengths[i], 0, offset, stream);
-            device_check_call(&self, what, lengths[i], offset, offset, stream);
+            device_check_call(&self, "a long call", lengths[i], offset, 0, stream);
+            device_check_call(&self, "a long call", lengths[i], 0, offset, stream);
+            device_check_call(&self, "a long call", lengths[i], offset, offset, stream);
         }
     }
     CUDA(cudaStreamDestroy(stream));
 }
 
-HARNESS_TEST(test_cf32) { check_lengths_and_offsets(SOFTQAM_INPUT_CF32, "cf32 on the device"); }
-
-HARNESS_TEST(test_cs16) { check_lengths_and_offsets(SOFTQAM_INPUT_CS16, "cs16 on the device"); }
-
-HARNESS_TEST(test_cs8) { check_lengths_and_offsets(SOFTQAM_INPUT_CS8, "cs8 on the device"); }
+HARNESS_TEST(test_soft_bits)
+{
+    for (int in = 0; in < HARNESS_N_INPUT_FORMATS; in++)
+        check_lengths_and_offsets(soft_bits_of((softqam_input_format)in));
+}
 
 HARNESS_TEST(test_llrs)
 {
-    enum { MAX_SYMBOLS = 65537, ROOM = 40, BEFORE = 32 };
-    static const size_t lengths[] = {1, 2, 3, 31, 255, 256, 257, 997, MAX_SYMBOLS};
-    harness_random random = harness_random_stream(STREAM_LLRS);
     for (size_t k = 0; k < 2 * HARNESS_N_LLR_FORMATS * HARNESS_N_INPUT_FORMATS; k++) {
         harness_setup setup =
             harness_format_setup(harness_llr_formats[k / 2 % HARNESS_N_LLR_FORMATS], (softqam_noise)(k % 2));
         setup.demodulator.input_format = (softqam_input_format)(k / 2 / HARNESS_N_LLR_FORMATS);
-        const size_t out_nbytes = harness_output_nbytes(setup.demodulator.output_format, 1);
-        const size_t in_nbytes = softqam_input_symbol_nbytes(setup.demodulator.input_format);
-        SCOPED(device_slot_close) device_slot slot;
-        device_slot_open(&slot, setup, MAX_SYMBOLS + ROOM, (MAX_SYMBOLS + ROOM) * out_nbytes, &random);
-        for (size_t i = 0; i < HARNESS_COUNT(lengths) * 4; i++) {
-            const size_t n = lengths[i / 4], noise_stride = k % 2 == SOFTQAM_NOISE_PER_SYMBOL;
-            const softqam_segment segment = harness_segment(
-                slot.symbols.host + i % 4 * in_nbytes, (const float *)(void *)slot.noise.host + (i + n) % 4,
-                noise_stride, n, slot.expected.host + (BEFORE + i % 3) * out_nbytes);
-            const softqam_segment copy = device_slot_expect(&slot, &segment, slot.expected.nbytes);
-            device_enqueue(slot.cuda, copy.layers[0].symbols, copy.layers[0].noise_var, n, copy.out, 0);
-            const size_t at = device_slot_compare(&slot);
-            if (at < slot.expected.nbytes)
-                fail_msg("%s to %s, %zu symbols, noise stride %zu: byte %zu is %d, not %d",
-                         harness_input_names[slot.in], harness_output_names[slot.out], n, noise_stride, at,
-                         slot.got[at], slot.expected.host[at]);
-        }
+        check_lengths_and_offsets(setup);
     }
 }
 
 HARNESS_TEST(test_default_streams)
 {
     SCOPED(device_slot_close) device_slot self;
-    device_soft_bits_open(&self, SOFTQAM_INPUT_CF32, 10007);
+    device_calls_open(&self, harness_soft_bits_setup(), 10007);
     device_check_call(&self, "default stream", 10007, 0, 0, 0);
     device_check_call(&self, "legacy default stream", 10007, 1, 1, cudaStreamLegacy);
     device_check_call(&self, "default stream of the thread", 10007, 0, 1, cudaStreamPerThread);
+}
+
+/* Holds up a stream until told to go on, or for two seconds at most. */
+typedef struct gate {
+    atomic_bool is_open, timed_out;
+} gate;
+
+static void CUDART_CB wait_at_gate(void *argument)
+{
+    gate *self = argument;
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    int n_waits = 0;
+    while (!atomic_load(&self->is_open) && n_waits++ < 2000)
+        nanosleep(&millisecond, NULL);
+    atomic_store(&self->timed_out, !atomic_load(&self->is_open));
+}
+
+/* On a stream that the gate holds up: the call returns and has waited for nothing, and its work is done when the
+ * demodulator is gone. Destroying it may wait for the device, and so for the gate, which then opens by itself. */
+HARNESS_TEST(test_held_stream)
+{
+    enum { N = 100003 };
+    gate held = {0};
+    const cudaStream_t stream = device_open_stream();
+    SCOPED(device_slot_close) device_slot self;
+    device_calls_open(&self, harness_soft_bits_setup(), N);
+    const softqam_segment segment = device_call_expect(&self, N, 0, 0);
+    CUDA(cudaLaunchHostFunc(stream, wait_at_gate, &held));
+    device_call_enqueue(&self, &segment, stream);
+    assert_true(harness_is_under_compute_sanitizer() || !atomic_load(&held.timed_out));
+    softqam_demodulator_destroy(self.cuda);
+    self.cuda = NULL;
+    atomic_store(&held.is_open, true);
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaStreamDestroy(stream));
+    device_call_compare(&self, "behind a held stream, the demodulator destroyed");
 }
 
 static void check_misuse(softqam_input_format format)
 {
     enum { N = 1000 };
     SCOPED(device_slot_close) device_slot self;
-    device_soft_bits_open(&self, format, N);
-    const softqam_segment good = device_soft_bits_expect(&self, N, 0, 0);
+    device_calls_open(&self, soft_bits_of(format), N);
+    const softqam_segment good = device_call_expect(&self, N, 0, 0);
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
     uint8_t *d_in = self.symbols.device, *d_out = good.out;
     const struct {
@@ -129,77 +156,130 @@ HARNESS_TEST(test_misuse)
     check_misuse(SOFTQAM_INPUT_CS8);
 }
 
-static void assert_current_device(int expected)
-{
-    int current;
-    CUDA(cudaGetDevice(&current));
-    assert_int_equal(current, expected);
-}
-
-/* Where there is a second device it is the context's, and the first stays the current one. */
-HARNESS_TEST(test_current_device)
-{
-    enum { N = 5003 };
-    int n_devices;
-    CUDA(cudaGetDeviceCount(&n_devices));
-    CUDA(cudaSetDevice(0));
-    harness_setup setup = harness_soft_bits_setup();
-    setup.context.backend = SOFTQAM_BACKEND_CUDA;
-    setup.context.device = n_devices - 1;
-    SCOPED(device_slot_close) device_slot self;
-    device_soft_bits_open(&self, SOFTQAM_INPUT_CF32, N);
-    softqam_demodulator *demodulator = harness_create(&setup);
-    assert_current_device(0);
-    harness_demodulate(self.cpu, self.symbols.host, N, self.expected.host);
-    harness_poison(self.got, self.expected.host, N * HARNESS_SYMBOL_BITS);
-    harness_demodulate(demodulator, self.symbols.host, N, self.got);
-    assert_memory_equal(self.got, self.expected.host, N * HARNESS_SYMBOL_BITS);
-    assert_current_device(0);
-    softqam_demodulator_destroy(demodulator);
-    assert_current_device(0);
-    print_message("device %d of %d\n", n_devices - 1, n_devices);
-}
-
+/* Beside what test_misuse has, which is checked by the same functions. */
 HARNESS_TEST(test_misuse_of_segments)
 {
     enum { N = 100 };
-    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.context.backend = SOFTQAM_BACKEND_CUDA;
-    scoped_demodulator *cuda = harness_create(&setup);
-    setup.context.backend = SOFTQAM_BACKEND_CPU;
-    scoped_demodulator *cpu = harness_create(&setup);
-    uint8_t *memory, *noise, *out;
-    CUDA(cudaMalloc((void **)&memory, 64 * N));
-    CUDA(cudaMemset(memory, 0, 64 * N));
-    noise = memory + 32 * N;
-    out = memory + 48 * N;
-    const struct {
-        const char *what;
-        softqam_status status;
-        const softqam_demodulator *demodulator;
-        const uint8_t *symbols, *symbols_q, *noise_var;
-        uint8_t *out;
-    } rows[] = {
-        {"no noise variance", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, NULL, out},
-        {"misaligned noise variances", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, noise + 2, out},
-        {"misaligned symbols", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory + 4, NULL, noise, out},
-        {"a misaligned plane", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory + 4, memory + 8 * N + 2, noise, out},
-        {"output over the symbols", SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, memory, NULL, noise, memory + 8 * N - 8},
-        {"no demodulator", SOFTQAM_ERROR_INVALID_ARGUMENT, NULL, memory, NULL, noise, out},
-        {"the CPU's", SOFTQAM_ERROR_BACKEND_UNAVAILABLE, cpu, memory, NULL, noise, out},
-        {"nothing wrong", SOFTQAM_OK, cuda, memory, NULL, noise, out},
-    };
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_segment segments[2] = {
-            {0}, harness_segment(rows[k].symbols, (const float *)(const void *)rows[k].noise_var, 1, N, rows[k].out)};
-        segments[1].layers[0].symbols_q = rows[k].symbols_q;
-        const softqam_status status = softqam_cuda_demodulate_segments(rows[k].demodulator, segments, 2, 0);
-        if (status != rows[k].status)
-            fail_msg("%s: %s", rows[k].what, softqam_status_string(status));
-        assert_true(status == SOFTQAM_OK || strlen(softqam_error_message()) > 0);
+    SCOPED(device_slot_close) device_slot self;
+    device_calls_open(&self, harness_format_setup(SOFTQAM_OUTPUT_S16, SOFTQAM_NOISE_PER_SYMBOL), 2 * N);
+    const softqam_segment good = device_call_expect(&self, N, 0, 0);
+    softqam_segment noise = good, misaligned = good, overlapping = good, buffers = good;
+    noise.layers[0].noise_var = (const float *)(const void *)((const uint8_t *)good.layers[0].noise_var + 2);
+    misaligned.layers[0].symbols_q = (const uint8_t *)good.layers[0].symbols + 8 * N + 2;
+    overlapping.out = self.symbols.device;
+    buffers.out = NULL;
+    buffers.codeword =
+        (softqam_codeword){.n_bits = harness_output_nbytes(SOFTQAM_OUTPUT_S16, N) / 2, .n_code_blocks = 1};
+    buffers.codeword.buffers = (uint8_t *)good.out + 1;
+    const softqam_segment *const wrong[] = {&noise, &misaligned, &overlapping, &buffers};
+    for (size_t k = 0; k < HARNESS_COUNT(wrong); k++) {
+        const softqam_segment segments[2] = {{0}, *wrong[k]};
+        assert_int_equal(softqam_cuda_demodulate_segments(self.cuda, segments, 2, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+        assert_true(strlen(softqam_error_message()) > 0);
     }
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_segments(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(self.cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    assert_int_equal(softqam_cuda_demodulate_segments(self.cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(softqam_cuda_demodulate_segments(self.cuda, NULL, 0, 0), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_segments(self.cuda, &good, 1, 0), SOFTQAM_OK);
     CUDA(cudaDeviceSynchronize());
-    CUDA(cudaFree(memory));
+    device_call_compare(&self, "after misuse");
+}
+
+/* Calls for host memory, of N_HOST symbols, of which the CPU's soft bits are expected. */
+enum { N_HOST = 8192, NBYTES = N_HOST * HARNESS_SYMBOL_BITS };
+_Static_assert(HARNESS_SYMBOL_BITS == 2 * sizeof(float), "as many bytes in as out");
+
+static void open_soft_bits(device_slot *self)
+{
+    device_calls_open(self, harness_soft_bits_setup(), N_HOST);
+    harness_demodulate(self->cpu, self->symbols.host, N_HOST, self->expected.host);
+}
+
+/* The host-to-host call on memory that the caller has pinned or had from CUDA, whole or in part: in one piece, and in
+ * chunks. */
+static void check_host_call(const device_slot *self, const char *what, uint8_t *in, uint8_t *out)
+{
+    harness_setup setup = harness_soft_bits_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    setup.context.chunk_symbols = N_HOST / 3;
+    scoped_demodulator *ring = harness_create(&setup);
+    const softqam_demodulator *const demodulators[] = {self->cuda, ring};
+    memcpy(in, self->symbols.host, NBYTES);
+    for (size_t k = 0; k < HARNESS_COUNT(demodulators); k++) {
+        harness_poison(out, self->expected.host, NBYTES);
+        harness_demodulate(demodulators[k], in, N_HOST, out);
+        assert_true(
+            harness_soft_bits_equal(what, (const float *)(void *)self->symbols.host, self->expected.host, out, N_HOST));
+    }
+}
+
+HARNESS_TEST(test_host_call_on_pinned_memory)
+{
+    SCOPED(device_slot_close) device_slot self;
+    open_soft_bits(&self);
+    harness_buffer in, out;
+    harness_buffer_open(&in, NBYTES);
+    harness_buffer_open(&out, NBYTES);
+    harness_buffer_place_at_start(&in, NBYTES, 0);
+    harness_buffer_place_at_start(&out, NBYTES, 0);
+    for (size_t parts = 1; parts <= 2; parts++) {
+        CUDA(cudaHostRegister(in.data, NBYTES / parts, cudaHostRegisterDefault));
+        check_host_call(&self, "input registered", in.data, out.data);
+        CUDA(cudaHostRegister(out.data, NBYTES / parts, cudaHostRegisterDefault));
+        check_host_call(&self, "both registered", in.data, out.data);
+        CUDA(cudaHostUnregister(in.data));
+        check_host_call(&self, "output registered", in.data, out.data);
+        CUDA(cudaHostUnregister(out.data));
+    }
+    harness_buffer_check(&in);
+    harness_buffer_check(&out);
+    harness_buffer_close(&out);
+    harness_buffer_close(&in);
+}
+
+HARNESS_TEST(test_host_call_on_memory_of_cuda)
+{
+    SCOPED(device_slot_close) device_slot self;
+    open_soft_bits(&self);
+    uint8_t *in, *out;
+    CUDA(cudaMallocManaged((void **)&in, NBYTES, cudaMemAttachGlobal));
+    CUDA(cudaMallocManaged((void **)&out, NBYTES, cudaMemAttachGlobal));
+    check_host_call(&self, "managed memory", in, out);
+    CUDA(cudaFree(out));
+    CUDA(cudaFree(in));
+}
+
+/* More bytes than 32 bits count, on the way in and out: a pattern over and over, made by doubling what is there. */
+HARNESS_TEST(test_more_than_4_gib)
+{
+    enum { N_CHUNK = 256 };
+    const size_t n = ((size_t)1 << 29) + 3;
+    size_t n_free, n_total;
+    CUDA(cudaMemGetInfo(&n_free, &n_total));
+    if (n_free < 17 * n || harness_is_under_compute_sanitizer()) {
+        print_message("needs 9 GB of free device memory, and no compute-sanitizer\n");
+        skip();
+    }
+    SCOPED(device_slot_close) device_slot self;
+    open_soft_bits(&self);
+    uint8_t *d_symbols, *d_out, *got = harness_alloc((size_t)N_CHUNK * NBYTES);
+    CUDA(cudaMalloc((void **)&d_symbols, n * HARNESS_SYMBOL_BITS));
+    CUDA(cudaMalloc((void **)&d_out, n * HARNESS_SYMBOL_BITS));
+    CUDA(cudaMemcpy(d_symbols, self.symbols.host, NBYTES, cudaMemcpyHostToDevice));
+    for (size_t done = NBYTES, all = n * HARNESS_SYMBOL_BITS; done < all; done *= 2)
+        CUDA(cudaMemcpy(d_symbols + done, d_symbols, all - done < done ? all - done : done, cudaMemcpyDeviceToDevice));
+    CUDA(cudaMemset(d_out, DEVICE_CANARY, n * HARNESS_SYMBOL_BITS));
+    CUDA(cudaDeviceSynchronize());
+    assert_int_equal(softqam_cuda_demodulate(self.cuda, d_symbols, NULL, n, d_out, 0), SOFTQAM_OK);
+    for (size_t at = 0, left = n * HARNESS_SYMBOL_BITS; left > 0; at += NBYTES, left -= left < NBYTES ? left : NBYTES) {
+        const size_t in_chunk = at % ((size_t)N_CHUNK * NBYTES);
+        if (in_chunk == 0)
+            CUDA(cudaMemcpy(got, d_out + at, left < (size_t)N_CHUNK * NBYTES ? left : (size_t)N_CHUNK * NBYTES,
+                            cudaMemcpyDeviceToHost));
+        assert_memory_equal(got + in_chunk, self.expected.host, left < NBYTES ? left : NBYTES);
+    }
+    CUDA(cudaFree(d_out));
+    CUDA(cudaFree(d_symbols));
+    free(got);
 }

@@ -29,23 +29,18 @@ typedef struct codeword_call {
 
 /* 32 symbols for each thread that the device can hold: so many that a block takes more tiles than a thread has groups
  * on their way, and all its warps write the scrambling sequence. */
-static size_t most_symbols(void)
+static void open_memory(codeword_memory *self, softqam_input_format in, softqam_output_format out)
 {
     int multiprocessors = 0, threads = 0;
     CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     CUDA(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
-    return (size_t)multiprocessors * (size_t)threads * 32 + 4 * 997;
-}
-
-static void open_memory(codeword_memory *self, softqam_input_format in, softqam_output_format out)
-{
-    *self = (codeword_memory){.n_most = most_symbols(), .random = harness_random_stream(STREAM_CODEWORDS)};
-    const size_t n = self->n_most + 16 * MOST_PLACES;
-    const size_t n_values = HARNESS_MAX_SYMBOL_BITS * (self->n_most + GAP);
+    self->n_most = (size_t)multiprocessors * (size_t)threads * 32 + 4 * 997;
+    self->random = harness_random_stream(STREAM_CODEWORDS);
     harness_setup setup = harness_default_setup();
     setup.demodulator.input_format = in;
     setup.demodulator.output_format = out;
-    device_slot_open(&self->slot, setup, n,
+    const size_t n_values = HARNESS_MAX_SYMBOL_BITS * (self->n_most + GAP);
+    device_slot_open(&self->slot, setup, self->n_most + 16 * MOST_PLACES,
                      n_values * softqam_output_nbytes(out, SOFTQAM_MODULATION_BPSK, 1) + DEVICE_MARGIN, &self->random);
 }
 

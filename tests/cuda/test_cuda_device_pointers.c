@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory given to calls for host memory. With the fake runtime too. */
+/* Device memory given to calls for host memory, and the current device. With the fake runtime too. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,4 +46,27 @@ HARNESS_TEST(test_refused)
     assert_int_equal(softqam_demodulate_segments(demodulator, &good, 1), SOFTQAM_OK);
     assert_int_equal(cudaFree(device), cudaSuccess);
     free(out);
+}
+
+/* Where there are several devices the last is the context's; the first stays the current one. */
+HARNESS_TEST(test_current_device)
+{
+    enum { N = 5003 };
+    int n_devices, current[3];
+    assert_int_equal(cudaGetDeviceCount(&n_devices), cudaSuccess);
+    assert_int_equal(cudaSetDevice(0), cudaSuccess);
+    harness_setup setup = harness_soft_bits_setup();
+    setup.context.backend = SOFTQAM_BACKEND_CUDA;
+    setup.context.device = n_devices - 1;
+    scoped_memory float *symbols = harness_alloc(N * 2 * sizeof(float));
+    scoped_memory uint8_t *out = harness_alloc((size_t)N * HARNESS_SYMBOL_BITS);
+    memset(symbols, 0, N * 2 * sizeof(float));
+    softqam_demodulator *demodulator = harness_create(&setup);
+    assert_int_equal(cudaGetDevice(&current[0]), cudaSuccess);
+    harness_demodulate(demodulator, symbols, N, out);
+    assert_int_equal(cudaGetDevice(&current[1]), cudaSuccess);
+    softqam_demodulator_destroy(demodulator);
+    assert_int_equal(cudaGetDevice(&current[2]), cudaSuccess);
+    for (size_t k = 0; k < HARNESS_COUNT(current); k++)
+        assert_int_equal(current[k], 0);
 }

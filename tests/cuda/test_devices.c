@@ -70,8 +70,7 @@ static void put_memory(void *memory, bool of_demodulator)
 static void check_call(softqam_demodulator *demodulator, size_t n, bool pinned_in, bool pinned_out)
 {
     const sample *all = shared_sample();
-    float *symbols = get_memory(demodulator, pinned_in, 2 * sizeof(float) * n);
-    float *noise_var = get_memory(demodulator, pinned_in, sizeof(float) * n);
+    float *symbols = get_memory(demodulator, pinned_in, 3 * sizeof(float) * n), *noise_var = symbols + 2 * n;
     uint8_t *out = get_memory(demodulator, pinned_out, HARNESS_SYMBOL_BITS * n);
     memcpy(symbols, all->symbols, 2 * sizeof(float) * n);
     memcpy(noise_var, all->noise_var, sizeof(float) * n);
@@ -82,7 +81,6 @@ static void check_call(softqam_demodulator *demodulator, size_t n, bool pinned_i
              pinned_in ? "pinned" : "pageable", pinned_out ? "pinned" : "pageable");
     assert_true(harness_outputs_equal(what, SOFTQAM_OUTPUT_S8, symbols, all->expected, out, n));
     put_memory(symbols, pinned_in);
-    put_memory(noise_var, pinned_in);
     put_memory(out, pinned_out);
 }
 
@@ -145,7 +143,6 @@ HARNESS_TEST(test_auto)
 {
     harness_setup setup = llr_setup(SOFTQAM_BACKEND_AUTO);
     setup.context.n_devices = SOFTQAM_ALL_DEVICES;
-    check_all_kinds(&setup);
     check_all_kinds(&setup);
     scoped_demodulator *demodulator = harness_create(&setup);
     for (size_t n = 2; n < n_symbols(); n *= 2) {

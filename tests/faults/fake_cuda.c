@@ -12,7 +12,7 @@
 #include "fault.h"
 
 /* Of fresh memory, so much has bytes that show when they are taken for results. */
-enum { MAX_DEVICES = 16, MOST_FILLED_NBYTES = 1 << 20 };
+enum { MAX_DEVICES = 16, MOST_FILLED_NBYTES = 1 << 18 };
 
 /* One lock for all of the runtime, which every function of CUDA's takes. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -49,18 +49,12 @@ size_t fake_cuda_launches(void) { return read_count(&n_launches); }
 
 int fault_current_device(void) { return current_device; }
 
-/* A number in the environment. */
-static int setting(const char *name, int otherwise)
-{
-    const char *text = getenv(name);
-    return text ? (int)strtol(text, NULL, 10) : otherwise;
-}
-
 /* Devices. */
 
 static int count_devices(void)
 {
-    const int n = setting("FAKE_CUDA_DEVICES", 1);
+    const char *text = getenv("FAKE_CUDA_DEVICES");
+    const int n = text ? (int)strtol(text, NULL, 10) : 1;
     return n < 0 ? 0 : n > MAX_DEVICES ? MAX_DEVICES : n;
 }
 
@@ -108,13 +102,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     lock();
     *value = attribute == cudaDevAttrMultiProcessorCount ? 4 : 0;
     return unlock(check_device(device));
-}
-
-cudaError_t cudaDriverGetVersion(int *version)
-{
-    lock();
-    *version = setting("FAKE_CUDA_DRIVER", CUDART_VERSION);
-    return unlock(cudaSuccess);
 }
 
 /* Errors. */

@@ -3,8 +3,7 @@
  * sanitizer. It is stricter than a GPU: work on a stream is put off until something waits for it, so what is read too
  * early is seen; memory of another device, or not known to it, is refused.
  *
- * FAKE_CUDA_DEVICES says how many devices there are, 1 without it, and FAKE_CUDA_DRIVER which version
- * cudaDriverGetVersion() has, the runtime's without it. fake_kernels.c replaces launch.c and the kernels. */
+ * FAKE_CUDA_DEVICES says how many devices there are, 1 without it. fake_kernels.c replaces launch.c and the kernels. */
 #ifndef SOFTQAM_TESTS_FAKE_CUDA_H
 #define SOFTQAM_TESTS_FAKE_CUDA_H
 

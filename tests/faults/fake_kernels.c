@@ -5,24 +5,25 @@
 
 #include "cpu/cpu.h"
 #include "fake_cuda.h"
+#include "gpu_parts.h"
 #include "kernels.h"
 
-cudaError_t softqam_kernels_prepare(const softqam_params *params, unsigned capacity)
+softqam_status softqam_kernels_prepare(const softqam_params *params)
 {
     (void)params;
-    (void)capacity;
     int device = 0;
     int n = 0;
-    const cudaError_t error = cudaGetDevice(&device);
-    return error == cudaSuccess ? cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) : error;
+    TRY_CUDA(cudaGetDevice, &device);
+    TRY_CUDA(cudaDeviceGetAttribute, &n, cudaDevAttrMultiProcessorCount, device);
+    return SOFTQAM_OK;
 }
 
 /* What a kernel has in its arguments. */
 typedef struct kernel {
     softqam_params params;
     unsigned n_segments;
-    softqam_kernel_segment segments[MANY_SEGMENTS];
-    softqam_kernel_soft soft[FEW_SEGMENTS]; /* of as many; n_cb 0: none */
+    softqam_kernel_segment segments[MAX_SEGMENTS];
+    softqam_kernel_soft soft[MAX_SEGMENTS]; /* n_cb 0: none */
 } kernel;
 
 /* The codeword that a kernel's segment has been made of. */
@@ -115,7 +116,7 @@ static void run_kernel(void *context)
     softqam_cpu_backend.choose_loops(&cpu, &loops, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
         softqam_segment segment = segment_of(&self->segments[k], self->params.input_nbytes);
-        const softqam_kernel_soft *soft = k < FEW_SEGMENTS && self->soft[k].buffer.n_cb != 0 ? &self->soft[k] : NULL;
+        const softqam_kernel_soft *soft = self->soft[k].buffer.n_cb != 0 ? &self->soft[k] : NULL;
         if (soft)
             add_soft_buffers(&segment.codeword, soft);
         for (unsigned layer = 0; layer < segment.n_layers; layer++)
@@ -145,51 +146,25 @@ static bool is_reached(const softqam_params *params, const softqam_kernel_segmen
            (!segment->gains[0] || fake_cuda_reaches(segment->gains[0], noise_nbytes));
 }
 
-void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, unsigned capacity, cudaStream_t stream)
+static softqam_status launch_fake(const fake_kernel *fake, void *argument, cudaStream_t stream)
 {
-    launch->params = params;
-    launch->defaults = softqam_kernel_defaults_of(params);
-    launch->stream = stream;
-    launch->capacity = capacity;
-    launch->n_segments = 0;
-    launch->has_soft = false;
+    TRY_CUDA(cudaLaunchKernel, fake, (dim3){1, 1, 1}, (dim3){1, 1, 1}, &argument, 0, stream);
+    return SOFTQAM_OK;
 }
 
-cudaError_t softqam_launch_flush(softqam_launch *launch)
+softqam_status softqam_launch_flush(softqam_launch *launch)
 {
     static const fake_kernel fake = {run_kernel, sizeof(kernel)};
-    if (launch->n_segments == 0)
-        return cudaSuccess;
     kernel argument = {.params = *launch->params, .n_segments = launch->n_segments};
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        argument.segments[k] = launch->segments[k];
-        if (!is_reached(launch->params, &launch->segments[k]))
-            return cudaErrorIllegalAddress;
-    }
-    if (launch->has_soft)
-        memcpy(argument.soft, launch->soft, launch->n_segments * sizeof launch->soft[0]);
     launch->n_segments = 0;
     launch->has_soft = false;
-    void *arguments[] = {&argument};
-    return cudaLaunchKernel(&fake, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, launch->stream);
-}
-
-cudaError_t softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)
-{
-    cudaError_t error = cudaSuccess;
-    if (segment->n_symbols == 0)
-        return cudaSuccess;
-    const bool has_soft = softqam_segment_has_soft_buffers(segment);
-    if (launch->n_segments >= (has_soft || launch->has_soft ? FEW_SEGMENTS : launch->capacity))
-        error = softqam_launch_flush(launch);
-    const unsigned k = launch->n_segments++;
-    softqam_kernel_segment *added = &launch->segments[k];
-    softqam_kernel_segment_make(added, segment, &launch->defaults);
-    added->noise_value = noise_value;
-    if (k < FEW_SEGMENTS)
-        softqam_kernel_soft_make(&launch->soft[k], segment, added);
-    launch->has_soft |= has_soft;
-    return error;
+    for (unsigned k = 0; k < argument.n_segments; k++) {
+        argument.segments[k] = launch->segments[k];
+        argument.soft[k] = launch->soft[k];
+        if (!is_reached(launch->params, &launch->segments[k]))
+            return softqam_cuda_status(cudaErrorIllegalAddress, "launching the kernel");
+    }
+    return argument.n_segments > 0 ? launch_fake(&fake, &argument, launch->stream) : SOFTQAM_OK;
 }
 
 /* What such a kernel has in its arguments. */
@@ -213,13 +188,12 @@ static void run_device_segments(void *context)
     }
 }
 
-cudaError_t softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                           const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                           cudaStream_t stream)
+softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
+                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                              cudaStream_t stream)
 {
     static const fake_kernel fake = {run_device_segments, sizeof(device_segments)};
     (void)max_symbols;
     device_segments argument = {*params, segments, n_segments, max_segments};
-    void *arguments[] = {&argument};
-    return cudaLaunchKernel(&fake, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0, stream);
+    return launch_fake(&fake, &argument, stream);
 }
