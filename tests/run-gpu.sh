@@ -13,8 +13,8 @@ results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
-device_programs=(test_cuda_device_{calls,streams,memory,pointers,segments,codewords} test_cuda_soft_buffers)
-value_programs=(test_demodulate_symbols test_llr_specified test_soft_buffers test_gains)
+device_programs=(test_cuda_device_{calls,streams,memory,pointers,segments,codewords})
+value_programs=(test_demodulate_symbols test_llr_specified)
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -32,6 +32,7 @@ sanitize() {
 sanitize_parts() {
     sanitize "$1" test_llr_segments test_combinations
     sanitize "$1" test_llr_segments test_cuts
+    sanitize "$1" test_llr_segments test_random
     sanitize "$1" test_llr_calls test_input_formats
 }
 
@@ -52,8 +53,8 @@ run_step() {
         done
         sanitize "$1" test_demodulate_symbols test_symbol_sets
         sanitize_parts "$1"
-        sanitize "$1" test_gains
-        sanitize "$1" test_cuda_soft_buffers test_random
+        sanitize "$1" test_llr_specified test_gains
+        sanitize "$1" test_cuda_device_segments test_random
         sanitize "$1" test_cuda_device_calls test_misuse
         sanitize "$1" test_cuda_device_segments test_cuts
         sanitize "$1" test_cuda_device_codewords test_halves
