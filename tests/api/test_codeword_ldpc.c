@@ -8,7 +8,7 @@
 
 #include "api_fixture.h"
 
-enum { STREAM_GRANTS = 1, STREAM_LIMITS, STREAM_SIZES, STREAM_ANY };
+enum { STREAM_GRANTS = 1, STREAM_LIMITS, STREAM_SIZES };
 
 static const uint32_t symbol_bits[] = {1, 2, 4, 6, 8, 10};
 _Static_assert(HARNESS_MAX_SYMBOL_BITS == 10, "each modulation's");
@@ -392,56 +392,6 @@ HARNESS_TEST(test_refusals)
     api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, NULL), "grant is NULL", "NULL", 1);
     assert_memory_equal(&codeword, &codeword_before, sizeof codeword);
     assert_memory_equal(&ldpc, &ldpc_before, sizeof ldpc);
-}
-
-/* By the header's list of what is refused, but for how a transport block divides. */
-static bool is_grant(const softqam_ldpc_grant *grant)
-{
-    const uint32_t bits = grant->bits_per_symbol;
-    const bool has_rate = grant->code_rate >= 1 && grant->code_rate < 1024;
-    const bool has_no_rate = fpclassify(grant->code_rate) == FP_ZERO;
-    const uint64_t *reserved = grant->reserved;
-    return (bits == 1 || (bits >= 2 && bits <= HARNESS_MAX_SYMBOL_BITS && bits % 2 == 0)) && grant->n_layers >= 1 &&
-           grant->n_layers <= SOFTQAM_MAX_LAYERS && grant->n_bits > 0 && grant->n_bits <= UINT32_MAX &&
-           grant->n_bits % ((uint64_t)bits * grant->n_layers) == 0 && grant->tb_size > 0 && grant->base_graph <= 2 &&
-           (grant->base_graph == 0 ? has_rate : has_no_rate) && grant->rv <= 3 &&
-           (grant->tbs_lbrm == 0 || grant->n_ref == 0) && (reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0;
-}
-
-/* Some fields that are anything, often what is just beyond their range. */
-static void spoil(harness_random *random, softqam_ldpc_grant *grant)
-{
-    static const uint32_t edges[] = {0, 1, 2, 3, 4, 5, 11, 12, 0x7fffffff, 0x80000000, UINT32_MAX};
-    enum { N_WORDS = sizeof *grant / sizeof(uint32_t) }; /* those of 64 bits are two */
-    for (size_t n = harness_random_below(random, 3); n > 0; n--) {
-        const uint32_t word = harness_random_below(random, 2)
-                                  ? edges[harness_random_below(random, HARNESS_COUNT(edges))]
-                                  : harness_random_u32(random);
-        memcpy((uint8_t *)grant + sizeof word * harness_random_below(random, N_WORDS), &word, sizeof word);
-    }
-}
-
-HARNESS_TEST(test_any_grants)
-{
-    enum { N_GRANTS = 20000 };
-    harness_random random = harness_random_stream(STREAM_ANY);
-    size_t n_right = 0;
-    for (size_t k = 0; k < N_GRANTS; k++) {
-        softqam_ldpc_grant grant =
-            random_grant(&random, 1 + harness_random_u32(&random) % 20000, (uint32_t)harness_random_below(&random, 3));
-        if (grant.base_graph == 0)
-            grant.code_rate = (float)(1 + harness_random_below(&random, 1023));
-        spoil(&random, &grant);
-        const double A = grant.tb_size, R = (double)grant.code_rate / 1024;
-        const bool is_second = A <= 292 || (A <= 3824 && R <= 0.67) || R <= 0.25;
-        softqam_codeword codeword;
-        if (is_grant(&grant) && A <= 65535 * 3816)
-            n_right += check(&grant, grant.base_graph ? grant.base_graph : is_second ? 2 : 1);
-        else if (!is_grant(&grant))
-            assert_int_equal(softqam_codeword_init_ldpc(&codeword, NULL, &grant), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    }
-    print_message("%zu of %d grants taken\n", n_right, N_GRANTS);
-    assert_true(n_right > N_GRANTS / 5);
 }
 
 /* What is close to a refusal. */
