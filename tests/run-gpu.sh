@@ -14,7 +14,7 @@ mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
 device_programs=(test_cuda_device_{calls,streams,memory,pointers,segments,codewords})
-value_programs=(test_demodulate_symbols test_llr_specified)
+value_programs=(test_soft_bits test_llr_specified)
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -51,7 +51,7 @@ run_step() {
         for program in "${api_programs[@]}"; do
             sanitize "$1" "$program"
         done
-        sanitize "$1" test_demodulate_symbols test_symbol_sets
+        sanitize "$1" test_soft_bits test_symbol_sets
         sanitize_parts "$1"
         sanitize "$1" test_llr_specified test_gains
         sanitize "$1" test_cuda_device_segments test_random

@@ -16,7 +16,7 @@
 
 #include "arithmetic_fast.h"
 
-enum { STREAM_INTEGERS = 1, STREAM_ZEROS, STREAM_RANGE, STREAM_GAINS, STREAM_ROWS };
+enum { STREAM_INTEGERS = 1, STREAM_ZEROS, STREAM_RANGE, STREAM_GAINS };
 
 /* One noise value, or one a symbol, N0 or 1/N0, with gains or without. */
 typedef enum noise_kind { ONE_NOISE, EACH_N0, EACH_INVERSE, N0_AND_GAIN, INVERSE_AND_GAIN, N_NOISE_KINDS } noise_kind;
@@ -56,7 +56,7 @@ static void check_llrs(const llr_contexts *on, softqam_demodulator_config config
     llr_check(on, &config, &segment, NULL, "values");
 }
 
-/* Of both signs, against the portable loop, of which soft_bits/ has the proof. */
+/* Of both signs, against the portable loop, of which llr/test_soft_bits.c has the proof. */
 static void check_soft_bits(const llr_contexts *on, const data *from)
 {
     harness_setup setup = harness_soft_bits_setup();
@@ -266,27 +266,6 @@ LLR_TEST(test_n0_and_gains)
                 self.gains[i] = -self.gains[i] * (float)harness_random_below(&random, 2);
         }
         check_llrs(*state, config, noise, &self);
-    }
-}
-
-/* Components within four floats of the end of a row, where the next one's line gives another float. */
-LLR_TEST(test_row_ends)
-{
-    harness_random random = harness_random_stream(STREAM_ROWS);
-    SCOPED(close_data) data self = open_data(harness_symbol_count(4096));
-    for (int k = 1; k <= HARNESS_N_MODULATIONS; k++) {
-        const softqam_llr_table *table = softqam_llr_table_of(softqam_axis_bits((softqam_modulation)k));
-        for (size_t i = 0; i < 2 * self.n; i++) {
-            const size_t row = 1 + harness_random_below(&random, (size_t)table->last_row + 1);
-            float end = (float)row / table->rows_per_unit;
-            uint32_t bits;
-            memcpy(&bits, &end, sizeof bits);
-            bits += (uint32_t)harness_random_below(&random, 9) - 4;
-            memcpy(&end, &bits, sizeof end);
-            self.symbols[i] = harness_random_below(&random, 2) ? end : -end;
-            self.noise[i / 2] = 1;
-        }
-        check_llrs(*state, config_of(SOFTQAM_OUTPUT_F32, (softqam_modulation)k), EACH_N0, &self);
     }
 }
 

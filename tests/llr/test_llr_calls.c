@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a call is made must not show in a byte, in any output format: lengths, alignments, threads, chunks, kinds of
  * memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names; api/test_load.c has several callers. What is
- * expected is what one plain call gives: test_demodulate_symbols.c and test_llr_specified.c prove that one, noise
+ * expected is what one plain call gives: test_soft_bits.c and test_llr_specified.c prove that one, noise
  * values of a call too, test_llr_segments.c tests segments. */
 #include <stdlib.h>
 #include <string.h>
