@@ -190,9 +190,7 @@ void harness_register(struct CMUnitTest test)
     registered[n_registered++] = test;
 }
 
-int harness_run(int argc, char **argv) { return harness_main(argc, argv, registered, n_registered); }
-
-int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests)
+int harness_run(int argc, char **argv)
 {
     const char *pattern = argc > 1 ? argv[1] : "*";
     if (argc > 2)
@@ -200,25 +198,21 @@ int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n
     require_cpu_variant();
     if (requires_cuda || harness_backend() == SOFTQAM_BACKEND_CUDA)
         find_cuda();
-    struct CMUnitTest *chosen = calloc(n_tests, sizeof *chosen);
-    if (!chosen)
-        die(argv[0], "out of memory");
+    struct CMUnitTest chosen[MAX_TESTS];
     size_t n_chosen = 0;
-    for (size_t i = 0; i < n_tests; i++)
-        if (fnmatch(pattern, tests[i].name, 0) == 0)
-            chosen[n_chosen++] = tests[i];
+    for (size_t i = 0; i < n_registered; i++)
+        if (fnmatch(pattern, registered[i].name, 0) == 0)
+            chosen[n_chosen++] = registered[i];
     if (n_chosen == 0) {
-        for (size_t i = 0; i < n_tests; i++)
-            fprintf(stderr, "  %s\n", tests[i].name);
+        for (size_t i = 0; i < n_registered; i++)
+            fprintf(stderr, "  %s\n", registered[i].name);
         die("no test but those above, and none like", pattern);
     }
     printf("backend %s, SOFTQAM_TEST_SEED=0x%" PRIx64 "\n", backend_text(), seed());
     fflush(stdout);
     /* The function behind cmocka_run_group_tests(), which wants an array. The count of failures must not become an
      * exit status: it may be 77, or 256. */
-    int n_failed = _cmocka_run_group_tests(argv[0], chosen, n_chosen, NULL, NULL);
-    free(chosen);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return _cmocka_run_group_tests(argv[0], chosen, n_chosen, NULL, NULL) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 harness_random harness_random_stream(uint32_t stream)

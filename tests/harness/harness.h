@@ -54,13 +54,11 @@
     static void name(__attribute__((unused)) void **state)
 
 void harness_register(struct CMUnitTest test);
-/* harness_main() of the registered tests. */
-int harness_run(int argc, char **argv);
 
-/* Runs the tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns main's
- * exit status. A pattern that matches nothing is a failure. With a SOFTQAM_CPU_VARIANT that this
- * processor does not run it ends the program as a skip, and with one that nobody knows as a failure. */
-int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests);
+/* Runs the registered tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns
+ * main's exit status. A pattern that matches nothing is a failure. With a SOFTQAM_CPU_VARIANT that this processor does
+ * not run it ends the program as a skip, and with one that nobody knows as a failure. */
+int harness_run(int argc, char **argv);
 
 /* Before main(), of a program all of whose tests need CUDA: where it cannot be had the program ends with
  * HARNESS_SKIPPED and one line, or with a failure where SOFTQAM_REQUIRE_GPU=1 says that it must; as with
