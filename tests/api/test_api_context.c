@@ -36,27 +36,6 @@ HARNESS_TEST(test_default_context)
     }
 }
 
-/* Of several demodulators any one may go, the first, the last, one between, and those left are still prepared; others
- * may come when none is left. */
-HARNESS_TEST(test_prepare_after_some_have_gone)
-{
-    const softqam_context_config config = api_context_config();
-    scoped_context *context = api_create_context(&config);
-    for (int gone = 0; gone < 3; gone++) {
-        softqam_demodulator *demodulators[3];
-        for (int k = 0; k < 3; k++)
-            demodulators[k] = api_create_in(context);
-        for (int k = 0; k < 3; k++) {
-            const int next = (gone + k) % 3;
-            assert_ptr_equal(softqam_demodulator_context(demodulators[next]), context);
-            assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
-            api_assert_works(demodulators[next]);
-            softqam_demodulator_destroy(demodulators[next]);
-        }
-        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    }
-}
-
 /* The last context is one that nothing was ever done with. */
 HARNESS_TEST(test_prepare_flags)
 {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "float_environment.h"
 #include "llr_fixture.h"
 #include "params.h"
 #include "simd_scalar.h"
@@ -266,34 +265,5 @@ LLR_TEST(test_n0_and_gains)
                 self.gains[i] = -self.gains[i] * (float)harness_random_below(&random, 2);
         }
         check_llrs(*state, config, noise, &self);
-    }
-}
-
-/* Whether the caller's own code flushes subnormal numbers does not matter: a scale that is one is not taken for
- * the 0 that stands for the default, the demodulator's and a segment's. */
-HARNESS_TEST(test_flushing_caller)
-{
-    const float symbols[] = {3e38F, -2e38F, 1e38F, -0.1F}, noise = 0.5F, scale = 1e-42F;
-    const size_t n = HARNESS_COUNT(symbols) / 2;
-    uint8_t expected[HARNESS_COUNT(symbols) / 2 * HARNESS_MAX_SYMBOL_BITS * sizeof(float)], got[sizeof expected];
-    for (int output = 0; output < HARNESS_N_OUTPUT_FORMATS; output++) {
-        const size_t nbytes = harness_output_nbytes((softqam_output_format)output, n);
-        harness_setup setup = harness_format_setup((softqam_output_format)output, SOFTQAM_NOISE_PER_CALL);
-        const softqam_segment plain = harness_segment(symbols, output == SOFTQAM_OUTPUT_U8 ? NULL : &noise, 0, n, got);
-        for (int k = 0; k < 4; k++) {
-            /* The first answer is what is expected; the demodulator's scale, then the segment's. */
-            softqam_segment segment = plain;
-            setup.demodulator.input_scale = k / 2 ? 0 : scale;
-            segment.input_scale = k / 2 ? scale : 0;
-            memset(got, 0x55, sizeof got);
-            const softqam_float_environment environment = softqam_float_enter(k % 2);
-            softqam_demodulator *demodulator = harness_create(&setup);
-            harness_demodulate_segments(demodulator, &segment, 1);
-            softqam_float_leave(environment);
-            softqam_demodulator_destroy(demodulator);
-            if (k == 0)
-                memcpy(expected, got, nbytes);
-            assert_memory_equal(got, expected, nbytes);
-        }
     }
 }

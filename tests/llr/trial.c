@@ -596,19 +596,16 @@ static void compare(const trial *self, size_t k, const uint8_t *got, const uint8
     const softqam_segment *whole = &codeword->whole;
     const softqam_codeword *blocks = &whole->codeword;
     fail_msg(
-        "%s%s, %s to %s, limit %d, target %zu of %zu, transmission %zu of %zu: modulation %d, %u layers, %zu "
-        "symbols from %llu + %llu on in %zu parts, strides %zu and %zu, plane stride %zu, noise form %d, scales %a "
-        "and %a%s%s; %u code blocks in %u groups (0x%x), n_cb %u, k0 %u, %u fillers of %g from %u on, combine %u, "
-        "stride %llu%s: byte %zu from its begin is %d, was %d, should be %d",
+        "%s%s, %s to %s, limit %d, target %zu of %zu, transmission %zu of %zu: layout %d, modulation %d, %u layers, "
+        "%zu symbols from %llu + %llu on in %zu parts, noise form %d, scales %a and %a, descramble %u%s; %u code "
+        "blocks, n_cb %u, k0 %u, %u fillers from %u on, combine %u: byte %zu is %d, was %d, should be %d",
         context, llr_calls.way, harness_input_names[self->config.input_format],
         harness_output_names[self->config.output_format], self->config.llr_limit, t, self->n_targets, k, of->n_sent,
-        (int)whole->modulation, codeword->n_layers, whole->n_symbols, (unsigned long long)whole->first_symbol,
-        (unsigned long long)whole->scrambling_offset, codeword->n_parts, whole->symbol_stride, whole->noise_stride,
-        whole->plane_stride, (int)whole->noise_form, (double)whole->input_scale, (double)whole->llr_scale,
-        whole->descramble ? ", descrambled" : "", codeword->has_gains ? ", gains" : "", blocks->n_code_blocks,
-        blocks->n_cbg, blocks->cbgti, blocks->n_cb, blocks->k0, blocks->n_fillers, (double)blocks->filler_value,
-        blocks->first_filler, blocks->combine, (unsigned long long)blocks->block_stride,
-        of->placement == BY_POINTERS ? ", pointers" : "", i - of->begin, got[i], before[i], expected[i]);
+        (int)of->choice.layout, (int)whole->modulation, codeword->n_layers, whole->n_symbols,
+        (unsigned long long)whole->first_symbol, (unsigned long long)whole->scrambling_offset, codeword->n_parts,
+        (int)whole->noise_form, (double)whole->input_scale, (double)whole->llr_scale, whole->descramble,
+        codeword->has_gains ? ", gains" : "", blocks->n_code_blocks, blocks->n_cb, blocks->k0, blocks->n_fillers,
+        blocks->first_filler, blocks->combine, i - of->begin, got[i], before[i], expected[i]);
 }
 
 /* Codewords number k on one context. */
