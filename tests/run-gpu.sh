@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
-api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
+api_programs=(test_api test_bad_calls test_costs)
 device_programs=(test_cuda_device_{calls,streams,memory,pointers,segments,codewords})
 value_programs=(test_soft_bits test_llr_specified)
 

@@ -2,7 +2,7 @@
 /* Every float, for the modulation that SOFTQAM_TEST_MODULATION names. One component runs through all 2^32 bit patterns
  * while the other stays at a level, on a decision boundary, at zero, outside, far outside, at NaN; or the noise value
  * does, N0 or 1/N0: every vector loop of the CPU against the portable one, and the portable one against the oracle and
- * the specified LLRs; with SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU, and all 2^32 symbols of cs16.
+ * the specified LLRs; with SOFTQAM_TEST_BACKEND=cuda instead CUDA against the CPU.
  *
  * SOFTQAM_TEST_STRIDE says which: every one with 1, one in 2039 without it. Those around levels and boundaries are
  * never left out. */
@@ -157,14 +157,6 @@ static void make_noise(const set *self, uint64_t number, uint32_t symbol[2], flo
 
 static set noise_set(uint64_t stride) { return every(stride, &(set){.name = "the noise runs", .make = make_noise}); }
 
-/* cs16: I in the upper half of the number, Q in the lower. */
-static void make_pair(const set *self, uint64_t number, uint32_t symbol[2], float *noise)
-{
-    (void)self;
-    (void)noise;
-    symbol[0] = (uint32_t)(number >> 16 & 0xffff) | (uint32_t)(number & 0xffff) << 16;
-}
-
 /* The comparisons. */
 
 enum { CHUNK_SYMBOLS = 1 << 20 };
@@ -176,17 +168,16 @@ static bool on_cuda(void) { return harness_backend() == SOFTQAM_BACKEND_CUDA; }
 
 /* A chunk of a set in memory that devices reach. */
 typedef struct chunk {
-    size_t n, sample_nbytes, symbol_nbytes;
-    void *samples, *noise, *expected, *got;
+    size_t n, symbol_nbytes;
+    void *symbols, *noise, *expected, *got;
 } chunk;
 
 static softqam_segment part_of(const chunk *self, const softqam_demodulator_config *config, size_t first, size_t n)
 {
     const size_t noise_stride = config->noise == SOFTQAM_NOISE_PER_SYMBOL;
     const float *noise = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise;
-    return harness_segment((uint8_t *)self->samples + first * self->sample_nbytes,
-                           noise ? noise + first * noise_stride : NULL, noise ? noise_stride : 0, n,
-                           (uint8_t *)self->got + first * self->symbol_nbytes);
+    return harness_segment((float *)self->symbols + 2 * first, noise ? noise + first * noise_stride : NULL,
+                           noise ? noise_stride : 0, n, (uint8_t *)self->got + first * self->symbol_nbytes);
 }
 
 /* By a context, in calls of so many symbols. */
@@ -206,7 +197,7 @@ static void define(const chunk *self, const softqam_demodulator_config *config, 
     if (by == BY_ORACLE) {
         oracle *reference = oracle_create();
         assert_non_null(reference);
-        oracle_soft_bits(reference, self->samples, self->n, self->expected);
+        oracle_soft_bits(reference, self->symbols, self->n, self->expected);
         oracle_destroy(reference);
     } else if (by == BY_CONTRACT) {
         const softqam_segment all = part_of(self, config, 0, self->n);
@@ -221,15 +212,13 @@ static void define(const chunk *self, const softqam_demodulator_config *config, 
 static void check_chunk(const chunk *self, const softqam_demodulator_config *config, definition by,
                         softqam_context *definer, const llr_contexts *on, const char *what)
 {
-    scoped_memory float *values = harness_alloc(self->n * 2 * sizeof(float));
-    harness_widen(config->input_format, 0, self->samples, self->n, values);
     define(self, config, by, definer);
     for (size_t c = 0; c < on->n; c++)
         for (size_t n_call = self->n; n_call > 0; n_call = on_cuda() && n_call == self->n ? CHUNK_SYMBOLS / 8 : 0) {
             /* Small calls have kernels of their own. */
             harness_poison(self->got, self->expected, self->n * self->symbol_nbytes);
             demodulate(self, config, on->items[c], n_call);
-            if (!harness_outputs_equal(what, config->output_format, values, self->expected, self->got, self->n))
+            if (!harness_outputs_equal(what, config->output_format, self->symbols, self->expected, self->got, self->n))
                 fail_msg("%s: to %s, noise %d of form %d", on->names[c], harness_output_names[config->output_format],
                          (int)config->noise, (int)config->noise_form);
         }
@@ -241,33 +230,28 @@ static void fill(const set *from, uint64_t first, const softqam_demodulator_conf
     for (size_t i = 0; i < to->n; i++) {
         /* 1/2 to 2^-14 in turn, and one of no power of two; or their inverses. */
         const float noise_var = i % 15 ? ldexpf(1, -(int)(i % 15)) : 0.013F;
-        uint32_t symbol[2];
         noise[i] = config->noise_form == SOFTQAM_NOISE_FORM_INVERSE ? 1 / noise_var : noise_var;
-        from->make(from, (first + i) * from->stride, symbol, &noise[i]);
-        memcpy((uint8_t *)to->samples + i * to->sample_nbytes, symbol, to->sample_nbytes);
+        from->make(from, (first + i) * from->stride, (uint32_t *)to->symbols + 2 * i, &noise[i]);
     }
 }
 
 /* All of a set: by the library every vector loop against the portable one or CUDA against the CPU, else the portable
  * loop against a reference. */
-static void run_set(const set *from, softqam_input_format input, softqam_output_format output, noise_kind noise,
-                    definition by)
+static void run_set(const set *from, softqam_output_format output, noise_kind noise, definition by)
 {
     const char *pattern = getenv("SOFTQAM_TEST_SET");
     if (pattern && fnmatch(pattern, from->name, 0) != 0)
         return;
     harness_setup setup = harness_format_setup(output, noise ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL);
-    setup.demodulator.input_format = input;
     setup.demodulator.noise_form = noise == EACH_INVERSE ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     setup.context.cpu_variant = on_cuda() ? NULL : "portable";
     scoped_context *definer = harness_create_context(&setup);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(0, on_cuda() ? CHUNK_SYMBOLS / 4 : 0);
     llr_contexts portable = {.n = 1, .names = {"portable"}, .items = {definer}};
-    chunk room = {.sample_nbytes = softqam_input_symbol_nbytes(input),
-                  .symbol_nbytes = harness_output_nbytes(output, 1)};
-    const size_t nbytes[] = {room.sample_nbytes, sizeof(float), room.symbol_nbytes, room.symbol_nbytes};
-    void **const memory[] = {&room.samples, &room.noise, &room.expected, &room.got};
+    chunk room = {.symbol_nbytes = harness_output_nbytes(output, 1)};
+    const size_t nbytes[] = {2 * sizeof(float), sizeof(float), room.symbol_nbytes, room.symbol_nbytes};
+    void **const memory[] = {&room.symbols, &room.noise, &room.expected, &room.got};
     for (size_t k = 0; k < HARNESS_COUNT(memory); k++)
         assert_int_equal(softqam_host_alloc(on.items[0], nbytes[k] * CHUNK_SYMBOLS, memory[k]), SOFTQAM_OK);
     const double start = harness_seconds();
@@ -284,7 +268,7 @@ static void run_set(const set *from, softqam_input_format input, softqam_output_
 
 static void run_floats(const set *from, softqam_output_format output, noise_kind noise)
 {
-    run_set(from, SOFTQAM_INPUT_CF32, output, noise, BY_LIBRARY);
+    run_set(from, output, noise, BY_LIBRARY);
 }
 
 /* Soft bits are 256QAM's alone. */
@@ -332,15 +316,6 @@ HARNESS_TEST(test_f16) { run_llrs(SOFTQAM_OUTPUT_F16); }
 
 HARNESS_TEST(test_f32) { run_llrs(SOFTQAM_OUTPUT_F32); }
 
-/* All pairs of int16. */
-HARNESS_TEST(test_cs16)
-{
-    const set pairs = every(stride(), &(set){.name = "all cs16", .make = make_pair});
-    if (harness_modulation() == SOFTQAM_MODULATION_256QAM)
-        run_set(&pairs, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_LIBRARY);
-    run_set(&pairs, SOFTQAM_INPUT_CS16, SOFTQAM_OUTPUT_S8, EACH_N0, BY_LIBRARY);
-}
-
 HARNESS_TEST(test_oracle)
 {
     if (on_cuda())
@@ -350,11 +325,11 @@ HARNESS_TEST(test_oracle)
                                              .n = (uint64_t)1 << 28,
                                              .make = make_oracle_range,
                                              .fixed = multiple_of_alpha(5)});
-    run_set(&range, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
-    run_set(&near_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
+    run_set(&range, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
+    run_set(&near_all, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
     for (int k = 0; k < 2 * N_FIXED; k++) {
         const set from = running_set((unsigned)k % 2, k / 2, sparse_stride());
-        run_set(&from, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
+        run_set(&from, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
     }
 }
 
@@ -366,6 +341,6 @@ HARNESS_TEST(test_specified)
     const set sets[] = {running_set(0, ON_LEVEL, sparse_stride()), running_set(1, ON_LEVEL, sparse_stride()),
                         noise_set(sparse_stride())};
     for (size_t k = 0; k < 2 * HARNESS_COUNT(sets); k++)
-        run_set(&sets[k / 2], SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, k % 2 ? EACH_INVERSE : EACH_N0, BY_CONTRACT);
-    run_set(&edges_all, SOFTQAM_INPUT_CF32, SOFTQAM_OUTPUT_F32, EACH_N0, BY_CONTRACT);
+        run_set(&sets[k / 2], SOFTQAM_OUTPUT_F32, k % 2 ? EACH_INVERSE : EACH_N0, BY_CONTRACT);
+    run_set(&edges_all, SOFTQAM_OUTPUT_F32, EACH_N0, BY_CONTRACT);
 }

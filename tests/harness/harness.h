@@ -21,7 +21,7 @@
 #define HARNESS_SYMBOL_BITS     8
 #define HARNESS_MAX_SYMBOL_BITS 10
 
-/* How many there are of each; the build and `api.library` fail when there are others. Modulations are numbered from 1
+/* How many there are of each; the build and `api` fail when there are others. Modulations are numbered from 1
  * on. */
 #define HARNESS_N_MODULATIONS    7
 #define HARNESS_N_INPUT_FORMATS  4
