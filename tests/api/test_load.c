@@ -333,31 +333,6 @@ HARNESS_TEST(test_load)
     check_growth(&before, &after);
 }
 
-#ifdef LOAD_CUDA
-/* A context that host calls have used, and its end. */
-static void use_device(void)
-{
-    static const float symbol[2] = {2, -2};
-    harness_setup setup = harness_soft_bits_setup();
-    setup.context.backend = SOFTQAM_BACKEND_CUDA;
-    scoped_demodulator *demodulator = harness_create(&setup);
-    uint8_t out[HARNESS_SYMBOL_BITS];
-    harness_demodulate(demodulator, symbol, 1, out);
-}
-
-/* Once all are ended the device has its memory again. */
-HARNESS_TEST(test_device_memory_comes_back)
-{
-    if (!harness_cuda_is_usable())
-        skip();
-    use_device();
-    const size_t before = measure().device;
-    for (int k = 0; k < 20; k++)
-        use_device();
-    assert_true(measure().device <= before);
-}
-#endif
-
 int main(int argc, char **argv)
 {
     /* A fixed threshold: what is large goes back to the system at once, and does not leave holes. */

@@ -102,8 +102,8 @@ static work open_work(unsigned n_threads, size_t n_symbols, size_t n_rounds)
         harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
         setup.context.backend = SOFTQAM_BACKEND_CPU;
         setup.context.n_threads = 1;
-        self.expected[format] = harness_answer(&setup, self.symbols,
-                                               format == SOFTQAM_OUTPUT_U8 ? NULL : self.noise_var, n_symbols);
+        self.expected[format] =
+            harness_answer(&setup, self.symbols, format == SOFTQAM_OUTPUT_U8 ? NULL : self.noise_var, n_symbols);
         setup.demodulator.context = self.context;
         self.demodulators[format] = harness_create(&setup);
     }
