@@ -149,8 +149,10 @@ static special_values special_components(void)
     special_values self = {0};
     add_floats(&self, near, HARNESS_COUNT(near), BESIDE);
     add_floats(&self, others, HARNESS_COUNT(others), 0);
-    for (int k = 1; k <= 1 << (c->axis_bits - 1); k++) /* boundaries of the rows */
-        add_floats(&self, &(float){(float)(2 * k / sqrt(c->energy))}, 1, 2 * BESIDE);
+    for (int k = 1; k <= 1 << (c->axis_bits - 1); k++) {
+        const float row_end = (float)(2 * k / sqrt(c->energy));
+        add_floats(&self, &row_end, 1, 2 * BESIDE);
+    }
     add_no_numbers(&self);
     for (size_t k = 0, n = self.n; k < n; k++) {
         uint32_t bits;
