@@ -151,23 +151,15 @@ float trial_filler_value(harness_random *random, softqam_output_format format)
 static uint32_t choose_k0(harness_random *random, const target *self)
 {
     const softqam_codeword *buffers = &self->buffers;
-    const uint32_t n_cb = buffers->n_cb;
-    switch (n_cb ? harness_random_below(random, 8) : SIZE_MAX) {
-    case SIZE_MAX:
+    const uint32_t n_cb = buffers->n_cb, behind = buffers->first_filler + buffers->n_fillers;
+    if (n_cb == 0)
         return 0;
-    case 0:
-        return (uint32_t)harness_random_below(random, n_cb);
-    case 1:
-        return n_cb - 1;
-    case 2: /* among the fillers */
-        return (buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1)) % n_cb;
-    case 3:
-        return (buffers->first_filler + buffers->n_fillers) % n_cb;
-    default:
-        if (self->Z_c == 0)
-            return 0;
-        return (uint32_t)rate_recovery_k0(self->base_graph, (unsigned)harness_random_below(random, 4), n_cb, self->Z_c);
-    }
+    const uint32_t any = (uint32_t)harness_random_below(random, n_cb);
+    const uint32_t filler = buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1);
+    const unsigned rv = (unsigned)harness_random_below(random, 4);
+    const uint32_t start = self->Z_c ? (uint32_t)rate_recovery_k0(self->base_graph, rv, n_cb, self->Z_c) : 0;
+    const uint32_t all[] = {any, n_cb - 1, filler % n_cb, behind % n_cb, start, start, start, start};
+    return all[harness_random_below(random, HARNESS_COUNT(all))];
 }
 
 /* Bits of a code block, roughly: any part of the buffer, just all of it, some times that, or very often that. */
