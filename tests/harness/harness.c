@@ -134,34 +134,20 @@ static void find_cuda(void)
     exit(HARNESS_SKIPPED);
 }
 
-/* Where SOFTQAM_CPU_VARIANT names the CPU's loops, they are the ones that run. The library ignores a name that it does
- * not know and loops that this processor does not run; here the first fails, and the second is a skip. */
+/* The library ignores a SOFTQAM_CPU_VARIANT that it does not know, and loops that this processor does not run; here the
+ * first fails, and the second is a skip. */
 static void require_cpu_variant(void)
 {
     const char *name = getenv("SOFTQAM_CPU_VARIANT");
-    if (!name || !*name)
-        return;
     softqam_context_config config;
     softqam_context_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.n_threads = 1;
     config.cpu_variant = name;
-    if (probe(&config) != SOFTQAM_OK) {
-        if (!strstr(softqam_error_message(), "this processor does not run"))
-            die("SOFTQAM_CPU_VARIANT", softqam_error_message());
-        printf("skipped: %s\n", softqam_error_message());
-        exit(HARNESS_SKIPPED);
-    }
-    harness_setup setup = {.context = config};
-    softqam_demodulator_config_init(&setup.demodulator);
-    setup.context.cpu_variant = NULL;
-    softqam_demodulator *demodulator;
-    if (harness_try_create(&demodulator, &setup) != SOFTQAM_OK)
+    if (!name || !*name || probe(&config) == SOFTQAM_OK)
+        return;
+    if (!strstr(softqam_error_message(), "this processor does not run"))
         die("SOFTQAM_CPU_VARIANT", softqam_error_message());
-    const char *detail = softqam_backend_detail(demodulator);
-    if (strncmp(detail, name, strlen(name)) != 0 || detail[strlen(name)] != ',')
-        die("SOFTQAM_CPU_VARIANT is not what runs", detail);
-    softqam_demodulator_destroy(demodulator);
+    printf("skipped: %s\n", softqam_error_message());
+    exit(HARNESS_SKIPPED);
 }
 
 softqam_modulation harness_modulation(void)
