@@ -390,74 +390,37 @@ LLR_TEST(test_gains)
 
 /* Where in a call unusual values lie. */
 
-/* Usual symbols, the same in every tile, and what they give; single ones can be replaced by what is special. */
-typedef struct tiles {
-    softqam_demodulator_config config;
-    special_values components, noise;
-    input in;
-    size_t nbytes; /* of a symbol's LLRs */
-    uint8_t *expected;
-} tiles;
-
-static void copy_symbol(tiles *self, size_t from, size_t to)
-{
-    memcpy(self->in.symbols + 2 * to, self->in.symbols + 2 * from, 2 * sizeof(float));
-    self->in.noise[to] = self->in.noise[from];
-    memcpy(self->expected + to * self->nbytes, self->expected + from * self->nbytes, self->nbytes);
-}
-
-static tiles open_tiles(harness_random *random, size_t kind, size_t n_symbols)
-{
-    tiles self = {.config = kind_at(kind), .components = special_components(), .in = open_input(n_symbols)};
-    self.noise = special_noise(scale_of(&self.config));
-    self.nbytes = harness_output_nbytes(self.config.output_format, 1);
-    self.expected = harness_alloc(n_symbols * self.nbytes);
-    input first = self.in;
-    first.n = TILE;
-    fill_usual(random, self.config.noise_form, &first);
-    const softqam_segment segment = segment_of(&first, 0, TILE);
-    llr_specify(&self.config, &segment, self.expected);
-    for (size_t i = TILE; i < n_symbols; i++)
-        copy_symbol(&self, i - TILE, i);
-    return self;
-}
-
-static void close_tiles(tiles *self)
-{
-    free(self->expected);
-    close_input(&self->in);
-}
-
 /* Makes I, Q or the noise of symbol i something special. */
-static void spoil(harness_random *random, size_t i, tiles *self)
+static void spoil(harness_random *random, const softqam_demodulator_config *config, const input *in, size_t i)
 {
     const size_t what = harness_random_below(random, 3);
-    if (what < 2)
-        self->in.symbols[2 * i + what] = any_of(random, &self->components);
-    else
-        self->in.noise[i] = any_of(random, &self->noise);
-    softqam_segment segment = segment_of(&self->in, i, 1);
-    segment.first_symbol = i;
-    llr_specify(&self->config, &segment, self->expected + i * self->nbytes);
-}
-
-static void check_tiles(const llr_contexts *on, const tiles *self, size_t n, const char *what)
-{
-    const softqam_segment segment = segment_of(&self->in, 0, n);
-    llr_check(on, &self->config, &segment, self->expected, what);
+    const special_values values = what < 2 ? special_components() : special_noise(scale_of(config));
+    *(what < 2 ? &in->symbols[2 * i + what] : &in->noise[i]) = any_of(random, &values);
 }
 
 /* One unusual symbol at every place of a tile, and of the steps after it, of which the last goes back. */
 LLR_TEST(test_every_position)
 {
-    enum { N = TILE + 2 * STEP + 5, ROOM = 2 * TILE + STEP };
+    enum { N = TILE + 2 * STEP + 5 };
     harness_random random = harness_random_stream(STREAM_POSITIONS);
+    SCOPED(close_input) input in = open_input(N);
     for (size_t k = 0; k < N_KINDS; k++) {
-        SCOPED(close_tiles) tiles self = open_tiles(&random, k, ROOM);
+        const softqam_demodulator_config config = kind_at(k);
+        const size_t nbytes = harness_output_nbytes(config.output_format, 1);
+        scoped_memory uint8_t *expected = harness_alloc(N * nbytes);
+        fill_usual(&random, config.noise_form, &in);
+        const softqam_segment all = segment_of(&in, 0, N);
+        llr_specify(&config, &all, expected);
         for (size_t i = 0; i < N; i++) {
-            spoil(&random, i, &self);
-            check_tiles(*state, &self, N, "one unusual value");
-            copy_symbol(&self, i < TILE ? i + TILE : i - TILE, i);
+            const float usual[] = {in.symbols[2 * i], in.symbols[2 * i + 1], in.noise[i]};
+            softqam_segment one = segment_of(&in, i, 1);
+            one.first_symbol = i;
+            spoil(&random, &config, &in, i);
+            llr_specify(&config, &one, expected + i * nbytes);
+            llr_check(*state, &config, &all, expected, "one unusual value");
+            memcpy(&in.symbols[2 * i], usual, 2 * sizeof usual[0]);
+            in.noise[i] = usual[2];
+            llr_specify(&config, &one, expected + i * nbytes);
         }
     }
 }
@@ -465,14 +428,16 @@ LLR_TEST(test_every_position)
 /* Unusual values in some of many tiles, in more and less than are done in full after one. */
 LLR_TEST(test_many_tiles)
 {
-    enum { N_TILES = 66, N = N_TILES * TILE + 7 };
+    enum { N_TILES = 66 };
     static const unsigned every[] = {1, 2, 5, 17, 40};
     harness_random random = harness_random_stream(STREAM_TILES);
+    SCOPED(close_input) input in = open_input(N_TILES * TILE + 7);
     for (size_t k = 0; k < N_KINDS * HARNESS_COUNT(every); k++) {
-        SCOPED(close_tiles) tiles self = open_tiles(&random, k / HARNESS_COUNT(every), N);
+        const softqam_demodulator_config config = kind_at(k / HARNESS_COUNT(every));
+        fill_usual(&random, config.noise_form, &in);
         for (size_t tile = 0; tile < N_TILES; tile++)
             if (harness_random_below(&random, every[k % HARNESS_COUNT(every)]) == 0)
-                spoil(&random, tile * TILE + harness_random_below(&random, TILE), &self);
-        check_tiles(*state, &self, N, "many tiles");
+                spoil(&random, &config, &in, tile * TILE + harness_random_below(&random, TILE));
+        check_input(*state, &config, &in, "many tiles");
     }
 }
