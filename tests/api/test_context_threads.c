@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A context's threads: when there are any, on which CPUs they run, in which scheduling class. The kernel is
- * asked. */
+/* A context's threads: when there are any, on which CPUs they run, in which scheduling class, with which signals. The
+ * kernel is asked. */
 #define _GNU_SOURCE /* sched_getaffinity, SCHED_BATCH */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #include "api_fixture.h"
 
 enum { N_THREADS = 4, LARGE_SYMBOLS = 200000, NO_SUCH_CPU = 1023 };
+
+/* Of the kernel's mask, what pthread_sigmask() cannot block: SIGKILL and SIGSTOP, and two of the C library's own. */
+#define UNBLOCKABLE (1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1) | 3ULL << 31)
 
 static softqam_context_config cpu_config(void)
 {
@@ -204,6 +208,40 @@ HARNESS_TEST(test_scheduling_classes)
         api_assert_works_on(demodulator, LARGE_SYMBOLS);
         softqam_context_destroy(self.context);
     }
+}
+
+static unsigned long long blocked_signals(pid_t task)
+{
+    char path[64], line[256];
+    unsigned long long blocked = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)task);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (!found && fgets(line, sizeof line, file))
+        found = sscanf(line, "SigBlk: %llx", &blocked) == 1;
+    fclose(file);
+    assert_true(found);
+    return blocked;
+}
+
+/* All of them in our threads, and in the caller's what was blocked before. */
+HARNESS_TEST(test_signals_are_blocked)
+{
+    const softqam_context_config config = cpu_config();
+    sigset_t one, usual;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR2);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &usual), 0);
+    const unsigned long long before = blocked_signals(getpid());
+    const started self = start(&config);
+    assert_int_equal(blocked_signals(getpid()), before);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &usual, NULL), 0);
+    assert_int_equal(self.tasks.n, N_THREADS - 1);
+    usleep(50000); /* the C library blocks all of them itself until a thread has begun */
+    for (size_t k = 0; k < self.tasks.n; k++)
+        assert_int_equal(blocked_signals(self.tasks.ids[k]) | UNBLOCKABLE, ~0ULL);
+    softqam_context_destroy(self.context);
 }
 
 /* A child that this process forks has none of its threads, and does without: in a context that has started them, and in
