@@ -176,7 +176,7 @@ void harness_register(struct CMUnitTest test)
     registered[n_registered++] = test;
 }
 
-int harness_run(int argc, char **argv)
+int main(int argc, char **argv)
 {
     const char *pattern = argc > 1 ? argv[1] : "*";
     if (argc > 2)
