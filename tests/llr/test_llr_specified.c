@@ -284,13 +284,19 @@ LLR_TEST(test_weights_of_all_sizes)
         memcpy(symbols + 2 * i, corners[i % HARNESS_COUNT(corners)], sizeof corners[0]);
     for (size_t k = 0; k < 2 * N_KINDS; k++) {
         softqam_demodulator_config config = kind_at(k / 4 * 2 + k % 2);
+        const size_t nbytes = harness_output_nbytes(config.output_format, 1);
+        uint8_t expected[STEP * HARNESS_MAX_SYMBOL_BITS * sizeof(float)];
         config.sign = k % 3 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
         for (int size = LEAST; size <= MOST; size += step) {
             const float weight = exp2f((float)size / PER_OCTAVE), scale = scale_of(&config);
             for (size_t i = 0; i < STEP; i++)
                 noise[i] = config.noise_form == SOFTQAM_NOISE_FORM_INVERSE ? weight / scale : scale / weight;
-            const softqam_segment segment = harness_segment(symbols, noise, k / 2 % 2, STEP, NULL);
-            llr_check(*state, &config, &segment, NULL, "weights");
+            softqam_segment segment = harness_segment(symbols, noise, k / 2 % 2, HARNESS_COUNT(corners), NULL);
+            llr_specify(&config, &segment, expected);
+            for (size_t i = HARNESS_COUNT(corners); i < STEP; i++)
+                memcpy(expected + i * nbytes, expected + (i - HARNESS_COUNT(corners)) * nbytes, nbytes);
+            segment.n_symbols = STEP;
+            llr_check(*state, &config, &segment, expected, "weights");
         }
     }
 }
@@ -398,46 +404,64 @@ static void spoil(harness_random *random, const softqam_demodulator_config *conf
     *(what < 2 ? &in->symbols[2 * i + what] : &in->noise[i]) = any_of(random, &values);
 }
 
+/* Symbol i alone of what is expected of all. */
+static void specify_again(const softqam_demodulator_config *config, const input *in, size_t i, uint8_t *expected)
+{
+    softqam_segment one = segment_of(in, i, 1);
+    one.first_symbol = i;
+    llr_specify(config, &one, expected + i * harness_output_nbytes(config->output_format, 1));
+}
+
+/* Usual symbols, and what they give. */
+static uint8_t *specify_usual(harness_random *random, const softqam_demodulator_config *config, const input *in)
+{
+    uint8_t *expected = harness_alloc(harness_output_nbytes(config->output_format, in->n));
+    const softqam_segment all = segment_of(in, 0, in->n);
+    fill_usual(random, config->noise_form, in);
+    llr_specify(config, &all, expected);
+    return expected;
+}
+
 /* One unusual symbol at every place of a tile, and of the steps after it, of which the last goes back. */
 LLR_TEST(test_every_position)
 {
-    enum { N = TILE + 2 * STEP + 5 };
     harness_random random = harness_random_stream(STREAM_POSITIONS);
-    SCOPED(close_input) input in = open_input(N);
+    SCOPED(close_input) input in = open_input(TILE + 2 * STEP + 5);
+    const softqam_segment all = segment_of(&in, 0, in.n);
     for (size_t k = 0; k < N_KINDS; k++) {
         const softqam_demodulator_config config = kind_at(k);
-        const size_t nbytes = harness_output_nbytes(config.output_format, 1);
-        scoped_memory uint8_t *expected = harness_alloc(N * nbytes);
-        fill_usual(&random, config.noise_form, &in);
-        const softqam_segment all = segment_of(&in, 0, N);
-        llr_specify(&config, &all, expected);
-        for (size_t i = 0; i < N; i++) {
+        scoped_memory uint8_t *expected = specify_usual(&random, &config, &in);
+        for (size_t i = 0; i < in.n; i++) {
             const float usual[] = {in.symbols[2 * i], in.symbols[2 * i + 1], in.noise[i]};
-            softqam_segment one = segment_of(&in, i, 1);
-            one.first_symbol = i;
             spoil(&random, &config, &in, i);
-            llr_specify(&config, &one, expected + i * nbytes);
+            specify_again(&config, &in, i, expected);
             llr_check(*state, &config, &all, expected, "one unusual value");
             memcpy(&in.symbols[2 * i], usual, 2 * sizeof usual[0]);
             in.noise[i] = usual[2];
-            llr_specify(&config, &one, expected + i * nbytes);
+            specify_again(&config, &in, i, expected);
         }
     }
 }
 
-/* Unusual values in some of many tiles, in more and less than are done in full after one. */
+/* Unusual values in some of many tiles, in more and more of them, fewer and more than are done in full after one. */
 LLR_TEST(test_many_tiles)
 {
     enum { N_TILES = 66 };
-    static const unsigned every[] = {1, 2, 5, 17, 40};
+    static const unsigned every[] = {40, 40, 17, 5, 2, 1};
     harness_random random = harness_random_stream(STREAM_TILES);
     SCOPED(close_input) input in = open_input(N_TILES * TILE + 7);
-    for (size_t k = 0; k < N_KINDS * HARNESS_COUNT(every); k++) {
-        const softqam_demodulator_config config = kind_at(k / HARNESS_COUNT(every));
-        fill_usual(&random, config.noise_form, &in);
-        for (size_t tile = 0; tile < N_TILES; tile++)
-            if (harness_random_below(&random, every[k % HARNESS_COUNT(every)]) == 0)
-                spoil(&random, &config, &in, tile * TILE + harness_random_below(&random, TILE));
-        check_input(*state, &config, &in, "many tiles");
+    const softqam_segment all = segment_of(&in, 0, in.n);
+    for (size_t k = 0; k < N_KINDS; k++) {
+        const softqam_demodulator_config config = kind_at(k);
+        scoped_memory uint8_t *expected = specify_usual(&random, &config, &in);
+        for (size_t i = 0; i < HARNESS_COUNT(every); i++) {
+            for (size_t tile = 0; tile < N_TILES; tile++)
+                if (harness_random_below(&random, every[i]) == 0) {
+                    const size_t at = tile * TILE + harness_random_below(&random, TILE);
+                    spoil(&random, &config, &in, at);
+                    specify_again(&config, &in, at, expected);
+                }
+            llr_check(*state, &config, &all, expected, "many tiles");
+        }
     }
 }
