@@ -198,7 +198,22 @@ softqam_segment llr_part(const softqam_demodulator_config *config, const softqam
     return part;
 }
 
-static void demodulate(const softqam_demodulator_config *config, softqam_context *context,
+/* A demodulator on context number k, kept for the next calls with the same settings. */
+static const softqam_demodulator *kept(const softqam_demodulator_config *config, softqam_context *context, size_t k)
+{
+    static softqam_demodulator *demodulators[LLR_MAX_CONTEXTS];
+    static softqam_demodulator_config configs[LLR_MAX_CONTEXTS];
+    softqam_demodulator_config placed = *config;
+    placed.context = context;
+    if (!demodulators[k] || memcmp(&configs[k], &placed, sizeof placed) != 0) {
+        softqam_demodulator_destroy(demodulators[k]);
+        demodulators[k] = llr_create(config, context);
+        configs[k] = placed;
+    }
+    return demodulators[k];
+}
+
+static void demodulate(const softqam_demodulator_config *config, softqam_context *context, size_t k,
                        const softqam_segment *segment, uint8_t *out)
 {
     const softqam_layer *layer = &segment->layers[0];
@@ -208,7 +223,7 @@ static void demodulate(const softqam_demodulator_config *config, softqam_context
         harness_segment(layer->symbols, layer->noise_var, segment->noise_stride, segment->n_symbols, out);
     softqam_demodulator_config of = *config;
     of.noise = segment->noise_stride ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
-    scoped_demodulator *demodulator = llr_create(&of, context);
+    const softqam_demodulator *demodulator = kept(&of, context, k);
     if (segment->noise_stride <= 1 && memcmp(&placed, &simple, sizeof simple) == 0)
         harness_demodulate_llrs(demodulator, layer->symbols, layer->noise_var, segment->n_symbols, out);
     else
@@ -228,7 +243,7 @@ void llr_check(const llr_contexts *on, const softqam_demodulator_config *config,
     }
     for (size_t k = 0; k < on->n; k++) {
         harness_poison(got, expected, nbytes);
-        demodulate(config, on->items[k], segment, got);
+        demodulate(config, on->items[k], k, segment, got);
         if (memcmp(got, expected, nbytes) == 0)
             continue;
         size_t at = 0;
