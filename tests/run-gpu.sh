@@ -12,9 +12,9 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
-api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
-device_programs=(test_cuda_device_{calls,pointers,segments,codewords} test_cuda_soft_buffers)
-value_programs=(test_demodulate_symbols test_llr_specified test_soft_buffers test_gains)
+api_programs=(test_api test_bad_calls test_costs)
+device_programs=(test_cuda_device_{calls,pointers,segments,codewords})
+value_programs=(test_soft_bits test_llr_specified)
 
 sanitize() {
     local tool=$1 program=$2 log
@@ -32,6 +32,7 @@ sanitize() {
 sanitize_parts() {
     sanitize "$1" test_llr_segments test_combinations
     sanitize "$1" test_llr_segments test_cuts
+    sanitize "$1" test_llr_segments test_random
     sanitize "$1" test_llr_calls test_input_formats
 }
 
@@ -50,10 +51,10 @@ run_step() {
         for program in "${api_programs[@]}"; do
             sanitize "$1" "$program"
         done
-        sanitize "$1" test_demodulate_symbols test_symbol_sets
+        sanitize "$1" test_soft_bits test_symbol_sets
         sanitize_parts "$1"
-        sanitize "$1" test_gains
-        sanitize "$1" test_cuda_soft_buffers test_random
+        sanitize "$1" test_llr_specified test_gains
+        sanitize "$1" test_cuda_device_segments test_random
         sanitize "$1" test_cuda_device_calls test_misuse
         sanitize "$1" test_cuda_device_segments test_cuts
         sanitize "$1" test_cuda_device_codewords test_halves

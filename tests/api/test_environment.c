@@ -20,7 +20,7 @@ enum { N_CB = 100, N_SENT = 24, N_FILLERS = 10 };
 typedef struct answers {
     uint8_t out[HARNESS_N_OUTPUT_FORMATS][N_SYMBOLS * MAX_SYMBOL_NBYTES];
     float soft[HARNESS_N_OUTPUT_FORMATS][N_CB]; /* or as many values of another format */
-    int8_t scaled[HARNESS_SYMBOL_BITS];
+    int8_t scaled[2 * HARNESS_SYMBOL_BITS];
 } answers;
 
 static float symbols[2 * N_SYMBOLS], noise_var[N_SYMBOLS];
@@ -67,16 +67,19 @@ static void check_refused_scales(const softqam_demodulator *demodulator)
     }
 }
 
-/* A scale that is subnormal, and is not 0. */
+/* A scale that is subnormal, and is not 0: the demodulator's, then a segment's. */
 static void scale(softqam_context *context, int8_t *out)
 {
-    static const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F;
-    softqam_demodulator_config config = api_config_in(context);
-    config.output_format = SOFTQAM_OUTPUT_S8;
-    config.input_scale = 1e-40F;
-    scoped_demodulator *demodulator = api_create(&config);
-    harness_demodulate_llrs(demodulator, symbol, &variance, 1, out);
-    check_refused_scales(demodulator);
+    static const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F, tiny = 1e-40F;
+    for (int k = 0; k < 2; k++) {
+        softqam_segment segment = harness_segment(symbol, &variance, 0, 1, out + k * HARNESS_SYMBOL_BITS);
+        softqam_demodulator_config config = api_config_in(context);
+        config.output_format = SOFTQAM_OUTPUT_S8;
+        *(k ? &segment.input_scale : &config.input_scale) = tiny;
+        scoped_demodulator *demodulator = api_create(&config);
+        harness_demodulate_segments(demodulator, &segment, 1);
+        check_refused_scales(demodulator);
+    }
 }
 
 static void answer(answers *self)

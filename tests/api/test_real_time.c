@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a real-time thread relies on, once all is prepared: a call allocates nothing, starts nothing, looks at no clock
  * and takes no lock; on one thread it makes no system call; it needs little stack. The library's calls of the C library
- * are counted (the linker's --wrap), and the kernel ends a process that makes a system call. Long, since all of it
- * needs the counters, the crowd of callers or the kernel's filter. */
+ * are counted (the linker's --wrap), and the kernel ends a process that makes a system call. */
 #define _GNU_SOURCE /* SYS_exit */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,9 +20,9 @@
 
 #include "api_fixture.h"
 
-enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_CALLERS = 16, N_CALLS = 200, N_SYMBOLS = 1000, LARGE_SYMBOLS = 150000 };
+enum { STREAM_SYMBOLS = 1, N_SYMBOLS = 1000, LARGE_SYMBOLS = 150000, HUGE_SYMBOLS = 4 * LARGE_SYMBOLS };
 
-/* Counting. */
+/* Counting, in all threads. */
 
 enum { LOCK, SLEEP, ALLOCATION, THREAD, CLOCK, N_KINDS };
 
@@ -42,16 +40,6 @@ static void start_counting(void)
     for (int kind = 0; kind < N_KINDS; kind++)
         atomic_store(&counts[kind], 0);
     atomic_store(&counting, true);
-}
-
-static void stop_counting(void) { atomic_store(&counting, false); }
-
-static void assert_none_but(unsigned allowed, const char *what)
-{
-    for (int kind = 0; kind < N_KINDS; kind++)
-        if (!(allowed >> kind & 1) && atomic_load(&counts[kind]) > 0)
-            fail_msg("%s: %lu locks, %lu waits and posts, %lu allocations, %lu threads, %lu looks at a clock", what,
-                     counts[LOCK], counts[SLEEP], counts[ALLOCATION], counts[THREAD], counts[CLOCK]);
 }
 
 #define WRAP(kind, type, name, parameters, arguments)                                                                  \
@@ -88,223 +76,146 @@ WRAP(CLOCK, int, clock_gettime, (clockid_t clock, struct timespec *now), (clock,
 
 /* Calls. */
 
-/* A demodulator, and what it makes of some symbols. */
+/* Demodulators of every format on a context, and what each makes of some symbols. */
 typedef struct work {
-    softqam_demodulator *demodulator;
-    size_t n_symbols;
-    size_t out_nbytes;
-    float *symbols;
-    float *noise_var; /* NULL for u8 */
-    uint8_t *expected;
+    softqam_context *context;
+    size_t n_symbols, n_rounds;
+    float *symbols, *noise_var;
+    softqam_demodulator *demodulators[HARNESS_N_OUTPUT_FORMATS];
+    uint8_t *expected[HARNESS_N_OUTPUT_FORMATS];
+    uint8_t *out;
+    bool is_wrong, without_system_calls;
 } work;
 
-static work open_work(softqam_context *context, softqam_output_format format, size_t n_symbols)
+static work open_work(unsigned n_threads, size_t n_symbols, size_t n_rounds)
 {
-    work self = {.n_symbols = n_symbols};
-    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.context.backend = SOFTQAM_BACKEND_CPU;
-    setup.context.n_threads = 1;
-    self.out_nbytes = harness_output_nbytes(format, n_symbols);
+    softqam_context_config context_config = api_context_config();
+    context_config.n_threads = n_threads;
+    work self = {.context = api_create_context(&context_config), .n_symbols = n_symbols, .n_rounds = n_rounds};
     self.symbols = harness_alloc(n_symbols * 2 * sizeof(float));
+    self.noise_var = harness_alloc(n_symbols * sizeof(float));
+    self.out = harness_alloc(harness_output_nbytes(SOFTQAM_OUTPUT_F32, n_symbols));
     harness_random random = harness_random_stream(STREAM_SYMBOLS);
     harness_fill_mixture(&random, n_symbols, self.symbols);
-    if (format != SOFTQAM_OUTPUT_U8) {
-        self.noise_var = harness_alloc(n_symbols * sizeof(float));
-        random = harness_random_stream(STREAM_NOISE);
-        harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise_var);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n_symbols, self.noise_var);
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_SYMBOL);
+        setup.context.backend = SOFTQAM_BACKEND_CPU;
+        setup.context.n_threads = 1;
+        self.expected[format] =
+            harness_answer(&setup, self.symbols, format == SOFTQAM_OUTPUT_U8 ? NULL : self.noise_var, n_symbols);
+        setup.demodulator.context = self.context;
+        self.demodulators[format] = harness_create(&setup);
     }
-    self.expected = harness_answer(&setup, self.symbols, self.noise_var, n_symbols);
-    setup.demodulator.context = context;
-    self.demodulator = harness_create(&setup);
     return self;
 }
 
 static void close_work(work *self)
 {
-    softqam_demodulator_destroy(self->demodulator);
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        softqam_demodulator_destroy(self->demodulators[format]);
+        free(self->expected[format]);
+    }
+    softqam_context_destroy(self->context);
     free(self->symbols);
     free(self->noise_var);
-    free(self->expected);
-}
-
-static softqam_context *open_context(unsigned n_threads)
-{
-    softqam_context_config config = api_context_config();
-    config.n_threads = n_threads;
-    return api_create_context(&config);
+    free(self->out);
 }
 
 /* One way of calling after the other, with memory that the caller has; true where all bytes are right. */
-static bool call_in_all_ways(const work *self, uint8_t *out)
+static bool call_in_all_ways(const work *self, softqam_output_format format)
 {
-    const size_t n = self->n_symbols, out_nbytes = self->out_nbytes / n;
-    bool good = softqam_demodulate(self->demodulator, self->symbols, self->noise_var, n, out) == SOFTQAM_OK &&
-                memcmp(out, self->expected, self->out_nbytes) == 0;
+    const softqam_demodulator *demodulator = self->demodulators[format];
+    const size_t n = self->n_symbols, nbytes = harness_output_nbytes(format, 1);
+    const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
+    bool good = softqam_demodulate(demodulator, self->symbols, noise, n, self->out) == SOFTQAM_OK &&
+                memcmp(self->out, self->expected[format], n * nbytes) == 0;
     softqam_segment segments[3];
     for (size_t k = 0; k < 3; k++) {
         const size_t first = k * (n / 3);
-        segments[k] = harness_segment(self->symbols + 2 * first, self->noise_var ? self->noise_var + first : NULL,
-                                      self->noise_var != NULL, k < 2 ? n / 3 : n - first, out + first * out_nbytes);
+        segments[k] = harness_segment(self->symbols + 2 * first, noise ? noise + first : NULL, noise != NULL,
+                                      k < 2 ? n / 3 : n - first, self->out + first * nbytes);
     }
-    good = good && softqam_demodulate_segments(self->demodulator, segments, 3) == SOFTQAM_OK &&
-           memcmp(out, self->expected, self->out_nbytes) == 0;
+    good = good && softqam_demodulate_segments(demodulator, segments, 3) == SOFTQAM_OK &&
+           memcmp(self->out, self->expected[format], n * nbytes) == 0;
     /* Gathered, converted, and too few for a loop. */
     segments[0].n_symbols = n / 4;
     segments[0].symbol_stride = 2;
     segments[0].input_scale = 0.5F;
     segments[0].noise_stride *= 3;
     segments[1].n_symbols = 3;
-    good = good && softqam_demodulate_segments(self->demodulator, segments, 2) == SOFTQAM_OK;
+    good = good && softqam_demodulate_segments(demodulator, segments, 2) == SOFTQAM_OK;
     /* A codeword of several code blocks, and four layers in bit planes. */
-    softqam_segment whole = harness_segment(self->symbols, self->noise_var, 1, n / 2, NULL);
+    softqam_segment whole = harness_segment(self->symbols, noise, 1, n / 2, NULL);
     whole.descramble = 1;
     whole.c_init = 7;
     whole.codeword = (softqam_codeword){
-        .n_bits = n / 2 * 8, .n_code_blocks = 5, .n_cbg = 3, .cbgti = 5, .buffers = out, .deinterleave = 1};
-    softqam_segment planes = harness_segment(self->symbols, self->noise_var, 1, n, out);
+        .n_bits = n / 2 * 8, .n_code_blocks = 5, .n_cbg = 3, .cbgti = 5, .buffers = self->out, .deinterleave = 1};
+    softqam_segment planes = harness_segment(self->symbols, noise, 1, n, self->out);
     for (planes.n_layers = 1; planes.n_layers < 4; planes.n_layers++)
         planes.layers[planes.n_layers] = planes.layers[0];
     planes.plane_stride = n;
     planes.descramble = 1;
-    if (self->noise_var)
-        good = good && softqam_demodulate_segments(self->demodulator, &whole, 1) == SOFTQAM_OK &&
-               softqam_demodulate_segments(self->demodulator, &planes, 1) == SOFTQAM_OK;
+    if (noise)
+        good = good && softqam_demodulate_segments(demodulator, &whole, 1) == SOFTQAM_OK &&
+               softqam_demodulate_segments(demodulator, &planes, 1) == SOFTQAM_OK;
     /* A refusal. */
     segments[0].n_layers = 5;
-    return good && softqam_demodulate_segments(self->demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
+    return good && softqam_demodulate_segments(demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
 }
-
-/* Threads that wait for each other without the functions that are counted. */
-typedef struct crowd {
-    work works[HARNESS_N_OUTPUT_FORMATS];
-    atomic_uint n_ready, n_done;
-    atomic_bool go, over;
-    atomic_bool failed;
-    unsigned n_callers;
-    size_t n_calls;
-    size_t stack_nbytes; /* 0: the usual */
-    bool without_system_calls;
-} crowd;
 
 static bool forbid_system_calls(void);
 
-static void *call_in_crowd(void *argument)
+/* The calls of a thread. */
+static void *call(void *argument)
 {
-    crowd *self = argument;
-    const unsigned number = atomic_fetch_add(&self->n_ready, 1);
-    const work *mine = &self->works[number % HARNESS_N_OUTPUT_FORMATS];
-    scoped_memory uint8_t *out = harness_alloc(mine->out_nbytes);
-    memset(out, 0x80, mine->out_nbytes);
-    while (!atomic_load(&self->go))
-        sched_yield();
-    bool good = !self->without_system_calls || forbid_system_calls();
-    for (size_t k = 0; k < self->n_calls && good; k++)
-        good = call_in_all_ways(mine, out);
-    if (!good)
-        atomic_store(&self->failed, true);
-    atomic_fetch_add(&self->n_done, 1);
-    if (self->without_system_calls) /* ended without the C library, which makes several on the way */
-        syscall(SYS_exit, 0);
-    while (!atomic_load(&self->over))
-        sched_yield();
+    work *self = argument;
+    if (self->without_system_calls && !forbid_system_calls())
+        self->is_wrong = true;
+    for (size_t k = 0; k < self->n_rounds * HARNESS_N_OUTPUT_FORMATS; k++)
+        if (!call_in_all_ways(self, (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS)))
+            self->is_wrong = true;
     return NULL;
 }
 
-static void run_crowd(crowd *self, pthread_t *threads)
+/* Calls on a context of so many threads, of which some kinds may be counted, a bit each. */
+static void check_counts(unsigned n_threads, size_t n_symbols, bool prepares, unsigned allowed)
 {
-    pthread_attr_t attributes;
-    assert_int_equal(pthread_attr_init(&attributes), 0);
-    if (self->stack_nbytes > 0)
-        assert_int_equal(pthread_attr_setstacksize(&attributes, self->stack_nbytes), 0);
-    for (unsigned k = 0; k < self->n_callers; k++)
-        assert_int_equal(pthread_create(&threads[k], &attributes, call_in_crowd, self), 0);
-    pthread_attr_destroy(&attributes);
-    while (atomic_load(&self->n_ready) < self->n_callers)
-        sched_yield();
+    SCOPED(close_work) work self = open_work(n_threads, n_symbols, 3);
+    if (prepares)
+        assert_int_equal(softqam_context_prepare(self.context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     start_counting();
-    atomic_store(&self->go, true);
-    while (atomic_load(&self->n_done) < self->n_callers)
-        sched_yield();
-    stop_counting();
-    atomic_store(&self->over, true);
+    call(&self);
+    atomic_store(&counting, false);
+    assert_false(self.is_wrong);
+    for (int kind = 0; kind < N_KINDS; kind++)
+        if (!(allowed >> kind & 1) && counts[kind] > 0)
+            fail_msg("%lu locks, %lu waits and posts, %lu allocations, %lu threads, %lu looks at a clock", counts[LOCK],
+                     counts[SLEEP], counts[ALLOCATION], counts[THREAD], counts[CLOCK]);
 }
-
-static void join_crowd(crowd *self, const pthread_t *threads)
-{
-    for (unsigned k = 0; k < self->n_callers; k++)
-        assert_int_equal(pthread_join(threads[k], NULL), 0);
-    assert_false(atomic_load(&self->failed));
-}
-
-static void open_crowd(crowd *self, softqam_context *context, unsigned n_callers, size_t n_symbols, size_t n_calls)
-{
-    *self = (crowd){.n_callers = n_callers, .n_calls = n_calls};
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
-        self->works[format] = open_work(context, (softqam_output_format)format, n_symbols);
-}
-
-static void close_crowd(crowd *self)
-{
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
-        close_work(&self->works[format]);
-}
-
-/* Tests. */
 
 /* That what is looked for would be seen: making all this does what calls must not. */
 HARNESS_TEST(test_counting_counts)
 {
     start_counting();
-    scoped_context *context = open_context(3);
-    SCOPED(close_work) work self = open_work(context, SOFTQAM_OUTPUT_U8, LARGE_SYMBOLS);
-    scoped_memory uint8_t *out = harness_alloc(self.out_nbytes);
-    harness_demodulate(self.demodulator, self.symbols, self.n_symbols, out);
-    stop_counting();
+    SCOPED(close_work) work self = open_work(3, LARGE_SYMBOLS, 1);
+    call(&self);
+    atomic_store(&counting, false);
     assert_true(counts[LOCK] > 0 && counts[SLEEP] > 0 && counts[ALLOCATION] > 0);
     assert_true(counts[THREAD] >= 2);
 }
 
-/* Of the context and its callers; and the kinds of which some may be counted, a bit each. */
-typedef struct conditions {
-    unsigned n_threads;
-    bool prepares;
-    size_t stack_nbytes;
-    unsigned allowed;
-} conditions;
-
-/* Threads that call demodulators of every format. */
-static void check_calls(unsigned n_callers, size_t n_symbols, size_t n_calls, const conditions *under)
-{
-    crowd self;
-    pthread_t threads[N_CALLERS];
-    scoped_context *context = open_context(under->n_threads);
-    open_crowd(&self, context, n_callers, n_symbols, n_calls);
-    self.stack_nbytes = under->stack_nbytes;
-    if (under->prepares)
-        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    run_crowd(&self, threads);
-    assert_none_but(under->allowed, under->prepares ? "prepared calls" : "calls");
-    join_crowd(&self, threads);
-    close_crowd(&self);
-}
-
-HARNESS_TEST(test_one_thread_takes_no_lock)
-{
-    check_calls(N_CALLERS, N_SYMBOLS, N_CALLS / 4, &(conditions){.n_threads = 1, .prepares = true});
-}
+HARNESS_TEST(test_one_thread_takes_no_lock) { check_counts(1, N_SYMBOLS, true, 0); }
 
 /* With one thread there is nothing to prepare, for calls that no GPU is looked for. */
-HARNESS_TEST(test_small_calls_need_no_preparation)
-{
-    check_calls(N_CALLERS, N_SYMBOLS, 3, &(conditions){.n_threads = 1});
-}
+HARNESS_TEST(test_small_calls_need_no_preparation) { check_counts(1, N_SYMBOLS, false, 0); }
 
 /* With threads of the context's: those sleep and are woken, and that is all. */
 HARNESS_TEST(test_many_threads_take_no_lock)
 {
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    check_calls(4, LARGE_SYMBOLS, 4, &(conditions){.n_threads = 4, .prepares = true, .allowed = 1U << SLEEP});
+    check_counts(4, LARGE_SYMBOLS, true, 1U << SLEEP);
 }
 
 /* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
@@ -336,8 +247,9 @@ static void tell_system_call(int signal, siginfo_t *info, void *context)
     _exit(CALLED_THE_SYSTEM);
 }
 
-/* What `calls` does in a process of its own that may make no system calls: one of the values above. */
-static int status_without_system_calls(int (*calls)(void *argument), void *argument)
+/* What becomes of these calls, or of one of getppid(), in a process of its own that may make no system calls: one of
+ * the values above. */
+static int status_without_system_calls(work *calls)
 {
     fflush(stdout);
     const pid_t child = fork();
@@ -345,7 +257,11 @@ static int status_without_system_calls(int (*calls)(void *argument), void *argum
     if (child == 0) {
         const struct sigaction trap = {.sa_sigaction = tell_system_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
         sigaction(SIGSYS, &trap, NULL);
-        _exit(calls(argument));
+        if (!calls)
+            _exit(!forbid_system_calls() ? NO_SECCOMP : getppid() > 0 ? QUIET : WRONG_BYTES);
+        calls->without_system_calls = true;
+        call(calls);
+        _exit(calls->is_wrong ? WRONG_BYTES : QUIET);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -354,56 +270,28 @@ static int status_without_system_calls(int (*calls)(void *argument), void *argum
     return WEXITSTATUS(status);
 }
 
-static int make_system_call(void *argument)
+/* Where the kernel tells; else, and under sanitizers, which make calls of their own, a skip. */
+static void check_no_system_calls(size_t n_symbols, size_t n_rounds)
 {
-    (void)argument;
-    if (!forbid_system_calls())
-        return NO_SECCOMP;
-    return getppid() > 0 ? QUIET : WRONG_BYTES;
-}
-
-static int call_in_many_threads(void *argument)
-{
-    pthread_t threads[N_CALLERS];
-    crowd *self = argument;
-    run_crowd(self, threads);
-    return atomic_load(&self->failed) ? WRONG_BYTES : QUIET;
-}
-
-/* Whether the kernel tells; else, and under sanitizers, which make calls of their own, a skip. */
-static void require_seccomp(void)
-{
-    if (HARNESS_SANITIZED) {
-        print_message("not under a sanitizer, which makes system calls of its own\n");
-        skip();
-    }
-    const int status = status_without_system_calls(make_system_call, NULL);
+    const int status = HARNESS_SANITIZED ? NO_SECCOMP : status_without_system_calls(NULL);
     if (status == NO_SECCOMP) {
-        print_message("this system lets no process forbid itself system calls (seccomp)\n");
+        print_message("a sanitizer makes system calls, or this system has no seccomp\n");
         skip();
     }
     assert_int_equal(status, CALLED_THE_SYSTEM);
+    SCOPED(close_work) work self = open_work(1, n_symbols, n_rounds);
+    assert_int_equal(softqam_context_prepare(self.context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    assert_int_equal(status_without_system_calls(&self), QUIET);
 }
 
-static void check_no_system_calls(unsigned n_callers, size_t n_symbols, size_t n_calls)
-{
-    require_seccomp();
-    SCOPED(close_crowd) crowd self;
-    scoped_context *context = open_context(1);
-    open_crowd(&self, context, n_callers, n_symbols, n_calls);
-    self.without_system_calls = true;
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    assert_int_equal(status_without_system_calls(call_in_many_threads, &self), QUIET);
-}
-
-HARNESS_TEST(test_one_thread_makes_no_system_call) { check_no_system_calls(N_CALLERS, N_SYMBOLS, N_CALLS / 10); }
+HARNESS_TEST(test_one_thread_makes_no_system_call) { check_no_system_calls(N_SYMBOLS, 20); }
 
 /* Large enough to be stored past the caches. */
 HARNESS_TEST(test_large_calls_make_no_system_call)
 {
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
         skip(); /* CUDA may have a part in such calls */
-    check_no_system_calls(HARNESS_N_OUTPUT_FORMATS, LARGE_SYMBOLS * 4, 3);
+    check_no_system_calls(HUGE_SYMBOLS, 1);
 }
 
 HARNESS_TEST(test_calls_need_little_stack)
@@ -413,5 +301,13 @@ HARNESS_TEST(test_calls_need_little_stack)
         print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
         skip();
     }
-    check_calls(HARNESS_N_OUTPUT_FORMATS, N_SYMBOLS, 1, &(conditions){1, true, CALL_NBYTES + THREAD_NBYTES, ~0U});
+    SCOPED(close_work) work self = open_work(1, N_SYMBOLS, 1);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, CALL_NBYTES + THREAD_NBYTES), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, call, &self), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attributes);
+    assert_false(self.is_wrong);
 }

@@ -129,20 +129,3 @@ HARNESS_TEST(test_cancelled_caller_waits)
     assert_true(each_part_once(&held));
     softqam_pool_destroy(held.pool);
 }
-
-static void run_nested(void *jobs, size_t part) { run((job *)jobs + part); }
-
-/* Parts that each run a job of their own on the same pool. */
-HARNESS_TEST(test_jobs_within_jobs)
-{
-    softqam_pool *pool = open_pool(3);
-    job jobs[4];
-    for (size_t k = 0; k < HARNESS_COUNT(jobs); k++)
-        jobs[k] = (job){.pool = pool, .n_parts = MAX_PARTS};
-    softqam_pool_run(pool, run_nested, jobs, HARNESS_COUNT(jobs));
-    for (size_t k = 0; k < HARNESS_COUNT(jobs); k++) {
-        assert_true(each_part_once(&jobs[k]));
-        assert_int_equal(jobs[k].n_by_others, 0);
-    }
-    softqam_pool_destroy(pool);
-}

@@ -1,35 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-/* Every variant of the CPU's inner loops that this machine runs against the portable one, called directly, floats
- * compared to the last bit: the values and settings at which loops change here, stores past the caches in
- * variants_streaming.c; test_exhaustive.c has all floats, llr/test_llr_calls.c lengths, misalignments and input
- * formats. That the portable loop is right is for test_llr_specified.c and the oracle to say. */
+/* Values at which the CPU's vector loops change from one way of computing to another: every variant that this machine
+ * runs, through the public API, gives the LLRs that reference/contract.h specifies, and the portable loop's soft bits.
+ * test_streaming.c has stores past the caches, test_exhaustive.c all floats, llr/test_llr_calls.c lengths,
+ * misalignments and input formats. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "float_environment.h"
+#include "llr_fixture.h"
+#include "params.h"
 #include "simd_scalar.h"
-#include "variants_fixture.h"
+#include "tables.h"
 
 #include "arithmetic_fast.h"
 
-/* All of the data, by every variant, in every way. */
-static void check_data(const variants_call *call, variants_data *self)
+enum { STREAM_INTEGERS = 1, STREAM_ZEROS, STREAM_RANGE, STREAM_GAINS };
+
+/* One noise value, or one a symbol, N0 or 1/N0, with gains or without. */
+typedef enum noise_kind { ONE_NOISE, EACH_N0, EACH_INVERSE, N0_AND_GAIN, INVERSE_AND_GAIN, N_NOISE_KINDS } noise_kind;
+
+static bool is_inverse(noise_kind kind) { return kind == EACH_INVERSE || kind == INVERSE_AND_GAIN; }
+
+static bool has_gains(noise_kind kind) { return kind >= N0_AND_GAIN; }
+
+typedef struct data {
+    size_t n;
+    float *symbols, *noise, *gains;
+} data;
+
+static data open_data(size_t n)
 {
-    const softqam_cpu_variant *variants[VARIANTS_MAX];
-    const size_t n_variants = variants_list(variants);
-    variants_run(&softqam_cpu_portable, VARIANTS_PLAIN, call, self->components, self->noise, self->n_symbols,
-                 self->expected);
-    for (size_t k = 0; k < n_variants * N_VARIANTS_WAYS; k++) {
-        const softqam_cpu_variant *variant = variants[k / N_VARIANTS_WAYS];
-        const variants_way way = (variants_way)(k % N_VARIANTS_WAYS);
-        const size_t n = self->n_symbols - (way == VARIANTS_STREAMING ? self->n_symbols % variant->min_symbols : 0);
-        if (way != VARIANTS_FLUSHED && variant->min_symbols == 1)
-            continue; /* knows no other way */
-        harness_poison(self->got, self->expected, n * call->nbytes);
-        variants_run(variant, way, call, self->components, self->noise, n, self->got);
-        assert_true(variants_equal(variant->name, call, self->components, self->expected, self->got, n));
+    return (data){n, harness_alloc(n * 2 * sizeof(float)), harness_alloc(n * sizeof(float)),
+                  harness_alloc(n * sizeof(float))};
+}
+
+static void close_data(data *self)
+{
+    free(self->gains);
+    free(self->noise);
+    free(self->symbols);
+}
+
+static softqam_demodulator_config config_of(softqam_output_format format, softqam_modulation modulation)
+{
+    return (softqam_demodulator_config){.output_format = format, .modulation = modulation};
+}
+
+static void check_llrs(const llr_contexts *on, softqam_demodulator_config config, noise_kind noise, const data *from)
+{
+    softqam_segment segment = harness_segment(from->symbols, from->noise, noise != ONE_NOISE, from->n, NULL);
+    config.noise_form = is_inverse(noise) ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+    segment.layers[0].gain = has_gains(noise) ? from->gains : NULL;
+    llr_check(on, &config, &segment, NULL, "values");
+}
+
+/* Of both signs, against the portable loop, of which llr/test_soft_bits.c has the proof. */
+static void check_soft_bits(const llr_contexts *on, const data *from)
+{
+    harness_setup setup = harness_soft_bits_setup();
+    setup.context.cpu_variant = "portable";
+    const softqam_segment segment = harness_segment(from->symbols, NULL, 0, from->n, NULL);
+    for (int sign = 0; sign < 2; sign++) {
+        setup.demodulator.sign = (softqam_sign)sign;
+        scoped_memory uint8_t *expected = harness_answer(&setup, from->symbols, NULL, from->n);
+        llr_check(on, &setup.demodulator, &segment, expected, "soft bits");
     }
 }
 
@@ -53,36 +88,29 @@ static float far_out(harness_random *random, float from, float to)
 /* Where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat further from the
  * integers, where the loops must know that they do not: groups of symbols equally far from them, so that a group is
  * undecided as a whole or not at all. Far out, a component's square makes the sums coarse. */
-HARNESS_TEST(test_near_integers)
+LLR_TEST(test_near_integers)
 {
     enum { GROUP = 64 };
     static const size_t distances[] = {40, 40, 600, 20000};
     harness_random random = harness_random_stream(STREAM_INTEGERS);
-    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 20));
+    SCOPED(close_data) data self = open_data(harness_symbol_count((size_t)1 << 20));
     double n_units = 0;
     bool is_far = false;
-    for (size_t i = 0; i < self.n_symbols; i++) {
+    for (size_t i = 0; i < self.n; i++) {
         if (i % GROUP == 0) {
             n_units = (double)harness_random_below(&random, distances[harness_random_below(&random, 4)]);
             is_far = harness_random_below(&random, 2);
         }
         const size_t which = harness_random_below(&random, 2);
-        self.components[2 * i + which] = near_integer(&random, n_units);
-        self.components[2 * i + 1 - which] = is_far ? far_out(&random, 1.1F, 3.2F) : near_integer(&random, n_units);
+        self.symbols[2 * i + which] = near_integer(&random, n_units);
+        self.symbols[2 * i + 1 - which] = is_far ? far_out(&random, 1.1F, 3.2F) : near_integer(&random, n_units);
     }
-    for (int sign = 0; sign < 2; sign++) {
-        softqam_demodulator_config config;
-        softqam_demodulator_config_init(&config);
-        config.output_format = SOFTQAM_OUTPUT_U8;
-        config.sign = (softqam_sign)sign;
-        const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
-        check_data(&call, &self);
-    }
+    check_soft_bits(*state, &self);
 }
 
 /* Runs of symbols on which no shortcut may be taken, or of which most are zero, of either sign, or not finite, among
  * others; and of points with few such symbols. */
-HARNESS_TEST(test_worst_inputs)
+LLR_TEST(test_worst_inputs)
 {
     static const float values[] = {0.0F,    -0.0F, 0.0F, -0.0F, NAN,  INFINITY, -INFINITY, 0x1p-149F,
                                    -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
@@ -90,33 +118,30 @@ HARNESS_TEST(test_worst_inputs)
     const float alpha = (float)(1 / sqrt(170.0));
     const float worst[] = {0, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3, -1e30F, INFINITY, NAN};
     harness_random random = harness_random_stream(STREAM_ZEROS);
-    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)1 << 16));
-    harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n_symbols, self.noise);
-    for (size_t i = 0; i < 2 * self.n_symbols; i++) {
-        const size_t run = i * N_RUNS / (2 * self.n_symbols), kind = run % 4;
+    SCOPED(close_data) data self = open_data(harness_symbol_count((size_t)1 << 16));
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, self.n, self.noise);
+    for (size_t i = 0; i < 2 * self.n; i++) {
+        const size_t run = i * N_RUNS / (2 * self.n), kind = run % 4;
         const bool is_other = harness_random_below(&random, 64) == 0;
         if (kind == 0)
-            self.components[i] = worst[run / 4];
+            self.symbols[i] = worst[run / 4];
         else if (kind == 1)
-            self.components[i] =
+            self.symbols[i] =
                 is_other ? worst[run / 4] : alpha * (float)(2 * (int)harness_random_below(&random, 16) - 15);
         else
-            self.components[i] = values[harness_random_below(&random, is_other    ? HARNESS_COUNT(values)
-                                                                      : kind == 2 ? N_ZEROS
-                                                                                  : N_NOT_FINITE)];
+            self.symbols[i] = values[harness_random_below(&random, is_other    ? HARNESS_COUNT(values)
+                                                                   : kind == 2 ? N_ZEROS
+                                                                               : N_NOT_FINITE)];
         if (kind == 1 && is_other)
             harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise[i / 2]);
     }
-    for (int k = 0; k < VARIANTS_CALLS; k++) {
-        const variants_call call = variants_call_at(k);
-        check_data(&call, &self);
-    }
-    softqam_demodulator_config config;
-    softqam_demodulator_config_init(&config);
-    config.output_format = SOFTQAM_OUTPUT_U8;
-    config.sign = SOFTQAM_SIGN_POSITIVE_IS_1;
-    const variants_call call = variants_call_of(&config, SOFTQAM_ONE_WEIGHT);
-    check_data(&call, &self);
+    harness_fill_gains(&random, self.n, self.gains);
+    for (int k = 0; k < HARNESS_N_MODULATIONS * HARNESS_N_LLR_FORMATS; k++)
+        check_llrs(*state,
+                   config_of(harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
+                             (softqam_modulation)(1 + k / HARNESS_N_LLR_FORMATS)),
+                   (noise_kind)((k + k / 3) % N_NOISE_KINDS), &self);
+    check_soft_bits(*state, &self);
 }
 
 static double random_between(harness_random *random, double from, double to)
@@ -166,28 +191,27 @@ static double fast_llr_end(int axis_bits, softqam_output_format output, size_t k
 
 /* Values at the border of the fast path's range: the largest component of some tiles times their largest weight is just
  * within it, that of others just beyond. */
-HARNESS_TEST(test_fast_range)
+LLR_TEST(test_fast_range)
 {
     static const double borders[] = {0.999, 1.001, 0.5, 8};
     enum { RUN = 2048, N_FORMATS = HARNESS_N_LLR_FORMATS };
-    harness_random random = harness_random_stream(STREAM_FAR);
-    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count((size_t)4 * RUN - 5));
-    for (size_t k = 0; k < N_FORMATS * N_MODULATIONS * SOFTQAM_NOISE_KINDS * 2; k++) {
-        const softqam_noise_kind noise = (softqam_noise_kind)(k % SOFTQAM_NOISE_KINDS);
-        softqam_demodulator_config config;
-        softqam_demodulator_config_init(&config);
-        config.output_format = harness_llr_formats[k / SOFTQAM_NOISE_KINDS % N_FORMATS];
-        config.modulation = (softqam_modulation)(1 + k / SOFTQAM_NOISE_KINDS / N_FORMATS % N_MODULATIONS);
+    harness_random random = harness_random_stream(STREAM_RANGE);
+    SCOPED(close_data) data self = open_data(harness_symbol_count((size_t)4 * RUN - 5));
+    harness_fill_gains(&random, self.n, self.gains);
+    for (size_t k = 0; k < N_FORMATS * HARNESS_N_MODULATIONS * N_NOISE_KINDS * 2; k++) {
+        const noise_kind noise = (noise_kind)(k % N_NOISE_KINDS);
+        softqam_demodulator_config config =
+            config_of(harness_llr_formats[k / N_NOISE_KINDS % N_FORMATS],
+                      (softqam_modulation)(1 + k / N_NOISE_KINDS / N_FORMATS % HARNESS_N_MODULATIONS));
         config.sign = (softqam_sign)harness_random_below(&random, 2);
-        config.noise_form = softqam_is_noise_inverse(noise) ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
         if (config.output_format == SOFTQAM_OUTPUT_S8 && k % 2)
-            config.llr_limit = (float)(1 + harness_random_below(&random, 127));
+            config.llr_limit = (int)(1 + harness_random_below(&random, 127));
         const bool has_scale = config.output_format == SOFTQAM_OUTPUT_S8 || config.output_format == SOFTQAM_OUTPUT_S16;
         const float scale = has_scale ? exp2f((float)random_between(&random, -9, 13)) : 1;
         config.llr_scale = has_scale ? scale : 0;
         const int axis_bits = softqam_axis_bits(config.modulation);
         double component = 0, max_weight = 0, weight = 0;
-        for (size_t i = 0; i < self.n_symbols; i++) {
+        for (size_t i = 0; i < self.n; i++) {
             if (i % RUN == 0) {
                 component = exp2(random_between(&random, -3, k % 4 ? 19.9 : 40));
                 max_weight = fast_llr_end(axis_bits, config.output_format, k + i / RUN) *
@@ -195,120 +219,51 @@ HARNESS_TEST(test_fast_range)
                              (double)max_metric(axis_bits, softqam_llr_table_of(axis_bits), (float)component);
                 weight = max_weight;
             }
-            if (noise != SOFTQAM_ONE_WEIGHT)
+            if (noise != ONE_NOISE)
                 weight = weight_up_to(&random, max_weight, scale);
-            self.noise[i] = (float)(softqam_is_noise_inverse(noise) ? weight / scale : scale / weight);
+            self.noise[i] = (float)(is_inverse(noise) ? weight / scale : scale / weight);
             for (size_t axis = 0; axis < 2; axis++)
-                self.components[2 * i + axis] = component_up_to(&random, component);
+                self.symbols[2 * i + axis] = component_up_to(&random, component);
         }
-        const variants_call call = variants_call_of(&config, noise);
-        check_data(&call, &self);
+        check_llrs(*state, config, noise, &self);
     }
 }
 
 /* N0 and gains of all sizes: in many calls some limit of theirs is just within the fast path's range or beyond it, and
  * some have erasures. Calls of a tile, since after one that was not exact others are not tried. */
-HARNESS_TEST(test_n0_and_gains)
+LLR_TEST(test_n0_and_gains)
 {
-    enum { N_SYMBOLS = 75, N_FORMATS = HARNESS_N_LLR_FORMATS };
+    enum { N_SYMBOLS = 75 };
     static const double n0s[] = {-102, -100, -60, -8, 0, 30, 40, 41, 43, 60, 100};
-    harness_random random = harness_random_stream(STREAM_GAIN_RANGE);
-    SCOPED(variants_close_data) variants_data self = variants_open_data(N_SYMBOLS);
-    float gains[N_SYMBOLS];
+    harness_random random = harness_random_stream(STREAM_GAINS);
+    SCOPED(close_data) data self = open_data(N_SYMBOLS);
     for (size_t k = 0; k < harness_symbol_count(40000); k++) {
-        softqam_demodulator_config config;
-        softqam_demodulator_config_init(&config);
-        config.output_format = harness_llr_formats[k % N_FORMATS];
-        config.modulation = (softqam_modulation)(1 + k / N_FORMATS % N_MODULATIONS);
+        softqam_demodulator_config config =
+            config_of(harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
+                      (softqam_modulation)(1 + k / HARNESS_N_LLR_FORMATS % HARNESS_N_MODULATIONS));
         config.sign = (softqam_sign)harness_random_below(&random, 2);
         if (config.output_format == SOFTQAM_OUTPUT_S8)
             config.llr_scale = exp2f((float)random_between(&random, -10, 20));
         if (config.output_format == SOFTQAM_OUTPUT_S16)
             config.llr_scale = exp2f((float)random_between(&random, -10, 14));
-        const softqam_noise_kind noise =
-            (softqam_noise_kind)(SOFTQAM_NOISE_N0 + harness_random_below(&random, SOFTQAM_NOISE_KINDS - 1));
-        const bool is_inverse = softqam_is_noise_inverse(noise);
-        config.noise_form = is_inverse ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+        const noise_kind noise = (noise_kind)(EACH_N0 + harness_random_below(&random, N_NOISE_KINDS - 1));
         const double component = exp2(random_between(&random, -3, harness_random_below(&random, 2) ? 21 : 3));
         const double gain = random_between(&random, -45, 45) / (harness_random_below(&random, 2) ? 1 : 3);
         const double n0 = n0s[harness_random_below(&random, HARNESS_COUNT(n0s))];
         const size_t erasures = harness_random_below(&random, 6);
         const bool has_tiny = harness_random_below(&random, 2);
         for (size_t i = 0; i < N_SYMBOLS; i++) {
-            gains[i] = exp2f((float)(gain + random_between(&random, -1, 1)));
-            self.noise[i] = exp2f((float)((n0 + random_between(&random, -1, 1)) * (is_inverse ? -1 : 1)));
+            self.gains[i] = exp2f((float)(gain + random_between(&random, -1, 1)));
+            self.noise[i] = exp2f((float)((n0 + random_between(&random, -1, 1)) * (is_inverse(noise) ? -1 : 1)));
             for (size_t axis = 0; axis < 2; axis++)
-                self.components[2 * i + axis] =
+                self.symbols[2 * i + axis] =
                     (has_tiny ? component_up_to(&random, component) : (float)random_between(&random, 0.1, component)) *
-                    (softqam_has_gains(noise) ? gains[i] : 1);
+                    (has_gains(noise) ? self.gains[i] : 1);
             if (erasures == 1 && i % 23 == 5)
                 harness_fill_noise(&random, HARNESS_NOISE_ANY, 1, &self.noise[i]);
             if (erasures == 2 && i % 47 == 5)
-                gains[i] = -gains[i] * (float)harness_random_below(&random, 2);
+                self.gains[i] = -self.gains[i] * (float)harness_random_below(&random, 2);
         }
-        variants_call call = variants_call_of(&config, noise);
-        call.gains = gains;
-        check_data(&call, &self);
+        check_llrs(*state, config, noise, &self);
     }
-}
-
-/* Components within four floats of the end of a row, where the next one's line gives another float. */
-HARNESS_TEST(test_row_ends)
-{
-    harness_random random = harness_random_stream(STREAM_FAR);
-    SCOPED(variants_close_data) variants_data self = variants_open_data(harness_symbol_count(4096));
-    for (int k = 1; k <= N_MODULATIONS; k++) {
-        const softqam_modulation modulation = (softqam_modulation)k;
-        const softqam_llr_table *table = softqam_llr_table_of(softqam_axis_bits(modulation));
-        const variants_call call = variants_default_call(modulation, SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_N0);
-        for (size_t i = 0; i < 2 * self.n_symbols; i++) {
-            const size_t row = 1 + harness_random_below(&random, (size_t)table->last_row + 1);
-            float end = (float)row / table->rows_per_unit;
-            uint32_t bits;
-            memcpy(&bits, &end, sizeof bits);
-            bits += (uint32_t)harness_random_below(&random, 9) - 4;
-            memcpy(&end, &bits, sizeof end);
-            self.components[i] = harness_random_below(&random, 2) ? end : -end;
-            self.noise[i / 2] = 1.0f;
-        }
-        check_data(&call, &self);
-    }
-}
-
-/* Whether the caller's own code flushes subnormal numbers does not matter: a scale that is one is not taken for
- * the 0 that stands for the default, the demodulator's and a segment's. */
-HARNESS_TEST(test_flushing_caller)
-{
-    const float symbols[] = {3e38F, -2e38F, 1e38F, -0.1F}, noise = 0.5F, scale = 1e-42F;
-    const size_t n = HARNESS_COUNT(symbols) / 2;
-    uint8_t expected[HARNESS_COUNT(symbols) / 2 * MAX_OUT_NBYTES], got[sizeof expected];
-    for (int output = 0; output < N_OUTPUT_FORMATS; output++) {
-        const size_t nbytes = harness_output_nbytes((softqam_output_format)output, n);
-        harness_setup setup = harness_format_setup((softqam_output_format)output, SOFTQAM_NOISE_PER_CALL);
-        const softqam_segment plain = harness_segment(symbols, output == SOFTQAM_OUTPUT_U8 ? NULL : &noise, 0, n, got);
-        for (int k = 0; k < 4; k++) {
-            /* The first answer is what is expected; the demodulator's scale, then the segment's. */
-            softqam_segment segment = plain;
-            setup.demodulator.input_scale = k / 2 ? 0 : scale;
-            segment.input_scale = k / 2 ? scale : 0;
-            memset(got, 0x55, sizeof got);
-            const softqam_float_environment environment = softqam_float_enter(k % 2);
-            softqam_demodulator *demodulator = harness_create(&setup);
-            harness_demodulate_segments(demodulator, &segment, 1);
-            softqam_float_leave(environment);
-            softqam_demodulator_destroy(demodulator);
-            if (k == 0)
-                memcpy(expected, got, nbytes);
-            assert_memory_equal(got, expected, nbytes);
-        }
-    }
-}
-
-int main(int argc, char **argv)
-{
-    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
-        printf("%s: %s\n", softqam_cpu_variants[k]->name,
-               softqam_cpu_variants[k]->runs_here() ? "runs here" : "skipped, this processor does not run it");
-    }
-    return harness_run(argc, argv);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "device_fixture.h"
-#include "soft_buffer_fixture.h"
+#include "llr_fixture.h"
 
 enum { STREAM_CODEWORDS = 70, MOST_PLACES = 4, GAP = 2 };
 

@@ -21,7 +21,7 @@
 #define HARNESS_SYMBOL_BITS     8
 #define HARNESS_MAX_SYMBOL_BITS 10
 
-/* How many there are of each; the build and `api.library` fail when there are others. Modulations are numbered from 1
+/* How many there are of each; the build and `api` fail when there are others. Modulations are numbered from 1
  * on. */
 #define HARNESS_N_MODULATIONS    7
 #define HARNESS_N_INPUT_FORMATS  4
@@ -42,8 +42,11 @@
 #define HARNESS_SANITIZED 0
 #endif
 
-/* A test: the body follows. It registers itself; main.c runs what the files of a program registered, in the order of
- * linking. The second form has a setup and a teardown as CMocka has them, which are given `state`. */
+/* A test: the body follows. It registers itself; main() runs what the files of a program registered, in the order of
+ * linking, and whose name matches argv[1] (a pattern as in the shell; all of them without it). A pattern that matches
+ * nothing is a failure. With a SOFTQAM_CPU_VARIANT that this processor does not run the program ends as a skip, and
+ * with one that nobody knows as a failure. The second form has a setup and a teardown as CMocka has them, which are
+ * given `state`. */
 #define HARNESS_TEST(name) HARNESS_TEST_WITH(name, NULL, NULL)
 #define HARNESS_TEST_WITH(name, setup, teardown)                                                                       \
     static void name(void **state);                                                                                    \
@@ -54,13 +57,6 @@
     static void name(__attribute__((unused)) void **state)
 
 void harness_register(struct CMUnitTest test);
-/* harness_main() of the registered tests. */
-int harness_run(int argc, char **argv);
-
-/* Runs the tests whose name matches argv[1] (a pattern as in the shell; all of them without it) and returns main's
- * exit status. A pattern that matches nothing is a failure. With a SOFTQAM_CPU_VARIANT that this
- * processor does not run it ends the program as a skip, and with one that nobody knows as a failure. */
-int harness_main(int argc, char **argv, const struct CMUnitTest *tests, size_t n_tests);
 
 /* Before main(), of a program all of whose tests need CUDA: where it cannot be had the program ends with
  * HARNESS_SKIPPED and one line, or with a failure where SOFTQAM_REQUIRE_GPU=1 says that it must; as with

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "half.h"
 #include "harness.h"
 
 #define CANARY 0xC5
@@ -34,33 +33,29 @@ void harness_buffer_close(harness_buffer *self)
     *self = (harness_buffer){0};
 }
 
-void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t gap)
+static void place(harness_buffer *self, size_t nbytes, size_t gap, size_t at)
 {
     assert_true(gap <= HARNESS_MAX_GAP && nbytes + gap <= self->room_nbytes);
     memset(self->room, CANARY, self->room_nbytes);
-    self->data = self->room + gap;
+    self->data = self->room + at;
     self->nbytes = nbytes;
 }
+
+void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t gap) { place(self, nbytes, gap, gap); }
 
 void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap)
 {
-    assert_true(gap <= HARNESS_MAX_GAP && nbytes + gap <= self->room_nbytes);
-    memset(self->room, CANARY, self->room_nbytes);
-    self->data = self->room + self->room_nbytes - gap - nbytes;
-    self->nbytes = nbytes;
-}
-
-static void check_canaries(const harness_buffer *self, const uint8_t *from, const uint8_t *to)
-{
-    for (const uint8_t *byte = from; byte < to; byte++)
-        if (*byte != CANARY)
-            fail_msg("a byte %td from the start of a buffer of %zu was overwritten", byte - self->data, self->nbytes);
+    place(self, nbytes, gap, self->room_nbytes - gap - nbytes);
 }
 
 void harness_buffer_check(const harness_buffer *self)
 {
-    check_canaries(self, self->room, self->data);
-    check_canaries(self, self->data + self->nbytes, self->room + self->room_nbytes);
+    const size_t begin = (size_t)(self->data - self->room);
+    const size_t end = begin + self->nbytes;
+    for (size_t k = begin ? 0 : end; k < self->room_nbytes; k = k + 1 == begin ? end : k + 1)
+        if (self->room[k] != CANARY)
+            fail_msg("a byte %td from the start of a buffer of %zu was overwritten", self->room + k - self->data,
+                     self->nbytes);
 }
 
 void harness_free(void *variable)
@@ -94,34 +89,18 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
         out[i] = (uint8_t)~expected[i];
 }
 
-/* One symbol's values: integers as numbers, floats to the last bit. */
-static void print_values(const char *label, softqam_output_format format, const uint8_t *values)
+/* One symbol's values: integers as numbers, floats by their bits. */
+static void print_values(const char *label, softqam_output_format format, const uint8_t *values, size_t nbytes)
 {
+    const size_t each = softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1);
     fprintf(stderr, " %s", label);
-    const size_t n = format == SOFTQAM_OUTPUT_U8 ? HARNESS_SYMBOL_BITS : harness_symbol_bits();
-    for (size_t b = 0; b < n; b++) {
-        uint16_t half;
-        float llr;
-        switch (format) {
-        case SOFTQAM_OUTPUT_U8:
-            fprintf(stderr, " %3u", values[b]);
-            break;
-        case SOFTQAM_OUTPUT_S8:
-            fprintf(stderr, " %4d", (int8_t)values[b]);
-            break;
-        case SOFTQAM_OUTPUT_S16:
-            memcpy(&half, values + b * sizeof half, sizeof half);
-            fprintf(stderr, " %6d", (int16_t)half);
-            break;
-        case SOFTQAM_OUTPUT_F16:
-            memcpy(&half, values + b * sizeof half, sizeof half);
-            fprintf(stderr, " 0x%04x", half);
-            break;
-        case SOFTQAM_OUTPUT_F32:
-            memcpy(&llr, values + b * sizeof llr, sizeof llr);
-            fprintf(stderr, " %a", (double)llr);
-            break;
-        }
+    for (size_t at = 0; at < nbytes; at += each) {
+        uint32_t bits = 0;
+        memcpy(&bits, values + at, each);
+        if (format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32)
+            fprintf(stderr, " 0x%0*" PRIx32, (int)(2 * each), bits);
+        else
+            fprintf(stderr, " %d", format == SOFTQAM_OUTPUT_S8 ? (int8_t)bits : (int16_t)bits);
     }
 }
 
@@ -141,8 +120,8 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
             memcpy(bits, symbols + 2 * i, sizeof bits);
             fprintf(stderr, "symbol %zu (%a, %a) = (0x%08" PRIx32 ", 0x%08" PRIx32 "):", i, (double)symbols[2 * i],
                     (double)symbols[2 * i + 1], bits[0], bits[1]);
-            print_values("got", format, have);
-            print_values("expected", format, want);
+            print_values("got", format, have, nbytes);
+            print_values("expected", format, want, nbytes);
             fputc('\n', stderr);
         }
     }

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of LLRs share: inputs of symbols with a noise variance for each, contexts of all
- * variants, and how segments are demodulated. */
+/* What the tests of LLRs share: contexts of all variants, the LLRs that reference/contract.h specifies for a segment,
+ * their comparison with the library's to the last bit, and how the library is called. */
 #ifndef SOFTQAM_TESTS_LLR_FIXTURE_H
 #define SOFTQAM_TESTS_LLR_FIXTURE_H
 
 #include "harness.h"
 #include "nr_symbol.h"
-
-typedef struct llr_input {
-    float *symbols;
-    float *noise_var;
-    size_t n_symbols;
-} llr_input;
-
-llr_input llr_open_input(size_t n_symbols);
-/* Some of every set of symbols. */
-llr_input llr_open_mixture(uint32_t stream, harness_noise noise, size_t n_symbols);
-void llr_close_input(llr_input *self);
 
 const nr_constellation *llr_constellation(softqam_modulation modulation);
 
@@ -30,6 +19,43 @@ typedef struct llr_contexts {
     softqam_context *items[LLR_MAX_CONTEXTS];
 } llr_contexts;
 
+llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols);
+void llr_close_contexts(llr_contexts *self);
+
+/* A test whose *state are contexts of one thread each. */
+#define LLR_TEST(name) HARNESS_TEST_WITH(name, llr_open_state, llr_close_state)
+int llr_open_state(void **state);
+int llr_close_state(void **state);
+
+/* A demodulator of this configuration on another context. */
+softqam_demodulator *llr_create(const softqam_demodulator_config *config, softqam_context *context);
+
+/* A configuration for the modulation under test. */
+softqam_demodulator_config llr_config(softqam_output_format format, softqam_noise_form form);
+
+/* Symbol i of a segment, as its input format has it, its noise value and its gain. */
+void llr_symbol_at(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *sample,
+                   float *noise, float *gain);
+
+/* What a segment's symbols must give, in symbol order. Not for u8. */
+void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to);
+
+/* The same; of u8, of many symbols and where the CPU is not under test as a plain segment on a thread of the CPU's. */
+void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to);
+
+/* A run of a segment's resource elements. */
+softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
+                         size_t n_elements);
+
+/* The segment's symbols on every context: `expected`, or without it what is specified. A segment that
+ * softqam_demodulate() can do is demodulated by that. */
+void llr_check(const llr_contexts *on, const softqam_demodulator_config *config, const softqam_segment *segment,
+               const uint8_t *expected, const char *what);
+
+/* A far position, a multiple of n_layers: with the 1600 bits that the scrambling sequence skips, its distance needs two
+ * carries to come out below the period of 2^31 - 1. */
+uint64_t soft_far_position(softqam_modulation modulation, unsigned n_layers);
+
 /* How tests of segments call the library, and of what memory: softqam_demodulate_segments() and malloc(). Those in
  * cuda/ have others: the same tests again, of device memory. */
 typedef struct llr_library {
@@ -41,14 +67,5 @@ typedef struct llr_library {
 } llr_library;
 
 extern llr_library llr_calls;
-
-/* Memory for outputs: between guard pages where that is malloc's, else of llr_calls. */
-void llr_open_buffer(harness_buffer *self, size_t max_nbytes);
-void llr_close_buffer(harness_buffer *self);
-/* Hands out nbytes that begin or end somewhere; of values of so many bytes. */
-void llr_place_buffer(harness_buffer *self, harness_random *random, size_t nbytes, size_t value_nbytes);
-
-llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols);
-void llr_close_contexts(llr_contexts *self);
 
 #endif

@@ -4,6 +4,7 @@
  * numbers. test_llr_specified.c proves that the library gives these LLRs to the last bit. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "contract.h"
@@ -11,189 +12,102 @@
 #include "harness.h"
 #include "max_log.h"
 
-enum { STREAM_BOUND = 1, STREAM_FLIPPED, STREAM_RECEIVED, STREAM_GAINS };
+enum { STREAM_ALL = 1, STREAM_GAINS };
 
-/* -1 to 1, evenly. */
-static float random_unit(harness_random *random) { return (float)((double)harness_random_u32(random) * 0x1p-31 - 1); }
-
-static float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static float random_float(harness_random *random) { return float_of_bits(harness_random_u32(random)); }
-
-/* A few floats away from v. */
-static float step_aside(harness_random *random, float v)
-{
-    int n = (int)harness_random_below(random, 17) - 8;
-    for (; n > 0; n--)
-        v = nextafterf(v, INFINITY);
-    for (; n < 0; n++)
-        v = nextafterf(v, -INFINITY);
-    return v;
-}
-
-/* A component as a receiver may have it, and as it should not. */
-static float random_component(harness_random *random, const nr_constellation *c)
-{
-    static const float special[] = {0, 0x1p-63F, FLT_MAX, FLT_MAX / 3, FLT_MIN, 0x1p-149F, 1, 3e38F};
-    int most = 2 << c->axis_bits;
-    float v;
-    switch (harness_random_below(random, 8)) {
-    case 0:
-        return random_float(random);
-    case 1:
-        v = step_aside(random, special[harness_random_below(random, HARNESS_COUNT(special))]);
-        return harness_random_u32(random) % 2 ? -v : v;
-    case 2:
-    case 3:
-        v = (float)((int)harness_random_below(random, (size_t)(2 * most + 1)) - most);
-        return step_aside(random, v / (float)sqrt(c->energy));
-    case 4:
-        return 6 * random_unit(random);
-    case 5:
-        return ldexpf(random_unit(random), (int)harness_random_below(random, 180) - 70);
-    default:
-        return 1.5F * random_unit(random);
-    }
-}
-
-static void random_symbol(harness_random *random, const nr_constellation *c, float symbol[2])
-{
-    symbol[0] = random_component(random, c);
-    symbol[1] = random_component(random, c);
-    /* BPSK's sum cancels. */
-    if (harness_random_below(random, 16) == 0)
-        symbol[1] = step_aside(random, harness_random_below(random, 2) ? -symbol[0] : symbol[0]);
-}
-
-static nr_noise random_noise(harness_random *random)
-{
-    static const float special[] = {0,     -1,      0x1p-100F, 0x1p40F,  0x1p-40F, 0x1p100F, 0x1p-149F,
-                                    1e-3F, FLT_MIN, FLT_MAX,   INFINITY, NAN,      1};
-    float value;
-    switch (harness_random_below(random, 4)) {
-    case 0:
-        value = random_float(random);
-        break;
-    case 1:
-        value = special[harness_random_below(random, HARNESS_COUNT(special))];
-        value = isfinite(value) ? step_aside(random, value) : value;
-        break;
-    default:
-        value = ldexpf(1.5F + random_unit(random) / 2, -(int)harness_random_below(random, 15));
-        break;
-    }
-    return harness_random_below(random, 2) ? nr_noise_var(value) : nr_inverse_noise_var(value);
-}
-
-typedef struct tally {
-    size_t n_llrs;
-    size_t n_limits;    /* at +-FLT_MAX */
-    size_t n_undecided; /* s8: the interval spans a rounding boundary */
-    size_t n_other;     /* s8: not the exact LLR, rounded */
-    double worst;       /* f32: largest error, as a share of the bound */
-    double worst_usual; /* the same with both components below 1.5 */
-} tally;
-
-static void check_f32(const max_log_llr *exact, float got, bool usual, tally *seen)
+/* The largest error of f32, as a share of the bound: within it. */
+static double share_of_bound(const max_log_llr *exact, float got)
 {
     if (!((double)got >= exact->low && (double)got <= exact->high))
         fail_msg("%a is not within %a to %a", (double)got, exact->low, exact->high);
-    seen->n_llrs++;
-    seen->n_limits += fabsf(got) == FLT_MAX;
-    if (exact->low > -(double)FLT_MAX && exact->high < (double)FLT_MAX && (double)got != exact->value) {
-        double share = fabs((double)got - exact->value) / (exact->high - exact->value);
-        seen->worst = fmax(seen->worst, share);
-        seen->worst_usual = usual ? fmax(seen->worst_usual, share) : seen->worst_usual;
-    }
+    const bool is_limited = exact->low <= -(double)FLT_MAX || exact->high >= (double)FLT_MAX;
+    return is_limited || (double)got == exact->value ? 0
+                                                     : fabs((double)got - exact->value) / (exact->high - exact->value);
 }
 
-static void check_contract(harness_random *random, const nr_constellation *c, tally *seen)
+/* Within the bound of brute force in f32, in f16 and s8 that rounded; with the opposite sign every LLR but an erasure's
+ * is the opposite; and a gain of 1 changes nothing. */
+static double check_symbol(harness_random *random, const nr_constellation *c, const float symbol[2], nr_noise noise)
 {
     static const float scales[] = {6, 6, 1, 0x1p-10F, 0x1p20F, 20, 0.37F};
     static const int limits[] = {127, 127, 120, 31, 1, 90, 2};
-    float symbol[2], f32[NR_MAX_BITS];
-    uint16_t f16[NR_MAX_BITS];
-    int8_t s8[NR_MAX_BITS];
-    max_log_llr exact[NR_MAX_BITS];
-    random_symbol(random, c, symbol);
-    nr_noise noise = random_noise(random);
-    uint64_t position = harness_random_u32(random);
-    float scale = scales[harness_random_below(random, HARNESS_COUNT(scales))];
-    int limit = limits[harness_random_below(random, HARNESS_COUNT(limits))];
-    bool usual = fabsf(symbol[0]) < 1.5F && fabsf(symbol[1]) < 1.5F;
-    contract_f32(c, symbol, noise, position, 0, f32);
-    contract_f16(c, symbol, noise, position, 0, f16);
-    contract_s8(c, symbol, noise, position, 0, scale, limit, s8);
+    const uint64_t position = harness_random_u32(random);
+    const uint32_t all_flips[2] = {0, harness_random_u32(random)};
+    const float scale = scales[harness_random_below(random, HARNESS_COUNT(scales))];
+    const int limit = limits[harness_random_below(random, HARNESS_COUNT(limits))];
+    const bool erased = !isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise.value) || !(noise.value > 0);
+    float f32[2][NR_MAX_BITS], with_gain[NR_MAX_BITS];
+    uint16_t f16[2][NR_MAX_BITS];
+    int8_t s8[2][NR_MAX_BITS];
+    max_log_llr exact[NR_MAX_BITS], scaled[NR_MAX_BITS];
+    double worst = 0;
+    for (int k = 0; k < 2; k++) {
+        contract_f32(c, symbol, noise, position, all_flips[k], f32[k]);
+        contract_f16(c, symbol, noise, position, all_flips[k], f16[k]);
+        contract_s8(c, symbol, noise, position, all_flips[k], scale, limit, s8[k]);
+    }
     max_log_llrs(c, symbol, noise, 1, position, exact);
+    max_log_llrs(c, symbol, noise, scale, position, scaled);
+    noise.has_gain = true;
+    noise.gain = 1;
+    contract_f32(c, symbol, noise, position, 0, with_gain);
+    assert_memory_equal(with_gain, f32[0], (size_t)c->n_bits * sizeof with_gain[0]);
     for (int b = 0; b < c->n_bits; b++) {
-        check_f32(&exact[b], f32[b], usual, seen);
-        assert_int_equal(f16[b], half_from_double((double)f32[b]));
+        const int low = max_log_to_s8(scaled[b].low, limit), high = max_log_to_s8(scaled[b].high, limit);
+        const bool flip = all_flips[1] >> b & 1 && !erased;
+        const float flipped = flip ? -f32[0][b] : f32[0][b];
+        worst = fmax(worst, share_of_bound(&exact[b], f32[0][b]));
+        assert_int_equal(f16[0][b], half_from_double((double)f32[0][b]));
+        assert_in_range(s8[0][b] + 128, low + 128, high + 128);
+        assert_memory_equal(&f32[1][b], &flipped, sizeof flipped);
+        assert_int_equal(f16[1][b], f16[0][b] ^ (flip ? 0x8000 : 0));
+        assert_int_equal(s8[1][b], flip ? -s8[0][b] : s8[0][b]);
+        if (erased)
+            assert_true(f32[0][b] == 0 && !signbit(f32[0][b]) && f16[0][b] == 0 && s8[0][b] == 0);
     }
-    max_log_llrs(c, symbol, noise, scale, position, exact);
-    for (int b = 0; b < c->n_bits; b++) {
-        int low = max_log_to_s8(exact[b].low, limit), high = max_log_to_s8(exact[b].high, limit);
-        assert_in_range(s8[b] + 128, low + 128, high + 128);
-        seen->n_undecided += low < high;
-        seen->n_other += s8[b] != max_log_to_s8(exact[b].value, limit);
-    }
+    return worst;
 }
 
-/* The specified arithmetic lies within the bound of brute force, for every constellation, and all kinds of symbols and
- * noise. */
-HARNESS_TEST(test_within_bound)
+/* Of every constellation, all kinds of symbols and noise. */
+HARNESS_TEST(test_all_kinds)
 {
-    harness_random random = harness_random_stream(STREAM_BOUND);
-    for (int n = 0; n < NR_CONSTELLATIONS; n++) {
-        const nr_constellation *c = nr_constellations[n];
-        tally seen = {0};
-        for (size_t i = 0; i < harness_symbol_count(200000); i++)
-            check_contract(&random, c, &seen);
-        print_message("%s: %zu LLRs, %zu at the limit of f32, error up to %.3f of the bound, %.3f where |v| < 1.5; s8: "
-                      "%zu could be two values, %zu not the nearest\n",
-                      c->name, seen.n_llrs, seen.n_limits, seen.worst, seen.worst_usual, seen.n_undecided,
-                      seen.n_other);
-        /* The bound is no wider than it must be. */
-        assert_true(seen.worst > 0.5);
-    }
-}
-
-/* On symbols as a receiver has them s8 is the exact LLR, rounded, but for one in thousands. Without this, a bound that
- * is far too wide would pass for exactness. */
-HARNESS_TEST(test_s8_is_rarely_undecided)
-{
-    static const float snrs_db[] = {20, 28};
-    enum { N = 20000, SCALE = 6, LIMIT = 127 };
-    const nr_constellation *c = &nr_256qam;
-    for (size_t k = 0; k < HARNESS_COUNT(snrs_db); k++) {
-        const nr_noise noise = nr_noise_var(powf(10, -snrs_db[k] / 10));
-        harness_random random = harness_random_stream(STREAM_RECEIVED);
-        size_t n_undecided = 0, n_other = 0;
-        for (int i = 0; i < N; i++) {
-            float symbol[2];
-            int8_t s8[NR_MAX_BITS];
-            max_log_llr exact[NR_MAX_BITS];
-            for (int axis = 0; axis < 2; axis++) {
-                float sum = 0; /* of 4 uniform ones: normal, nearly */
-                for (int n = 0; n < 4; n++)
-                    sum += random_unit(&random) * sqrtf(0.75F * noise.value / 2);
-                symbol[axis] = (float)nr_coordinate(c, (int)harness_random_below(&random, 16)) + sum;
-            }
-            contract_s8(c, symbol, noise, 0, 0, SCALE, LIMIT, s8);
-            max_log_llrs(c, symbol, noise, SCALE, 0, exact);
-            for (int b = 0; b < c->n_bits; b++) {
-                n_undecided += max_log_to_s8(exact[b].low, LIMIT) < max_log_to_s8(exact[b].high, LIMIT);
-                n_other += s8[b] != max_log_to_s8(exact[b].value, LIMIT);
-            }
+    static const char *const names[NR_CONSTELLATIONS] = {"pi2-bpsk", "bpsk",   "qpsk",   "16qam",
+                                                         "64qam",    "256qam", "1024qam"};
+    harness_random random = harness_random_stream(STREAM_ALL);
+    const size_t n = harness_symbol_count(200000);
+    scoped_memory float *symbols = harness_alloc(2 * n * sizeof *symbols), *noise = harness_alloc(n * sizeof *noise);
+    for (int m = 0; m < NR_CONSTELLATIONS; m++) {
+        double worst = 0;
+        setenv("SOFTQAM_TEST_MODULATION", names[m], 1); /* whose levels and boundaries there are */
+        harness_fill_mixture(&random, n, symbols);
+        harness_fill_noise(&random, HARNESS_NOISE_ANY, n, noise);
+        for (size_t i = 0; i < n; i++) {
+            if (i % 16 == 0) /* BPSK's sum cancels */
+                symbols[2 * i + 1] = nextafterf(i % 32 ? symbols[2 * i] : -symbols[2 * i], i % 64 < 32 ? 0 : 3);
+            const nr_noise of = i % 2 ? nr_noise_var(noise[i]) : nr_inverse_noise_var(noise[i]);
+            worst = fmax(worst, check_symbol(&random, nr_constellations[m], symbols + 2 * i, of));
         }
-        print_message("%g dB: %zu of %d LLRs could be two values, %zu are not the nearest\n", (double)snrs_db[k],
-                      n_undecided, N * c->n_bits, n_other);
-        assert_true((double)n_undecided < 2e-3 * N * c->n_bits);
-        assert_true((double)n_other < 2e-4 * N * c->n_bits);
+        print_message("%s: error up to %.3f of the bound\n", nr_constellations[m]->name, worst);
+        assert_true(worst > 0.5); /* the bound is no wider than it must be */
+    }
+}
+
+/* With a gain: max-log of y = g x + n. */
+HARNESS_TEST(test_gains)
+{
+    harness_random random = harness_random_stream(STREAM_GAINS);
+    for (size_t n = 0; n < NR_CONSTELLATIONS * 3000; n++) {
+        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
+        float x[2], y[2], llrs[NR_MAX_BITS];
+        double metrics[NR_MAX_BITS];
+        harness_symbol_sets[1].fill(&random, 2, 0, 1, x);
+        const float gain = ldexpf(1 + (float)harness_random_below(&random, 1 << 20) * 0x1p-20F,
+                                  (int)harness_random_below(&random, 20) - 10);
+        y[0] = gain * x[0];
+        y[1] = gain * x[1];
+        contract_f32(c, y, (nr_noise){.value = 0.01F * gain * gain, .has_gain = true, .gain = gain}, n, 0, llrs);
+        max_log_metrics(c, x, n, metrics);
+        for (int b = 0; b < c->n_bits; b++)
+            assert_true(fabs((double)llrs[b] - metrics[b] / 0.01) <= 1e-3); /* of up to some 2,000 */
     }
 }
 
@@ -206,63 +120,6 @@ HARNESS_TEST(test_published)
     contract_f32(&nr_256qam, symbol, nr_noise_var(2), 0, 0, llrs);
     for (int b = 0; b < nr_256qam.n_bits; b++)
         assert_true(fabs((double)llrs[b] - expected[b / 2]) < 5e-7);
-}
-
-/* The opposite sign changes the sign of every LLR, and no erasure. */
-HARNESS_TEST(test_flipped)
-{
-    harness_random random = harness_random_stream(STREAM_FLIPPED);
-    for (size_t n = 0; n < NR_CONSTELLATIONS * 3000; n++) {
-        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
-        float symbol[2], plain[NR_MAX_BITS], flipped[NR_MAX_BITS];
-        uint16_t plain_f16[NR_MAX_BITS], flipped_f16[NR_MAX_BITS];
-        int8_t plain_s8[NR_MAX_BITS], flipped_s8[NR_MAX_BITS];
-        random_symbol(&random, c, symbol);
-        nr_noise noise = random_noise(&random);
-        uint32_t flips = harness_random_u32(&random);
-        bool erased = !isfinite(symbol[0]) || !isfinite(symbol[1]) || !isfinite(noise.value) || !(noise.value > 0);
-        contract_f32(c, symbol, noise, n, 0, plain);
-        contract_f32(c, symbol, noise, n, flips, flipped);
-        contract_f16(c, symbol, noise, n, 0, plain_f16);
-        contract_f16(c, symbol, noise, n, flips, flipped_f16);
-        contract_s8(c, symbol, noise, n, 0, 6, 127, plain_s8);
-        contract_s8(c, symbol, noise, n, flips, 6, 127, flipped_s8);
-        for (int b = 0; b < c->n_bits; b++) {
-            bool flip = flips >> b & 1 && !erased;
-            float expected = flip ? -plain[b] : plain[b];
-            assert_memory_equal(&flipped[b], &expected, sizeof expected);
-            assert_int_equal(flipped_f16[b], plain_f16[b] ^ (flip ? 0x8000 : 0));
-            assert_int_equal(flipped_s8[b], flip ? -plain_s8[b] : plain_s8[b]);
-            if (erased)
-                assert_true(plain[b] == 0 && !signbit(plain[b]) && plain_f16[b] == 0 && plain_s8[b] == 0);
-        }
-    }
-}
-
-/* With a gain: max-log of y = g x + n, which a gain of 1 leaves to the last bit. */
-HARNESS_TEST(test_gains)
-{
-    harness_random random = harness_random_stream(STREAM_GAINS);
-    for (size_t n = 0; n < NR_CONSTELLATIONS * 3000; n++) {
-        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
-        float symbol[2], plain[NR_MAX_BITS], llrs[NR_MAX_BITS];
-        double metrics[NR_MAX_BITS];
-        random_symbol(&random, c, symbol);
-        nr_noise noise = random_noise(&random);
-        contract_f32(c, symbol, noise, n, 0, plain);
-        noise.has_gain = true;
-        noise.gain = 1;
-        contract_f32(c, symbol, noise, n, 0, llrs);
-        assert_memory_equal(llrs, plain, (size_t)c->n_bits * sizeof llrs[0]);
-        const float gain = ldexpf(1.5F + random_unit(&random) / 2, (int)harness_random_below(&random, 20) - 10);
-        const float x[2] = {2 * random_unit(&random), 2 * random_unit(&random)};
-        const float y[2] = {gain * x[0], gain * x[1]};
-        noise = (nr_noise){.value = 0.01F * gain * gain, .has_gain = true, .gain = gain};
-        contract_f32(c, y, noise, n, 0, llrs);
-        max_log_metrics(c, x, n, metrics);
-        for (int b = 0; b < c->n_bits; b++)
-            assert_true(fabs((double)llrs[b] - metrics[b] / 0.01) <= 1e-3); /* of up to some 2,000 */
-    }
 }
 
 static void assert_f32(const nr_constellation *c, float i, float q, nr_noise noise, uint64_t position, int b,

@@ -1,116 +1,127 @@
 /* SPDX-License-Identifier: MIT */
 /* How a call is made must not show in a byte, in any output format: lengths, alignments, threads, chunks, kinds of
  * memory, input formats. On the backend that SOFTQAM_TEST_BACKEND names; api/test_load.c has several callers. What is
- * expected is what one plain call gives: test_demodulate_symbols.c and test_llr_specified.c prove that one, noise
+ * expected is what one plain call gives: test_soft_bits.c and test_llr_specified.c prove that one, noise
  * values of a call too, test_llr_segments.c tests segments. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
 
-enum {
-    STREAM_SAMPLE = 1,
-    STREAM_INPUTS,
-    STREAM_MISALIGNED,
-};
+enum { STREAM_SAMPLE = 1, STREAM_INPUTS };
 
 /* Of u8 more than a Mi, so that every thread of the largest number of threads has work, and several default chunks of
  * CUDA; all that under no sanitizer, where it takes minutes. */
 #define LLR_SYMBOLS       ((size_t)(HARNESS_SANITIZED ? 140003 : 200003))
 #define SOFT_BITS_SYMBOLS (HARNESS_SANITIZED ? LLR_SYMBOLS : 3 * ((size_t)1 << 20) / 2 + 12345)
 
-/* Symbols of every kind, noise variances of every kind, and what one plain call makes of them in each output format. */
+/* Symbols of an input format, noise variances and gains of every kind, and what one plain call makes of them in an
+ * output format. */
 typedef struct sample {
-    float *symbols;
-    float *noise_var;
-    uint8_t *expected[HARNESS_N_OUTPUT_FORMATS];
+    softqam_input_format input;
+    softqam_output_format output;
+    bool has_gains;
+    size_t n, nbytes[4]; /* of a symbol's sample, noise, gain and values */
+    uint8_t *contents[3], *expected;
 } sample;
 
-static size_t sample_size(softqam_output_format format)
+static sample open_sample(softqam_input_format input, softqam_output_format output, bool has_gains, size_t n)
 {
-    return format == SOFTQAM_OUTPUT_U8 ? SOFT_BITS_SYMBOLS : LLR_SYMBOLS;
-}
-
-static const sample *shared_sample(void)
-{
-    static sample made;
-    if (!made.symbols) {
-        made.symbols = harness_alloc(SOFT_BITS_SYMBOLS * 2 * sizeof(float));
-        made.noise_var = harness_alloc(SOFT_BITS_SYMBOLS * sizeof(float));
-        harness_random random = harness_random_stream(STREAM_SAMPLE);
-        harness_fill_mixture(&random, SOFT_BITS_SYMBOLS, made.symbols);
-        harness_fill_noise(&random, HARNESS_NOISE_ANY, SOFT_BITS_SYMBOLS, made.noise_var);
-        /* Some tiles that loops compute the fast way, but for a symbol here and there. */
-        for (size_t i = 1000; i < 3500; i += 611) {
-            harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 610, made.symbols + 2 * i);
-            harness_fill_noise(&random, HARNESS_NOISE_USUAL, 610, made.noise_var + i);
-        }
-        for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
-            const softqam_output_format format = (softqam_output_format)k;
-            harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
-            setup.context.n_threads = 1;
-            made.expected[k] = harness_answer(&setup, made.symbols, format == SOFTQAM_OUTPUT_U8 ? NULL : made.noise_var,
-                                              sample_size(format));
-        }
+    harness_random random = harness_random_stream(STREAM_SAMPLE);
+    sample self = {.input = input, .output = output, .has_gains = has_gains, .n = n};
+    const bool has_noise = output != SOFTQAM_OUTPUT_U8;
+    const size_t nbytes[] = {softqam_input_symbol_nbytes(input), has_noise ? sizeof(float) : 0,
+                             has_gains ? sizeof(float) : 0, harness_output_nbytes(output, 1)};
+    memcpy(self.nbytes, nbytes, sizeof nbytes);
+    for (size_t k = 0; k < 3; k++)
+        self.contents[k] = harness_alloc(n * (k ? sizeof(float) : nbytes[0]));
+    float *symbols = (float *)(void *)self.contents[0], *noise = (float *)(void *)self.contents[1];
+    if (input == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(&random, n, symbols);
+    else
+        harness_random_fill(&random, symbols, n * nbytes[0]);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n, noise);
+    harness_fill_gains(&random, n, (float *)(void *)self.contents[2]);
+    /* Some tiles that loops compute the fast way, but for a symbol here and there. */
+    for (size_t i = 1000; i < 3500 && input == SOFTQAM_INPUT_CF32 && n > 4000; i += 611) {
+        harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 610, symbols + 2 * i);
+        harness_fill_noise(&random, HARNESS_NOISE_USUAL, 610, noise + i);
     }
-    return &made;
+    harness_setup setup = harness_format_setup(output, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.demodulator.input_format = input;
+    setup.context.n_threads = 1;
+    self.expected = harness_alloc(n * nbytes[3]);
+    scoped_demodulator *demodulator = harness_create(&setup);
+    softqam_segment segment = harness_segment(symbols, has_noise ? noise : NULL, has_noise, n, self.expected);
+    segment.layers[0].gain = has_gains ? (float *)(void *)self.contents[2] : NULL;
+    memset(self.expected, 0x80, n * nbytes[3]);
+    harness_demodulate_segments(demodulator, &segment, 1);
+    return self;
 }
 
-/* A demodulator of a format with noise per symbol. */
-static softqam_demodulator *create(softqam_output_format format, unsigned n_threads, unsigned n_streams,
-                                   size_t chunk_symbols)
+static void close_sample(sample *self)
 {
-    harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
+    free(self->expected);
+    for (size_t k = 0; k < 3; k++)
+        free(self->contents[k]);
+}
+
+static softqam_demodulator *create(const sample *of, unsigned n_threads, unsigned n_streams, size_t chunk_symbols)
+{
+    harness_setup setup = harness_format_setup(of->output, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.demodulator.input_format = of->input;
     setup.context.n_threads = n_threads;
     setup.context.n_streams = n_streams;
     setup.context.chunk_symbols = chunk_symbols;
     return harness_create(&setup);
 }
 
-/* A call for n symbols of the sample from `first` on, on these copies of them. */
-static bool gives_expected(const softqam_demodulator *demodulator, softqam_output_format format, size_t first, size_t n,
-                           const void *symbols, const float *noise_var, uint8_t *out)
+/* A call for n symbols of the sample from `first` on, copied to this memory of samples, noise and gains, to the
+ * fourth. */
+static bool gives_expected(const sample *self, const softqam_demodulator *demodulator, size_t first, size_t n,
+                           uint8_t *const memory[4])
 {
-    const sample *all = shared_sample();
-    const size_t nbytes = harness_output_nbytes(format, 1);
-    const uint8_t *expected = all->expected[format] + first * nbytes;
-    harness_poison(out, expected, n * nbytes);
-    return softqam_demodulate(demodulator, symbols, format == SOFTQAM_OUTPUT_U8 ? NULL : noise_var, n, out) ==
-               SOFTQAM_OK &&
-           harness_outputs_equal(harness_output_names[format], format, all->symbols + 2 * first, expected, out, n);
+    const uint8_t *expected = self->expected + first * self->nbytes[3];
+    const float *noise = self->nbytes[1] ? (const float *)(void *)memory[1] : NULL;
+    for (size_t k = 0; k < 3; k++)
+        memcpy(memory[k], self->contents[k] + first * self->nbytes[k], n * self->nbytes[k]);
+    harness_poison(memory[3], expected, n * self->nbytes[3]);
+    if (self->has_gains) {
+        softqam_segment segment = harness_segment(memory[0], noise, 1, n, memory[3]);
+        segment.layers[0].gain = (const float *)(void *)memory[2];
+        harness_demodulate_segments(demodulator, &segment, 1);
+    } else {
+        harness_demodulate_llrs(demodulator, memory[0], noise, n, memory[3]);
+    }
+    for (size_t k = 0; k < 3; k++)
+        assert_memory_equal(memory[k], self->contents[k] + first * self->nbytes[k], n * self->nbytes[k]);
+    return memcmp(expected, memory[3], n * self->nbytes[3]) == 0;
 }
 
-/* Bytes of symbols, noise variances, a multiple of 4, and output from the guard page before, or at_end from the one
+/* Bytes of samples, noise variances, a multiple of 4, and output from the guard page before, or at_end from the one
  * behind. */
 typedef struct gaps {
     size_t of[3];
     bool at_end;
 } gaps;
 
-/* A call whose three buffers lie between guard pages. */
-static void check_guarded(const softqam_demodulator *demodulator, softqam_output_format format, gaps at, size_t first,
-                          size_t n)
+/* A call whose buffers lie between guard pages. */
+static void check_guarded(const sample *self, const softqam_demodulator *demodulator, gaps at, size_t first, size_t n)
 {
-    void (*place)(harness_buffer *, size_t, size_t) =
-        at.at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start;
-    const sample *all = shared_sample();
-    const size_t sizes[3] = {n * 2 * sizeof(float), n * sizeof(float), n * harness_output_nbytes(format, 1)};
-    const void *const contents[2] = {all->symbols + 2 * first, all->noise_var + first};
-    harness_buffer buffers[3];
-    for (size_t k = 0; k < 3; k++) {
-        harness_buffer_open(&buffers[k], sizes[k]);
-        place(&buffers[k], sizes[k], at.of[k]);
-        if (k < 2)
-            memcpy(buffers[k].data, contents[k], sizes[k]);
+    const size_t gap[4] = {at.of[0], at.of[1], 0, at.of[2]};
+    harness_buffer buffers[4];
+    uint8_t *memory[4];
+    for (size_t k = 0; k < 4; k++) {
+        harness_buffer_open(&buffers[k], n * self->nbytes[k]);
+        (at.at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start)(&buffers[k], n * self->nbytes[k],
+                                                                                  gap[k]);
+        memory[k] = buffers[k].data;
     }
-    if (!gives_expected(demodulator, format, first, n, buffers[0].data, (const float *)(void *)buffers[1].data,
-                        buffers[2].data))
-        fail_msg("%s: %zu symbols, gaps of %zu, %zu and %zu at the %s", harness_output_names[format], n, at.of[0],
-                 at.of[1], at.of[2], at.at_end ? "end" : "start");
-    for (size_t k = 0; k < 3; k++) {
+    if (!gives_expected(self, demodulator, first, n, memory))
+        fail_msg("%s to %s: %zu symbols, gaps of %zu, %zu and %zu at the %s", harness_input_names[self->input],
+                 harness_output_names[self->output], n, at.of[0], at.of[1], at.of[2], at.at_end ? "end" : "start");
+    for (size_t k = 0; k < 4; k++) {
         harness_buffer_check(&buffers[k]);
-        if (k < 2)
-            assert_memory_equal(buffers[k].data, contents[k], sizes[k]);
         harness_buffer_close(&buffers[k]);
     }
 }
@@ -127,155 +138,129 @@ HARNESS_TEST(test_lengths)
                      {2, 4, 256}, {3, 7, 1000},  {0, 64, 5},   {1, 0, 0},  {1, 1, 7919}, {2, 2, 65536},
                      {4, 0, 0},   {4, 3, 16384}, {7, 64, 333}, {7, 0, 0},  {16, 0, 0},   {16, 5, 99991}};
     static const size_t large[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
-    for (size_t k = 0; k < HARNESS_COUNT(pipelines) * HARNESS_N_OUTPUT_FORMATS; k++) {
-        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
-        const size_t i = k / HARNESS_N_OUTPUT_FORMATS, chunk = pipelines[i].chunk_symbols;
-        const size_t ring = pipelines[i].n_streams * chunk, most = sample_size(format) - 2000;
-        const size_t others[] = {257,           997,  4096,     chunk ? chunk - 1 : 0, chunk, chunk + 1,
-                                 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
-        scoped_demodulator *demodulator =
-            create(format, pipelines[i].n_threads, pipelines[i].n_streams, pipelines[i].chunk_symbols);
-        for (size_t n = 0; n <= N_SHORT; n++)
-            for (size_t at_end = 0; at_end < 2; at_end++)
-                check_guarded(demodulator, format, (gaps){.at_end = at_end}, 1001 + at_end, n);
-        for (size_t n = 0; n < HARNESS_COUNT(others); n++)
-            for (size_t at_end = 0; at_end < 2 && others[n] < most; at_end++)
-                check_guarded(demodulator, format, (gaps){.at_end = at_end}, 1001 + at_end, others[n]);
-        for (size_t n = TILE - AROUND; i == 0 && n < 3 * TILE + AROUND; n += n % TILE == AROUND ? TILE - 2 * AROUND : 1)
-            check_guarded(demodulator, format, (gaps){.at_end = n % 2}, 1001, n);
-        for (size_t n = 0; (chunk == 0 || chunk > 300) && n <= HARNESS_COUNT(large); n++)
-            if (n == HARNESS_COUNT(large) || large[n] < most)
-                check_guarded(demodulator, format, (gaps){.at_end = n % 2}, n * 16,
-                              n < HARNESS_COUNT(large) ? large[n] : most);
+    for (int output = 0; output < HARNESS_N_OUTPUT_FORMATS; output++) {
+        SCOPED(close_sample)
+        sample self = open_sample(SOFTQAM_INPUT_CF32, (softqam_output_format)output, false,
+                                  output == SOFTQAM_OUTPUT_U8 ? SOFT_BITS_SYMBOLS : LLR_SYMBOLS);
+        for (size_t i = 0; i < HARNESS_COUNT(pipelines); i++) {
+            const size_t chunk = pipelines[i].chunk_symbols, ring = pipelines[i].n_streams * chunk;
+            const size_t most = self.n - 2000;
+            const size_t others[] = {257,           997,  4096,     chunk ? chunk - 1 : 0, chunk, chunk + 1,
+                                     3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
+            scoped_demodulator *demodulator = create(&self, pipelines[i].n_threads, pipelines[i].n_streams, chunk);
+            for (size_t n = 0; n <= N_SHORT; n++)
+                for (size_t at_end = 0; at_end < 2; at_end++)
+                    check_guarded(&self, demodulator, (gaps){.at_end = at_end}, 1001 + at_end, n);
+            for (size_t n = 0; n < HARNESS_COUNT(others); n++)
+                for (size_t at_end = 0; at_end < 2 && others[n] < most; at_end++)
+                    check_guarded(&self, demodulator, (gaps){.at_end = at_end}, 1001 + at_end, others[n]);
+            for (size_t n = TILE - AROUND; i == 0 && n < 3 * TILE + AROUND;
+                 n += n % TILE == AROUND ? TILE - 2 * AROUND : 1)
+                check_guarded(&self, demodulator, (gaps){.at_end = n % 2}, 1001, n);
+            for (size_t n = 0; (chunk == 0 || chunk > 300) && n <= HARNESS_COUNT(large); n++)
+                if (n == HARNESS_COUNT(large) || large[n] < most)
+                    check_guarded(&self, demodulator, (gaps){.at_end = n % 2}, n * 16,
+                                  n < HARNESS_COUNT(large) ? large[n] : most);
+        }
     }
 }
 
-/* Every alignment of the symbols with every one of the output; the noise variances move along in steps of 4. Then every
- * one of a call of several chunks. */
+/* Every alignment of the samples of each input format; of floats with every one of the output, the noise variances
+ * moving along in steps of 4. Then every one of a call of several chunks. */
 HARNESS_TEST(test_misalignment)
 {
-    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
-        const softqam_output_format format = (softqam_output_format)k;
-        scoped_demodulator *demodulator = create(format, 2, 3, 256);
+    for (int k = 0; k < HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
+        const softqam_input_format input = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
+        SCOPED(close_sample)
+        sample self = open_sample(input, (softqam_output_format)(k / HARNESS_N_INPUT_FORMATS), false, 5000);
+        scoped_demodulator *demodulator = create(&self, 2, 3, 256);
         for (size_t gap = 0; gap < 64; gap++) {
             const gaps of_chunks[] = {
                 {{gap, 60 - gap / 4 * 4, 63 - gap}, gap % 2}, {{gap, 0, 0}, true}, {{0, 0, gap}, true}};
-            for (size_t out_gap = 0; out_gap < 64; out_gap++) {
+            for (size_t out_gap = 0; out_gap < 64; out_gap += input == SOFTQAM_INPUT_CF32 ? 1 : 16) {
                 gaps at = {{gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap}, (gap + out_gap) % 2};
-                check_guarded(demodulator, format, at, gap, 37);
+                check_guarded(&self, demodulator, at, gap, 37);
             }
             for (size_t i = 0; i < HARNESS_COUNT(of_chunks); i++)
-                check_guarded(demodulator, format, of_chunks[i], gap, 997);
+                check_guarded(&self, demodulator, of_chunks[i], gap, 997);
         }
     }
 }
 
-/* Memory of softqam_host_alloc() for all three buffers, and for each alone, for calls of one chunk and of several,
- * aligned and not: page-locked memory need not be aligned either. */
+/* Memory of softqam_host_alloc() for each of the buffers or not, for calls of one chunk and of several, aligned and
+ * not: page-locked memory need not be aligned either. */
 HARNESS_TEST(test_memory_kinds)
 {
-    enum { MAX_SYMBOLS = 70001, MAX_GAP = 24 };
+    enum { MAX_SYMBOLS = 70001, MAX_GAP = 24, N_KINDS = 16 };
     static const size_t lengths[] = {777, 20000, MAX_SYMBOLS}, distances[] = {0, 1, 2, 4, 8, 13, 16, MAX_GAP};
-    const sample *all = shared_sample();
-    for (int f = 0; f < HARNESS_N_OUTPUT_FORMATS; f++) {
-        const softqam_output_format format = (softqam_output_format)f;
-        const size_t sizes[3] = {MAX_SYMBOLS * 2 * sizeof(float), MAX_SYMBOLS * sizeof(float),
-                                 harness_output_nbytes(format, MAX_SYMBOLS)};
-        scoped_demodulator *demodulator = create(format, 0, 0, 20000);
-        void *memory[3][2]; /* symbols, noise and output, of malloc and of host_alloc */
-        for (size_t k = 0; k < 3; k++) {
-            memory[k][0] = harness_alloc(sizes[k] + MAX_GAP);
-            assert_int_equal(
-                softqam_host_alloc(softqam_demodulator_context(demodulator), sizes[k] + MAX_GAP, &memory[k][1]),
-                SOFTQAM_OK);
+    for (int k = 0; k < 2 * HARNESS_N_OUTPUT_FORMATS - 1; k++) {
+        SCOPED(close_sample)
+        sample self = open_sample(SOFTQAM_INPUT_CF32, (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS),
+                                  k >= HARNESS_N_OUTPUT_FORMATS, MAX_SYMBOLS + N_KINDS + MAX_GAP);
+        scoped_demodulator *demodulator = create(&self, 0, 0, 20000);
+        void *memory[4][2]; /* of malloc and of host_alloc */
+        for (size_t m = 0; m < 4; m++) {
+            const size_t nbytes = MAX_SYMBOLS * self.nbytes[m] + MAX_GAP;
+            memory[m][0] = harness_alloc(nbytes);
+            assert_int_equal(softqam_host_alloc(softqam_demodulator_context(demodulator), nbytes, &memory[m][1]),
+                             SOFTQAM_OK);
         }
-        for (size_t k = 0; k < 8 * HARNESS_COUNT(distances) * HARNESS_COUNT(lengths) * 2; k++) {
-            const size_t kinds = k % 8, gap = distances[k / 8 % HARNESS_COUNT(distances)],
-                         rest = k / 8 / HARNESS_COUNT(distances);
-            const size_t n = lengths[rest % HARNESS_COUNT(lengths)], first = kinds + gap;
+        for (size_t i = 0; i < N_KINDS * HARNESS_COUNT(distances) * HARNESS_COUNT(lengths) * 2; i++) {
+            const size_t kinds = i % N_KINDS, gap = distances[i / N_KINDS % HARNESS_COUNT(distances)],
+                         rest = i / N_KINDS / HARNESS_COUNT(distances), n = lengths[rest % HARNESS_COUNT(lengths)];
             const bool is_input = rest / HARNESS_COUNT(lengths) % 2;
-            uint8_t *symbols = (uint8_t *)memory[0][kinds & 1] + (is_input ? gap : 0);
-            float *noise_var = memory[1][kinds >> 1 & 1];
-            uint8_t *out = (uint8_t *)memory[2][kinds >> 2 & 1] + (is_input ? 0 : gap);
-            memcpy(symbols, all->symbols + 2 * first, n * 2 * sizeof(float));
-            memcpy(noise_var, all->noise_var + first, n * sizeof(float));
-            if (!gives_expected(demodulator, format, first, n, symbols, noise_var, out))
-                fail_msg("kinds of memory %zu, %zu symbols, a gap of %zu", kinds, n, gap);
+            uint8_t *chosen[4];
+            for (size_t m = 0; m < 4; m++)
+                chosen[m] = (uint8_t *)memory[m][kinds >> m & 1] + (m == (is_input ? 0 : 3) ? gap : 0);
+            if (!self.has_gains && (kinds & 4))
+                continue;
+            if (!gives_expected(&self, demodulator, kinds + gap, n, chosen))
+                fail_msg("%s, kinds of memory %zu, %zu symbols, a gap of %zu", harness_output_names[self.output], kinds,
+                         n, gap);
         }
-        for (size_t k = 0; k < 3; k++) {
-            softqam_host_free(memory[k][1]);
-            free(memory[k][0]);
+        for (size_t m = 0; m < 4; m++) {
+            softqam_host_free(memory[m][1]);
+            free(memory[m][0]);
         }
     }
 }
 
 /* Symbols in an input format against the same as binary32, in every output format. */
-static void check_input(softqam_input_format format, float scale, const void *samples, size_t n_symbols)
+static void check_input(softqam_input_format format, float scale, const void *samples, const float *noise_var, size_t n)
 {
-    const float *noise_var = shared_sample()->noise_var;
-    scoped_memory float *values = harness_alloc(n_symbols * 2 * sizeof(float));
-    harness_widen(format, scale, samples, n_symbols, values);
+    scoped_memory float *values = harness_alloc(n * 2 * sizeof(float));
+    harness_widen(format, scale, samples, n, values);
     for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         harness_setup setup = harness_format_setup((softqam_output_format)k, SOFTQAM_NOISE_PER_SYMBOL);
         const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : noise_var;
-        scoped_memory uint8_t *expected = harness_answer(&setup, values, noise, n_symbols);
+        scoped_memory uint8_t *expected = harness_answer(&setup, values, noise, n);
         setup.demodulator.input_format = format;
         setup.demodulator.input_scale = scale;
         setup.context.chunk_symbols = 30011;
-        scoped_memory uint8_t *got = harness_answer(&setup, samples, noise, n_symbols);
-        if (!harness_outputs_equal("input format", setup.demodulator.output_format, values, expected, got, n_symbols))
+        scoped_memory uint8_t *got = harness_answer(&setup, samples, noise, n);
+        if (!harness_outputs_equal("input format", setup.demodulator.output_format, values, expected, got, n))
             fail_msg("input format %d, scale %a, output %s", (int)format, (double)scale, harness_output_names[k]);
     }
 }
-
-#define N_16_BITS ((size_t)1 << 16)
 
 /* All 16-bit patterns on one axis, random ones on the other, then the axes exchanged. As bytes, all pairs. Default
  * scale, full ranges, one that puts samples on levels, one that overflows, one that gives subnormal values. */
 HARNESS_TEST(test_input_formats)
 {
+    enum { N_16_BITS = 1 << 16, N = 2 * N_16_BITS };
     static const float scales[] = {0, 0.7F / 128, 1.4F / 32768, 0.00239617F, 0.37F, 1.3F, 1e37F, 1e-42F};
-    const size_t n_symbols = 2 * N_16_BITS;
-    scoped_memory uint16_t *samples = harness_alloc(2 * n_symbols * sizeof *samples);
+    scoped_memory uint16_t *samples = harness_alloc(2 * N * sizeof *samples);
+    scoped_memory float *symbols = harness_alloc(2 * N * sizeof *symbols), *noise = harness_alloc(N * sizeof *noise);
     harness_random random = harness_random_stream(STREAM_INPUTS);
-    harness_random_fill(&random, samples, 2 * n_symbols * sizeof *samples);
+    harness_random_fill(&random, samples, 2 * N * sizeof *samples);
+    harness_fill_mixture(&random, N, symbols);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, N, noise);
     for (size_t i = 0; i < N_16_BITS; i++) {
         samples[2 * i] = (uint16_t)i;
         samples[2 * (N_16_BITS + i) + 1] = (uint16_t)i;
     }
-    for (size_t i = 0; i < (HARNESS_SANITIZED ? 2 : HARNESS_COUNT(scales)); i++) {
-        check_input(SOFTQAM_INPUT_CF16, scales[i], samples, n_symbols);
-        check_input(SOFTQAM_INPUT_CS16, scales[i], samples, n_symbols);
-        check_input(SOFTQAM_INPUT_CS8, scales[i], samples, n_symbols);
-        check_input(SOFTQAM_INPUT_CF32, scales[i], shared_sample()->symbols, n_symbols);
-    }
-}
-
-/* Samples of every input format at any address. */
-HARNESS_TEST(test_misaligned_samples)
-{
-    enum { N = 333 };
-    uint8_t samples[N * 8];
-    SCOPED(harness_buffer_close) harness_buffer in;
-    harness_buffer_open(&in, sizeof samples);
-    harness_random random = harness_random_stream(STREAM_MISALIGNED);
-    harness_random_fill(&random, samples, sizeof samples);
-    for (int k = 0; k < HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
-        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
-        const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : shared_sample()->noise_var;
-        harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);
-        setup.demodulator.input_format = (softqam_input_format)(k / HARNESS_N_OUTPUT_FORMATS);
-        const size_t nbytes = N * softqam_input_symbol_nbytes(setup.demodulator.input_format);
-        scoped_memory uint8_t *expected = harness_answer(&setup, samples, noise, N);
-        scoped_memory uint8_t *got = harness_alloc(harness_output_nbytes(format, N));
-        setup.context.chunk_symbols = 50;
-        scoped_demodulator *demodulator = harness_create(&setup);
-        for (size_t gap = 0; gap < 64; gap++) {
-            harness_buffer_place_at_end(&in, nbytes, gap);
-            memcpy(in.data, samples, nbytes);
-            harness_poison(got, expected, harness_output_nbytes(format, N));
-            harness_demodulate_llrs(demodulator, in.data, noise, N, got);
-            assert_memory_equal(got, expected, harness_output_nbytes(format, N));
-        }
-    }
+    for (size_t i = 0; i < (HARNESS_SANITIZED ? 2 : HARNESS_COUNT(scales)); i++)
+        for (int format = 0; format < HARNESS_N_INPUT_FORMATS; format++)
+            check_input((softqam_input_format)format, scales[i],
+                        format == SOFTQAM_INPUT_CF32 ? (void *)symbols : samples, noise, N);
 }

@@ -9,15 +9,9 @@ import os
 import struct
 import sys
 
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 CODES = {"s8": "b", "s16": "h", "f16": "e", "f32": "f", "f64": "d"}
-# What receivers' demappers write, for --preset. Of `special`, which is softqam's convention, each has its own.
-PRESETS = {
-    "softqam": {"format": "s8"},
-    "srsran": {"format": "s8", "scale": 6, "scale_of_small": 5, "limit": 120, "zeros": "erased", "skip": ["special"]},
-    "cuphy": {"format": "f16", "skip": ["special"]},
-    "sionna": {"format": "f32", "positive": 1, "skip": ["special"]},
-}
-SMALL = ("pi2-bpsk", "bpsk", "qpsk")
+SHOWN = 3  # values of a section that are printed
 LARGEST = {"s8": 127, "s16": 32767, "f16": 65504.0, "f32": 3.4028234663852886e38, "f64": 3.4028234663852886e38}
 
 
@@ -54,46 +48,39 @@ def run(main):
         return f"{error.filename or 'standard output'}: {error.strerror}"
 
 
-def read_sections(folder, modulation):
+def read_sections(modulation):
     """Name, first symbol and number of symbols of each."""
-    with open(os.path.join(folder, "sections.txt"), encoding="ascii") as file:
+    with open(os.path.join(FOLDER, "sections.txt"), encoding="ascii") as file:
         rows = [line.split() for line in file if not line.startswith("#")]
     return [(row[1], int(row[2]), int(row[3])) for row in rows if row[0] == modulation]
 
 
-class Expectation:
-    """The interval of an LLR, as an output format has it."""
-
-    def __init__(self, options):
-        self.sign = -1 if options.positive == 1 else 1
-        self.is_integer = options.format in ("s8", "s16")
-        self.scale = options.scale or (6 if options.format == "s8" else 1)
-        self.limit = options.limit or LARGEST[options.format]
-        self.slack = options.slack
-        self.format = options.format
-
-    def quantise(self, llr):
-        llr = min(max(self.scale * llr, -self.limit), self.limit)
-        if self.is_integer:
-            return round(llr)  # ties to even
-        if self.format == "f16" and abs(llr) < 65504:
-            return struct.unpack("<e", struct.pack("<e", llr))[0]
-        return llr
-
-    def interval(self, low, high):
-        ends = sorted((self.sign * self.quantise(low), self.sign * self.quantise(high)))
-        return ends[0] - self.slack, ends[1] + self.slack
+def quantise(options, llr):
+    """An LLR as the output has it."""
+    limit = options.limit or LARGEST[options.format]
+    llr = min(max((options.scale or (6 if options.format == "s8" else 1)) * llr, -limit), limit)
+    if options.format in ("s8", "s16"):
+        return round(llr)  # ties to even
+    if options.format == "f16" and abs(llr) < 65504:
+        return struct.unpack("<e", struct.pack("<e", llr))[0]
+    return llr
 
 
-def check_section(section, n_bits, llrs, bounds, erased, expectation, n_shown):
+def interval(options, low, high):
+    sign = -1 if options.positive else 1
+    ends = sorted((sign * quantise(options, low), sign * quantise(options, high)))
+    return ends[0] - options.slack, ends[1] + options.slack
+
+
+def check_section(section, n_bits, llrs, bounds, erased, options):
     """How many LLRs of a section are outside; says where the first few are."""
     name, first, n_symbols = section
     outside = 0
     for i in range(first * n_bits, (first + n_symbols) * n_bits):
-        low, high = (0, 0) if i // n_bits in erased else expectation.interval(bounds[0][i], bounds[1][i])
+        low, high = (0, 0) if i // n_bits in erased else interval(options, bounds[0][i], bounds[1][i])
         if not low <= llrs[i] <= high:  # nor is NaN
             outside += 1
-            if outside <= n_shown:
+            if outside <= SHOWN:
                 print(f"  {name}: symbol {i // n_bits}, b{i % n_bits}: {llrs[i]!r} is not in [{low!r}, {high!r}]")
     print(f"{name}: {n_symbols} symbols, {n_symbols * n_bits} LLRs, {outside} outside")
     return outside
@@ -102,32 +89,16 @@ def check_section(section, n_bits, llrs, bounds, erased, expectation, n_shown):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modulation", help="bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam")
-    parser.add_argument("format", nargs="?", help=f"{', '.join(CODES)}; a preset has its own")
+    parser.add_argument("format", choices=CODES)
     parser.add_argument("llrs", help="file of LLRs")
-    parser.add_argument("--preset", choices=PRESETS, help="format and options as this receiver's demapper has them")
-    parser.add_argument("--folder", default=os.path.dirname(os.path.abspath(__file__)), help="where the vectors are")
     parser.add_argument("--scale", type=positive, help="output steps a nat; default: 6 of s8, else 1")
     parser.add_argument("--limit", type=positive, help="largest magnitude in the output; default: the format's")
-    parser.add_argument("--positive", type=int, choices=(0, 1), help="the bit that a positive LLR means; default: 0")
-    parser.add_argument("--zeros", choices=("points", "erased"), help="a symbol of zero is a point as any other, the default, or an "
-                        "erasure, whose LLRs are 0")
+    parser.add_argument("--positive", type=int, choices=(0, 1), default=0, help="the bit that a positive LLR means; default: 0")
+    parser.add_argument("--zeros", choices=("points", "erased"), default="points",
+                        help="a symbol of zero is a point as any other, the default, or an erasure, whose LLRs are 0")
     parser.add_argument("--slack", type=not_negative, default=0, help="so much more on both sides, in the output's unit")
-    parser.add_argument("--skip", action="append", help="a section to leave out, such as special")
-    parser.add_argument("--show", type=int, default=3, help="LLRs of a section to print that are outside")
-    return apply_preset(parser, parser.parse_intermixed_args())
-
-
-def apply_preset(parser, options):
-    """What the command line leaves open is the preset's, and without one the default."""
-    preset = dict(PRESETS.get(options.preset, {}))
-    if options.modulation in SMALL and "scale_of_small" in preset:
-        preset["scale"] = preset["scale_of_small"]
-    for name, default in {"format": None, "scale": None, "limit": None, "positive": 0, "zeros": "points", "skip": []}.items():
-        if getattr(options, name) is None:
-            setattr(options, name, preset.get(name, default))
-    if options.format not in CODES:
-        parser.error(f"the format is one of {', '.join(CODES)}, or a preset's")
-    return options
+    parser.add_argument("--skip", action="append", default=[], help="a section to leave out, such as special")
+    return parser.parse_intermixed_args()
 
 
 def zero_symbols(path):
@@ -138,21 +109,20 @@ def zero_symbols(path):
 
 def main():
     options = parse_options()
-    sections = read_sections(options.folder, options.modulation)
+    sections = read_sections(options.modulation)
     if not sections:
-        sys.exit(f"{options.modulation}: no such modulation in {options.folder}/sections.txt")
+        sys.exit(f"{options.modulation}: no such modulation in sections.txt")
     names, skipped = {name for name, _, _ in sections}, set(options.skip)
     if not skipped < names:
         sys.exit(f"--skip: no section {', '.join(sorted(skipped - names)) or 'is left'}")
-    stem = os.path.join(options.folder, options.modulation)
+    stem = os.path.join(FOLDER, options.modulation)
     bounds = read(stem + ".low.f32", "f"), read(stem + ".high.f32", "f")
     llrs = read(options.llrs, CODES[options.format])
     if len(llrs) != len(bounds[0]):
         sys.exit(f"{options.llrs}: {len(llrs)} LLRs, expected {len(bounds[0])}")
     n_bits = len(llrs) // sum(n for _, _, n in sections)
-    expectation = Expectation(options)
     erased = zero_symbols(stem + ".cf32") if options.zeros == "erased" else ()
-    outside = sum(check_section(section, n_bits, llrs, bounds, erased, expectation, options.show)
+    outside = sum(check_section(section, n_bits, llrs, bounds, erased, options)
                   for section in sections if section[0] not in options.skip)
     print("all LLRs are max-log's" if outside == 0 else f"{outside} LLRs are not max-log's")
     return outside > 0

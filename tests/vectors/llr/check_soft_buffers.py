@@ -9,8 +9,9 @@ import argparse
 import os
 import sys
 
-from check_llrs import CODES, not_negative, read, run
+from check_llrs import CODES, FOLDER, SHOWN, not_negative, read, run
 
+VECTORS = os.path.join(FOLDER, "soft_buffers")
 BITS = {"pi2-bpsk": 1, "bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
 KINDS = ("sent", "not_sent", "fillers")
 
@@ -42,9 +43,9 @@ class Codeword:
         return [around[k % len(around)] for k in range(length)]
 
 
-def read_codewords(folder):
+def read_codewords():
     """All of them, by name."""
-    with open(os.path.join(folder, "codewords.txt"), encoding="ascii") as file:
+    with open(os.path.join(VECTORS, "codewords.txt"), encoding="ascii") as file:
         words = [line.split() for line in file if not line.startswith("#")]
     return {line[0]: Codeword(line) for line in words}
 
@@ -55,9 +56,9 @@ def transmissions(codewords, name):
     return [codewords[f"{stem}.{k}"] for k in range(1, int(number) + 1)]
 
 
-def read_bounds(folder, codeword):
+def read_bounds(codeword):
     """The ends of each value's interval, which are the same but for f32."""
-    stem = os.path.join(folder, codeword.name)
+    stem = os.path.join(VECTORS, codeword.name)
     if codeword.format == "f32":
         return read(stem + ".low.f32", "f"), read(stem + ".high.f32", "f")
     values = read(f"{stem}.{codeword.format}", CODES[codeword.format])
@@ -77,23 +78,18 @@ def kinds_of(codewords, name):
 def check(codewords, options):
     """How many values are outside; says where the first few are."""
     codeword = codewords[options.name]
-    n_cb, front = codeword.n_cb, options.front
-    stride = front + n_cb if options.stride is None else options.stride
-    if front < 0 or stride < front + n_cb:
-        sys.exit(f"--stride: {stride} values have no room for the {front} of --front and {n_cb} of a code block")
-    values = read(options.values, CODES[options.format or codeword.format])
-    needed = (codeword.c - 1) * stride + front + n_cb
-    if len(values) < needed or (options.stride is None and len(values) != needed):
-        sys.exit(f"{options.values}: {len(values)} values, expected {needed}")
-    low, high = read_bounds(options.folder, codeword)
+    n_cb = codeword.n_cb
+    values = read(options.values, CODES[codeword.format])
+    if len(values) != codeword.c * n_cb:
+        sys.exit(f"{options.values}: {len(values)} values, expected {codeword.c * n_cb}")
+    low, high = read_bounds(codeword)
     counts = {kind: [0, 0] for kind in KINDS}
     for i, kind in enumerate(kinds_of(codewords, options.name)):
-        value = values[i // n_cb * stride + front + i % n_cb]
-        good = low[i] - options.slack <= value <= high[i] + options.slack  # NaN is not
+        good = low[i] - options.slack <= values[i] <= high[i] + options.slack  # NaN is not
         counts[kind][0] += 1
         counts[kind][1] += not good
-        if not good and kind not in options.skip and sum(bad for _, bad in counts.values()) <= options.show:
-            print(f"  {kind}: code block {i // n_cb}, position {i % n_cb}: {value!r} is not in [{low[i]!r}, {high[i]!r}]")
+        if not good and kind not in options.skip and sum(bad for _, bad in counts.values()) <= SHOWN:
+            print(f"  {kind}: code block {i // n_cb}, position {i % n_cb}: {values[i]!r} is not in [{low[i]!r}, {high[i]!r}]")
     if not any(n for kind, (n, _) in counts.items() if kind not in options.skip):
         sys.exit("--skip: no values are left")
     for kind, (n, bad) in counts.items():
@@ -101,23 +97,14 @@ def check(codewords, options):
     return sum(bad for kind, (_, bad) in counts.items() if kind not in options.skip)
 
 
-def parse_options(here):
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", help="of the transmission, such as srsran.1")
-    parser.add_argument("values", metavar="FILE", help="the soft buffers after it")
-    parser.add_argument("--format", choices=CODES, help="of the file, if it is not the codeword's")
-    parser.add_argument("--front", type=int, default=0, help="values in front of each code block's, such as 2 Z_c zeros")
-    parser.add_argument("--stride", type=int, help="values from one code block's to the next one's")
+    parser.add_argument("values", metavar="FILE", help="the soft buffers after it, in the codeword's format")
     parser.add_argument("--slack", type=not_negative, default=0, help="so much more on both sides")
     parser.add_argument("--skip", action="append", default=[], choices=KINDS, help="do not hold these values to anything")
-    parser.add_argument("--folder", default=os.path.join(here, "soft_buffers"), help="where the vectors are")
-    parser.add_argument("--show", type=int, default=3, help="values to print that are outside")
-    return parser.parse_args()
-
-
-def main():
-    options = parse_options(os.path.dirname(os.path.abspath(__file__)))
-    codewords = read_codewords(options.folder)
+    options = parser.parse_args()
+    codewords = read_codewords()
     if options.name not in codewords:
         sys.exit(f"{options.name}: not one of {', '.join(codewords)}")
     outside = check(codewords, options)

@@ -1,14 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the vectors of this folder, from reference/ alone; README.md beside it says what each is. The output is the
- * same on every machine: nothing but IEEE-754 basic operations, nextafterf and square roots is used. */
+/* Writes the vectors of this folder, those of soft buffers by generate_soft_buffers.c, from reference/ alone; README.md
+ * beside it says what each is. The output is the same on every machine: nothing but IEEE-754 basic operations,
+ * nextafterf and square roots is used. */
+#define _GNU_SOURCE /* chdir() */
+#include "generate.h"
+
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <Random123/philox.h>
 
 #include "max_log.h"
-#include "vector_writer.h"
+
+void writer_fail(const char *what, const char *cause)
+{
+    fprintf(stderr, "%s: %s\n", what, cause);
+    exit(1);
+}
+
+FILE *writer_create(const char *name)
+{
+    FILE *file = fopen(name, "wb");
+    if (!file)
+        writer_fail(name, strerror(errno));
+    return file;
+}
+
+void writer_put(const char *name, const void *bytes, size_t nbytes)
+{
+    FILE *file = writer_create(name);
+    if (fwrite(bytes, 1, nbytes, file) != nbytes || fclose(file))
+        writer_fail(name, strerror(errno));
+}
+
+void writer_random(uint32_t seed, uint32_t stream, uint32_t n, uint32_t k, uint32_t words[4])
+{
+    const philox4x32_key_t key = {{seed, stream}};
+    const philox4x32_ctr_t counter = {{n, k, 0, 0}};
+    const philox4x32_ctr_t random = philox4x32(counter, key);
+    memcpy(words, random.v, sizeof random.v);
+}
+
+double writer_noise(const uint32_t words[12], unsigned int axis)
+{
+    /* Twelve 16-bit uniforms, their mean taken off (Irwin and Hall). */
+    int32_t sum = -6 * 65535;
+    for (unsigned int k = 0; k < 12; k++)
+        sum += (int32_t)(axis ? words[k] >> 16 : words[k] & 0xffff);
+    return (double)sum / 65536.0;
+}
+
+float writer_float_below(double x)
+{
+    const float near = (float)x;
+    return (double)near > x ? nextafterf(near, -INFINITY) : near;
+}
+
+float writer_float_above(double x) { return -writer_float_below(-x); }
+
+double writer_tolerance(const float symbol[2], double noise_var, double llr)
+{
+    const double reach = sqrt((double)symbol[0] * (double)symbol[0] + (double)symbol[1] * (double)symbol[1]) + 1.75;
+    return 0x1p-20 * reach * reach / noise_var + 0x1p-22 * fabs(llr);
+}
 
 enum { MAX_SYMBOLS = 4096, N_NOISY = 96 };
 
@@ -140,17 +199,14 @@ static void begin(const char *section)
     current.section_start = current.n_symbols;
 }
 
-static void end(void)
+/* Of symbols with this noise variance, or each its own: 0. */
+static void end(float noise_var)
 {
-    const float first = current.noise_var[current.section_start];
-    char noise_var[32] = "each";
-    bool is_one = true;
-    for (size_t n = current.section_start; n < current.n_symbols; n++)
-        is_one = is_one && current.noise_var[n] == first;
-    if (is_one)
-        snprintf(noise_var, sizeof noise_var, "%.9g", (double)first);
+    char text[32] = "each";
+    if (noise_var > 0)
+        snprintf(text, sizeof text, "%.9g", (double)noise_var);
     fprintf(sections, "%-8s %-12s %5zu %5zu %s\n", current.recipe->name, current.section, current.section_start,
-            current.n_symbols - current.section_start, noise_var);
+            current.n_symbols - current.section_start, text);
 }
 
 /* Half the distance of neighbouring levels. */
@@ -166,7 +222,7 @@ static void make_points(void)
         nr_point(current.constellation, n / repeats, current.n_symbols, point);
         add((float)point[0], (float)point[1], current.recipe->noise_var[2]);
     }
-    end();
+    end(current.recipe->noise_var[2]);
 }
 
 /* A random point with noise of this variance. */
@@ -190,14 +246,14 @@ static void make_noisy(void)
         begin(names[rate]);
         for (uint32_t n = 0; n < N_NOISY; n++)
             add_noisy(rate, n, current.recipe->noise_var[rate]);
-        end();
+        end(current.recipe->noise_var[rate]);
     }
     begin("noise_range");
     for (uint32_t n = 0; n < 62; n++) {
         /* Steps of a half of an octave, 2^-20 to about 2^10. */
         add_noisy(3, n, ldexpf(n % 2 ? 1.4142135F : 1, (int)(n / 2) - 20));
     }
-    end();
+    end(0);
 }
 
 /* One axis within an ulp of every multiple of alpha: even ones are decision boundaries, odd ones levels. The other
@@ -219,7 +275,7 @@ static void make_boundaries(void)
     static const float zeros[2] = {0.0F, -0.0F};
     for (int n = 0; n < 4; n++)
         add(zeros[n % 2], zeros[n / 2], noise_var);
-    end();
+    end(noise_var);
 }
 
 static void make_outliers(void)
@@ -229,7 +285,7 @@ static void make_outliers(void)
     for (int i = 0; i < 8; i++)
         for (int q = 0; q < 8; q++)
             add(values[i], values[q], current.recipe->noise_var[0]);
-    end();
+    end(current.recipe->noise_var[0]);
 }
 
 /* Erasures, noise and components at the ends of binary32. */
@@ -257,7 +313,7 @@ static void make_special(void)
             add(usual, -components[k], noise_of_components[n]);
         }
     }
-    end();
+    end(0);
 }
 
 static void put_floats(const char *suffix, const float *values, size_t n)
@@ -287,11 +343,17 @@ static void make_modulation(int m)
 
 int main(int argc, char **argv)
 {
-    writer_open(argc, argv);
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s FOLDER\n  writes the vectors\n", argv[0]);
+        exit(2);
+    }
+    if (chdir(argv[1]))
+        writer_fail(argv[1], strerror(errno));
     sections = writer_create("sections.txt");
     fprintf(sections, "# modulation, section, its first symbol, number of symbols, noise variance N0\n");
     for (int m = 0; m < NR_CONSTELLATIONS; m++)
         make_modulation(m);
     printf("brute force in binary32 uses %.2f of the intervals\n", most_used);
+    write_soft_buffers();
     return fclose(sections) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generate.h"
 #include "half.h"
 #include "max_log.h"
 #include "nr_symbol.h"
 #include "rate_recovery.h"
-#include "vector_writer.h"
 
 enum { MAX_BITS = 1 << 13, MAX_BLOCKS = 2, MAX_N_CB = 4096, MAX_TRIES = 10000 };
 
@@ -28,35 +28,31 @@ static const struct transmission {
     size_t G, A;
     int base_graph;
     unsigned rv_id;
-    size_t N_ref; /* 0: the buffer is not limited */
+    size_t N_ref;           /* 0: the buffer is not limited */
+    size_t C, Z_c, K_prime; /* what 38.212 clause 5.2.2 makes of it, as the test of the library finds */
     const char *format;
     double scale, limit, filler;
     bool is_positive_1;
     float noise_var; /* about */
 } transmissions[] = {
-    {"srsran", 1, "256qam", 2, 0x2301004D, 1408, 1032, 1, 0, 0, "s8", 6, 120, 127, false, 0.006F},
-    {"srsran", 2, "64qam", 2, 0x2301004D, 1440, 1032, 1, 2, 0, "s8", 6, 120, 127, false, 0.03F},
-    {"srsran-limited", 1, "qpsk", 1, 0x1F4C8005, 1200, 1032, 1, 2, 1500, "s8", 5, 120, 127, false, 0.4F},
-    {"srsran-repeated", 1, "qpsk", 2, 12345, 1440, 40, 2, 0, 0, "s8", 5, 120, 127, false, 4.0F},
-    {"oai", 1, "16qam", 1, 0x7FFFFFFF, 5204, 3904, 2, 0, 4000, "s16", 6, 2047, 0, false, 0.1F},
-    {"cuphy", 1, "64qam", 1, 0, 720, 504, 1, 0, 0, "f16", 1, 10000, 10000, false, 0.03F},
-    {"cuphy", 2, "16qam", 2, 99, 800, 504, 1, 3, 0, "f16", 1, 10000, 10000, false, 0.1F},
-    {"sionna", 1, "1024qam", 2, 0x0B5A8001, 600, 112, 2, 0, 0, "f32", 1, (double)FLT_MAX, -20, true, 0.002F},
-    {"sionna", 2, "256qam", 1, 0x0B5A8001, 480, 112, 2, 2, 0, "f32", 1, (double)FLT_MAX, -20, true, 0.006F},
+    {"srsran", 1, "256qam", 2, 0x2301004D, 1408, 1032, 1, 0, 0, 1, 48, 1048, "s8", 6, 120, 127, false, 0.006F},
+    {"srsran", 2, "64qam", 2, 0x2301004D, 1440, 1032, 1, 2, 0, 1, 48, 1048, "s8", 6, 120, 127, false, 0.03F},
+    {"srsran-limited", 1, "qpsk", 1, 0x1F4C8005, 1200, 1032, 1, 2, 1500, 1, 48, 1048, "s8", 5, 120, 127, false, 0.4F},
+    {"srsran-repeated", 1, "qpsk", 2, 12345, 1440, 40, 2, 0, 0, 1, 10, 56, "s8", 5, 120, 127, false, 4.0F},
+    {"oai", 1, "16qam", 1, 0x7FFFFFFF, 5204, 3904, 2, 0, 4000, 2, 208, 1988, "s16", 6, 2047, 0, false, 0.1F},
+    {"cuphy", 1, "64qam", 1, 0, 720, 504, 1, 0, 0, 1, 24, 520, "f16", 1, 10000, 10000, false, 0.03F},
+    {"cuphy", 2, "16qam", 2, 99, 800, 504, 1, 3, 0, 1, 24, 520, "f16", 1, 10000, 10000, false, 0.1F},
+    {"sionna", 1, "1024qam", 2, 0x0B5A8001, 600, 112, 2, 0, 0, 1, 22, 128, "f32", 1, (double)FLT_MAX, -20, true,
+     0.002F},
+    {"sionna", 2, "256qam", 1, 0x0B5A8001, 480, 112, 2, 2, 0, 1, 22, 128, "f32", 1, (double)FLT_MAX, -20, true, 0.006F},
 };
-
-/* What 38.212 clauses 5.2.2 and 5.4.2.1 make of it. */
-typedef struct code {
-    size_t C, Z_c, K_prime;
-    circular_buffer buffer;
-} code;
 
 static struct state {
     const struct transmission *sent;
     uint32_t stream; /* of random numbers */
     const nr_constellation *constellation;
     soft_values values;
-    code code;
+    circular_buffer buffer;
     uint8_t bits[MAX_BLOCKS][MAX_N_CB]; /* of the code blocks, by their position in the circular buffer */
     uint8_t scrambled[MAX_BITS];        /* as sent */
     float symbols[MAX_BITS][2];
@@ -67,40 +63,24 @@ static struct state {
 
 static FILE *list;
 
-static size_t smallest_lifting_size(size_t at_least)
-{
-    static const size_t factors[] = {2, 3, 5, 7, 9, 11, 13, 15};
-    size_t best = 0;
-    for (size_t a = 0; a < sizeof factors / sizeof *factors; a++)
-        for (size_t Z = factors[a]; Z <= 384; Z *= 2)
-            if (Z >= at_least && (best == 0 || Z < best))
-                best = Z;
-    return best;
-}
-
-static code make_code(const struct transmission *sent)
+/* Clause 5.4.2.1. */
+static circular_buffer make_buffer(const struct transmission *sent)
 {
     const bool is_1 = sent->base_graph == 1;
-    const size_t B = sent->A + (sent->A > 3824 ? 24 : 16), K_cb = is_1 ? 8448 : 3840;
-    code self = {.C = B <= K_cb ? 1 : (B + K_cb - 25) / (K_cb - 24)};
-    const size_t K_b = is_1 ? 22 : B > 640 ? 10 : B > 560 ? 9 : B > 192 ? 8 : 6;
-    self.K_prime = (self.C == 1 ? B : B + 24 * self.C) / self.C;
-    self.Z_c = smallest_lifting_size((self.K_prime + K_b - 1) / K_b);
-    const size_t N = (is_1 ? 66 : 50) * self.Z_c, K = (is_1 ? 22 : 10) * self.Z_c;
-    circular_buffer *buffer = &self.buffer;
-    buffer->N_cb = sent->N_ref && sent->N_ref < N ? sent->N_ref : N;
-    buffer->k0 = rate_recovery_k0(sent->base_graph, sent->rv_id, buffer->N_cb, self.Z_c);
-    buffer->first_filler = self.K_prime - 2 * self.Z_c;
-    buffer->n_fillers = K - self.K_prime;
-    if (buffer->first_filler + buffer->n_fillers > buffer->N_cb || buffer->N_cb > MAX_N_CB || self.C > MAX_BLOCKS)
+    const size_t N = (is_1 ? 66 : 50) * sent->Z_c, K = (is_1 ? 22 : 10) * sent->Z_c;
+    circular_buffer buffer = {.N_cb = sent->N_ref && sent->N_ref < N ? sent->N_ref : N,
+                              .first_filler = sent->K_prime - 2 * sent->Z_c,
+                              .n_fillers = K - sent->K_prime};
+    buffer.k0 = rate_recovery_k0(sent->base_graph, sent->rv_id, buffer.N_cb, sent->Z_c);
+    if (buffer.first_filler + buffer.n_fillers > buffer.N_cb || buffer.N_cb > MAX_N_CB || sent->C > MAX_BLOCKS)
         writer_fail(sent->name, "too large, or fillers beyond the limited buffer");
-    return self;
+    return buffer;
 }
 
 static void make_lengths(size_t E[])
 {
     const bool all[MAX_BLOCKS] = {true, true};
-    rate_recovery_lengths(now.sent->G, now.sent->N_L, (size_t)now.constellation->n_bits, now.code.C, all, E);
+    rate_recovery_lengths(now.sent->G, now.sent->N_L, (size_t)now.constellation->n_bits, now.sent->C, all, E);
 }
 
 /* c(n) of bit n. */
@@ -114,8 +94,8 @@ static void make_bits(void)
     nr_scrambling scrambling;
     nr_scrambling_start(&scrambling, now.sent->c_init);
     make_lengths(E);
-    for (size_t r = 0; r < now.code.C; r++) {
-        rate_recovery_positions(&now.code.buffer, E[r], (size_t)now.constellation->n_bits, position);
+    for (size_t r = 0; r < now.sent->C; r++) {
+        rate_recovery_positions(&now.buffer, E[r], (size_t)now.constellation->n_bits, position);
         for (size_t k = 0; k < E[r]; k++, n++)
             now.scrambled[n] = (uint8_t)(now.bits[r][position[k]] ^ scrambling_bit(&scrambling, n));
     }
@@ -180,13 +160,13 @@ static void check_sums(const size_t E[])
 {
     static size_t position[MAX_BITS];
     const float *llr = now.llrs[0];
-    for (size_t r = 0; r < now.code.C; r++) {
+    for (size_t r = 0; r < now.sent->C; r++) {
         static double sums[MAX_N_CB];
         memset(sums, 0, sizeof sums);
-        rate_recovery_positions(&now.code.buffer, E[r], (size_t)now.constellation->n_bits, position);
+        rate_recovery_positions(&now.buffer, E[r], (size_t)now.constellation->n_bits, position);
         for (size_t k = 0; k < E[r]; k++)
             sums[position[k]] += fabs((double)*llr++);
-        for (size_t n = 0; n < now.code.buffer.N_cb && circular_buffer_repeats(&now.code.buffer, E[r]); n++)
+        for (size_t n = 0; n < now.buffer.N_cb && circular_buffer_repeats(&now.buffer, E[r]); n++)
             if (sums[n] > now.sent->limit)
                 writer_fail(now.sent->name, "a sum that depends on its order");
     }
@@ -198,11 +178,11 @@ static void update(const size_t E[], size_t end)
     static uint8_t packed[MAX_BITS * sizeof(float)];
     const size_t nbytes = soft_values_nbytes(now.values.format);
     size_t first = 0;
-    for (size_t r = 0; r < now.code.C; first += E[r], r++) {
+    for (size_t r = 0; r < now.sent->C; first += E[r], r++) {
         for (size_t k = 0; k < E[r]; k++)
             soft_values_write(now.values.format, (double)now.llrs[end][first + k], packed + k * nbytes);
-        soft_buffer_update(&now.values, &now.code.buffer, E[r], (size_t)now.constellation->n_bits, packed,
-                           now.sent->number == 1, now.sent->filler, now.soft[end] + r * now.code.buffer.N_cb * nbytes);
+        soft_buffer_update(&now.values, &now.buffer, E[r], (size_t)now.constellation->n_bits, packed,
+                           now.sent->number == 1, now.sent->filler, now.soft[end] + r * now.buffer.N_cb * nbytes);
     }
 }
 
@@ -216,7 +196,7 @@ static void put(const char *suffix, const void *bytes, size_t nbytes)
 static void put_all(void)
 {
     const size_t n_symbols = now.sent->G / (size_t)now.constellation->n_bits;
-    const size_t nbytes = now.code.C * now.code.buffer.N_cb * soft_values_nbytes(now.values.format);
+    const size_t nbytes = now.sent->C * now.buffer.N_cb * soft_values_nbytes(now.values.format);
     put("cf32", now.symbols, n_symbols * sizeof now.symbols[0]);
     put("noise_var.f32", now.noise_var, n_symbols * sizeof(float));
     if (now.values.format == SOFT_F32) {
@@ -232,10 +212,10 @@ static void put_all(void)
 static void list_line(void)
 {
     const struct transmission *sent = now.sent;
-    const circular_buffer *buffer = &now.code.buffer;
+    const circular_buffer *buffer = &now.buffer;
     fprintf(list, "%s.%d %s %zu %u %zu %zu %d %u %zu %zu %zu %zu %zu %zu %zu %zu %s %.9g %.9g %.9g %d\n", sent->name,
             sent->number, sent->modulation, sent->N_L, (unsigned)sent->c_init, sent->G, sent->A, sent->base_graph,
-            sent->rv_id, sent->N_ref, now.code.C, now.code.Z_c, now.code.K_prime, buffer->N_cb, buffer->k0,
+            sent->rv_id, sent->N_ref, now.sent->C, sent->Z_c, sent->K_prime, buffer->N_cb, buffer->k0,
             buffer->first_filler, buffer->n_fillers, sent->format, sent->scale, sent->limit, sent->filler,
             sent->is_positive_1);
 }
@@ -247,7 +227,7 @@ static void set_up(const struct transmission *sent)
                                                          "64qam",    "256qam", "1024qam"};
     now.sent = sent;
     now.stream = 1000 + (uint32_t)(sent - transmissions);
-    now.code = make_code(sent);
+    now.buffer = make_buffer(sent);
     now.values.limit = sent->limit;
     for (int f = 0; f < 4; f++)
         if (strcmp(sent->format, formats[f]) == 0)
@@ -279,13 +259,13 @@ static void make_transmission(const struct transmission *sent)
     list_line();
 }
 
-int main(int argc, char **argv)
+void write_soft_buffers(void)
 {
-    writer_open(argc, argv);
     list = writer_create("soft_buffers/codewords.txt");
     fprintf(list, "# name modulation N_L c_init G A base_graph rv_id N_ref C Z_c K' N_cb k0 first_filler "
                   "n_fillers format scale limit filler positive\n");
     for (size_t k = 0; k < sizeof transmissions / sizeof *transmissions; k++)
         make_transmission(&transmissions[k]);
-    return fclose(list) ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (fclose(list))
+        writer_fail("soft_buffers/codewords.txt", "cannot be written");
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the generators of vectors share: their command line, the files, and noise that is the same on every machine. */
-#ifndef SOFTQAM_TESTS_VECTOR_WRITER_H
-#define SOFTQAM_TESTS_VECTOR_WRITER_H
+/* What both parts of the generator share: the files, and noise that is the same on every machine. */
+#ifndef SOFTQAM_TESTS_GENERATE_H
+#define SOFTQAM_TESTS_GENERATE_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* Goes to the folder that is the only argument; any other command line ends the program. */
-void writer_open(int argc, char **argv);
-
-/* A file to be written there, and one of these bytes. */
+/* A file to be written in this folder, and one of these bytes. */
 FILE *writer_create(const char *name);
 void writer_put(const char *name, const void *bytes, size_t nbytes);
 
@@ -30,5 +27,8 @@ float writer_float_above(double x);
 
 /* What any way to compute max-log in binary32 may make of an LLR: README.md derives it. */
 double writer_tolerance(const float symbol[2], double noise_var, double llr);
+
+/* The part of generate_soft_buffers.c. */
+void write_soft_buffers(void);
 
 #endif

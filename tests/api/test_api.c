@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/* softqam.h around the calls: the driver, host memory, sizes, statuses, messages, backends, version; settings of
+ * demodulators and contexts, their defaults and what is accepted (bad_settings.c has what is refused); the default
+ * context, what is prepared, and which variant of the CPU's loops runs. test_load.c and faults/test_faults.c end
+ * contexts before and after their demodulators. */
+#define _GNU_SOURCE /* kill, sigtimedwait */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api_fixture.h"
+
+/* Whether the driver's library is in this process. */
+static bool driver_is_loaded(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    bool found = false;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps))
+        found = strstr(line, "/libcuda.so") != NULL;
+    fclose(maps);
+    return found;
+}
+
+/* The CPU's backend never opens the driver, nor does AUTO for small calls. Before all other tests. */
+HARNESS_TEST(test_driver_is_not_opened)
+{
+    if (driver_is_loaded() || harness_backend() == SOFTQAM_BACKEND_CUDA)
+        skip();
+    softqam_context_config config = api_context_config();
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
+    api_assert_works(demodulator);
+    assert_int_equal(softqam_context_prepare(context, config.backend == SOFTQAM_BACKEND_CPU ? SOFTQAM_PREPARE_ALL
+                                                                                            : SOFTQAM_PREPARE_THREADS),
+                     SOFTQAM_OK);
+    api_assert_works(demodulator);
+    assert_false(driver_is_loaded());
+}
+
+/* Of every size, and longer than its context. */
+HARNESS_TEST(test_host_memory)
+{
+    static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
+    void *memory[HARNESS_COUNT(sizes)];
+    const softqam_context_config config = api_context_config();
+    softqam_context *first = api_create_context(&config);
+    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
+        assert_int_equal(softqam_host_alloc(first, sizes[i], &memory[i]), SOFTQAM_OK);
+        assert_non_null(memory[i]);
+        assert_int_equal((uintptr_t)memory[i] % 4096, 0);
+    }
+    softqam_context_destroy(first);
+    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++)
+        memset(memory[i], API_OUT_BYTE, sizes[i] ? sizes[i] : 1);
+    scoped_context *second = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(second);
+    harness_demodulate(demodulator, memcpy(memory[3], api_symbols, sizeof api_symbols), API_SYMBOLS, memory[4]);
+    assert_memory_equal(memory[4], api_soft_bits, sizeof api_soft_bits);
+    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++)
+        softqam_host_free(memory[i]);
+    softqam_host_free(NULL);
+}
+
+static const int unknown[] = {-1, 99, INT32_MIN, INT32_MAX};
+
+HARNESS_TEST(test_input_formats)
+{
+    static const size_t nbytes[HARNESS_N_INPUT_FORMATS + 1] = {8, 4, 2, 4, 0};
+    static const float scales[HARNESS_N_INPUT_FORMATS + 1] = {1, 1.0F / 32768, 1.0F / 128, 1, 0};
+    assert_true(SOFTQAM_INPUT_CS16 == 1 && SOFTQAM_INPUT_CS8 == 2 && SOFTQAM_INPUT_CF16 == 3);
+    for (size_t k = 0; k < HARNESS_COUNT(nbytes); k++) {
+        assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)k), nbytes[k]);
+        assert_true(softqam_input_default_scale((softqam_input_format)k) == scales[k]);
+    }
+    for (size_t k = 0; k < HARNESS_COUNT(unknown); k++) {
+        assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)unknown[k]), 0);
+        assert_true(softqam_input_default_scale((softqam_input_format)unknown[k]) == 0);
+    }
+}
+
+HARNESS_TEST(test_bits_per_symbol)
+{
+    static const unsigned bits[HARNESS_N_MODULATIONS + 2] = {8, 1, 1, 2, 4, 6, 8, HARNESS_MAX_SYMBOL_BITS, 0};
+    for (size_t k = 0; k < HARNESS_COUNT(bits); k++)
+        assert_int_equal(softqam_bits_per_symbol((softqam_modulation)k), bits[k]);
+    for (size_t k = 0; k < HARNESS_COUNT(unknown); k++)
+        assert_int_equal(softqam_bits_per_symbol((softqam_modulation)unknown[k]), 0);
+}
+
+/* The product, or 0 where a size_t does not hold it: the largest count that it does, and one more. */
+HARNESS_TEST(test_output_sizes)
+{
+    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "each has a size");
+    static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 1,
+                                                                  [SOFTQAM_OUTPUT_S16] = 2,
+                                                                  [SOFTQAM_OUTPUT_F16] = 2,
+                                                                  [SOFTQAM_OUTPUT_F32] = 4,
+                                                                  [SOFTQAM_OUTPUT_U8] = 1};
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS * (HARNESS_N_MODULATIONS + 1); k++) {
+        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
+        const softqam_modulation modulation = (softqam_modulation)(k / HARNESS_N_OUTPUT_FORMATS);
+        const size_t nbytes = softqam_bits_per_symbol(modulation) * value_nbytes[format], most = SIZE_MAX / nbytes;
+        const size_t counts[] = {0,       1, 3, 257, most - 1, most, most + 1, most + 2, SIZE_MAX / 2 + 1, SIZE_MAX - 1,
+                                 SIZE_MAX};
+        for (size_t i = 0; i < HARNESS_COUNT(counts); i++)
+            assert_int_equal(softqam_output_nbytes(format, modulation, counts[i]),
+                             counts[i] <= most ? counts[i] * nbytes : 0);
+        assert_int_equal(softqam_output_nbytes(format, (softqam_modulation)(HARNESS_N_MODULATIONS + 1), 1), 0);
+    }
+    assert_int_equal(
+        softqam_output_nbytes((softqam_output_format)HARNESS_N_OUTPUT_FORMATS, SOFTQAM_MODULATION_256QAM, 1), 0);
+    assert_int_equal(softqam_output_nbytes((softqam_output_format)-1, SOFTQAM_MODULATION_256QAM, 1), 0);
+}
+
+HARNESS_TEST(test_status_strings)
+{
+    enum { N_STATUSES = SOFTQAM_ERROR_CUDA + 1 };
+    for (int i = 0; i < N_STATUSES; i++) {
+        const char *text = softqam_status_string((softqam_status)i);
+        api_assert_one_line(text);
+        assert_string_not_equal(text, "unknown status");
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(text, softqam_status_string((softqam_status)k));
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(unknown); i++)
+        assert_string_equal(softqam_status_string((softqam_status)unknown[i]), "unknown status");
+    assert_string_equal(softqam_status_string((softqam_status)N_STATUSES), "unknown status");
+}
+
+/* Fails in a way of its own and notes its message before and after. */
+static void *fail_elsewhere(void *argument)
+{
+    char *messages = argument;
+    strncpy(messages, softqam_error_message(), 255);
+    softqam_demodulator_create(NULL, NULL);
+    strncpy(messages + 256, softqam_error_message(), 255);
+    return NULL;
+}
+
+HARNESS_TEST(test_messages_belong_to_threads)
+{
+    softqam_demodulator_config config = api_config();
+    config.llr_limit = 128;
+    softqam_demodulator *refused;
+    assert_int_equal(softqam_demodulator_create(&refused, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
+    char mine[256] = {0}, theirs[2][256] = {{0}};
+    strncpy(mine, softqam_error_message(), sizeof mine - 1);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, theirs), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_string_equal(theirs[0], "");
+    api_assert_one_line(theirs[1]);
+    assert_string_not_equal(theirs[1], mine);
+    assert_string_equal(softqam_error_message(), mine);
+    /* It is the last failure's, so a success leaves it alone. */
+    scoped_demodulator *demodulator = api_create_in(api_shared_context());
+    api_assert_works(demodulator);
+    assert_string_equal(softqam_error_message(), mine);
+}
+
+static void assert_works_on_cpu(const softqam_context_config *config)
+{
+    scoped_context *context = api_create_context(config);
+    scoped_demodulator *demodulator = api_create_in(context);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    assert_string_equal(softqam_backend_name(demodulator), "cpu");
+    api_assert_works(demodulator);
+}
+
+static void assert_unavailable(const softqam_context_config *config)
+{
+    softqam_context *context = (softqam_context *)(void *)&context;
+    assert_int_equal(softqam_context_create(&context, config), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    assert_null(context);
+    api_assert_one_line(softqam_error_message());
+}
+
+/* Of AUTO, a device that there is not is one more GPU that is not usable; so is device 0 without a GPU, or without CUDA
+ * in the build. */
+HARNESS_TEST(test_absent_devices)
+{
+    static const int devices[] = {100000, 0};
+    softqam_context_config config = api_context_config();
+    for (int k = 0; k < (harness_cuda_is_usable() ? 1 : 2); k++) {
+        config.device = devices[k];
+        config.backend = SOFTQAM_BACKEND_CUDA;
+        assert_unavailable(&config);
+        config.backend = SOFTQAM_BACKEND_AUTO;
+        assert_works_on_cpu(&config);
+        config.backend = SOFTQAM_BACKEND_CPU;
+        assert_works_on_cpu(&config);
+    }
+}
+
+/* A signal to the process that the caller's threads block waits for them, and for none of the library's. */
+HARNESS_TEST(test_threads_leave_signals_alone)
+{
+    if (harness_is_under_compute_sanitizer()) {
+        print_message("not under compute-sanitizer, whose own thread would be given the signal\n");
+        skip();
+    }
+    softqam_context_config config = api_context_config();
+    config.n_threads = 4;
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    sigset_t one, before, pending;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &before), 0);
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    api_assert_works(demodulator);
+    assert_int_equal(sigpending(&pending), 0);
+    assert_int_equal(sigismember(&pending, SIGUSR1), 1);
+    assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+}
+
+HARNESS_TEST(test_version)
+{
+    char version[64];
+    snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
+    assert_string_equal(softqam_version(), version);
+    assert_int_equal(SOFTQAM_VERSION,
+                     SOFTQAM_VERSION_MAJOR * 10000 + SOFTQAM_VERSION_MINOR * 100 + SOFTQAM_VERSION_PATCH);
+}
+
+/* Settings. */
+
+/* To the last bit: no zero is negative, and no byte is left as it was. */
+HARNESS_TEST(test_defaults)
+{
+    const softqam_demodulator_config expected = {.modulation = SOFTQAM_MODULATION_256QAM,
+                                                 .input_format = SOFTQAM_INPUT_CF32,
+                                                 .output_format = SOFTQAM_OUTPUT_S8,
+                                                 .sign = SOFTQAM_SIGN_POSITIVE_IS_0,
+                                                 .noise = SOFTQAM_NOISE_PER_SYMBOL,
+                                                 .noise_form = SOFTQAM_NOISE_FORM_N0};
+    const softqam_context_config expected_context = {.backend = SOFTQAM_BACKEND_CPU, .device = -1};
+    softqam_demodulator_config config;
+    softqam_context_config context_config;
+    memset(&config, 0xff, sizeof config);
+    memset(&context_config, 0xff, sizeof context_config);
+    softqam_demodulator_config_init(&config);
+    softqam_context_config_init(&context_config);
+    assert_memory_equal(&config, &expected, sizeof config);
+    assert_memory_equal(&context_config, &expected_context, sizeof context_config);
+    softqam_demodulator_config_init(NULL);
+    softqam_context_config_init(NULL);
+}
+
+/* Scales and limits up to the ends of their ranges. */
+HARNESS_TEST(test_accepted)
+{
+    static const struct {
+        softqam_output_format format;
+        float llr_scale;
+        int llr_limit;
+        float input_scale;
+    } rows[] = {
+        {SOFTQAM_OUTPUT_S8, 0, 0, 1},         {SOFTQAM_OUTPUT_S8, 1, 1, 0},
+        {SOFTQAM_OUTPUT_S8, 6, 64, 0},        {SOFTQAM_OUTPUT_S8, 20, 127, 0},
+        {SOFTQAM_OUTPUT_S8, 0x1p-10F, 0, 0},  {SOFTQAM_OUTPUT_S8, 0x1p20F, 0, 0},
+        {SOFTQAM_OUTPUT_S16, 0x1p-10F, 1, 0}, {SOFTQAM_OUTPUT_S16, 0x1p14F, 32767, 0},
+        {SOFTQAM_OUTPUT_F16, 1, 10000, 0},    {SOFTQAM_OUTPUT_F16, 1, 2048, 1},
+        {SOFTQAM_OUTPUT_F32, 1, 0, 1},        {SOFTQAM_OUTPUT_U8, 1, 0, 1},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_demodulator_config config = api_llr_config(rows[k].format);
+        config.llr_scale = rows[k].llr_scale;
+        config.llr_limit = rows[k].llr_limit;
+        config.input_scale = rows[k].input_scale;
+        scoped_demodulator *demodulator = api_create(&config);
+    }
+}
+
+/* As many threads as CPUs in the list, which may have one twice, unless their number is given. */
+HARNESS_TEST(test_accepted_contexts)
+{
+    static const unsigned cpus[3] = {0};
+    softqam_context_config config = api_context_config();
+    config.cpus = cpus;
+    config.n_cpus = HARNESS_COUNT(cpus);
+    config.n_threads = 1;
+    config.n_streams = 64;
+    config.chunk_symbols = 1;
+    for (int k = 0; k < 2; k++) {
+        scoped_context *context = api_create_context(&config);
+        scoped_demodulator *demodulator = api_create_in(context);
+        api_assert_works(demodulator);
+        if (k == 1)
+            assert_non_null(strstr(softqam_backend_detail(demodulator), ", 3 threads"));
+        config.n_threads = 0;
+        config.backend = SOFTQAM_BACKEND_CPU;
+    }
+}
+
+/* Zeros are every default of a demodulator, and so is no configuration. */
+HARNESS_TEST(test_zeros_are_the_defaults)
+{
+    enum { STREAM = 1, N = 1000 };
+    harness_random random = harness_random_stream(STREAM);
+    static float symbols[2 * N], noise_var[N];
+    harness_fill_mixture(&random, N, symbols);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, N, noise_var);
+    harness_setup setup = harness_default_setup();
+    scoped_memory uint8_t *expected = harness_answer(&setup, symbols, noise_var, N);
+    setup.demodulator = (softqam_demodulator_config){0};
+    scoped_memory uint8_t *got = harness_answer(&setup, symbols, noise_var, N);
+    assert_memory_equal(got, expected, N * HARNESS_SYMBOL_BITS);
+    scoped_demodulator *demodulator = api_create(NULL);
+    memset(got, 0x80, N * HARNESS_SYMBOL_BITS);
+    harness_demodulate_llrs(demodulator, symbols, noise_var, N, got);
+    assert_memory_equal(got, expected, N * HARNESS_SYMBOL_BITS);
+    softqam_context *context;
+    assert_int_equal(softqam_context_create(&context, NULL), SOFTQAM_OK);
+    softqam_context_destroy(context);
+}
+
+/* Contexts. */
+
+/* Enough for the context's threads to be worth starting. */
+enum { LARGE_SYMBOLS = 60000 };
+
+/* Demodulators without a context of their own share one, whose threads end with the last of them. */
+HARNESS_TEST(test_default_context)
+{
+    const size_t without_threads = tasks_now().n;
+    for (int round = 0; round < 2; round++) {
+        softqam_demodulator *demodulators[3];
+        const softqam_demodulator_config config = api_config_in(NULL);
+        for (int k = 0; k < 3; k++)
+            demodulators[k] = api_create(k == 2 ? NULL : &config);
+        softqam_context *context = softqam_demodulator_context(demodulators[0]);
+        assert_non_null(context);
+        assert_ptr_not_equal(context, api_shared_context());
+        for (int k = 1; k < 3; k++)
+            assert_ptr_equal(softqam_demodulator_context(demodulators[k]), context);
+        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
+        const size_t with_threads = tasks_now().n;
+        softqam_demodulator_destroy(demodulators[0]);
+        softqam_demodulator_destroy(demodulators[2]);
+        assert_int_equal(tasks_count(with_threads), with_threads);
+        api_assert_works_on(demodulators[1], LARGE_SYMBOLS);
+        softqam_demodulator_destroy(demodulators[1]);
+        assert_int_equal(tasks_count(without_threads), without_threads);
+        assert_true(without_threads <= with_threads);
+    }
+}
+
+/* The last context is one that nothing was ever done with. */
+HARNESS_TEST(test_prepare_flags)
+{
+    const softqam_context_config config = api_context_config();
+    for (unsigned what = 0; what <= SOFTQAM_PREPARE_ALL; what++) {
+        scoped_context *context = api_create_context(&config);
+        scoped_demodulator *demodulator = api_create_in(context);
+        for (int round = 0; round < 2; round++)
+            assert_int_equal(softqam_context_prepare(context, what), SOFTQAM_OK);
+        api_assert_works(demodulator);
+    }
+    scoped_context *context = api_create_context(&config);
+    api_check_refusal(softqam_context_prepare(context, 8), "what is 0x8, of which 0x8 is unknown", "flags", 0);
+    api_check_refusal(softqam_context_prepare(context, 17), "what is 0x11, of which 0x10 is unknown", "flags", 1);
+    api_check_refusal(softqam_context_prepare(context, ~0U), "what is 0xffffffff, of which 0xfffffff8 is unknown",
+                      "flags", 2);
+    api_check_refusal(softqam_context_prepare(NULL, SOFTQAM_PREPARE_ALL), "context is NULL", "prepare", 3);
+    api_check_refusal(softqam_context_create(NULL, &config), "context is NULL", "create", 4);
+}
+
+/* AUTO has not looked for a GPU until it is told to, or until a call is large enough. */
+HARNESS_TEST(test_backend_names)
+{
+    const bool usable = harness_cuda_is_usable();
+    const softqam_backend backend = harness_backend();
+    const char *found = backend != SOFTQAM_BACKEND_CPU && usable ? "cuda" : "cpu";
+    const softqam_context_config config = api_context_config();
+    scoped_context *context = api_create_context(&config);
+    scoped_demodulator *demodulator = api_create_in(context);
+    assert_string_equal(softqam_backend_name(demodulator), backend == SOFTQAM_BACKEND_AUTO ? "auto" : found);
+    api_assert_one_line(softqam_backend_detail(demodulator));
+    api_assert_works(demodulator);
+    assert_string_equal(softqam_backend_name(demodulator), backend == SOFTQAM_BACKEND_AUTO ? "auto" : found);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
+    assert_string_equal(softqam_backend_name(demodulator), found);
+    print_message("%s: %s\n", softqam_backend_name(demodulator), softqam_backend_detail(demodulator));
+}
+
+/* Arrays are the caller's again as soon as the context is made. */
+HARNESS_TEST(test_config_is_copied)
+{
+    unsigned *cpus = harness_alloc(2 * sizeof *cpus);
+    cpus[0] = cpus[1] = 0;
+    char *variant = harness_alloc(16);
+    strcpy(variant, "portable");
+    softqam_context_config config = api_context_config();
+    config.cpus = cpus;
+    config.n_cpus = 2;
+    config.cpu_variant = variant;
+    scoped_context *context = api_create_context(&config);
+    memset(cpus, 0xff, 2 * sizeof *cpus);
+    memset(variant, 'x', 16);
+    free(cpus);
+    free(variant);
+    memset(&config, 0xff, sizeof config);
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
+    scoped_demodulator *demodulator = api_create_in(context);
+    api_assert_works_on(demodulator, LARGE_SYMBOLS);
+}
+
+/* A name in the environment that is none is no reason to fail, and is said; a name in the configuration counts more. */
+HARNESS_TEST(test_variants)
+{
+    enum { PORTABLE, USUAL, IGNORED };
+    static char large[5000];
+    memset(large, 'x', sizeof large - 1);
+    const struct {
+        const char *variable, *configured;
+        int expected;
+    } rows[] = {{"portable", NULL, PORTABLE},   {"", NULL, USUAL},
+                {"sse9", NULL, IGNORED},        {"PORTABLE", NULL, IGNORED},
+                {"portable ", NULL, IGNORED},   {"%s%n", NULL, IGNORED},
+                {"a\nb\x1b[2J", NULL, IGNORED}, {large, NULL, IGNORED},
+                {"sse9", "portable", PORTABLE}};
+    const char *given = getenv("SOFTQAM_CPU_VARIANT");
+    scoped_memory char *before = given ? strdup(given) : NULL;
+    char usual[200] = "";
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_context_config config = api_context_config();
+        config.backend = SOFTQAM_BACKEND_CPU;
+        config.n_threads = 1;
+        config.cpu_variant = rows[k].configured;
+        assert_int_equal(setenv("SOFTQAM_CPU_VARIANT", rows[k].variable, 1), 0);
+        scoped_context *context = api_create_context(&config);
+        scoped_demodulator *demodulator = api_create_in(context);
+        const char *detail = softqam_backend_detail(demodulator);
+        api_assert_one_line(detail);
+        assert_true(strlen(detail) < sizeof usual);
+        if (rows[k].expected == USUAL)
+            strcpy(usual, detail);
+        assert_true(strncmp(detail, usual, strlen(usual)) == 0 || rows[k].expected == PORTABLE);
+        assert_true(strcmp(detail, "portable, 1 thread") == 0 || rows[k].expected != PORTABLE);
+        assert_int_equal(strstr(detail, " (SOFTQAM_CPU_VARIANT ignored: no variant \"") != NULL,
+                         rows[k].expected == IGNORED);
+        assert_null(strchr(detail, '\x1b'));
+        api_assert_works(demodulator);
+    }
+    if (before)
+        setenv("SOFTQAM_CPU_VARIANT", before, 1);
+    else
+        unsetenv("SOFTQAM_CPU_VARIANT");
+}

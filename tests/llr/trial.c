@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: MIT */
+#include "trial.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rate_recovery.h"
+
+#define NOWHERE SIZE_MAX
+
+/* A codeword that is sent once. */
+typedef struct sent {
+    softqam_segment whole; /* all of its symbols; its codeword lacks the pointers */
+    unsigned n_layers, Q_m;
+    bool has_gains;
+    uint8_t *symbols;
+    float *noise, *gains;
+    size_t n_parts;
+    softqam_segment *parts; /* in which it is demodulated */
+    uint8_t *llrs;          /* f_0, f_1, .. of the first code block sent, then the next one's */
+    bool transmitted[TRIAL_MAX_BLOCKS];
+    size_t lengths[TRIAL_MAX_BLOCKS]; /* E_r */
+    size_t at[TRIAL_MAX_BLOCKS];      /* where code block r begins in the memory; NOWHERE: dropped */
+} sent;
+
+typedef enum placement { BY_STRIDE, SIDE_BY_SIDE, BY_POINTERS, N_PLACEMENTS } placement;
+
+/* What codewords are sent to. Symbol order and planes count as one code block. */
+typedef struct target {
+    trial_choice choice;
+    softqam_codeword buffers; /* what all that are sent have in common */
+    size_t Z_c;               /* 0: the buffer is no LDPC code's, or none */
+    int base_graph;
+    placement placement;
+    size_t begin;
+    size_t pointer_at[TRIAL_MAX_BLOCKS];
+    size_t n_sent;
+    sent sent[TRIAL_MAX_SENT];
+} target;
+
+struct trial {
+    softqam_demodulator_config config;
+    size_t value_nbytes, nbytes, unit; /* unit: where values may begin */
+    size_t n_targets;
+    target *targets[TRIAL_MAX_TARGETS];
+};
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* What is chosen. */
+
+trial *trial_open(harness_random *random, softqam_output_format format, softqam_input_format input)
+{
+    static const int limits[HARNESS_N_OUTPUT_FORMATS][6] = {
+        [SOFTQAM_OUTPUT_S8] = {0, 127, 120, 31, 1, 100},
+        [SOFTQAM_OUTPUT_S16] = {0, 32767, 1000, 127, 1, 500},
+        [SOFTQAM_OUTPUT_F16] = {0, 0, 10000, 32, 1, 2047}, /* each a binary16 */
+    };
+    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "limits has a row for each that has limits");
+    trial *self = harness_alloc(sizeof *self);
+    *self = (trial){.value_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1)};
+    self->unit = llr_calls.is_aligned ? self->value_nbytes : 1;
+    softqam_demodulator_config_init(&self->config);
+    self->config.output_format = format;
+    self->config.input_format = input;
+    if (format != SOFTQAM_OUTPUT_U8)
+        self->config.modulation = (softqam_modulation)harness_random_below(random, HARNESS_N_MODULATIONS + 1);
+    self->config.sign = (softqam_sign)harness_random_below(random, 2);
+    self->config.llr_limit = limits[format][harness_random_below(random, 6)];
+    self->config.input_scale = harness_random_below(random, 5) ? 0 : 0.3F;
+    return self;
+}
+
+/* What the reference must know of the output: its format, and the limit of sums. */
+static soft_values values_of(const softqam_demodulator_config *config)
+{
+    static const soft_values defaults[HARNESS_N_OUTPUT_FORMATS] = {
+        [SOFTQAM_OUTPUT_S8] = {SOFT_S8, 127},
+        [SOFTQAM_OUTPUT_S16] = {SOFT_S16, 32767},
+        [SOFTQAM_OUTPUT_F16] = {SOFT_F16, 65504},
+        [SOFTQAM_OUTPUT_F32] = {SOFT_F32, FLT_MAX},
+    };
+    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "defaults has a row for each but u8");
+    soft_values values = defaults[config->output_format];
+    values.limit = config->llr_limit ? config->llr_limit : values.limit;
+    return values;
+}
+
+/* A multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. */
+static uint64_t choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers)
+{
+    const size_t kind = harness_random_below(random, 16);
+    return kind == 0   ? (uint64_t)n_layers << 55
+           : kind == 1 ? soft_far_position(modulation, n_layers)
+           : kind < 6  ? 0
+           : kind < 10 ? harness_random_below(random, 999) * n_layers
+                       : (uint64_t)harness_random_u32(random) * n_layers;
+}
+
+/* All of an LDPC code's bits, a part of them, or any number. */
+static void choose_length(harness_random *random, target *self)
+{
+    const size_t kind = harness_random_below(random, 8), most = self->choice.max_n_cb;
+    size_t n_cb;
+    self->base_graph = 1 + (int)harness_random_below(random, 2);
+    const size_t n_columns = self->base_graph == 1 ? 66 : 50;
+    if (kind < 2 || most < 66 * 2) {
+        n_cb = 1 + harness_random_below(random, smaller(kind ? 400 : 8, most));
+    } else {
+        self->Z_c = 2 + harness_random_below(random, smaller(14, most / n_columns - 1));
+        while (2 * self->Z_c <= smaller(384, most / n_columns) && harness_random_below(random, 4))
+            self->Z_c *= 2; /* 38.212 table 5.3.2-1 */
+        n_cb = n_columns * self->Z_c;
+        if (kind == 2)
+            n_cb -= harness_random_below(random, n_cb / 3);
+    }
+    self->buffers.n_cb = (uint32_t)n_cb;
+}
+
+/* K' - 2 Zc and F, as far as they are in a limited buffer; or any positions, the first and last ones among them. */
+static void choose_fillers(harness_random *random, target *self)
+{
+    softqam_codeword *buffers = &self->buffers;
+    const size_t n_cb = buffers->n_cb, kind = harness_random_below(random, 5);
+    if (self->Z_c > 0 && kind < 3) {
+        const size_t end = smaller((self->base_graph == 1 ? 20 : 8) * self->Z_c, n_cb);
+        buffers->n_fillers = (uint32_t)harness_random_below(random, smaller(end, 6 * self->Z_c));
+        buffers->first_filler = (uint32_t)(end - buffers->n_fillers);
+    } else {
+        buffers->n_fillers = kind == 3 ? 0 : (uint32_t)harness_random_below(random, n_cb);
+        const size_t most = n_cb - buffers->n_fillers;
+        buffers->first_filler = (uint32_t[]){
+            0, (uint32_t)most, (uint32_t)harness_random_below(random, most + 1)}[harness_random_below(random, 3)];
+    }
+}
+
+float trial_filler_value(harness_random *random, softqam_output_format format)
+{
+    static const float halves[] = {0, -0.0F, 20, -20, 127, 10000, 65504, 65519, 0.1F, -1e-6F, 1e-9F, 2049};
+    static const float floats[] = {0, -0.0F, 1e30F, -3.4028235e38F, 1e-42F, 0.1F};
+    if (format == SOFTQAM_OUTPUT_S8)
+        return (float)(int)harness_random_below(random, 256) - 128;
+    if (format == SOFTQAM_OUTPUT_S16)
+        return (float)(int)harness_random_below(random, 65536) - 32768;
+    return format == SOFTQAM_OUTPUT_F16 ? halves[harness_random_below(random, HARNESS_COUNT(halves))]
+                                        : floats[harness_random_below(random, HARNESS_COUNT(floats))];
+}
+
+static uint32_t choose_k0(harness_random *random, const target *self)
+{
+    const softqam_codeword *buffers = &self->buffers;
+    const uint32_t n_cb = buffers->n_cb, behind = buffers->first_filler + buffers->n_fillers;
+    if (n_cb == 0)
+        return 0;
+    const uint32_t any = (uint32_t)harness_random_below(random, n_cb);
+    const uint32_t filler = buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1);
+    const unsigned rv = (unsigned)harness_random_below(random, 4);
+    const uint32_t start = self->Z_c ? (uint32_t)rate_recovery_k0(self->base_graph, rv, n_cb, self->Z_c) : 0;
+    const uint32_t all[] = {any, n_cb - 1, filler % n_cb, behind % n_cb, start, start, start, start};
+    return all[harness_random_below(random, HARNESS_COUNT(all))];
+}
+
+/* Bits of a code block, roughly: any part of the buffer, just all of it, some times that, or very often that. */
+static size_t choose_block_length(harness_random *random, const target *self, size_t most)
+{
+    const size_t n = self->buffers.n_cb ? self->buffers.n_cb - self->buffers.n_fillers : most;
+    const size_t kind = harness_random_below(random, 8);
+    return kind == 0   ? smaller(n, most)
+           : kind == 1 ? smaller(harness_random_below(random, 4 * n + 1), most)
+           : kind == 2 ? harness_random_below(random, smaller(100 * n, most) + 1)
+                       : harness_random_below(random, smaller(n, most) + 1);
+}
+
+/* Code blocks and groups of codeword number k, and how many bits it has. */
+static void choose_blocks(harness_random *random, const target *of, size_t k, sent *self)
+{
+    softqam_codeword *codeword = &self->whole.codeword;
+    *codeword = of->buffers;
+    if (of->choice.one_block)
+        return;
+    const size_t step = self->n_layers * self->Q_m, C = codeword->n_code_blocks;
+    codeword->k0 = choose_k0(random, of);
+    codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
+    if (harness_random_below(random, 3) == 0) {
+        codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
+        const size_t n_groups = smaller(codeword->n_cbg, C);
+        codeword->cbgti =
+            (harness_random_u32(random) >> (32 - n_groups)) | 1U << harness_random_below(random, n_groups);
+    }
+    const size_t length = choose_block_length(random, of, of->choice.max_bits / C);
+    codeword->n_bits = (length * C / step + harness_random_below(random, C)) * step;
+}
+
+/* Modulation, layers, scales and scrambling of a codeword. */
+static void choose_segment(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
+{
+    static const float input_scales[] = {1, 0.7F, 1.3F / 32768, 1e-42F, 0x1p62F, 0x1p63F, 1e36F};
+    static const float llr_scales[] = {0, 0, 1, 20, 0x1p-6F, 0x1p-10F, 0x1p14F};
+    const bool has_steps = harness_llr_defaults_of[in->config.output_format].limit;
+    const bool is_soft_bits = in->config.output_format == SOFTQAM_OUTPUT_U8, is_blocks = choice->layout == TRIAL_BLOCKS;
+    softqam_segment *whole = &self->whole;
+    whole->modulation = choice->modulation
+                            ? choice->modulation
+                            : (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
+    whole->n_layers =
+        choice->n_layers ? choice->n_layers : 1 + (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS);
+    if (whole->modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        whole->n_layers = 1;
+    self->n_layers = whole->n_layers;
+    self->Q_m = softqam_bits_per_symbol(whole->modulation);
+    whole->n_layers -= whole->n_layers == 1 && harness_random_below(random, 2);
+    const uint64_t position = choose_position(random, whole->modulation, self->n_layers);
+    whole->first_symbol = is_blocks ? 0 : position;
+    whole->scrambling_offset = is_blocks                         ? position
+                               : harness_random_below(random, 2) ? harness_random_below(random, 999) * self->n_layers
+                                                                 : 0;
+    whole->noise_form = (softqam_noise_form)harness_random_below(random, 3);
+    if (harness_random_below(random, 2))
+        whole->input_scale = input_scales[harness_random_below(random, HARNESS_COUNT(input_scales))];
+    if (has_steps)
+        whole->llr_scale = llr_scales[harness_random_below(random, HARNESS_COUNT(llr_scales))];
+    whole->descramble = is_blocks ? (unsigned)harness_random_below(random, 2) : choice->is_descrambled;
+    whole->c_init = whole->descramble ? harness_random_u32(random) >> 1 : 0;
+    self->has_gains = !is_soft_bits && harness_random_below(random, 3) == 0;
+    if (whole->modulation == in->config.modulation)
+        whole->modulation = SOFTQAM_MODULATION_DEFAULT;
+}
+
+/* The inputs. */
+
+/* Layers interleaved, one behind the other, or anywhere in the same memory with I and Q apart, from any address on. */
+static void place_layers(harness_random *random, const softqam_demodulator_config *config, sent *self)
+{
+    enum { MAX_STRIDE = 8, ROOM = 64 };
+    softqam_segment *whole = &self->whole;
+    const size_t n = whole->n_symbols / self->n_layers, kind = harness_random_below(random, 3);
+    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
+    const size_t misalignment = llr_calls.is_aligned ? 0 : harness_random_below(random, 16);
+    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
+    whole->symbol_stride = kind == 0 ? self->n_layers + harness_random_below(random, 2) * (MAX_STRIDE - self->n_layers)
+                           : kind == 1 ? 1
+                                       : harness_random_below(random, MAX_STRIDE + 1);
+    whole->noise_stride = kind == 0 ? whole->symbol_stride : harness_random_below(random, 3);
+    const size_t widest = whole->symbol_stride > 2 ? whole->symbol_stride : 2;
+    const size_t n_placed = (n + ROOM) * (widest + (kind == 1 ? self->n_layers : 0));
+    self->symbols = llr_calls.alloc(misalignment + n_placed * nbytes);
+    uint8_t *symbols = self->symbols + misalignment;
+    self->noise = llr_calls.alloc((1 + n_placed) * sizeof(float));
+    self->gains = llr_calls.alloc(n_placed * sizeof(float));
+    if (config->input_format == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(random, n_placed, (float *)(void *)self->symbols);
+    else
+        harness_random_fill(random, self->symbols, n_placed * nbytes);
+    self->noise[0] = 0; /* of erasures */
+    float *noise = self->noise + 1;
+    harness_fill_noise(random, HARNESS_NOISE_USUAL, n_placed, noise);
+    for (size_t i = 0; i < n_placed; i += 1 + harness_random_below(random, 200))
+        harness_fill_noise(random, HARNESS_NOISE_ANY, 1, noise + i);
+    if (self->has_gains)
+        harness_fill_gains(random, n_placed, self->gains);
+    for (size_t k = 0; k < self->n_layers; k++) {
+        const bool is_apart = kind == 2 && harness_random_below(random, 2);
+        const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
+        whole->layers[k] = (softqam_layer){
+            .symbols = symbols + first * nbytes,
+            .symbols_q = is_apart ? symbols + harness_random_below(random, ROOM) * nbytes / 2 : NULL,
+            .noise_var = takes_noise ? noise + first : NULL,
+            .gain = self->has_gains ? self->gains + first : NULL,
+        };
+    }
+}
+
+/* Cuts it between any resource elements, some parts empty. As with UCI on PUSCH there may be others between the parts,
+ * which the scrambling sequence counts (38.212 clause 6.2.7), and parts whose bits were replaced, which are erasures.
+ */
+static void cut(harness_random *random, const softqam_demodulator_config *config, sent *self)
+{
+    const size_t n_elements = self->whole.n_symbols / self->n_layers;
+    const bool has_gaps = harness_random_below(random, 2), has_erasures = harness_random_below(random, 4) == 0;
+    uint64_t offset = self->whole.scrambling_offset;
+    self->parts = harness_alloc(self->n_parts * sizeof *self->parts);
+    for (size_t k = 0, first = 0; k < self->n_parts; k++) {
+        const size_t left = n_elements - first;
+        const size_t wanted = harness_random_below(random, 2 * left / (self->n_parts - k) + 1);
+        const size_t n = k + 1 == self->n_parts || wanted > left ? left : wanted;
+        softqam_segment *part = &self->parts[k];
+        *part = llr_part(config, &self->whole, first, n);
+        part->scrambling_offset = offset;
+        offset += has_gaps ? harness_random_below(random, 5) * self->n_layers : 0;
+        if (has_erasures && part->layers[0].noise_var && harness_random_below(random, 4) == 0) {
+            part->noise_stride = 0;
+            for (size_t layer = 0; layer < self->n_layers; layer++)
+                part->layers[layer].noise_var = self->noise;
+        }
+        first += n;
+    }
+}
+
+/* What must come of it. */
+
+static circular_buffer buffer_of(const softqam_codeword *codeword)
+{
+    return (circular_buffer){
+        .N_cb = codeword->n_cb,
+        .k0 = codeword->k0,
+        .first_filler = codeword->first_filler,
+        .n_fillers = codeword->n_fillers,
+    };
+}
+
+/* Brings a codeword's code blocks up to date by the reference; or puts its LLRs, or their complements, where they go.
+ */
+static void expect(const trial *self, const sent *of, bool complements, uint8_t *memory)
+{
+    const softqam_codeword *codeword = &of->whole.codeword;
+    const soft_values values = values_of(&self->config);
+    const circular_buffer circular = buffer_of(codeword);
+    const size_t nbytes = self->value_nbytes, stride = of->whole.plane_stride;
+    const uint8_t *llrs = of->llrs;
+    for (size_t r = 0; r < codeword->n_code_blocks; llrs += of->lengths[r++] * nbytes) {
+        const size_t row = stride ? stride : codeword->deinterleave ? of->lengths[r] / of->Q_m : 0;
+        uint8_t *to = memory + of->at[r];
+        if (!of->transmitted[r] || of->at[r] == NOWHERE)
+            continue;
+        if (codeword->n_cb > 0)
+            soft_buffer_update(&values, &circular, of->lengths[r], of->Q_m, llrs, codeword->combine == 0,
+                               codeword->filler_value, to);
+        /* 38.212 clause 5.4.2.2: e at i E / Qm + j comes out as f at i + j Qm. */
+        for (size_t k = 0; codeword->n_cb == 0 && k < of->lengths[r] * nbytes; k++) {
+            const size_t value = k / nbytes, place = row ? value % of->Q_m * row + value / of->Q_m : value;
+            to[place * nbytes + k % nbytes] = llrs[k] ^ (complements ? 0xff : 0);
+        }
+    }
+}
+
+/* The ends of the range, beyond the limit too, and zeros. */
+static void write_special(harness_random *random, const soft_values *values, uint8_t *value)
+{
+    static const uint16_t halves[] = {0x7c00, 0xfc00, 0x7bff, 0xfbff, 0x8000, 0x7e01};
+    const double limit = values->limit;
+    const double numbers[] = {limit, -limit, 0, -0.0, values->format == SOFT_F32 ? INFINITY : 1 - limit, limit - 1};
+    const size_t k = harness_random_below(random, 6);
+    if (values->format == SOFT_F16 && harness_random_below(random, 2))
+        memcpy(value, &halves[k], sizeof halves[k]);
+    else
+        soft_values_write(values->format, numbers[k], value);
+}
+
+/* What the memory holds before: soft buffers mostly LLRs, but also any bits; of other values none is right. */
+static void fill_before(const trial *self, harness_random *random, uint8_t *before)
+{
+    const soft_values values = values_of(&self->config);
+    harness_random_fill(random, before, self->nbytes);
+    for (size_t t = 0; t < self->n_targets; t++) {
+        const sent *first = &self->targets[t]->sent[0];
+        const size_t n_cb = first->whole.codeword.n_cb, n_llrs = first->whole.codeword.n_bits;
+        if (n_cb == 0)
+            expect(self, first, true, before);
+        for (size_t i = 0; i < n_cb * first->whole.codeword.n_code_blocks; i++) {
+            const size_t kind = harness_random_below(random, 8), at = first->at[i / n_cb];
+            uint8_t *value = before + at + i % n_cb * self->value_nbytes;
+            if (at != NOWHERE && first->transmitted[i / n_cb] && kind == 0)
+                write_special(random, &values, value);
+            else if (at != NOWHERE && first->transmitted[i / n_cb] && kind < 6 && n_llrs > 0)
+                memcpy(value, first->llrs + harness_random_below(random, n_llrs) * self->value_nbytes,
+                       self->value_nbytes);
+        }
+    }
+}
+
+/* Where it goes. */
+
+/* Values of code block r's buffer. */
+static size_t room_of(const target *self, size_t r)
+{
+    return self->buffers.n_cb ? self->buffers.n_cb : self->sent[0].lengths[r];
+}
+
+/* The end of the target in the memory. */
+static size_t choose_placement(harness_random *random, const trial *in, target *self)
+{
+    const size_t C = self->buffers.n_code_blocks;
+    size_t longest = 0, sum = 0, end = self->begin;
+    for (size_t r = 0; r < C; r++) {
+        longest = room_of(self, r) > longest ? room_of(self, r) : longest;
+        sum += room_of(self, r);
+    }
+    self->placement = self->choice.one_block ? BY_STRIDE : (placement)harness_random_below(random, N_PLACEMENTS);
+    if (self->placement == BY_STRIDE && longest > 0)
+        self->buffers.block_stride = longest + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
+    for (size_t k = 0; k < C && self->placement == BY_POINTERS; k++) {
+        const size_t r = (k + C / 2) % C; /* in another order than they have in the codeword */
+        end += harness_random_below(random, 20) * in->unit;
+        self->pointer_at[r] = end;
+        end += room_of(self, r) * in->value_nbytes;
+    }
+    return self->placement == BY_POINTERS
+               ? end
+               : end + (self->placement == BY_STRIDE ? (C - 1) * self->buffers.block_stride + longest : sum) *
+                           in->value_nbytes;
+}
+
+/* Where codeword k's code blocks have their buffers. */
+static void place_blocks(harness_random *random, const trial *in, target *self, size_t k)
+{
+    sent *of = &self->sent[k];
+    const size_t stride = self->buffers.block_stride;
+    of->whole.codeword.block_stride = stride;
+    for (size_t r = 0, end = 0; r < self->buffers.n_code_blocks; r++) {
+        of->at[r] = self->begin + (self->placement == BY_STRIDE ? r * stride : end) * in->value_nbytes;
+        if (self->placement == BY_POINTERS)
+            of->at[r] = harness_random_below(random, 5) ? self->pointer_at[r] : NOWHERE;
+        end += of->transmitted[r] ? room_of(self, r) : 0;
+    }
+}
+
+/* softqam_codeword_block() gives each code block's place in the codeword. */
+static void check_blocks(const sent *self)
+{
+    const softqam_codeword *codeword = &self->whole.codeword;
+    for (size_t r = 0, expected = 0; r < codeword->n_code_blocks; expected += self->lengths[r++]) {
+        uint64_t first = UINT64_MAX, length = UINT64_MAX;
+        assert_int_equal(softqam_codeword_block(codeword, self->Q_m, self->n_layers, r, &first, &length), SOFTQAM_OK);
+        assert_true(first == expected && length == self->lengths[r]);
+    }
+}
+
+/* Where values are added to each other, their order counts. */
+static bool keeps_order(const sent *self)
+{
+    const circular_buffer buffer = buffer_of(&self->whole.codeword);
+    for (size_t r = 0; buffer.N_cb > 0 && r < self->whole.codeword.n_code_blocks; r++)
+        if (circular_buffer_repeats(&buffer, self->lengths[r]))
+            return true;
+    return false;
+}
+
+static void open_sent(harness_random *random, const trial *in, target *of, size_t k)
+{
+    sent *self = &of->sent[k];
+    softqam_codeword *codeword = &self->whole.codeword;
+    choose_segment(random, in, &of->choice, self);
+    if (of->choice.layout == TRIAL_BLOCKS)
+        choose_blocks(random, of, k, self);
+    else
+        *codeword =
+            (softqam_codeword){.n_bits = of->choice.n_elements * self->n_layers * self->Q_m, .n_code_blocks = 1};
+    rate_recovery_transmitted(codeword->n_code_blocks, codeword->n_cbg, codeword->cbgti, self->transmitted);
+    rate_recovery_lengths(codeword->n_bits, self->n_layers, self->Q_m, codeword->n_code_blocks, self->transmitted,
+                          self->lengths);
+    check_blocks(self);
+    self->whole.n_symbols = codeword->n_bits / self->Q_m;
+    if (of->choice.layout == TRIAL_PLANES) /* of BPSK, which has one plane, too */
+        self->whole.plane_stride =
+            self->whole.n_symbols + (harness_random_below(random, 2) ? harness_random_below(random, 100) : 0);
+    self->n_parts = of->choice.n_parts ? of->choice.n_parts
+                                       : 1 + harness_random_below(random, harness_random_below(random, 3) ? 16 : 1);
+    place_layers(random, &in->config, self);
+    cut(random, &in->config, self);
+    const size_t nbytes = in->value_nbytes * self->Q_m;
+    self->llrs = harness_alloc(nbytes * self->whole.n_symbols);
+    for (size_t p = 0; p < self->n_parts; p++)
+        llr_expect(&in->config, &self->parts[p],
+                   self->llrs + (self->parts[p].first_symbol - self->whole.first_symbol) * nbytes);
+    for (size_t p = 0; p < self->n_parts && !keeps_order(self); p++) {
+        const size_t other = harness_random_below(random, p + 1);
+        const softqam_segment part = self->parts[p];
+        self->parts[p] = self->parts[other];
+        self->parts[other] = part;
+    }
+}
+
+void trial_add(trial *self, harness_random *random, const trial_choice *choice)
+{
+    target *of = harness_alloc(sizeof *of);
+    *of = (target){.choice = *choice, .n_sent = 1};
+    self->targets[self->n_targets++] = of;
+    of->begin = harness_random_below(random, 3) ? self->nbytes + harness_random_below(random, 12) * self->unit
+                                                : (self->nbytes + 15) / 16 * 16;
+    if (choice->layout != TRIAL_BLOCKS) {
+        open_sent(random, self, of, 0);
+        const sent *only = &of->sent[0];
+        const size_t n = only->whole.n_symbols, stride = only->whole.plane_stride;
+        of->sent[0].at[0] = of->begin;
+        self->nbytes =
+            of->begin + (n > 0 && stride ? (only->Q_m - 1) * stride + n : n * only->Q_m) * self->value_nbytes;
+        return;
+    }
+    if (choice->one_block) {
+        of->buffers = *choice->one_block;
+    } else if (harness_random_below(random, 6)) {
+        choose_length(random, of);
+        choose_fillers(random, of);
+        of->buffers.filler_value = trial_filler_value(random, self->config.output_format);
+        of->buffers.deinterleave = 1;
+        of->n_sent = 1 + harness_random_below(random, choice->max_sent);
+    } else {
+        of->buffers.deinterleave = (uint32_t)harness_random_below(random, 2);
+    }
+    if (!choice->one_block) {
+        const size_t most = of->buffers.n_cb ? smaller(choice->max_blocks, 1 + 2 * choice->max_n_cb / of->buffers.n_cb)
+                            : harness_random_below(random, 3) ? choice->max_blocks
+                                                              : TRIAL_MAX_BLOCKS;
+        of->buffers.n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
+    }
+    for (size_t k = 0; k < of->n_sent; k++) {
+        open_sent(random, self, of, k);
+        if (k == 0)
+            self->nbytes = choose_placement(random, self, of);
+        place_blocks(random, self, of, k);
+    }
+}
+
+static void close_target(target *self)
+{
+    for (size_t k = 0; k < self->n_sent; k++) {
+        free(self->sent[k].llrs);
+        free(self->sent[k].parts);
+        llr_calls.release(self->sent[k].gains);
+        llr_calls.release(self->sent[k].noise);
+        llr_calls.release(self->sent[k].symbols);
+    }
+    free(self);
+}
+
+/* The library. */
+
+/* Where the LLRs of a part of codeword k go, in memory that begins at `base`. `pointers` has room for all blocks. */
+static void aim(const trial *self, const target *of, size_t k, uint8_t *base, void **pointers, softqam_segment *part)
+{
+    const sent *codeword = &of->sent[k];
+    if (of->choice.layout != TRIAL_BLOCKS) {
+        const size_t step = (codeword->whole.plane_stride ? 1 : codeword->Q_m) * self->value_nbytes;
+        part->codeword = (softqam_codeword){0};
+        part->out = base + of->begin + (part->first_symbol - codeword->whole.first_symbol) * step;
+        return;
+    }
+    part->codeword = codeword->whole.codeword;
+    if (of->placement != BY_POINTERS) {
+        part->codeword.buffers = base + of->begin;
+        return;
+    }
+    for (size_t r = 0; r < of->buffers.n_code_blocks; r++) {
+        pointers[r] = codeword->at[r] == NOWHERE ? NULL : base + codeword->at[r];
+        if (!codeword->transmitted[r] && r % 2)
+            pointers[r] = (void *)(uintptr_t)16; /* not followed */
+    }
+    part->codeword.block_buffers = pointers;
+}
+
+/* The parts of all codewords number k, those of each in its order. */
+static size_t list_parts(const trial *self, harness_random *random, size_t k, uint8_t *base, void **pointers,
+                         softqam_segment segments[])
+{
+    size_t n = 0, taken[TRIAL_MAX_TARGETS] = {0}, left[TRIAL_MAX_TARGETS], n_left = 0;
+    for (size_t t = 0; t < self->n_targets; t++)
+        if (k < self->targets[t]->n_sent)
+            left[n_left++] = t;
+    while (n_left > 0) {
+        const size_t i = harness_random_below(random, n_left), t = left[i];
+        const target *of = self->targets[t];
+        const sent *codeword = &of->sent[k];
+        segments[n] = codeword->parts[taken[t]];
+        aim(self, of, k, base, pointers + t * TRIAL_MAX_BLOCKS, &segments[n]);
+        if (segments[n].n_symbols == 0 && harness_random_below(random, 2))
+            segments[n] = (softqam_segment){0}; /* NULL pointers, of which nothing is read */
+        n++;
+        if (++taken[t] == codeword->n_parts)
+            left[i] = left[--n_left];
+    }
+    return n;
+}
+
+static void compare(const trial *self, size_t k, const uint8_t *got, const uint8_t *before, const uint8_t *expected,
+                    const char *context)
+{
+    if (memcmp(got, expected, self->nbytes) == 0)
+        return;
+    size_t i = 0, t = self->n_targets - 1;
+    while (got[i] == expected[i])
+        i++;
+    while (t > 0 && self->targets[t]->begin > i)
+        t--;
+    const target *of = self->targets[t];
+    const sent *codeword = &of->sent[k < of->n_sent ? k : 0];
+    const softqam_segment *whole = &codeword->whole;
+    const softqam_codeword *blocks = &whole->codeword;
+    fail_msg(
+        "%s%s, %s to %s, limit %d, target %zu of %zu, transmission %zu of %zu: layout %d, modulation %d, %u layers, "
+        "%zu symbols from %llu + %llu on in %zu parts, noise form %d, scales %a and %a, descramble %u%s; %u code "
+        "blocks, n_cb %u, k0 %u, %u fillers from %u on, combine %u: byte %zu is %d, was %d, should be %d",
+        context, llr_calls.way, harness_input_names[self->config.input_format],
+        harness_output_names[self->config.output_format], self->config.llr_limit, t, self->n_targets, k, of->n_sent,
+        (int)of->choice.layout, (int)whole->modulation, codeword->n_layers, whole->n_symbols,
+        (unsigned long long)whole->first_symbol, (unsigned long long)whole->scrambling_offset, codeword->n_parts,
+        (int)whole->noise_form, (double)whole->input_scale, (double)whole->llr_scale, whole->descramble,
+        codeword->has_gains ? ", gains" : "", blocks->n_code_blocks, blocks->n_cb, blocks->k0, blocks->n_fillers,
+        blocks->first_filler, blocks->combine, i - of->begin, got[i], before[i], expected[i]);
+}
+
+/* Codewords number k on one context. */
+static void demodulate(const trial *self, harness_random *random, size_t k, const softqam_demodulator *demodulator,
+                       bool splits, uint8_t *base)
+{
+    size_t n_parts = 0;
+    for (size_t t = 0; t < self->n_targets; t++)
+        n_parts += k < self->targets[t]->n_sent ? self->targets[t]->sent[k].n_parts : 0;
+    void **pointers = llr_calls.alloc(self->n_targets * TRIAL_MAX_BLOCKS * sizeof *pointers);
+    scoped_memory softqam_segment *segments = harness_alloc(n_parts * sizeof *segments),
+                                  *copies = harness_alloc(n_parts * sizeof *copies);
+    assert_int_equal(list_parts(self, random, k, base, pointers, segments), n_parts);
+    memcpy(copies, segments, n_parts * sizeof *segments);
+    const bool is_one_call = !splits || harness_random_below(random, 2);
+    for (size_t first = 0, n; first < n_parts; first += n) {
+        n = is_one_call ? n_parts : 1 + harness_random_below(random, n_parts - first);
+        llr_calls.demodulate(demodulator, segments + first, n);
+    }
+    assert_memory_equal(segments, copies, n_parts * sizeof *segments);
+    llr_calls.release(pointers);
+}
+
+/* Memory between guard pages where that is malloc's, else of llr_calls. */
+static void open_memory(harness_random *random, const trial *self, harness_buffer *memory)
+{
+    const size_t gap = harness_random_below(random, HARNESS_MAX_GAP / self->unit + 1) * self->unit;
+    if (llr_calls.alloc == harness_alloc) {
+        harness_buffer_open(memory, self->nbytes);
+    } else {
+        const size_t nbytes = (self->nbytes + HARNESS_MAX_GAP) / sizeof(float) * sizeof(float) + sizeof(float);
+        *memory = (harness_buffer){.room = llr_calls.alloc(nbytes), .room_nbytes = nbytes};
+    }
+    (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(memory,
+                                                                                                    self->nbytes, gap);
+}
+
+static void close_memory(harness_buffer *memory)
+{
+    harness_buffer_check(memory);
+    if (llr_calls.alloc == harness_alloc)
+        harness_buffer_close(memory);
+    else
+        llr_calls.release(memory->room);
+}
+
+size_t trial_run(trial *self, harness_random *random, const llr_contexts *on, bool splits)
+{
+    uint8_t *states[1 + TRIAL_MAX_SENT]; /* before, and after each */
+    size_t n_sent = 0, n_rounds = 0;
+    for (size_t k = 0; k <= TRIAL_MAX_SENT; k++) {
+        states[k] = harness_alloc(self->nbytes);
+        if (k == 0)
+            fill_before(self, random, states[0]);
+        else
+            memcpy(states[k], states[k - 1], self->nbytes);
+        for (size_t t = 0; k > 0 && t < self->n_targets; t++)
+            if (k <= self->targets[t]->n_sent) {
+                expect(self, &self->targets[t]->sent[k - 1], false, states[k]);
+                n_rounds = k;
+                n_sent++;
+            }
+    }
+    for (size_t c = 0; c < on->n; c++) {
+        harness_buffer memory;
+        scoped_demodulator *demodulator = llr_create(&self->config, on->items[c]);
+        open_memory(random, self, &memory);
+        memcpy(memory.data, states[0], self->nbytes);
+        for (size_t k = 0; k < n_rounds; k++) {
+            demodulate(self, random, k, demodulator, splits, memory.data);
+            compare(self, k, memory.data, states[k], states[k + 1], on->names[c]);
+        }
+        close_memory(&memory);
+    }
+    for (size_t k = 0; k <= TRIAL_MAX_SENT; k++)
+        free(states[k]);
+    for (size_t t = 0; t < self->n_targets; t++)
+        close_target(self->targets[t]);
+    free(self);
+    return n_sent;
+}

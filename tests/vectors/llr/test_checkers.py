@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The vectors and their checkers with other receivers: the library's LLRs, from softqam-demod, and max-log, descrambling and
+rate recovery in plain Python, from the formulas of TS 38.211 and 38.212, pass in every format; the field's usual mistakes
+do not, nor any changed value, and nor do files that are none.
+
+    test_checkers.py [--demod PROGRAM] [TEST...]
+"""
+import contextlib
+import functools
+import io
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+import check_llrs
+import check_soft_buffers
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+MODULATIONS = {"pi2-bpsk": 1, "bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
+DEMOD = sys.argv[2:3] if sys.argv[1:2] == ["--demod"] else []
+CODEWORDS = check_soft_buffers.read_codewords()
+
+
+@functools.lru_cache(maxsize=None)
+def read_floats(name):
+    return check_llrs.read(os.path.join(FOLDER, name), "f")
+
+
+@functools.lru_cache(maxsize=None)
+def levels(n_bits):
+    """The coordinates of an axis with these bits, by their bits read as a number."""
+    if n_bits == 1:
+        return [1, -1]
+    inner = levels(n_bits - 1)
+    return [sign * (2 ** (n_bits - 1) - level) for sign in (1, -1) for level in inner]
+
+
+def axis_llrs(v, n_bits, noise_var, gray=levels):
+    """Exact max-log of one axis. The difference of two squares is factored, which leaves small numbers their digits."""
+    coordinates = gray(n_bits)
+    unit = math.sqrt(2 * sum(x * x for x in coordinates) / len(coordinates))
+    llrs = []
+    for place in range(n_bits - 1, -1, -1):
+        zero, one = (min((x / unit for label, x in enumerate(coordinates) if label >> place & 1 == bit),
+                         key=lambda x: x * (x - 2 * v)) for bit in (0, 1))
+        llrs.append((one - zero) * (one + zero - 2 * v) / noise_var)
+    return llrs
+
+
+def simplified(v, n_bits, noise_var, gray=levels):
+    """The recursion that has the right signs and not the right magnitudes."""
+    coordinates = gray(n_bits)
+    unit = math.sqrt(2 * sum(x * x for x in coordinates) / len(coordinates))
+    values, llrs = v, []
+    for k in range(n_bits):
+        llrs.append(4 / unit * values / noise_var)
+        values = 2 ** (n_bits - 1 - k) / unit - abs(values)
+    return llrs
+
+
+def binary_levels(n_bits):
+    """Not a Gray code."""
+    return [2 ** n_bits - 1 - 2 * label for label in range(2 ** n_bits)]
+
+
+@functools.lru_cache(maxsize=None)
+def demap(stem, n_bits, axis=axis_llrs, gray=levels):
+    """The LLRs of all symbols of a file."""
+    components, noise = read_floats(stem + ".cf32"), read_floats(stem + ".noise_var.f32")
+    llrs = []
+    for n, n0 in enumerate(noise):
+        i, q = components[2 * n : 2 * n + 2]
+        if not (math.isfinite(i) and math.isfinite(q) and math.isfinite(n0) and n0 > 0):
+            llrs += n_bits * [0.0]
+            continue
+        n0, i, q = min(max(n0, 2.0 ** -100), 2.0 ** 40), *(0.0 if abs(v) < 2.0 ** -63 else v for v in (i, q))
+        if n_bits == 1:
+            turned = stem == "pi2-bpsk" and n % 2
+            llrs.append(2 * math.sqrt(2) * ((q - i) if turned else (i + q)) / n0)
+        else:
+            both = axis(i, n_bits // 2, n0, gray), axis(q, n_bits // 2, n0, gray)
+            llrs += [llr for pair in zip(*both) for llr in pair]
+    return llrs
+
+
+def gold(c_init, n_bits):
+    """TS 38.211 clause 5.2.1."""
+    x1, x2 = [1] + 30 * [0], [c_init >> n & 1 for n in range(31)]
+    for n in range(1600 + n_bits):
+        x1.append(x1[n + 3] ^ x1[n])
+        x2.append(x2[n + 3] ^ x2[n + 2] ^ x2[n + 1] ^ x2[n])
+    return [x1[n + 1600] ^ x2[n + 1600] for n in range(n_bits)]
+
+
+def stored(codeword, value):
+    """A number as the codeword's format has it."""
+    value, code = min(max(value, -codeword.limit), codeword.limit), check_llrs.CODES[codeword.format]
+    return struct.unpack("<" + code, struct.pack("<" + code, round(value) if code in "bh" else value))[0]
+
+
+def recover(codeword, soft, mistake):
+    """Soft buffers after a transmission, a list for each code block; `soft` is what they were, None at first."""
+    if soft is None:
+        soft = [[codeword.filler if codeword.is_filler(n) else 0 for n in range(codeword.n_cb)] for _ in range(codeword.c)]
+    sequence, q_m = gold(codeword.c_init, codeword.g), codeword.q_m
+    llrs = demap("soft_buffers/" + codeword.name, q_m)
+    if mistake == "layers apart":
+        order = [i + n * codeword.n_l for i in range(codeword.n_l) for n in range(codeword.g // q_m // codeword.n_l)]
+        llrs = [llr for n in order for llr in llrs[n * q_m : (n + 1) * q_m]]
+    first = 0
+    for r, length in enumerate(codeword.lengths()):
+        selected = codeword.selected(length)
+        for k in range(length):
+            sign = -1 if sequence[first + k] and mistake != "no descrambling" else 1
+            value = stored(codeword, codeword.scale * sign * (1 - 2 * codeword.positive) * llrs[first + k])
+            place = selected[k % q_m * (length // q_m) + k // q_m if mistake != "no interleaver" else k]
+            old = soft[r][place]
+            soft[r][place] = old if abs(old) > codeword.limit else stored(codeword, old + value)
+        first += length
+    return soft
+
+
+def soft_buffers(name, mistake=None):
+    soft = None
+    for codeword in check_soft_buffers.transmissions(CODEWORDS, name):
+        soft = recover(codeword, soft if mistake != "no combining" else None, mistake)
+    return [value for block in soft for value in block]
+
+
+def pack(values, code, scale=1, limit=3.4028234663852886e38):
+    limited = (min(max(scale * v, -limit), limit) for v in values)
+    return struct.pack(f"<{len(values)}{code}", *(round(v) if code in "bh" else v for v in limited))
+
+
+def call(checker, before, data, *after):
+    """A checker's answer to a file of these bytes, in this process for the sake of time."""
+    out, err = io.StringIO(), io.StringIO()
+    with tempfile.NamedTemporaryFile() as file, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), \
+            unittest.mock.patch.object(sys, "argv", [checker.__name__, *before, file.name, *after]):
+        file.write(data)
+        file.flush()
+        try:
+            status = int(checker.main())
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1
+            err.write("" if isinstance(end.code, int) else end.code)
+    return subprocess.CompletedProcess([], status, out.getvalue(), err.getvalue())
+
+
+class CheckLlrs(unittest.TestCase):
+    def check(self, modulation, fmt, data, *options, status=0):
+        result = call(check_llrs, (modulation, fmt), data, *options)
+        self.assertEqual((result.returncode, result.stderr), (status, ""), result.stdout)
+        self.assertEqual(result.stdout.endswith("all LLRs are max-log's\n"), status == 0)
+        return result.stdout
+
+    def refuse(self, modulation, llrs, what, section="noisy_low"):
+        with self.subTest(what, modulation=modulation):
+            output = self.check(modulation, "f32", pack(llrs, "f"), "--skip", "special", status=1)
+            line = next(line for line in output.split("\n") if line.startswith(f"{section}: "))
+            self.assertGreater(int(line.split()[-2]), 0, output)
+
+    def test_max_log_passes(self):
+        for modulation, n_bits in MODULATIONS.items():
+            llrs = demap(modulation, n_bits)
+            self.check(modulation, "f64", pack(llrs, "d"))
+            self.check(modulation, "f32", pack(llrs, "f"))
+            self.check(modulation, "f16", pack(llrs, "e", limit=65504))
+            self.check(modulation, "s8", pack(llrs, "b", 6, 127))
+            self.check(modulation, "s8", pack(llrs, "b", -6, 120), "--positive", "1", "--limit", "120")
+            self.check(modulation, "s8", pack([float(math.trunc(2 * llr)) for llr in llrs], "b", 1, 127), "--scale", "2",
+                       "--slack", "1")
+            self.check(modulation, "s16", pack(llrs, "h", 100, 30000), "--scale", "100", "--limit", "30000")
+            components = read_floats(modulation + ".cf32")
+            zeros = {n for n in range(len(llrs) // n_bits) if components[2 * n : 2 * n + 2] == (0, 0)}
+            erased = pack([0.0 if n // n_bits in zeros else llr for n, llr in enumerate(llrs)], "f")
+            self.check(modulation, "f32", erased, "--zeros", "erased")
+            self.check(modulation, "f32", erased, status=int(n_bits > 2))  # of one row an axis they are 0 anyhow
+
+    @unittest.skipUnless(DEMOD, "without --demod")
+    def test_library_passes(self):
+        for modulation in MODULATIONS:
+            stem = os.path.join(FOLDER, modulation)
+            for fmt, scale in {"s8": "6", "s16": "64", "f16": "1", "f32": "1"}.items():
+                command = [*DEMOD, "--backend", "cpu", "-m", modulation, "-o", fmt, "--noise-file", stem + ".noise_var.f32",
+                           stem + ".cf32", "-"]
+                self.check(modulation, fmt, subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, "--scale", scale)
+
+    def test_usual_mistakes(self):
+        for modulation, n_bits in MODULATIONS.items():
+            llrs = demap(modulation, n_bits)
+            self.refuse(modulation, [2 * llr for llr in llrs], "noise variance of one dimension")
+            self.refuse(modulation, [-llr for llr in llrs], "sign", "points")
+            self.refuse(modulation, [1.001 * llr for llr in llrs], "a thousandth more")
+            self.refuse(modulation, [llr + 1e-3 for llr in llrs], "an offset")
+            self.refuse(modulation, llrs[n_bits:] + llrs[:n_bits], "off by a symbol")
+            if n_bits > 1:
+                swapped = [llr for pair in zip(llrs[1::2], llrs[::2]) for llr in pair]
+                self.refuse(modulation, swapped, "I and Q swapped", "points")
+            if n_bits > 2:
+                self.refuse(modulation, demap(modulation, n_bits, gray=binary_levels), "no Gray code", "points")
+                self.refuse(modulation, demap(modulation, n_bits, simplified), "simplified", "noisy_middle")
+
+    def test_rotation(self):
+        """pi/2-BPSK taken for BPSK, and counted from the wrong position."""
+        components, noise = read_floats("pi2-bpsk.cf32"), read_floats("pi2-bpsk.noise_var.f32")
+        for odd, what in ((1, "no rotation"), (-1, "wrong parity")):
+            llrs = [2 * math.sqrt(2) * ((i + q) if odd == 1 or n % 2 else (q - i)) / n0 if n0 else 0
+                    for n, (i, q, n0) in enumerate(zip(components[::2], components[1::2], noise))]
+            self.refuse("pi2-bpsk", llrs, what)
+
+    def test_erasures(self):
+        llrs = demap("qpsk", 2)
+        for wrong in (math.nan, math.inf, 1.0):
+            special = [wrong if n >= 2 * 452 and llr == 0 else llr for n, llr in enumerate(llrs)]
+            data = struct.pack(f"<{len(special)}f", *(
+                llr if not math.isfinite(llr) else max(min(llr, 3.4e38), -3.4e38) for llr in special))
+            self.assertIn("  special", self.check("qpsk", "f32", data, status=1))
+
+    def test_one_llr(self):
+        """A single wrong LLR, whichever it is, is found and named."""
+        llrs = demap("16qam", 4)
+        for n in (0, 63, 500, 1951):
+            wrong = list(llrs)
+            wrong[n] += 0.01 * abs(wrong[n]) + 0.1
+            output = self.check("16qam", "f64", pack(wrong, "d"), "--skip", "special", status=1)
+            self.assertIn(f": symbol {n // 4}, b{n % 4}: ", output)
+            self.assertTrue(output.endswith("\n1 LLRs are not max-log's\n"), output)
+
+
+class CheckSoftBuffers(unittest.TestCase):
+    def check(self, name, values, *options, status=0, what=""):
+        result = call(check_soft_buffers, (name,), pack(values, check_llrs.CODES[CODEWORDS[name].format]), *options)
+        with self.subTest(what, name=name):
+            self.assertEqual((result.returncode, result.stderr), (status, ""), result.stdout)
+            self.assertEqual(result.stdout.endswith("all soft bits are max-log's\n"), status == 0)
+        return result.stdout
+
+    def test_plain_python_and_usual_mistakes(self):
+        for name, codeword in CODEWORDS.items():
+            values = soft_buffers(name)
+            self.check(name, values)
+            self.check(name, [-v for v in values], status=1, what="sign")
+            self.check(name, values[1:] + values[:1], status=1, what="off by one")
+            mistakes = ["no interleaver", "no descrambling"] + ["layers apart"] * (codeword.n_l > 1)
+            for mistake in mistakes + ["no combining"] * name.endswith(".2"):
+                self.check(name, soft_buffers(name, mistake), status=1, what=mistake)
+
+    def test_one_value(self):
+        """A single wrong value of each kind, whichever it is, is found and named."""
+        for name, codeword in CODEWORDS.items():
+            low, high = check_soft_buffers.read_bounds(codeword)
+            self.check(name, low)
+            self.check(name, high)
+            kinds = check_soft_buffers.kinds_of(CODEWORDS, name)
+            for kind in set(kinds):
+                of_kind = [i for i, each in enumerate(kinds) if each == kind]
+                for i in (of_kind[0], of_kind[len(of_kind) // 2], of_kind[-1]):
+                    wrong = list(low)
+                    wrong[i] = 100 if wrong[i] < 50 else 0
+                    output = self.check(name, wrong, status=1)
+                    self.assertIn(f"  {kind}: code block {i // codeword.n_cb}, position {i % codeword.n_cb}: ", output)
+                    self.assertTrue(output.endswith("\n1 soft bits are not max-log's\n"), output)
+                    self.check(name, wrong, "--skip", kind)
+                    self.check(name, wrong, "--slack", "1e6")
+
+
+class Files(unittest.TestCase):
+    def test_folder_alone(self):
+        """Copied elsewhere, without what makes and tests it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(FOLDER):
+                if name in ("sections.txt", "check_llrs.py", "check_soft_buffers.py") or name.endswith("f32"):
+                    shutil.copy(os.path.join(FOLDER, name), folder)
+            shutil.copytree(os.path.join(FOLDER, "soft_buffers"), os.path.join(folder, "soft_buffers"))
+            path = os.path.join(folder, "values")
+            with open("/dev/full", "w") as full:
+                for arguments, data in ((("check_llrs.py", "64qam", "f32"), pack(demap("64qam", 6), "f")),
+                                        (("check_soft_buffers.py", "srsran.2"), pack(soft_buffers("srsran.2"), "b"))):
+                    with open(path, "wb") as file:
+                        file.write(data)
+                    command = [sys.executable, "-EsB", os.path.join(folder, arguments[0]), *arguments[1:]]
+                    for stdout, last, expected in ((None, path, (0, "")),
+                                                   (full, path, (1, "standard output: No space left on device\n")),
+                                                   (None, folder, (1, f"{folder}: Is a directory\n"))):
+                        result = subprocess.run([*command, last], stdout=stdout or subprocess.DEVNULL,
+                                                stderr=subprocess.PIPE, text=True, check=False)
+                        self.assertEqual((result.returncode, result.stderr), expected)
+
+    def test_no_values(self):
+        """Files that are none, and options that contradict each other."""
+        llrs, soft = pack(demap("qpsk", 2), "f"), pack(soft_buffers("srsran.1"), "b")
+        skips = [word for name, _, _ in check_llrs.read_sections("qpsk") for word in ("--skip", name)]
+        for checker, before, data, after, message in (
+                (check_llrs, ("qpsk", "f32"), llrs[:-1], (), "no whole number"),
+                (check_llrs, ("qpsk", "f32"), llrs[:-4], (), "expected"),
+                (check_llrs, ("8psk", "f32"), llrs, (), "no such modulation"),
+                (check_llrs, ("bpsk", "f32"), llrs, (), "expected"),
+                (check_llrs, ("qpsk", "f32"), llrs, ("--skip", "nothing"), "no section nothing"),
+                (check_llrs, ("qpsk", "f32"), llrs, skips, "no section is left"),
+                (check_soft_buffers, ("srsran.1",), soft[:-1], (), "expected"),
+                (check_soft_buffers, ("cuphy.1",), soft[:-1], (), "no whole number"),
+                (check_soft_buffers, ("srsran.3",), soft, (), "not one of"),
+                (check_soft_buffers, ("srsran.1",), soft, ["--skip", "sent", "--skip", "not_sent", "--skip", "fillers"],
+                 "no values are left")):
+            result = call(checker, before, data, *after)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr)
+        for wrong in (("--scale", "0"), ("--scale", "nan"), ("--limit", "-1"), ("--slack", "inf"), ("--slack", "-1")):
+            self.assertEqual(call(check_llrs, ("qpsk", "f32"), llrs, *wrong).returncode, 2, wrong)
+        for wrong in (("--skip", "nothing"), ("--slack", "nan")):
+            self.assertEqual(call(check_soft_buffers, ("srsran.1",), soft, *wrong).returncode, 2, wrong)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[1 + 2 * len(DEMOD):])
