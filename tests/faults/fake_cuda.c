@@ -452,3 +452,9 @@ cudaError_t cudaMemset(void *memory, int byte, size_t nbytes)
         memset(memory, byte, nbytes);
     return unlock(known ? cudaSuccess : cudaErrorInvalidValue);
 }
+
+cudaError_t cudaMemsetAsync(void *memory, int byte, size_t nbytes, cudaStream_t stream)
+{
+    (void)stream; /* done at once, after all that is put off */
+    return cudaMemset(memory, byte, nbytes);
+}
