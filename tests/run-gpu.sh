@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
-api_programs=(test_api_{config,context,library} test_bad_calls test_costs)
+api_programs=(test_api_{config,context,library} test_bad_calls)
 device_programs=(test_cuda_device_{calls,streams,memory,pointers,segments,codewords} test_cuda_soft_buffers)
 value_programs=(test_demodulate_symbols test_llr_specified test_soft_buffers test_gains)
 
