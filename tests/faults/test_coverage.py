@@ -5,7 +5,7 @@ the fault tests wrap, or is listed here as one that has no failure of its own.
 
     test_coverage.py NM "WRAPPED;FUNCTIONS" "FILE;FILE"...
 
-CUDA's functions need no list: wrap_cuda.py wraps those that are called.
+CUDA's functions need no list: each of fake_cuda.cpp's can fail.
 """
 import re
 import subprocess

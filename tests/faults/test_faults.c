@@ -10,10 +10,9 @@
 #include "fault.h"
 #include "harness.h"
 
-#ifdef FAULTS_CUDA
-#include <softqam/softqam_cuda.h>
-#endif
 #ifdef FAULTS_FAKE_CUDA
+#include <softqam/softqam_cuda.h>
+
 #include "fake_cuda.h"
 #endif
 
@@ -329,15 +328,10 @@ typedef struct holdings {
 
 static holdings count_holdings(void)
 {
-    /* CUDA first, for it allocates when it is first asked. */
     holdings now = {0};
-#if defined(FAULTS_FAKE_CUDA)
+#ifdef FAULTS_FAKE_CUDA
     const fake_cuda_holdings held = fake_cuda_holds();
     now.cuda = held.streams + held.device_nbytes + held.pinned_nbytes;
-#elif defined(FAULTS_CUDA)
-    size_t n_free = 0, n_total = 0;
-    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess)
-        now.cuda = n_total - n_free;
 #endif
     now.blocks = fault_live_blocks();
     now.threads = fault_live_threads();
@@ -431,7 +425,7 @@ HARNESS_TEST(test_default_context)
     assert_true(n_points >= 4 && had_no_cpus);
 }
 
-#ifdef FAULTS_CUDA
+#ifdef FAULTS_FAKE_CUDA
 /* The calls on device memory. */
 HARNESS_TEST(test_device_calls)
 {
