@@ -42,27 +42,14 @@ class Streams(FileTest):
         reader.join(TIMEOUT)
         self.assertEqual((received, self.files()), ([self.expected], ["in", "out", "x.cf32"]))
 
-    def test_fifo_without_the_other_end(self):
-        """It waits, as every program does, can be ended, and leaves nothing."""
-        os.mkfifo(self.path("f"))
-        for program, *arguments in ((DEMOD, "f", "y.u8"), (DEMOD, "--noise-file", "f", "x.cf32", "y.s8"), (DEMOD, "x.cf32", "f"),
-                                    (GEN, "f"), (GEN, "--bits", "f", "y.cf32")):  # fmt: skip
-            process = self.start(program, *arguments, preexec_fn=default_signals)
-            time.sleep(0.2)
-            self.assertIsNone(process.poll())
-            process.terminate()
-            self.assertEqual((process.wait(TIMEOUT), process.stderr.read(), self.files()), (-signal.SIGTERM, b"", ["f", "x.cf32"]))
-
     def test_devices(self):
         """Nothing is lost where one device is read and written."""
         self.ok(self.demod("x.cf32", "/dev/null"))
-        self.assertFalse(os.path.isfile("/dev/null"))
         self.assertEqual(self.soft_bits("/dev/null"), b"")
-        self.assertEqual(self.soft_bits("-"), b"")
-        self.ok(self.demod("/dev/null", "/dev/null"))
         self.ok(self.gen("--symbols", "10", "--bits", "/dev/null", "/dev/null"))
         with open("/dev/null", "r+b") as null:
             self.ok(self.demod("-", "-", stdin=null, stdout=null))
+        self.assertFalse(os.path.isfile("/dev/null"))
         with open("/dev/full", "wb") as full:
             self.fails(self.demod("x.cf32", "-", stdout=full), 1, "standard output: No space left on device")
         self.refuses(GEN, ["--bits", "y.bits", "/dev/full"], 1, "/dev/full: No space left on device")
@@ -87,7 +74,6 @@ class Descriptors(FileTest):
 
     def test_input(self):
         for name in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
-            self.assertEqual(self.soft_bits(name, data=self.data), self.expected)
             with open(self.path("x.cf32"), "rb") as file:
                 os.lseek(file.fileno(), 8 * 1000, os.SEEK_SET)
                 self.assertEqual(self.soft_bits(name, stdin=file), self.expected[8 * 1000 :])
@@ -115,18 +101,13 @@ class Outputs(FileTest):
     def test_names(self):
         """The longest; dots that make no suffix; with the format named, suffixes of the other operand and unknown ones."""
         os.mkdir(self.path("d.cu8"))
-        plain = [252 * "y" + ".u8", "y.", ".y", "..y", ".s8", "..cs16", "d.cu8/y"]
-        for name in (*plain, "y.cf32", "y.CS16", "z.u8", "z.F32", "y.cu8", "y.wav", "y.sigmf-data"):
-            for options in ([], ["-o", "u8"]) if name in plain else (["-o", "u8"],):
-                self.ok(self.demod(*options, "x.cf32", name))
-                self.assertEqual(self.read(name), self.expected)
-            for options in ([], ["-o", "cf32"]) if name in plain[1:] else (["-o", "cf32"],):
-                self.ok(self.gen(*options, "--symbols", "3000", "--snr-db", "20", name))
-                if name != "y.sigmf-data":
-                    self.assertEqual(self.read(name), self.data)
-                self.assertEqual(self.soft_bits("-i", "cf32", name), self.expected)
-            if name in plain[1:]:
-                self.assertEqual(self.soft_bits(name), self.expected)
+        plain = ["y.", ".y", "..y", ".s8", "..cs16", "d.cu8/y"]
+        for name in (*plain, 252 * "y" + ".u8", "y.CS16", "z.F32", "y.wav"):
+            self.ok(self.demod(*([] if name in plain else ["-o", "u8"]), "x.cf32", name))
+            self.assertEqual(self.read(name), self.expected)
+            options = [] if name in plain else ["-o", "cf32"]
+            self.ok(self.gen(*options, "--symbols", "3000", "--snr-db", "20", name))
+            self.assertEqual((self.read(name), self.soft_bits("-i", "cf32", name)), (self.data, self.expected))
 
     def test_failures(self):
         """Before anything is written, after blocks, at a limit, where another output cannot be made or has another name."""
@@ -173,10 +154,9 @@ class Outputs(FileTest):
         self.assertEqual(self.read("new.u8"), self.expected)
 
     def test_mode(self):
-        for mask, mode in ((0o022, 0o644), (0o027, 0o640), (0, 0o666)):
-            self.ok(self.demod("x.cf32", "y.u8", umask=mask))
-            self.assertEqual(os.stat(self.path("y.u8")).st_mode & 0o7777, mode)
-            os.unlink(self.path("y.u8"))
+        for mask in (0o022, 0o027, 0):
+            self.ok(self.demod("x.cf32", f"{mask}.u8", umask=mask))
+            self.assertEqual(os.stat(self.path(f"{mask}.u8")).st_mode & 0o7777, 0o666 & ~mask)
 
     def test_replaced_at_once(self):
         """Who has the old file open keeps the old bytes: it is a new file that takes the name."""
