@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any context, any configuration, any segments or codeword: the fastest loops and the portable one on one thread make
+/* Any demodulator, any segments or codeword: the fastest loops and the portable one on one thread make
  * the same of it, a documented refusal with a line that says why, and nothing written, or the same bytes, and nothing
  * is read beside inputs or written beside outputs. What is to be refused is a matter of tests/api/test_bad_calls.c. */
 #include <stdlib.h>
@@ -16,8 +16,6 @@ enum {
     MAX_SEGMENTS = 3,
     MAX_SYMBOLS = 255, /* of a segment */
     MAX_STRIDE = 4,
-    MAX_DEVICES = 70,
-    MAX_CPUS = 1030,
     MAX_CODE_BLOCKS = 65535,
     MAX_NBYTES = 1 << 20, /* of a codeword's output: what takes more is not tried */
     BETWEEN = 0x5a        /* what outputs hold where nothing is written */
@@ -73,16 +71,6 @@ static void *take_alloc(size_t nbytes)
     return memory;
 }
 
-/* A list that is no longer than it says, and which the caller frees. */
-static int *take_list(unsigned *n, int n_valid, unsigned max)
-{
-    *n = (unsigned)take_choice(4);
-    int *list = *n > 0 && *n <= max ? malloc(*n * sizeof *list) : NULL;
-    for (size_t k = 0; list && k < *n; k++)
-        list[k] = take_choice(n_valid);
-    return list;
-}
-
 static void check_refusal(softqam_status status)
 {
     const char *message = softqam_error_message();
@@ -93,34 +81,15 @@ static void check_refusal(softqam_status status)
 
 /* Configurations. */
 
-/* Its lists are the caller's to free. */
-static void take_context_config(softqam_context_config *config, char variant[16])
+/* What is refused of its settings is a matter of tests/api/bad_settings.c. */
+static void take_context_config(softqam_context_config *config)
 {
     static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon"};
     const uint8_t unusual = take_byte();
     softqam_context_config_init(config);
     config->backend = (softqam_backend)take_choice(3);
     config->cpu_variant = variants[take_byte() % (sizeof variants / sizeof variants[0])];
-    config->n_threads = 1;
-    if (unusual & 1) {
-        take(variant, 15);
-        config->cpu_variant = variant;
-    }
-    if (unusual & 2) {
-        config->device = (int)((unsigned)take_choice(2) - 1); /* modulo: there may be nothing below */
-        config->n_streams = (unsigned)take_choice(65);
-        take(&config->chunk_symbols, sizeof config->chunk_symbols);
-    }
-    if (unusual & 4) {
-        const unsigned n_threads = (unsigned)take_choice(4);
-        config->n_threads = n_threads <= 1024 ? n_threads % 4 + 1 : n_threads;
-    }
-    if (unusual & 8)
-        config->devices = take_list(&config->n_devices, 3, MAX_DEVICES);
-    if (unusual & 16)
-        config->cpus = (const unsigned *)take_list(&config->n_cpus, 2, MAX_CPUS);
-    if (unusual & 32)
-        config->thread_priority = take_choice(2);
+    config->n_threads = unusual & 4 ? 1 + take_byte() % 4 : 1;
 }
 
 static void take_config(softqam_demodulator_config *config)
@@ -520,15 +489,12 @@ static void use_context(softqam_context *context)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
-    char variant[16] = "";
     softqam_context_config config;
     softqam_context *context = NULL;
     input = data;
     n_left = nbytes;
-    take_context_config(&config, variant);
+    take_context_config(&config);
     const softqam_status status = softqam_context_create(&context, &config);
-    free((void *)(uintptr_t)config.devices);
-    free((void *)(uintptr_t)config.cpus);
     if (status == SOFTQAM_OK) {
         use_context(context);
     } else {
