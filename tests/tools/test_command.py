@@ -155,10 +155,9 @@ class Right(ToolTest):
         """The ends of the ranges, options after operands, the last of two wins, -- ends them, names in any case."""
         self.make("x.cf32", "--symbols", "10")
         for arguments in (
-            ["--threads", "1024"], ["--streams", "64", "--chunk", "268435456"], ["--chunk", "1", "--streams", "1"], ["--backend", "auto"],
-            ["--backend=cuda", "--backend", "cpu"], ["--input-scale", "1e-37"], ["--input-scale", ".5"], ["--input-scale", "3e1/4.5"], ["-q"],
-            ["--prog", "NEVER"], ["-iu8", "-iCF32"], ["-qoU8"], ["-m", "256QAM"], ["--sign=1"], ["-os8", "--snr-db=-200"], ["-os8", "--snr-db", "200"],
-            ["-of16", "--noise-var", "1/1000"], ["-of32", "--noise-var", "1e-37"], ["-of32", "--noise-var", "3e38"],
+            ["--threads", "1024"], ["--streams", "64", "--chunk", "268435456"], ["--chunk", "1", "--streams", "1"], ["--backend=cuda", "--backend", "cpu"],
+            ["--input-scale", "1e-37"], ["--prog", "NEVER"], ["-iu8", "-iCF32"], ["-qoU8"], ["-m", "256QAM"], ["--sign=1"],
+            ["-os8", "--snr-db=-200"], ["-os8", "--snr-db", "200"], ["-of32", "--noise-var", "1e-37"], ["-of32", "--noise-var", "3e38"],
             ["-os8", "--snr-db", "+1e1", "--llr-scale", "0.0009765625", "--llr-limit", "1"],
             ["-os8", "--snr-db", "10", "--llr-scale", "4194304/4", "--llr-limit", "127"],
             ["--llr-scale", "16384", "--llr-limit", "32767", "-os16", "--snr-db", "10"],
@@ -273,19 +272,15 @@ class Reports(ToolTest):
             shown = self.run_tool(program, "--stats=json", *command, "y.s8", env=ENVIRONMENT).err.splitlines()[-1]
             self.assertEqual(set(json.loads(shown)), set(found))
         for name, code, message in (("x.cs16", 2, "x.cs16: is INPUT as well; give OUTPUT another name"),
-                                    ("sent", 2, "sent: is --compare's as well; give OUTPUT another name"),
                                     ("./y.s8", 2, "--stats: './y.s8' is OUTPUT as well"),
                                     ("none/j", 1, "none/j: No such file or directory")):  # fmt: skip
             self.refuses(DEMOD, [f"--stats=json:{name}", *command, "y.s8"], code, message)
-        result = self.demod("--stats=json:/dev/full", *command, "y.s8")
-        self.assertEqual((result.code, result.err.splitlines()[-1]), (1, "softqam-demod: /dev/full: No space left on device"))
         name = "a\"\\\n\udcff.cf32"
         self.write(name, self.read("x.cf32"))
         stats = json.loads(self.ok(self.demod("--stats=json:-", name, "y.u8")).out)
         self.assertEqual((stats["input"], stats["backend"], stats["n0"]), ('a"\\\n?.cf32', BACKEND, None))
         stats = json.loads(self.ok(self.demod("--stats=json", "-o", "s8", "--snr-db", "20", "/dev/null", "y")).err)
-        self.assertEqual([stats[key] for key in ("symbols", "energy", "evm")], [0, None, None])
-        self.assertAlmostEqual(stats["n0"], 0.01)
+        self.assertEqual([round(stats[key], 9) if stats[key] else stats[key] for key in ("symbols", "energy", "evm", "n0")], [0, None, None, 0.01])
 
     def test_progress(self):
         self.make("x.cf32", "--symbols", "600000")

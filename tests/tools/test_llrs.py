@@ -228,7 +228,6 @@ class Compare(ToolTest):
             for sign in "01":
                 told = self.errors_told("sent.hard", "-o", format_, "--snr-db", "18", "--sign", sign, "x.cf32", "y")
                 self.assertEqual(told, ("sent.hard", count_differences(sent, bits), 8 * n))
-        self.assertEqual(self.errors_told("-", "x.cf32", "y", data=sent)[1:], (n_wrong, 8 * n))
         self.assertEqual(self.errors_told("sent.hard", "-", "y", data=self.read("x.cf32"))[1:], (n_wrong, 8 * n))
         part = slice(8 * 100, 8 * 300)
         for bits, data in (("sent.hard", b""), ("-", sent)):
@@ -238,7 +237,7 @@ class Compare(ToolTest):
 
 class Stats(LlrTest):
     def stats(self, *arguments, **options):
-        """The lines of --stats by their first word."""
+        """The lines of --stats by their first word, aligned."""
         result = self.ok(self.demod("--stats", *arguments, **options))
         lines = [line for line in result.err.splitlines() if not line.startswith("softqam-demod: ")]
         self.assertEqual(len({re.match(r"  \w+ +", line).end() for line in lines}), 1, "not aligned:\n" + result.err)
@@ -248,36 +247,28 @@ class Stats(LlrTest):
         return dict(pairs)
 
     def test_numbers(self):
-        values = unpack("f", self.read(self.make("x.cf32", "--symbols", "200000", "--snr-db", "31")))
-        lines = self.stats("-q", "--input-scale", "1", "x.cf32", "x.u8")
-        self.assertEqual((lines["symbols"], lines["erased"]), ("200000", "0 symbols"))
-        times = {}
-        for name in ("library", "overall"):
-            times[name], rate = map(float, re.fullmatch(r"(\d+\.\d+) s, (\d+\.\d) Msym/s", lines[name]).groups())
-            self.assertAlmostEqual(rate, 0.2 / times[name], delta=0.051 + 0.01 * rate)
-        self.assertLessEqual(times["library"], times["overall"])
-        self.assertRegex(lines["backend"], rf"^{BACKEND} \(.+\)$")
-        saturated = sum(self.read("x.u8").count(byte) for byte in (b"\0", b"\xff"))
-        self.assertEqual(lines["saturated"], f"{100 * saturated / 1600000:.4f} % of the soft bits")
-        self.assertAlmostEqual(float(lines["energy"].split()[0]), sum(v * v for v in values) / 200000, places=5)
-        percent, db = map(float, re.match(r"^(\S+) %, (\S+) dB \(decision-directed", lines["EVM"]).groups())
-        self.assertAlmostEqual(percent, 100 * 10 ** (-31 / 20), delta=0.02)
-        self.assertAlmostEqual(db, 20 * math.log10(percent / 100), delta=0.01)
-        noise_var, snr_db = map(float, re.match(r"^N0 (\S+), (\S+) dB \(", lines["estimate"]).groups())
-        self.assertAlmostEqual(noise_var, 10**-3.1, delta=0.01 * 10**-3.1)
-        self.assertAlmostEqual(snr_db, -10 * math.log10(noise_var), delta=0.01)
-        self.assertNotIn("N0", lines)
+        """What the lines say; as numbers, test_modulations.py has them from --stats=json."""
+        self.make("x.cf32", "--symbols", "200000", "--snr-db", "31")
         self.write("n.f32", pack("f", 199999 * [0.002] + [-1.0]))
-        for arguments, noise in (
-            (["--snr-db", "25"], r"^0\.00316228, 25\.00 dB \(as given\)$"),
-            (["--noise-var", "auto"], r"^0\.00079\d+, (30.9|31.0)\d dB \(estimated from the first symbols\)$"),
-            (["--noise-file", "n.f32"], r"^one a symbol, from n\.f32$"),
+        number, snr = r"\d+\.\d+", r"(30\.9|31\.0)\d dB"
+        for arguments, noise, what, erased in (
+            (["--input-scale", "1"], None, "soft bits", "0 symbols"),
+            (["-o", "s8", "--snr-db", "25"], r"0\.00316228, 25\.00 dB \(as given\)", "LLRs", "0 symbols"),
+            (["-o", "s8", "--noise-var", "auto"], rf"0\.00079\d+, {snr} \(estimated from the first symbols\)", "LLRs", "0 symbols"),
+            (["-o", "s8", "--noise-file", "n.f32"], r"one a symbol, from n\.f32", "LLRs", "1 symbol"),
         ):
-            lines = self.stats("-q", *arguments, "-o", "s8", "x.cf32", "y")
-            self.assertRegex(lines["N0"], noise)
-            llrs = unpack("b", self.read("y"))
-            self.assertEqual(lines["saturated"], f"{100 * sum(abs(llr) == 127 for llr in llrs) / len(llrs):.4f} % of the LLRs")
-            self.assertEqual(lines["erased"], "1 symbol" if "n.f32" in arguments else "0 symbols")
+            lines = self.stats("-q", *arguments, "x.cf32", "y")
+            out = self.read("y")
+            n_saturated = sum(value in (0, 255) for value in out) if what == "soft bits" else sum(abs(v) == 127 for v in unpack("b", out))
+            expected = {
+                "symbols": "200000", "library": rf"{number} s, {number} Msym/s", "overall": rf"{number} s, {number} Msym/s",
+                "backend": rf"{BACKEND} \(.+\)", "saturated": f"{100 * n_saturated / 1600000:.4f} % of the {what}", "erased": erased,
+                "energy": rf"1\.0\d+ .*", "estimate": rf"N0 0\.00079\d+, {snr} \(.*", "EVM": rf"2\.8\d+ %, -3[01]\.\d+ dB \(decision-directed.*",
+                **({"N0": noise} if noise else {}),
+            }  # fmt: skip
+            self.assertEqual(set(lines), set(expected))
+            for name, pattern in expected.items():
+                self.assertRegex(lines[name], rf"\A{pattern}\Z", name)
 
     def test_erasures_points_and_nothing(self):
         symbols = [A, A, math.nan, 0, -math.inf, A, 1.1 * A, -3 * A, A, math.inf, -A, 15.2 * A]
@@ -290,10 +281,6 @@ class Stats(LlrTest):
             self.assertEqual((lines["symbols"], lines["saturated"][:6]), (str(n), "0.0000"))
             for name in ("EVM", "energy", "estimate"):
                 self.assertTrue(lines[name].startswith("unknown"), lines)
-        lines = self.stats(self.make("x.cf32", "--symbols", "1000"), "x.u8")
-        self.assertLess(float(re.search(r"(\S+) dB", lines["EVM"]).group(1)), -120)
-        result = self.ok(self.demod("--stats", "--verify", "x.cf32", "-"))
-        self.assertEqual(result.out, self.soft_bits("x.cf32"))
 
     def test_saturation(self):
         """s16, f16 and f32 saturate at their largest number, s16 at --llr-limit, too."""
