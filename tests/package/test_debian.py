@@ -96,11 +96,6 @@ class Packages(unittest.TestCase):
             "-P", "src/package/debian_files.cmake")  # fmt: skip
         self.assertEqual(read(WORK / "cpack/tools/usr/share/doc/t/copyright"), read(SOURCE / "LICENSE") + "\n" + read(SOURCE / "cuda/NOTICE"))
 
-    def test_shared_library_is_announced(self):
-        for name, line in (("shlibs", f"libsoftqam {MAJOR} {LIBRARY} (>= "), ("triggers", "activate-noawait ldconfig"),
-                           ("symbols", f"libsoftqam.so.{MAJOR} {LIBRARY} #MINVER#\n")):  # fmt: skip
-            self.assertIn(line, read(WORK / "control" / name))
-
     def test_symbols(self):
         """Those that the library exports, no more and no less."""
         (library,) = ROOT.glob(f"usr/lib/*/libsoftqam.so.{MAJOR}")
