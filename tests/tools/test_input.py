@@ -6,6 +6,7 @@ symbols that are not what the command takes them for.
 import math
 import os
 import random
+import re
 import select
 import sys
 import tarfile
@@ -162,20 +163,16 @@ class Live(ToolTest):
         self.ends(process)
 
     def test_estimates(self):
-        """An estimate takes as many symbols as there are, however they come; once there is one, more comes as it arrives."""
-        arguments = ["-q", "-o", "f32", "--noise-var", "auto"]
-        process = self.live(*arguments)
-        for k in range(0, len(self.data), 1001):
-            process.stdin.write(self.data[k : k + 1001])
-            time.sleep(0.001)
-        self.assertFalse(select.select([process.stdout], [], [], 0.01)[0])
-        self.ends(process, self.soft_bits(*arguments, "x.cf32"))
+        """An estimate waits for the symbols that it is of; once there is one, more comes as it arrives."""
+        n = 2 * NOISE_AUTO_SYMBOLS
         self.make("y.cs8", "--symbols", str(NOISE_AUTO_SYMBOLS + 10), "--snr-db", "20")
         data = self.read("y.cs8")
         arguments = ["-q", "-o", "s8", "--noise-var", "auto", "--input-scale", "1/64"]
         expected = self.soft_bits(*arguments, "y.cs8")
-        process, n = self.live(*arguments, "-i", "cs8"), 2 * NOISE_AUTO_SYMBOLS
-        process.stdin.write(data[:n])
+        process = self.live(*arguments, "-i", "cs8")
+        process.stdin.write(data[: n - 1])
+        self.assertFalse(select.select([process.stdout], [], [], 0.01)[0])
+        process.stdin.write(data[n - 1 : n])
         self.assertEqual(self.receive(process, 4 * n), expected[: 4 * n])
         process.stdin.write(data[n : n + 2])
         self.assertEqual(self.receive(process, 8), expected[4 * n : 4 * n + 8])
@@ -196,16 +193,15 @@ class Scale(WarningTest):
         self.make("x.cf32", "--symbols", "20000", "--snr-db", "30")
 
     def test_wrong_scale(self):
+        told = r"x\.cs16: warning: mean symbol energy (\S+), where \S+ is expected: 256QAM at (30\.0|29\.9|30\.1) dB of another scale; " \
+               r"--input-scale auto would scale it"  # fmt: skip
         for noise in (["-o", "u8"], ["-o", "s8", "--noise-var", "auto"], ["-o", "s8", "--snr-db", "30"]):
-            for scale, energy in (("1/32768", 0.0626), ("1/10000", 0.67), ("1/7000", 1.37), ("1/4096", 4.0), ("1", 6.7e7),
-                                  ("1/8192", None), ("1/8250", None), ("1/8130", None)):  # fmt: skip
+            for scale, energy in (("1/32768", 0.0626), ("1/10000", 0.67), ("1/7000", 1.37), ("1", 6.7e7), ("1/8250", None), ("1/8130", None)):
                 warnings = [line for line in self.says(*noise, "--input-scale", scale, "x.cs16") if "warning" in line]
                 self.assertEqual(self.says("-q", *noise, "--input-scale", scale, "x.cs16"), [])
                 self.assertEqual(len(warnings), energy is not None)
                 for warning in warnings:
-                    self.assertRegex(warning, r"\Ax\.cs16: warning: mean symbol energy \S+, where \S+ is expected: 256QAM at (30.0|29.9|30.1) dB of "
-                                              r"another scale; --input-scale auto would scale it\Z")  # fmt: skip
-                    self.assertLess(abs(float(warning.split("energy ")[1].split(",")[0]) / energy - 1), 0.02)
+                    self.assertLess(abs(float(re.fullmatch(told, warning)[1]) / energy - 1), 0.02)
 
     def test_weak_symbols(self):
         """Of a scale, and not of noise that is strong where few bits a symbol are for that."""
@@ -216,13 +212,12 @@ class Scale(WarningTest):
                 self.assertEqual("warning: mean symbol energy" in " ".join(said), warns, (name, scale, said))
 
     def test_wrong_noise(self):
-        for snr_db, warns in ((27, True), (33, True), (20, True), (60, True), (29, False), (31, False), (30, False)):
+        for snr_db, warns in ((27, True), (33, True), (60, True), (29, False), (31, False)):
             found = self.says("-o", "s8", "--snr-db", str(snr_db), "x.cf32")
             self.assertEqual(len(found), warns)
-            if warns:
+            for line in found:
                 told = r"N0 seems to be 0\.00\d+ \(Es/N0 (29\.9|30\.0|30\.1) dB\)"
-                pattern = rf"x\.cf32: warning: {told}, not \S+ \({snr_db}\.0 dB\) as given; --noise-var auto estimates it"
-                self.assertRegex(found[0], rf"\A{pattern}\Z")
+                self.assertRegex(line, rf"\Ax\.cf32: warning: {told}, not \S+ \({snr_db}\.0 dB\) as given; --noise-var auto estimates it\Z")
         for n0, scale, n in ((0.001, "1", 0), (0.1, "1", 0), (0.001, "1/2", 1), (5.0, "1/2", 0), (math.nan, "1/2", 0)):
             self.write("n0", pack("f", 20000 * [n0]))
             found = self.says("-o", "s8", "--noise-file", "n0", "--input-scale", scale, "x.cf32")
