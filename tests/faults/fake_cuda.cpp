@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fake CUDA runtime: devices; streams, on which work is put off until something waits for it; memory, of which it
  * knows whose it is. Where fault.c is in the program, every call can fail. */
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -94,11 +95,7 @@ int setting(const char *name, int otherwise)
     return text ? (int)strtol(text, nullptr, 10) : otherwise;
 }
 
-int count_devices()
-{
-    const int n = setting("FAKE_CUDA_DEVICES", 1);
-    return n < 0 ? 0 : n > max_devices ? max_devices : n;
-}
+int count_devices() { return std::clamp(setting("FAKE_CUDA_DEVICES", 1), 0, max_devices); }
 
 cudaError_t check_device(int device)
 {

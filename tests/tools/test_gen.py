@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""softqam-gen: what it generates; and the unit tests of the tools, softqam-tools-check."""
+"""softqam-gen: what it generates."""
 import hashlib
 import math
 import statistics
 import sys
 
-from tools_harness import SUFFIXES, TYPECODE, ToolTest, float32, main, pack, tool, unpack
+from tools_harness import SUFFIXES, TYPECODE, ToolTest, float32, main, pack, unpack
 
 
 def philox4x32(counter, key):
@@ -17,12 +17,6 @@ def philox4x32(counter, key):
         c = [b >> 32 ^ c[1] ^ k[0], b & 0xFFFFFFFF, a >> 32 ^ c[3] ^ k[1], a & 0xFFFFFFFF]
         k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
     return c
-
-
-class Check(ToolTest):
-    def test_units(self):
-        result = self.run_tool(tool("softqam-tools-check"))
-        self.assertEqual(result.code, 0, result.out.decode() + result.err)
 
 
 class Numbers(ToolTest):
