@@ -18,7 +18,7 @@
 #include "half.h"
 
 /* Max-log by brute force takes its time. */
-enum { N_SYMBOLS = 400, N_VALUES = 8 * N_SYMBOLS };
+enum { N_SYMBOLS = 400, N_VALUES = 8 * N_SYMBOLS /* of 256QAM */ };
 
 /* Random symbols of 256QAM with a noise variance each, and what the library makes of them. */
 struct capture {
@@ -30,7 +30,7 @@ struct capture {
         int8_t s8[N_VALUES];
         int16_t s16[N_VALUES];
         uint16_t f16[N_VALUES];
-        float f32[N_VALUES];
+        float f32[N_SYMBOLS * MODULATION_MAX_BITS];
     } out;
 };
 
@@ -96,12 +96,14 @@ static void spoil(size_t k)
     }
 }
 
-/* In two calls that meet at a symbol. */
-static bool verify(size_t split)
+/* In two calls that meet at a symbol, of the symbols from `position` of a codeword on. */
+static bool verify_codeword(size_t split, uint64_t position, const uint32_t *c_init)
 {
-    const size_t out_nbytes = softqam_output_nbytes(capture.config.output_format, SOFTQAM_MODULATION_256QAM, 1);
+    const softqam_demodulator_config *config = &capture.config;
+    const size_t out_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
     struct verifier verifier;
-    assert_true(verify_start(&verifier, &capture.config, NULL));
+    assert_true(verify_start(&verifier, config, c_init));
+    verifier.position = position;
     const bool right = verify_next(&verifier, capture.symbols, capture.noise_var, &capture.out, split, &difference) &&
                        verify_next(&verifier, capture.symbols + 2 * split, capture.noise_var + split,
                                    (const char *)&capture.out + split * out_nbytes, N_SYMBOLS - split, &difference);
@@ -110,6 +112,8 @@ static bool verify(size_t split)
     verify_end(&verifier);
     return right;
 }
+
+static bool verify(size_t split) { return verify_codeword(split, 0, NULL); }
 
 /* Right values are accepted; one that is wrong, anywhere, in the first call or in a later one, is found and described.
  */
@@ -240,47 +244,31 @@ static void test_verify_erased_llrs(void **state)
     }
 }
 
-/* A codeword whose symbols 1000 and on are demodulated, and what --verify says of it, told the position and c_init. */
-static bool verify_codeword(softqam_modulation modulation, uint64_t position, const uint32_t *c_init)
-{
-    enum { FIRST = 1000 };
-    static float llrs[N_SYMBOLS * MODULATION_MAX_BITS];
-    struct verifier verifier;
-    make_capture(SOFTQAM_OUTPUT_F32, SOFTQAM_SIGN_POSITIVE_IS_0);
-    capture.config.modulation = modulation;
-    const softqam_segment segment = {.n_symbols = N_SYMBOLS,
-                                     .first_symbol = FIRST,
-                                     .out = llrs,
-                                     .noise_stride = 1,
-                                     .layers = {{.symbols = capture.symbols, .noise_var = capture.noise_var}},
-                                     .descramble = 1,
-                                     .c_init = 99};
-    demodulate(&segment);
-    assert_true(verify_start(&verifier, &capture.config, c_init));
-    verifier.n_seen = 10;
-    verifier.position = position - 10;
-    const size_t split = 200;
-    const bool right = verify_next(&verifier, capture.symbols, capture.noise_var, llrs, split, &difference) &&
-                       verify_next(&verifier, capture.symbols + 2 * split, capture.noise_var + split,
-                                   llrs + split * softqam_bits_per_symbol(modulation), N_SYMBOLS - split, &difference);
-    verify_end(&verifier);
-    return right;
-}
-
 #define FOR_EACH(modulation)                                                                                           \
     for (softqam_modulation modulation = SOFTQAM_MODULATION_BPSK; modulation <= (softqam_modulation)MODULATION_COUNT;  \
          modulation++)
 
+/* Symbols 1000 and on of a codeword: --verify must be told the position and c_init. */
 static void test_verify_modulations(void **state)
 {
     (void)state;
     static const uint32_t right = 99, wrong = 98;
     FOR_EACH(modulation)
     {
-        assert_true(verify_codeword(modulation, 1000, &right));
-        assert_false(verify_codeword(modulation, 1001, &right));
-        assert_false(verify_codeword(modulation, 1000, &wrong));
-        assert_false(verify_codeword(modulation, 1000, NULL));
+        make_capture(SOFTQAM_OUTPUT_F32, SOFTQAM_SIGN_POSITIVE_IS_0);
+        capture.config.modulation = modulation;
+        const softqam_segment segment = {.n_symbols = N_SYMBOLS,
+                                         .first_symbol = 1000,
+                                         .out = &capture.out,
+                                         .noise_stride = 1,
+                                         .layers = {{.symbols = capture.symbols, .noise_var = capture.noise_var}},
+                                         .descramble = 1,
+                                         .c_init = right};
+        demodulate(&segment);
+        assert_true(verify_codeword(200, 1000, &right));
+        assert_false(verify_codeword(200, 1001, &right));
+        assert_false(verify_codeword(200, 1000, &wrong));
+        assert_false(verify_codeword(200, 1000, NULL));
     }
 }
 

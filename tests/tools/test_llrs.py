@@ -120,18 +120,6 @@ class Machine(LlrTest):
                     got = self.soft_bits("--noise-var", "auto", *machine, source, data=data[: 2 * n])
                     self.assertEqual(got[: 8 * NOISE_AUTO_SYMBOLS], auto)
 
-    def test_cuda_device(self):
-        """An ordinal that no machine has is the device's failure with CUDA."""
-        self.make("x.cf32", "--symbols", "10")
-        if BACKEND == "cuda":
-            message = self.demod("--device", "4095", "x.cf32", "x.u8").err
-            self.assertRegex(message, r"^softqam-demod: .+\n$")
-            for backend in ("auto", "cuda"):
-                result = self.demod("--backend", backend, "--device", "4095", "x.cf32", "x.u8")
-                self.assertEqual((result.err, self.files()), (message, ["x.cf32"]))
-                self.assertIn(result.code, (1, 2))
-            self.ok(self.demod("--device", "0", "x.cf32", "x.u8"))
-
 
 class Noise(LlrTest):
     def test_ways_to_give_it(self):

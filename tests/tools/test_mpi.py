@@ -6,7 +6,6 @@ all.
 Without softqam-demod-mpi or mpirun the exit status is 77.
 """
 
-import json
 import os
 import re
 import shutil
@@ -62,11 +61,6 @@ class MpiTest(ToolTest):
         os.chmod(self.path("start"), stat.S_IRWXU)
         return self.path("start")
 
-    def record(self, name, data, datatype):
-        meta = {"global": {"core:datatype": datatype, "core:version": "1.0.0"}, "captures": [], "annotations": []}
-        self.write(name + ".sigmf-data", data)
-        self.write(name + ".sigmf-meta", json.dumps(meta).encode())
-
 
 class SameBytes(MpiTest):
     """As softqam-demod's."""
@@ -84,12 +78,11 @@ class SameBytes(MpiTest):
                 self.same(n_ranks, [*arguments, generated[0]])
 
     def test_files(self):
-        """A part of a symbol at the end; a recording of the other byte order; and without mpirun."""
-        data = self.read(self.make("x.cs16", "--symbols", "5003", "--snr-db", "20"))
-        self.write("y.cs16", data + b"1")
-        self.record("r", b"".join(data[i : i + 2][::-1] for i in range(0, len(data), 2)), "ci16_be")
+        """A part of a symbol at the end; a recording; and without mpirun."""
+        self.write("y.cs16", self.read(self.make("x.cs16", "--symbols", "5003", "--snr-db", "20")) + b"1")
+        self.make("r.sigmf-meta", "-m", "qpsk", "--c-init", "5", "-o", "cs16", "--symbols", "5003")
         self.same(3, ["--partial", "ignore", "--input-scale", "1/8192", "y.cs16"])
-        self.same(3, ["--input-scale", "1/8192", "r"])
+        self.same(3, ["-o", "hard", "r"])
         self.ok(self.run_tool(DEMOD_MPI, "--backend", BACKEND, "x.cs16", "z", env=ENVIRONMENT, stdin=None))
         self.assertEqual(self.read("z"), self.soft_bits("x.cs16"))
 
@@ -127,7 +120,7 @@ class Failures(MpiTest):
         """Also files that would be lost, as of softqam-demod; nor is a device there that is named."""
         os.mkfifo(self.path("fifo"))
         os.symlink("x.cf32", self.path("link"))
-        self.record("r", self.read("x.cf32"), "cf32_le")
+        self.make("r.sigmf-meta", "--symbols", "1000")
         no_file = "not a regular file, so ranks cannot write at their offsets in it"
         no_device = ["--backend", "auto", "--device", "4095", "x.cf32", "y.u8"]
         cause = self.demod(*no_device).err.removeprefix("softqam-demod: ").rstrip("\n")
