@@ -101,19 +101,20 @@ class FaultTest(unittest.TestCase):
         self.assertRegex(outcome.err, rf"\A{name}: [^\n]+\n\Z", outcome.report)
         self.assertEqual(outcome.files, before.files, outcome.report)
 
-    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, quick_step=1):
-        """All the calls of a command, which gets these files beforehand, fail one after the other; with --quick one in
-        quick_step. Returns the functions that did, each with an exit status."""
-        files = {name: self.content(of) for name, of in (files or {}).items()}
-        stdin = self.content(stdin)
-        name = "softqam-gen" if program == GEN else "softqam-demod"
-        before = self.run_once(program, ["--version"], files, b"", 0, "error")
+    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, quick_step=1, step=1, before=None, change=None):
+        """All the calls of a command, or one in `step`, fail one after the other; it gets these files beforehand. With --quick
+        one in quick_step. Returns the functions that did, each with an exit status."""
+        files, stdin = {name: self.content(of) for name, of in (files or {}).items()}, self.content(stdin)
+        name = "softqam-gen" if program == GEN else "softqam-demod-mpi" if program == MPIRUN else "softqam-demod"
+        before = self.run_once(before or program, ["--version"], files, b"", 0, "error")
         good = self.run_once(program, arguments, files, stdin, 0, "error")
         self.assertEqual(good.code, 0, good.err)
         functions = set()
         for kind in kinds:
             n_points = -1  # in the last run none fails
-            for outcome in self.outcomes(program, arguments, files, stdin, kind, quick_step if QUICK else 1):
+            for outcome in self.outcomes(program, arguments, files, stdin, kind, quick_step if QUICK else step):
+                if change:
+                    change(outcome)
                 self.check(outcome, good, before, kind, name)
                 functions.add((outcome.failed, outcome.code))
                 n_points += 1
@@ -228,31 +229,24 @@ class ToolFaults(FaultTest):
 class MpiFaults(FaultTest):
     """Ranks of softqam-demod-mpi."""
 
-    def fail_calls_of_a_rank(self, n_ranks, rank, *arguments, files, kinds, step=1):
-        """The message is looked for among mpirun's, and descriptors are MPI's business. mpirun kills all when one of them
-        ends with a failure: that is to be this rank, when it has reported."""
+    @staticmethod
+    def change(outcome):
+        """The message is looked for among mpirun's, and descriptors are MPI's business."""
+        outcome.left[2] = "0"
+        outcome.err = "".join(line for line in outcome.err.splitlines(keepends=True) if line.startswith("softqam-demod-mpi"))
+
+    def fail_calls_of_a_rank(self, n_ranks, rank, **options):
+        """mpirun kills all when one of them ends with a failure: that is to be this rank, when it has reported."""
         only = f'[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && exec "$@"; unset SOFTQAM_FAULT_AT; "$@"; exit 0'
-        command = ["-n", str(n_ranks), "--oversubscribe", "sh", "-c", only, "sh", MPI, "--backend", "cpu", *arguments]
-        before = self.run_once(MPI, ["--version"], files, b"", 0, "error")
-        good = self.run_once(MPIRUN, command, files, b"", 0, "error")
-        self.assertEqual(good.code, 0, good.err)
-        for kind in kinds:
-            n_points = -1
-            for outcome in self.outcomes(MPIRUN, command, files, b"", kind, step):
-                n_points += 1
-                outcome.left[2] = "0"
-                lines = outcome.err.splitlines(keepends=True)
-                outcome.err = "".join(line for line in lines if line.startswith("softqam-demod-mpi"))
-                self.check(outcome, good, before, kind, "softqam-demod-mpi")
-            print(f"{n_points} points of {kind} in rank {rank} of {n_ranks}: {' '.join(arguments)}", flush=True)
-            self.assertGreater(n_points, 0)
+        command = [MPI, *"--backend cpu -q --threads 2 --noise-file n0 x.cf32 x.s8".split()]
+        files = {"x.cf32": SYMBOLS, "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
+        self.fail_every_call(MPIRUN, "-n", str(n_ranks), "--oversubscribe", "sh", "-c", only, "sh", *command, files=files, before=MPI,
+                             change=self.change, **options)  # fmt: skip
 
     def test_mpi(self):
-        files = {"x.cf32": self.content(SYMBOLS), "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
-        command = ["-q", "--threads", "2", "--noise-file", "n0", "x.cf32", "x.s8"]
-        self.fail_calls_of_a_rank(1, 0, *command, files=files, kinds=ALL_KINDS)
+        self.fail_calls_of_a_rank(1, 0)
         for rank in (0, 1):
-            self.fail_calls_of_a_rank(2, rank, *command, files=files, kinds=("error",), step=3)
+            self.fail_calls_of_a_rank(2, rank, kinds=("error",), step=3)
 
 
 def main():

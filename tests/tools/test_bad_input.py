@@ -87,16 +87,6 @@ class Contents(BadInput):
 
 
 class Names(BadInput):
-    def test_what_is_not_there(self):
-        for program, arguments in sum(self.commands("none/x"), []):
-            self.refuses(program, arguments, 1, f"none/x: {MISSING}")
-        for name in ("missing", "x\n", "x.", "x.y/z"):
-            for program, arguments in self.commands(name)[0]:
-                self.refuses(program, arguments, 1, name.replace("\n", "\\n") + f": {MISSING}")
-        for program, arguments in sum(self.commands(""), []):
-            self.refuses(program, arguments, 1, f"'': {MISSING}")
-        self.demod_refuses(["/dev/fd/77", "y.u8"], 1, "/dev/fd/77: Bad file descriptor")
-
     def test_what_is_no_file(self):
         os.mkdir(self.path("d"))
         with socket.socket(socket.AF_UNIX) as server:
@@ -107,6 +97,8 @@ class Names(BadInput):
         os.symlink("loop", self.path("loop"))
         os.symlink("nowhere", self.path("dangling"))
         for name, read, written in (
+            *((name, MISSING, MISSING) for name in ("none/x", "")),
+            *((name, MISSING, None) for name in ("missing", "x\n", "x.", "x.y/z")),
             *((name, "Is a directory", "Is a directory") for name in ("d", "d/", "/", "/dev/fd/")),
             ("x.cf32/y", *2 * ["Not a directory"]),
             ("s", *2 * ["No such device or address"]),
@@ -117,10 +109,11 @@ class Names(BadInput):
             ("/dev/full", None, "No space left on device"),
             ("none/", None, MISSING),
         ):  # fmt: skip
-            shown = name if len(name) < 5000 else name[:4096] + "..."
+            shown = (name if len(name) < 5000 else name[:4096] + "...").replace("\n", "\\n") or "''"
             for cause, commands in zip((read, written), self.commands(name)):
                 for program, arguments in commands if cause else []:
                     self.refuses(program, arguments, 1, f"{shown}: {cause}")
+        self.demod_refuses(["/dev/fd/77", "y.u8"], 1, "/dev/fd/77: Bad file descriptor")
 
     def test_hostile_names(self):
         """Names like any other: read, written, and shown in one line."""
