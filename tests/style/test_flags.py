@@ -142,7 +142,7 @@ PTX_TRAPS = {
 # Kernels of u8 soft bits (SOFTQAM_OUTPUT_U8 is 4), whose only fused operations are those that simd_cuda.cuh writes: what nvcc
 # would fuse by itself shows in them, and all files are compiled alike.
 KERNEL = re.compile(r"^\s*\.?(?:visible |weak )*\.entry\b", re.MULTILINE)
-U8_KERNEL = re.compile(r"\s*\w*(?:plain|segment)_kernelIL\w*output_format4E")
+U8_KERNEL = re.compile(r"\s*\w*(?:plain|segment)_kernelI\w*output_format4E")
 
 
 def check_ptx(name, ptx):
