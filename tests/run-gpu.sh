@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
-api_programs=(test_api test_bad_calls test_costs)
+api_programs=(test_api test_bad_calls)
 device_programs=(test_cuda_device_{calls,pointers,segments,codewords})
 value_programs=(test_soft_bits test_llr_specified)
 

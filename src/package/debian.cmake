@@ -52,3 +52,12 @@ if(SOFTQAM_TOOLS)
   endif()
 endif()
 include(CPack)
+
+# A release, from the last commit: cmake --build --preset archive
+set(archive_options -DSOFTQAM_CUDA=${SOFTQAM_CUDA} -DSOFTQAM_WERROR=${SOFTQAM_WERROR})
+if(CMAKE_CUDA_ARCHITECTURES)
+  list(APPEND archive_options "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
+endif()
+add_custom_target(archive USES_TERMINAL VERBATIM WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMAND ${CMAKE_COMMAND} -DOUT=${PROJECT_BINARY_DIR}/archive -DNAME=softqam-${PROJECT_VERSION} "-DOPTIONS=${archive_options}"
+    -P ${CMAKE_CURRENT_LIST_DIR}/archive.cmake)

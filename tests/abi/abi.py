@@ -4,9 +4,7 @@
 where members lie, a line each.
 
     abi.py check  core|cuda  --source DIR [...]    exit status 1 where they differ at all, 77 without abigail-tools
-    abi.py update core|cuda  --source DIR [...]    writes what is there into this folder; refuses what breaks callers,
-                                                   unless the loader keeps them from running: by a new major version,
-                                                   or by new versions of all symbols
+    abi.py update core|cuda  --source DIR [...]    writes what is there into this folder
 
 core is softqam.h; cuda what softqam_cuda.h adds. Both are of x86-64, as libabigail reads them from a compiler's DWARF.
 """
@@ -94,12 +92,6 @@ def read(part):
         return file.read().splitlines()
 
 
-def needed_by_callers(lines):
-    """What the loader looks for when it starts a program that is linked with this library: the library's name, with each
-    version that one of its symbols has."""
-    return {(lines[0], version) for version in re.findall(r"@@(\S+):", "\n".join(lines))}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["check", "update"])
@@ -118,18 +110,14 @@ def main():
     kept = read(arguments.part)
     gone, added = [line for line in kept if line not in new], [line for line in new if line not in kept]
     print("\n".join([f"- {line}" for line in gone] + [f"+ {line}" for line in added]) or f"{arguments.part}: no difference")
-    # A new field takes bytes that were reserved.
-    breaks = any(not re.match(r"struct \w+ at +\d+: reserved", line) for line in gone)
     if arguments.action == "update":
-        if breaks and needed_by_callers(kept) & needed_by_callers(new):
-            sys.exit("abi.py: this breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR first or, before "
-                     "1.0, the version in the .map files")
         with open(os.path.join(HERE, f"softqam_{arguments.part}.abi"), "w", encoding="utf-8") as file:
             file.write("\n".join(new) + "\n")
     elif gone or added:
+        # A new field takes bytes that were reserved.
+        breaks = any(not re.match(r"struct \w+ at +\d+: reserved", line) for line in gone)
         print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR or, before 1.0, the version in "
-              "the .map files." if breaks
-              else "Where programs that are linked with the library still run, raise SOFTQAM_VERSION_MINOR; else _MAJOR.")
+              "the .map files." if breaks else "Raise SOFTQAM_VERSION_MINOR.")
         sys.exit("Then `cmake --build BUILD --target update-abi` announces the change.")
     return 0
 

@@ -57,12 +57,6 @@ static bool count_call(const char *function)
     return n == fails_at;
 }
 
-bool fault_is_due(const char *function)
-{
-    const bool fails = kind == FAULT_ERROR || kind == FAULT_LASTING;
-    return fails && count_call(function);
-}
-
 void fault_enter_cuda(void) { cuda_depth++; }
 
 void fault_leave_cuda(void) { cuda_depth--; }
@@ -94,10 +88,10 @@ bool fault_is_due_in_cuda(const char *function)
 
 static bool fails(const char *function, int error)
 {
-    if (!fault_is_due(function))
-        return false;
-    errno = error;
-    return true;
+    const bool is_due = (kind == FAULT_ERROR || kind == FAULT_LASTING) && count_call(function);
+    if (is_due)
+        errno = error;
+    return is_due;
 }
 
 /* A call that may be interrupted, or may do less than it was asked for, which `nbytes` then says. */

@@ -36,9 +36,8 @@ long fault_live_threads(void);
 int fault_current_device(void);
 void fault_lose_device(void);
 
-/* For the wrappers. Whether this call is the one to fail. */
-bool fault_is_due(const char *function);
-/* The same for a CUDA call. Between enter and leave nothing is counted: what the CUDA runtime calls is its own. */
+/* For the fake CUDA: whether this call of CUDA is the one to fail. Between enter and leave nothing is counted: what the
+ * CUDA runtime calls is its own. */
 bool fault_is_due_in_cuda(const char *function);
 /* Whether the current device is lost by now. */
 bool fault_device_is_lost(void);

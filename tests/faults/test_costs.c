@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What contexts and demodulators cost: six demodulators on one context hold what one does, and are made in no time; who
- * passes device pointers pays for nothing that host memory needs; who uses the CPU never calls CUDA. The fake CUDA
- * counts what it is asked for; of a GPU its free memory is looked at. */
+/* What contexts and demodulators cost: six demodulators on one context hold what one does, and little before they are
+ * used; who passes device pointers pays for nothing that host memory needs; who uses the CPU never calls CUDA. The fake
+ * CUDA counts what it is asked for. */
 #define _GNU_SOURCE /* mallinfo2 */
 #include <malloc.h>
 #include <stdio.h>
@@ -13,55 +13,20 @@
 #include "api_fixture.h"
 #include "fake_cuda.h"
 
-enum { LARGE_SYMBOLS = 300000, SMALL_SYMBOLS = 1000, N_FORMATS = 6, N_TIMED = 200, MIB = 1 << 20 };
+enum { LARGE_SYMBOLS = 300000, SMALL_SYMBOLS = 1000, N_FORMATS = 6, N_MADE = 200, MIB = 1 << 20 };
 
-/* Seconds in which half of many demodulators must be made. */
-#define QUICK (HARNESS_SANITIZED ? 2e-3 : 100e-6)
-
-/* What the library has of CUDA's, as the fake one counts it (elsewhere 0), and what the whole process has of threads,
- * of host memory and of the device. */
-typedef struct holdings {
-    fake_cuda_holdings cuda;
-    size_t threads, allocated, device_in_use;
-} holdings;
-
-static holdings holdings_now(void)
+static size_t allocated_now(void)
 {
     const struct mallinfo2 info = mallinfo2();
-    holdings now = {.allocated = info.uordblks + info.hblkhd};
-    size_t n_free = 0, n_total = 0;
-    if (harness_backend() != SOFTQAM_BACKEND_CPU)
-        assert_int_equal(cudaMemGetInfo(&n_free, &n_total), cudaSuccess);
-    now.device_in_use = n_total - n_free;
-#ifdef COSTS_FAKE_CUDA
-    now.cuda = fake_cuda_holds();
-    now.threads = tasks_now().n;
-#endif
-    return now;
-}
-
-static void assert_threads(size_t n)
-{
-#ifdef COSTS_FAKE_CUDA /* the driver has threads of its own */
-    assert_int_equal(tasks_count(n), n);
-#else
-    (void)n;
-#endif
+    return info.uordblks + info.hblkhd;
 }
 
 /* Neither threads nor anything of CUDA's. */
-static void assert_no_more(const holdings *before)
+static void assert_nothing_held(size_t n_threads)
 {
-    const holdings now = holdings_now();
-    assert_memory_equal(&now.cuda, &before->cuda, sizeof now.cuda);
-    assert_threads(before->threads);
-}
-
-static void print_holdings(const char *what, const holdings *h)
-{
-    print_message("%s: %zu threads, %zu streams, %.3f MiB of the device, %.3f MiB pinned, %.3f MiB allocated\n", what,
-                  h->threads, h->cuda.streams, (double)h->cuda.device_nbytes / MIB, (double)h->cuda.pinned_nbytes / MIB,
-                  (double)h->allocated / MIB);
+    const fake_cuda_holdings none = {0}, now = fake_cuda_holds();
+    assert_memory_equal(&now, &none, sizeof now);
+    assert_int_equal(tasks_count(n_threads), n_threads);
 }
 
 /* Calls. */
@@ -105,134 +70,97 @@ static void use(softqam_demodulator *demodulator, const formats *of, size_t n_sy
     harness_demodulate_llrs(demodulator, in, noise, SMALL_SYMBOLS < n_symbols ? SMALL_SYMBOLS : n_symbols, out);
 }
 
-/* What the driver keeps of kernels, once they are loaded, is none of ours. */
-static void load_all_kernels(void)
-{
-    scoped_context *context = create_context(harness_backend());
-    for (int k = 0; k < N_FORMATS; k++) {
-        scoped_demodulator *demodulator = create_in(context, &all_formats[k]);
-        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
-        use(demodulator, &all_formats[k], SMALL_SYMBOLS);
-    }
-}
-
 /* Tests. */
 
 /* Six demodulators of six formats, all prepared and used, hold what the first of them did. */
 HARNESS_TEST(test_six_hold_what_one_does)
 {
     softqam_demodulator *demodulators[N_FORMATS];
-    load_all_kernels();
-    const holdings none = holdings_now();
+    const size_t n_threads = tasks_now().n;
     softqam_context *context = create_context(harness_backend());
-    holdings first = {0};
+    fake_cuda_holdings first = {0};
+    size_t allocated = 0;
     for (int k = 0; k < N_FORMATS; k++) {
         demodulators[k] = create_in(context, &all_formats[k]);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
         use(demodulators[k], &all_formats[k], LARGE_SYMBOLS);
-        if (k == 0)
-            first = holdings_now();
+        if (k == 0) {
+            first = fake_cuda_holds();
+            allocated = allocated_now();
+        }
     }
-    const holdings six = holdings_now();
-    print_holdings("one", &first);
-    print_holdings("six", &six);
-    assert_threads(none.threads + 3);
-    assert_int_equal(six.cuda.streams, first.cuda.streams);
+    const fake_cuda_holdings six = fake_cuda_holds();
+    print_message("%zu streams, %.3f MiB of the device, %.3f MiB pinned\n", six.streams,
+                  (double)six.device_nbytes / MIB, (double)six.pinned_nbytes / MIB);
+    assert_int_equal(tasks_count(n_threads + 3), n_threads + 3);
+    assert_int_equal(six.streams, first.streams);
     /* What softqam.h says: 20 MiB for each of three streams, 8 MiB for each of four threads. */
-    assert_true(first.cuda.device_nbytes <= (3 * 20 + 4 * 8 + 1) * (size_t)MIB);
-    assert_true(first.cuda.pinned_nbytes <= (4 * 8 + 1) * (size_t)MIB);
-    assert_true(six.cuda.device_nbytes <= first.cuda.device_nbytes + MIB);
-    assert_true(six.cuda.pinned_nbytes <= first.cuda.pinned_nbytes + MIB);
-    assert_true(HARNESS_SANITIZED || six.allocated <= first.allocated + MIB);
+    assert_true(first.device_nbytes <= (3 * 20 + 4 * 8 + 1) * (size_t)MIB);
+    assert_true(first.pinned_nbytes <= (4 * 8 + 1) * (size_t)MIB);
+    assert_true(six.device_nbytes <= first.device_nbytes + MIB);
+    assert_true(six.pinned_nbytes <= first.pinned_nbytes + MIB);
+    assert_true(HARNESS_SANITIZED || allocated_now() <= allocated + MIB);
     for (int k = 0; k < N_FORMATS; k++)
         softqam_demodulator_destroy(demodulators[k]);
     softqam_context_destroy(context);
-    assert_no_more(&none);
+    assert_nothing_held(n_threads);
 }
 
-static int compare(const void *a, const void *b)
+/* Each holds a few KiB; a context and its demodulators hold no threads and nothing of the device's before they are
+ * used. */
+HARNESS_TEST(test_made_cheaply)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* After the first, each is made in less than 100 us, and holds a few KiB; a context and its demodulators hold no
- * threads and nothing of the device's before they are used. */
-HARNESS_TEST(test_made_quickly)
-{
-    static softqam_demodulator *demodulators[N_TIMED];
-    double seconds[N_TIMED];
-    const holdings nothing = holdings_now();
+    static softqam_demodulator *demodulators[N_MADE];
+    const size_t n_threads = tasks_now().n;
     scoped_context *context = create_context(harness_backend());
     scoped_demodulator *first = create_in(context, &all_formats[0]);
-    const holdings before = holdings_now();
-    for (int k = 0; k < N_TIMED; k++) {
-        const double start = harness_seconds();
+    const size_t before = allocated_now();
+    for (int k = 0; k < N_MADE; k++)
         demodulators[k] = create_in(context, &all_formats[k % N_FORMATS]);
-        seconds[k] = harness_seconds() - start;
-    }
-    const holdings after = holdings_now();
-    qsort(seconds, N_TIMED, sizeof seconds[0], compare);
-    print_message("made in %.1f us, nine of ten in %.1f us, with %zu bytes each\n", 1e6 * seconds[N_TIMED / 2],
-                  1e6 * seconds[N_TIMED * 9 / 10], (after.allocated - before.allocated) / N_TIMED);
-    assert_true(seconds[N_TIMED / 2] < QUICK);
-    assert_no_more(&nothing);
-    assert_int_equal(after.device_in_use, nothing.device_in_use);
-    assert_true(HARNESS_SANITIZED || after.allocated - before.allocated < (size_t)N_TIMED * 16384);
-    for (int k = 0; k < N_TIMED; k++)
+    const size_t each = (allocated_now() - before) / N_MADE;
+    print_message("%zu bytes each\n", each);
+    assert_nothing_held(n_threads);
+    assert_true(HARNESS_SANITIZED || each < 16384);
+    for (int k = 0; k < N_MADE; k++)
         softqam_demodulator_destroy(demodulators[k]);
 }
 
-/* Calls on device memory, one large one and one of many segments. */
-static void use_on_device(softqam_demodulator *demodulator, const formats *of, uint8_t *d_in, uint8_t *d_out)
-{
-    enum { N_SEGMENTS = 1000, N_SYMBOLS = 16 };
-    scoped_memory softqam_segment *segments = calloc(N_SEGMENTS, sizeof *segments);
-    assert_non_null(segments);
-    const float *noise = of->output == SOFTQAM_OUTPUT_U8 ? NULL : (const float *)(void *)d_in; /* whatever is there */
-    const size_t in_nbytes = N_SYMBOLS * softqam_input_symbol_nbytes(of->input);
-    const size_t out_nbytes = harness_output_nbytes(of->output, N_SYMBOLS);
-    for (size_t k = 0; k < N_SEGMENTS; k++)
-        segments[k] = harness_segment(d_in + k * in_nbytes, noise, 0, N_SYMBOLS, d_out + k * out_nbytes);
-    assert_int_equal(softqam_cuda_demodulate(demodulator, d_in, noise, LARGE_SYMBOLS, d_out, 0), SOFTQAM_OK);
-    assert_int_equal(softqam_cuda_demodulate_segments(demodulator, segments, N_SEGMENTS, 0), SOFTQAM_OK);
-    assert_int_equal(cudaStreamSynchronize(0), cudaSuccess);
-}
-
-/* Whoever has symbols on the device has no threads, no streams, no pinned memory and no memory of the device. */
+/* Whoever has symbols on the device, in one large call or in many segments, has no threads, no streams, no pinned
+ * memory and no memory of the device. */
 HARNESS_TEST(test_device_pointers_only)
 {
+    enum { N_SEGMENTS = 1000, N_SYMBOLS = 16 };
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
     void *d_in, *d_out;
     assert_int_equal(cudaMalloc(&d_in, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
     assert_int_equal(cudaMalloc(&d_out, (size_t)LARGE_SYMBOLS * 32), cudaSuccess);
     assert_int_equal(cudaMemset(d_in, 0, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
-    softqam_context *context = create_context(harness_backend());
-    softqam_demodulator *demodulators[N_FORMATS];
-    const holdings nothing = holdings_now();
-    holdings now = {0};
-    for (int round = 0; round < 3; round++) {
-        /* The first round loads the kernels. */
-        const size_t before = now.device_in_use;
-        for (int k = 0; k < N_FORMATS; k++) {
-            demodulators[k] = create_in(context, &all_formats[k]);
-            if (round == 1)
-                assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
-            use_on_device(demodulators[k], &all_formats[k], d_in, d_out);
-            now = holdings_now();
-            assert_no_more(&nothing);
-        }
-        assert_true(round == 0 || now.device_in_use <= before + MIB);
-        for (int k = 0; k < N_FORMATS; k++)
-            softqam_demodulator_destroy(demodulators[k]);
+    scoped_memory softqam_segment *segments = calloc(N_SEGMENTS, sizeof *segments);
+    assert_non_null(segments);
+    const fake_cuda_holdings before = fake_cuda_holds();
+    const size_t n_threads = tasks_now().n;
+    scoped_context *context = create_context(harness_backend());
+    for (int k = 0; k < N_FORMATS; k++) {
+        const formats *of = &all_formats[k];
+        scoped_demodulator *demodulator = create_in(context, of);
+        const float *noise = of->output == SOFTQAM_OUTPUT_U8 ? NULL : d_in; /* whatever is there */
+        const size_t in_nbytes = N_SYMBOLS * softqam_input_symbol_nbytes(of->input);
+        const size_t out_nbytes = harness_output_nbytes(of->output, N_SYMBOLS);
+        for (size_t i = 0; i < N_SEGMENTS; i++)
+            segments[i] = harness_segment((uint8_t *)d_in + i * in_nbytes, noise, 0, N_SYMBOLS,
+                                          (uint8_t *)d_out + i * out_nbytes);
+        assert_int_equal(softqam_cuda_demodulate(demodulator, d_in, noise, LARGE_SYMBOLS, d_out, 0), SOFTQAM_OK);
+        assert_int_equal(softqam_cuda_demodulate_segments(demodulator, segments, N_SEGMENTS, 0), SOFTQAM_OK);
+        assert_int_equal(cudaStreamSynchronize(0), cudaSuccess);
+        const fake_cuda_holdings now = fake_cuda_holds();
+        assert_memory_equal(&now, &before, sizeof now);
+        assert_int_equal(tasks_count(n_threads), n_threads);
     }
-    softqam_context_destroy(context);
     assert_int_equal(cudaFree(d_in), cudaSuccess);
     assert_int_equal(cudaFree(d_out), cudaSuccess);
 }
 
-#ifdef COSTS_FAKE_CUDA
 /* The CPU's whole life, and as much of AUTO's as calls below SOFTQAM_AUTO_MIN_SYMBOLS: not one call of CUDA. */
 HARNESS_TEST(test_cpu_calls_no_cuda)
 {
@@ -256,11 +184,10 @@ HARNESS_TEST(test_cpu_calls_no_cuda)
         }
         assert_int_equal(fake_cuda_calls(), before);
         /* That the count would show it. */
-        softqam_demodulator *demodulator = create_in(context, &all_formats[0]);
+        scoped_demodulator *demodulator = create_in(context, &all_formats[0]);
         use(demodulator, &all_formats[0], SOFTQAM_AUTO_MIN_SYMBOLS);
         assert_int_equal(fake_cuda_calls() > before, !cpu);
         assert_string_equal(softqam_backend_name(demodulator), cpu ? "cpu" : "cuda");
-        softqam_demodulator_destroy(demodulator);
     }
 }
 
@@ -287,4 +214,3 @@ HARNESS_TEST(test_launches)
     assert_int_equal(cudaStreamSynchronize(0), cudaSuccess);
     assert_int_equal(cudaFree(memory), cudaSuccess);
 }
-#endif

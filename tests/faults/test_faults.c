@@ -10,10 +10,9 @@
 #include "fault.h"
 #include "harness.h"
 
-#ifdef FAULTS_CUDA
-#include <softqam/softqam_cuda.h>
-#endif
 #ifdef FAULTS_FAKE_CUDA
+#include <softqam/softqam_cuda.h>
+
 #include "fake_cuda.h"
 #endif
 
@@ -137,26 +136,6 @@ static softqam_status demodulate_segments(softqam_demodulator *demodulator, cons
     return softqam_demodulate_segments(demodulator, segments, 3);
 }
 
-/* Each code block where its values would lie anyway. */
-static softqam_status demodulate_codeword(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                          void *out)
-{
-    enum { N_BLOCKS = 7 };
-    void *buffers[N_BLOCKS];
-    softqam_segment segment = harness_segment(symbols, noise_of(self), 1, self->n_symbols, NULL);
-    segment.codeword.n_bits = 8 * self->n_symbols;
-    segment.codeword.n_code_blocks = N_BLOCKS;
-    for (size_t r = 0; r < N_BLOCKS; r++) {
-        uint64_t first = 0, n = 0;
-        const softqam_status status = softqam_codeword_block(&segment.codeword, 8, 1, r, &first, &n);
-        if (status != SOFTQAM_OK)
-            return status;
-        buffers[r] = (uint8_t *)out + first;
-    }
-    segment.codeword.block_buffers = buffers;
-    return softqam_demodulate_segments(demodulator, &segment, 1);
-}
-
 enum { CODEWORDS = 2, BLOCKS = 2 };
 _Static_assert(N_SYMBOLS % (CODEWORDS * BLOCKS) == 0 && FEW_SYMBOLS % (CODEWORDS * BLOCKS) == 0,
                "blocks of one length");
@@ -173,19 +152,22 @@ static void interleave(const life *self, uint8_t *values)
     }
 }
 
-/* Two codewords whose soft buffers hold at first something else, then zeros to which their LLRs are added. */
+/* Two codewords, one with pointers to its soft buffers, which hold at first something else, then zeros to which their
+ * LLRs are added. */
 static softqam_status demodulate_soft_buffers(softqam_demodulator *demodulator, const life *self, const void *symbols,
                                               void *out)
 {
     const size_t n = self->n_symbols / CODEWORDS;
     const float *noise_var = noise_of(self);
+    void *buffers[BLOCKS] = {out, (uint8_t *)out + 8 * n / BLOCKS};
     softqam_status status = SOFTQAM_OK;
     for (uint32_t combine = 0; combine < 2 && status == SOFTQAM_OK; combine++) {
         softqam_segment segments[CODEWORDS];
         for (size_t k = 0; k < CODEWORDS; k++) {
             segments[k] = harness_segment((const float *)symbols + 2 * k * n, noise_var + k * n, 1, n, NULL);
             segments[k].codeword = (softqam_codeword){.n_bits = 8 * n,
-                                                      .buffers = (uint8_t *)out + 8 * k * n,
+                                                      .buffers = k ? (uint8_t *)out + 8 * n : NULL,
+                                                      .block_buffers = k ? NULL : buffers,
                                                       .n_code_blocks = BLOCKS,
                                                       .deinterleave = 1,
                                                       .n_cb = (uint32_t)(8 * n / BLOCKS),
@@ -313,10 +295,8 @@ static void live(life *self, fault_kind kind)
     try_call(demodulator, self, demodulate_whole, self->symbols, self->out, kind, "softqam_demodulate");
     try_call(demodulator, self, demodulate_small, self->symbols, self->out, kind, "softqam_demodulate, small calls");
     try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
-    if (self->config.output_format != SOFTQAM_OUTPUT_U8) {
-        try_call(demodulator, self, demodulate_codeword, self->symbols, self->out, kind, "a codeword");
+    if (self->config.output_format != SOFTQAM_OUTPUT_U8)
         try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
-    }
     use_host_memory(demodulator, self, kind);
 }
 
@@ -329,15 +309,10 @@ typedef struct holdings {
 
 static holdings count_holdings(void)
 {
-    /* CUDA first, for it allocates when it is first asked. */
     holdings now = {0};
-#if defined(FAULTS_FAKE_CUDA)
+#ifdef FAULTS_FAKE_CUDA
     const fake_cuda_holdings held = fake_cuda_holds();
     now.cuda = held.streams + held.device_nbytes + held.pinned_nbytes;
-#elif defined(FAULTS_CUDA)
-    size_t n_free = 0, n_total = 0;
-    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess)
-        now.cuda = n_total - n_free;
 #endif
     now.blocks = fault_live_blocks();
     now.threads = fault_live_threads();
@@ -353,17 +328,16 @@ static void check_holdings(const holdings *before)
     }
 }
 
-/* As many lives as there are calls to fail, or one in SOFTQAM_TEST_STRIDE, from `first` on; a hang ends the program. */
-static void fail_every_call(life *self, fault_kind kind, unsigned long first)
+/* Once as often as there are calls to fail, or one in `stride`, from `first` on; a hang ends the program. */
+static unsigned long fail_every_call(life *self, void (*use)(life *, fault_kind), fault_kind kind, unsigned long first,
+                                     unsigned long stride)
 {
-    const unsigned long stride = harness_environment_count("SOFTQAM_TEST_STRIDE", 1, 1000);
-    live(self, kind);
     const holdings before = count_holdings();
     unsigned long n_points = 0;
     for (bool struck = true; struck; n_points += struck) {
         alarm(SECONDS_A_LIFE);
         fault_arm(1 + first % stride + n_points * stride, kind);
-        live(self, kind);
+        use(self, kind);
         fault_disarm();
         struck = fault_struck() != NULL;
         check_holdings(&before);
@@ -372,9 +346,7 @@ static void fail_every_call(life *self, fault_kind kind, unsigned long first)
     print_message("%lu points of failure with %u threads, output format %d, %s\n", n_points,
                   self->context_config.n_threads, (int)self->config.output_format,
                   self->prepares ? "prepared" : "not prepared");
-    /* context, demodulator, the pool, two blocks of host memory; with a device, a call for every chunk */
-    const bool has_device = self->context_config.backend != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable();
-    assert_true(n_points >= (has_device ? 100 : 5) / stride);
+    return n_points;
 }
 
 /* One thread and several, with noise variances and without; prepared, and when first needed. With a stride each fails
@@ -384,12 +356,18 @@ static void fail_in_all_lives(fault_kind kind)
     static const kind_of_life lives[] = {{1, SOFTQAM_OUTPUT_U8, true, FEW_SYMBOLS},
                                          {4, SOFTQAM_OUTPUT_S8, true, FEW_SYMBOLS},
                                          {2, SOFTQAM_OUTPUT_S8, false, N_SYMBOLS}};
+    const unsigned long stride = harness_environment_count("SOFTQAM_TEST_STRIDE", 1, 1000);
+    const bool has_device = harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable();
     for (size_t k = 0; k < HARNESS_COUNT(lives); k++) {
         kind_of_life of = lives[k];
         if (harness_backend() == SOFTQAM_BACKEND_AUTO)
             of.n_symbols = N_SYMBOLS; /* fewer are the CPU's */
         scoped_memory life *self = open_life(&of);
-        fail_every_call(self, kind, k + HARNESS_COUNT(lives) * (kind == FAULT_LASTING));
+        live(self, kind);
+        const unsigned long n_points =
+            fail_every_call(self, live, kind, k + HARNESS_COUNT(lives) * (kind == FAULT_LASTING), stride);
+        /* context, demodulator, the pool, two blocks of host memory; with a device, a call for every chunk */
+        assert_true(n_points >= (has_device ? 100 : 5) / stride);
     }
 }
 
@@ -403,45 +381,39 @@ HARNESS_TEST(test_device_is_lost)
     fail_in_all_lives(FAULT_LASTING);
 }
 
+static bool had_no_cpus;
+
+static void live_in_default_context(life *self, fault_kind kind)
+{
+    scoped_demodulator *first = make_demodulator(self, NULL);
+    scoped_demodulator *second = make_demodulator(self, NULL);
+    try_call(first, self, demodulate_whole, self->symbols, self->out, kind, "default context");
+    try_call(second, self, demodulate_whole, self->symbols, self->out, kind, "default context");
+    if (fault_struck() && strcmp(fault_struck(), "sched_getaffinity") == 0) {
+        assert_non_null(strstr(softqam_backend_detail(first), ", 1 thread"));
+        had_no_cpus = true;
+    }
+}
+
 /* The context that demodulators without one of their own share: made by the first, and by the next where that failed.
  * Where the system does not tell which CPUs there are, one thread is what there is. */
 HARNESS_TEST(test_default_context)
 {
     static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, SMALL_SYMBOLS};
     scoped_memory life *self = open_life(&kind);
-    const holdings before = count_holdings();
-    bool had_no_cpus = false;
-    unsigned long n_points = 0;
-    for (bool struck = true; struck; n_points += struck) {
-        fault_arm(n_points + 1, FAULT_ERROR);
-        softqam_demodulator *demodulators[2] = {make_demodulator(self, NULL), make_demodulator(self, NULL)};
-        for (int k = 0; k < 2; k++)
-            try_call(demodulators[k], self, demodulate_whole, self->symbols, self->out, FAULT_ERROR, "default context");
-        if (fault_struck() && strcmp(fault_struck(), "sched_getaffinity") == 0) {
-            assert_non_null(strstr(softqam_backend_detail(demodulators[0]), ", 1 thread"));
-            had_no_cpus = true;
-        }
-        for (int k = 0; k < 2; k++)
-            softqam_demodulator_destroy(demodulators[k]);
-        fault_disarm();
-        struck = fault_struck() != NULL;
-        check_holdings(&before);
-    }
-    print_message("%lu points of failure\n", n_points);
-    assert_true(n_points >= 4 && had_no_cpus);
+    assert_true(fail_every_call(self, live_in_default_context, FAULT_ERROR, 0, 1) >= 4 && had_no_cpus);
 }
 
-#ifdef FAULTS_CUDA
+#ifdef FAULTS_FAKE_CUDA
 /* The calls on device memory. */
 HARNESS_TEST(test_device_calls)
 {
-    if (harness_backend() == SOFTQAM_BACKEND_CPU || !harness_cuda_is_usable())
+    if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
     static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, FEW_SYMBOLS};
     scoped_memory life *self = open_life(&kind);
-    softqam_context *context = make_context(self, FAULT_ERROR);
+    scoped_context *context = make_context(self, FAULT_ERROR);
     scoped_demodulator *demodulator = make_demodulator(self, context);
-    softqam_context_destroy(context);
     void *d_in, *d_out;
     const size_t n = self->n_symbols, in_nbytes = 2 * sizeof(float) * n;
     assert_int_equal(cudaMalloc(&d_in, in_nbytes), cudaSuccess);
@@ -456,10 +428,9 @@ HARNESS_TEST(test_device_calls)
         assert_true(succeeded(status, "softqam_cuda_demodulate") || struck);
         assert_int_equal(cudaGetLastError(), cudaSuccess);
     }
+    assert_true(n_points >= 2);
     assert_int_equal(cudaMemcpy(self->out, d_out, self->out_nbytes, cudaMemcpyDeviceToHost), cudaSuccess);
     check_output(self, self->out, "softqam_cuda_demodulate");
-    assert_true(n_points >= 2);
-    print_message("%lu points of failure\n", n_points);
     assert_int_equal(cudaFree(d_out), cudaSuccess);
     assert_int_equal(cudaFree(d_in), cudaSuccess);
 }

@@ -7,7 +7,7 @@
 PATH are programs linked with fault.c, which is told by the environment what is to fail. Whatever that is, the tool ends:
 either it has done its work, or its exit status is 1 and one line on standard error says why; no file is left but the
 older one of OUTPUT's name; memory, threads and descriptors are given back. Interrupted and partial reads and writes are
-no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.c stands for.
+no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.cpp stands for.
 """
 import argparse
 import json
@@ -45,15 +45,8 @@ class Outcome:
         }  # fmt: skip
         if os.path.exists(report):
             os.remove(report)
-        result = subprocess.run(
-            [program, *arguments],
-            cwd=directory,
-            input=stdin,
-            capture_output=True,
-            timeout=TIMEOUT,
-            env={**os.environ, **MPI_ENVIRONMENT, **environment},
-            check=False,
-        )
+        result = subprocess.run([program, *arguments], cwd=directory, input=stdin, capture_output=True, timeout=TIMEOUT,
+                                env={**os.environ, **MPI_ENVIRONMENT, **environment})  # fmt: skip
         self.code, self.out, self.err = result.returncode, result.stdout, result.stderr.decode()
         self.files = {}
         for name in sorted(os.listdir(directory)):
@@ -108,20 +101,20 @@ class FaultTest(unittest.TestCase):
         self.assertRegex(outcome.err, rf"\A{name}: [^\n]+\n\Z", outcome.report)
         self.assertEqual(outcome.files, before.files, outcome.report)
 
-    def fail_every_call(
-        self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, quick_step=1
-    ):
-        """All the calls of a command, which gets these files beforehand, fail one after the other; with --quick one in
-        quick_step. Returns the functions that did, each with an exit status."""
-        files = files or {}
-        name = "softqam-gen" if program == GEN else "softqam-demod"
-        before = self.run_once(program, ["--version"], files, b"", 0, "error")
+    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, quick_step=1, step=1, before=None, change=None):
+        """All the calls of a command, or one in `step`, fail one after the other; it gets these files beforehand. With --quick
+        one in quick_step. Returns the functions that did, each with an exit status."""
+        files, stdin = {name: self.content(of) for name, of in (files or {}).items()}, self.content(stdin)
+        name = "softqam-gen" if program == GEN else "softqam-demod-mpi" if program == MPIRUN else "softqam-demod"
+        before = self.run_once(before or program, ["--version"], files, b"", 0, "error")
         good = self.run_once(program, arguments, files, stdin, 0, "error")
         self.assertEqual(good.code, 0, good.err)
         functions = set()
         for kind in kinds:
             n_points = -1  # in the last run none fails
-            for outcome in self.outcomes(program, arguments, files, stdin, kind, quick_step if QUICK else 1):
+            for outcome in self.outcomes(program, arguments, files, stdin, kind, quick_step if QUICK else step):
+                if change:
+                    change(outcome)
                 self.check(outcome, good, before, kind, name)
                 functions.add((outcome.failed, outcome.code))
                 n_points += 1
@@ -130,88 +123,66 @@ class FaultTest(unittest.TestCase):
                 self.assertGreater(n_points, 0)
         return functions
 
-    def symbols(self, n, name="x.cf32"):
-        """Some symbols, as a file."""
+    def content(self, of):
+        """Of a file: a name of softqam-gen's output with a number of symbols, or as it is."""
+        if not isinstance(of, tuple):
+            return of
+        name, n = of
         self.put({})
         outcome = Outcome(GEN, ["-q", "--symbols", str(n), "--snr-db", "25", name], self.work, b"", 0, "error")
         self.assertEqual(outcome.code, 0, outcome.err)
         return outcome.files[name]
 
 
-# Of softqam-demod on the CPU: the symbols of its input, the command, other files.
+META = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captures": [{"core:sample_start": 0}, {"core:sample_start": 10}]}
+RECORDING = {"x.sigmf-meta": json.dumps(META).encode(), "x.sigmf-data": ("x.cs16", 100)}
+SYMBOLS, FEW = ("x.cf32", 1000), ("x.cf32", 10)
+PIPE_OPTIONS = "--threads 1 --skip 10 --count 500 --partial ignore -q --input-scale auto --noise-var auto -o s8"
+# Of softqam-demod on the CPU and of softqam-gen. A file that is new is taken back where the second one cannot take its name;
+# an older one is gone by then.
 DEMOD_COMMANDS = [
-    (1000, "x.cf32", "x.cf32 x.u8", {}),
-    (300000, "x.cs16", "-q --threads 3 x.cs16 x.u8", {}),
-    (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"x.u8": OLD}),
-    (10, "x.cf32", "--threads 1 x.cf32 x.u8", {"target": OLD, "x.u8": "target"}),  # a link
-    (1000, "x.cf32", "-q --noise-file n0 x.cf32 x.s8", {"n0": b"\0\0\0\x3f" * 1000}),
-    (1000, "x.cf32", "--noise-var auto --stats --progress never x.cf32 x.f16", {}),
-    (1000, "x.cf32", "--threads 1 -q --compare sent x.cf32 x.bits", {"sent": bytes(8000)}),
-    (1000, "x.cf32", "--verify -q x.cf32 x.u8", {}),
+    ("x.cf32 x.u8", {"x.cf32": SYMBOLS}, {}),
+    ("-q --threads 3 x.cs16 x.u8", {"x.cs16": ("x.cs16", 300000)}, {}),
+    ("--threads 1 x.cf32 x.u8", {"x.cf32": FEW, "x.u8": OLD}, {}),
+    ("--threads 1 x.cf32 x.u8", {"x.cf32": FEW, "target": OLD, "x.u8": "target"}, {}),  # a link
+    ("-q --noise-file n0 x.cf32 x.s8", {"x.cf32": SYMBOLS, "n0": b"\0\0\0\x3f" * 1000}, {}),
+    ("--noise-var auto --stats --progress never x.cf32 x.f16", {"x.cf32": SYMBOLS}, {}),
+    ("--threads 1 -q --compare sent x.cf32 x.bits", {"x.cf32": SYMBOLS, "sent": bytes(8000)}, {}),
+    ("--verify -q x.cf32 x.u8", {"x.cf32": SYMBOLS}, {}),
+    ("--threads 1 x y", {**RECORDING, "y": OLD}, {"quick_step": 7}),
+    (PIPE_OPTIONS + " - y", {}, {"stdin": SYMBOLS}),  # parts and estimates, which are read ahead
+    ("- -", {}, {"stdin": SYMBOLS, "kinds": ("interrupt", "short")}),
+    ("--help", {}, {"kinds": ("error",)}),
 ]
-# Of softqam-gen. A file that is new is taken back where the second one cannot take its name; an older one is gone by then.
 GEN_COMMANDS = [
-    ("-q --symbols 1000 --snr-db 20 --bits x.bits x.cs8", {}, ALL_KINDS),
-    ("-q --symbols 10 --bits x.hard x.sigmf-meta", {}, ("error", "short")),
-    ("-q --symbols 1100000 x.cs8", {}, ("error",)),
-    ("-q --symbols 10 x.cf32", {"x.cf32": OLD}, ALL_KINDS),
-    ("-q --symbols 10 --bits x.bits x.cf32", {"x.bits": OLD}, ALL_KINDS),
+    ("-q --symbols 1000 --snr-db 20 --bits x.bits x.cs8", {}, {}),
+    ("-q --symbols 10 --bits x.hard x.sigmf-meta", {}, {"kinds": ("error", "short")}),
+    ("-q --symbols 1100000 x.cs8", {}, {"kinds": ("error",)}),
+    ("-q --symbols 10 x.cf32", {"x.cf32": OLD}, {}),
+    ("-q --symbols 10 --bits x.bits x.cf32", {"x.bits": OLD}, {}),
+    ("--version", {}, {"kinds": ("error",)}),
 ]
 
 
 class ToolFaults(FaultTest):
-    def test_demod(self):
-        for n_symbols, name, command, files in DEMOD_COMMANDS:
-            with self.subTest(command):
-                files = {name: self.symbols(n_symbols, name), **files}
-                self.fail_every_call(DEMOD, "--backend", "cpu", *command.split(), files=files)
-
-    def test_generator(self):
-        for command, files, kinds in GEN_COMMANDS:
-            with self.subTest(command):
-                self.fail_every_call(GEN, *command.split(), files=files, kinds=kinds)
+    def test_commands(self):
+        for program, start, commands in ((DEMOD, ["--backend", "cpu"], DEMOD_COMMANDS), (GEN, [], GEN_COMMANDS)):
+            for command, files, options in commands:
+                with self.subTest(command):
+                    self.fail_every_call(program, *start, *command.split(), files=files, **options)
 
     def test_without_sync(self):
-        files = {"x.cf32": self.symbols(10), "x.u8": OLD}
-        command = ["--backend", "cpu", "--threads", "1", "x.cf32", "x.u8"]
-        self.assertIn(("fsync", 1), self.fail_every_call(DEMOD, *command, files=files, kinds=("error",)))
-        without = self.fail_every_call(DEMOD, "--no-sync", *command, files=files, kinds=("error",))
+        command, options = "--backend cpu --threads 1 x.cf32 x.u8".split(), {"files": {"x.cf32": FEW, "x.u8": OLD}, "kinds": ("error",)}
+        self.assertIn(("fsync", 1), self.fail_every_call(DEMOD, *command, **options))
+        without = self.fail_every_call(DEMOD, "--no-sync", *command, **options)
         self.assertNotIn("fsync", [function for function, _ in without])
 
-    def test_recordings(self):
-        """SigMF, read."""
-        data = self.symbols(100, "x.cs16")
-        meta = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"},
-                "captures": [{"core:sample_start": 0}, {"core:sample_start": 10}]}  # fmt: skip
-        files = {"x.sigmf-meta": json.dumps(meta).encode(), "x.sigmf-data": data, "y": OLD}
-        self.fail_every_call(DEMOD, "--backend", "cpu", "--threads", "1", "x", "y", files=files, quick_step=7)
-
-    def test_parts_and_estimates(self):
-        """Of a pipe, where they are read ahead."""
-        stdin, files = self.symbols(1000), {}
-        command = ["--backend", "cpu", "--threads", "1", "--skip", "10", "--count", "500", "--partial", "ignore", "-q"]
-        command += ["--input-scale", "auto", "--noise-var", "auto", "-o", "s8", "-", "y"]
-        self.fail_every_call(DEMOD, *command, files=files, stdin=stdin + b"x")
-
     def test_pipes(self):
-        stdin = self.symbols(1000)
-        self.put({})
-        # What has left by standard output cannot be taken back, so that only how the tool ends is looked at.
-        for outcome in self.outcomes(DEMOD, ["--backend", "cpu", "-", "-"], {}, stdin, "error"):
+        """What has left by standard output cannot be taken back, so that only how the tool ends is looked at."""
+        for outcome in self.outcomes(DEMOD, ["--backend", "cpu", "-", "-"], {}, self.content(SYMBOLS), "error"):
             self.assertEqual(outcome.left[:2], ["0", "0"], outcome.report)
             self.assertIn(outcome.code, (0, 1))
             self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report + outcome.err)
-        for kind in ("interrupt", "short"):
-            self.fail_every_call(DEMOD, "--backend", "cpu", "-", "-", stdin=stdin, kinds=(kind,))
-
-    def test_help(self):
-        for program in (DEMOD, GEN):
-            for option in ("--help", "--version"):
-                failures = set()
-                for outcome in self.outcomes(program, [option], {}, b"", "error"):
-                    self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report)
-                    failures |= {outcome.failed} if outcome.code else set()
-                self.assertEqual(failures, {"fputs", "fclose"})
 
     def with_devices(self, n, n_symbols=10000):
         """Options and files of a run in which so many devices share the work, in several chunks each."""
@@ -220,13 +191,12 @@ class ToolFaults(FaultTest):
         os.environ["FAKE_CUDA_DEVICES"] = str(n)
         self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES", None)
         options = ["--no-sync", "--device", "all", "--threads", "2", "--streams", "2", "--chunk", str(n_symbols // 10), "x.cf32", "x.u8"]
-        return options, {"x.cf32": self.symbols(n_symbols)}
+        return options, {"x.cf32": self.content(("x.cf32", n_symbols))}
 
     def test_cuda(self):
         for n_devices in (1, 3):
             options, files = self.with_devices(n_devices)
-            kinds = ("error", "lasting")
-            self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=kinds, quick_step=7)
+            self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
 
     def die_on_auto(self, n_devices, kinds):
         """The CPU takes over from the device that fails, whatever was under way there, which is said once; a fault before
@@ -236,19 +206,18 @@ class ToolFaults(FaultTest):
         before = self.run_once(DEMOD, ["--version"], files, b"", 0, "error")
         good = self.run_once(DEMOD, command, files, b"", 0, "error")
         self.assertEqual((good.code, good.err), (0, ""))
-        warning = r"softqam-demod: warning: the CPU has taken over: [^\n]+, after CUDA failed: [^\n]+\n"
+        warning = r"\Asoftqam-demod: warning: the CPU has taken over: [^\n]+, after CUDA failed: [^\n]+\n\Z"
         for kind in kinds:
-            n_points = n_warnings = 0
+            n_warnings = 0
             for at in range(1, good.n_calls + 1, 7 if QUICK else 1):
                 outcome = self.run_once(DEMOD, command, files, b"", at, kind)
                 self.check(outcome, good, before, kind, "softqam-demod")
-                n_points += outcome.failed is not None
                 if (outcome.failed or "").startswith("cuda"):
                     self.assertEqual(outcome.code, 0, outcome.report + outcome.err)
                 if outcome.code == 0 and outcome.err:
-                    self.assertRegex(outcome.err, rf"\A{warning}\Z")
+                    self.assertRegex(outcome.err, warning)
                     n_warnings += 1
-            print(f"{n_points} points of {kind} with {n_devices} devices on auto, {n_warnings} times the CPU has taken over")
+            print(f"{good.n_calls} points of {kind} with {n_devices} devices on auto, {n_warnings} times the CPU has taken over")
             self.assertGreater(n_warnings, 2 if QUICK else 20)
 
     def test_a_device_dies_on_auto(self):
@@ -256,36 +225,28 @@ class ToolFaults(FaultTest):
         self.die_on_auto(3, ("lasting",))
 
 
+@unittest.skipUnless(MPIRUN, "no mpirun")
 class MpiFaults(FaultTest):
     """Ranks of softqam-demod-mpi."""
 
-    def fail_calls_of_a_rank(self, n_ranks, rank, *arguments, files, kinds, step=1):
-        """The message is looked for among mpirun's, and descriptors are MPI's business. mpirun kills all when one of them
-        ends with a failure: that is to be this rank, when it has reported."""
-        if not MPI or not MPIRUN:
-            self.skipTest("softqam-demod-mpi or mpirun is missing")
+    @staticmethod
+    def change(outcome):
+        """The message is looked for among mpirun's, and descriptors are MPI's business."""
+        outcome.left[2] = "0"
+        outcome.err = "".join(line for line in outcome.err.splitlines(keepends=True) if line.startswith("softqam-demod-mpi"))
+
+    def fail_calls_of_a_rank(self, n_ranks, rank, **options):
+        """mpirun kills all when one of them ends with a failure: that is to be this rank, when it has reported."""
         only = f'[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && exec "$@"; unset SOFTQAM_FAULT_AT; "$@"; exit 0'
-        command = ["-n", str(n_ranks), "--oversubscribe", "sh", "-c", only, "sh", MPI, "--backend", "cpu", *arguments]
-        before = self.run_once(MPI, ["--version"], files, b"", 0, "error")
-        good = self.run_once(MPIRUN, command, files, b"", 0, "error")
-        self.assertEqual(good.code, 0, good.err)
-        for kind in kinds:
-            n_points = -1
-            for outcome in self.outcomes(MPIRUN, command, files, b"", kind, step):
-                n_points += 1
-                outcome.left[2] = "0"
-                lines = outcome.err.splitlines(keepends=True)
-                outcome.err = "".join(line for line in lines if line.startswith("softqam-demod-mpi"))
-                self.check(outcome, good, before, kind, "softqam-demod-mpi")
-            print(f"{n_points} points of {kind} in rank {rank} of {n_ranks}: {' '.join(arguments)}", flush=True)
-            self.assertGreater(n_points, 0)
+        command = [MPI, *"--backend cpu -q --threads 2 --noise-file n0 x.cf32 x.s8".split()]
+        files = {"x.cf32": SYMBOLS, "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
+        self.fail_every_call(MPIRUN, "-n", str(n_ranks), "--oversubscribe", "sh", "-c", only, "sh", *command, files=files, before=MPI,
+                             change=self.change, **options)  # fmt: skip
 
     def test_mpi(self):
-        files = {"x.cf32": self.symbols(1000), "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
-        command = ["-q", "--threads", "2", "--noise-file", "n0", "x.cf32", "x.s8"]
-        self.fail_calls_of_a_rank(1, 0, *command, files=files, kinds=ALL_KINDS)
+        self.fail_calls_of_a_rank(1, 0)
         for rank in (0, 1):
-            self.fail_calls_of_a_rank(2, rank, *command, files=files, kinds=("error",), step=3)
+            self.fail_calls_of_a_rank(2, rank, kinds=("error",), step=3)
 
 
 def main():

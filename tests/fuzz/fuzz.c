@@ -45,19 +45,11 @@ void folder_put(const char *name, const void *data, size_t nbytes)
     close(fd);
 }
 
-uint8_t *folder_get(const char *name, size_t *nbytes)
+size_t folder_size(const char *name)
 {
     struct stat status;
-    const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    require(fstat(fd, &status) == 0);
-    *nbytes = (size_t)status.st_size;
-    uint8_t *data = malloc(*nbytes + 1);
-    require(data && read(fd, data, *nbytes) == (ssize_t)*nbytes);
-    data[*nbytes] = '\0';
-    close(fd);
-    return data;
+    require(fstatat(directory, name, &status, 0) == 0);
+    return (size_t)status.st_size;
 }
 
 size_t folder_clear(void)

@@ -20,8 +20,8 @@ const char *folder_path(void);
 /* Writes a file into the folder. */
 void folder_put(const char *name, const void *data, size_t nbytes);
 
-/* A file of the folder in memory that the caller frees; NULL where there is none. */
-uint8_t *folder_get(const char *name, size_t *nbytes);
+/* The bytes of a file that must be in the folder. */
+size_t folder_size(const char *name);
 
 /* Removes all files and empty folders in it; returns how many there were. */
 size_t folder_clear(void);

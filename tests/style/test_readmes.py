@@ -4,8 +4,6 @@
 links and paths in READMEs lead somewhere, and their lines are short; every value in a public header is documented.
 
     test_readmes.py SOURCE_DIR           exit status 1 where something is wrong
-    test_readmes.py SOURCE_DIR --wrap    wraps the lines of paragraphs that are too long
-    test_readmes.py SOURCE_DIR --tests   prints what each test proves: the comment at the head of its file
 """
 import fnmatch
 import os
@@ -132,46 +130,13 @@ def check_page(source_dir, path, paths):
     return wrong
 
 
-def wrap(text):
-    """Moves what is over the width to the next line of the paragraph, or to a new one."""
-    lines = text.split("\n")
-    n = 0
-    while n < len(lines):
-        prose = list(is_prose(lines))
-        while prose[n] and len(lines[n]) > WIDTH:
-            head, _, rest = lines[n][: WIDTH + 1].rpartition(" ")
-            rest += lines[n][WIDTH + 1 :]
-            indent = "  " if lines[n].startswith(("- ", "  ")) else "   " if re.match(r"\d+\. ", lines[n]) else ""
-            follows = n + 1 < len(lines) and prose[n + 1] and not re.match(r"- |\d+\. ", lines[n + 1])
-            lines[n : n + 1 + follows] = [head, indent + rest + (" " + lines[n + 1].lstrip() if follows else "")]
-            prose = list(is_prose(lines))
-        n += 1
-    return "\n".join(lines)
-
-
-def print_tests(source_dir, paths):
-    for path in sorted(paths):
-        if re.match(r"tests/.*/test_\w+\.\w+$", path):
-            text = re.split(r'"""|\*/|\n(?![/#* ])', read(source_dir, path).split("MIT", 1)[1].lstrip('*/\n "'))[0]
-            print(f"{path}\n    " + re.sub(r"\n[ *#/]*", "\n    ", text.lstrip("/*# ").strip()))
-
-
 def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--wrap"], ["--tests"]):
+    if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
     source_dir = sys.argv[1]
     paths = set(walk(source_dir))
     pages = sorted(p for p in paths if p.endswith(".md"))
-    if sys.argv[2:] == ["--tests"]:
-        print_tests(source_dir, paths)
-        return 0
-    if sys.argv[2:]:
-        for page in pages:
-            text = wrap(read(source_dir, page))
-            with open(os.path.join(source_dir, page), "w", encoding="utf-8") as file:
-                file.write(text)
-        return 0
     wrong = [problem for path in sorted(paths) for problem in check_head(source_dir, path, paths)]
     wrong += [problem for path in sorted(paths) if path.startswith("include/softqam/")
               for problem in check_values(source_dir, path)]

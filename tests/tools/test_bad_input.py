@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is wrong with a file, its name or a recording, by the hundred, as tables: each with its exit status and one line,
-and without a file that appears or changes. Nothing of the input is taken for a format, a command or a line end.
+"""What is wrong with a file, its name or a recording, as tables: each row with its exit status and one line, and without
+a file that appears or changes. Nothing of the input is taken for a format, a command or a line end.
 """
 import json
 import os
@@ -9,19 +9,18 @@ import socket
 import sys
 
 from output_formats import OUTPUT_FORMATS
-from tools_harness import DEMOD, GEN, HOSTILE, INPUT_FORMATS, QUICK, SUFFIXES, ToolTest, main, pack, plural
+from tools_harness import DEMOD, GEN, HOSTILE, INPUT_FORMATS, SUFFIXES, ToolTest, main, pack, plural
 
 OLD = b"what was there before"
 SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8, "cf64": 16}
 INPUT_SUFFIXES = [*sum(SUFFIXES.values(), []), ".cu8", ".cs32", ".ci32", ".cf64"]
 # Formats of others, and what only looks like one of ours.
-UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s32", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
-                    ".u80", ".cf32~", ".u8 ", ".cf32\n", ".1", ".%s", ".SIGMF-DATA", ".\u00e4"]  # fmt: skip
+UNKNOWN_SUFFIXES = [".wav", ".sc16q11", ".u80", ".cf32~", ".u8 ", ".cf32\n", ".%s", ".SIGMF-DATA", ".\u00e4"]
 DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
 ABSENT = object()  # of a member of metadata
 MISSING, ANOTHER = "No such file or directory", "give OUTPUT another name"
-# An operand that is a file as the user knows it, so that only its content or name is at fault.
 NOISE = ["-o", "s8", "--noise-file"]
+NOT_WHOLE = "not a whole number of {}s: {} left over (a {} has {})"
 
 
 class BadInput(ToolTest):
@@ -46,68 +45,48 @@ class Contents(BadInput):
 
     def test_symbols_that_are_not_whole(self):
         for name, size in SYMBOL_NBYTES.items():
-            for left in range(1, size):
-                cause = f"not a whole number of symbols: {plural(left, 'byte')} left over (a symbol has {size})"
-                data = bytes(7 * size + left)
+            for left in {1, size - 1}:
+                cause, data = NOT_WHOLE.format("symbol", plural(left, "byte"), "symbol", size), bytes(7 * size + left)
                 self.write("y." + name, data)
                 self.demod_refuses(["y." + name, "x.u8"], 1, f"y.{name}: {cause}")
                 self.demod_refuses(["-i", name, "-", "x.u8"], 1, f"standard input: {cause}", data=data)
 
     def test_values_that_do_not_fit(self):
         """Of a noise file and of --compare's, for 10 symbols: too few, too many, from a file and from a pipe."""
-        for n in (0, 1, 9, 11, 1000):
-            self.write("n0", bytes(4 * n))
-            self.demod_refuses([*NOISE, "n0", "x.cf32", "x.s8"], 1, f"n0: has {plural(n, 'noise variance')}, but x.cf32 has 10 symbols")
-        for left in (1, 2, 3):
-            self.write("n0", bytes(40 + left))
-            cause = f"not a whole number of noise variances: {plural(left, 'byte')} left over (a noise variance has 4)"
-            self.demod_refuses([*NOISE, "n0", "x.cf32", "x.s8"], 1, f"n0: {cause}")
-            self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(36 + left))
-        for n in (0, 1, 79, 81, 800):
-            self.write("sent", bytes(n))
-            self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, f"sent: has {plural(n, 'bit')}, but x.cf32 has 10 symbols of 8")
-        for n in (0, 5, 11):
-            cause = f"ends after {plural(n, 'noise variance')}, but x.cf32 has more symbols" if n < 10 else \
-                "goes on after 10 noise variances, but x.cf32 has no more symbols"  # fmt: skip
-            self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n))
-        for n in (0, 79, 81):
-            cause = f"ends after {plural(n, 'bit')}, but x.cf32 has more symbols" if n < 80 else \
-                "goes on after 80 bits, but x.cf32 has no more symbols"  # fmt: skip
-            self.demod_refuses(["--compare", "-", "x.cf32", "x.u8"], 1, f"standard input: {cause}", data=bytes(n))
-        self.write("n0", bytes(8))
-        self.demod_refuses([*NOISE, "n0", "-", "x.s8"], 1, "n0: goes on after 0 noise variances, but standard input has no more symbols")
-        self.write("sent", bytes(79) + b"2")
-        self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, "sent: not bits: a byte is neither 0 nor 1")
+        noise, bits = [*NOISE, "{}", "x.cf32", "x.s8"], ["--compare", "{}", "x.cf32", "x.u8"]
+        for arguments, n, from_file, from_pipe in (
+            (noise, 36, "has 9 noise variances, but x.cf32 has 10 symbols", "ends after 9 noise variances, but x.cf32 has more symbols"),
+            (noise, 44, "has 11 noise variances, but x.cf32 has 10 symbols", "goes on after 10 noise variances, but x.cf32 has no more symbols"),
+            (noise, 43, NOT_WHOLE.format("noise variance", "3 bytes", "noise variance", 4), None),
+            (noise, 37, None, NOT_WHOLE.format("noise variance", "1 byte", "noise variance", 4)),
+            (bits, 1, "has 1 bit, but x.cf32 has 10 symbols of 8", "ends after 1 bit, but x.cf32 has more symbols"),
+            (bits, 81, "has 81 bits, but x.cf32 has 10 symbols of 8", "goes on after 80 bits, but x.cf32 has no more symbols"),
+        ):
+            self.write("values", bytes(n))
+            if from_file:
+                self.demod_refuses([word.format("values") for word in arguments], 1, f"values: {from_file}")
+            if from_pipe:
+                self.demod_refuses([word.format("-") for word in arguments], 1, f"standard input: {from_pipe}", data=bytes(n))
+        self.write("values", bytes(79) + b"2")
+        self.demod_refuses(["--compare", "values", "x.cf32", "x.u8"], 1, "values: not bits: a byte is neither 0 nor 1")
+        self.demod_refuses([*NOISE, "x.cf32", "-", "x.s8"], 1, "x.cf32: goes on after 0 noise variances, but standard input has no more symbols")
 
     def test_what_has_no_parts(self):
         message = "standard input: not a regular file, so no part of it can be chosen"
         for arguments in (["-", "x.u8"], [*NOISE, "-", "x.cf32", "x.s8"], ["--compare", "-", "x.cf32", "x.u8"]):
             self.demod_refuses(["--shard", "1/2", *arguments], 1, message)
-        for name, data in (("x.cf32", b""), ("-", bytes(80))):
-            shown = "standard input" if name == "-" else name
-            self.demod_refuses(["--skip", "11", name, "x.u8"], 1, f"{shown}: has only 10 symbols, so --skip 11 leaves nothing", data=data)
+        for name, shown in (("x.cf32", "x.cf32"), ("-", "standard input")):
+            self.demod_refuses(["--skip", "11", name, "x.u8"], 1, f"{shown}: has only 10 symbols, so --skip 11 leaves nothing", data=bytes(80))
 
     def test_nothing_to_estimate_from(self):
         nothing, none = "no finite symbol {}among the first {} to estimate {} from", pack("f", [float("nan"), 1, 1, float("inf")])
         for data, zeros in ((bytes(800), "but zeros "), (none, "")):
-            self.demod_refuses(["--noise-var", "auto", "-", "x.s8"], 1,
-                               "standard input: " + nothing.format(zeros, 262144, "the noise variance"), data=data)  # fmt: skip
-        self.demod_refuses(["--input-scale", "auto", "x.cf32", "x.u8"], 1,
-                           "x.cf32: " + nothing.format("but zeros ", 10, "--input-scale"))  # fmt: skip
+            message = "standard input: " + nothing.format(zeros, 262144, "the noise variance")
+            self.demod_refuses(["--noise-var", "auto", "-", "x.s8"], 1, message, data=data)
+        self.demod_refuses(["--input-scale", "auto", "x.cf32", "x.u8"], 1, "x.cf32: " + nothing.format("but zeros ", 10, "--input-scale"))
 
 
 class Names(BadInput):
-    def test_what_is_not_there(self):
-        readers, writers = self.commands("none/x")
-        for program, arguments in readers + writers:
-            self.refuses(program, arguments, 1, f"none/x: {MISSING}")
-        for name in ("missing", "x\n", "X.CF32", "x ", "x.", ".x", "..x", "x.y/z"):
-            for program, arguments in self.commands(name)[0]:
-                self.refuses(program, arguments, 1, name.replace("\n", "\\n") + f": {MISSING}")
-        for program, arguments in sum(self.commands(""), []):
-            self.refuses(program, arguments, 1, f"'': {MISSING}")
-        self.demod_refuses(["/dev/fd/77", "y.u8"], 1, "/dev/fd/77: Bad file descriptor")
-
     def test_what_is_no_file(self):
         os.mkdir(self.path("d"))
         with socket.socket(socket.AF_UNIX) as server:
@@ -115,77 +94,76 @@ class Names(BadInput):
             os.chdir(self.directory)
             server.bind("s")
             os.chdir(here)
-            os.symlink("loop", self.path("loop"))
-            os.symlink("nowhere", self.path("dangling"))
-            for name, read, written in (
-                *((name, "Is a directory", "Is a directory") for name in ("d", "d/", ".", "/", "d/../..", "/dev/fd/")),
-                *((name, "Not a directory", "Not a directory") for name in ("x.cf32/", "x.cf32/y")),
-                ("s", *2 * ["No such device or address"]),
-                ("loop", *2 * ["Too many levels of symbolic links"]),
-                ("dangling", MISSING, None),
-                (256 * "y", *2 * ["File name too long"]),
-                ("/dev/full", None, "No space left on device"),
-                ("none/", None, MISSING),
-            ):  # fmt: skip
-                for cause, commands in zip((read, written), self.commands(name)):
-                    for program, arguments in commands if cause else []:
-                        self.refuses(program, arguments, 1, f"{name}: {cause}")
-        name = 5000 * "y/"
-        for program, arguments in sum(self.commands(name), []):
-            self.refuses(program, arguments, 1, f"{name[:4096]}...: File name too long")
+        os.symlink("loop", self.path("loop"))
+        os.symlink("nowhere", self.path("dangling"))
+        for name, read, written in (
+            *((name, MISSING, MISSING) for name in ("none/x", "")),
+            *((name, MISSING, None) for name in ("missing", "x\n", "x.", "x.y/z")),
+            *((name, "Is a directory", "Is a directory") for name in ("d", "d/", "/", "/dev/fd/")),
+            ("x.cf32/y", *2 * ["Not a directory"]),
+            ("s", *2 * ["No such device or address"]),
+            ("loop", *2 * ["Too many levels of symbolic links"]),
+            ("dangling", MISSING, None),
+            (256 * "y", *2 * ["File name too long"]),
+            (5000 * "y/", *2 * ["File name too long"]),
+            ("/dev/full", None, "No space left on device"),
+            ("none/", None, MISSING),
+        ):  # fmt: skip
+            shown = (name if len(name) < 5000 else name[:4096] + "...").replace("\n", "\\n") or "''"
+            for cause, commands in zip((read, written), self.commands(name)):
+                for program, arguments in commands if cause else []:
+                    self.refuses(program, arguments, 1, f"{shown}: {cause}")
+        self.demod_refuses(["/dev/fd/77", "y.u8"], 1, "/dev/fd/77: Bad file descriptor")
 
     def test_hostile_names(self):
         """Names like any other: read, written, and shown in one line."""
         for name, shown in HOSTILE:
             if "/" in name:
                 continue
-            for program, arguments in self.commands(name)[0]:
+            readers, writers = self.commands(name)[0], self.commands(f"none/{name}/y")[1]
+            for program, arguments in readers:
                 self.refuses(program, arguments, 1, f"{shown}: {MISSING}")
-            for program, arguments in self.commands(f"none/{name}/y")[1]:
+            for program, arguments in writers:
                 self.refuses(program, arguments, 1, f"none/{shown}/y: {MISSING}")
             self.write(name, bytes(80))
             result = self.ok(self.demod("--verify", "./" + name, f"./{name}.u8"))
             self.assertEqual((result.err.count("\n"), len(self.read(name + ".u8"))), (1, 80))
-            self.write(name, bytes(81))
-            cause = "not a whole number of symbols: 1 byte left over (a symbol has 8)"
-            self.demod_refuses(["./" + name, "x.u8"], 1, f"./{shown}: {cause}")
         self.assertFalse(os.path.exists(self.path("pwned")))
 
+    def refused_by_suffix(self, name, commands, message):
+        """Whether the file is there or not: the name alone is wrong."""
+        for program, arguments in commands:
+            self.refuses(program, arguments, 2, message)
+            self.write(name, OLD)
+            self.refuses(program, arguments, 2, message)
+            os.remove(self.path(name))
+
     def test_suffixes_of_the_other_operand(self):
-        """As swapped operands have them. What would be read need not be there: the name alone is wrong."""
+        """As swapped operands have them."""
         for suffix in INPUT_SUFFIXES:
             for name in ("y" + suffix, "y" + suffix.upper()):
-                message = f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it"
-                self.demod_refuses(["x.cf32", name], 2, message)
-                self.write(name, OLD)
-                for arguments in (["x.cf32"], ["-i", "cf32", "x.u8"], ["-"]):
-                    self.demod_refuses([*arguments, name], 2, message)
+                commands = [(DEMOD, [*arguments, name]) for arguments in (["x.cf32"], ["-i", "cf32", "x.u8"], ["-"])]
+                self.refused_by_suffix(name, commands, f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it")
         for suffix in ("." + name for name in OUTPUT_FORMATS):
             for name in ("z" + suffix, "z" + suffix.upper()):
-                cause = f"suffix {suffix} means soft bits or LLRs, not symbols"
-                for program, arguments, option in ((DEMOD, [name, "y"], "input"), (GEN, [name], "output"), (DEMOD, [name, "x.cf32"], "input")):
-                    message = f"{name}: {cause}; --{option}-format overrides it"
-                    self.refuses(program, arguments, 2, message)
-                    self.write(name, OLD)
-                    self.refuses(program, arguments, 2, message)
+                for commands, option in (([(DEMOD, [name, "y"]), (DEMOD, [name, "x.cf32"])], "input"), ([(GEN, [name])], "output")):
+                    cause = f"suffix {suffix} means soft bits or LLRs, not symbols; --{option}-format overrides it"
+                    self.refused_by_suffix(name, commands, f"{name}: {cause}")
 
     def test_unknown_suffixes(self):
-        """Whether the file is there or not; the format would be a guess."""
+        """The format would be a guess."""
         soft_bits = ", ".join(OUTPUT_FORMATS)
-        for suffix in UNKNOWN_SUFFIXES:
-            for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "none/../y")[: 1 if QUICK else 6]:
-                name = stem + suffix
-                unknown = f"{name}: suffix {suffix} is unknown; --".replace("\n", "\\n") + "{}put-format names the format: {}"
-                for program, arguments, of in (
-                    (DEMOD, [name, "x.u8"], ("in", INPUT_FORMATS)), (DEMOD, ["-o", "u8", name, "-"], ("in", INPUT_FORMATS)),
-                    (DEMOD, ["x.cf32", name], ("out", soft_bits)), (DEMOD, ["-i", "cf32", "-", name], ("out", soft_bits)),
-                    (GEN, ["--symbols", "1", name], ("out", "cf32, cs16, cs8, cf16")),
-                ):  # fmt: skip
-                    self.refuses(program, arguments, 2, unknown.format(*of))
-                    if stem == "y":
-                        self.write(name, OLD)
-                        self.refuses(program, arguments, 2, unknown.format(*of))
-                        os.remove(self.path(name))
+        for name in ("y" + suffix for suffix in UNKNOWN_SUFFIXES):
+            for commands, option, known in (
+                ([(DEMOD, [name, "x.u8"]), (DEMOD, ["-o", "u8", name, "-"])], "input", INPUT_FORMATS),
+                ([(DEMOD, ["x.cf32", name]), (DEMOD, ["-i", "cf32", "-", name])], "output", soft_bits),
+                ([(GEN, ["--symbols", "1", name])], "output", "cf32, cs16, cs8, cf16"),
+            ):
+                shown = f"{name}: suffix {name[1:]} is unknown; --{option}-format names the format: {known}".replace("\n", "\\n")
+                self.refused_by_suffix(name, commands, shown)
+        for stem in ("none/y", "y.cf32", ".y"):
+            message = f"{stem}.wav: suffix .wav is unknown; --output-format names the format: {soft_bits}"
+            self.demod_refuses(["x.cf32", stem + ".wav"], 2, message)
 
     def test_permissions(self):
         """A file that may not be written is not to be replaced either, though its folder would allow that."""
@@ -210,15 +188,15 @@ class Lost(BadInput):
     def other_names(self, name):
         """Of a file of the directory, which gets them."""
         os.makedirs(self.path("d"), exist_ok=True)
-        for link, target in (("linked", "."), ("d/up", "../" + name), ("symlink", name), ("twice", "d/up")):
+        links = {"linked": ".", "d/up": "../" + name, "symlink": name, "twice": "d/up", "hard": None}
+        for link, target in links.items():
             if os.path.lexists(self.path(link)):
                 os.remove(self.path(link))
-            os.symlink(target, self.path(link))
-        if os.path.exists(self.path("hard")):
-            os.remove(self.path("hard"))
-        os.link(self.path(name), self.path("hard"))
-        return [name, "./" + name, ".//" + name, "d/../" + name, self.path(name), "linked/" + name, "d/up", "symlink",
-                "twice", "hard", f"/proc/self/cwd/{name}"]  # fmt: skip
+            if target:
+                os.symlink(target, self.path(link))
+            else:
+                os.link(self.path(name), self.path(link))
+        return [name, "./" + name, "d/../" + name, self.path(name), "linked/" + name, "d/up", "symlink", "twice", "hard", f"/proc/self/cwd/{name}"]
 
     def test_outputs_that_are_read(self):
         """Whatever the options, and however many symbols and noise variances there are."""
@@ -228,11 +206,15 @@ class Lost(BadInput):
         for name in self.other_names("cap.cf32"):
             self.demod_refuses([*formats, "cap.cf32", name], 2, f"{name}: is INPUT as well; {ANOTHER}")
             self.demod_refuses([*formats, name, "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
-        for options in (["--shard", "1/2"], ["--verify", "--stats"], ["-q", "--backend", "cpu"]):
+        for options in (["--shard", "1/2"], ["--verify", "--stats"]):
             self.demod_refuses([*formats, *options, "cap.cf32", "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
         for name in self.other_names("n0"):
             self.demod_refuses([*NOISE, "n0", "x.cf32", name], 2, f"{name}: is --noise-file as well; {ANOTHER}")
             self.demod_refuses(["-o", "hard", "--compare", "n0", "x.cf32", name], 2, f"{name}: is --compare's as well; {ANOTHER}")
+
+    def with_streams(self, arguments, message, stdin=os.devnull, stdout=os.devnull):
+        with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink:
+            self.demod_refuses(arguments, 2, message, stdin=source, stdout=sink)
 
     def test_outputs_that_are_read_by_descriptors(self):
         self.write("cap", bytes(range(80)))
@@ -243,33 +225,23 @@ class Lost(BadInput):
             self.with_streams(["cap", name], f"{shown}: is INPUT as well; {ANOTHER}", stdout="cap")
             self.with_streams(["-", name], f"{shown}: is INPUT as well; {ANOTHER}", stdin="cap", stdout="cap")
 
-    def with_streams(self, arguments, message, stdin=os.devnull, stdout=os.devnull):
-        with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink:
-            self.demod_refuses(arguments, 2, message, stdin=source, stdout=sink)
-
     def test_two_outputs_that_are_one(self):
         self.write("y", OLD)
-        same = "--bits: '{}' is OUTPUT as well"
-        for name in self.other_names("y"):
-            self.refuses(GEN, ["--bits", "y", name], 2, same.format("y"))
-            self.refuses(GEN, ["--bits", name, "y"], 2, same.format(name))
+        pairs = [pair for name in self.other_names("y") for pair in (("y", name), (name, "y"))]
         os.symlink("new", self.path("dangling"))
-        for bits, output in (("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout"), ("-", "-"),
-                             ("y.sigmf-data", "y.sigmf-meta"), ("./y.sigmf-meta", "y.sigmf-data")):  # fmt: skip
-            self.refuses(GEN, ["--bits", bits, output], 2, same.format(bits))
-        for meta, data in (("o.sigmf-data", "new"), ("new", "new")):
-            for link, target in (("o.sigmf-meta", meta), ("o.sigmf-data", data)):
-                os.symlink(target, self.path(link))
-            self.refuses(GEN, ["o.sigmf-meta"], 2, f"o.sigmf-meta: is o.sigmf-data as well; {ANOTHER}")
-            os.remove(self.path("o.sigmf-meta"))
-            os.remove(self.path("o.sigmf-data"))
+        pairs += [("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout"), ("-", "-"),
+                  ("y.sigmf-data", "y.sigmf-meta"), ("./y.sigmf-meta", "y.sigmf-data")]  # fmt: skip
+        for bits, output in pairs:
+            self.refuses(GEN, ["--bits", bits, output], 2, f"--bits: '{bits}' is OUTPUT as well")
+        os.symlink("o.sigmf-data", self.path("o.sigmf-meta"))
+        os.symlink("new", self.path("o.sigmf-data"))
+        self.refuses(GEN, ["o.sigmf-meta"], 2, f"o.sigmf-meta: is o.sigmf-data as well; {ANOTHER}")
 
 
 class Recordings(BadInput):
     def record(self, captures=(), **members):
         """The members of the global object have __ for a colon in their names."""
         members = {"core__datatype": "cf32_le", **members}
-        captures = list(captures) if captures == () else captures
         document = {"global": {k.replace("__", ":"): v for k, v in members.items() if v is not ABSENT}, "captures": captures}
         self.write("x.sigmf-meta", json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogateescape"))
         self.write("x.sigmf-data", bytes(80))
@@ -280,12 +252,12 @@ class Recordings(BadInput):
 
     def test_recordings_that_would_be_lost(self):
         self.record()
-        plain = ["-o", "u8"]
         for output in ("x.sigmf-meta", "./x.sigmf-data"):
             for name in ("x", "x.sigmf-meta", "x.sigmf-data"):
-                self.demod_refuses([*plain, name, output], 2, f"{output}: is INPUT's; {ANOTHER}")
-        self.demod_refuses([*plain, "-i", "cf32", "x.sigmf-data", "x.sigmf-meta"], 2, f"x.sigmf-meta: is INPUT's; {ANOTHER}")
-        self.demod_refuses([*plain, "-i", "cf32", "x.sigmf-data", "x.sigmf-data"], 2, f"x.sigmf-data: is INPUT as well; {ANOTHER}")
+                self.demod_refuses(["-o", "u8", name, output], 2, f"{output}: is INPUT's; {ANOTHER}")
+        plain = ["-o", "u8", "-i", "cf32", "x.sigmf-data"]
+        self.demod_refuses([*plain, "x.sigmf-meta"], 2, f"x.sigmf-meta: is INPUT's; {ANOTHER}")
+        self.demod_refuses([*plain, "x.sigmf-data"], 2, f"x.sigmf-data: is INPUT as well; {ANOTHER}")
         for link in (os.symlink, os.link):
             link(self.path("x.sigmf-meta"), self.path("y"))
             self.demod_refuses(["x", "y"], 2, f"y: is INPUT's; {ANOTHER}")
@@ -295,8 +267,8 @@ class Recordings(BadInput):
         """SigMF's files that are no samples, and names that are none of a recording's."""
         self.record()
         metadata = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
-        for format_, name, output in (("cs16", "x.sigmf-meta", "x.u8"), ("cf32", "./x.sigmf-meta", "y"), ("sc8", "none.sigmf-meta", "-")):
-            self.demod_refuses(["-i", format_, name, output], 2, f"{name}: {metadata}")
+        for name in ("x.sigmf-meta", "none.sigmf-meta"):
+            self.demod_refuses(["-i", "cf32", name, "y"], 2, f"{name}: {metadata}")
         for name, cause in (("y.sigmf", "an archive of SigMF; unpack it with tar"), ("y.sigmf-collection", "a collection of SigMF, not a recording"),
                             ("y.sigmf.gz", "a compressed archive of SigMF; unpack it")):  # fmt: skip
             self.write(name, bytes(80))
@@ -304,48 +276,44 @@ class Recordings(BadInput):
                 self.demod_refuses([*options, name, "y"], 2, f"{name}: {cause}; give the .sigmf-meta of a recording")
             self.refuses(GEN, [name], 2, f"{name}: not the name of a recording; OUTPUT.sigmf-meta is")
         for suffix in (".sigmf", ".sigmf-meta", ".sigmf-data"):
-            self.demod_refuses(["x", "z" + suffix], 2, f"z{suffix}: suffix {suffix} is unknown; --output-format names the format: "
-                               + ", ".join(OUTPUT_FORMATS))  # fmt: skip
+            known = "--output-format names the format: " + ", ".join(OUTPUT_FORMATS)
+            self.demod_refuses(["x", "z" + suffix], 2, f"z{suffix}: suffix {suffix} is unknown; {known}")
         self.refuses(GEN, ["-o", "cf16", "y.sigmf-meta"], 2, "--output-format: cf16 has no datatype in SigMF; choose another")
-        self.record(softqam__modulation="qpsk")
-        self.demod_refuses(["x", "y"], 2, "x.sigmf-meta: qpsk has no soft bits u8; choose LLRs, hard or bits with --output-format")
-        self.record(softqam__c_init=0)
-        self.demod_refuses(["x", "y"], 2, "x.sigmf-meta: what is descrambled has no soft bits u8; choose LLRs, hard or bits with --output-format")
+        for member, what in (({"softqam__modulation": "qpsk"}, "qpsk"), ({"softqam__c_init": 0}, "what is descrambled")):
+            self.record(**member)
+            self.demod_refuses(["x", "y"], 2, f"x.sigmf-meta: {what} has no soft bits u8; choose LLRs, hard or bits with --output-format")
 
     def test_members(self):
         """What no member can be: hostile texts, wrong types, counts that no file holds, of which sums must not overflow."""
-        top, huge = 1 << 53, 10**400
+        huge = 10**400
         gap = "{}: data that do not conform to SigMF; copy the samples out of them"
         rows = [
-            ("core:datatype: missing", [{"core__datatype": ABSENT}]),
-            ("core:datatype: not a string", [{"core__datatype": 8}]),
-            *((f"core:datatype: '{t}' is not one of {DATATYPES}", [{"core__datatype": t}]) for t in ("rf32_le", "cf32", "cu16_le", "ru8", "")),
-            *(("core:num_channels: not a whole number", [{"core__num_channels": n}])
-              for n in (-1, 0.5, top + 2, 1 << 64, huge, "1", None, True, [], {})),
-            *((gap.format("core:trailing_bytes"), [{"core__trailing_bytes": n}]) for n in (-1, -0.5, 0.5, 8, top, huge, "1", None, True, [], {})),
-            *((f"core:num_channels: has {n} channels, but only one can be demodulated", [{"core__num_channels": n}]) for n in (0, 2)),
-            ("core:metadata_only: has no samples", [{"core__metadata_only": True}]),
-            (gap.format("core:dataset"), [{"core__dataset": name} for name in ("../x", "", "-", "x.sigmf-data", 5000 * "y", 7, None)]),
-            ("softqam:input_scale: not a positive number", [{"softqam__input_scale": x} for x in (0, -1, huge, 1e39, 1e-39, "1", None, True)]),
-            ('core:version: not a version such as "1.2.0"', [{"core__version": version} for version in (
-                "x", "", "1", "1.0", "v1.0.0", "1.0.0 ", "1.0.0.0", "+1.0.0", "1..0", "1.0.0x", 1, None, [], True, {})]),
-            *((f"core:version: '{v}' is not supported, only versions 0 and 1", [{"core__version": v}]) for v in ("2.0.0", "10.0.0")),
-            *((f"core:extensions: '{name}' is required to read it, and not supported", [{"core__extensions": extensions}])
-              for name, extensions in (("a", [{"name": "a", "optional": False}]), ("", [{"optional": False}]),
-                                       ("b\\n", [{"name": "a", "optional": True}, {"name": "b\n", "optional": False}]))),
-            *((f"softqam:modulation: '{m if isinstance(m, str) else ''}' is no modulation of 5G NR", [{"softqam__modulation": m}])
-              for m in ("8psk", "", "qpsk ", 4, None, ["qpsk"])),
-            ("softqam:c_init: not a whole number", [{"softqam__c_init": c} for c in (-1, 0.5, "1", None, True)]),
-            ("softqam:c_init: not a whole number from 0 to 2147483647", [{"softqam__c_init": 1 << 31}]),
+            ("core:datatype: missing", "core__datatype", [ABSENT]),
+            ("core:datatype: not a string", "core__datatype", [8]),
+            *((f"core:datatype: '{t}' is not one of {DATATYPES}", "core__datatype", [t]) for t in ("rf32_le", "cf32", "ru8", "")),
+            ("core:num_channels: not a whole number", "core__num_channels", [-1, 0.5, (1 << 53) + 2, huge, "1", None, True, []]),
+            (gap.format("core:trailing_bytes"), "core__trailing_bytes", [-1, 0.5, 8, 1 << 53, huge, "1", None, True, []]),
+            *((f"core:num_channels: has {n} channels, but only one can be demodulated", "core__num_channels", [n]) for n in (0, 2)),
+            ("core:metadata_only: has no samples", "core__metadata_only", [True]),
+            (gap.format("core:dataset"), "core__dataset", ["../x", "", "x.sigmf-data", 5000 * "y", 7, None]),
+            ("softqam:input_scale: not a positive number", "softqam__input_scale", [0, -1, huge, 1e39, 1e-39, "1", None, True]),
+            ('core:version: not a version such as "1.2.0"', "core__version", ["x", "", "1.0", "v1.0.0", "1.0.0 ", "1.0.0.0", "+1.0.0", "1..0", 1, None, {}]),
+            *((f"core:version: '{v}' is not supported, only versions 0 and 1", "core__version", [v]) for v in ("2.0.0", "10.0.0")),
+            *((f"core:extensions: '{name}' is required to read it, and not supported", "core__extensions", [extensions])
+              for name, extensions in (("", [{"optional": False}]), ("b\\n", [{"name": "a", "optional": True}, {"name": "b\n", "optional": False}]))),
+            *((f"softqam:modulation: '{m if isinstance(m, str) else ''}' is no modulation of 5G NR", "softqam__modulation", [m])
+              for m in ("8psk", "", "qpsk ", 4, None)),
+            ("softqam:c_init: not a whole number", "softqam__c_init", [-1, 0.5, "1", None, True]),
+            ("softqam:c_init: not a whole number from 0 to 2147483647", "softqam__c_init", [1 << 31]),
         ]  # fmt: skip
         for value, shown in HOSTILE[:-1]:
-            rows.append((f"core:datatype: '{shown}' is not one of {DATATYPES}", [{"core__datatype": value}]))
-            rows.append((gap.format("core:dataset"), [{"core__dataset": value}]))
-        for message, members in rows:
-            for member in members:
-                self.record(**member)
+            rows.append((f"core:datatype: '{shown}' is not one of {DATATYPES}", "core__datatype", [value]))
+            rows.append((gap.format("core:dataset"), "core__dataset", [value]))
+        for message, member, values in rows:
+            for value in values:
+                self.record(**{member: value})
                 self.recording_refused(message)
-        for captures in ({}, {"0": {"core:header_bytes": 8}}, "x", 1, None, True):
+        for captures in ({}, {"0": {"core:header_bytes": 8}}, "x", None):
             self.record(captures)
             self.recording_refused("captures: not an array")
         for captures in ([{}, {"core:header_bytes": 4}], [{"core:header_bytes": "x"}], [{"core:header_bytes": -1}]):
@@ -361,9 +329,8 @@ class Recordings(BadInput):
             (b"", "line 1: not JSON"), (b"\n\n{", "line 3: not JSON"), (b"\0", "line 1: not JSON"), (b'{"global":\n{},\n}', "line 3: not JSON"),
             (b'{"global":{}}x', "line 1: not JSON"), (b'{"global":{"a":"\xff\\x"}}', "line 1: not JSON"), (5000 * b"[", "line 1: not JSON"),
             *((text, "not SigMF: there is no object 'global'")
-              for text in (500 * b"[" + 500 * b"]", b"7", b'"global"', b'{"global":3}', b'{"Global":{"core:datatype":"ci8"}}')),
+              for text in (500 * b"[" + 500 * b"]", b"7", b'{"global":3}', b'{"Global":{"core:datatype":"ci8"}}')),
             (b'{"global":{"CORE:datatype":"ci8"}}', "core:datatype: missing"),
-            (start + b',"core:datatype":"ci8"}}', "core:datatype: twice in one object"),
             (b'{"global":{"core:datatype":"cf32_le"},"global":{}}', "global: twice in one object"),
             (start + b'},"captures":[{"a":[{"b":1,"c":2,"b":1}]}]}', "b: twice in one object"),
             (start + b',"a":1,"\\u0061":2}}', "a: twice in one object"),
@@ -373,8 +340,6 @@ class Recordings(BadInput):
         ):  # fmt: skip
             self.write("x.sigmf-meta", text)
             self.recording_refused(cause)
-        self.write("x.sigmf-meta", os.urandom(5000) + b"\n]")
-        self.assertRegex(self.demod("x", "x.u8").err, r"\Asoftqam-demod: x.sigmf-meta: [^\n]+\n\Z")
         with open(self.path("x.sigmf-meta"), "wb") as file:
             file.truncate((1 << 30) + 1)
         self.recording_refused("not a file of metadata: over 1 GiB")

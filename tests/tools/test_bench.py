@@ -4,8 +4,7 @@
 
     test_bench.py PROGRAM cpu|cuda
 
-Without a usable CUDA device the second is a skip, 77, or a failure when SOFTQAM_REQUIRE_GPU=1. What is tested needs no
-GPU but the fake one of tests/tools/fake_tools_cuda.c.
+Without a usable CUDA device the second is a skip, 77, or a failure when SOFTQAM_REQUIRE_GPU=1.
 """
 import json
 import os

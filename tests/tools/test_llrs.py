@@ -12,7 +12,7 @@ import threading
 
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE
 from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, NOISE_AUTO_SYMBOLS, QUICK, SUFFIXES, TIMEOUT, TYPECODE, ToolTest, count_differences, float32, hard_bits, main, pack,
+    BACKEND, BLOCK_SYMBOLS, NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, TYPECODE, ToolTest, count_differences, float32, hard_bits, main, pack,
     unpack,
 )  # fmt: skip
 
@@ -56,14 +56,11 @@ class Values(LlrTest):
                     self.assertRegex(said, rf"\A{expected}\Z")
 
     def test_verify_sample(self):
-        """Beyond 256 Ki symbols, of u8 beyond 16 Mi, one in 256 is checked."""
-        for n_all, options in ((256 << 10, ["-os8", "--snr-db", "20"]), *[(16 << 20, [])] * (not QUICK)):
-            n = n_all + 256 * 100
+        """Beyond 256 Ki symbols one in 256 is checked."""
+        for n, shown in (((256 << 10) + 256 * 100, f"sample of {(256 << 10) + 100} of {(256 << 10) + 25600} symbols"), (1, "all 1 symbol")):
             self.make("x.cs8", "--symbols", str(n), "--snr-db", "20")
-            result = self.ok(self.demod("--verify", "--input-scale", "1/64", *options, "x.cs8", "/dev/null"))
-            self.assertIn(f"verify: sample of {n_all + 100} of {n} symbols checked, every ", result.err)
-        for n, shown in ((0, "all 0 symbols checked"), (1, "all 1 symbol checked")):
-            self.assertIn(shown, self.ok(self.demod("--verify", "-", "x.u8", data=bytes(8 * n))).err)
+            result = self.ok(self.demod("--verify", "--input-scale", "1/64", "-os8", "--snr-db", "20", "x.cs8", "/dev/null"))
+            self.assertIn(f"verify: {shown} checked, every ", result.err)
 
     def test_formats_by_name(self):
         """A suffix, without its dot too, is a format's name; a format that is named counts for more. None is cf32 and u8."""
@@ -71,10 +68,9 @@ class Values(LlrTest):
             data = self.ok(self.gen("-q", "--symbols", "100", "--snr-db", "20", "-o", name, "-")).out
             expected = self.soft_bits("-i", name, "-", data=data)
             for suffix in suffixes:
-                for path in ("x" + suffix, "x" + suffix.upper(), "x.old" + suffix):
+                for path in ("x" + suffix, "x.old" + suffix.upper()):
                     self.assertEqual(self.soft_bits(self.write(path, data)), expected, path)
-                for path in ("-", "x.cs8", "x.cf16", "x.cf32"):
-                    self.write("x.cs8" if path == "-" else path, data)
+                for path in ("-", self.write("x.cs8" if name != "cs8" else "x.cf16", data)):
                     self.assertEqual(self.soft_bits("-i", suffix[1:], path, data=data), expected, (suffix, path))
         self.make("x", "--symbols", "100", "--snr-db", "20")
         for name in SOFT_FORMATS:
@@ -102,7 +98,6 @@ class Values(LlrTest):
                     self.assertEqual(got, self.soft_bits(*noise, "-", data=floats), (name, text))
 
 
-
 class Machine(LlrTest):
     """The bytes are the same however the work is divided."""
 
@@ -111,40 +106,25 @@ class Machine(LlrTest):
         estimate is from the first symbols."""
         longest = 2 * BLOCK_SYMBOLS + 1
         data = self.read(self.make("x.cs8", "--symbols", str(longest), "--snr-db", "22"))
-        machine = ["-q", "-i", "cs8", "--input-scale", "1/64", "--chunk", "1000", "--streams", "3"]
+        scale = ["-i", "cs8", "--input-scale", "1/64", "-os8"]
+        machine = ["-q", *scale, "--chunk", "1000", "--streams", "3"]
         noise_file = self.write_noise(longest)
         noise = self.read("n.f32")
-        expected = self.soft_bits("-i", "cs8", "--input-scale", "1/64", "--chunk", "12345", "-os8", *noise_file, "x.cs8")
-        self.assertEqual(len(expected), 8 * longest)
-        auto = self.soft_bits("--noise-var", "auto", "-os8", *machine, "-", data=data[: 2 * NOISE_AUTO_SYMBOLS])
-        for n in (BLOCK_SYMBOLS - 1, BLOCK_SYMBOLS, BLOCK_SYMBOLS + 1, 2 * BLOCK_SYMBOLS, longest):
+        expected = self.soft_bits(*scale, "--chunk", "12345", *noise_file, "x.cs8")
+        auto = self.soft_bits("--noise-var", "auto", *machine, "-", data=data[: 2 * NOISE_AUTO_SYMBOLS])
+        for n in (1, BLOCK_SYMBOLS - 1, BLOCK_SYMBOLS, BLOCK_SYMBOLS + 1, longest):
             self.write("n.f32", noise[: 4 * n])
             for source in ("-", self.write("y.cs8", data[: 2 * n])):
-                self.assertEqual(self.soft_bits("-os8", *noise_file, *machine, source, data=data[: 2 * n]), expected[: 8 * n], n)
+                self.assertEqual(self.soft_bits(*noise_file, *machine, source, data=data[: 2 * n]), expected[: 8 * n], n)
                 if n >= NOISE_AUTO_SYMBOLS:
-                    got = self.soft_bits("--noise-var", "auto", "-os8", *machine, source, data=data[: 2 * n])
+                    got = self.soft_bits("--noise-var", "auto", *machine, source, data=data[: 2 * n])
                     self.assertEqual(got[: 8 * NOISE_AUTO_SYMBOLS], auto)
-        for n in (0, 1, 2, 3, 17):
-            self.assertEqual(self.soft_bits(*machine, "-", data=data[: 2 * n]), self.soft_bits(*machine, "x.cs8")[: 8 * n])
-
-
-    def test_cuda_device(self):
-        """An ordinal that no machine has is the device's failure with CUDA."""
-        self.make("x.cf32", "--symbols", "10")
-        if BACKEND == "cuda":
-            message = self.demod("--device", "4095", "x.cf32", "x.u8").err
-            self.assertRegex(message, r"^softqam-demod: .+\n$")
-            for backend in ("auto", "cuda"):
-                result = self.demod("--backend", backend, "--device", "4095", "x.cf32", "x.u8")
-                self.assertEqual((result.err, self.files()), (message, ["x.cf32"]))
-                self.assertIn(result.code, (1, 2))
-            self.ok(self.demod("--device", "0", "x.cf32", "x.u8"))
 
 
 class Noise(LlrTest):
     def test_ways_to_give_it(self):
         self.make("x.cf32", "--symbols", "2000", "--snr-db", "20")
-        for snr_db in (-3.7, 0, 17.3, 30, 45.5):
+        for snr_db in (-3.7, 17.3):
             noise_var = 10 ** (-snr_db / 10)
             self.write("n.f32", pack("f", 2000 * [noise_var]))
             llrs = {
@@ -199,7 +179,7 @@ class Noise(LlrTest):
             self.assertAlmostEqual(got, expected, delta=1e-5 * abs(expected))
 
     def test_auto_of_which_symbols(self):
-        """The first ones, but for those that are not finite."""
+        """The first ones, but for those that are not finite; the rounding of symbols is the noise that is left."""
         data = self.read(self.make("x.cf32", "--symbols", "262144", "--snr-db", "20"))
         bad, expected = pack("f", 4000 * [0.5]), self.estimated("x.cf32", "y.s8")
         for arguments in ([], ["--chunk", "100000", "--streams", "3"]):
@@ -208,14 +188,9 @@ class Noise(LlrTest):
         bad = pack("f", [math.nan, 0.1, 0.1, math.inf, -math.inf, math.nan])
         self.write("short", data[:24000])
         self.assertEqual(self.estimated("-", "y.s8", data=bad + data[:24000] + bad), self.estimated("short", "y.s8"))
-
-    def test_auto_without_noise(self):
-        """The rounding of the symbols is the noise that is left."""
         for name, bits in (("x.cf32", 24), ("x.cf16", 11)):
-            self.make(name, "--symbols", "3000", "--bits", "x.bits")
-            noise_var, _ = self.estimated(name, "y.f32")
-            self.assertLess(noise_var, 4.0**-bits)
-            self.assertEqual(hard_bits("f32", self.read("y.f32")), self.read("x.bits"))
+            self.make(name, "--symbols", "3000")
+            self.assertLess(self.estimated(name, "y.f32")[0], 4.0**-bits)
 
 
 class Compare(ToolTest):
@@ -241,10 +216,7 @@ class Compare(ToolTest):
             for sign in "01":
                 told = self.errors_told("sent.hard", "-o", format_, "--snr-db", "18", "--sign", sign, "x.cf32", "y")
                 self.assertEqual(told, ("sent.hard", count_differences(sent, bits), 8 * n))
-        self.assertEqual(self.errors_told("-", "x.cf32", "y", data=sent)[1:], (n_wrong, 8 * n))
         self.assertEqual(self.errors_told("sent.hard", "-", "y", data=self.read("x.cf32"))[1:], (n_wrong, 8 * n))
-        wrong = [self.errors_told("sent.hard", "--shard", f"{k}/3", "x.cf32", "y")[1] for k in (1, 2, 3)]
-        self.assertEqual(sum(wrong), n_wrong)
         part = slice(8 * 100, 8 * 300)
         for bits, data in (("sent.hard", b""), ("-", sent)):
             told = self.errors_told(bits, "--skip", "100", "--count", "200", "x.cf32", "y", data=data)
@@ -253,7 +225,7 @@ class Compare(ToolTest):
 
 class Stats(LlrTest):
     def stats(self, *arguments, **options):
-        """The lines of --stats by their first word."""
+        """The lines of --stats by their first word, aligned."""
         result = self.ok(self.demod("--stats", *arguments, **options))
         lines = [line for line in result.err.splitlines() if not line.startswith("softqam-demod: ")]
         self.assertEqual(len({re.match(r"  \w+ +", line).end() for line in lines}), 1, "not aligned:\n" + result.err)
@@ -263,36 +235,28 @@ class Stats(LlrTest):
         return dict(pairs)
 
     def test_numbers(self):
-        values = unpack("f", self.read(self.make("x.cf32", "--symbols", "200000", "--snr-db", "31")))
-        lines = self.stats("-q", "--input-scale", "1", "x.cf32", "x.u8")
-        self.assertEqual((lines["symbols"], lines["erased"]), ("200000", "0 symbols"))
-        times = {}
-        for name in ("library", "overall"):
-            times[name], rate = map(float, re.fullmatch(r"(\d+\.\d+) s, (\d+\.\d) Msym/s", lines[name]).groups())
-            self.assertAlmostEqual(rate, 0.2 / times[name], delta=0.051 + 0.01 * rate)
-        self.assertLessEqual(times["library"], times["overall"])
-        self.assertRegex(lines["backend"], rf"^{BACKEND} \(.+\)$")
-        saturated = sum(self.read("x.u8").count(byte) for byte in (b"\0", b"\xff"))
-        self.assertEqual(lines["saturated"], f"{100 * saturated / 1600000:.4f} % of the soft bits")
-        self.assertAlmostEqual(float(lines["energy"].split()[0]), sum(v * v for v in values) / 200000, places=5)
-        percent, db = map(float, re.match(r"^(\S+) %, (\S+) dB \(decision-directed", lines["EVM"]).groups())
-        self.assertAlmostEqual(percent, 100 * 10 ** (-31 / 20), delta=0.02)
-        self.assertAlmostEqual(db, 20 * math.log10(percent / 100), delta=0.01)
-        noise_var, snr_db = map(float, re.match(r"^N0 (\S+), (\S+) dB \(", lines["estimate"]).groups())
-        self.assertAlmostEqual(noise_var, 10**-3.1, delta=0.01 * 10**-3.1)
-        self.assertAlmostEqual(snr_db, -10 * math.log10(noise_var), delta=0.01)
-        self.assertNotIn("N0", lines)
+        """What the lines say; as numbers, test_modulations.py has them from --stats=json."""
+        self.make("x.cf32", "--symbols", "200000", "--snr-db", "31")
         self.write("n.f32", pack("f", 199999 * [0.002] + [-1.0]))
-        for arguments, noise in (
-            (["--snr-db", "25"], r"^0\.00316228, 25\.00 dB \(as given\)$"),
-            (["--noise-var", "auto"], r"^0\.00079\d+, (30.9|31.0)\d dB \(estimated from the first symbols\)$"),
-            (["--noise-file", "n.f32"], r"^one a symbol, from n\.f32$"),
+        number, snr = r"\d+\.\d+", r"(30\.9|31\.0)\d dB"
+        for arguments, noise, what, erased in (
+            (["--input-scale", "1"], None, "soft bits", "0 symbols"),
+            (["-o", "s8", "--snr-db", "25"], r"0\.00316228, 25\.00 dB \(as given\)", "LLRs", "0 symbols"),
+            (["-o", "s8", "--noise-var", "auto"], rf"0\.00079\d+, {snr} \(estimated from the first symbols\)", "LLRs", "0 symbols"),
+            (["-o", "s8", "--noise-file", "n.f32"], r"one a symbol, from n\.f32", "LLRs", "1 symbol"),
         ):
-            lines = self.stats("-q", *arguments, "-o", "s8", "x.cf32", "y")
-            self.assertRegex(lines["N0"], noise)
-            llrs = unpack("b", self.read("y"))
-            self.assertEqual(lines["saturated"], f"{100 * sum(abs(llr) == 127 for llr in llrs) / len(llrs):.4f} % of the LLRs")
-            self.assertEqual(lines["erased"], "1 symbol" if "n.f32" in arguments else "0 symbols")
+            lines = self.stats("-q", *arguments, "x.cf32", "y")
+            out = self.read("y")
+            n_saturated = sum(value in (0, 255) for value in out) if what == "soft bits" else sum(abs(v) == 127 for v in unpack("b", out))
+            expected = {
+                "symbols": "200000", "library": rf"{number} s, {number} Msym/s", "overall": rf"{number} s, {number} Msym/s",
+                "backend": rf"{BACKEND} \(.+\)", "saturated": f"{100 * n_saturated / 1600000:.4f} % of the {what}", "erased": erased,
+                "energy": rf"1\.0\d+ .*", "estimate": rf"N0 0\.00079\d+, {snr} \(.*", "EVM": rf"2\.8\d+ %, -3[01]\.\d+ dB \(decision-directed.*",
+                **({"N0": noise} if noise else {}),
+            }  # fmt: skip
+            self.assertEqual(set(lines), set(expected))
+            for name, pattern in expected.items():
+                self.assertRegex(lines[name], rf"\A{pattern}\Z", name)
 
     def test_erasures_points_and_nothing(self):
         symbols = [A, A, math.nan, 0, -math.inf, A, 1.1 * A, -3 * A, A, math.inf, -A, 15.2 * A]
@@ -305,34 +269,27 @@ class Stats(LlrTest):
             self.assertEqual((lines["symbols"], lines["saturated"][:6]), (str(n), "0.0000"))
             for name in ("EVM", "energy", "estimate"):
                 self.assertTrue(lines[name].startswith("unknown"), lines)
-        lines = self.stats(self.make("x.cf32", "--symbols", "1000"), "x.u8")
-        self.assertLess(float(re.search(r"(\S+) dB", lines["EVM"]).group(1)), -120)
-        result = self.ok(self.demod("--stats", "--verify", "x.cf32", "-"))
-        self.assertEqual(result.out, self.soft_bits("x.cf32"))
 
     def test_saturation(self):
         """s16, f16 and f32 saturate at their largest number, s16 at --llr-limit, too."""
         self.write("n.f32", pack("f", [1e-45, 0.01, 0.01, 0.01]))
         data = pack("f", [1e30, -1e30] + 3 * [15 * A, -15 * A])
-        for format_, *limit in (["f16"], ["f32"], ["s16"], ["s16", "--llr-limit", "20000"], ["s16", "--llr-limit", "128"]):
+        for format_, *limit in (["f16"], ["f32"], ["s16"], ["s16", "--llr-limit", "20000"]):
             result = self.ok(self.demod("--stats", "-o", format_, *limit, "--noise-file", "n.f32", "-", "y", data=data))
-            llrs = unpack(LLR_TYPECODE[format_], self.read("y"))
-            share = 100 * sum(abs(llr) >= max(map(abs, llrs)) for llr in llrs) / len(llrs)
-            self.assertIn(f"saturated  {share:.4f} % of the LLRs\n", result.err)
-            self.assertTrue(share == 25 or "128" in limit, result.err)
-            self.assertEqual("warning" in result.err, "128" in limit, result.err)
+            self.assertIn("saturated  25.0000 % of the LLRs\n", result.err)
+            self.assertNotIn("warning", result.err)
 
     def test_saturation_warning(self):
         """Not at the default scale, where most LLRs may saturate and nothing is lost; not of soft bits; not unasked."""
         for snr_db, name, options, nats in (
-            *((snr_db, "x.s8", options, nats) for snr_db in (16, 36) for options, nats in (([], None), (["--llr-scale", "100"], "1.27"))),
+            (16, "x.s8", [], None), (36, "x.s8", [], None), (16, "x.s8", ["--llr-scale", "100"], "1.27"),
             (36, "x.s8", ["--llr-scale", "16"], None), (36, "x.s8", ["--llr-scale", "20"], "6.35"),  # 0.004 and 0.020 bit a symbol lost
-            (36, "x.s8", ["--llr-limit", "20"], "3.33"), (36, "x.s8", ["--llr-limit", "20", "--llr-scale", "1"], None),
-            (36, "x.s16", [], None), (36, "x.s16", ["--llr-scale", "16384"], "2"),
+            (36, "x.s8", ["--llr-limit", "20"], "3.33"), (36, "x.s16", ["--llr-scale", "16384"], "2"),
             (0, "x.s8", ["--llr-scale", "100"], None),  # only the outermost levels' first bit, one LLR in 32
+            (None, "x.u8", [], None),
         ):  # fmt: skip
             self.make("x.cf32", "--symbols", "20000", "--snr-db", str(snr_db or 36))
-            command = ["--snr-db", str(snr_db), *options, "x.cf32", name]
+            command = [*([] if snr_db is None else ["--snr-db", str(snr_db)]), *options, "x.cf32", name]
             warnings = [line for line in self.ok(self.demod("-q", "--stats", *command)).err.splitlines() if "saturate," in line]
             self.assertEqual(len(warnings), nats is not None, (snr_db, name, options))
             if nats:
@@ -340,9 +297,6 @@ class Stats(LlrTest):
                 self.assertRegex(warnings[0], rf"^softqam-demod: {name}: warning: \d+\.\d % of the LLRs saturate, at only {nats} nats, which costs "
                                               rf"decoder performance; lower --llr-scale \({scale}\)$")  # fmt: skip
                 self.assertEqual(self.ok(self.demod(*command)).err, "")
-        self.assertNotIn("warning", self.ok(self.demod("-q", "--stats", "x.cf32", "x.u8")).err)
-        result = self.ok(self.demod("-q", "--stats", "--snr-db", "36", "--llr-scale", "100", "-o", "s8", "x.cf32", "-"))
-        self.assertRegex(result.err, r"^softqam-demod: standard output: warning: \d+\.\d % of the LLRs saturate,")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,10 @@ SOFTQAM_REQUIRE_GPU=1. --quick is for sanitizers: one row of a kind, and no test
 """
 
 import argparse
+import contextlib
 import math
 import os
+import pathlib
 import pty
 import re
 import resource
@@ -70,14 +72,12 @@ MODULATIONS = {"bpsk": (1, 2), "pi2-bpsk": (1, 2), "qpsk": (2, 2), "16qam": (4, 
                "256qam": (8, 170), "1024qam": (10, 682)}  # fmt: skip
 # Es/N0 in dB at which each modulation is used.
 SNRS = {"bpsk": 12, "pi2-bpsk": 12, "qpsk": 9, "16qam": 18, "64qam": 24, "256qam": 30, "1024qam": 36}
-# Those that end a process that does nothing about them, and can be caught; SIGXFSZ is an error of write().
-HARMLESS_SIGNALS = {
+# Those that end a process that does nothing about them, and can be caught; SIGXFSZ is an error of write(). The first and the last
+# of the real-time signals stand for all.
+DEADLY_SIGNALS = sorted(signal.valid_signals() - set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX)) - {
     signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD, signal.SIGURG,
     signal.SIGWINCH, signal.SIGXFSZ,
-}  # fmt: skip
-REAL_TIME_SIGNALS = set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX))  # but the first and the last, which stand for all
-DEADLY_SIGNALS = sorted(signal.valid_signals() - HARMLESS_SIGNALS - REAL_TIME_SIGNALS)
-
+})  # fmt: skip
 
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
 HOSTILE = [
@@ -147,12 +147,6 @@ class ToolTest(unittest.TestCase):
 
     uses_backend = False
     maxDiff = None
-    n_refusals = 0
-
-    @classmethod
-    def tearDownClass(cls):
-        if ToolTest.n_refusals > 50:
-            print(f"{ToolTest.n_refusals} refusals so far", flush=True)
 
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="softqam-test-")
@@ -174,13 +168,9 @@ class ToolTest(unittest.TestCase):
         return sorted(os.listdir(self.directory))
 
     def snapshot(self):
-        """Every name below the directory, with the content of regular files."""
-        found = {}
-        for directory, directories, files in os.walk(self.directory):
-            for path in (os.path.join(directory, name) for name in directories + files):
-                readable = os.path.isfile(path) and os.access(path, os.R_OK) and os.path.getsize(path) < 1 << 28
-                found[path] = self.read(path) if readable else None
-        return found
+        """Every name below the directory, with the content of regular files that are not huge."""
+        paths = pathlib.Path(self.directory).rglob("*")
+        return {path: os.access(path, os.R_OK) and path.is_file() and path.stat().st_size < 1 << 28 and path.read_bytes() for path in paths}
 
     def start(self, *command, **options):
         for stream in ("stdin", "stdout", "stderr"):
@@ -191,15 +181,11 @@ class ToolTest(unittest.TestCase):
 
     @staticmethod
     def end(process):
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream:
-                try:
-                    stream.close()
-                except OSError:
-                    pass
+        process.kill()
+        process.wait()
+        for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
+            with contextlib.suppress(OSError):
+                stream.close()
 
     def run_tool(self, *command, data=b"", **options):
         process = self.start(*command, **options)
@@ -239,7 +225,6 @@ class ToolTest(unittest.TestCase):
 
     def refuses(self, program, arguments, code, message, **options):
         """One line, nothing on standard output, and no file that appears, changes or goes."""
-        ToolTest.n_refusals += 1
         before = self.snapshot()
         with self.subTest(program=os.path.basename(program), arguments=[argument[:60] for argument in arguments]):
             result = self.run_tool(program, *arguments, **options)
@@ -267,19 +252,10 @@ class ToolTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, f"{what} does not come")
             time.sleep(0.002)
 
-    @staticmethod
-    def open_files(process):
-        """What a process has open, by its links in /proc."""
-        folder, links = f"/proc/{process.pid}/fd", []
-        for fd in os.listdir(folder):
-            try:
-                links.append(os.readlink(os.path.join(folder, fd)))
-            except OSError:  # closed in between
-                pass
-        return links
-
     def has_open(self, process, name):
-        return os.path.realpath(self.path(name)) in self.open_files(process)
+        """By its links in /proc, of which one may have been closed in between."""
+        links = pathlib.Path(f"/proc/{process.pid}/fd").iterdir()
+        return os.path.realpath(self.path(name)) in map(os.path.realpath, links)
 
     def wait_for_temporary(self, n):
         """Until there are n files that will take the name of an output."""
