@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of any layout, small ones and of more symbols than are copied at once: the bytes of contiguous ones, at their speed."""
+"""Arrays of any layout: the bytes of contiguous ones, at no more than the cost of a copy."""
 import itertools
 import os
 import signal
@@ -12,7 +12,7 @@ from symbols import assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 
-ROWS, COLUMNS = 700, 130  # more than 65536 symbols, cut somewhere in a row
+ROWS, COLUMNS = 700, 130
 DTYPES = ["complex64", "complex128", "float32", "float16", "int16", "int8"]
 
 
@@ -159,7 +159,7 @@ CODEWORDS = {
 @pytest.mark.parametrize("name", CODEWORDS)
 @pytest.mark.parametrize("shape", [(ROWS * COLUMNS,), (ROWS, COLUMNS), (1300, 70), (13000, 7)])
 def test_place_in_the_codeword(rng, name, shape):
-    """A row is a codeword, wherever what is copied at once ends; also more rows than the library gets at once."""
+    """A row is a codeword; also where there are more rows than the library gets at once."""
     symbols, noise = array_of(rng, "complex64").reshape(shape), make_noise(rng, ROWS * COLUMNS).reshape(shape)
     expected = softqam.demodulate(symbols, noise_var=noise, **CODEWORDS[name])
     row = len(shape) > 1 and shape[0] // 2 | 1
@@ -226,13 +226,14 @@ SLOW_ONCE = {
 @pytest.mark.skipif("SOFTQAM_SANITIZED" in os.environ, reason="copies are slow with a sanitizer in them")
 @pytest.mark.parametrize("name", SLOW_ONCE)
 def test_no_layout_is_slow(rng, name):
-    """Within 5 times of contiguous symbols; a segment a row costs 10 to 60 times."""
+    """Contiguous symbols and the copy, or twice that; a segment a row costs 10 to 60 times what contiguous symbols do."""
     symbols, noise = np.resize(make_symbols(rng, 1000)[30:], 65536), np.full(65536, 0.01, np.float32)
     demodulator, out = softqam.Demodulator(threads=1), np.empty(8 * 65536, np.int8)
     plain = seconds(lambda: demodulator(symbols, noise, out=out))
     view, of_noise = SLOW_ONCE[name](symbols, noise)
     out = out.reshape(*view.shape[:-1], -1)
-    assert seconds(lambda: demodulator(view, of_noise, out=out)) < 5 * plain
+    copies = seconds(lambda: (view.copy(), np.broadcast_to(of_noise, view.shape).copy()))
+    assert seconds(lambda: demodulator(view, of_noise, out=out)) < 2 * (plain + copies)
 
 
 class Stopped(Exception):
@@ -242,7 +243,7 @@ class Stopped(Exception):
 @pytest.mark.parametrize("copied", [False, True])
 def test_signals_end_a_large_call(copied):
     """Between parts of it: what comes later in `out` is not written."""
-    n = 1 << 27
+    n = 1 << 26
     symbols = np.broadcast_to(np.complex64(0.5 + 0.5j), n) if copied else np.full((n, 2), 90, np.int8)
     out = np.zeros(n, np.int8)
 

@@ -13,10 +13,8 @@ static const struct {
     int dlpack_code;
 } elements[] = {
     {"complex64", 8, "Zf", int(nb::dlpack::dtype_code::Complex)},
-    {"complex128", 16, "Zd", NOT_READ},
     {"complex32", 4, "", int(nb::dlpack::dtype_code::Complex)},
     {"float32", 4, "f", int(nb::dlpack::dtype_code::Float)},
-    {"float64", 8, "d", NOT_READ},
     {"float16", 2, "e", int(nb::dlpack::dtype_code::Float)},
     {"int16", 2, "h", int(nb::dlpack::dtype_code::Int)},
     {"int8", 1, "b", int(nb::dlpack::dtype_code::Int)},
@@ -83,7 +81,8 @@ bool array::read_buffer(nb::handle object, const char *argument)
     if (buffer.ndim > MAX_AXES)
         return false;
     type = element_of_format(buffer.format, buffer.itemsize);
-    dtype = type == element::other ? dtype_text(object) : std::string();
+    if (type == element::other)
+        source = nb::borrow(object);
     data = static_cast<char *>(buffer.buf);
     set_axes(buffer.ndim, buffer.shape, buffer.strides, 1, buffer.itemsize); /* arrays of ctypes have no strides */
     writable = !buffer.readonly;
@@ -177,7 +176,8 @@ nb::object shape_tuple(const int64_t *shape, int n_axes)
 
 std::string describe_shape(const int64_t *shape, int n_axes) { return nb::str(shape_tuple(shape, n_axes)).c_str(); }
 
-std::string dtype_text(nb::handle object)
+/* The dtype of an array as its library writes it. */
+static std::string dtype_text(nb::handle object)
 {
     nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
     if (text.is_valid())
@@ -189,7 +189,7 @@ std::string dtype_text(nb::handle object)
 
 std::string array::describe(const std::string &what) const
 {
-    const std::string of_type = dtype.empty() ? element_name(type) : dtype;
+    const std::string of_type = source.is_valid() ? dtype_text(source) : dtype.empty() ? element_name(type) : dtype;
     return std::string(name) + " is " + of_type + " of shape " + describe_shape(shape, n_axes) + ": " + what;
 }
 

@@ -15,6 +15,9 @@
 /* Raises what stands for a status that is not SOFTQAM_OK. */
 void check(softqam_status status);
 
+/* What a float does not hold counts as the nearest value that it does: a valid noise variance stays valid. */
+float nearest_float(double value);
+
 /* Once, before any call. */
 void find_numpy();
 
@@ -77,7 +80,7 @@ class demodulator
     void read_codeword(nb::handle of_call, nb::handle layers, bool combine, call_options *options) const;
     call_options read_options(const nb::tuple &of_call) const;
     template <typename ReadOut>
-    void run(const call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out);
+    void run(call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out);
 };
 
 /* In a build with CUDA: the library's context of a GPU, and its call on device memory. Raise without it. */
