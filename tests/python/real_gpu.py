@@ -10,7 +10,7 @@ from softqam import _gpu
 class Torch:
     """By capsules, as one before 2.10."""
 
-    has_negative_strides, makes_capsules = False, True
+    has_negative_strides = False
 
     def __init__(self, monkeypatch):
         self.torch = pytest.importorskip("torch")

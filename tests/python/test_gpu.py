@@ -73,10 +73,7 @@ def test_gains(rng, gpu):
     for view in (*(view for view, _ in VIEWS), lambda a: a[0:1, 3:4]):
         got = softqam.demodulate(gpu.view(arrays[0], view), noise_var=gpu.view(arrays[1], view), gain=gpu.view(arrays[2], view))
         assert_bytes(gpu.result_of(got), softqam.demodulate(view(symbols), noise_var=view(noise), gain=view(gains)))
-    numbers = [(noise, 0.5), (0.1, gains), (0.1, 0.5), (0.1, gains[0]), (0.1, np.float64(2))]
-    if not gpu.makes_capsules:
-        numbers.clear()  # C does not take them
-    for n0, gain in (*numbers, (noise[:, :1], gains[:, :1])):
+    for n0, gain in ((noise, 0.5), (0.1, gains), (0.1, 0.5), (0.1, gains[0]), (0.1, np.float64(2)), (noise[:, :1], gains[:, :1])):
         on_gpu = (gpu.to_gpu(floats) if isinstance(floats, np.ndarray) else floats for floats in (n0, gain))
         got = softqam.demodulate(arrays[0], noise_var=next(on_gpu), gain=next(on_gpu))
         assert_bytes(gpu.result_of(got), softqam.demodulate(symbols, noise_var=n0, gain=gain))
@@ -126,8 +123,6 @@ def test_out_with_an_offset(rng, gpu, only_in_c):
 @pytest.mark.parametrize("output", reference.LLRS)
 def test_soft_buffers(rng, gpu, output):
     """New ones, and a retransmission in the caller's; rows with gaps."""
-    if not gpu.makes_capsules:
-        pytest.skip("C takes no soft buffers")
     codeword = softqam.Codeword(720, "64qam", 3, 4, 200, 30, 100, 40)
     symbols, noise = make_symbols(rng, 120).reshape(3, 40), make_noise(rng, 120).reshape(3, 40)
     options = {"output": output, "c_init": 5, "codeword": codeword}
@@ -184,8 +179,7 @@ def wrong_calls(rng, gpu):
         (gpu.empty((2, 201), "i1"), r"soft_buffers is .*\(2, 200\)"),
         (gpu.empty((2, 200), "i2"), "this output is int8"),
     ]:
-        if gpu.makes_capsules:
-            yield {"symbols": gpu.empty(12, "c8"), "noise_var": 0.1, "modulation": "qpsk", "codeword": codeword, "soft_buffers": wrong}, words
+        yield {"symbols": gpu.empty(12, "c8"), "noise_var": 0.1, "modulation": "qpsk", "codeword": codeword, "soft_buffers": wrong}, words
     yield {"noise_var": None}, "noise_var is missing"
     yield {"output": "u8"}, "noise_var"
     if gpu.has_negative_strides:
@@ -226,21 +220,21 @@ def test_what_dlpack_cannot_say(rng, gpu):
         return demodulator._core.device_of_library(library, symbols, noise_var, gain, (None, 0, None, None, None, False), out)
 
     assert in_c() is out
-    for wrong, words, without_capsules in [
-        ({"symbols": same(symbols.conj())}, "conjugate", True),
-        ({"symbols": same(symbols.clone().requires_grad_())}, "gradient", True),
-        ({"noise_var": same(noise.clone().requires_grad_())}, "gradient", True),
-        ({"noise_var": same(negative[:4])}, "negative", True),
-        ({"out": same(out.clone().requires_grad_())}, "gradient", False),
-        ({"out": negative}, "negative", False),
-        ({"symbols": symbols.to_sparse()}, "layout|sparse", False),
-        ({"noise_var": noise.to_sparse()}, "layout|sparse", False),
-        ({"gain": same(noise.clone().requires_grad_())}, "gradient", True),
-        ({"gain": 0.5}, None, False),
-        ({"noise_var": gpu.torch.nn.Parameter(noise.as_subclass(gpu.torch.Tensor), requires_grad=False)}, None, False),
+    for wrong, words in [
+        ({"symbols": same(symbols.conj())}, "conjugate"),
+        ({"symbols": same(symbols.clone().requires_grad_())}, "gradient"),
+        ({"noise_var": same(noise.clone().requires_grad_())}, "gradient"),
+        ({"noise_var": same(negative[:4])}, "negative"),
+        ({"out": same(out.clone().requires_grad_())}, "gradient"),
+        ({"out": negative}, "negative"),
+        ({"symbols": symbols.to_sparse()}, "layout|sparse"),
+        ({"noise_var": noise.to_sparse()}, "layout|sparse"),
+        ({"gain": same(noise.clone().requires_grad_())}, "gradient"),
+        ({"gain": 0.5}, None),
+        ({"noise_var": gpu.torch.nn.Parameter(noise.as_subclass(gpu.torch.Tensor), requires_grad=False)}, None),
     ]:
         assert in_c(**wrong) is None
-        if words and (without_capsules or gpu.makes_capsules):
+        if words:
             with pytest.raises((BufferError, TypeError, ValueError), match=words):
                 demodulator(**{"symbols": symbols, "noise_var": noise, "out": out, **wrong})
     assert in_c(gpu.to_gpu(gpu.result_of(symbols.conj().resolve_conj()))) is out
