@@ -33,6 +33,24 @@ function(add_skip name reason)
   add_test_run(${name} COMMAND sh -c "echo 'skipped, ${reason}'; exit 77" TIMEOUT 60)
 endfunction()
 
+# For an interpreter that loads what has a sanitizer in it: that, and the run time of C++, whose exceptions it takes hold of at its
+# start.
+set(interpreter_environment)
+if(SOFTQAM_SANITIZE MATCHES address)
+  set(asan asan)
+  if(CMAKE_C_COMPILER_ID MATCHES Clang)
+    set(asan clang_rt.asan-${CMAKE_SYSTEM_PROCESSOR})
+  endif()
+  set(preload)
+  foreach(library ${asan} stdc++)
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${library}.so OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)
+    list(APPEND preload ${path})
+  endforeach()
+  list(JOIN preload ":" preload)
+  list(JOIN preload ":" preload)
+  set(interpreter_environment LD_PRELOAD=${preload} ASAN_OPTIONS=detect_leaks=0)
+endif()
+
 # NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
 # NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a fifth of the random symbols,
 # or what the preset of a sanitizer says.
