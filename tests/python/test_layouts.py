@@ -95,31 +95,24 @@ def test_i_and_q_apart(rng, dtype):
     assert_bytes(softqam.demodulate(swapped[..., ::-1], noise_var=0.1), expected)
 
 
+@pytest.mark.parametrize("with_gain", [False, True])
 @pytest.mark.parametrize("shape", [(2, 3, 20), (7, 100, 130)])
-def test_noise_broadcasts(rng, shape):
-    """Along any axes, with and without leading ones."""
-    symbols, noise = (make(rng, int(np.prod(shape))).reshape(shape) for make in (make_symbols, make_noise))
-    for kept in itertools.product((1, None), repeat=3):
-        part = noise[tuple(map(slice, kept))]
-        whole = np.broadcast_to(part, shape)
-        expected = softqam.demodulate(symbols, noise_var=np.ascontiguousarray(whole))
-        short = part.reshape(part.shape[next((k for k, length in enumerate(part.shape) if length > 1), 3) :])
-        for s, n0 in itertools.product((symbols, VIEWS["transposed"](symbols)), (part, short, part.astype(float), whole)):
-            assert_bytes(softqam.demodulate(s, noise_var=n0), expected)
-
-
-@pytest.mark.parametrize("shape", [(2, 3, 20), (7, 100, 130)])
-def test_gains_broadcast(rng, shape):
-    """Along any axes, whatever the noise does: the library has one stride for both."""
+def test_floats_broadcast(rng, shape, with_gain):
+    """Noise and gains along any axes, with and without leading ones; the library has one stride for both."""
     symbols, noise, gains = (make(rng, int(np.prod(shape))).reshape(shape) for make in (make_symbols, make_noise, make_gain))
-    for kept in ((None, None, None), (1, None, None), (None, None, 1), (1, 1, None), (1, 1, 1)):
-        part = gains[tuple(map(slice, kept))]
-        for n0 in (noise, noise[:1, :, :1], noise[0, 0], 0.1):
-            whole = (np.broadcast_to(floats, shape).astype(np.float32) for floats in (n0, part))
-            expected = softqam.demodulate(symbols, noise_var=next(whole), gain=next(whole))
-            for s in (symbols, VIEWS["transposed"](symbols), wide(symbols), symbols.astype(complex)):
-                for g in (part, VIEWS["transposed"](part), part.astype(float), unaligned(part)):
-                    assert_bytes(softqam.demodulate(s, noise_var=n0, gain=g), expected)
+    others = (noise, noise[:1, :, :1], noise[0, 0], np.float32(0.1)) if with_gain else (None,)
+    for kept, n0 in itertools.product(itertools.product((1, None), repeat=3), others):
+        part = (gains if with_gain else noise)[tuple(map(slice, kept))]
+        short = part.reshape(part.shape[next((k for k, length in enumerate(part.shape) if length > 1), 3) :])
+
+        def call(s, floats, n0=n0):
+            return softqam.demodulate(s, noise_var=n0, gain=floats) if with_gain else softqam.demodulate(s, noise_var=floats)
+
+        whole = np.broadcast_to(part, shape)
+        expected = call(symbols, whole.copy(), np.broadcast_to(n0, shape).copy() if with_gain else None)
+        for s in (symbols, VIEWS["transposed"](symbols), wide(symbols), symbols.astype(complex)):
+            for floats in (part, short, whole, part.astype(float), VIEWS["transposed"](part), unaligned(part)):
+                assert_bytes(call(s, floats), expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -172,12 +165,19 @@ def test_place_in_the_codeword(rng, name, shape):
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 4])
-@pytest.mark.parametrize("options", [{}, {"c_init": 5, "first_symbol": 12}, {"planes": 120}, {"planes": 72000, "c_init": 1}])
+@pytest.mark.parametrize("options", [
+    {}, {"c_init": 5, "first_symbol": 12}, {"planes": 120}, {"planes": 72000, "c_init": 1}, {"c_init": 5, "codeword": (3, 90000, 100, 20, 30)},
+])  # fmt: skip
 def test_layers(rng, layers, options):
-    """In planes, interleaved, some of many, of several codewords: what the symbols in codeword order give."""
+    """In planes, interleaved, some of many, of several codewords: what the symbols in codeword order give. Of a codeword these are
+    one layer's, whose code blocks have the same lengths."""
+    one_layer, options = options, {**options, "layers": layers}
+    if "codeword" in options:
+        codewords = [softqam.Codeword(30000 * layers * 8, "256qam", n, *options["codeword"]) for n in (1, layers)]
+        one_layer, options = ({**each, "codeword": codeword} for each, codeword in zip((one_layer, options), codewords))
     codewords = make_symbols(rng, 2 * 30000 * layers).reshape(2, 30000, layers)
     noise = make_noise(rng, codewords.size).reshape(codewords.shape)
-    expected = softqam.demodulate(codewords.reshape(2, -1), noise_var=noise.reshape(2, -1), **options)
+    expected = softqam.demodulate(codewords.reshape(2, -1), noise_var=noise.reshape(2, -1), **one_layer)
 
     def arrangements(array):
         interleaved = array.transpose(0, 2, 1)
@@ -191,18 +191,18 @@ def test_layers(rng, layers, options):
 
     for s in (*arrangements(codewords), codewords.transpose(0, 2, 1).astype(complex)):
         for n0 in (*arrangements(noise), noise.transpose(0, 2, 1).astype(float)):
-            assert_bytes(softqam.demodulate(s, noise_var=n0, layers=layers, **options), expected)
+            assert_bytes(softqam.demodulate(s, noise_var=n0, **options), expected)
     gains = make_gain(rng, codewords.size).reshape(codewords.shape)
-    expected = softqam.demodulate(codewords.reshape(2, -1), noise_var=noise.reshape(2, -1), gain=gains.reshape(2, -1), **options)
+    expected = softqam.demodulate(codewords.reshape(2, -1), noise_var=noise.reshape(2, -1), gain=gains.reshape(2, -1), **one_layer)
     for s, n0, gain in itertools.product(*(itertools.islice(arrangements(array), 5) for array in (codewords, noise, gains))):
-        assert_bytes(softqam.demodulate(s, noise_var=n0, gain=gain, layers=layers, **options), expected)
+        assert_bytes(softqam.demodulate(s, noise_var=n0, gain=gain, **options), expected)
     of_layers = np.full((layers, 1), 0.1, np.float32)
     of_layers[-1] = 0.02
     whole = np.ascontiguousarray(np.broadcast_to(of_layers, (2, layers, 30000)))
     planar = np.ascontiguousarray(codewords.transpose(0, 2, 1))
-    expected = softqam.demodulate(planar, noise_var=whole, layers=layers, **options)
+    expected = softqam.demodulate(planar, noise_var=whole, **options)
     for s in arrangements(codewords):
-        assert_bytes(softqam.demodulate(s, noise_var=of_layers, layers=layers, **options), expected)
+        assert_bytes(softqam.demodulate(s, noise_var=of_layers, **options), expected)
 
 
 def seconds(function):
