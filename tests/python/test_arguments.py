@@ -84,18 +84,13 @@ def test_settings_can_be_read_and_not_set():
         names = ("modulation", "output", "sign", "llr_scale", "llr_limit", "bits_per_symbol")
         assert tuple(getattr(one, name) for name in names) == expected
         for name in (*names, "backend"):
-            with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+            with pytest.raises(AttributeError, match=name):
                 setattr(one, name, getattr(one, name))
-            with pytest.raises(AttributeError, match=f"{name} cannot be deleted"):
+            with pytest.raises(AttributeError, match=name):
                 delattr(one, name)
-    for name in ("input_scale", "noise_form", "threads", "lr_scale", "_core", "_settings"):
-        with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+    for name in ("input_scale", "noise_form", "threads", "lr_scale"):
+        with pytest.raises(AttributeError, match=name):
             setattr(softqam.Demodulator(), name, 1)
-    named = Named("a")
-    named.names, named.other = [], 1
-    del named.other
-    with pytest.raises(AttributeError, match="_core cannot be deleted"):
-        del named._core
 
 
 def test_auto(rng):
