@@ -109,19 +109,6 @@ api = ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, current_stream)
 Array.__dlpack_c_exchange_api__ = api.capsule()
 
 
-class Foreign:
-    """The same of a library that softqam does not know."""
-
-    def __init__(self, *arguments):
-        self.array = Array(*arguments)
-
-    def __getattr__(self, name):
-        return getattr(self.array, name)
-
-
-Foreign.__module__ = "foreign"
-
-
 def empty(shape, dtype, device=0, kind=Array):
     nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = Memory(nbytes, device)
@@ -183,8 +170,8 @@ class Library:
     def device_of(self, array):
         return array.device
 
-    def capsule(self, array):
-        return array.__dlpack__(stream=-1)
+    def check(self, array):
+        pass
 
     def on_device(self, device):
         return contextlib.nullcontext()

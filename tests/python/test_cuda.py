@@ -81,15 +81,3 @@ def test_streams_and_devices_in_c(gpu, rng, monkeypatch):
                 stream.synchronize()
                 assert_bytes(got.cpu().numpy(), expected)
                 assert_bytes(out.cpu().numpy(), expected)
-
-
-@pytest.mark.parametrize("gpu", KINDS[1:2], indirect=True)
-def test_symbols_of_jax(gpu, rng):
-    jax = pytest.importorskip("jax")
-    values = make_symbols(rng, 10000)
-    symbols = jax.device_put(values)
-    if symbols.__dlpack_device__()[0] != 2:
-        pytest.skip("JAX finds no GPU")
-    out = gpu.to_gpu(np.zeros(80000, np.int8))
-    softqam.demodulate(symbols, noise_var=0.1, out=out)
-    assert_bytes(gpu.result_of(out), softqam.demodulate(values, noise_var=0.1))

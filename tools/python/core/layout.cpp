@@ -51,8 +51,7 @@ void layout::read_symbols(const array &array)
     format = known->format;
     symbols.data = array.data;
     symbols.nbytes = static_cast<int64_t>(softqam_input_symbol_nbytes(format));
-    q_offset = known->is_complex ? 0 : array.strides[axes];
-    apart = !known->is_complex && q_offset != symbols.nbytes / 2;
+    apart = !known->is_complex && array.strides[axes] != symbols.nbytes / 2;
     n = array.shape[axes - 1];
     n_layers = layered ? options.n_layers : 1;
     symbols.step = array.strides[axes - 1];
@@ -230,7 +229,7 @@ void layout::plan_host(call_inputs *given)
 void layout::plan_device(const call_inputs &given)
 {
     make_rows();
-    if (row_length > 1 && (symbols.step <= 0 || symbols.step % stride_unit() != 0))
+    if (apart || (row_length > 1 && (symbols.step <= 0 || symbols.step % symbols.nbytes != 0)))
         given.symbols.values.value_error("its strides must be positive multiples of a symbol; make it contiguous");
     if (!noise.aligned || noise.step < 0)
         given.noise_var.values.value_error("its strides must be positive multiples of a symbol; make it contiguous");
@@ -262,7 +261,7 @@ void layout::fill(softqam_segment *segment, int64_t *count, char *out, size_t va
     };
     segment->n_symbols = static_cast<size_t>(*count * n_layers);
     segment->first_symbol = options.first_symbol + static_cast<uint64_t>(first * n_layers);
-    segment->symbol_stride = row_length == 1 ? 1 : static_cast<size_t>(symbols.step / stride_unit());
+    segment->symbol_stride = row_length == 1 ? 1 : static_cast<size_t>(symbols.step / symbols.nbytes);
     segment->noise_stride = row_length == 1 ? 1 : static_cast<size_t>(noise.step) / sizeof(float);
     segment->n_layers = static_cast<unsigned>(n_layers);
     segment->descramble = options.descramble;
@@ -271,7 +270,6 @@ void layout::fill(softqam_segment *segment, int64_t *count, char *out, size_t va
     for (int64_t k = 0; k < n_layers; k++) {
         softqam_layer &layer = segment->layers[k];
         layer.symbols = place(symbols, k);
-        layer.symbols_q = apart ? place(symbols, k) + q_offset : nullptr;
         layer.noise_var = reinterpret_cast<const float *>(place(noise, k));
         layer.gain = reinterpret_cast<const float *>(place(gain, k));
     }

@@ -86,8 +86,7 @@ class layout
     int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
     argument symbols, noise, gain;
-    bool apart = false; /* Q lies q_offset from I, in a plane of its own */
-    int64_t q_offset = 0;
+    bool apart = false; /* Q is not next to I */
 
     /* Rows, which are codewords, or one of all symbols; how long they are; and what next() gives next. */
     int64_t n_rows = 1, row_length = 0, row = 0, first = 0;
@@ -105,7 +104,6 @@ class layout
     bool is_direct(const argument &of) const;
     bool has_noise_strides() const { return !gain.data || row_length == 1 || noise.step == gain.step; }
     int64_t offset_of_row(const int64_t *steps) const;
-    int64_t stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
     void fill(softqam_segment *segment, int64_t *count, char *out, size_t value_nbytes) const;
 };
 
