@@ -17,13 +17,13 @@ namespace
 {
 
 using namespace ocudu_receiver;
-using scheme = ocudu::modulation_scheme;
+using scheme = modulation_scheme;
 
 constexpr unsigned n_prb = 273;
 
 /// A slot behind an equaliser: an OFDM symbol's layers interleaved, a noise variance each.
 struct equalised_slot {
-    std::vector<std::vector<ocudu::cf_t>> symbols;
+    std::vector<std::vector<cf_t>> symbols;
     std::vector<std::vector<float>> noise_vars;
 };
 
@@ -32,7 +32,7 @@ equalised_slot make_slot(const transmission &sent, double snr_db, unsigned seed)
 {
     std::mt19937 random_bits(seed);
     std::normal_distribution<float> normal(0, 1);
-    const unsigned n_levels = 1u << ocudu::get_bits_per_symbol(sent.pusch.modulation) / 2;
+    const unsigned n_levels = 1u << get_bits_per_symbol(sent.pusch.modulation) / 2;
     const double spacing = std::sqrt(6.0 / (n_levels * n_levels - 1.0));
     const auto level = [&] { return float(spacing * (random_bits() % n_levels - 0.5 * (n_levels - 1))); };
     equalised_slot slot;
@@ -51,15 +51,14 @@ equalised_slot make_slot(const transmission &sent, double snr_db, unsigned seed)
 }
 
 /// Hands over a slot that has been equalised before.
-class prepared_equalizer final : public ocudu::channel_equalizer
+class prepared_equalizer final : public channel_equalizer
 {
   public:
     explicit prepared_equalizer(const equalised_slot &slot) : slot_(slot) {}
 
     bool is_supported(unsigned, unsigned) override { return true; }
-    void equalize(ocudu::span<ocudu::cf_t> symbols, ocudu::span<float> noise_vars,
-                  const ocudu::re_buffer_reader<ocudu::cbf16_t> &, const ch_est_list &, ocudu::span<const float>,
-                  float) override
+    void equalize(span<cf_t> symbols, span<float> noise_vars, const re_buffer_reader<cbf16_t> &, const ch_est_list &,
+                  span<const float>, float) override
     {
         do
             l_ = (l_ + 1) % n_ofdm_symbols;
@@ -87,15 +86,13 @@ transmission transmission_of(scheme mod, unsigned n_layers, double code_rate)
 /// OCUDU's demodulator, demultiplexer and decoder beside ours, in turns.
 void measure(const transmission &sent, const equalised_slot &slot, unsigned n_runs)
 {
-    const auto equalizer = softqam_ocudu::make_factory<ocudu::channel_equalizer_factory>(
-        [&]() -> std::unique_ptr<ocudu::channel_equalizer> { return std::make_unique<prepared_equalizer>(slot); });
-    const auto precoder =
-        ocudu::create_dft_transform_precoder_factory(ocudu::create_dft_processor_factory_generic(), n_prb);
-    const auto scrambling = ocudu::create_pseudo_random_generator_sw_factory();
-    receiver theirs(*ocudu::create_pusch_demodulator_factory_sw(equalizer, precoder,
-                                                                ocudu::create_demodulation_mapper_factory(), nullptr,
-                                                                scrambling, n_prb, false),
-                    *ocudu::create_pusch_decoder_factory_sw(decoder_configuration()), 256);
+    const auto equalizer = softqam_ocudu::make_factory<channel_equalizer_factory>(
+        [&]() -> std::unique_ptr<channel_equalizer> { return std::make_unique<prepared_equalizer>(slot); });
+    const auto precoder = create_dft_transform_precoder_factory(create_dft_processor_factory_generic(), n_prb);
+    const auto scrambling = create_pseudo_random_generator_sw_factory();
+    receiver theirs(*create_pusch_demodulator_factory_sw(equalizer, precoder, create_demodulation_mapper_factory(),
+                                                         nullptr, scrambling, n_prb, false),
+                    *create_pusch_decoder_factory_sw(decoder_configuration()), 256);
     receiver ours(
         *softqam_ocudu::create_pusch_demodulator_factory({equalizer, precoder, nullptr, scrambling, n_prb, false}),
         *softqam_ocudu::create_pusch_decoder_factory(decoder_configuration()), 256);
@@ -132,7 +129,7 @@ int main(int argc, char **argv)
         for (unsigned n_layers : {1u, 2u, 4u}) {
             transmission sent = transmission_of(each.mod, n_layers, each.code_rate);
             const equalised_slot slot = make_slot(sent, each.snr_db, 1);
-            std::printf("%s, %u layers, %u code blocks, G %u\n", ocudu::to_string(each.mod).c_str(), n_layers,
+            std::printf("%s, %u layers, %u code blocks, G %u\n", to_string(each.mod).c_str(), n_layers,
                         sent.n_code_blocks(), sent.n_sch_bits());
             for (bool new_data : {true, false}) {
                 sent.sch.new_data = new_data;
