@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""On a real GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs; more than one GPU. The
-bytes are in test_gpu.py."""
+"""On a real GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs. The bytes are in
+test_gpu.py."""
 import contextlib
 import time
 
 import numpy as np
 import pytest
 from real_gpu import KINDS, gpu  # noqa: F401
-from symbols import assert_bytes, make_noise, make_symbols
+from symbols import assert_bytes, make_symbols
 
 import softqam
-from softqam import _gpu
 
 
 @pytest.mark.parametrize("how", ["current", "explicit", "from the default stream"])
@@ -60,24 +59,3 @@ def test_graph(gpu, rng):
     graph.replay()
     gpu.synchronize()
     assert_bytes(gpu.result_of(out), softqam.demodulate(values, noise_var=0.1))
-
-
-@pytest.mark.parametrize("gpu", KINDS[:1], indirect=True)
-def test_streams_and_devices_in_c(gpu, rng, monkeypatch):
-    """What goes by the C exchange API alone."""
-    monkeypatch.delattr(_gpu, "demodulate")
-    torch = gpu.torch
-    values, noise = make_symbols(rng, 6000).reshape(20, 300), make_noise(rng, 6000).reshape(20, 300)
-    for device in range(torch.cuda.device_count()):
-        symbols, n0 = torch.from_numpy(values).cuda(device), torch.from_numpy(noise).cuda(device)
-        out = torch.empty((20, 2400), dtype=torch.int8, device=symbols.device)
-        for arguments in ({}, {"noise_var": 0.1}, {"first_symbol": 3, "c_init": list(range(20))}):
-            expected = softqam.demodulate(values, **{"noise_var": noise, **arguments})
-            for stream in (torch.cuda.current_stream(device), torch.cuda.Stream(device)):
-                with torch.cuda.stream(stream), torch.cuda.device(0):
-                    got = softqam.demodulate(symbols, **{"noise_var": n0, **arguments})
-                    assert softqam.demodulate(symbols, **{"noise_var": n0, **arguments}, out=out) is out
-                assert got.device == symbols.device and torch.cuda.current_device() == 0
-                stream.synchronize()
-                assert_bytes(got.cpu().numpy(), expected)
-                assert_bytes(out.cpu().numpy(), expected)

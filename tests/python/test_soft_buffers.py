@@ -100,14 +100,6 @@ def test_transmissions(rng, modulation, output):
             )  # fmt: skip
 
 
-def test_grant():
-    """A transmission and a retransmission of 3 code blocks with fillers."""
-    first = softqam.ldpc_codeword(8000, 20496, code_rate=0.8)
-    again = softqam.ldpc_codeword(7992, 20496, base_graph=1, rv=2)
-    assert first.ldpc == again.ldpc and first.n_code_blocks == 3 and first.n_fillers > 0
-    assert (first.k0, again.k0) == (0, 33 * first.ldpc.lifting_size)
-
-
 def test_limited_buffer():
     full = softqam.ldpc_codeword(8000, 20496, base_graph=1)
     assert full.n_cb == full.ldpc.n == 66 * full.ldpc.lifting_size

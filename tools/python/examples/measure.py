@@ -88,18 +88,8 @@ def measure_gpu():
         functions = functions_of(demodulator, symbols, noise, out)
         functions["Demodulator, out"]()
         assert torch.equal(out.cpu(), demodulator(symbols.cpu(), noise.cpu()))
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            functions["Demodulator, out"]()
-        stream = torch.cuda.current_stream()
-        by_capsules = {"stream, out: capsules": lambda: demodulator(symbols, noise, out=out, stream=stream)}
         for n_calls, n_rounds in ((1000, 25), (1, 1000)):
-            measure(n, {"a graph of one call": graph.replay, **functions, **by_capsules}, n_calls, n_rounds, torch.cuda.synchronize)
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-            functions["Demodulator, out"]()
-            torch.cuda.synchronize()
-        of_gpu = [event.key for event in profile.key_averages() if event.device_type == torch.autograd.DeviceType.CUDA]
-        print("  the profiler saw", *of_gpu)  # a kernel, and nothing that copies
+            measure(n, functions, n_calls, n_rounds, torch.cuda.synchronize)
 
 
 if __name__ == "__main__":
