@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """softqam.plot: what its pictures show, and softqam-plot: which files it reads, what it refuses, the file that it leaves."""
-import contextlib
 import json
 import os
 import re
@@ -90,27 +89,19 @@ def test_wrong_calls(change, error, message):
         plot.figure(**{"symbols": np.zeros(3), "soft": np.zeros(6, np.int8), "modulation": "qpsk", **change})
 
 
-def run(folder, *arguments, max_nbytes=resource.RLIM_INFINITY):
-    """softqam-plot in a child of this process, which has matplotlib already: exit status, and standard error."""
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException):
-            os.chdir(folder)
-            sys.stderr = open("stderr", "w", encoding="utf-8", errors="surrogateescape")
-            resource.setrlimit(resource.RLIMIT_FSIZE, (max_nbytes, max_nbytes))
-            sys.argv = ["softqam-plot", *arguments]
-            try:
-                plot.main()
-            except SystemExit as end:
-                sys.stderr.close()
-                os._exit(end.code or 0)
-            sys.stderr.close()
-            os._exit(0)
-        os._exit(99)
-    code, error = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), folder / "stderr"
-    text = error.read_text(encoding="utf-8", errors="surrogateescape")
-    error.unlink()
-    return code, text
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """softqam-plot in tmp_path: exit status, and standard error."""
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["softqam-plot", *arguments])
+        try:
+            plot.main()
+        except SystemExit as end:
+            return end.code, capsys.readouterr().err
+        return 0, capsys.readouterr().err
+
+    monkeypatch.chdir(tmp_path)
+    return call
 
 
 @pytest.fixture
@@ -122,51 +113,50 @@ def pair(tmp_path, rng):
     return ["-m", "qpsk", "x.cf32", "x.s8"]
 
 
-def drawn_of(folder, *arguments, monkeypatch):
+def drawn_of(*arguments):
     """The figure of a command."""
-    monkeypatch.chdir(folder)
     return plot._figure_of_files(plot._parser().parse_intermixed_args([*arguments, "-o", "out.png"]))[0]
 
 
 @pytest.mark.parametrize("name", plot.INPUT_FORMATS)
-def test_formats(tmp_path, monkeypatch, rng, name):
+def test_formats(tmp_path, run, rng, name):
     """The symbols of every format, as a file of that suffix and as a recording of either byte order."""
     dtype, scale = plot.INPUT_FORMATS[name]
     symbols = rng.uniform(-0.9, 0.9, (300, 2))
     components = symbols if dtype[0] == "f" else np.rint(symbols / scale) + 128 * (name == "cu8")
     softqam.demodulate(symbols @ [1, 1j], "qpsk", 0.1, output="f16").tofile(tmp_path / "x.f16")
     components.astype(dtype).tofile(tmp_path / f"x.{name}")
-    figures = [drawn_of(tmp_path, "-m", "qpsk", f"x.{name}", "x.f16", monkeypatch=monkeypatch)]
+    figures = [drawn_of("-m", "qpsk", f"x.{name}", "x.f16")]
     for order in "<>":
         end = {"<": "_le", ">": "_be"}[order] if dtype[1] != "1" else ""
         components.astype(order + dtype).tofile(tmp_path / "r.sigmf-data")
         whole = {"core:datatype": name.replace("cs", "ci") + end, "softqam:modulation": "qpsk", "softqam:input_scale": scale / 2}
         (tmp_path / "r.sigmf-meta").write_text(json.dumps({"global": whole}))
-        figures += [drawn_of(tmp_path, "r.sigmf-data", "x.f16", *options, monkeypatch=monkeypatch) for options in ([], ["--input-scale", str(scale)])]
+        figures += [drawn_of("r.sigmf-data", "x.f16", *options) for options in ([], ["--input-scale", str(scale)])]
     for figure, factor in zip(figures, (1, 0.5, 1, 0.5, 1)):
         assert np.allclose(lanes(figure)[0][0], factor * np.sqrt(2) * symbols[:, 0], atol=0.02)
 
 
-def test_many_symbols(tmp_path, monkeypatch, rng):
+def test_many_symbols(tmp_path, run, rng):
     """Some are drawn, from the first to the last, and pi/2-BPSK turns as it does."""
     symbols, noise_var = sent(rng, "pi2-bpsk", 450_000, 30)
     symbols.tofile(tmp_path / "x.cf32")
     softqam.demodulate(symbols, "pi2-bpsk", noise_var).tofile(tmp_path / "x.s8")
-    figure = drawn_of(tmp_path, "-m", "pi2-bpsk", "x.cf32", "x.s8", monkeypatch=monkeypatch)
+    figure = drawn_of("-m", "pi2-bpsk", "x.cf32", "x.s8")
     assert facts(figure)[1:] == ["150,000 symbols", *facts(figure)[2:]] and "1 symbol in 3" in figure.get_suptitle()
     assert float(facts(figure)[-1][4:-3]) == pytest.approx(30, abs=0.2)
     assert np.array_equal(lanes(figure)[0][1], np.fromfile(tmp_path / "x.s8", np.int8)[::3])
 
 
 @pytest.mark.parametrize("name", ["a'b\"c\\d", "$(touch x)", "$\\frac{1}{", "line\nbreak\r\t", "\udcff", "%d %s", "\u202e"])
-def test_hostile_names(tmp_path, pair, name):
+def test_hostile_names(tmp_path, pair, run, name):
     """Nothing but names, and one line of a message."""
     for suffix in ("cf32", "s8"):
         (tmp_path / f"x.{suffix}").rename(tmp_path / f"{name}.{suffix}")
     before = sorted(os.listdir(tmp_path))
-    assert run(tmp_path, "-m", "qpsk", f"-o{name}.svg", "--", f"{name}.cf32", f"{name}.s8") == (0, "")
+    assert run("-m", "qpsk", f"-o{name}.svg", "--", f"{name}.cf32", f"{name}.s8") == (0, "")
     assert sorted(os.listdir(tmp_path)) == sorted([*before, f"{name}.svg"])
-    code, text = run(tmp_path, "-oy.png", "--", f"{name}.cf32", f"{name}/.s8")
+    code, text = run("-oy.png", "--", f"{name}.cf32", f"{name}/.s8")
     assert (code, text[:14], text[-1:]) == (1, "softqam-plot: ", "\n") and text[:-1].isprintable()
 
 
@@ -184,11 +174,11 @@ GOOD = {"core:datatype": "ci8"}
     (["-o", "none/x.png", "-m", "qpsk", "x.cf32", "x.s8"], 1, "none/x.png: No such file"), (["empty", "x.s8"], 1, "empty: 0 bytes"),
     (["none.sigmf-meta", "x.s8"], 1, "none.sigmf-meta: No such file"),
 ])  # fmt: skip
-def test_wrong_commands(tmp_path, pair, arguments, status, message):
+def test_wrong_commands(tmp_path, pair, run, arguments, status, message):
     """One line, and no file."""
     (tmp_path / "empty").touch()
     before = sorted(os.listdir(tmp_path))
-    code, text = run(tmp_path, *([] if "-o" in arguments else ["-o", "out.png"]), *arguments)
+    code, text = run(*([] if "-o" in arguments else ["-o", "out.png"]), *arguments)
     assert (code, text.count("\n"), sorted(os.listdir(tmp_path))) == (status, 1, before) and text.startswith("softqam-plot: ")
     assert message in text
 
@@ -199,34 +189,37 @@ def test_wrong_commands(tmp_path, pair, arguments, status, message):
     {**GOOD, "core:version": "2.0.0"}, {**GOOD, "core:extensions": [{"name": "b", "optional": False}]}, {**GOOD, "softqam:modulation": "8psk"},
     {**GOOD, "softqam:input_scale": 0}, {**GOOD, "softqam:input_scale": "1"},
 ])  # fmt: skip
-def test_wrong_metadata(tmp_path, metadata):
+def test_wrong_metadata(tmp_path, run, metadata):
     (tmp_path / "r.sigmf-meta").write_bytes(metadata if isinstance(metadata, bytes) else json.dumps({"global": metadata}).encode())
-    code, text = run(tmp_path, "r.sigmf-meta", "x.s8", "-o", "x.png")
+    code, text = run("r.sigmf-meta", "x.s8", "-o", "x.png")
     assert (code, text.count("\n")) == (1, 1) and text.startswith("softqam-plot: r.sigmf-meta: not SigMF")
 
 
-def test_output(tmp_path, pair):
+def test_output(tmp_path, pair, run):
     """Complete or not at all, with the mode of the file that it replaces, and never in the place of an input."""
     out = tmp_path / "x.png"
     out.write_bytes(b"old")
     out.chmod(0o640)
-    code, text = run(tmp_path, *pair, "-o", "x.png", max_nbytes=1000)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    code, text = run(*pair, "-o", "x.png")
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (code, text, out.read_bytes()) == (1, "softqam-plot: x.png: File too large\n", b"old")
     (tmp_path / "link.png").symlink_to("x.png")
-    assert run(tmp_path, *pair, "-o", "link.png") == (0, "")
+    assert run(*pair, "-o", "link.png") == (0, "")
     assert out.read_bytes().startswith(b"\x89PNG") and out.stat().st_mode & 0o777 == 0o640 and (tmp_path / "link.png").is_symlink()
     for name in ("x.cf32", "x.s8"):
         before = (tmp_path / name).read_bytes()
         os.link(tmp_path / name, tmp_path / "other.png")
-        code, text = run(tmp_path, *pair, "-o", "other.png")
+        code, text = run(*pair, "-o", "other.png")
         assert (code, (tmp_path / name).read_bytes()) == (2, before) and "other.png: is an input as well" in text
         (tmp_path / "other.png").unlink()
     assert sorted(os.listdir(tmp_path)) == ["link.png", "x.cf32", "x.png", "x.s8"]
 
 
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)
-def test_example(tmp_path, modulation):
-    assert run(tmp_path, "--example", "-m", modulation, "--sign", "1", "-o", "x.pdf") == (0, "")
+def test_example(tmp_path, run, modulation):
+    assert run("--example", "-m", modulation, "--sign", "1", "-o", "x.pdf") == (0, "")
     assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
 
 
