@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference
-from symbols import make_symbols
 
 import softqam
 

@@ -5,22 +5,16 @@
 #include <algorithm>
 #include <cstring>
 
-constexpr int NOT_READ = -1; /* from a GPU, where nothing is converted */
+using code = nb::dlpack::dtype_code;
 static const struct {
     const char *name;
     size_t nbytes;
     const char *format; /* of a buffer: the module struct's letters, and NumPy's Z for complex */
-    int dlpack_code;
+    code of_dlpack;
 } elements[] = {
-    {"complex64", 8, "Zf", int(nb::dlpack::dtype_code::Complex)},
-    {"complex32", 4, "", int(nb::dlpack::dtype_code::Complex)},
-    {"float32", 4, "f", int(nb::dlpack::dtype_code::Float)},
-    {"float16", 2, "e", int(nb::dlpack::dtype_code::Float)},
-    {"int16", 2, "h", int(nb::dlpack::dtype_code::Int)},
-    {"int8", 1, "b", int(nb::dlpack::dtype_code::Int)},
-    {"uint8", 1, "B", int(nb::dlpack::dtype_code::UInt)},
-    {"uint32", 4, "I", NOT_READ},
-    {"other", 1, "", NOT_READ},
+    {"complex64", 8, "Zf", code::Complex}, {"float32", 4, "f", code::Float}, {"float16", 2, "e", code::Float},
+    {"int16", 2, "h", code::Int},          {"int8", 1, "b", code::Int},      {"uint8", 1, "B", code::UInt},
+    {"uint32", 4, "I", code::UInt},        {"other", 1, "", code::Int},
 };
 static_assert(std::size(elements) == size_t(element::other) + 1, "a row for each");
 
@@ -45,14 +39,14 @@ static element element_of_format(const char *format, Py_ssize_t nbytes)
     if (*format == '@' || *format == '=' || *format == '<' || *format == '^')
         format++;
     return find_element([&](const auto &row) {
-        return *row.format && strcmp(row.format, format) == 0 && static_cast<Py_ssize_t>(row.nbytes) == nbytes;
+        return strcmp(row.format, format) == 0 && static_cast<Py_ssize_t>(row.nbytes) == nbytes;
     });
 }
 
 static element element_of_dlpack(nb::dlpack::dtype type)
 {
     return find_element([&](const auto &row) {
-        return type.lanes == 1 && type.code == row.dlpack_code && type.bits == 8 * row.nbytes;
+        return type.lanes == 1 && type.code == static_cast<uint8_t>(row.of_dlpack) && type.bits == 8 * row.nbytes;
     });
 }
 

@@ -13,7 +13,7 @@
 namespace nb = nanobind;
 
 /* What an array is made of, in the byte order of this machine; all else is `other`. */
-enum class element { complex64, complex32, float32, float16, int16, int8, uint8, uint32, other };
+enum class element { complex64, float32, float16, int16, int8, uint8, uint32, other };
 
 size_t element_nbytes(element type);
 const char *element_name(element type);

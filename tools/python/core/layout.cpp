@@ -19,9 +19,9 @@ static const struct {
     bool is_complex; /* else I and Q are the last axis */
     softqam_input_format format;
 } symbol_types[] = {
-    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex32, true, SOFTQAM_INPUT_CF16},
-    {element::float32, false, SOFTQAM_INPUT_CF32},  {element::float16, false, SOFTQAM_INPUT_CF16},
-    {element::int16, false, SOFTQAM_INPUT_CS16},    {element::int8, false, SOFTQAM_INPUT_CS8},
+    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::float32, false, SOFTQAM_INPUT_CF32},
+    {element::float16, false, SOFTQAM_INPUT_CF16},  {element::int16, false, SOFTQAM_INPUT_CS16},
+    {element::int8, false, SOFTQAM_INPUT_CS8},
 };
 
 static const auto *find_symbol_type(element type)

@@ -73,8 +73,6 @@ class _Torch:
 
     def host_view(self, array: Any) -> Any:
         """Of an array in host memory; raises where NumPy cannot have one."""
-        if array.dtype is self.module.complex32:
-            array = self.module.view_as_real(array)
         return array.numpy()
 
     def of_host(self, array: Any) -> Any:

@@ -12,7 +12,6 @@ import re
 import shutil
 import signal
 import stat
-import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Mapping, NoReturn
 
