@@ -103,7 +103,8 @@ void layout::read_floats(const call_inputs &given)
 void layout::read_floats(const call_input &given, argument *of)
 {
     const array &values = given.values;
-    *of = argument();
+    of->step = of->layer_step = 0;
+    std::fill(of->batch_step, of->batch_step + n_batch, 0);
     if (given.is_number)
         of->data = reinterpret_cast<const char *>(&given.number);
     if (!given.is_array)
@@ -209,7 +210,7 @@ void layout::plan_host(call_inputs *given)
     const bool floats_fit = !gain.data || (has_noise_strides() && is_direct(noise) && is_direct(gain));
     const auto make_direct = [this](call_input *input, const argument &of, bool fits) {
         if (fits && is_direct(of))
-            return;
+            return false;
         const char *name = input->values.name;
         const nb::object value = input->is_number ? nb::object(nb::float_(input->number)) : input->object;
         input->object = call_python(nb::module_::import_("softqam._arrays").attr("in_codeword_order"), value,
@@ -217,10 +218,13 @@ void layout::plan_host(call_inputs *given)
         input->values.read_buffer(input->object, name);
         input->is_array = true;
         input->is_number = false;
+        return true;
     };
-    make_direct(&given->symbols, symbols, true);
-    make_direct(&given->noise_var, noise, floats_fit);
-    make_direct(&given->gain, gain, floats_fit);
+    const bool copied[] = {make_direct(&given->symbols, symbols, true),
+                           make_direct(&given->noise_var, noise, floats_fit),
+                           make_direct(&given->gain, gain, floats_fit)};
+    if (!copied[0] && !copied[1] && !copied[2])
+        return;
     read_symbols(given->symbols.values);
     read_floats(*given);
     make_rows();

@@ -74,7 +74,7 @@ class layout
     struct argument {
         const char *data = nullptr;
         int64_t nbytes = sizeof(float); /* of an element */
-        int64_t batch_step[MAX_AXES] = {}, step = 0, layer_step = 0;
+        int64_t batch_step[MAX_AXES], step = 0, layer_step = 0;
         bool aligned = true;
     };
 
