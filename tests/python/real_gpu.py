@@ -93,10 +93,7 @@ class CuPy(Torch):
         self.cupy.cuda.Device().synchronize()
 
 
-KINDS = [TorchInC, Torch, CuPy]
-
-
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[TorchInC, Torch, CuPy])
 def gpu(request, monkeypatch):
     if not softqam.built_with_cuda:
         pytest.skip("softqam was built without CUDA")

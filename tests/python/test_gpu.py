@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU: the bytes of host memory, whatever the layout, and what is refused. With whatever array library there is; with
-SOFTQAM_FAKE_CUDA, which says that the package is linked with the fake CUDA runtime, with arrays of that."""
+"""Arrays on a GPU: the bytes of host memory, whatever the layout, and what is refused; the caller's stream, without waiting, and
+CUDA graphs. With whatever array library there is; with SOFTQAM_FAKE_CUDA, which says that the package is linked with the fake CUDA
+runtime, with arrays of that."""
+import contextlib
 import itertools
 import os
 import re
+import time
 
 import numpy as np
 import pytest
@@ -17,6 +20,9 @@ if "SOFTQAM_FAKE_CUDA" in os.environ:
     from fake_gpu import gpu  # noqa: F401
 else:
     from real_gpu import gpu  # noqa: F401
+
+
+of_real_gpu = pytest.mark.skipif("SOFTQAM_FAKE_CUDA" in os.environ, reason="test_fake_gpu.py has what the fake runtime shows of it")
 
 
 @pytest.fixture
@@ -237,3 +243,56 @@ def test_what_dlpack_cannot_say(rng, gpu):
                 demodulator(**{"symbols": symbols, "noise_var": noise, "out": out, **wrong})
     assert in_c(gpu.to_gpu(gpu.result_of(symbols.conj().resolve_conj()))) is out
     assert_bytes(gpu.result_of(out), softqam.demodulate(values.conj(), noise_var=n0, output="f32"))
+
+
+@of_real_gpu
+@pytest.mark.parametrize("how", ["current", "explicit", "from the default stream"])
+def test_order_and_asynchrony(gpu, rng, how):
+    """What the stream does before and after counts, and the call does not wait for it."""
+    values = make_symbols(rng, 100000)
+    expected = softqam.demodulate(values, noise_var=0.1)
+    ready, symbols, out = gpu.to_gpu(values), gpu.to_gpu(np.zeros_like(values)), gpu.to_gpu(np.zeros_like(expected))
+    noise, stream = gpu.to_gpu(np.float32(0.1).reshape(1)), gpu.stream()
+    softqam.demodulate(symbols, noise_var=noise, out=out)
+    gpu.synchronize()
+    start = time.perf_counter()
+    with contextlib.nullcontext() if how == "from the default stream" else gpu.use(stream):
+        gpu.keep_busy()
+        symbols[...] = ready
+    with gpu.use(stream) if how == "current" else contextlib.nullcontext():
+        softqam.demodulate(symbols, noise_var=noise, out=out, stream=None if how == "current" else stream)
+    enqueued = time.perf_counter() - start
+    gpu.synchronize()
+    assert enqueued < (time.perf_counter() - start) / 2
+    assert_bytes(gpu.result_of(out), expected)
+
+
+@of_real_gpu
+def test_arrays_that_are_dropped(gpu, rng):
+    """Memory that Python has given up is not used again before the kernel has read and written it."""
+    values = [make_symbols(rng, 50000) for _ in range(4)]
+    expected = [softqam.demodulate(v, noise_var=0.1) for v in values]
+    ready, stream = [gpu.to_gpu(v) for v in values], gpu.stream()
+    for number in (None, stream):
+        gpu.synchronize()
+        gpu.keep_busy()
+        results = [softqam.demodulate(r + 0, noise_var=0.1, stream=number) for r in ready * 5]
+        gpu.synchronize()
+        for k, result in enumerate(results):
+            assert_bytes(gpu.result_of(result), expected[k % 4])
+
+
+@of_real_gpu
+def test_graph(gpu, rng):
+    if not hasattr(gpu, "torch"):
+        pytest.skip("a graph of PyTorch's")
+    values = make_symbols(rng, 45864)
+    symbols, out = gpu.to_gpu(np.zeros_like(values)), gpu.to_gpu(np.zeros(8 * 45864, np.int8))
+    softqam.demodulate(symbols, noise_var=0.1, out=out)
+    graph = gpu.torch.cuda.CUDAGraph()
+    with gpu.torch.cuda.graph(graph):
+        softqam.demodulate(symbols, noise_var=0.1, out=out)
+    symbols[...] = gpu.to_gpu(values)
+    graph.replay()
+    gpu.synchronize()
+    assert_bytes(gpu.result_of(out), softqam.demodulate(values, noise_var=0.1))
