@@ -165,13 +165,14 @@ GOOD = {"core:datatype": "ci8"}
 
 
 @pytest.mark.parametrize("arguments, status, message", [
-    (["x.cf32"], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["-m", "8psk"], 2, "invalid choice: '8psk'"),
+    (["x.cf32"], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["-m", "8psk"], 2, "invalid choice"),
     (["--snr-db", "3", "x.cf32", "x.s8"], 2, "--snr-db: it takes --example"), (["--example", "--snr-db", "nan"], 2, "--snr-db"),
     (["--input-scale", "0", "x.cf32", "x.s8"], 2, "--input-scale"), (["--example", "-m", "qpsk", "-s", "u8"], 2, "u8 is for 256qam, not qpsk"),
     (["-o", "x.jpg", "x.cf32", "x.s8"], 2, "'x.jpg' ends in neither"), (["--sign", "2", "x.cf32", "x.s8"], 2, "--sign"),
     (["x.cf32", "none.s8"], 1, "none.s8: No such file or directory"), ([".", "x.s8"], 1, ".: not a regular file"),
-    (["/dev/null", "x.s8"], 1, "/dev/null: not a regular file"), (["x.161", "x.s8"], 1, "x.161: suffix .161"), (["x.cf32", "x.cf32"], 1, "-soft-format"),
-    (["-i", "cs16", "x.cf32", "x.s8"], 1, "x.s8: the soft bits of 125 symbols, but x.cf32 has 1,000"), (["-m", "64qam", "x.cf32", "x.s8"], 1, "not a whole"),
+    (["/dev/null", "x.s8"], 1, "/dev/null: not a regular file"), (["x.161", "x.s8"], 1, "x.161: suffix .161"),
+    (["x.cf32", "x.cf32"], 1, "-soft-format"), (["-m", "64qam", "x.cf32", "x.s8"], 1, "not a whole number of symbols"),
+    (["-i", "cs16", "x.cf32", "x.s8"], 1, "x.s8: the soft bits of 125 symbols, but x.cf32 has 1,000"),
     (["-o", "none/x.png", "-m", "qpsk", "x.cf32", "x.s8"], 1, "none/x.png: No such file"), (["empty", "x.s8"], 1, "empty: 0 bytes"),
     (["none.sigmf-meta", "x.s8"], 1, "none.sigmf-meta: No such file"),
 ])  # fmt: skip
