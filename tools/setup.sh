@@ -6,7 +6,7 @@
 set -euo pipefail
 
 packages=(gcc g++ libc6-dev cmake ninja-build dpkg-dev file pkg-config libliquid-dev librandom123-dev libcjson-dev libopenmpi-dev
-    openmpi-bin help2man python3 python3-dev python3-pip python3-venv python3-matplotlib)
+    openmpi-bin help2man python3 python3-dev python3-pip python3-venv)
 case "${1-}" in
 "") ;;
 tests)

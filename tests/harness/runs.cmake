@@ -14,7 +14,7 @@ endfunction()
 # What tests/run.sh leaves to `tests/run.sh all`, because it takes long for what it tells a developer.
 set(slow_tests bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
   exhaustive.cpu.qpsk exhaustive.cpu.16qam exhaustive.cpu.64qam exhaustive.cpu.1024qam faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
-  faults.fake_three_cuda faults.mpi faults.tools load.fake_cuda package package.debian plot.command plot.pictures python.wheel
+  faults.fake_three_cuda faults.mpi faults.tools load.fake_cuda package package.debian python.wheel
   python.wheel.aarch64 python.wheel.sdist quality second_witness tools.documents.cpu tools.mpi.cpu)
 
 # One run of a program or script. Exit status 77 is a skip. What may take longest begins first, or it would end alone.
@@ -32,6 +32,24 @@ endfunction()
 function(add_skip name reason)
   add_test_run(${name} COMMAND sh -c "echo 'skipped, ${reason}'; exit 77" TIMEOUT 60)
 endfunction()
+
+# For an interpreter that loads what has a sanitizer in it: that, and the run time of C++, whose exceptions it takes hold of at its
+# start.
+set(interpreter_environment)
+if(SOFTQAM_SANITIZE MATCHES address)
+  set(asan asan)
+  if(CMAKE_C_COMPILER_ID MATCHES Clang)
+    set(asan clang_rt.asan-${CMAKE_SYSTEM_PROCESSOR})
+  endif()
+  set(preload)
+  foreach(library ${asan} stdc++)
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${library}.so OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)
+    list(APPEND preload ${path})
+  endforeach()
+  list(JOIN preload ":" preload)
+  list(JOIN preload ":" preload)
+  set(interpreter_environment LD_PRELOAD=${preload} ASAN_OPTIONS=detect_leaks=0)
+endif()
 
 # NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
 # NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a fifth of the random symbols,

@@ -56,8 +56,8 @@ PACKAGES = {
     LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{MAJOR}(\.\d+\.\d+)?|share/lintian/overrides/{LIBRARY}", {"libc6"}),
     "libsoftqam-dev": (r"include/softqam/softqam(_cuda|_ldpc)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
                        {LIBRARY}),
-    "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|plot|bench)(\.1\.gz|\.fish)?",
-                      {LIBRARY, "libc6", "libcjson1", "libliquid1", "python3"}),
+    "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|bench)(\.1\.gz|\.fish)?",
+                      {LIBRARY, "libc6", "libcjson1", "libliquid1"}),
     "softqam-mpi": (rf"{PROGRAM_FILES}softqam-demod-mpi(\.1\.gz|\.fish)?",
                     {LIBRARY, "libc6", "libcjson1", "libliquid1", "libopenmpi3"}),
 }
@@ -110,7 +110,6 @@ class Unpacked(unittest.TestCase):
         run(WORK / "consumer", **path)
         run(ROOT / "usr/bin/softqam-gen", "--symbols", "1000", WORK / "x.cf32", **path)
         run(ROOT / "usr/bin/softqam-demod", "--verify", WORK / "x.cf32", WORK / "x.u8", **path)
-        run(ROOT / "usr/bin/softqam-plot", "--version", **path)
 
 
 if __name__ == "__main__":

@@ -34,11 +34,6 @@ def test_numbers_are_those_of_the_header(prefix, names):
     assert of_header and names == of_header
 
 
-def test_every_output_has_its_dtype():
-    assert list(reference.DTYPES) == list(_names.OUTPUTS) == list(_names.OUTPUT_DTYPES)
-    assert {name: np.dtype(of_name) for name, of_name in _names.OUTPUT_DTYPES.items()} == reference.DTYPES
-
-
 def test_names():
     assert set(softqam.__all__) <= set(dir(softqam))
     numbers = re.findall(r"^#define SOFTQAM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", HEADER.read_text(encoding="utf-8"), re.M)
@@ -84,18 +79,13 @@ def test_settings_can_be_read_and_not_set():
         names = ("modulation", "output", "sign", "llr_scale", "llr_limit", "bits_per_symbol")
         assert tuple(getattr(one, name) for name in names) == expected
         for name in (*names, "backend"):
-            with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+            with pytest.raises(AttributeError, match=name):
                 setattr(one, name, getattr(one, name))
-            with pytest.raises(AttributeError, match=f"{name} cannot be deleted"):
+            with pytest.raises(AttributeError, match=name):
                 delattr(one, name)
-    for name in ("input_scale", "noise_form", "threads", "lr_scale", "_core", "_settings"):
-        with pytest.raises(AttributeError, match=f"{name} cannot be set"):
+    for name in ("input_scale", "noise_form", "threads", "lr_scale"):
+        with pytest.raises(AttributeError, match=name):
             setattr(softqam.Demodulator(), name, 1)
-    named = Named("a")
-    named.names, named.other = [], 1
-    del named.other
-    with pytest.raises(AttributeError, match="_core cannot be deleted"):
-        del named._core
 
 
 def test_auto(rng):
@@ -143,12 +133,6 @@ def test_numbers_as_noise(rng, same, numbers):
         assert_bytes(softqam.demodulate(symbols, noise_var=number, output="f32"), expected)
 
 
-@pytest.mark.parametrize("wrong", [True, np.True_, np.array(True), np.array([2] * 50)])
-def test_what_is_no_noise(wrong):
-    with pytest.raises(TypeError, match="noise_var is"):
-        softqam.demodulate(np.ones(50, np.complex64), noise_var=wrong)
-
-
 def test_masked_arrays_are_refused(rng):
     """Their mask is not in their memory. What replaces it is said."""
     symbols = make_symbols(rng, 20)
@@ -168,14 +152,6 @@ def test_masked_arrays_are_refused(rng):
         softqam.nrSymbolDemodulate(symbols, "QPSK", np.ma.masked_array([0.1] * 20, mask=True))
     erased = np.ma.masked_array(symbols[:1], mask=True).filled(np.nan)
     assert_bytes(softqam.demodulate(erased, noise_var=0.1), np.zeros(8, np.int8))
-
-
-def test_scales_of_any_type(rng):
-    symbols = make_symbols(rng, 50)
-    expected = softqam.demodulate(symbols, noise_var=0.1, llr_scale=6.0)
-    with np.errstate(all="raise"):
-        for scale in (6, np.float16(6), np.float32(6), np.float64(6), np.int8(6)):
-            assert_bytes(softqam.demodulate(symbols, noise_var=0.1, llr_scale=scale), expected)
 
 
 def test_conversions_raise_no_floating_point_error():

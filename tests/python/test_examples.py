@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -30,13 +29,3 @@ def test_example(tmp_path, document, text):
         assert printed.endswith(expected)
     assert not os.listdir(tmp_path)
 
-
-def test_curve(tmp_path):
-    """Two demappers, one curve, and a picture of it."""
-    pytest.importorskip("matplotlib")
-    command = [sys.executable, ROOT / "tools/python/examples/curve.py", "--symbols", "2000"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    apart = [float(number) for number in re.findall(r"curves (\S+) bits apart", done.stdout)]
-    assert len(apart) == 4 and np.max(apart) < 1e-5
-    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

@@ -127,12 +127,10 @@ def test_what_has_no_view(rng, tensor):
             softqam.demodulate(arguments.pop("symbols"), **arguments)
 
 
-def test_types_that_numpy_has_not(rng):
+def test_types_that_numpy_has_not():
     torch = pytest.importorskip("torch")
-    pairs = make_symbols(rng, 60, "float16")
-    expected = softqam.demodulate(pairs, noise_var=0.1)
-    assert_bytes(softqam.demodulate(torch.view_as_complex(torch.from_numpy(pairs)), noise_var=0.1).numpy(), expected)
-    for wrong in (torch.zeros(4, 2, dtype=torch.bfloat16), torch.zeros(4, dtype=torch.complex64).conj(), torch.eye(4).to_sparse()):
+    for wrong in (torch.zeros(4, 2, dtype=torch.bfloat16), torch.zeros(4, dtype=torch.complex32), torch.zeros(4, dtype=torch.complex64).conj(),
+                  torch.eye(4).to_sparse()):  # fmt: skip
         with pytest.raises(TypeError, match="symbols is Tensor"):
             softqam.demodulate(wrong, noise_var=0.1)
     with pytest.raises(TypeError, match="symbols is .*float64"):

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""softqam.plot in the package: figure() of arrays, and softqam-plot's own example, by the data of its figure."""
+"""softqam.plot: what its pictures show, and softqam-plot: which files it reads, what it refuses, the file that it leaves."""
+import json
 import os
+import re
+import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,123 +14,227 @@ import reference
 
 import softqam
 
-pytest.importorskip("matplotlib")
-import softqam.plot  # noqa: E402
-from softqam.plot import command, files, measure, sample  # noqa: E402
+matplotlib = pytest.importorskip("matplotlib")
+import softqam.plot as plot  # noqa: E402
 
-
-def run(*arguments, **options):
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, **options)
+README = Path(__file__).parents[2] / "README.md"
 
 
 def lanes(figure):
     """Positions and soft bits of each bit that is drawn."""
-    (cell,) = [cell for cell in figure.subfigs[0].subfigs if cell.axes and cell.axes[0].get_title().startswith("Soft")]
-    return [lane.lines[0].get_data() for lane in cell.axes]
+    return [lane.lines[0].get_data() for lane in figure.subfigs[1].axes]
 
 
-@pytest.mark.parametrize("name", reference.MODULATIONS)
-def test_points(name):
-    """They are the reference's, pi/2-BPSK's turned."""
-    known = files.MODULATIONS[name]
-    expected = reference.points(name)
-    if known.rotates:
-        expected = np.concatenate([expected, 1j * expected])
-    points = measure.points_of(known) / np.sqrt(known.energy)
-    assert sorted(np.round([points.real, points.imag], 5).T.tolist()) == sorted(np.round([expected.real, expected.imag], 5).T.tolist())
+def facts(figure):
+    return figure.get_suptitle().splitlines()[-1].split(" \u00b7 ")
 
 
-@pytest.mark.parametrize("name", reference.MODULATIONS)
-@pytest.mark.parametrize("soft_format", ["s8", "f32"])
-def test_example(name, soft_format):
-    """The LLRs are those of its symbols, a curve over the projection that is drawn; the bit error rate is theirs."""
-    arguments = ["--example", "-m", name, "-s", soft_format, "-o", "x.png"]
-    options = command.parse(command.read([*arguments, "--snr-db", "45"]))
-    drawn_sample, title = sample.sample_of_example(options)
-    assert title.endswith("at 45 dB, bit error rate 0")
-    symbols = drawn_sample.symbols / np.sqrt(options.modulation.energy)
-    llrs = softqam.demodulate(symbols.astype(np.complex64), name, 10**-4.5, output=soft_format)
-    assert np.mean(np.abs(llrs.reshape(-1).astype(float) - drawn_sample.soft.reshape(-1)) > 1e-3 * np.abs(llrs) + 1) < 1e-3
-    figure = softqam.plot.figure(symbols, drawn_sample.soft, name)
-    assert "SNR 45" in figure.subfigs[0].texts[0].get_text()
+def sent(rng, modulation, n, snr_db):
+    """Symbols with noise, complex64, and the variance of that."""
+    noise_var = 10 ** (-snr_db / 10)
+    symbols = rng.choice(reference.points(modulation), n) * (1j ** (np.arange(n) % 2) if modulation == "pi2-bpsk" else 1)
+    return (symbols + rng.normal(0, np.sqrt(noise_var / 2), (n, 2)) @ [1, 1j]).astype(np.complex64), noise_var
+
+
+@pytest.mark.parametrize("output", ["s8", "f32"])
+@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+def test_figure(rng, modulation, output):
+    """EVM and SNR are those of the noise; the soft bits are drawn as they are, over the component that they depend on."""
+    symbols, noise_var = sent(rng, modulation, 2001, 38)
+    soft = softqam.demodulate(symbols, modulation, noise_var, output=output)
+    symbols[7] = np.nan
+    figure = plot.figure(symbols, soft, modulation.upper(), title="$a$\n\x1b")
+    name, n, erased, evm, snr = facts(figure)
+    assert (name, n, erased) == (modulation.upper().replace("PI2", "\u03c0/2"), "2,001 symbols", "1 erased")
+    assert float(evm[4:-2]) == pytest.approx(100 * np.sqrt(noise_var), rel=0.05) and float(snr[4:-3]) == pytest.approx(38, abs=0.4)
+    assert figure.get_suptitle().startswith("$a$\\n\\x1b\n")
+    straight = symbols * (-1j) ** (np.arange(2001) % 2) if modulation == "pi2-bpsk" else symbols
+    n_bits = reference.MODULATIONS[modulation]
+    component = straight.real if n_bits > 1 else (straight.real + straight.imag) / 2
     drawn = lanes(figure)
-    assert len(drawn) == max(1, reference.MODULATIONS[name] // 2)
-    for position, soft in drawn:
-        order = np.argsort(position)
-        assert np.all(np.abs(np.diff(soft[order])) <= 2e5 * np.diff(position[order]) + 1)
-    rates = []
-    for snr_db in ("6", "3"):
-        _, title = sample.sample_of_example(command.parse(command.read([*arguments, "--snr-db", snr_db])))
-        rates.append(float(title.split()[-1]))
-    assert 0 < rates[0] < rates[1] < 0.5
+    assert len(drawn) == max(1, n_bits // 2)
+    for k, (position, values) in enumerate(drawn):
+        assert np.array_equal(values, soft[2 * k :: n_bits])
+        assert np.allclose(position, component * np.sqrt(plot._energy(modulation)), atol=1e-4, equal_nan=True)
+    # The density has every symbol; the points are the reference's.
+    (cells, *_), ideal = figure.subfigs[0].axes[0].collections, figure.subfigs[0].axes[0].lines[0].get_data()
+    assert cells.get_array().sum() == 2000
+    points = reference.points(modulation)
+    points = np.concatenate([points, 1j * points]) if modulation == "pi2-bpsk" else points
+    assert np.allclose(np.sort_complex(np.round([1, 1j] @ np.array(ideal) / np.sqrt(plot._energy(modulation)), 5)),
+                       np.sort_complex(np.round(points, 5)))  # fmt: skip
 
 
-def test_sign():
-    for sign in ("0", "1"):
-        for soft_format in ("u8", "s16"):
-            arguments = ["--example", "-s", soft_format, "--sign", sign, "--snr-db", "40", "-o", "x.png"]
-            assert sample.sample_of_example(command.parse(command.read(arguments)))[1].endswith("rate 0")
-
-
-def test_figure():
-    rng = np.random.default_rng(3)
-    symbols = rng.normal(0, 0.7, (40, 2)) @ [1, 1j]
-    llrs = softqam.demodulate(symbols, "qpsk", 0.1, output="f32")
-    figure = softqam.plot.figure(symbols, llrs, "QPSK", panels=["bits"], axis="q", sign=1, title="$a$", size=(500, 500))
-    ((position, soft),) = lanes(figure)
-    assert np.allclose(position, np.sqrt(2) * symbols.imag) and np.array_equal(soft, llrs[1::2])
-    assert figure.texts[0].get_text() == "$a$"
-    turned = symbols * 1j ** (np.arange(40) % 2)
-    straight = softqam.plot.figure(symbols, llrs[:40], "bpsk")
-    assert np.allclose(lanes(softqam.plot.figure(turned, llrs[:40], "pi2-bpsk"))[0][0], lanes(straight)[0][0])
-    shifted = softqam.plot.figure(turned[1:], llrs[:39], "pi2-bpsk", positions=np.arange(1, 40))
-    assert np.allclose(lanes(shifted)[0][0], lanes(straight)[0][0][1:])
+@pytest.mark.parametrize("symbols, soft", [
+    ([0.1], np.full(8, 127, np.uint8)), ([0.1j] * 1000, np.full(8000, 255, np.uint8)), ([np.nan, np.inf], np.zeros(16, np.int8)),
+    ([3e38, -3e38j], np.tile([-128, 127], 8).astype(np.int8)), ([1e-45] * 2, np.tile([-32768, 32767], 8).astype(np.int16)),
+    ([0.1, 1], np.tile([np.nan, np.inf], 8).astype(np.float32)), ([0.1, 1], np.tile([3.4e38, -1e-45], 8).astype(np.float32)),
+    ([0.1, 1], np.full(16, 1e-45, np.float32)), ([0.1, 1], np.tile([65504, 6e-8], 8).astype(np.float16)),
+])  # fmt: skip
+def test_extremes(tmp_path, symbols, soft):
+    plot.figure(symbols, soft).savefig(tmp_path / "x.png")
 
 
 @pytest.mark.parametrize("change, error, message", [
-    ({"modulation": "8psk"}, ValueError, "modulation: '8psk' is not one of bpsk"),
-    ({"panels": ["eye"]}, ValueError, "panels: 'eye' is not one of constellation"),
-    ({"axis": "x"}, ValueError, "axis: 'x' is not one of i, q"),
-    ({"sign": 2}, ValueError, "sign: '2' is not one of 0, 1"),
-    ({"soft": np.zeros(6)}, TypeError, "soft has dtype float64"),
-    ({"soft": np.zeros(5, np.int8)}, ValueError, "soft has 5 values: 3 symbols of qpsk have 6"),
-    ({"modulation": None}, TypeError, "modulation is None: it takes a string"),
-    ({"axis": 0}, TypeError, "axis is 0: it takes a string"),
-    ({"title": 3}, TypeError, "title is 3: it takes a string"),
-    ({"panels": None}, TypeError, "panels is None: it takes a list of constellation"),
-    ({"panels": "evm"}, TypeError, "panels is 'evm': it takes a list"),
-    ({"panels": []}, TypeError, "panels is .*: it takes a list"),
-    ({"panels": ["evm", "evm"]}, ValueError, "panels: 'evm,evm' names a panel twice"),
-    ({"size": 3}, TypeError, "size is 3: it takes a width and a height in pixels"),
-    ({"size": (0, 0)}, ValueError, "size: '0x0' is not a size from"),
-    ({"size": (10**9, 10**9)}, ValueError, "is not a size from"),
-    ({"input_scale": 0}, ValueError, "input_scale is 0: it takes a positive number"),
-    ({"input_scale": float("nan")}, ValueError, "input_scale is nan"),
-    ({"input_scale": "auto"}, ValueError, "input_scale is 'auto'"),
-    ({"input_scale": 10**400}, ValueError, "input_scale is 1000"),
-    ({"input_scale": np.float32(1), "soft": np.zeros(5, np.int8)}, ValueError, "soft has 5 values"),
-    ({"positions": 1.5}, TypeError, "positions has dtype float64"),
-    ({"positions": [1, 2]}, ValueError, "positions has 2 values: there are 3 symbols"),
-    ({"symbols": ["a"] * 3}, TypeError, "symbols has dtype <U1"),
+    ({"modulation": "8psk"}, ValueError, "modulation is '8psk'"), ({"modulation": None}, TypeError, "modulation is None"),
+    ({"sign": 2}, ValueError, "sign is 2"), ({"soft": np.zeros(6)}, TypeError, "soft is float64"),
+    ({"soft": np.zeros(5, np.int8)}, ValueError, "soft is int8 .*: 3 symbols of qpsk have 6 values"),
+    ({"symbols": ["a"] * 3}, TypeError, "symbols is <U1"), ({"symbols": np.zeros((3, 1))}, TypeError, "symbols is float64 of shape"),
     ({"symbols": np.ma.masked_array(np.zeros(3), True)}, TypeError, "symbols is a masked array"),
-    ({"symbols": np.zeros(0), "soft": np.zeros(0, np.int8)}, ValueError, "soft has 0 values"),
+    ({"symbols": np.zeros(0), "soft": np.zeros(0, np.int8)}, ValueError, "0 symbols"),
 ])  # fmt: skip
 def test_wrong_calls(change, error, message):
-    arguments = {"symbols": np.zeros(3), "soft": np.zeros(6, np.int8), "modulation": "qpsk", **change}
     with pytest.raises(error, match=message):
-        softqam.plot.figure(**arguments)
+        plot.figure(**{"symbols": np.zeros(3), "soft": np.zeros(6, np.int8), "modulation": "qpsk", **change})
 
 
-def test_command(tmp_path):
-    done = run("-m", "softqam.plot", "--example", "-m", "qpsk", "-o", "llrs.png", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr, os.listdir(tmp_path)) == (0, "", "", ["llrs.png"])
-    assert (tmp_path / "llrs.png").read_bytes().startswith(b"\x89PNG")
-    done = run("-m", "softqam.plot", "--example", "-m", "qpsk", "-s", "u8", "-o", "y.png", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "softqam-plot: --soft-format: u8 is for 256qam, not qpsk\n")
-    assert run("-m", "softqam.plot", "-V").stdout == f"softqam-plot {softqam.__version__}\n"
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """softqam-plot in tmp_path: exit status, and standard error."""
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["softqam-plot", *arguments])
+        try:
+            plot.main()
+        except SystemExit as end:
+            return end.code, capsys.readouterr().err
+        return 0, capsys.readouterr().err
+
+    monkeypatch.chdir(tmp_path)
+    return call
 
 
-def test_nothing_is_loaded_early():
-    """matplotlib takes a while, which only a picture is worth."""
-    program = "import sys, softqam, softqam.plot; sys.exit('matplotlib' in sys.modules)"
-    assert run("-c", program).returncode == 0
+@pytest.fixture
+def pair(tmp_path, rng):
+    """x.cf32 and x.s8, of 500 symbols of QPSK, in tmp_path."""
+    symbols, noise_var = sent(rng, "qpsk", 500, 20)
+    symbols.tofile(tmp_path / "x.cf32")
+    softqam.demodulate(symbols, "qpsk", noise_var).tofile(tmp_path / "x.s8")
+    return ["-m", "qpsk", "x.cf32", "x.s8"]
+
+
+def drawn_of(*arguments):
+    """The figure of a command."""
+    return plot._figure_of_files(plot._parser().parse_intermixed_args([*arguments, "-o", "out.png"]))[0]
+
+
+@pytest.mark.parametrize("name, dtype, full, zero", [
+    ("cf32", "f4", 1, 0), ("cs16", "i2", 32768, 0), ("cs8", "i1", 128, 0), ("cf16", "f2", 1, 0), ("cu8", "u1", 128, 128), ("cs32", "i4", 2**31, 0),
+    ("cf64", "f8", 1, 0),
+])  # fmt: skip
+def test_formats(tmp_path, run, rng, name, dtype, full, zero):
+    """The symbols of every format, as a file of that suffix and as a recording of either byte order."""
+    symbols, scale = rng.uniform(-0.9, 0.9, (300, 2)), 1 / full
+    components = symbols if full == 1 else np.rint(symbols * full) + zero
+    softqam.demodulate(symbols @ [1, 1j], "qpsk", 0.1, output="f16").tofile(tmp_path / "x.f16")
+    components.astype(dtype).tofile(tmp_path / f"x.{name}")
+    figures = [drawn_of("-m", "qpsk", f"x.{name}", "x.f16")]
+    for order in "<>":
+        end = {"<": "_le", ">": "_be"}[order] if dtype[1] != "1" else ""
+        components.astype(order + dtype).tofile(tmp_path / "r.sigmf-data")
+        whole = {"core:datatype": name.replace("cs", "ci") + end, "softqam:modulation": "qpsk", "softqam:input_scale": scale / 2}
+        (tmp_path / "r.sigmf-meta").write_text(json.dumps({"global": whole}))
+        figures += [drawn_of("r.sigmf-data", "x.f16", *options) for options in ([], ["--input-scale", str(scale)])]
+    for figure, factor in zip(figures, (1, 0.5, 1, 0.5, 1)):
+        assert np.allclose(lanes(figure)[0][0], factor * np.sqrt(2) * symbols[:, 0], atol=0.02)
+
+
+def test_many_symbols(tmp_path, run, rng):
+    """Some are drawn, from the first to the last, and pi/2-BPSK turns as it does."""
+    symbols, noise_var = sent(rng, "pi2-bpsk", 450_000, 30)
+    symbols.tofile(tmp_path / "x.cf32")
+    softqam.demodulate(symbols, "pi2-bpsk", noise_var).tofile(tmp_path / "x.s8")
+    figure = drawn_of("-m", "pi2-bpsk", "x.cf32", "x.s8")
+    assert facts(figure)[1:] == ["150,000 symbols", *facts(figure)[2:]] and "1 symbol in 3" in figure.get_suptitle()
+    assert float(facts(figure)[-1][4:-3]) == pytest.approx(30, abs=0.2)
+    assert np.array_equal(lanes(figure)[0][1], np.fromfile(tmp_path / "x.s8", np.int8)[::3])
+
+
+@pytest.mark.parametrize("name", ["a'b\"c\\d", "$(touch x)", "$\\frac{1}{", "line\nbreak\r\t", "\udcff", "%d %s", "\u202e"])
+def test_hostile_names(tmp_path, pair, run, name):
+    """Nothing but names, and one line of a message."""
+    for suffix in ("cf32", "s8"):
+        (tmp_path / f"x.{suffix}").rename(tmp_path / f"{name}.{suffix}")
+    before = sorted(os.listdir(tmp_path))
+    assert run("-m", "qpsk", f"-o{name}.svg", "--", f"{name}.cf32", f"{name}.s8") == (0, "")
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, f"{name}.svg"])
+    code, text = run("-oy.png", "--", f"{name}.cf32", f"{name}/.s8")
+    assert (code, text[:14], text[-1:]) == (1, "softqam-plot: ", "\n") and text[:-1].isprintable()
+
+
+GOOD = {"core:datatype": "ci8"}
+
+
+@pytest.mark.parametrize("arguments, status, message", [
+    (["x.cf32"], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["-m", "8psk"], 2, "invalid choice"),
+    (["--snr-db", "3", "x.cf32", "x.s8"], 2, "--snr-db: it takes --example"), (["--example", "--snr-db", "nan"], 2, "--snr-db"),
+    (["--input-scale", "0", "x.cf32", "x.s8"], 2, "--input-scale"), (["--example", "-m", "qpsk", "-s", "u8"], 2, "u8 is for 256qam, not qpsk"),
+    (["-o", "x.jpg", "x.cf32", "x.s8"], 2, "'x.jpg' ends in neither"), (["--sign", "2", "x.cf32", "x.s8"], 2, "--sign"),
+    (["x.cf32", "none.s8"], 1, "none.s8: No such file or directory"), ([".", "x.s8"], 1, ".: not a regular file"),
+    (["/dev/null", "x.s8"], 1, "/dev/null: not a regular file"), (["x.161", "x.s8"], 1, "x.161: suffix .161"),
+    (["x.cf32", "x.cf32"], 1, "-soft-format"), (["-m", "64qam", "x.cf32", "x.s8"], 1, "not a whole number of symbols"),
+    (["-i", "cs16", "x.cf32", "x.s8"], 1, "x.s8: the soft bits of 125 symbols, but x.cf32 has 1,000"),
+    (["-o", "none/x.png", "-m", "qpsk", "x.cf32", "x.s8"], 1, "none/x.png: No such file"), (["empty", "x.s8"], 1, "empty: 0 bytes"),
+    (["none.sigmf-meta", "x.s8"], 1, "none.sigmf-meta: No such file"),
+])  # fmt: skip
+def test_wrong_commands(tmp_path, pair, run, arguments, status, message):
+    """One line, and no file."""
+    (tmp_path / "empty").touch()
+    before = sorted(os.listdir(tmp_path))
+    code, text = run(*([] if "-o" in arguments else ["-o", "out.png"]), *arguments)
+    assert (code, text.count("\n"), sorted(os.listdir(tmp_path))) == (status, 1, before) and text.startswith("softqam-plot: ")
+    assert message in text
+
+
+@pytest.mark.parametrize("metadata", [
+    b"{", b"[]", b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}', b"\xff", {}, {"core:datatype": "ru8"}, {"core:datatype": 5},
+    {**GOOD, "core:num_channels": 2}, {**GOOD, "core:trailing_bytes": 3}, {**GOOD, "core:dataset": "x"}, {**GOOD, "core:metadata_only": True},
+    {**GOOD, "core:version": "2.0.0"}, {**GOOD, "core:extensions": [{"name": "b", "optional": False}]}, {**GOOD, "softqam:modulation": "8psk"},
+    {**GOOD, "softqam:input_scale": 0}, {**GOOD, "softqam:input_scale": "1"},
+])  # fmt: skip
+def test_wrong_metadata(tmp_path, run, metadata):
+    (tmp_path / "r.sigmf-meta").write_bytes(metadata if isinstance(metadata, bytes) else json.dumps({"global": metadata}).encode())
+    code, text = run("r.sigmf-meta", "x.s8", "-o", "x.png")
+    assert (code, text.count("\n")) == (1, 1) and text.startswith("softqam-plot: r.sigmf-meta: not SigMF")
+
+
+def test_output(tmp_path, pair, run):
+    """Complete or not at all, with the mode of the file that it replaces, and never in the place of an input."""
+    out = tmp_path / "x.png"
+    out.write_bytes(b"old")
+    out.chmod(0o640)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    code, text = run(*pair, "-o", "x.png")
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (code, text, out.read_bytes()) == (1, "softqam-plot: x.png: File too large\n", b"old")
+    (tmp_path / "link.png").symlink_to("x.png")
+    assert run(*pair, "-o", "link.png") == (0, "")
+    assert out.read_bytes().startswith(b"\x89PNG") and out.stat().st_mode & 0o777 == 0o640 and (tmp_path / "link.png").is_symlink()
+    for name in ("x.cf32", "x.s8"):
+        before = (tmp_path / name).read_bytes()
+        os.link(tmp_path / name, tmp_path / "other.png")
+        code, text = run(*pair, "-o", "other.png")
+        assert (code, (tmp_path / name).read_bytes()) == (2, before) and "other.png: is an input as well" in text
+        (tmp_path / "other.png").unlink()
+    assert sorted(os.listdir(tmp_path)) == ["link.png", "x.cf32", "x.png", "x.s8"]
+
+
+@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+def test_example(tmp_path, run, modulation):
+    assert run("--example", "-m", modulation, "--sign", "1", "-o", "x.pdf") == (0, "")
+    assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.skipif("SOFTQAM_TOOLS" not in os.environ, reason="SOFTQAM_TOOLS does not name softqam-demod's folder")
+def test_commands_of_the_readme(tmp_path):
+    """From a recording to a picture, as they stand there; matplotlib is not loaded before there is one."""
+    commands = re.findall(r"^    (softqam-\w+ .*recording.sigmf-meta.*)", README.read_text(encoding="utf-8"), re.M)
+    assert [command.split()[0] for command in commands] == ["softqam-gen", "softqam-demod", "softqam-plot"]
+    path = os.pathsep.join([os.environ["SOFTQAM_TOOLS"], os.environ["PATH"]])
+    for command in commands:
+        command = command.replace("softqam-plot", f"{sys.executable} -m softqam.plot")
+        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" or "softqam.plot" in command}
+        subprocess.run(command, shell=True, cwd=tmp_path, check=True, env={**environment, "PATH": path})
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    program = "import sys, softqam.plot; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -139,21 +139,6 @@ def test_special_values():
     assert not TBDemapper(encoder)(received * float("nan"), 0.1).any()
 
 
-@each_number_of_layers
-@each_modulation
-def test_block_errors(bits, n_layers):
-    encoder = make_encoder(bits, n_layers)
-    n0 = {2: 0.8, 4: 0.28, 6: 0.1, 8: 0.045, 10: 0.017}[bits]
-    sent, received, noise_var = receive(encoder, 40, n0)
-    theirs, is_valid = nr.TBDecoder(encoder, num_bp_iter=10)(demap_by_sionna(encoder, received, noise_var))
-    ours, ours_valid = TBDecoder(encoder, num_bp_iter=10)(TBDemapper(encoder)(received, noise_var))
-    assert ours.shape == theirs.shape and ours.dtype == theirs.dtype
-    assert ours_valid.dtype == is_valid.dtype and torch.equal(ours_valid, is_valid)
-    lost = (theirs != sent).any(-1)
-    assert torch.equal((ours != sent).any(-1), lost)
-    assert 2 < lost.sum() < 38
-
-
 @pytest.mark.parametrize("tb_size, padding", [(1000, 32), (850, -2)])
 def test_padding(tb_size, padding):
     """The encoder pads, or cuts off."""
@@ -162,7 +147,7 @@ def test_padding(tb_size, padding):
     sent, received, noise_var = receive(encoder, 2, 0.01)
     theirs = nr.TBDecoder(encoder)(demap_by_sionna(encoder, received, noise_var))
     ours = TBDecoder(encoder)(TBDemapper(encoder)(received, noise_var))
-    assert torch.equal(ours[0], theirs[0]) and torch.equal(ours[1], theirs[1]) and ours[1].all()
+    assert all(a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b) for a, b in zip(ours, theirs)) and ours[1].all()
     assert torch.equal(ours[0][..., : encoder.tb_size], sent[..., : encoder.tb_size]) and not ours[0][..., encoder.tb_size :].any()
 
 

@@ -100,14 +100,6 @@ def test_transmissions(rng, modulation, output):
             )  # fmt: skip
 
 
-def test_grant():
-    """A transmission and a retransmission of 3 code blocks with fillers."""
-    first = softqam.ldpc_codeword(8000, 20496, code_rate=0.8)
-    again = softqam.ldpc_codeword(7992, 20496, base_graph=1, rv=2)
-    assert first.ldpc == again.ldpc and first.n_code_blocks == 3 and first.n_fillers > 0
-    assert (first.k0, again.k0) == (0, 33 * first.ldpc.lifting_size)
-
-
 def test_limited_buffer():
     full = softqam.ldpc_codeword(8000, 20496, base_graph=1)
     assert full.n_cb == full.ldpc.n == 66 * full.ldpc.lifting_size
@@ -162,48 +154,6 @@ def test_cuts(rng, layers):
         missing = np.array(lengths(codeword)) == 0
         whole[missing] = 99
         assert_bytes(pieces, whole)
-
-
-LAYOUTS = {
-    "interleaved": lambda a: np.ascontiguousarray(a.T).T,
-    "layers": np.ascontiguousarray,
-    "reversed": lambda a: np.ascontiguousarray(a[:, ::-1])[:, ::-1],
-    "strided": lambda a: np.repeat(a, 3, axis=1)[:, ::3],
-    "transposed": lambda a: np.asfortranarray(np.repeat(a, 2, axis=0))[::2],
-}
-
-
-LAYOUTS_OF_NOISE = {**LAYOUTS, "a number": lambda a: a[0, 0], "a row for all layers": lambda a: a[0], "one of each layer": lambda a: a[:, :1]}
-
-
-@pytest.mark.parametrize("layers", [1, 2, 3, 4])
-@pytest.mark.parametrize("of_noise", LAYOUTS_OF_NOISE)
-@pytest.mark.parametrize("of_symbols", LAYOUTS)
-def test_layouts(rng, of_symbols, of_noise, layers):
-    """Interleaved and one behind the other, contiguous and not, whether the core copies them or not."""
-    for n in (5, 200):
-        codeword = softqam.Codeword(n * 4 * layers, "16qam", layers, 3, 130, 100, 20, 30)
-        symbols, noise = (array.reshape(-1, layers).T for array in make_codeword(rng, codeword))
-        of_call = LAYOUTS_OF_NOISE[of_noise](noise)
-        noise = np.broadcast_to(of_call, noise.shape)
-        llrs = softqam.demodulate(symbols.T.reshape(-1), "16qam", noise.T.reshape(-1), c_init=5)
-        expected = fill(np.zeros((3, 130), np.int8), llrs, codeword, False, "s8")
-        apart = np.moveaxis(np.stack([symbols.real, symbols.imag]), 0, -1)
-        for given in (*(LAYOUTS[of_symbols](symbols.astype(dtype)) for dtype in (np.complex64, np.complex128)), apart):
-            got = softqam.demodulate(given, "16qam", of_call, layers=layers, c_init=5, codeword=codeword)
-            assert_bytes(got, expected)
-
-
-def test_parts(rng):
-    """What the core copies in parts, of three layers, which divide no power of 2."""
-    codeword = softqam.ldpc_codeword(3 * 2 * 70000, 100008, "qpsk", base_graph=1, layers=3)
-    symbols, noise = make_codeword(rng, codeword)
-    symbols, noise = symbols.reshape(-1, 3).T, noise.reshape(-1, 3).T
-    expected = softqam.demodulate(symbols, "qpsk", noise, c_init=1, codeword=codeword)
-    for dtype in (np.complex64, np.complex128):
-        given = np.repeat(symbols, 2, axis=1)[:, ::2].astype(dtype)
-        assert_bytes(softqam.demodulate(given, "qpsk", noise, c_init=1, codeword=codeword), expected)
-    assert np.all(np.any(expected != 0, axis=1))
 
 
 def test_batch(rng):

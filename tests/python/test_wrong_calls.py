@@ -237,6 +237,7 @@ MESSAGES = [
     *((ValueError, rf"{name} is float32 of shape \(2, 3\).*\(4, 3\)", {name: np.zeros((2, 3), np.float32)}) for name in FLOATS),
     *((ValueError, rf"{name} is float64 of shape \(2, 3\).*\(4, 3\)", {name: np.zeros((2, 3))}) for name in FLOATS),
     *((TypeError, rf"{name} is int64 of shape \(3,\).*float32", {name: np.zeros(3, int)}) for name in FLOATS),
+    *((TypeError, f"{name} is bool", {name: true}) for name in FLOATS for true in (np.True_, np.array(True))),
     (ValueError, 'gain is given, which output "u8"', {"output": "u8", "noise_var": None, "gain": 1.0}),
     (TypeError, "noise_var is missing", {"noise_var": None}),
     (TypeError, r"symbols is int32 of shape \(3, 2\)", {"symbols": np.zeros((3, 2), np.int32)}),

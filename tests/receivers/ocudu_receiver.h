@@ -29,10 +29,12 @@
 namespace ocudu_receiver
 {
 
+using namespace ocudu;
+
 constexpr unsigned n_ports = 4, n_layers_max = 4, n_ofdm_symbols = 14;
 
 /// Random elements at each port; a few are zero at all, which are OCUDU's erasures behind the equaliser.
-class received_grid final : public ocudu::resource_grid_reader
+class received_grid final : public resource_grid_reader
 {
   public:
     received_grid(unsigned n_subcarriers, unsigned seed)
@@ -42,7 +44,7 @@ class received_grid final : public ocudu::resource_grid_reader
         std::normal_distribution<float> component(0, 1);
         for (size_t i = 0; i < elements_.size(); ++i)
             if (i % n_subcarriers % 53 != 7)
-                elements_[i] = ocudu::to_cbf16(ocudu::cf_t(component(random_bits), component(random_bits)));
+                elements_[i] = to_cbf16(cf_t(component(random_bits), component(random_bits)));
     }
 
     unsigned get_nof_ports() const override { return n_ports; }
@@ -50,48 +52,47 @@ class received_grid final : public ocudu::resource_grid_reader
     unsigned get_nof_symbols() const override { return n_ofdm_symbols; }
     bool is_empty(unsigned) const override { return false; }
     bool is_empty() const override { return false; }
-    ocudu::crb_interval get_allocation_range(unsigned, unsigned) const override { return {}; }
-    ocudu::span<ocudu::cf_t> get(ocudu::span<ocudu::cf_t> symbols, unsigned, unsigned, unsigned,
-                                 const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
+    crb_interval get_allocation_range(unsigned, unsigned) const override { return {}; }
+    span<cf_t> get(span<cf_t> symbols, unsigned, unsigned, unsigned,
+                   const bounded_bitset<MAX_NOF_SUBCARRIERS> &) const override
     {
         return symbols;
     }
-    ocudu::span<ocudu::cbf16_t> get(ocudu::span<ocudu::cbf16_t> symbols, unsigned port, unsigned l, unsigned first,
-                                    const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &mask) const override
+    span<cbf16_t> get(span<cbf16_t> symbols, unsigned port, unsigned l, unsigned first,
+                      const bounded_bitset<MAX_NOF_SUBCARRIERS> &mask) const override
     {
         size_t n = 0;
         mask.for_each(0, mask.size(), [&](size_t k) { symbols[n++] = get_view(port, l)[first + k]; });
         return symbols.last(symbols.size() - n);
     }
-    void get(ocudu::span<ocudu::cf_t>, unsigned, unsigned, unsigned, unsigned) const override {}
-    void get(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
-    ocudu::span<const ocudu::cbf16_t> get_view(unsigned port, unsigned l) const override
+    void get(span<cf_t>, unsigned, unsigned, unsigned, unsigned) const override {}
+    void get(span<cbf16_t>, unsigned, unsigned, unsigned) const override {}
+    span<const cbf16_t> get_view(unsigned port, unsigned l) const override
     {
-        return ocudu::span<const ocudu::cbf16_t>(elements_).subspan((port * n_ofdm_symbols + l) * n_subcarriers_,
-                                                                    n_subcarriers_);
+        return span<const cbf16_t>(elements_).subspan((port * n_ofdm_symbols + l) * n_subcarriers_, n_subcarriers_);
     }
 
   private:
     unsigned n_subcarriers_;
-    std::vector<ocudu::cbf16_t> elements_;
+    std::vector<cbf16_t> elements_;
 };
 
 /// No channel, and what a demodulator does not ask for.
-class made_up_estimates : public ocudu::dmrs_pusch_estimator_results
+class made_up_estimates : public dmrs_pusch_estimator_results
 {
   public:
     float get_noise_variance(unsigned) const override { return 1; }
     float get_rsrp(unsigned, unsigned) const override { return 1; }
-    ocudu::static_vector<float, ocudu::MAX_PORTS> get_rsrp_all_ports(unsigned) const override { return {}; }
+    static_vector<float, MAX_PORTS> get_rsrp_all_ports(unsigned) const override { return {}; }
     float get_epre(unsigned) const override { return 1; }
     float get_snr(unsigned) const override { return 1; }
     float get_layer_average_snr(unsigned) const override { return 1; }
-    ocudu::phy_time_unit get_time_alignment(unsigned) const override { return {}; }
+    phy_time_unit get_time_alignment(unsigned) const override { return {}; }
     std::optional<float> get_cfo_Hz(unsigned) const override { return std::nullopt; }
-    void get_channel_state_information(ocudu::channel_state_information &) const override {}
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned) const override {}
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t>, unsigned, unsigned, unsigned,
-                                const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &) const override
+    void get_channel_state_information(channel_state_information &) const override {}
+    void get_symbol_ch_estimate(span<cbf16_t>, unsigned, unsigned, unsigned) const override {}
+    void get_symbol_ch_estimate(span<cbf16_t>, unsigned, unsigned, unsigned,
+                                const bounded_bitset<MAX_NOF_SUBCARRIERS> &) const override
     {
     }
 };
@@ -103,18 +104,17 @@ class channel_estimates final : public made_up_estimates
     channel_estimates(float noise_var, unsigned seed) : noise_var_(noise_var), seed_(seed) {}
 
     float get_noise_variance(unsigned port) const override { return noise_var_ * float(1 + port); }
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t> estimates, unsigned l, unsigned port,
-                                unsigned layer) const override
+    void get_symbol_ch_estimate(span<cbf16_t> estimates, unsigned l, unsigned port, unsigned layer) const override
     {
         std::mt19937 random_bits(seed_ + 64 * l + 8 * port + layer);
         std::normal_distribution<float> component(port == layer ? 2 : 0, 0.5);
-        for (ocudu::cbf16_t &estimate : estimates)
-            estimate = ocudu::to_cbf16(ocudu::cf_t(component(random_bits), component(random_bits)));
+        for (cbf16_t &estimate : estimates)
+            estimate = to_cbf16(cf_t(component(random_bits), component(random_bits)));
     }
-    void get_symbol_ch_estimate(ocudu::span<ocudu::cbf16_t> estimates, unsigned l, unsigned port, unsigned layer,
-                                const ocudu::bounded_bitset<ocudu::MAX_NOF_SUBCARRIERS> &mask) const override
+    void get_symbol_ch_estimate(span<cbf16_t> estimates, unsigned l, unsigned port, unsigned layer,
+                                const bounded_bitset<MAX_NOF_SUBCARRIERS> &mask) const override
     {
-        std::vector<ocudu::cbf16_t> all(mask.size());
+        std::vector<cbf16_t> all(mask.size());
         get_symbol_ch_estimate(all, l, port, layer);
         size_t n = 0;
         mask.for_each(0, mask.size(), [&](size_t k) { estimates[n++] = all[k]; });
@@ -126,39 +126,36 @@ class channel_estimates final : public made_up_estimates
 };
 
 /// Decodes nothing, so that soft buffers stay.
-class no_ldpc_decoder final : public ocudu::ldpc_decoder
+class no_ldpc_decoder final : public ldpc_decoder
 {
   public:
-    std::optional<unsigned> decode(ocudu::bit_buffer &, ocudu::span<const ocudu::log_likelihood_ratio>,
-                                   ocudu::crc_calculator *, const configuration &) override
+    std::optional<unsigned> decode(bit_buffer &, span<const log_likelihood_ratio>, crc_calculator *,
+                                   const configuration &) override
     {
         return std::nullopt;
     }
 };
 
 /// What is heard of the demodulator and the decoder.
-class listener final : public ocudu::pusch_demodulator_notifier, public ocudu::pusch_decoder_notifier
+class listener final : public pusch_demodulator_notifier, public pusch_decoder_notifier
 {
   public:
     void on_provisional_stats(unsigned, const demodulation_stats &stats) override { all_stats.push_back(stats); }
     void on_end_stats(const demodulation_stats &stats) override { all_stats.push_back(stats); }
-    void on_sch_data(const ocudu::pusch_decoder_result &result) override
-    {
-        n_code_blocks = result.nof_codeblocks_total;
-    }
+    void on_sch_data(const pusch_decoder_result &result) override { n_code_blocks = result.nof_codeblocks_total; }
 
     std::vector<demodulation_stats> all_stats;
     unsigned n_code_blocks = 0;
 };
 
 /// Collects the LLRs of UCI.
-class uci_buffer final : public ocudu::pusch_decoder_buffer
+class uci_buffer final : public pusch_decoder_buffer
 {
   public:
-    ocudu::span<ocudu::log_likelihood_ratio> get_next_block_view(unsigned) override { return {}; }
-    void on_new_softbits(ocudu::span<const ocudu::log_likelihood_ratio> llrs) override
+    span<log_likelihood_ratio> get_next_block_view(unsigned) override { return {}; }
+    void on_new_softbits(span<const log_likelihood_ratio> llrs) override
     {
-        for (ocudu::log_likelihood_ratio llr : llrs)
+        for (log_likelihood_ratio llr : llrs)
             bytes.push_back(llr.to_value_type());
     }
     void on_end_softbits() override {}
@@ -168,16 +165,15 @@ class uci_buffer final : public ocudu::pusch_decoder_buffer
 
 /// A transmission: PUSCH, its transport block and HARQ-ACK on it.
 struct transmission {
-    ocudu::pusch_demodulator::configuration pusch;
-    ocudu::pusch_decoder::configuration sch;
+    pusch_demodulator::configuration pusch;
+    pusch_decoder::configuration sch;
     unsigned tb_size; ///< bits
     unsigned n_harq_ack_bits = 0, n_harq_ack_elements = 0;
 
-    unsigned bits_per_element() const { return ocudu::get_bits_per_symbol(pusch.modulation) * pusch.nof_tx_layers; }
+    unsigned bits_per_element() const { return get_bits_per_symbol(pusch.modulation) * pusch.nof_tx_layers; }
     unsigned n_elements() const
     {
-        const size_t of_dmrs =
-            12 - ocudu::get_dmrs_prb_mask(pusch.dmrs_type, pusch.nof_cdm_groups_without_data).count();
+        const size_t of_dmrs = 12 - get_dmrs_prb_mask(pusch.dmrs_type, pusch.nof_cdm_groups_without_data).count();
         size_t n = 0;
         for (unsigned l = pusch.start_symbol_index; l < pusch.start_symbol_index + pusch.nof_symbols; ++l)
             n += pusch.rb_mask.count() * (pusch.dmrs_symb_pos.test(l) ? of_dmrs : 12);
@@ -188,19 +184,16 @@ struct transmission {
     {
         return (n_elements() - (n_harq_ack_bits > 2 ? n_harq_ack_elements : 0)) * bits_per_element();
     }
-    unsigned n_code_blocks() const
-    {
-        return ocudu::compute_nof_codeblocks(ocudu::units::bits(tb_size), sch.base_graph);
-    }
+    unsigned n_code_blocks() const { return compute_nof_codeblocks(units::bits(tb_size), sch.base_graph); }
     unsigned code_block_length() const
     {
-        return ocudu::compute_lifting_size(ocudu::units::bits(tb_size), sch.base_graph, n_code_blocks()) *
-               (sch.base_graph == ocudu::ldpc_base_graph_type::BG1 ? 66 : 50);
+        return compute_lifting_size(units::bits(tb_size), sch.base_graph, n_code_blocks()) *
+               (sch.base_graph == ldpc_base_graph_type::BG1 ? 66 : 50);
     }
 
-    ocudu::ulsch_demultiplex::configuration demultiplexing() const
+    ulsch_demultiplex::configuration demultiplexing() const
     {
-        ocudu::ulsch_demultiplex::configuration config = {};
+        ulsch_demultiplex::configuration config = {};
         config.modulation = pusch.modulation;
         config.nof_layers = pusch.nof_tx_layers;
         config.nof_prb = pusch.rb_mask.count();
@@ -217,22 +210,22 @@ struct transmission {
 };
 
 /// A slot of all OFDM symbols on `n_prb` resource blocks, two of them with DM-RS and nothing else.
-inline transmission make_transmission(ocudu::modulation_scheme mod, unsigned n_layers, unsigned n_prb, unsigned tb_size)
+inline transmission make_transmission(modulation_scheme mod, unsigned n_layers, unsigned n_prb, unsigned tb_size)
 {
     transmission sent = {};
-    sent.pusch.rnti = ocudu::to_rnti(0x4601);
-    sent.pusch.rb_mask = ocudu::crb_bitmap(n_prb);
+    sent.pusch.rnti = to_rnti(0x4601);
+    sent.pusch.rb_mask = crb_bitmap(n_prb);
     sent.pusch.rb_mask.fill(0, n_prb);
     sent.pusch.modulation = mod;
     sent.pusch.nof_symbols = n_ofdm_symbols;
-    sent.pusch.dmrs_symb_pos = ocudu::symbol_slot_mask(n_ofdm_symbols);
+    sent.pusch.dmrs_symb_pos = symbol_slot_mask(n_ofdm_symbols);
     sent.pusch.dmrs_symb_pos.set(2);
     sent.pusch.dmrs_symb_pos.set(11);
-    sent.pusch.dmrs_type = ocudu::dmrs_config_type::type1;
+    sent.pusch.dmrs_type = dmrs_config_type::type1;
     sent.pusch.nof_cdm_groups_without_data = 2;
     sent.pusch.n_id = 77;
     sent.pusch.nof_tx_layers = n_layers;
-    sent.sch.base_graph = ocudu::ldpc_base_graph_type::BG1;
+    sent.sch.base_graph = ldpc_base_graph_type::BG1;
     sent.sch.mod = mod;
     sent.sch.nof_layers = n_layers;
     sent.sch.nof_ldpc_iterations = 1;
@@ -245,44 +238,42 @@ class buffer_pool
 {
   public:
     explicit buffer_pool(unsigned n_code_blocks)
-        : pool_(ocudu::create_rx_buffer_pool({ocudu::ldpc::MAX_CODEBLOCK_SIZE, 4, n_code_blocks, 1000, false}))
+        : pool_(create_rx_buffer_pool({ldpc::MAX_CODEBLOCK_SIZE, 4, n_code_blocks, 1000, false}))
     {
     }
 
     ~buffer_pool() { pool_->stop(); }
 
-    ocudu::unique_rx_buffer reserve(unsigned n_code_blocks, bool new_data)
+    unique_rx_buffer reserve(unsigned n_code_blocks, bool new_data)
     {
-        return pool_->get_pool().reserve(
-            ocudu::slot_point(1, 0), ocudu::trx_buffer_identifier(ocudu::to_rnti(0x4601), 0), n_code_blocks, new_data);
+        return pool_->get_pool().reserve(slot_point(1, 0), trx_buffer_identifier(to_rnti(0x4601), 0), n_code_blocks,
+                                         new_data);
     }
 
   private:
-    std::unique_ptr<ocudu::rx_buffer_pool_controller> pool_;
+    std::unique_ptr<rx_buffer_pool_controller> pool_;
 };
 
 /// The whole way, with parts of these factories.
 class receiver
 {
   public:
-    receiver(ocudu::pusch_demodulator_factory &demodulator, ocudu::pusch_decoder_factory &decoder,
-             unsigned n_code_blocks)
+    receiver(pusch_demodulator_factory &demodulator, pusch_decoder_factory &decoder, unsigned n_code_blocks)
         : demodulator_(demodulator.create()), decoder_(decoder.create()),
-          demultiplexer_(ocudu::create_ulsch_demultiplex_factory_sw()->create()), pool_(n_code_blocks)
+          demultiplexer_(create_ulsch_demultiplex_factory_sw()->create()), pool_(n_code_blocks)
     {
     }
 
-    void receive(const transmission &sent, const ocudu::resource_grid_reader &grid,
-                 const ocudu::dmrs_pusch_estimator_results &estimates)
+    void receive(const transmission &sent, const resource_grid_reader &grid,
+                 const dmrs_pusch_estimator_results &estimates)
     {
         heard = listener();
         harq_ack = uci_buffer();
         transport_block_.resize(sent.tb_size / 8);
-        ocudu::pusch_decoder_buffer &sch = decoder_->new_data(
+        pusch_decoder_buffer &sch = decoder_->new_data(
             transport_block_, pool_.reserve(sent.n_code_blocks(), sent.sch.new_data), heard, sent.sch);
-        decoder_->set_nof_softbits(ocudu::units::bits(sent.n_sch_bits()));
-        ocudu::pusch_codeword_buffer &codeword =
-            demultiplexer_->demultiplex(sch, harq_ack, harq_ack, sent.demultiplexing());
+        decoder_->set_nof_softbits(units::bits(sent.n_sch_bits()));
+        pusch_codeword_buffer &codeword = demultiplexer_->demultiplex(sch, harq_ack, harq_ack, sent.demultiplexing());
         demodulator_->demodulate(codeword, heard, grid, estimates, sent.pusch);
     }
 
@@ -290,9 +281,9 @@ class receiver
     std::vector<int8_t> soft_bits(unsigned n_code_blocks)
     {
         std::vector<int8_t> bytes;
-        ocudu::unique_rx_buffer buffer = pool_.reserve(n_code_blocks, false);
+        unique_rx_buffer buffer = pool_.reserve(n_code_blocks, false);
         for (unsigned r = 0; r < n_code_blocks; ++r)
-            for (ocudu::log_likelihood_ratio llr : buffer->get_codeblock_soft_bits(r, ocudu::ldpc::MAX_CODEBLOCK_SIZE))
+            for (log_likelihood_ratio llr : buffer->get_codeblock_soft_bits(r, ldpc::MAX_CODEBLOCK_SIZE))
                 bytes.push_back(llr.to_value_type());
         return bytes;
     }
@@ -301,9 +292,9 @@ class receiver
     void fill_soft_bits(unsigned n_code_blocks, unsigned seed)
     {
         std::mt19937 random_bits(seed);
-        ocudu::unique_rx_buffer buffer = pool_.reserve(n_code_blocks, true);
+        unique_rx_buffer buffer = pool_.reserve(n_code_blocks, true);
         for (unsigned r = 0; r < n_code_blocks; ++r)
-            for (ocudu::log_likelihood_ratio &llr : buffer->get_codeblock_soft_bits(r, ocudu::ldpc::MAX_CODEBLOCK_SIZE))
+            for (log_likelihood_ratio &llr : buffer->get_codeblock_soft_bits(r, ldpc::MAX_CODEBLOCK_SIZE))
                 llr = int(random_bits() % 241) - 120;
     }
 
@@ -311,21 +302,21 @@ class receiver
     uci_buffer harq_ack;
 
   private:
-    std::unique_ptr<ocudu::pusch_demodulator> demodulator_;
-    std::unique_ptr<ocudu::pusch_decoder> decoder_;
-    std::unique_ptr<ocudu::ulsch_demultiplex> demultiplexer_;
+    std::unique_ptr<pusch_demodulator> demodulator_;
+    std::unique_ptr<pusch_decoder> decoder_;
+    std::unique_ptr<ulsch_demultiplex> demultiplexer_;
     buffer_pool pool_;
     std::vector<uint8_t> transport_block_;
 };
 
-inline ocudu::pusch_decoder_factory_sw_configuration decoder_configuration()
+inline pusch_decoder_factory_sw_configuration decoder_configuration()
 {
-    ocudu::pusch_decoder_factory_sw_configuration config;
-    config.crc_factory = ocudu::create_crc_calculator_factory_sw("auto");
-    config.decoder_factory = softqam_ocudu::make_factory<ocudu::ldpc_decoder_factory>(
-        []() -> std::unique_ptr<ocudu::ldpc_decoder> { return std::make_unique<no_ldpc_decoder>(); });
-    config.dematcher_factory = ocudu::create_ldpc_rate_dematcher_factory_sw("auto");
-    config.segmenter_factory = ocudu::create_ldpc_segmenter_rx_factory_sw();
+    pusch_decoder_factory_sw_configuration config;
+    config.crc_factory = create_crc_calculator_factory_sw("auto");
+    config.decoder_factory = softqam_ocudu::make_factory<ldpc_decoder_factory>(
+        []() -> std::unique_ptr<ldpc_decoder> { return std::make_unique<no_ldpc_decoder>(); });
+    config.dematcher_factory = create_ldpc_rate_dematcher_factory_sw("auto");
+    config.segmenter_factory = create_ldpc_segmenter_rx_factory_sw();
     config.nof_prb = 273;
     config.nof_layers = n_layers_max;
     return config;

@@ -13,7 +13,7 @@ namespace
 {
 
 using namespace ocudu_receiver;
-using scheme = ocudu::modulation_scheme;
+using scheme = modulation_scheme;
 
 constexpr unsigned n_prb = 52;
 unsigned n_failures;
@@ -27,14 +27,13 @@ void expect(bool holds, const char *name, const char *what)
 }
 
 /// OCUDU's rate dematcher, which counts its code blocks: those that have not come straight to their soft buffers.
-class counting_dematcher final : public ocudu::ldpc_rate_dematcher
+class counting_dematcher final : public ldpc_rate_dematcher
 {
   public:
     explicit counting_dematcher(unsigned &n_code_blocks) : n_code_blocks_(n_code_blocks) {}
 
-    void rate_dematch(ocudu::span<ocudu::log_likelihood_ratio> output,
-                      ocudu::span<const ocudu::log_likelihood_ratio> input, bool new_data,
-                      const ocudu::codeblock_metadata &config) override
+    void rate_dematch(span<log_likelihood_ratio> output, span<const log_likelihood_ratio> input, bool new_data,
+                      const codeblock_metadata &config) override
     {
         ++n_code_blocks_;
         inner_->rate_dematch(output, input, new_data, config);
@@ -42,7 +41,7 @@ class counting_dematcher final : public ocudu::ldpc_rate_dematcher
 
   private:
     unsigned &n_code_blocks_;
-    std::unique_ptr<ocudu::ldpc_rate_dematcher> inner_ = ocudu::create_ldpc_rate_dematcher_factory_sw("auto")->create();
+    std::unique_ptr<ldpc_rate_dematcher> inner_ = create_ldpc_rate_dematcher_factory_sw("auto")->create();
 };
 
 transmission usual(scheme mod, unsigned n_layers, unsigned tb_size)
@@ -114,7 +113,7 @@ std::vector<test_case> all_cases()
     limited.first.sch.Nref = limited.second.sch.Nref = 11000;
     cases.push_back(limited);
     test_case small = retransmitted("base graph 2, repetition", usual(scheme::QPSK, 1, 1224), scheme::QPSK, 1);
-    small.first.sch.base_graph = small.second.sch.base_graph = ocudu::ldpc_base_graph_type::BG2;
+    small.first.sch.base_graph = small.second.sch.base_graph = ldpc_base_graph_type::BG2;
     cases.push_back(small);
     test_case random_access = {"msgA", usual(scheme::QPSK, 1, 3752), {}, false};
     random_access.first.pusch.n_rapid = 12;
@@ -166,22 +165,19 @@ void compare(receiver &theirs, receiver &ours, const test_case &each, const tran
 
 void test(bool has_evm)
 {
-    const auto equalizer = ocudu::create_channel_equalizer_generic_factory();
-    const auto precoder =
-        ocudu::create_dft_transform_precoder_factory(ocudu::create_dft_processor_factory_generic(), n_prb);
-    const auto evm = has_evm ? ocudu::create_evm_calculator_factory() : nullptr;
-    const auto scrambling = ocudu::create_pseudo_random_generator_sw_factory();
-    const auto theirs_demodulator = ocudu::create_pusch_demodulator_factory_sw(
+    const auto equalizer = create_channel_equalizer_generic_factory();
+    const auto precoder = create_dft_transform_precoder_factory(create_dft_processor_factory_generic(), n_prb);
+    const auto evm = has_evm ? create_evm_calculator_factory() : nullptr;
+    const auto scrambling = create_pseudo_random_generator_sw_factory();
+    const auto theirs_demodulator = create_pusch_demodulator_factory_sw(
         equalizer, precoder, softqam_ocudu::create_demodulation_mapper_factory(), evm, scrambling, n_prb, true);
-    const auto theirs_decoder = ocudu::create_pusch_decoder_factory_sw(decoder_configuration());
+    const auto theirs_decoder = create_pusch_decoder_factory_sw(decoder_configuration());
     const auto ours_demodulator =
         softqam_ocudu::create_pusch_demodulator_factory({equalizer, precoder, evm, scrambling, n_prb, true});
     unsigned n_dematched = 0;
-    ocudu::pusch_decoder_factory_sw_configuration configuration = decoder_configuration();
-    configuration.dematcher_factory = softqam_ocudu::make_factory<ocudu::ldpc_rate_dematcher_factory>(
-        [&]() -> std::unique_ptr<ocudu::ldpc_rate_dematcher> {
-            return std::make_unique<counting_dematcher>(n_dematched);
-        });
+    pusch_decoder_factory_sw_configuration configuration = decoder_configuration();
+    configuration.dematcher_factory = softqam_ocudu::make_factory<ldpc_rate_dematcher_factory>(
+        [&]() -> std::unique_ptr<ldpc_rate_dematcher> { return std::make_unique<counting_dematcher>(n_dematched); });
     const auto ours_decoder = softqam_ocudu::create_pusch_decoder_factory(configuration);
     receiver theirs(*theirs_demodulator, *theirs_decoder, 64), ours(*ours_demodulator, *ours_decoder, 64);
     receiver half(*theirs_demodulator, *ours_decoder, 64); // their demodulator does not take the offer
@@ -211,25 +207,25 @@ void test(bool has_evm)
 /// Our mapper beside OCUDU's own, whose LLRs are rounded otherwise near a tie.
 void test_mapper()
 {
-    const auto theirs = ocudu::create_demodulation_mapper_factory()->create();
+    const auto theirs = create_demodulation_mapper_factory()->create();
     const auto ours = softqam_ocudu::create_demodulation_mapper_factory()->create();
     std::mt19937 random_bits(20240);
     std::normal_distribution<float> component(0, 0.7F);
     std::uniform_real_distribution<float> decades(-3.5F, 0.5F);
-    std::vector<ocudu::cf_t> symbols(3276);
+    std::vector<cf_t> symbols(3276);
     std::vector<float> noise(symbols.size());
     for (size_t i = 0; i < symbols.size(); ++i) {
         symbols[i] = {component(random_bits), component(random_bits)};
         noise[i] = std::pow(10.0F, decades(random_bits));
     }
     for (scheme mod : {scheme::QPSK, scheme::QAM16, scheme::QAM64, scheme::QAM256}) {
-        std::vector<ocudu::log_likelihood_ratio> of[2];
+        std::vector<log_likelihood_ratio> of[2];
         for (auto &llrs : of)
-            llrs.resize(symbols.size() * ocudu::get_bits_per_symbol(mod));
+            llrs.resize(symbols.size() * get_bits_per_symbol(mod));
         theirs->demodulate_soft(of[0], symbols, noise, mod);
         ours->demodulate_soft(of[1], symbols, noise, mod);
         for (size_t i = 0; i < of[0].size(); ++i)
-            expect(std::abs(of[0][i].to_int() - of[1][i].to_int()) <= 1, ocudu::to_string(mod).c_str(), "other LLRs");
+            expect(std::abs(of[0][i].to_int() - of[1][i].to_int()) <= 1, to_string(mod).c_str(), "other LLRs");
     }
 }
 

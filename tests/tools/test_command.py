@@ -8,7 +8,7 @@ import sys
 
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE, OUTPUT_FORMATS
 from tools_harness import (
-    BACKEND, BOTH_DEMODS, DEMOD, DEMOD_MPI, ENVIRONMENT, GEN, HOSTILE, INPUT_FORMATS, MODULATIONS, PLOT, ROOT, TIMEOUT, ToolTest, main,
+    BACKEND, BOTH_DEMODS, DEMOD, DEMOD_MPI, ENVIRONMENT, GEN, HOSTILE, INPUT_FORMATS, MODULATIONS, ROOT, TIMEOUT, ToolTest, main,
     open_terminal, rest_of_terminal,
 )  # fmt: skip
 
@@ -219,13 +219,11 @@ class Help(ToolTest):
         self.fails(result, 1, "standard output: Bad file descriptor")
 
     def test_formats_of_the_library(self):
-        """softqam.h and softqam-demod have the output formats that these tests have, softqam-plot the soft ones."""
+        """softqam.h and softqam-demod have the output formats that these tests have."""
         with open(os.path.join(ROOT, "include/softqam/softqam.h"), encoding="utf-8") as file:
             named = re.findall(r"^    SOFTQAM_OUTPUT_(\w+) = \d+", file.read(), re.MULTILINE)
         self.assertEqual([name.lower() for name in named], [*LLR_FORMATS, "u8"])
         self.assertEqual(list(LLR_STEPS), [name for name, code in LLR_TYPECODE.items() if code not in "ef"])
-        self.refuses(PLOT, ["-s", "?", "-o", "y.png", "x.cf32", "y"], 2,
-                     "--soft-format: '?' is not one of " + ", ".join(["u8", *LLR_FORMATS]))  # fmt: skip
 
 
 class Reports(ToolTest):

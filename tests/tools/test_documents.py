@@ -11,7 +11,7 @@ import sys
 from output_formats import LLR_FORMATS, OUTPUT_FORMATS
 from tools_harness import ENVIRONMENT, INPUT_FORMATS, MODULATIONS, ToolTest, main, tool
 
-PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench", "softqam-plot")
+PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench")
             if os.path.exists(tool(name))]  # fmt: skip
 # A program that works without operands, with as little work as may be: the GPU's part of a section of the CPU's.
 NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cpu", "--section", "chain"]}
@@ -93,7 +93,7 @@ class Completion(Documents):
             ("softqam-demod --backend ", ["cpu", "cuda", "auto"]), ("softqam-demod --sign ", ["0", "1"]), ("softqam-demod --c-init ", ["none"]),
             ("softqam-demod --progress a", ["auto", "always"]), ("softqam-demod --noise-var ", ["auto"]), ("softqam-demod --input-scale ", ["auto"]),
             ("softqam-demod --stats =", ["json"]), ("softqam-demod --partial ", ["error", "ignore"]), ("softqam-demod --threads ", []),
-            ("softqam-demod --shard ", []), ("softqam-plot --panels c", ["constellation"]), ("softqam-plot -s f", ["f16", "f32"]),
+            ("softqam-demod --shard ", []),
             ("softqam-bench --backend ", ["all", "cpu", "cuda"]), ("softqam-bench --modulation 6", ["64qam"]),
         ):  # fmt: skip
             if line.split()[0] in PROGRAMS:
@@ -111,7 +111,7 @@ class Completion(Documents):
         self.assertEqual(sorted(self.complete("softqam-demod", "")), ["-x", "a b.cf32", "x1", "x2"])
         self.assertEqual(self.complete("softqam-demod", "--", "-"), ["-x"])
         for line in ("softqam-demod -q x", "softqam-demod --noise-file x", "softqam-demod --noise-file = x", "softqam-demod -- x",
-                     "softqam-demod --verify x", "softqam-plot -o x", "softqam-gen --bits x"):  # fmt: skip
+                     "softqam-demod --verify x", "softqam-gen --bits x"):  # fmt: skip
             self.assertEqual(sorted(self.complete(*line.split())), ["x1", "x2"], line)
 
     def test_zsh_and_fish(self):

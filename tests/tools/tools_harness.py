@@ -53,7 +53,7 @@ def tool(name):
     return os.path.join(ARGUMENTS.tools, name)
 
 
-DEMOD, GEN, PLOT, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-plot", "softqam-demod-mpi"))
+DEMOD, GEN, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-demod-mpi"))
 # Both, where there are two; with sanitizers, to which Open MPI's code makes no sense, one.
 BOTH_DEMODS = [DEMOD] + [DEMOD_MPI] * (os.path.exists(DEMOD_MPI) and not QUICK)
 ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}

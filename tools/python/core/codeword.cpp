@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Codewords as the library has them, and lists of soft buffers, as codeword.h has them. */
-#include "codeword.h"
-
+/* Codewords as the library has them, and lists of soft buffers. */
 #include <algorithm>
 
 #include "call.h"

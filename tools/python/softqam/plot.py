@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of symbols and their soft bits or LLRs, drawn by matplotlib: figure() of arrays, softqam-plot of files."""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import logging
+import os
+import re
+import shutil
+import signal
+import stat
+import warnings
+from typing import TYPE_CHECKING, Any, Mapping, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from softqam import _arrays, _core
+from softqam._demodulator import demodulate
+from softqam._names import MODULATIONS, OUTPUT_DTYPES, integer, number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["figure"]
+
+# NumPy's type of a component, and the factor that brings it to unit mean energy; the first is that of names without a suffix.
+INPUT_FORMATS = {"cf32": ("f4", 1.0), "cs16": ("i2", 2.0**-15), "cs8": ("i1", 2.0**-7), "cf16": ("f2", 1.0),
+                 "cu8": ("u1", 2.0**-7), "cs32": ("i4", 2.0**-31), "cf64": ("f8", 1.0)}  # fmt: skip
+SOFT_FORMATS = {"u8": "u1", "s8": "i1", "s16": "i2", "f16": "f2", "f32": "f4"}
+SUFFIXES = {"fc32": "cf32", "cfile": "cf32", "sc16": "cs16", "ci16": "cs16", "sc8": "cs8", "ci8": "cs8", "ci32": "cs32"}
+LABELS = {"u8": "soft bit (u8)", "s8": "LLR (s8)", "s16": "LLR (s16)", "f16": "LLR, nats", "f32": "LLR, nats"}
+MAX_DRAWN = 200_000
+BLUE, ORANGE, GREY = "#0b62a8", "#e8890c", "#777777"
+
+
+def _levels(modulation: str) -> npt.NDArray[Any]:
+    """I and Q of the points, which are odd numbers in units of 1/sqrt(energy)."""
+    size = 2 ** max(1, _core.bits_per_symbol(MODULATIONS[modulation]) // 2)
+    return np.arange(1 - size, size, 2)
+
+
+def _energy(modulation: str) -> int:
+    return int(2 * np.mean(_levels(modulation) ** 2))
+
+
+def _points(modulation: str) -> npt.NDArray[Any]:
+    """In those units; of pi/2-BPSK at even positions."""
+    levels = _levels(modulation)
+    points = np.ravel(levels[:, None] + 1j * levels)
+    return points[points.real == points.imag] if "bpsk" in modulation else points
+
+
+def _straight(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
+    """pi/2-BPSK as BPSK."""
+    return symbols * (-1j) ** (np.arange(len(symbols)) % 2) if modulation == "pi2-bpsk" else symbols
+
+
+def _squared_errors(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
+    """Squared distances to the nearest points."""
+    outer = _levels(modulation)[-1]
+    if "bpsk" in modulation:
+        symbols = _straight(symbols, modulation)
+        nearest = (1 + 1j) * np.sign(symbols.real + symbols.imag)
+    else:
+        of_axes = (np.clip(2 * np.floor(axis / 2) + 1, -outer, outer) for axis in (symbols.real, symbols.imag))
+        nearest = next(of_axes) + 1j * next(of_axes)
+    errors: npt.NDArray[Any] = np.abs(symbols - nearest) ** 2
+    return errors
+
+
+def _facts(symbols: npt.NDArray[Any], modulation: str) -> str:
+    """What is known of symbols in level units."""
+    is_known = np.isfinite(symbols)
+    facts = [modulation.upper().replace("PI2", "\u03c0/2"), f"{len(symbols):,} symbol{'s' * (len(symbols) != 1)}"]
+    if not is_known.all():
+        facts.append(f"{np.sum(~is_known):,} erased")
+    mean = np.mean(_squared_errors(symbols, modulation)[is_known]) / _energy(modulation) if is_known.any() else np.inf
+    if np.isfinite(mean):
+        facts.append(f"EVM {100 * np.sqrt(mean):.2f} %")
+        facts.append(f"SNR {-10 * np.log10(mean):.1f} dB" if mean > 1e-8 else "SNR above 80 dB")
+    return " \u00b7 ".join(facts)
+
+
+def _draw_constellation(panel: SubFigure, symbols: npt.NDArray[Any], points: npt.NDArray[Any], unit: str) -> None:
+    """The density, in cells in the middle of some of which are the levels."""
+    from matplotlib.colors import LogNorm
+
+    axes, known = panel.subplots(), symbols[np.isfinite(symbols)]
+    reach = np.quantile(np.maximum(abs(known.real), abs(known.imag)), 0.999) if len(known) else 0
+    limit = float(np.ceil(max(points.real.max() + 3, reach)))
+    n_cells = min(240.0, max(9.0, 0.9 * np.sqrt(len(known))))
+    width = max(1 / max(1, n_cells // (2 * limit)), 2 * limit / n_cells)
+    edges = np.arange(-limit - width / 2, limit + width, width)
+    cells = np.histogram2d(known.real, known.imag, [edges, edges])[0].T
+    image = axes.pcolormesh(edges, edges, np.ma.masked_equal(cells, 0), norm=LogNorm(1, max(2, cells.max())), cmap="Blues", rasterized=True)
+    panel.colorbar(image, ax=axes, label="symbols in a cell", shrink=0.9)
+    axes.plot(points.real, points.imag, ".", color=ORANGE, markersize=3, label="ideal points")
+    axes.legend(loc="upper right", fontsize="small")
+    axes.set(title="Constellation", xlabel=f"I, {unit}", ylabel=f"Q, {unit}", aspect="equal")
+
+
+def _draw_soft_bits(panel: SubFigure, component: npt.NDArray[Any], bits: npt.NDArray[Any], sign: int, xlabel: str, ylabel: str) -> None:
+    """A lane for each bit of the I axis, whose soft bits are those of every other bit."""
+    lanes = panel.subplots(bits.shape[1], 1, sharex=True, squeeze=False)[:, 0]
+    for k, lane in enumerate(lanes):
+        lane.plot(component, bits[:, k], ",", color=BLUE, rasterized=True)
+        lane.axhline(127 if bits.dtype == np.uint8 else 0, color=GREY, linewidth=0.8, linestyle="--")
+        lane.locator_params("y", nbins=3)
+        lane.margins(0.02, 0.15)
+        lane.text(1.02, 0.5, f"b{2 * k}", transform=lane.transAxes, weight="bold", va="center")
+    lanes[0].set_title("Soft bits of " + xlabel.partition(",")[0])
+    lanes[-1].set_xlabel(xlabel)
+    panel.supylabel(f"{ylabel}; above the midpoint: bit {sign}", fontsize="medium")
+
+
+def figure(symbols: Any, soft: Any, modulation: str = "256qam", *, sign: int = 0, title: str = "") -> Figure:
+    """A matplotlib Figure: the constellation, its EVM and SNR, and soft bits over I.
+
+    symbols     [n] complex, unit mean energy. Those that are not finite are erased. The first one is number 0 of pi/2-BPSK.
+    soft        [n * bits per symbol]: what softqam.demodulate() makes of them, of any output's dtype.
+    modulation  as demodulate() has it.
+    sign        the bit that a value above the midpoint means.
+
+    EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less.
+    """
+    number(MODULATIONS, "modulation", modulation)
+    integer("sign", sign, 0, 1)
+    modulation, symbols, soft = modulation.lower(), _arrays.as_array("symbols", symbols), _arrays.as_array("soft", soft)
+    if symbols.ndim != 1 or symbols.dtype.kind not in "cfiu":
+        raise TypeError(f"{_arrays.describe('symbols', symbols)}: it takes [n] complex")
+    output = next((name for name, dtype in OUTPUT_DTYPES.items() if dtype == soft.dtype.name), None)
+    if output is None:
+        raise TypeError(f"{_arrays.describe('soft', soft)}: not what demodulate() makes")
+    n, n_bits = len(symbols), _core.bits_per_symbol(MODULATIONS[modulation])
+    if not n or soft.size != n * n_bits:
+        raise ValueError(f"{_arrays.describe('soft', soft)}: {n} symbols of {modulation} have {n * n_bits} values")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of glyphs that a font does not have
+        return _draw(symbols * np.sqrt(_energy(modulation)), soft.reshape(n, n_bits), modulation, sign, title, LABELS[output])
+
+
+def _draw(levels: npt.NDArray[Any], soft: npt.NDArray[Any], modulation: str, sign: int, title: str, label: str) -> Figure:
+    from matplotlib.figure import Figure
+
+    unit, points = f"in units of 1/\u221a{_energy(modulation)}", _points(modulation)
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    figure.suptitle(f"{_printable(title)}\n{_facts(levels, modulation)}".strip(), parse_math=False)
+    left, right = figure.subfigures(1, 2, squeeze=False).flat
+    if modulation == "pi2-bpsk":
+        points = np.concatenate([points, 1j * points])
+    _draw_constellation(left, levels, points, unit)
+    component, name = levels.real, "I"
+    if "bpsk" in modulation:
+        turned = _straight(levels, modulation)
+        component, name = (turned.real + turned.imag) / 2, "(I + Q)/2" + " of BPSK" * (modulation == "pi2-bpsk")
+    _draw_soft_bits(right, component, soft[:, ::2], sign, f"{name}, {unit}", label)
+    return figure
+
+
+DESCRIPTION = """Draws the symbols in IQ and the soft bits or LLRs that softqam-demod made of them in SOFT: the density of the
+constellation, EVM and SNR, and the soft bits over I. IQ may be a SigMF recording, NAME.sigmf-meta or NAME.sigmf-data, whose
+metadata then give format, scale and modulation, unless options do. Of more than 200,000 symbols some, evenly spread, are drawn."""
+
+EPILOG = """EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less. OUT
+appears complete or not at all, and is never IQ or SOFT. Exit status: 0 done; 1 the data or a file failed, or matplotlib is not
+there; 2 the command was wrong."""
+
+
+class Failure(Exception):
+    """What is said before the exit status is 1."""
+
+
+def _printable(text: str) -> str:
+    """On one line: with what is no character, or controls the terminal, made visible."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {_printable(message)}; --help explains\n")
+
+
+def _parser() -> _Parser:
+    parser = _Parser("softqam-plot", "softqam-plot [options] IQ SOFT -o OUT\n       softqam-plot [options] --example -o OUT", DESCRIPTION, EPILOG)
+    add = parser.add_argument
+    add("files", nargs="*", help=argparse.SUPPRESS)
+    add("-o", "--output", metavar="OUT", required=True, help="the picture; .png, .pdf or .svg says which kind")
+    add("-m", "--modulation", type=str.lower, choices=MODULATIONS, help="default: the recording's own, else 256qam")
+    add("-i", "--input-format", type=str.lower, choices=INPUT_FORMATS, help="default: by IQ's suffix")
+    add("-s", "--soft-format", type=str.lower, choices=SOFT_FORMATS, help="default: by SOFT's suffix; s8 with --example")
+    add("--sign", type=int, choices=(0, 1), default=0, help="the bit that a value above the midpoint means; default: 0")
+    add("--input-scale", type=float, metavar="X", help="factor that brings samples to unit mean symbol energy; default: that of softqam-demod")
+    add("--title", help="default: the name of IQ")
+    add("--example", action="store_true", help="symbols with noise, which need no files")
+    add("-V", "--version", action="version", version=f"softqam-plot {_core.version}")
+    add("--snr-db", type=float, metavar="X", help="of the example; default: 4, and 3 for each bit of a symbol")
+    return parser
+
+
+def _format_of(path: str, named: str | None, formats: Mapping[str, Any], option: str) -> str:
+    """The format that is named, else the suffix, else the first."""
+    suffix = os.path.splitext(path)[1][1:].lower()
+    name = named or SUFFIXES.get(suffix, suffix) or next(iter(formats))
+    if name not in formats:
+        raise Failure(f"{path}: suffix .{suffix} is none of a format; {option} names it: {', '.join(formats)}")
+    return name
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name comes twice")
+    return dict(pairs)
+
+
+def _recording(path: str) -> tuple[str, str, str, float | None, str | None]:
+    """Of metadata: the data's file, its format and byte order, the scale, the modulation."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            metadata = json.load(file, object_pairs_hook=_unique)
+        whole, captures = metadata["global"], metadata.get("captures") or []
+        if not re.fullmatch(r"[01]\.\d+\.\d+", whole.get("core:version", "1.0.0")):
+            raise ValueError("core:version is neither 0 nor 1")
+        if any(needed.get("optional") is False and needed["name"] != "softqam" for needed in whole.get("core:extensions") or []):
+            raise ValueError("core:extensions requires one that is not supported")
+        kind, bits, order = re.fullmatch(r"c([fiu])(\d+)(_le|_be|)", whole["core:datatype"]).groups()  # type: ignore[union-attr]
+        format_ = f"c{kind.replace('i', 's')}{bits}"
+        scale, modulation = whole.get("softqam:input_scale"), whole.get("softqam:modulation")
+        if format_ not in INPUT_FORMATS or modulation not in (None, *MODULATIONS) or not (scale is None or scale > 0):
+            raise ValueError("core:datatype, softqam:modulation or softqam:input_scale is not supported")
+        for gap, value in (("dataset", 0), ("trailing_bytes", 0), ("header_bytes", 0), ("metadata_only", 0), ("num_channels", 1)):
+            if any(where.get("core:" + gap, value) != value for where in (whole, *captures)):
+                raise ValueError(f"core:{gap} is not supported")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Failure(f"{path}: not SigMF as softqam-demod takes it ({error})") from None
+    return path[: -len("meta")] + "data", format_, ">" if order == "_be" else "<", scale, modulation
+
+
+def _rows(path: str, dtype: str, n_values: int) -> npt.NDArray[Any]:
+    """The file as an array of a row for each symbol."""
+    status, nbytes = os.stat(path), n_values * np.dtype(dtype).itemsize
+    if not stat.S_ISREG(status.st_mode):
+        raise Failure(f"{path}: not a regular file")
+    if not status.st_size or status.st_size % nbytes:
+        raise Failure(f"{path}: {status.st_size} bytes are not a whole number of symbols of {nbytes} bytes")
+    return np.memmap(path, dtype, "r", shape=(status.st_size // nbytes, n_values))
+
+
+def _figure_of_files(options: argparse.Namespace) -> tuple[Figure, list[str]]:
+    """And all files that were read."""
+    iq, soft = options.files
+    read, order, scale, modulation, format_ = [iq, soft], "<", None, None, options.input_format
+    base, extension = os.path.splitext(iq)
+    if extension in (".sigmf-meta", ".sigmf-data") and not format_:
+        iq, format_, order, scale, modulation = _recording(base + ".sigmf-meta")
+        read += [iq, base + ".sigmf-meta"]
+    format_ = format_ or _format_of(iq, None, INPUT_FORMATS, "--input-format")
+    modulation = options.modulation or modulation or "256qam"
+    dtype, of_format = INPUT_FORMATS[format_]
+    symbols = _rows(iq, order + dtype, 2)
+    bits = _rows(soft, "<" + SOFT_FORMATS[_format_of(soft, options.soft_format, SOFT_FORMATS, "--soft-format")],
+                 _core.bits_per_symbol(MODULATIONS[modulation]))  # fmt: skip
+    if len(symbols) != len(bits):
+        raise Failure(f"{soft}: the soft bits of {len(bits):,} symbols, but {iq} has {len(symbols):,}")
+    step = -(-len(symbols) // MAX_DRAWN) | 1  # odd, so that pi/2-BPSK turns as it does
+    components = (symbols[::step].astype(float) - 128 * (format_ == "cu8")) * (options.input_scale or scale or of_format)
+    title = options.title or os.path.basename(iq) + f", 1 symbol in {step}" * (step > 1)
+    return figure(components @ [1, 1j], bits[::step].astype(bits.dtype.newbyteorder("=")), modulation, sign=options.sign, title=title), read
+
+
+def _example(options: argparse.Namespace) -> Figure:
+    """20,000 symbols with noise."""
+    modulation: Any = options.modulation or "256qam"
+    rng = np.random.default_rng(1)
+    snr_db = 4 + 3 * _core.bits_per_symbol(MODULATIONS[modulation]) if options.snr_db is None else options.snr_db
+    n0 = 10 ** (-snr_db / 10)
+    sent = rng.choice(_points(modulation), 20_000) / np.sqrt(_energy(modulation))
+    if modulation == "pi2-bpsk":
+        sent[1::2] *= 1j
+    symbols = sent + rng.normal(0, np.sqrt(n0 / 2), (len(sent), 2)) @ [1, 1j]
+    output: Any = options.soft_format or "s8"
+    soft = demodulate(symbols, modulation, None if output == "u8" else n0, output=output, sign=options.sign)
+    return figure(symbols, soft, modulation, sign=options.sign, title=options.title or f"{modulation.upper()} at {snr_db:g} dB")
+
+
+def _write(path: str, data: bytes) -> None:
+    """A regular file is replaced at once and whole. No signal ends the program between its temporary name and its own."""
+    if os.path.exists(path):
+        with open(path, "ab") as file:  # which may not be allowed
+            if not os.path.isfile(path):
+                file.write(data)
+                return
+    target = os.path.realpath(path)
+    temporary = os.path.join(os.path.dirname(target), f".softqam-plot-{os.getpid()}.tmp")
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except OSError as error:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise OSError(error.errno, error.strerror, path) from None
+
+
+def _run(parser: _Parser, options: argparse.Namespace) -> None:
+    kind = os.path.splitext(options.output)[1].lower()
+    if kind not in (".png", ".pdf", ".svg"):
+        parser.error(f"--output: '{options.output}' ends in neither .png, .pdf nor .svg")
+    if len(options.files) != 2 * (not options.example):
+        parser.error("it takes IQ and SOFT, or --example and no files")
+    if options.input_scale is not None and not 0 < options.input_scale < 2.0**128:
+        parser.error("--input-scale: not a positive number")
+    if options.snr_db is not None and not (options.example and abs(options.snr_db) <= 100):
+        parser.error("--snr-db: it takes --example, and a number from -100 to 100")
+    if options.example and options.soft_format == "u8" and options.modulation not in (None, "256qam"):
+        parser.error(f"--soft-format: u8 is for 256qam, not {options.modulation}")
+    try:
+        import matplotlib
+
+        matplotlib.rcdefaults()  # the same picture for everybody
+    except ImportError:
+        raise Failure("matplotlib is not there; pip install matplotlib") from None
+    drawn, read = (_example(options), []) if options.example else _figure_of_files(options)
+    if os.path.isfile(options.output) and any(os.path.samefile(options.output, path) for path in read):
+        parser.error(f"{options.output}: is an input as well; give OUT another name")
+    file = io.BytesIO()
+    drawn.savefig(file, format=kind[1:])
+    _write(options.output, file.getvalue())
+
+
+def main() -> None:
+    """softqam-plot."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    warnings.simplefilter("ignore")
+    logging.disable()
+    parser = _parser()
+    try:
+        _run(parser, parser.parse_intermixed_args())
+    except OSError as error:
+        parser.exit(1, f"{parser.prog}: {_printable(str(error.filename))}: {error.strerror}\n")
+    except Failure as failure:
+        parser.exit(1, f"{parser.prog}: {_printable(str(failure))}\n")
+
+
+if __name__ == "__main__":
+    main()
