@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of an instruction set: what a demodulator picks its own from. All work on the calling thread, on
- * symbols that lie side by side, as pairs of floats at any address. Loops of soft bits also take other formats, and
- * stream: the symbols come from memory, and what comes out is stored past the caches; `out` is aligned to 64 bytes then
- * and the symbols are a multiple of softqam_cpu_variant.min_symbols. Who stores so ends with a fence (streaming.h). */
+ * symbols that lie side by side, as pairs of floats at any address. */
 #ifndef SOFTQAM_CPU_LOOPS_H
 #define SOFTQAM_CPU_LOOPS_H
 
@@ -56,7 +54,7 @@ typedef struct softqam_loop_call {
     size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, twice as many in planes */
     const void *components;
     unsigned char *out;
-    /* LLRs. */
+    /* LLRs; soft bits take nothing of it. */
     const softqam_llr_table *table;
     softqam_llr_scale scale;
     softqam_noise_kind noise_kind;
@@ -70,12 +68,7 @@ typedef struct softqam_loop_call {
     /* De-interleaved: each plane's distance from the first one, which is at `out`, in bytes. Portable loops, which
      * serve all layouts: NULL for the others. */
     const ptrdiff_t *planes;
-    /* Soft bits. */
-    bool converts; /* components are of params->input_format, to be multiplied by input_scale */
-    float input_scale;
-    bool streaming;
-    /* What this call prefetches beside its own symbols, so many bytes a symbol: of soft bits, streaming, what is
-     * converted next; of LLRs in planes, what is written next. NULL: nothing. */
+    /* In planes: what is written next, which this call prefetches, so many bytes a symbol. NULL: nothing. */
     const void *ahead;
     size_t ahead_nbytes;
 } softqam_loop_call;
@@ -132,7 +125,6 @@ typedef struct softqam_cpu_loops {
     softqam_soft_add *add; /* NULL for soft bits */
     size_t min_symbols;
     bool takes_symbols;      /* LLRs: the loop takes symbols as they are, by the demodulator's format and scale */
-    bool converts;           /* soft bits: the loop takes other formats than floats */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 

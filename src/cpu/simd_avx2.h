@@ -235,14 +235,7 @@ VEC vec_f32 vec_load_s16(const void *from) { return _mm256_cvtepi32_ps(_mm256_cv
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
 VEC vec_f32 vec_load_f16(const void *from) { return _mm256_cvtph_ps(_mm_loadu_si128(from)); }
 
-/* Streaming: past the caches, to memory that is aligned to the register's size. */
-VEC void vec_store(void *to, vec_bytes a, bool streaming)
-{
-    if (streaming)
-        _mm256_stream_si256(to, a);
-    else
-        _mm256_storeu_si256(to, a);
-}
+VEC void vec_store(void *to, vec_bytes a) { _mm256_storeu_si256(to, a); }
 
 VEC void vec_store_half(void *to, __m128i a) { _mm_storeu_si128(to, a); }
 
@@ -464,7 +457,7 @@ VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *fl
 
 VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips), false);
+    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips));
 }
 
 /* A unit of either register in each part. */
@@ -473,7 +466,7 @@ VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, c
     const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
     const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     unsigned char *out = to;
-    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips), false);
+    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips));
     vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))));
 }
 
@@ -489,8 +482,8 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
     const __m256i last = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
     const __m256i behind = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
-    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips), false);
-    vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)), false);
+    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips));
+    vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)));
     vec_store_half(out + 64, _mm256_castsi256_si128(behind));
 }
 
@@ -521,7 +514,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     unsigned char *out = to;
     VEC_UNROLL
     for (int n = 0; n < m; n++)
-        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n), false);
+        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n));
 }
 
 /* LLRs to binary16, or, of sums, their lower 16 bits. */

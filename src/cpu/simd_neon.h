@@ -262,12 +262,7 @@ VEC vec_f32 vec_load_s8(const void *from)
 
 VEC vec_f32 vec_load_f16(const void *from) { return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from))); }
 
-/* There are no stores past the caches among the intrinsics. */
-VEC void vec_store(void *to, vec_bytes a, bool streaming)
-{
-    (void)streaming;
-    vst1q_u8(to, a);
-}
+VEC void vec_store(void *to, vec_bytes a) { vst1q_u8(to, a); }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
 {
@@ -404,8 +399,7 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
     return vec_or(vec_shuffle_bytes(a, from), vceqq_u8(from, vec_splat_u8(0xff)));
 }
 
-/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. There are no stores past the caches.
- */
+/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
 /* 32 bits to any address. */
 #define STORE_DWORD(to, dwords, lane)                                                                                  \
@@ -450,7 +444,7 @@ VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *fl
 
 VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(units, flips), false);
+    vec_store(to, vec_flip_in_order(units, flips));
 }
 
 VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
@@ -478,9 +472,9 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
         units_b = flip_16(units_b, (uint32_t)(bits >> 20));
         ends = flip_16(ends, (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0));
     }
-    vec_store(out, units_a, false);
+    vec_store(out, units_a);
     STORE_DWORD(out + 16, vreinterpretq_u32_u8(ends), 0);
-    vec_store(out + 20, units_b, false);
+    vec_store(out + 20, units_b);
     STORE_DWORD(out + 36, vreinterpretq_u32_u8(ends), 1);
 }
 
@@ -511,8 +505,8 @@ VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
     const uint32x4_t p01 = vec_both_to_16(sums, llrs[0], llrs[1]);
     const uint32x4_t p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     unsigned char *out = to;
-    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), false);
-    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), false);
+    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)));
+    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)));
 }
 
 /* A step's two registers of another modulation: of each bit the pairs of two symbols, and of the other two. */

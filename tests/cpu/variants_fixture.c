@@ -8,7 +8,6 @@
 
 #include "float_environment.h"
 #include "simd_scalar.h"
-#include "streaming.h"
 
 #include "arithmetic.h"
 
@@ -84,8 +83,8 @@ static void fill_gains(const variants_call *call, size_t n, float *gains)
     }
 }
 
-static void run_loop(const softqam_cpu_variant *variant, bool streaming, const variants_call *call,
-                     const float *components, const float *noise, size_t n, void *out)
+static void run_loop(const softqam_cpu_variant *variant, const variants_call *call, const float *components,
+                     const float *noise, size_t n, void *out)
 {
     const softqam_params *params = &call->params;
     const softqam_segment plain = {0};
@@ -111,8 +110,7 @@ static void run_loop(const softqam_cpu_variant *variant, bool streaming, const v
                                    .noise = noise,
                                    .gains = gains,
                                    .n_symbols = n,
-                                   .out = out,
-                                   .streaming = streaming};
+                                   .out = out};
     if (params->modulation == SOFTQAM_MODULATION_PI2_BPSK)
         loop_call.i_flips[1] = 0x80000000u;
     loops.by_layout[axis_bits][SOFTQAM_LLRS_IN_ORDER](&loop_call);
@@ -125,9 +123,7 @@ void variants_run(const softqam_cpu_variant *variant, variants_way way, const va
     const bool flush = way != VARIANTS_PLAIN && variant->flushes_subnormals && !softqam_has_gains(call->noise);
     const softqam_float_environment environment =
         softqam_float_enter(flush && call->params.output_format != SOFTQAM_OUTPUT_U8);
-    run_loop(variant, way == VARIANTS_STREAMING, call, components, noise, n, out);
-    if (way == VARIANTS_STREAMING)
-        softqam_streaming_fence();
+    run_loop(variant, call, components, noise, n, out);
     softqam_float_leave(environment);
 }
 

@@ -51,8 +51,7 @@ variants_call variants_call_at(int k);
 
 typedef enum variants_way {
     VARIANTS_PLAIN,
-    VARIANTS_FLUSHED,   /* as the library does it: with subnormal numbers as zeros, where the variant wants that */
-    VARIANTS_STREAMING, /* the same with values stored past the caches; `out` and n as loops.h has it */
+    VARIANTS_FLUSHED, /* as the library does it: with subnormal numbers as zeros, where the variant wants that */
     N_VARIANTS_WAYS
 } variants_way;
 
