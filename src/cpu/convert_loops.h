@@ -5,7 +5,6 @@
 #define SOFTQAM_CPU_CONVERT_LOOPS_H
 
 #include "loops.h"
-#include "prefetch.h"
 
 VEC vec_f32 load_components(softqam_input_format format, const unsigned char *from)
 {
@@ -35,6 +34,7 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
         memcpy(to, converted, n * sizeof *to);
         return;
     }
+    enum { LINE_NBYTES = 64 };
     const size_t per_line = LINE_NBYTES / nbytes;
     size_t k = 0;
     for (; k + per_line <= n; k += per_line) {

@@ -194,26 +194,6 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
     return (const unsigned char *)tile->shifted;
 }
 
-/* What the loop prefetches of a soft buffer beside a tile: its zeros, as much of them as the tile is of the symbols
- * before they are written; or what the LLRs of a whole code block are added to. */
-static void load_ahead(span *s, size_t first)
-{
-    enum { MAX_NBYTES = 32 }; /* for each symbol */
-    const softqam_soft_block *soft = &s->soft;
-    s->call.ahead = NULL;
-    if (!s->has_soft_buffer)
-        return;
-    const uint32_t n_values = soft->n_symbols * soft->n_bits;
-    const bool is_added = soft->adds && s->call.n_symbols == soft->n_symbols;
-    if (!is_added && (s->is_begun || n_values == soft->buffer.n_data))
-        return;
-    const softqam_soft_run run = softqam_soft_run_at(&soft->buffer, is_added ? 0 : n_values);
-    const size_t n = is_added && run.n > n_values ? n_values : run.n, n_symbols = s->out_end - s->out_first;
-    const size_t nbytes = (n * soft->value_nbytes + n_symbols - 1) / n_symbols;
-    s->call.ahead_nbytes = nbytes < MAX_NBYTES ? nbytes : MAX_NBYTES;
-    s->call.ahead = soft->values + run.first * soft->value_nbytes + (first - s->out_first) * s->call.ahead_nbytes;
-}
-
 /* What the loop reads of a tile. */
 static void load_tile(span *s, size_t first, tile_memory *tile)
 {
@@ -222,7 +202,6 @@ static void load_tile(span *s, size_t first, tile_memory *tile)
     call->components = load_symbols(s, first, tile);
     call->noise = load_noise(s, false, first, tile->noise);
     call->gains = load_noise(s, true, first, (float *)(void *)tile->symbols);
-    load_ahead(s, first);
     if (s->segment->descramble)
         call->sequence = load_sequence(s, first, tile);
     if (s->is_pi2_bpsk) {
@@ -325,7 +304,6 @@ static void demodulate_directly(span *s, tile_memory *tile)
     softqam_loop_call *call = &s->call;
     const bool has_sequence = s->segment->descramble != 0;
     const size_t noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT;
-    call->ahead = NULL;
     for (size_t first = 0, n; first < s->n_symbols; first += n) {
         if (first == s->out_end)
             open_next_block(s, first);

@@ -12,7 +12,6 @@
 
 #include "llr_stores.h"
 #include "llr_weights.h"
-#include "prefetch.h"
 #include "variant.h"
 
 /* Symbols of a tile. Where a tile had to be exact, those after it are too, but for the first symbols of every so many:
@@ -24,12 +23,10 @@ typedef struct llr_position {
     const float *components;
     const float *noise;
     unsigned char *out;
-    size_t bit;                 /* of the scrambling sequence */
-    unsigned is_odd;            /* an odd number of symbols lies before it */
-    size_t symbol_nbytes;       /* from a symbol's first LLR to the next one's */
-    size_t noise_step;          /* from a symbol's noise value to the next one's: 1, or 0 where there is one weight */
-    const unsigned char *ahead; /* in planes: what is prefetched */
-    size_t ahead_nbytes;        /* of a symbol; 0: nothing is */
+    size_t bit;           /* of the scrambling sequence */
+    unsigned is_odd;      /* an odd number of symbols lies before it */
+    size_t symbol_nbytes; /* from a symbol's first LLR to the next one's */
+    size_t noise_step;    /* from a symbol's noise value to the next one's: 1, or 0 where there is one weight */
 } llr_position;
 
 VEC size_t llr_symbol_bits(int m) { return m == 0 ? 1 : 2 * (size_t)m; }
@@ -46,7 +43,6 @@ VEC llr_position llr_position_after(int m, llr_position at, ptrdiff_t n)
     at.noise += n * (ptrdiff_t)at.noise_step;
     at.out += n * (ptrdiff_t)at.symbol_nbytes;
     at.bit += (size_t)n * llr_symbol_bits(m);
-    at.ahead += n * (ptrdiff_t)at.ahead_nbytes;
     at.is_odd ^= (unsigned)n & 1;
     return at;
 }
@@ -276,8 +272,7 @@ VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
 }
 
 VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind,
-                         bool is_exact, bool has_ahead, const llr_constants *constants, llr_position at,
-                         size_t n_symbols)
+                         bool is_exact, const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const size_t n_step = step_symbols(output, layout);
     tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
@@ -289,8 +284,6 @@ VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout
     if (kind == SOFTQAM_ONE_WEIGHT)
         ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
     do {
-        if (has_ahead)
-            prefetch_outputs(at.ahead, n_step * at.ahead_nbytes);
         if (n_step == PLANE_SYMBOLS)
             s8_planes_step(m, kind, is_exact, constants, at, &ahead, &ranges);
         else
@@ -306,17 +299,14 @@ VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layou
 {
     const softqam_noise_kind kind = constants->noise_kind;
     const bool is_short = m <= 2 || (m == 4 && output == SOFTQAM_OUTPUT_S8), is_n0 = kind == SOFTQAM_GAINS_N0;
-    /* So fast that they wait for the lines they write. */
-    const bool has_ahead = m == 1 && layout == SOFTQAM_LLRS_IN_PLANES;
     if (fuses_gains(m) && softqam_has_gains(kind))
-        return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, false, constants,
-                        at, n_symbols);
-    const bool is_frequent = is_short && !(has_ahead && at.ahead_nbytes > 0);
-    if (is_frequent && kind == SOFTQAM_NOISE_N0)
-        return llr_tile(m, output, layout, SOFTQAM_NOISE_N0, false, false, constants, at, n_symbols);
-    if (is_frequent && kind == SOFTQAM_ONE_WEIGHT)
-        return llr_tile(m, output, layout, SOFTQAM_ONE_WEIGHT, false, false, constants, at, n_symbols);
-    return llr_tile(m, output, layout, kind, false, has_ahead, constants, at, n_symbols);
+        return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, constants, at,
+                        n_symbols);
+    if (is_short && kind == SOFTQAM_NOISE_N0)
+        return llr_tile(m, output, layout, SOFTQAM_NOISE_N0, false, constants, at, n_symbols);
+    if (is_short && kind == SOFTQAM_ONE_WEIGHT)
+        return llr_tile(m, output, layout, SOFTQAM_ONE_WEIGHT, false, constants, at, n_symbols);
+    return llr_tile(m, output, layout, kind, false, constants, at, n_symbols);
 }
 
 /* `self` is the loop that this is. */
@@ -339,9 +329,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
                        .out = call->out,
                        .symbol_nbytes =
                            layout == SOFTQAM_LLRS_IN_PLANES ? value_nbytes : llr_symbol_bits(m) * value_nbytes,
-                       .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT,
-                       .ahead = call->ahead ? call->ahead : call->out,
-                       .ahead_nbytes = call->ahead ? call->ahead_nbytes : 0};
+                       .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT};
     for (unsigned number = 0;; number++) {
         /* f16 and f32: where a call's symbols need more of the fast path, few of them tell in most cases. */
         const bool is_first_of_many = !are_steps(output) && number == 0 && n_symbols > LLR_TILE_SYMBOLS;
@@ -365,7 +353,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
             loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, llr_symbol_bits(m),
                             at.symbol_nbytes);
         else if (is_exact)
-            llr_tile(m, output, layout, constants.noise_kind, true, false, &constants, at, n);
+            llr_tile(m, output, layout, constants.noise_kind, true, &constants, at, n);
         n_symbols -= n;
         if (n_symbols == 0)
             return;

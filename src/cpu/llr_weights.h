@@ -231,7 +231,6 @@ NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *ca
     part.components = divided.components;
     part.noise = divided.weights;
     part.noise_kind = SOFTQAM_WEIGHTS;
-    part.ahead = NULL;
     for (size_t end = first + n_symbols; first < end; first += part.n_symbols) {
         part.n_symbols = end - first < DIVIDED_SYMBOLS + PLANE_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
         divide_by_gains(call, scale, first, part.n_symbols, &divided);

@@ -68,9 +68,6 @@ typedef struct softqam_loop_call {
     /* De-interleaved: each plane's distance from the first one, which is at `out`, in bytes. Portable loops, which
      * serve all layouts: NULL for the others. */
     const ptrdiff_t *planes;
-    /* In planes: what is written next, which this call prefetches, so many bytes a symbol. NULL: nothing. */
-    const void *ahead;
-    size_t ahead_nbytes;
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -127,6 +124,15 @@ typedef struct softqam_cpu_loops {
     bool takes_symbols;      /* LLRs: the loop takes symbols as they are, by the demodulator's format and scale */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
+
+/* Asks for the lines of a later step of a loop whose symbols are in the second cache. To ask for what lies behind the
+ * last symbols does no harm. */
+static inline __attribute__((always_inline)) void prefetch_inputs(const void *symbols, size_t step_nbytes)
+{
+    enum { TO_FIRST = 3, NEAR_NBYTES = 2048, LINE_NBYTES = 64 };
+    for (size_t k = 0; k < step_nbytes; k += LINE_NBYTES)
+        __builtin_prefetch((const void *)((uintptr_t)symbols + NEAR_NBYTES + k), 0, TO_FIRST);
+}
 
 /* A function that all loops share: neither inlined nor, by gcc, copied for the constants of each. */
 #ifdef __clang__

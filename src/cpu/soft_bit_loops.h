@@ -7,7 +7,6 @@
 #ifndef SOFTQAM_CPU_SOFT_BIT_LOOPS_H
 #define SOFTQAM_CPU_SOFT_BIT_LOOPS_H
 
-#include "prefetch.h"
 #include "variant.h"
 
 /* arithmetic.h's way. */

@@ -8,7 +8,6 @@
 
 #include "layers.h"
 #include "loops.h"
-#include "prefetch.h"
 #include "segment.h"
 #include "simd_scalar.h"
 #include "soft_buffer.h"
@@ -117,8 +116,7 @@ static void begin_soft_buffer(span *s)
     s->is_begun = true;
 }
 
-/* The soft buffer of the current code block. Its fillers and zeros are written last, when their lines have been
- * prefetched, unless LLRs are added to the zeros. */
+/* The soft buffer of the current code block. Its fillers and zeros are written last, unless LLRs are added to them. */
 static void open_soft_buffer(span *s, size_t first)
 {
     const softqam_codeword *codeword = &s->segment->codeword;
