@@ -55,7 +55,6 @@ static size_t open_soft_tile(span *s, size_t first, size_t n)
 static size_t next_tile(span *s, size_t first)
 {
     if (first == s->out_end) {
-        begin_soft_buffer(s);
         s->block = softqam_block_after(&s->blocks, &s->block);
         open_destination(s, first);
     }
@@ -295,7 +294,6 @@ static void demodulate_tiles(span *s, tile_memory *tile)
         load_tile(s, first, tile);
         demodulate_tile(s, first, tile);
     }
-    begin_soft_buffer(s);
 }
 
 /* A span that needs no stages: what next_tile() and load_tile() do besides these, for each code block at once. */

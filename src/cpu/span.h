@@ -57,7 +57,6 @@ typedef struct span {
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
     softqam_soft_block soft;           /* if has_soft_buffer: the code block's */
     bool has_soft_buffer;
-    bool is_begun;  /* nothing but LLRs is left to be written of the code block's soft buffer */
     bool is_staged; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
     bool is_direct;    /* its loop takes symbols and noise where they are, and stores LLRs where they go */
@@ -108,24 +107,15 @@ static uint32_t symbol_of_block(const span *s, size_t first)
     return (uint32_t)(s->segment->first_symbol + s->first + first) - s->block.first;
 }
 
-/* Fillers and zeros of the current code block. */
-static void begin_soft_buffer(span *s)
-{
-    if (!s->is_begun)
-        softqam_soft_block_begin(&s->soft, s->params, &s->segment->codeword);
-    s->is_begun = true;
-}
-
-/* The soft buffer of the current code block. Its fillers and zeros are written last, unless LLRs are added to them. */
+/* The soft buffer of the current code block, whose fillers and zeros are written. */
 static void open_soft_buffer(span *s, size_t first)
 {
     const softqam_codeword *codeword = &s->segment->codeword;
     s->soft = softqam_soft_block_of(s->params, codeword, &s->block, s->n_bits, s->out);
     s->soft.add = s->loops->add;
     set_planes(s, 0); /* each tile sets its own */
-    s->is_begun = !s->out || codeword->combine || symbol_of_block(s, first) != 0;
-    if (s->soft.adds)
-        begin_soft_buffer(s);
+    if (s->out && !codeword->combine && symbol_of_block(s, first) == 0)
+        softqam_soft_block_begin(&s->soft, s->params, codeword);
 }
 
 /* Where the values of the span's symbols from `first` on go, to the end of their code block. */
@@ -182,7 +172,6 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->n_symbols = n_symbols;
     s->min_symbols = loops->min_symbols << has_planes;
     s->has_soft_buffer = segment->codeword.n_cb != 0;
-    s->is_begun = true;
     s->is_staged = false;
     s->n_layers = segment->n_layers > 1 && !is_interleaved ? segment->n_layers : 1;
     s->symbol_stride = segment->symbol_stride > 1 && !is_interleaved ? segment->symbol_stride : 1;
