@@ -296,33 +296,6 @@ static void demodulate_tiles(span *s, tile_memory *tile)
     }
 }
 
-/* A span that needs no stages: what next_tile() and load_tile() do besides these, for each code block at once. */
-static void demodulate_directly(span *s, tile_memory *tile)
-{
-    softqam_loop_call *call = &s->call;
-    const bool has_sequence = s->segment->descramble != 0;
-    const size_t noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT;
-    for (size_t first = 0, n; first < s->n_symbols; first += n) {
-        if (first == s->out_end)
-            open_next_block(s, first);
-        n = s->out_end - first < s->tile_symbols ? s->out_end - first : s->tile_symbols;
-        if (!s->out)
-            continue;
-        call->n_symbols = n;
-        call->components = s->symbols + first * 2 * sizeof(float);
-        call->noise = s->noise + first * noise_step;
-        call->gains = s->gains ? s->gains + first : NULL;
-        call->out = s->out + (first - s->out_first) * s->out_nbytes;
-        call->planes = s->plane_nbytes ? s->planes : NULL;
-        if (has_sequence)
-            call->sequence = load_sequence(s, first, tile);
-        if (n >= s->min_symbols)
-            s->loop(call);
-        else
-            demodulate_tile(s, first, tile);
-    }
-}
-
 _Static_assert(SEGMENT_RESERVED == 764,
                "is_simple(), may_flush() ask for the new field; load_tile(), make_sequence() take it");
 
@@ -420,10 +393,7 @@ static void demodulate_part(void *context, size_t number)
             continue;
         }
         open_span(&s, segment, cursor.offset, n, call->streaming);
-        if (s.is_direct)
-            demodulate_directly(&s, &tile);
-        else
-            demodulate_tiles(&s, &tile);
+        demodulate_tiles(&s, &tile);
     }
     softqam_float_leave(environment);
     if (call->streaming)

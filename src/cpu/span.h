@@ -140,22 +140,6 @@ static void open_destination(span *s, size_t first)
         set_planes(s, s->n_bits > 1 ? to.plane_stride * params->value_nbytes : 0);
 }
 
-/* The same of the code block that begins with symbol `first`, which is no soft buffer. Inlined: called, it takes 3 ns
- * more. */
-static inline __attribute__((always_inline)) void open_next_block(span *s, size_t first)
-{
-    const softqam_codeword *codeword = &s->segment->codeword;
-    const size_t left = s->n_symbols - first;
-    s->block = softqam_block_after(&s->blocks, &s->block);
-    const size_t n_symbols = s->block.n_symbols;
-    const size_t plane_nbytes = s->n_bits > 1 && codeword->deinterleave ? n_symbols * s->params->value_nbytes : 0;
-    s->out_first = first;
-    s->out_end = first + (n_symbols < left ? n_symbols : left);
-    s->out = softqam_block_values(s->params, codeword, &s->block, s->n_bits);
-    if (plane_nbytes != s->plane_nbytes)
-        set_planes(s, plane_nbytes);
-}
-
 /* What is to be done with a segment's symbols from `first` on, and the loop for it. */
 static void open_span(span *s, const softqam_segment *segment, size_t first, size_t n_symbols, bool streaming)
 {
@@ -210,8 +194,6 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
                                           : segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED
                                                                 : SOFTQAM_LLRS_IN_ORDER];
     s->is_pi2_bpsk = modulation == SOFTQAM_MODULATION_PI2_BPSK;
-    s->is_direct = has_llrs && !s->is_pi2_bpsk && !s->has_soft_buffer && !s->is_streamed && !is_gathered &&
-                   !is_converted && !s->is_noise_gathered;
 }
 
 #endif
