@@ -630,6 +630,4 @@ VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
     return _mm512_permutexvar_epi32(row.number, table->byte_select);
 }
 
-#include "gather_avx512.h"
-
 #endif

@@ -586,14 +586,4 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 
-/* Scalar loads take no longer than loads of whole rows here. */
-enum { MAX_ROW_ITEMS = 0 };
-
-VEC size_t vec_gather_rows(const unsigned char *first, const unsigned offsets[], size_t n_sources, size_t nbytes,
-                           size_t stride, size_t n, void *to)
-{
-    (void)first, (void)offsets, (void)n_sources, (void)nbytes, (void)stride, (void)n, (void)to;
-    return 0;
-}
-
 #endif
