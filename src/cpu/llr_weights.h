@@ -172,11 +172,12 @@ VEC step_weights step_gain_weights(softqam_output_format output, softqam_noise_k
     return tracked_weights(output, is_twice, constants, weight, values, inverse_gain, ranges);
 }
 
-/* Those of a step that has no gains or has been divided by them. */
 VEC step_weights weights_of_step(softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_twice,
                                  const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
     const vec_f32 scale = constants->steps_per_nat;
+    if (softqam_has_gains(kind))
+        return step_gain_weights(output, kind, is_twice, constants, noise, ranges);
     if (kind == SOFTQAM_ONE_WEIGHT)
         return weights_with_addend(constants, constants->weight, scale);
     const vec_f32 values = is_twice ? vec_load_for_duplicate(noise) : vec_load_f32(noise);

@@ -11,7 +11,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */ };
+enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
 
 typedef __m256 vec_f32;
 typedef __m256i vec_u32;
@@ -314,7 +314,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
-VEC vec_f32 vec_swap_halves(vec_f32 a) { return _mm256_permute2f128_ps(a, a, 1); }
 
 /* To integers, truncated, for values that fit. */
 VEC vec_bytes vec_truncate(vec_f32 a) { return _mm256_cvttps_epi32(a); }
@@ -641,6 +640,9 @@ VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
            : q % 2 == 0 ? _mm256_permute2f128_ps(of, of, 0x00)
                         : _mm256_permute2f128_ps(of, of, 0x11);
 }
+
+/* From such registers, what register q's symbols have on the other axis. */
+VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return _mm256_permute2f128_ps(values[q], values[q], 1); }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
 VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }

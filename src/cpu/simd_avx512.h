@@ -11,7 +11,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */ };
+enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */, LOADS_AHEAD = 1 /* llr_tile() */ };
 
 typedef __m512 vec_f32;
 typedef __m512i vec_u32;
@@ -242,7 +242,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a)
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
-VEC vec_f32 vec_swap_halves(vec_f32 a) { return _mm512_shuffle_f32x4(a, a, _MM_SHUFFLE(1, 0, 3, 2)); }
 
 /* To integers, truncated, for values that fit. */
 VEC vec_bytes vec_truncate(vec_f32 a) { return _mm512_cvttps_epi32(a); }
@@ -564,27 +563,25 @@ VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from) { return _mm512_loadu_si512(from); }
 
-/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
- * 4 q to 4 q + 3 and 4 q + 16 to 4 q + 19, then their Q: packing brings each 16 in order. */
+/* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
+ * Q. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    const vec_f32 a = from[q / 2], b = from[q / 2 + 2];
-    return q % 2 == 0
-               ? _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 16, 18, 20, 22, 1, 3, 5, 7, 17, 19, 21, 23), b)
-               : _mm512_permutex2var_ps(
-                     a, _mm512_setr_epi32(8, 10, 12, 14, 24, 26, 28, 30, 9, 11, 13, 15, 25, 27, 29, 31), b);
+    const vec_f32 a = from[q % 2 * 2], b = from[q % 2 * 2 + 1];
+    return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-/* Those symbols' values, twice. */
-#define TWO_QUADS(q)                                                                                                   \
-    4 * (q), 4 * (q) + 1, 4 * (q) + 2, 4 * (q) + 3, 4 * (q) + 16, 4 * (q) + 17, 4 * (q) + 18, 4 * (q) + 19
-VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
-{
-    return (void)load, _mm512_permutex2var_ps(weights[0], (__m512i)(__v16si){TWO_QUADS(q), TWO_QUADS(q)}, weights[1]);
-}
+/* Those symbols' values. */
+VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q) { return (void)load, weights[q % 2]; }
+
+/* From such registers, what register q's symbols have on the other axis. */
+VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
-VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
+VEC vec_bytes vec_planes_apart(vec_bytes packed)
+{
+    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), packed);
+}
 
 VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {

@@ -17,7 +17,7 @@
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
 
-enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */ };
+enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
 _Static_assert(MAX_AXIS_BITS == 5, "registers hold rows, negative ones too, and symbols of up to five bits an axis");
 
 typedef float32x4_t vec_f32;
@@ -298,7 +298,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }
-VEC vec_f32 vec_swap_halves(vec_f32 a) { return vextq_f32(a, a, 2); }
 
 /* To integers, truncated, for values that fit. */
 VEC vec_s32 vec_truncate(vec_f32 a) { return vcvtq_s32_f32(a); }
@@ -542,28 +541,26 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from) { return vld1q_u8(from); }
 
-/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
- * 2 q and 2 q + 1, then their Q. */
+/* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
+ * Q. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    return vzip1q_f32(from[q], vextq_f32(from[q], from[q], 2));
+    const vec_f32 a = from[q % 2 * 2], b = from[q % 2 * 2 + 1];
+    return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-/* Those symbols' values, twice. */
+/* Those symbols' values. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
     (void)load;
-    const vec_f32 of = weights[q / 2];
-    return q % 2 == 0 ? vcombine_f32(vget_low_f32(of), vget_low_f32(of))
-                      : vcombine_f32(vget_high_f32(of), vget_high_f32(of));
+    return weights[q % 2];
 }
 
+/* From such registers, what register q's symbols have on the other axis. */
+VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
+
 /* Packed bytes to those of a plane of I, then those of Q. */
-VEC vec_bytes vec_planes_apart(vec_bytes packed)
-{
-    static const uint8_t order[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
-    return vqtbl1q_u8(packed, vld1q_u8(order));
-}
+VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
 VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {
