@@ -47,10 +47,10 @@ VEC void combine_step(softqam_output_format output, const combine_constants *con
     const vec_bytes min = constants->min_steps, max = constants->max_steps;
     switch (output) {
     case SOFTQAM_OUTPUT_S8:
-        vec_store(values, vec_combined_s8(vec_load_bytes(values), vec_load_bytes(llrs), min, max), false);
+        vec_store(values, vec_combined_s8(vec_load_bytes(values), vec_load_bytes(llrs), min, max));
         break;
     case SOFTQAM_OUTPUT_S16:
-        vec_store(values, vec_combined_s16(vec_load_bytes(values), vec_load_bytes(llrs), min, max), false);
+        vec_store(values, vec_combined_s16(vec_load_bytes(values), vec_load_bytes(llrs), min, max));
         break;
     case SOFTQAM_OUTPUT_F16:
         combine_f16(constants, values, llrs);

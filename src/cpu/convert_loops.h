@@ -5,7 +5,6 @@
 #define SOFTQAM_CPU_CONVERT_LOOPS_H
 
 #include "loops.h"
-#include "prefetch.h"
 
 VEC vec_f32 load_components(softqam_input_format format, const unsigned char *from)
 {
@@ -22,47 +21,6 @@ VEC vec_f32 load_components(softqam_input_format format, const unsigned char *fr
     return vec_load_f32(from);
 }
 
-/* A step's components. */
-typedef struct step_input {
-    vec_f32 a; /* I and Q in turns: the first LANES / 2 symbols */
-    vec_f32 b; /* the others */
-} step_input;
-
-/* How a loop reads its symbols: as floats, or converting them. */
-typedef struct symbol_reader {
-    bool converts;
-    softqam_input_format format;
-    size_t symbol_nbytes;
-    vec_f32 scale;
-} symbol_reader;
-
-VEC symbol_reader symbol_reader_of(const softqam_loop_call *call, bool converts)
-{
-    if (!converts)
-        return (symbol_reader){.symbol_nbytes = 2 * sizeof(float)};
-    return (symbol_reader){true, call->params->input_format, call->params->input_nbytes, vec_splat(call->input_scale)};
-}
-
-/* A reader whose format is known at compile time. */
-VEC symbol_reader reader_of_format(softqam_input_format format, size_t symbol_nbytes, symbol_reader reader)
-{
-    return (symbol_reader){true, format, symbol_nbytes, reader.scale};
-}
-
-/* A step's first register, or the second. */
-VEC vec_f32 read_register(symbol_reader reader, const unsigned char *from, int second)
-{
-    if (!reader.converts)
-        return vec_load_f32(from + (size_t)second * LANES * sizeof(float));
-    const unsigned char *at = from + (size_t)second * (LANES / 2) * reader.symbol_nbytes;
-    return vec_mul(load_components(reader.format, at), reader.scale);
-}
-
-VEC step_input read_step(symbol_reader reader, const unsigned char *from)
-{
-    return (step_input){read_register(reader, from, 0), read_register(reader, from, 1)};
-}
-
 /* Fewer than a register takes are copied to its front; else the last register goes back to be a whole one. */
 VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char *from, float scale, size_t n,
                  float *to)
@@ -76,6 +34,7 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
         memcpy(to, converted, n * sizeof *to);
         return;
     }
+    enum { LINE_NBYTES = 64 };
     const size_t per_line = LINE_NBYTES / nbytes;
     size_t k = 0;
     for (; k + per_line <= n; k += per_line) {

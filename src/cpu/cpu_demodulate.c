@@ -54,28 +54,17 @@ static size_t open_soft_tile(span *s, size_t first, size_t n)
  * Returns how many. */
 static size_t next_tile(span *s, size_t first)
 {
-    const softqam_cpu_loops *loops = s->loops;
     if (first == s->out_end) {
-        begin_soft_buffer(s);
         s->block = softqam_block_after(&s->blocks, &s->block);
         open_destination(s, first);
     }
     const size_t left = s->out_end - first;
     size_t n = left > s->tile_symbols ? s->tile_symbols : left;
-    bool streaming = false;
-    if (first < s->n_unstreamed) {
-        n = n < s->n_unstreamed - first ? n : s->n_unstreamed - first;
-    } else if (n >= loops->min_symbols) {
-        n -= n % loops->min_symbols;
-        streaming = true;
-    }
     s->call.out = s->out ? s->out + (first - s->out_first) * s->out_nbytes : NULL;
     s->call.planes = s->plane_nbytes ? s->planes : NULL;
     if (s->has_soft_buffer && s->out)
         n = open_soft_tile(s, first, n);
     s->call.n_symbols = n;
-    s->call.streaming = streaming;
-    s->call.converts = s->loop_converts && n >= LOOP_CONVERTS_SYMBOLS;
     return n;
 }
 
@@ -125,7 +114,7 @@ static void gather_noise(const span *s, bool gains, size_t first, size_t n, floa
     gather_items(s, sources, s->n_layers, sizeof *to, s->noise_stride, first, n, to);
 }
 
-/* The symbols of a tile, side by side, as floats unless the loop converts them. */
+/* The symbols of a tile, side by side, as floats. */
 static const void *load_symbols(span *s, size_t first, tile_memory *tile)
 {
     const softqam_params *params = s->params;
@@ -136,13 +125,9 @@ static const void *load_symbols(span *s, size_t first, tile_memory *tile)
         gather_symbols(s, s->first + first, n, gathered);
         symbols = gathered;
     }
-    if (!s->is_converted || s->call.converts)
+    if (!s->is_converted)
         return symbols;
-    s->loops->convert(symbols, s->call.input_scale, 2 * n, tile->components);
-    if (!s->is_gathered) {
-        s->call.ahead = symbols + n * params->input_nbytes;
-        s->call.ahead_nbytes = params->input_nbytes;
-    }
+    s->loops->convert(symbols, s->input_scale, 2 * n, tile->components);
     return tile->components;
 }
 
@@ -208,37 +193,14 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
     return (const unsigned char *)tile->shifted;
 }
 
-/* What the loop prefetches of a soft buffer beside a tile: its zeros, as much of them as the tile is of the symbols
- * before they are written; or what the LLRs of a whole code block are added to. */
-static void load_ahead(span *s, size_t first)
-{
-    enum { MAX_NBYTES = 32 }; /* for each symbol */
-    const softqam_soft_block *soft = &s->soft;
-    s->call.ahead = NULL;
-    if (!s->has_soft_buffer)
-        return;
-    const uint32_t n_values = soft->n_symbols * soft->n_bits;
-    const bool is_added = soft->adds && s->call.n_symbols == soft->n_symbols;
-    if (!is_added && (s->is_begun || n_values == soft->buffer.n_data))
-        return;
-    const softqam_soft_run run = softqam_soft_run_at(&soft->buffer, is_added ? 0 : n_values);
-    const size_t n = is_added && run.n > n_values ? n_values : run.n, n_symbols = s->out_end - s->out_first;
-    const size_t nbytes = (n * soft->value_nbytes + n_symbols - 1) / n_symbols;
-    s->call.ahead_nbytes = nbytes < MAX_NBYTES ? nbytes : MAX_NBYTES;
-    s->call.ahead = soft->values + run.first * soft->value_nbytes + (first - s->out_first) * s->call.ahead_nbytes;
-}
-
 /* What the loop reads of a tile. */
 static void load_tile(span *s, size_t first, tile_memory *tile)
 {
     softqam_loop_call *call = &s->call;
     const uint64_t position = s->segment->first_symbol + s->segment->scrambling_offset + s->first + first;
-    call->ahead = NULL;
     call->components = load_symbols(s, first, tile);
     call->noise = load_noise(s, false, first, tile->noise);
     call->gains = load_noise(s, true, first, (float *)(void *)tile->symbols);
-    if (softqam_params_have_llrs(s->params))
-        load_ahead(s, first);
     if (s->segment->descramble)
         call->sequence = load_sequence(s, first, tile);
     if (s->is_pi2_bpsk) {
@@ -301,7 +263,7 @@ static void demodulate_tile(span *s, size_t first, tile_memory *tile)
     unsigned char *out = call->out;
     size_t plane_nbytes = s->plane_nbytes;
     ptrdiff_t planes[MAX_SYMBOL_BITS];
-    if (!is_short && !s->is_staged && !s->streams_llrs) {
+    if (!is_short && !s->is_staged && !s->is_streamed) {
         s->loop(call);
         return;
     }
@@ -331,36 +293,6 @@ static void demodulate_tiles(span *s, tile_memory *tile)
             continue;
         load_tile(s, first, tile);
         demodulate_tile(s, first, tile);
-    }
-    begin_soft_buffer(s);
-}
-
-/* A span that needs no stages: what next_tile() and load_tile() do besides these, for each code block at once. */
-static void demodulate_directly(span *s, tile_memory *tile)
-{
-    softqam_loop_call *call = &s->call;
-    const bool has_sequence = s->segment->descramble != 0;
-    const size_t noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT;
-    call->ahead = NULL;
-    call->streaming = call->converts = false;
-    for (size_t first = 0, n; first < s->n_symbols; first += n) {
-        if (first == s->out_end)
-            open_next_block(s, first);
-        n = s->out_end - first < s->tile_symbols ? s->out_end - first : s->tile_symbols;
-        if (!s->out)
-            continue;
-        call->n_symbols = n;
-        call->components = s->symbols + first * 2 * sizeof(float);
-        call->noise = s->noise + first * noise_step;
-        call->gains = s->gains ? s->gains + first : NULL;
-        call->out = s->out + (first - s->out_first) * s->out_nbytes;
-        call->planes = s->plane_nbytes ? s->planes : NULL;
-        if (has_sequence)
-            call->sequence = load_sequence(s, first, tile);
-        if (n >= s->min_symbols)
-            s->loop(call);
-        else
-            demodulate_tile(s, first, tile);
     }
 }
 
@@ -461,10 +393,7 @@ static void demodulate_part(void *context, size_t number)
             continue;
         }
         open_span(&s, segment, cursor.offset, n, call->streaming);
-        if (s.is_direct)
-            demodulate_directly(&s, &tile);
-        else
-            demodulate_tiles(&s, &tile);
+        demodulate_tiles(&s, &tile);
     }
     softqam_float_leave(environment);
     if (call->streaming)

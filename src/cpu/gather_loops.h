@@ -6,96 +6,77 @@
 
 #include "loops.h"
 
-/* At any address. */
-typedef uint64_t __attribute__((aligned(1), may_alias)) item_8;
-typedef uint32_t __attribute__((aligned(1), may_alias)) item_4;
-typedef uint16_t __attribute__((aligned(1), may_alias)) item_2;
-typedef uint8_t item_1;
-
-/* The number of sources, and a stride of 1, as constants. */
-#define GATHER_OF(type, n_sources, stride)                                                                             \
-    for (size_t k = 0; k < n; k++)                                                                                     \
-        for (size_t source = 0; source < (n_sources); source++)                                                        \
-            ((type *)to)[(n_sources)*k + source] = ((const type *)from[source])[k * (stride)];
-#define GATHER_SOURCES(type, stride)                                                                                   \
-    switch (n_sources) {                                                                                               \
-    case 1:                                                                                                            \
-        GATHER_OF(type, 1, stride)                                                                                     \
-        break;                                                                                                         \
-    case 2:                                                                                                            \
-        GATHER_OF(type, 2, stride)                                                                                     \
-        break;                                                                                                         \
-    case 3:                                                                                                            \
-        GATHER_OF(type, 3, stride)                                                                                     \
-        break;                                                                                                         \
-    case 4:                                                                                                            \
-        GATHER_OF(type, 4, stride)                                                                                     \
-        break;                                                                                                         \
-    default:                                                                                                           \
-        GATHER_OF(type, n_sources, stride)                                                                             \
-    }
-#define DEFINE_GATHER(type)                                                                                            \
-    static void gather_##type(const unsigned char *const restrict from[], size_t n_sources, size_t stride, size_t n,   \
-                              void *restrict to)                                                                       \
-    {                                                                                                                  \
-        if (stride == 1)                                                                                               \
-            GATHER_SOURCES(type, 1)                                                                                    \
-        else                                                                                                           \
-            GATHER_SOURCES(type, stride)                                                                               \
-    }
-DEFINE_GATHER(item_8)
-DEFINE_GATHER(item_4)
-DEFINE_GATHER(item_2)
-DEFINE_GATHER(item_1)
-
-/* What is one row of interleaved sources, such as some of eight layers: the first source in memory, and how many items
- * further each one is. */
-typedef struct interleaved_row {
-    const unsigned char *first;
-    unsigned offsets[SOFTQAM_MAX_SOURCES];
-} interleaved_row;
-
-static bool is_interleaved_row(interleaved_row *row, const unsigned char *const from[], size_t n_sources, size_t nbytes,
-                               size_t stride)
+VEC void gather_rounds(const unsigned char *const restrict from[], size_t n_sources, size_t nbytes,
+                       size_t stride_nbytes, size_t n, unsigned char *restrict to)
 {
-    row->first = from[0];
-    for (size_t k = 1; k < n_sources; k++)
-        row->first = (uintptr_t)from[k] < (uintptr_t)row->first ? from[k] : row->first;
-    for (size_t k = 0; k < n_sources; k++) {
-        const size_t distance = (size_t)(from[k] - row->first);
-        if (distance % nbytes != 0 || distance / nbytes >= stride)
-            return false;
-        row->offsets[k] = (unsigned)(distance / nbytes);
-    }
-    return true;
+    for (size_t k = 0; k < n; k++)
+        for (size_t source = 0; source < n_sources; source++)
+            memcpy(to + (n_sources * k + source) * nbytes, from[source] + k * stride_nbytes, nbytes);
 }
 
+/* The number of sources as a constant. */
+VEC void gather_sources(const unsigned char *const restrict from[], size_t n_sources, size_t nbytes,
+                        size_t stride_nbytes, size_t n, unsigned char *restrict to)
+{
+    switch (n_sources) {
+    case 1:
+        gather_rounds(from, 1, nbytes, stride_nbytes, n, to);
+        break;
+    case 2:
+        gather_rounds(from, 2, nbytes, stride_nbytes, n, to);
+        break;
+    case 3:
+        gather_rounds(from, 3, nbytes, stride_nbytes, n, to);
+        break;
+    case 4:
+        gather_rounds(from, 4, nbytes, stride_nbytes, n, to);
+        break;
+    default:
+        gather_rounds(from, n_sources, nbytes, stride_nbytes, n, to);
+    }
+}
+
+/* The items' size as a constant, and a stride of one item. */
+#define DEFINE_GATHER(nbytes)                                                                                          \
+    static void gather_##nbytes(const unsigned char *const restrict from[], size_t n_sources, size_t stride_nbytes,    \
+                                size_t n, unsigned char *restrict to)                                                  \
+    {                                                                                                                  \
+        if (stride_nbytes == (nbytes))                                                                                 \
+            gather_sources(from, n_sources, nbytes, nbytes, n, to);                                                    \
+        else                                                                                                           \
+            gather_sources(from, n_sources, nbytes, stride_nbytes, n, to);                                             \
+    }
+DEFINE_GATHER(1)
+DEFINE_GATHER(2)
+DEFINE_GATHER(4)
+DEFINE_GATHER(8)
+DEFINE_GATHER(16)
+DEFINE_GATHER(32)
+
+/* Sources that are neighbours in memory, such as two of four interleaved layers, are one source of larger items. */
 static void gather(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride, size_t n,
                    void *to)
 {
-    const unsigned char *left[SOFTQAM_MAX_SOURCES];
-    unsigned char *out = to;
-    interleaved_row row;
-    size_t n_done = 0;
-    if (stride > 1 && stride <= MAX_ROW_ITEMS && is_interleaved_row(&row, from, n_sources, nbytes, stride))
-        n_done = vec_gather_rows(row.first, row.offsets, n_sources, nbytes, stride, n, to);
-    for (size_t k = 0; k < n_sources; k++)
-        left[k] = from[k] + n_done * stride * nbytes;
-    out += n_done * n_sources * nbytes;
-    n -= n_done;
-    switch (nbytes) {
-    case 8:
-        gather_item_8(left, n_sources, stride, n, out);
-        break;
-    case 4:
-        gather_item_4(left, n_sources, stride, n, out);
-        break;
-    case 2:
-        gather_item_2(left, n_sources, stride, n, out);
-        break;
-    default:
-        gather_item_1(left, n_sources, stride, n, out);
+    const size_t stride_nbytes = stride * nbytes;
+    bool are_neighbours = n_sources == 2 || n_sources == 4;
+    for (size_t k = 1; k < n_sources; k++)
+        are_neighbours = are_neighbours && from[k] == from[0] + k * nbytes;
+    if (are_neighbours) {
+        nbytes *= n_sources;
+        n_sources = 1;
     }
+    if (nbytes == 1)
+        gather_1(from, n_sources, stride_nbytes, n, to);
+    else if (nbytes == 2)
+        gather_2(from, n_sources, stride_nbytes, n, to);
+    else if (nbytes == 4)
+        gather_4(from, n_sources, stride_nbytes, n, to);
+    else if (nbytes == 8)
+        gather_8(from, n_sources, stride_nbytes, n, to);
+    else if (nbytes == 16)
+        gather_16(from, n_sources, stride_nbytes, n, to);
+    else
+        gather_32(from, n_sources, stride_nbytes, n, to);
 }
 
 #endif

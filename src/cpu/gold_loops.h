@@ -47,7 +47,7 @@ static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
         for (int k = 0; k < REGISTERS; k++) {
             const vec_u32 x1_1 = x1[(k + 1) % REGISTERS], x1_2 = x1[(k + 2) % REGISTERS];
             const vec_u32 x2_1 = x2[(k + 1) % REGISTERS], x2_2 = x2[(k + 2) % REGISTERS];
-            vec_store(out + k * sizeof x1[k], vec_as_bytes(vec_from_bits(vec_xor_u32(x1[k], x2[k]))), false);
+            vec_store(out + k * sizeof x1[k], vec_as_bytes(vec_from_bits(vec_xor_u32(x1[k], x2[k]))));
             x1[k] = vec_xor_u32(vec_words_ahead(x1[k], x1_1, x1_2, 2), vec_words_ahead(x1[k], x1_1, x1_2, 8));
             x2[k] =
                 vec_xor_u32(vec_xor_u32(vec_words_ahead(x2[k], x2_1, x2_2, 2), vec_words_ahead(x2[k], x2_1, x2_2, 4)),

@@ -12,7 +12,6 @@
 
 #include "llr_stores.h"
 #include "llr_weights.h"
-#include "prefetch.h"
 #include "variant.h"
 
 /* Symbols of a tile. Where a tile had to be exact, those after it are too, but for the first symbols of every so many:
@@ -24,12 +23,10 @@ typedef struct llr_position {
     const float *components;
     const float *noise;
     unsigned char *out;
-    size_t bit;                 /* of the scrambling sequence */
-    unsigned is_odd;            /* an odd number of symbols lies before it */
-    size_t symbol_nbytes;       /* from a symbol's first LLR to the next one's */
-    size_t noise_step;          /* from a symbol's noise value to the next one's: 1, or 0 where there is one weight */
-    const unsigned char *ahead; /* in planes: what is prefetched */
-    size_t ahead_nbytes;        /* of a symbol; 0: nothing is */
+    size_t bit;           /* of the scrambling sequence */
+    unsigned is_odd;      /* an odd number of symbols lies before it */
+    size_t symbol_nbytes; /* from a symbol's first LLR to the next one's */
+    size_t noise_step;    /* from a symbol's noise value to the next one's: 1, or 0 where there is one weight */
 } llr_position;
 
 VEC size_t llr_symbol_bits(int m) { return m == 0 ? 1 : 2 * (size_t)m; }
@@ -46,7 +43,6 @@ VEC llr_position llr_position_after(int m, llr_position at, ptrdiff_t n)
     at.noise += n * (ptrdiff_t)at.noise_step;
     at.out += n * (ptrdiff_t)at.symbol_nbytes;
     at.bit += (size_t)n * llr_symbol_bits(m);
-    at.ahead += n * (ptrdiff_t)at.ahead_nbytes;
     at.is_odd ^= (unsigned)n & 1;
     return at;
 }
@@ -118,13 +114,11 @@ VEC vec_f32 exact_llr(int m, softqam_output_format output, const llr_constants *
     return vec_keep(valid, llr_scaled(metric, weight, constants->limit));
 }
 
-/* A register's LLRs on the exact path. is_double: of a double step. */
-VEC llr_registers exact_llrs(int m, softqam_output_format output, softqam_llr_layout layout, bool is_double,
-                             const llr_constants *constants, vec_f32 components, vec_f32 weight, vec_u32 flips)
+/* A register's LLRs on the exact path. */
+VEC llr_registers exact_llrs(int m, softqam_output_format output, softqam_llr_layout layout,
+                             const llr_constants *constants, vec_mask valid, vec_f32 components, vec_f32 weight,
+                             vec_u32 flips)
 {
-    /* Times zero, what is not finite is NaN, and so is the weight of an erasure. */
-    const vec_f32 numbers = vec_fma(components, vec_splat(0.0f), weight);
-    const vec_mask valid = vec_are_numbers(numbers, is_double ? vec_swap_halves(numbers) : vec_swap_pairs(numbers));
     vec_f32 metrics[MAX_AXIS_BITS];
     llr_registers llrs;
     axis_metrics(m, &constants->table, components, metrics);
@@ -134,88 +128,147 @@ VEC llr_registers exact_llrs(int m, softqam_output_format output, softqam_llr_la
     return llrs;
 }
 
+/* What a step's LLRs are computed from. It has two registers of components, of its first LANES / 2 symbols and of the
+ * others, or, BPSK's, its I and its Q; a double step has four, by vec_plane_components(), and weights for each half. */
+typedef struct step_inputs {
+    vec_f32 components[4];
+    step_weights of_halves[2];
+    vec_f32 weights[4]; /* of the registers */
+    vec_llr_row rows[4];
+} step_inputs;
+
+VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
+{
+    return layout == SOFTQAM_LLRS_IN_PLANES && output == SOFTQAM_OUTPUT_S8 ? PLANE_SYMBOLS : LANES;
+}
+
+VEC void load_weights(int m, softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_double,
+                      const llr_constants *constants, llr_position at, step_inputs *inputs, tile_ranges *ranges)
+{
+    VEC_UNROLL
+    for (int k = 0; k < 1 + is_double; k++)
+        inputs->of_halves[k] = weights_of_step(output, kind, is_exact, m > 0 && !is_double, constants,
+                                               at.noise + k * LANES * (int)at.noise_step, ranges);
+}
+
+/* A value for each symbol of the halves, as they belong to register q's components. */
+VEC vec_f32 register_values(int m, bool is_double, bool by_load, const vec_f32 values[2], int q)
+{
+    if (is_double)
+        return vec_plane_weights(by_load, values, q);
+    return m == 0 ? values[0] : q == 0 ? vec_duplicate_lower(values[0]) : vec_duplicate_upper(values[0]);
+}
+
+/* Of a step whose weights are loaded. */
+VEC void load_step_components(int m, softqam_output_format output, softqam_noise_kind kind, bool is_exact,
+                              bool is_double, llr_position at, step_inputs *inputs, tile_ranges *ranges)
+{
+    const vec_f32 inverses[2] = {inputs->of_halves[0].inverse_gain, inputs->of_halves[is_double].inverse_gain};
+    const int n = is_double ? 4 : 2;
+    vec_f32 from[4];
+    VEC_UNROLL
+    for (int k = 0; k < n; k++)
+        from[k] = vec_load_f32(at.components + k * LANES);
+    VEC_UNROLL
+    for (int q = 0; q < n; q++) {
+        vec_f32 components = from[q];
+        if (is_double)
+            components = vec_plane_components(from, q);
+        else if (m == 0)
+            components = q == 0 ? vec_evens(from[0], from[1]) : vec_odds(from[0], from[1]);
+        if (softqam_has_gains(kind))
+            components = vec_mul(components, register_values(m, is_double, m > 1, inverses, q));
+        inputs->components[q] = components;
+    }
+    prefetch_inputs(at.components, (size_t)n * LANES * sizeof(float));
+    VEC_UNROLL
+    for (int q = 0; q < n && !is_exact; q += 2)
+        track_components(m, output, ranges, inputs->components[q], inputs->components[q + 1]);
+}
+
+/* Register q's weights and rows. */
+VEC void prepare_register(int m, softqam_noise_kind kind, bool is_double, const llr_constants *constants,
+                          step_inputs *inputs, int q)
+{
+    const vec_f32 weights[2] = {inputs->of_halves[0].weight, inputs->of_halves[is_double].weight};
+    const bool by_load = m > (softqam_has_gains(kind) ? 1 : 2);
+    inputs->weights[q] = register_values(m, is_double, by_load, weights, q);
+    inputs->rows[q] = fast_row_of(m, &constants->table, inputs->components[q]);
+}
+
+VEC void load_registers(int m, softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_double,
+                        const llr_constants *constants, llr_position at, step_inputs *inputs, tile_ranges *ranges)
+{
+    const int n = is_double ? 4 : 2;
+    load_step_components(m, output, kind, is_exact, is_double, at, inputs, ranges);
+    VEC_UNROLL
+    for (int q = 0; q < n; q++)
+        prepare_register(m, kind, is_double, constants, inputs, q);
+}
+
 VEC void bpsk_step(softqam_output_format output, softqam_llr_layout layout, bool is_exact,
-                   const llr_constants *constants, llr_position at, vec_f32 i, vec_f32 q, step_weights weights,
-                   tile_ranges *ranges)
+                   const llr_constants *constants, llr_position at, const step_inputs *inputs, tile_ranges *ranges)
 {
     const vec_u32 flips = flips_at(0, output, constants, at.bit), i_flip = constants->i_flips[at.is_odd];
+    const vec_f32 i = inputs->components[0], q = inputs->components[1], weight = inputs->weights[0];
     vec_f32 metric, llr;
     if (is_exact) {
         const vec_f32 zero = vec_splat(0.0f);
-        const vec_mask valid = vec_are_numbers(vec_fma(i, zero, weights.weight), vec_fma(q, zero, weights.weight));
+        const vec_mask valid = vec_are_numbers(vec_fma(i, zero, weight), vec_fma(q, zero, weight));
         metric = flipped(0, output, layout, bpsk_metric(&constants->table, i, q, i_flip), flips, 0);
-        llr = exact_llr(0, output, constants, valid, metric, weights.weight);
+        llr = exact_llr(0, output, constants, valid, metric, weight);
     } else {
         metric = fast_bpsk_metric(&constants->lines, i, q, i_flip);
         track_metric(0, output, ranges, metric);
-        llr = fast_llr(output, constants, flipped(0, output, layout, metric, flips, 0), weights.weight,
-                       weights.addends[0]);
+        llr = fast_llr(output, constants, flipped(0, output, layout, metric, flips, 0), weight,
+                       inputs->of_halves[0].addends[0]);
         limit_f16(output, constants, &llr, 1);
     }
     store_bpsk(output, constants, at.out, llr);
 }
 
-/* A tile's weights of gains are computed a step ahead, since components wait for them; in its last step its own again.
- */
-typedef struct gains_ahead {
-    step_weights at[2]; /* of a double step, two */
-    const float *next;  /* noise values of the next step */
-    const float *last;  /* and of the last */
-} gains_ahead;
-
-VEC void compute_gains(int m, softqam_output_format output, softqam_noise_kind kind, size_t n_step,
-                       const llr_constants *constants, gains_ahead *ahead, tile_ranges *ranges)
+/* The LLRs of register q of two or, of a double step, four. */
+VEC llr_registers step_llrs(int m, softqam_output_format output, softqam_llr_layout layout, bool is_exact,
+                            const llr_constants *constants, const step_inputs *inputs, int q, int n, vec_u32 flips,
+                            tile_ranges *ranges)
 {
-    const float *noise = ahead->next;
-    ahead->at[0] = step_gain_weights(output, kind, m > 0 && n_step == LANES, constants, noise, ranges);
-    if (n_step == PLANE_SYMBOLS)
-        ahead->at[1] = step_gain_weights(output, kind, false, constants, noise + LANES, ranges);
-    ahead->next = noise + n_step < ahead->last ? noise + n_step : ahead->last;
+    const vec_f32 components = inputs->components[q], weight = inputs->weights[q];
+    if (!is_exact)
+        return fast_llrs(m, output, layout, constants, components, inputs->rows[q], weight,
+                         inputs->of_halves[0].addends[n == 4 ? 0 : q], flips, ranges);
+    /* Times zero, what is not finite is NaN, and so is the weight of an erasure. */
+    vec_f32 numbers[4];
+    VEC_UNROLL
+    for (int k = 0; k < n; k++)
+        numbers[k] = vec_fma(inputs->components[k], vec_splat(0.0f), inputs->weights[k]);
+    const vec_f32 of_other_axis = n == 4 ? vec_other_plane(numbers, q) : vec_swap_pairs(numbers[q]);
+    return exact_llrs(m, output, layout, constants, vec_are_numbers(numbers[q], of_other_axis), components, weight,
+                      flips);
 }
 
-/* A step's two registers of components are of its first LANES / 2 symbols and of the others; or, BPSK's, its I and its
- * Q. */
 VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind,
-                  bool is_exact, const llr_constants *constants, llr_position at, gains_ahead *ahead,
+                  bool is_exact, bool is_prepared, const llr_constants *constants, llr_position at, step_inputs *inputs,
                   tile_ranges *ranges)
 {
-    const vec_f32 first = vec_load_f32(at.components), second = vec_load_f32(at.components + LANES);
-    vec_f32 a = m == 0 ? vec_evens(first, second) : first, b = m == 0 ? vec_odds(first, second) : second;
-    step_weights weights = ahead->at[0];
-    if (!softqam_has_gains(kind)) {
-        weights = weights_of_step(output, kind, is_exact, m > 0, constants, at.noise, ranges);
-    } else {
-        const vec_f32 inverse_gain = weights.inverse_gain;
-        compute_gains(m, output, kind, LANES, constants, ahead, ranges);
-        a = vec_mul(a, m == 0 ? inverse_gain : vec_duplicate_lower(inverse_gain));
-        b = vec_mul(b, m == 0 ? inverse_gain : vec_duplicate_upper(inverse_gain));
-    }
+    /* Both rows first: one after the other they take 3 to 10 % longer. */
+    VEC_UNROLL
+    for (int q = 0; q < 2 && !is_prepared; q++)
+        prepare_register(m, kind, false, constants, inputs, q);
     const bool in_planes = layout == SOFTQAM_LLRS_IN_PLANES;
     const bool is_alone = is_stored_alone(m, output) && !in_planes;
     const size_t half = LANES / 2;
-    prefetch_inputs(at.components, 2 * LANES * sizeof(float));
-    if (!is_exact)
-        track_components(m, output, ranges, a, b);
     if (m == 0) {
-        bpsk_step(output, layout, is_exact, constants, at, a, b, weights, ranges);
+        bpsk_step(output, layout, is_exact, constants, at, inputs, ranges);
         return;
     }
     shifted_bits shifted;
     const unsigned char *flips = step_flips(m, output, constants, at.bit, &shifted);
     const vec_u32 flips_a = flips_at(m, output, constants, at.bit),
                   flips_b = flips_at(m, output, constants, at.bit + LANES * (size_t)m);
-    const vec_f32 weight_a = vec_duplicate_lower(weights.weight), weight_b = vec_duplicate_upper(weights.weight);
-    /* Both rows first: one after the other they take 3 to 10 % longer. */
-    const vec_llr_row row_a = fast_row_of(m, &constants->table, a);
-    const vec_llr_row row_b = fast_row_of(m, &constants->table, b);
-    const llr_registers of_a =
-        is_exact ? exact_llrs(m, output, layout, false, constants, a, weight_a, flips_a)
-                 : fast_llrs(m, output, layout, constants, a, row_a, weight_a, weights.addends[0], flips_a, ranges);
+    const llr_registers of_a = step_llrs(m, output, layout, is_exact, constants, inputs, 0, 2, flips_a, ranges);
     if (is_alone)
         store_alone(m, output, constants, at.out, &of_a, flips);
-    const llr_registers of_b =
-        is_exact ? exact_llrs(m, output, layout, false, constants, b, weight_b, flips_b)
-                 : fast_llrs(m, output, layout, constants, b, row_b, weight_b, weights.addends[1], flips_b, ranges);
+    const llr_registers of_b = step_llrs(m, output, layout, is_exact, constants, inputs, 1, 2, flips_b, ranges);
     if (is_alone)
         store_alone(m, output, constants, at.out + half * at.symbol_nbytes, &of_b,
                     flips ? flips + half * llr_symbol_bits(m) / 8 : NULL);
@@ -226,76 +279,66 @@ VEC void llr_step(int m, softqam_output_format output, softqam_llr_layout layout
 }
 
 /* A double step: two of de-interleaved s8 at once. */
-VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, const llr_constants *constants, llr_position at,
-                        gains_ahead *ahead, tile_ranges *ranges)
+VEC void s8_planes_step(int m, softqam_noise_kind kind, bool is_exact, bool is_prepared, const llr_constants *constants,
+                        llr_position at, step_inputs *inputs, tile_ranges *ranges)
 {
     const softqam_output_format output = SOFTQAM_OUTPUT_S8;
-    const bool has_gains = softqam_has_gains(kind), by_load = m > (has_gains ? 1 : 2);
-    const vec_u32 none = vec_splat_u32(0);
     shifted_bits shifted;
-    vec_f32 from[4], components[4], weights[2], inverse_gains[2];
     llr_registers llrs[4];
     VEC_UNROLL
-    for (int k = 0; k < 4; k++)
-        from[k] = vec_load_f32(at.components + k * LANES);
-    VEC_UNROLL
-    for (int q = 0; q < 4; q++)
-        components[q] = vec_plane_components(from, q);
-    VEC_UNROLL
-    for (int k = 0; k < 2; k++) {
-        const float *noise = at.noise + k * LANES * (int)at.noise_step;
-        weights[k] = has_gains ? ahead->at[k].weight
-                               : weights_of_step(output, kind, is_exact, false, constants, noise, ranges).weight;
-        inverse_gains[k] = ahead->at[k].inverse_gain;
-    }
-    if (has_gains) {
-        compute_gains(m, output, kind, PLANE_SYMBOLS, constants, ahead, ranges);
-        VEC_UNROLL
-        for (int q = 0; q < 4; q++)
-            components[q] = vec_mul(components[q], vec_plane_weights(by_load, inverse_gains, q));
-    }
-    if (!is_exact) {
-        track_components(m, output, ranges, components[0], components[1]);
-        track_components(m, output, ranges, components[2], components[3]);
-    }
-    prefetch_inputs(at.components, 4 * LANES * sizeof(float));
+    for (int q = 0; q < 4 && is_exact; q++)
+        prepare_register(m, kind, true, constants, inputs, q);
     VEC_UNROLL
     for (int q = 0; q < 4; q++) {
-        const vec_f32 weight = vec_plane_weights(by_load, weights, q);
-        llrs[q] = is_exact ? exact_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, true, constants, components[q], weight, none)
-                           : fast_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, constants, components[q],
-                                       fast_row_of(m, &constants->table, components[q]), weight, constants->addend,
-                                       none, ranges);
+        if (!is_prepared && !is_exact)
+            prepare_register(m, kind, true, constants, inputs, q);
+        llrs[q] =
+            step_llrs(m, output, SOFTQAM_LLRS_IN_PLANES, is_exact, constants, inputs, q, 4, vec_splat_u32(0), ranges);
     }
     store_s8_planes(m, constants, at.out, llrs, step_flips(m, output, constants, at.bit, &shifted));
 }
 
-VEC size_t step_symbols(softqam_output_format output, softqam_llr_layout layout)
-{
-    return layout == SOFTQAM_LLRS_IN_PLANES && output == SOFTQAM_OUTPUT_S8 ? PLANE_SYMBOLS : LANES;
-}
-
+/* LLRs wait long for their weights and rows. So weights of gains are computed a step ahead; where there are registers
+ * for it, all inputs of s8 but in the shortest steps. In the last step they are its own again. */
 VEC tile_ranges llr_tile(int m, softqam_output_format output, softqam_llr_layout layout, softqam_noise_kind kind,
-                         bool is_exact, bool has_ahead, const llr_constants *constants, llr_position at,
-                         size_t n_symbols)
+                         bool is_exact, const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const size_t n_step = step_symbols(output, layout);
+    const bool is_double = n_step == PLANE_SYMBOLS;
+    const bool is_ahead = LOADS_AHEAD && !is_exact && output == SOFTQAM_OUTPUT_S8 && (m > 2 || is_double);
+    const bool has_weights_ahead = is_ahead || softqam_has_gains(kind);
     tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
-    const step_weights none = weights_with_addend(constants, constants->weight, constants->weight);
-    gains_ahead ahead = {{none, none}, at.noise, at.noise + (n_symbols - n_step)};
+    step_inputs ahead = {.of_halves = {weights_with_addend(constants, constants->weight, constants->weight)}};
+    bool has_next;
     at.noise_step = kind != SOFTQAM_ONE_WEIGHT;
-    if (softqam_has_gains(kind))
-        compute_gains(m, output, kind, n_step, constants, &ahead, &ranges);
     if (kind == SOFTQAM_ONE_WEIGHT)
         ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
+    if (has_weights_ahead)
+        load_weights(m, output, kind, is_exact, is_double, constants, at, &ahead, &ranges);
+    if (is_ahead)
+        load_registers(m, output, kind, is_exact, is_double, constants, at, &ahead, &ranges);
     do {
-        if (has_ahead)
-            prefetch_outputs(at.ahead, n_step * at.ahead_nbytes);
-        if (n_step == PLANE_SYMBOLS)
-            s8_planes_step(m, kind, is_exact, constants, at, &ahead, &ranges);
+        step_inputs inputs = ahead;
+        llr_position next = at;
+        if (has_weights_ahead) {
+            has_next = next_step(m, n_step, &next, &n_symbols);
+            load_weights(m, output, kind, is_exact, is_double, constants, next, &ahead, &ranges);
+        } else {
+            load_weights(m, output, kind, is_exact, is_double, constants, at, &inputs, &ranges);
+        }
+        if (is_ahead)
+            load_registers(m, output, kind, is_exact, is_double, constants, next, &ahead, &ranges);
         else
-            llr_step(m, output, layout, kind, is_exact, constants, at, &ahead, &ranges);
-    } while (next_step(m, n_step, &at, &n_symbols));
+            load_step_components(m, output, kind, is_exact, is_double, at, &inputs, &ranges);
+        if (is_double)
+            s8_planes_step(m, kind, is_exact, is_ahead, constants, at, &inputs, &ranges);
+        else
+            llr_step(m, output, layout, kind, is_exact, is_ahead, constants, at, &inputs, &ranges);
+        if (has_weights_ahead)
+            at = next;
+        else
+            has_next = next_step(m, n_step, &at, &n_symbols);
+    } while (has_next);
     return ranges;
 }
 
@@ -305,18 +348,15 @@ VEC tile_ranges fast_tile(int m, softqam_output_format output, softqam_llr_layou
                           const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const softqam_noise_kind kind = constants->noise_kind;
-    const bool is_short = m <= 2 || (m == 4 && output == SOFTQAM_OUTPUT_S8), is_n0 = kind == SOFTQAM_GAINS_N0;
-    /* So fast that they wait for the lines they write. */
-    const bool has_ahead = m == 1 && layout == SOFTQAM_LLRS_IN_PLANES;
+    const bool is_short = m <= 2 || (m <= 4 && output == SOFTQAM_OUTPUT_S8), is_n0 = kind == SOFTQAM_GAINS_N0;
     if (fuses_gains(m) && softqam_has_gains(kind))
-        return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, false, constants,
-                        at, n_symbols);
-    const bool is_frequent = is_short && !(has_ahead && at.ahead_nbytes > 0);
-    if (is_frequent && kind == SOFTQAM_NOISE_N0)
-        return llr_tile(m, output, layout, SOFTQAM_NOISE_N0, false, false, constants, at, n_symbols);
-    if (is_frequent && kind == SOFTQAM_ONE_WEIGHT)
-        return llr_tile(m, output, layout, SOFTQAM_ONE_WEIGHT, false, false, constants, at, n_symbols);
-    return llr_tile(m, output, layout, kind, false, has_ahead, constants, at, n_symbols);
+        return llr_tile(m, output, layout, is_n0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE, false, constants, at,
+                        n_symbols);
+    if (is_short && kind == SOFTQAM_NOISE_N0)
+        return llr_tile(m, output, layout, SOFTQAM_NOISE_N0, false, constants, at, n_symbols);
+    if (is_short && kind == SOFTQAM_ONE_WEIGHT)
+        return llr_tile(m, output, layout, SOFTQAM_ONE_WEIGHT, false, constants, at, n_symbols);
+    return llr_tile(m, output, layout, kind, false, constants, at, n_symbols);
 }
 
 /* `self` is the loop that this is. */
@@ -339,9 +379,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
                        .out = call->out,
                        .symbol_nbytes =
                            layout == SOFTQAM_LLRS_IN_PLANES ? value_nbytes : llr_symbol_bits(m) * value_nbytes,
-                       .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT,
-                       .ahead = call->ahead ? call->ahead : call->out,
-                       .ahead_nbytes = call->ahead ? call->ahead_nbytes : 0};
+                       .noise_step = call->noise_kind != SOFTQAM_ONE_WEIGHT};
     for (unsigned number = 0;; number++) {
         /* f16 and f32: where a call's symbols need more of the fast path, few of them tell in most cases. */
         const bool is_first_of_many = !are_steps(output) && number == 0 && n_symbols > LLR_TILE_SYMBOLS;
@@ -365,7 +403,7 @@ VEC void llr_loop(int m, softqam_output_format output, softqam_llr_layout layout
             loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, llr_symbol_bits(m),
                             at.symbol_nbytes);
         else if (is_exact)
-            llr_tile(m, output, layout, constants.noise_kind, true, false, &constants, at, n);
+            llr_tile(m, output, layout, constants.noise_kind, true, &constants, at, n);
         n_symbols -= n;
         if (n_symbols == 0)
             return;

@@ -181,7 +181,7 @@ VEC void store_alone(int m, softqam_output_format output, const llr_constants *c
     } else {
         const vec_bytes packed =
             bytes_of(constants, words_of(constants, bits[0], bits[1]), words_of(constants, bits[2], bits[3]));
-        vec_store(out, vec_flip_in_order(in_order(packed, order_256qam), flips), false); /* a unit is two symbols */
+        vec_store(out, vec_flip_in_order(in_order(packed, order_256qam), flips)); /* a unit is two symbols */
     }
 }
 
@@ -220,8 +220,8 @@ VEC void store_planes(int m, softqam_output_format output, const llr_constants *
             vec_store_16(output == SOFTQAM_OUTPUT_S16, of_i, i);
             vec_store_16(output == SOFTQAM_OUTPUT_S16, of_q, q);
         } else {
-            vec_store(of_i, vec_as_bytes(i), false);
-            vec_store(of_q, vec_as_bytes(q), false);
+            vec_store(of_i, vec_as_bytes(i));
+            vec_store(of_q, vec_as_bytes(q));
         }
     }
 }
@@ -265,7 +265,7 @@ VEC void store_s8_planes(int m, const llr_constants *constants, unsigned char *o
 VEC void store_bpsk(softqam_output_format output, const llr_constants *constants, unsigned char *out, vec_f32 llrs)
 {
     if (output == SOFTQAM_OUTPUT_F32)
-        vec_store(out, vec_as_bytes(llrs), false);
+        vec_store(out, vec_as_bytes(llrs));
     else if (output != SOFTQAM_OUTPUT_S8)
         vec_store_16(output == SOFTQAM_OUTPUT_S16, out, llrs);
     else

@@ -172,11 +172,12 @@ VEC step_weights step_gain_weights(softqam_output_format output, softqam_noise_k
     return tracked_weights(output, is_twice, constants, weight, values, inverse_gain, ranges);
 }
 
-/* Those of a step that has no gains or has been divided by them. */
 VEC step_weights weights_of_step(softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_twice,
                                  const llr_constants *constants, const float *noise, tile_ranges *ranges)
 {
     const vec_f32 scale = constants->steps_per_nat;
+    if (softqam_has_gains(kind))
+        return step_gain_weights(output, kind, is_twice, constants, noise, ranges);
     if (kind == SOFTQAM_ONE_WEIGHT)
         return weights_with_addend(constants, constants->weight, scale);
     const vec_f32 values = is_twice ? vec_load_for_duplicate(noise) : vec_load_f32(noise);
@@ -231,7 +232,6 @@ NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *ca
     part.components = divided.components;
     part.noise = divided.weights;
     part.noise_kind = SOFTQAM_WEIGHTS;
-    part.ahead = NULL;
     for (size_t end = first + n_symbols; first < end; first += part.n_symbols) {
         part.n_symbols = end - first < DIVIDED_SYMBOLS + PLANE_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
         divide_by_gains(call, scale, first, part.n_symbols, &divided);

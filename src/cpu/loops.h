@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of an instruction set: what a demodulator picks its own from. All work on the calling thread, on
- * symbols that lie side by side, as pairs of floats at any address. Loops of soft bits also take other formats, and
- * stream: the symbols come from memory, and what comes out is stored past the caches; `out` is aligned to 64 bytes then
- * and the symbols are a multiple of softqam_cpu_variant.min_symbols. Who stores so ends with a fence (streaming.h). */
+ * symbols that lie side by side, as pairs of floats at any address. */
 #ifndef SOFTQAM_CPU_LOOPS_H
 #define SOFTQAM_CPU_LOOPS_H
 
@@ -56,7 +54,7 @@ typedef struct softqam_loop_call {
     size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, twice as many in planes */
     const void *components;
     unsigned char *out;
-    /* LLRs. */
+    /* LLRs; soft bits take nothing of it. */
     const softqam_llr_table *table;
     softqam_llr_scale scale;
     softqam_noise_kind noise_kind;
@@ -70,14 +68,6 @@ typedef struct softqam_loop_call {
     /* De-interleaved: each plane's distance from the first one, which is at `out`, in bytes. Portable loops, which
      * serve all layouts: NULL for the others. */
     const ptrdiff_t *planes;
-    /* Soft bits. */
-    bool converts; /* components are of params->input_format, to be multiplied by input_scale */
-    float input_scale;
-    bool streaming;
-    /* What this call prefetches beside its own symbols, so many bytes a symbol: of soft bits, streaming, what is
-     * converted next; of LLRs in planes, what is written next. NULL: nothing. */
-    const void *ahead;
-    size_t ahead_nbytes;
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -132,9 +122,17 @@ typedef struct softqam_cpu_loops {
     softqam_soft_add *add; /* NULL for soft bits */
     size_t min_symbols;
     bool takes_symbols;      /* LLRs: the loop takes symbols as they are, by the demodulator's format and scale */
-    bool converts;           /* soft bits: the loop takes other formats than floats */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
+
+/* Asks for the lines of a later step of a loop whose symbols are in the second cache. To ask for what lies behind the
+ * last symbols does no harm. */
+static inline __attribute__((always_inline)) void prefetch_inputs(const void *symbols, size_t step_nbytes)
+{
+    enum { TO_FIRST = 3, NEAR_NBYTES = 2048, LINE_NBYTES = 64 };
+    for (size_t k = 0; k < step_nbytes; k += LINE_NBYTES)
+        __builtin_prefetch((const void *)((uintptr_t)symbols + NEAR_NBYTES + k), 0, TO_FIRST);
+}
 
 /* A function that all loops share: neither inlined nor, by gcc, copied for the constants of each. */
 #ifdef __clang__

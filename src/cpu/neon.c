@@ -29,7 +29,6 @@ const softqam_cpu_variant softqam_cpu_neon = {
     .runs_here = softqam_runs_everywhere,
     .convert = CONVERT_LOOPS,
     .soft_bits = {soft_bits_of_symbols},
-    .soft_bits_convert = true,
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,

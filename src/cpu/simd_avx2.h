@@ -11,7 +11,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */ };
+enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
 
 typedef __m256 vec_f32;
 typedef __m256i vec_u32;
@@ -235,14 +235,7 @@ VEC vec_f32 vec_load_s16(const void *from) { return _mm256_cvtepi32_ps(_mm256_cv
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
 VEC vec_f32 vec_load_f16(const void *from) { return _mm256_cvtph_ps(_mm_loadu_si128(from)); }
 
-/* Streaming: past the caches, to memory that is aligned to the register's size. */
-VEC void vec_store(void *to, vec_bytes a, bool streaming)
-{
-    if (streaming)
-        _mm256_stream_si256(to, a);
-    else
-        _mm256_storeu_si256(to, a);
-}
+VEC void vec_store(void *to, vec_bytes a) { _mm256_storeu_si256(to, a); }
 
 VEC void vec_store_half(void *to, __m128i a) { _mm_storeu_si128(to, a); }
 
@@ -321,7 +314,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
-VEC vec_f32 vec_swap_halves(vec_f32 a) { return _mm256_permute2f128_ps(a, a, 1); }
 
 /* To integers, truncated, for values that fit. */
 VEC vec_bytes vec_truncate(vec_f32 a) { return _mm256_cvttps_epi32(a); }
@@ -464,7 +456,7 @@ VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *fl
 
 VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips), false);
+    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips));
 }
 
 /* A unit of either register in each part. */
@@ -473,7 +465,7 @@ VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, c
     const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
     const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     unsigned char *out = to;
-    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips), false);
+    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips));
     vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))));
 }
 
@@ -489,8 +481,8 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
     const __m256i last = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
     const __m256i behind = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
-    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips), false);
-    vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)), false);
+    vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips));
+    vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)));
     vec_store_half(out + 64, _mm256_castsi256_si128(behind));
 }
 
@@ -521,7 +513,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     unsigned char *out = to;
     VEC_UNROLL
     for (int n = 0; n < m; n++)
-        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n), false);
+        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n));
 }
 
 /* LLRs to binary16, or, of sums, their lower 16 bits. */
@@ -649,6 +641,9 @@ VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
                         : _mm256_permute2f128_ps(of, of, 0x11);
 }
 
+/* From such registers, what register q's symbols have on the other axis. */
+VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return _mm256_permute2f128_ps(values[q], values[q], 1); }
+
 /* Packed bytes to those of a plane of I, then those of Q. */
 VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
@@ -672,14 +667,5 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 }
 
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return _mm256_slli_epi32(a, n); }
-
-/* Scalar loads take no longer than loads of whole rows here. */
-enum { MAX_ROW_ITEMS = 0 };
-
-VEC size_t vec_gather_rows(const unsigned char *first, const unsigned offsets[], size_t n_sources, size_t nbytes,
-                           size_t stride, size_t n, void *to)
-{
-    return (void)first, (void)offsets, (void)n_sources, (void)nbytes, (void)stride, (void)n, (void)to, (size_t)0;
-}
 
 #endif

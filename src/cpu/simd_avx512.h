@@ -11,7 +11,7 @@
 #include "simd_x86.h"
 #include "tables.h"
 
-enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */ };
+enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */, LOADS_AHEAD = 1 /* llr_tile() */ };
 
 typedef __m512 vec_f32;
 typedef __m512i vec_u32;
@@ -196,14 +196,7 @@ VEC vec_f32 vec_load_s16(const void *from)
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
 VEC vec_f32 vec_load_f16(const void *from) { return _mm512_cvtph_ps(_mm256_loadu_si256(from)); }
 
-/* Streaming: past the caches, to memory that is aligned to the register's size. */
-VEC void vec_store(void *to, vec_bytes a, bool streaming)
-{
-    if (streaming)
-        _mm512_stream_si512(to, a);
-    else
-        _mm512_storeu_si512(to, a);
-}
+VEC void vec_store(void *to, vec_bytes a) { _mm512_storeu_si512(to, a); }
 
 VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 {
@@ -249,7 +242,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a)
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
-VEC vec_f32 vec_swap_halves(vec_f32 a) { return _mm512_shuffle_f32x4(a, a, _MM_SHUFFLE(1, 0, 3, 2)); }
 
 /* To integers, truncated, for values that fit. */
 VEC vec_bytes vec_truncate(vec_f32 a) { return _mm512_cvttps_epi32(a); }
@@ -418,14 +410,14 @@ VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *fl
 VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
     const __m512i from[] = {units};
-    vec_store(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_8, 0, 0), flips), false);
+    vec_store(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_8, 0, 0), flips));
 }
 
 VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
 {
     unsigned char *out = to;
     const __m512i from[] = {units_a, units_b};
-    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), flips), false);
+    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), flips));
     store_lower_half(out + 64, vec_flip_in_order(GATHER(FROM_UNITS_OF_12, 1, 1), flips_behind(flips, 64)));
 }
 
@@ -434,8 +426,8 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
 {
     unsigned char *out = to;
     const __m512i from[] = {units_a, units_b, ends};
-    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), flips), false);
-    vec_store(out + 64, vec_flip_in_order(GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), flips_behind(flips, 64)), false);
+    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), flips));
+    vec_store(out + 64, vec_flip_in_order(GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), flips_behind(flips, 64)));
     store_lower_half(out + 128, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 2, 1, 2), flips_behind(flips, 128)));
 }
 
@@ -459,8 +451,8 @@ VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
     unsigned char *out = to;
-    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23), false);
-    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23), false);
+    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23));
+    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
 }
 
 VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 a[], const vec_f32 b[])
@@ -468,11 +460,11 @@ VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 a[], cons
     const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, a[2], a[3]),
                             vec_both_to_16(sums, b[0], b[1]), vec_both_to_16(sums, b[2], b[3]),
                             vec_both_to_16(sums, a[4], b[4])};
-    vec_store(out, GATHER_3(FROM_1024QAM_F16, 0, 0, 1, 4), false);
-    vec_store(out + 64, GATHER_3(FROM_1024QAM_F16, 1, 0, 1, 4), false);
-    vec_store(out + 128, GATHER_5(FROM_1024QAM_F16, 2, 0, 1, 2, 3, 4), false);
-    vec_store(out + 192, GATHER_3(FROM_1024QAM_F16, 3, 2, 3, 4), false);
-    vec_store(out + 256, GATHER_3(FROM_1024QAM_F16, 4, 2, 3, 4), false);
+    vec_store(out, GATHER_3(FROM_1024QAM_F16, 0, 0, 1, 4));
+    vec_store(out + 64, GATHER_3(FROM_1024QAM_F16, 1, 0, 1, 4));
+    vec_store(out + 128, GATHER_5(FROM_1024QAM_F16, 2, 0, 1, 2, 3, 4));
+    vec_store(out + 192, GATHER_3(FROM_1024QAM_F16, 3, 2, 3, 4));
+    vec_store(out + 256, GATHER_3(FROM_1024QAM_F16, 4, 2, 3, 4));
 }
 
 /* A step's two registers of another modulation. */
@@ -480,17 +472,17 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
 {
     unsigned char *out = to;
     if (m == 1) {
-        vec_store(out, vec_both_to_16(sums, a[0], b[0]), false);
+        vec_store(out, vec_both_to_16(sums, a[0], b[0]));
     } else if (m == 2) {
         const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1])};
-        vec_store(out, GATHER(FROM_16QAM_F16, 0, 0), false);
-        vec_store(out + 64, GATHER(FROM_16QAM_F16, 1, 1), false);
+        vec_store(out, GATHER(FROM_16QAM_F16, 0, 0));
+        vec_store(out + 64, GATHER(FROM_16QAM_F16, 1, 1));
     } else if (m == 3) {
         const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1]),
                                 vec_both_to_16(sums, a[2], b[2])};
-        vec_store(out, GATHER_2(FROM_64QAM_F16, 0, 0, 2), false);
-        vec_store(out + 64, GATHER_3(FROM_64QAM_F16, 1, 0, 1, 2), false);
-        vec_store(out + 128, GATHER_2(FROM_64QAM_F16, 2, 1, 2), false);
+        vec_store(out, GATHER_2(FROM_64QAM_F16, 0, 0, 2));
+        vec_store(out + 64, GATHER_3(FROM_64QAM_F16, 1, 0, 1, 2));
+        vec_store(out + 128, GATHER_2(FROM_64QAM_F16, 2, 1, 2));
     } else {
         store_1024qam_16(sums, out, a, b);
     }
@@ -515,19 +507,19 @@ VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
     const __m512d s23 = _mm512_shuffle_f64x2(s02, s13, _MM_SHUFFLE(3, 2, 3, 2));
     const __m512d s45 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(1, 0, 1, 0));
     const __m512d s67 = _mm512_shuffle_f64x2(s46, s57, _MM_SHUFFLE(3, 2, 3, 2));
-    vec_store(out, _mm512_castpd_si512(s01), false);
-    vec_store(out + 64, _mm512_castpd_si512(s23), false);
-    vec_store(out + 128, _mm512_castpd_si512(s45), false);
-    vec_store(out + 192, _mm512_castpd_si512(s67), false);
+    vec_store(out, _mm512_castpd_si512(s01));
+    vec_store(out + 64, _mm512_castpd_si512(s23));
+    vec_store(out + 128, _mm512_castpd_si512(s45));
+    vec_store(out + 192, _mm512_castpd_si512(s67));
 }
 
 VEC void store_1024qam_f32(unsigned char *out, const __m512i from[])
 {
-    vec_store(out, GATHER_5(FROM_1024QAM_F32, 0, 0, 1, 2, 3, 4), false);
-    vec_store(out + 64, GATHER_5(FROM_1024QAM_F32, 1, 0, 1, 2, 3, 4), false);
-    vec_store(out + 128, GATHER_5(FROM_1024QAM_F32, 2, 0, 1, 2, 3, 4), false);
-    vec_store(out + 192, GATHER_5(FROM_1024QAM_F32, 3, 0, 1, 2, 3, 4), false);
-    vec_store(out + 256, GATHER_5(FROM_1024QAM_F32, 4, 0, 1, 2, 3, 4), false);
+    vec_store(out, GATHER_5(FROM_1024QAM_F32, 0, 0, 1, 2, 3, 4));
+    vec_store(out + 64, GATHER_5(FROM_1024QAM_F32, 1, 0, 1, 2, 3, 4));
+    vec_store(out + 128, GATHER_5(FROM_1024QAM_F32, 2, 0, 1, 2, 3, 4));
+    vec_store(out + 192, GATHER_5(FROM_1024QAM_F32, 3, 0, 1, 2, 3, 4));
+    vec_store(out + 256, GATHER_5(FROM_1024QAM_F32, 4, 0, 1, 2, 3, 4));
 }
 
 /* A register's m bits an axis, LANES / 2 symbols. */
@@ -539,14 +531,14 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     for (int k = 0; k < m; k++)
         from[k] = vec_bits(llrs[k]);
     if (m == 1) {
-        vec_store(out, from[0], false);
+        vec_store(out, from[0]);
     } else if (m == 2) {
-        vec_store(out, GATHER_2(FROM_16QAM_F32, 0, 0, 1), false);
-        vec_store(out + 64, GATHER_2(FROM_16QAM_F32, 1, 0, 1), false);
+        vec_store(out, GATHER_2(FROM_16QAM_F32, 0, 0, 1));
+        vec_store(out + 64, GATHER_2(FROM_16QAM_F32, 1, 0, 1));
     } else if (m == 3) {
-        vec_store(out, GATHER_3(FROM_64QAM_F32, 0, 0, 1, 2), false);
-        vec_store(out + 64, GATHER_3(FROM_64QAM_F32, 1, 0, 1, 2), false);
-        vec_store(out + 128, GATHER_3(FROM_64QAM_F32, 2, 0, 1, 2), false);
+        vec_store(out, GATHER_3(FROM_64QAM_F32, 0, 0, 1, 2));
+        vec_store(out + 64, GATHER_3(FROM_64QAM_F32, 1, 0, 1, 2));
+        vec_store(out + 128, GATHER_3(FROM_64QAM_F32, 2, 0, 1, 2));
     } else if (m == 4) {
         store_256qam_f32(out, llrs);
     } else {
@@ -571,27 +563,25 @@ VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from) { return _mm512_loadu_si512(from); }
 
-/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
- * 4 q to 4 q + 3 and 4 q + 16 to 4 q + 19, then their Q: packing brings each 16 in order. */
+/* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
+ * Q. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    const vec_f32 a = from[q / 2], b = from[q / 2 + 2];
-    return q % 2 == 0
-               ? _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 16, 18, 20, 22, 1, 3, 5, 7, 17, 19, 21, 23), b)
-               : _mm512_permutex2var_ps(
-                     a, _mm512_setr_epi32(8, 10, 12, 14, 24, 26, 28, 30, 9, 11, 13, 15, 25, 27, 29, 31), b);
+    const vec_f32 a = from[q % 2 * 2], b = from[q % 2 * 2 + 1];
+    return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-/* Those symbols' values, twice. */
-#define TWO_QUADS(q)                                                                                                   \
-    4 * (q), 4 * (q) + 1, 4 * (q) + 2, 4 * (q) + 3, 4 * (q) + 16, 4 * (q) + 17, 4 * (q) + 18, 4 * (q) + 19
-VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
-{
-    return (void)load, _mm512_permutex2var_ps(weights[0], (__m512i)(__v16si){TWO_QUADS(q), TWO_QUADS(q)}, weights[1]);
-}
+/* Those symbols' values. */
+VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q) { return (void)load, weights[q % 2]; }
+
+/* From such registers, what register q's symbols have on the other axis. */
+VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
 
 /* Packed bytes to those of a plane of I, then those of Q. */
-VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
+VEC vec_bytes vec_planes_apart(vec_bytes packed)
+{
+    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), packed);
+}
 
 VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {
@@ -636,7 +626,5 @@ VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
 {
     return _mm512_permutexvar_epi32(row.number, table->byte_select);
 }
-
-#include "gather_avx512.h"
 
 #endif

@@ -17,7 +17,7 @@
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
 
-enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */ };
+enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
 _Static_assert(MAX_AXIS_BITS == 5, "registers hold rows, negative ones too, and symbols of up to five bits an axis");
 
 typedef float32x4_t vec_f32;
@@ -262,12 +262,7 @@ VEC vec_f32 vec_load_s8(const void *from)
 
 VEC vec_f32 vec_load_f16(const void *from) { return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from))); }
 
-/* There are no stores past the caches among the intrinsics. */
-VEC void vec_store(void *to, vec_bytes a, bool streaming)
-{
-    (void)streaming;
-    vst1q_u8(to, a);
-}
+VEC void vec_store(void *to, vec_bytes a) { vst1q_u8(to, a); }
 
 VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
 {
@@ -303,7 +298,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
 
 /* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }
-VEC vec_f32 vec_swap_halves(vec_f32 a) { return vextq_f32(a, a, 2); }
 
 /* To integers, truncated, for values that fit. */
 VEC vec_s32 vec_truncate(vec_f32 a) { return vcvtq_s32_f32(a); }
@@ -404,8 +398,7 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
     return vec_or(vec_shuffle_bytes(a, from), vceqq_u8(from, vec_splat_u8(0xff)));
 }
 
-/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. There are no stores past the caches.
- */
+/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
 /* 32 bits to any address. */
 #define STORE_DWORD(to, dwords, lane)                                                                                  \
@@ -450,7 +443,7 @@ VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *fl
 
 VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(units, flips), false);
+    vec_store(to, vec_flip_in_order(units, flips));
 }
 
 VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
@@ -478,9 +471,9 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
         units_b = flip_16(units_b, (uint32_t)(bits >> 20));
         ends = flip_16(ends, (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0));
     }
-    vec_store(out, units_a, false);
+    vec_store(out, units_a);
     STORE_DWORD(out + 16, vreinterpretq_u32_u8(ends), 0);
-    vec_store(out + 20, units_b, false);
+    vec_store(out + 20, units_b);
     STORE_DWORD(out + 36, vreinterpretq_u32_u8(ends), 1);
 }
 
@@ -511,8 +504,8 @@ VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
     const uint32x4_t p01 = vec_both_to_16(sums, llrs[0], llrs[1]);
     const uint32x4_t p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     unsigned char *out = to;
-    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)), false);
-    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)), false);
+    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)));
+    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)));
 }
 
 /* A step's two registers of another modulation: of each bit the pairs of two symbols, and of the other two. */
@@ -548,28 +541,26 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
 
 VEC vec_bytes vec_load_bytes(const unsigned char *from) { return vld1q_u8(from); }
 
-/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
- * 2 q and 2 q + 1, then their Q. */
+/* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
+ * Q. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
-    return vzip1q_f32(from[q], vextq_f32(from[q], from[q], 2));
+    const vec_f32 a = from[q % 2 * 2], b = from[q % 2 * 2 + 1];
+    return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-/* Those symbols' values, twice. */
+/* Those symbols' values. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
     (void)load;
-    const vec_f32 of = weights[q / 2];
-    return q % 2 == 0 ? vcombine_f32(vget_low_f32(of), vget_low_f32(of))
-                      : vcombine_f32(vget_high_f32(of), vget_high_f32(of));
+    return weights[q % 2];
 }
 
+/* From such registers, what register q's symbols have on the other axis. */
+VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
+
 /* Packed bytes to those of a plane of I, then those of Q. */
-VEC vec_bytes vec_planes_apart(vec_bytes packed)
-{
-    static const uint8_t order[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
-    return vqtbl1q_u8(packed, vld1q_u8(order));
-}
+VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
 VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
 {
@@ -591,15 +582,5 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 }
 
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
-
-/* Scalar loads take no longer than loads of whole rows here. */
-enum { MAX_ROW_ITEMS = 0 };
-
-VEC size_t vec_gather_rows(const unsigned char *first, const unsigned offsets[], size_t n_sources, size_t nbytes,
-                           size_t stride, size_t n, void *to)
-{
-    (void)first, (void)offsets, (void)n_sources, (void)nbytes, (void)stride, (void)n, (void)to;
-    return 0;
-}
 
 #endif

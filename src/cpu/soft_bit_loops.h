@@ -7,10 +7,7 @@
 #ifndef SOFTQAM_CPU_SOFT_BIT_LOOPS_H
 #define SOFTQAM_CPU_SOFT_BIT_LOOPS_H
 
-#include "prefetch.h"
 #include "variant.h"
-
-#include "convert_loops.h"
 
 /* arithmetic.h's way. */
 
@@ -33,39 +30,38 @@ VEC vec_u32 soft_select(const vec_soft_table *table, const soft_axis *axis, vec_
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
 }
 
-VEC symbol_distances step_distances(const vec_soft_table *table, step_input in)
+VEC symbol_distances step_distances(const vec_soft_table *table, const float *in)
 {
-    return symbol_distances_of(table, vec_firsts(in.a, in.b), vec_seconds(in.a, in.b));
+    const vec_f32 a = vec_load_f32(in), b = vec_load_f32(in + LANES);
+    return symbol_distances_of(table, vec_firsts(a, b), vec_seconds(a, b));
 }
 
-VEC void store_soft_bits(const vec_soft_table *table, const symbol_distances *symbols, unsigned char *out,
-                         bool streaming)
+VEC void store_soft_bits(const vec_soft_table *table, const symbol_distances *symbols, unsigned char *out)
 {
     const soft_bits bits = soft_bits_from_distances(table, symbols);
     const vec_bytes soft = vec_pack_u8(soft_words(&bits.i, bits.valid), soft_words(&bits.q, bits.valid));
     const vec_u32 i = soft_select(table, &bits.i, bits.valid), q = soft_select(table, &bits.q, bits.valid);
     const vec_bytes first = vec_or(vec_interleave_bytes_lower(i, q), vec_splat_bytes(places_of_first_two));
     const vec_bytes last = vec_or(vec_interleave_bytes_upper(i, q), vec_splat_bytes(places_of_last_two));
-    vec_store(out, vec_place_bytes(soft, first), streaming);
-    vec_store(out + 4 * LANES, vec_place_bytes(soft, last), streaming);
+    vec_store(out, vec_place_bytes(soft, first));
+    vec_store(out + 4 * LANES, vec_place_bytes(soft, last));
 }
 
 /* Where a step's symbols lie and where its bytes go. */
 typedef struct step_place {
-    const unsigned char *in;
+    const float *in;
     unsigned char *out;
 } step_place;
 
 /* An even number of steps: two at a time, because one alone waits for its own results more than it computes. */
-NOT_INLINED void exact_steps(const softqam_params *params, symbol_reader reader, const step_place *places,
-                             size_t n_steps, bool streaming)
+NOT_INLINED void exact_steps(const softqam_params *params, const step_place *places, size_t n_steps)
 {
     const vec_soft_table table = vec_load_soft_table(&params->soft_bits);
     for (size_t k = 0; k < n_steps; k += 2) {
-        const symbol_distances a = step_distances(&table, read_step(reader, places[k].in));
-        const symbol_distances b = step_distances(&table, read_step(reader, places[k + 1].in));
-        store_soft_bits(&table, &a, places[k].out, streaming);
-        store_soft_bits(&table, &b, places[k + 1].out, streaming);
+        const symbol_distances a = step_distances(&table, places[k].in);
+        const symbol_distances b = step_distances(&table, places[k + 1].in);
+        store_soft_bits(&table, &a, places[k].out);
+        store_soft_bits(&table, &b, places[k + 1].out);
     }
 }
 
@@ -119,50 +115,31 @@ VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, c
                                 constants->largest);
 }
 
-VEC bool linear_step(const linear_constants *constants, step_input in, unsigned char *out, bool streaming)
+VEC bool linear_step(const linear_constants *constants, step_place at)
 {
-    const linear_bits a = linear_bits_of(&constants->linear, in.a);
-    const linear_bits b = linear_bits_of(&constants->linear, in.b);
-    vec_store(out, linear_bytes(constants, &a), streaming);
-    vec_store(out + 4 * LANES, linear_bytes(constants, &b), streaming);
+    const linear_bits a = linear_bits_of(&constants->linear, vec_load_f32(at.in));
+    const linear_bits b = linear_bits_of(&constants->linear, vec_load_f32(at.in + LANES));
+    vec_store(at.out, linear_bytes(constants, &a));
+    vec_store(at.out + 4 * LANES, linear_bytes(constants, &b));
     return is_undecided(constants, &a, &b);
 }
 
+VEC step_place steps_after(step_place at, ptrdiff_t n_symbols)
+{
+    return (step_place){at.in + 2 * n_symbols, at.out + 8 * n_symbols};
+}
+
 /* Steps by the linear functions; returns how many are undecided, and which. */
-VEC size_t linear_steps(const softqam_params *params, symbol_reader reader, step_place at, prefetch ahead,
-                        size_t n_steps, step_place *undecided, bool streaming)
+VEC size_t linear_steps(const softqam_params *params, step_place at, size_t n_steps, step_place *undecided)
 {
     const linear_constants constants = load_linear(params);
     size_t n_undecided = 0;
-    for (size_t k = 0; k < n_steps; k++) {
-        prefetch_step(&ahead, at.in, LANES * reader.symbol_nbytes, streaming);
+    for (size_t k = 0; k < n_steps; k++, at = steps_after(at, LANES)) {
+        prefetch_inputs(at.in, 2 * LANES * sizeof(float));
         undecided[n_undecided] = at;
-        n_undecided += linear_step(&constants, read_step(reader, at.in), at.out, streaming);
-        at.in += LANES * reader.symbol_nbytes;
-        at.out += 8 * LANES;
+        n_undecided += linear_step(&constants, at);
     }
     return n_undecided;
-}
-
-/* The same, with the format as a constant of theirs. */
-VEC size_t linear_steps_of_format(const softqam_params *params, symbol_reader reader, step_place at, prefetch ahead,
-                                  size_t n_steps, step_place *undecided, bool streaming)
-{
-#define STEPS_OF(reader) linear_steps(params, reader, at, ahead, n_steps, undecided, streaming)
-    if (!reader.converts)
-        return STEPS_OF(reader);
-    switch (reader.format) {
-    case SOFTQAM_INPUT_CF32:
-        break;
-    case SOFTQAM_INPUT_CS16:
-        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CS16, 4, reader));
-    case SOFTQAM_INPUT_CS8:
-        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CS8, 2, reader));
-    case SOFTQAM_INPUT_CF16:
-        return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CF16, 4, reader));
-    }
-    return STEPS_OF(reader_of_format(SOFTQAM_INPUT_CF32, 8, reader));
-#undef STEPS_OF
 }
 
 /* Symbols are taken in tiles of so many steps, which stay in the nearest cache: first all by the linear functions, then
@@ -172,78 +149,48 @@ enum { TILE_STEPS = 64, SOFT_TILES_BEFORE_RETRY = 63 };
 
 /* The steps of a tile; returns those that must be taken as arithmetic.h has it. n_exact: so many tiles are not tried.
  */
-VEC size_t tile_steps(const softqam_params *params, symbol_reader reader, unsigned *n_exact, step_place at,
-                      prefetch ahead, size_t n_steps, step_place *undecided, bool streaming)
+VEC size_t tile_steps(const softqam_params *params, unsigned *n_exact, step_place at, size_t n_steps,
+                      step_place *undecided)
 {
     if (*n_exact == 0) {
-        const size_t n = linear_steps_of_format(params, reader, at, ahead, n_steps, undecided, streaming);
+        const size_t n = linear_steps(params, at, n_steps, undecided);
         *n_exact = n > n_steps / 2 ? SOFT_TILES_BEFORE_RETRY : 0;
         return n;
     }
     --*n_exact;
     for (size_t k = 0; k < n_steps; k++)
-        undecided[k] = (step_place){at.in + k * LANES * reader.symbol_nbytes, at.out + k * 8 * LANES};
+        undecided[k] = steps_after(at, (ptrdiff_t)(k * LANES));
     return n_steps;
 }
 
-VEC void soft_bit_loop(const softqam_loop_call *call, bool streaming, bool converts)
+static void soft_bits_of_symbols(const softqam_loop_call *call)
 {
-    const softqam_params *params = call->params;
     step_place at = {call->components, call->out};
-    const symbol_reader reader = symbol_reader_of(call, converts);
-    prefetch ahead = prefetch_of(call, LANES, reader.symbol_nbytes);
     size_t n_steps = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
     step_place again[TILE_STEPS + 2];
     size_t n_again = 0;
     unsigned n_exact = 0;
     while (n_steps > 0) {
         const size_t n = n_steps < TILE_STEPS ? n_steps : TILE_STEPS;
-        n_again += tile_steps(params, reader, &n_exact, at, ahead, n, again + n_again, streaming);
+        n_again += tile_steps(call->params, &n_exact, at, n, again + n_again);
         /* An odd one waits for the next tile. */
         if (n_again > 1) {
-            exact_steps(params, reader, again, n_again / 2 * 2, streaming);
+            exact_steps(call->params, again, n_again / 2 * 2);
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
-        ahead.at += n * ahead.step_nbytes;
-        at.in += n * LANES * reader.symbol_nbytes;
-        at.out += n * 8 * LANES;
+        at = steps_after(at, (ptrdiff_t)(n * LANES));
         n_steps -= n;
         if (n_steps == 0 && n_left > 0) {
-            /* The last step goes back to be a whole one. */
-            at.in -= (LANES - n_left) * reader.symbol_nbytes;
-            at.out -= (LANES - n_left) * 8;
+            at = steps_after(at, (ptrdiff_t)n_left - LANES); /* the last step goes back to be a whole one */
             n_steps = 1;
             n_left = 0;
         }
     }
     if (n_again > 0) {
         again[1] = again[0];
-        exact_steps(params, reader, again, 2, streaming);
+        exact_steps(call->params, again, 2);
     }
-}
-
-/* Streaming and converting as constants of the loops: a branch at each store takes a tenth of the time. */
-VEC void soft_bit_loops(const softqam_loop_call *call, bool converts)
-{
-    if (call->streaming)
-        soft_bit_loop(call, true, converts);
-    else
-        soft_bit_loop(call, false, converts);
-}
-
-/* A function of its own, because what it keeps on the stack would cost a short call of floats some nanoseconds. */
-static __attribute__((noinline)) void soft_bits_of_samples(const softqam_loop_call *call)
-{
-    soft_bit_loops(call, true);
-}
-
-static void soft_bits_of_symbols(const softqam_loop_call *call)
-{
-    if (call->converts)
-        soft_bits_of_samples(call);
-    else
-        soft_bit_loops(call, false);
 }
 
 #endif

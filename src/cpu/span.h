@@ -8,7 +8,6 @@
 
 #include "loops.h"
 #include "params.h"
-#include "prefetch.h"
 #include "segment.h"
 #include "simd_scalar.h"
 #include "soft_buffer.h"
@@ -19,7 +18,6 @@
  * converted, noise that must be gathered, LLRs that are stored past the caches. */
 enum {
     TILE_SYMBOLS = 1024,
-    LOOP_CONVERTS_SYMBOLS = 512, /* soft bits: fewer take a tile, which is quicker begun than a loop that converts */
     STREAMED_SYMBOLS = 512,
     STAGED_NBYTES = 1 << 11, /* of a plane on the way to a soft buffer */
     WORTH_RUN_SYMBOLS = 64,  /* that a loop stores to a soft buffer itself */
@@ -42,7 +40,6 @@ typedef struct span {
     size_t n_symbols;
     size_t out_first;             /* symbol of the span that `out` is of */
     size_t out_end;               /* symbol where the code block, or the span, ends */
-    size_t n_unstreamed;          /* soft bits: symbols before the first line that is stored past the caches */
     size_t min_symbols;           /* that its loop takes */
     const unsigned char *symbols; /* unless they are gathered */
     const float *noise;           /* likewise */
@@ -60,15 +57,14 @@ typedef struct span {
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
     softqam_soft_block soft;           /* if has_soft_buffer: the code block's */
     bool has_soft_buffer;
-    bool is_begun;  /* nothing but LLRs is left to be written of the code block's soft buffer */
     bool is_staged; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
-    bool is_direct;                /* its loop takes symbols and noise where they are, and stores LLRs where they go */
-    bool is_gathered;              /* symbols must be gathered */
-    bool is_converted;             /* and scaled */
-    bool loop_converts;            /* the loop does that */
+    bool is_direct;    /* its loop takes symbols and noise where they are, and stores LLRs where they go */
+    bool is_gathered;  /* symbols must be gathered */
+    bool is_converted; /* and scaled */
+    float input_scale;
     bool is_noise_gathered;        /* noise must be gathered, and gains */
-    bool streams_llrs;             /* through a tile */
+    bool is_streamed;              /* past the caches, through a tile */
     size_t tile_symbols;           /* at most */
     const unsigned char *sequence; /* of the span's symbols from sequence_first on, before sequence_end */
     size_t sequence_first;
@@ -98,15 +94,6 @@ static inline void set_noise(softqam_loop_call *call, const softqam_params *para
     }
 }
 
-/* Loops of soft bits stream from the first symbol on whose output begins a line. */
-static size_t unstreamed_symbols(const span *s)
-{
-    for (size_t n = 0; n < LINE_NBYTES && n < s->n_symbols; n++)
-        if (((uintptr_t)s->out + n * s->out_nbytes) % LINE_NBYTES == 0)
-            return n;
-    return s->n_symbols;
-}
-
 static void set_planes(span *s, size_t plane_nbytes)
 {
     s->plane_nbytes = plane_nbytes;
@@ -120,25 +107,15 @@ static uint32_t symbol_of_block(const span *s, size_t first)
     return (uint32_t)(s->segment->first_symbol + s->first + first) - s->block.first;
 }
 
-/* Fillers and zeros of the current code block. */
-static void begin_soft_buffer(span *s)
-{
-    if (!s->is_begun)
-        softqam_soft_block_begin(&s->soft, s->params, &s->segment->codeword);
-    s->is_begun = true;
-}
-
-/* The soft buffer of the current code block. Its fillers and zeros are written last, when their lines have been
- * prefetched, unless LLRs are added to the zeros. */
+/* The soft buffer of the current code block, whose fillers and zeros are written. */
 static void open_soft_buffer(span *s, size_t first)
 {
     const softqam_codeword *codeword = &s->segment->codeword;
     s->soft = softqam_soft_block_of(s->params, codeword, &s->block, s->n_bits, s->out);
     s->soft.add = s->loops->add;
     set_planes(s, 0); /* each tile sets its own */
-    s->is_begun = !s->out || codeword->combine || symbol_of_block(s, first) != 0;
-    if (s->soft.adds)
-        begin_soft_buffer(s);
+    if (s->out && !codeword->combine && symbol_of_block(s, first) == 0)
+        softqam_soft_block_begin(&s->soft, s->params, codeword);
 }
 
 /* Where the values of the span's symbols from `first` on go, to the end of their code block. */
@@ -163,22 +140,6 @@ static void open_destination(span *s, size_t first)
         set_planes(s, s->n_bits > 1 ? to.plane_stride * params->value_nbytes : 0);
 }
 
-/* The same of the code block that begins with symbol `first`, which is no soft buffer. Inlined: called, it takes 3 ns
- * more. */
-static inline __attribute__((always_inline)) void open_next_block(span *s, size_t first)
-{
-    const softqam_codeword *codeword = &s->segment->codeword;
-    const size_t left = s->n_symbols - first;
-    s->block = softqam_block_after(&s->blocks, &s->block);
-    const size_t n_symbols = s->block.n_symbols;
-    const size_t plane_nbytes = s->n_bits > 1 && codeword->deinterleave ? n_symbols * s->params->value_nbytes : 0;
-    s->out_first = first;
-    s->out_end = first + (n_symbols < left ? n_symbols : left);
-    s->out = softqam_block_values(s->params, codeword, &s->block, s->n_bits);
-    if (plane_nbytes != s->plane_nbytes)
-        set_planes(s, plane_nbytes);
-}
-
 /* What is to be done with a segment's symbols from `first` on, and the loop for it. */
 static void open_span(span *s, const softqam_segment *segment, size_t first, size_t n_symbols, bool streaming)
 {
@@ -195,7 +156,6 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->n_symbols = n_symbols;
     s->min_symbols = loops->min_symbols << has_planes;
     s->has_soft_buffer = segment->codeword.n_cb != 0;
-    s->is_begun = true;
     s->is_staged = false;
     s->n_layers = segment->n_layers > 1 && !is_interleaved ? segment->n_layers : 1;
     s->symbol_stride = segment->symbol_stride > 1 && !is_interleaved ? segment->symbol_stride : 1;
@@ -207,20 +167,18 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
         s->block = softqam_segment_block_at(&s->blocks, segment, first);
     }
     open_destination(s, 0);
-    s->streams_llrs = streaming && has_llrs && !has_planes;
-    s->n_unstreamed = streaming && !has_llrs ? unstreamed_symbols(s) : s->n_symbols;
+    s->is_streamed = streaming && !has_planes;
     /* Flags that are read together soon after they are stored one by one wait for the stores. */
     const bool is_converted = params->input_format != SOFTQAM_INPUT_CF32 || input_scale != 1.0f;
     const bool is_gathered = s->n_layers > 1 || segment->layers[0].symbols_q || s->symbol_stride > 1;
     s->is_converted = is_converted;
-    s->loop_converts = is_converted && !is_gathered && loops->converts;
     s->is_gathered = is_gathered;
     s->symbols = (const unsigned char *)segment->layers[0].symbols + first * params->input_nbytes;
     s->call.noise = s->call.gains = NULL;
     s->call.noise_kind = SOFTQAM_ONE_WEIGHT;
     s->call.table = params->llrs[axis_bits];
     s->call.i_flips[0] = s->call.i_flips[1] = 0;
-    s->call.input_scale = input_scale;
+    s->input_scale = input_scale;
     s->call.sequence = NULL;
     s->sequence_first = s->sequence_end = 0;
     if (has_llrs)
@@ -228,16 +186,14 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     s->noise = s->call.noise;
     s->gains = s->call.gains;
     s->is_noise_gathered = has_llrs && (s->n_layers > 1 || s->noise_stride > 1 || (s->gains && s->noise_stride == 0));
-    s->tile_symbols = s->streams_llrs                                                              ? STREAMED_SYMBOLS
-                      : s->is_noise_gathered || is_gathered || (is_converted && !s->loop_converts) ? TILE_SYMBOLS
-                      : segment->descramble                                                        ? DESCRAMBLED_SYMBOLS
-                                                                                                   : SIZE_MAX;
+    s->tile_symbols = s->is_streamed                                        ? STREAMED_SYMBOLS
+                      : s->is_noise_gathered || is_gathered || is_converted ? TILE_SYMBOLS
+                      : segment->descramble                                 ? DESCRAMBLED_SYMBOLS
+                                                                            : SIZE_MAX;
     s->loop = loops->by_layout[axis_bits][has_planes            ? SOFTQAM_LLRS_IN_PLANES
                                           : segment->descramble ? SOFTQAM_LLRS_DESCRAMBLED
                                                                 : SOFTQAM_LLRS_IN_ORDER];
     s->is_pi2_bpsk = modulation == SOFTQAM_MODULATION_PI2_BPSK;
-    s->is_direct = has_llrs && !s->is_pi2_bpsk && !s->has_soft_buffer && !s->streams_llrs && !is_gathered &&
-                   !is_converted && !s->is_noise_gathered;
 }
 
 #endif

@@ -13,7 +13,6 @@ typedef struct softqam_cpu_variant {
     bool (*runs_here)(void);
     softqam_convert_loop *convert[N_INPUT_FORMATS]; /* by input format */
     softqam_loop *soft_bits[1];
-    bool soft_bits_convert;        /* their loop takes other formats than floats */
     const softqam_llr_loops *llrs; /* by bits an axis */
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
