@@ -80,25 +80,12 @@ VEC void combine(softqam_output_format output, void *values, const void *llrs, f
     }
 }
 
-static void combine_s8(void *values, const void *llrs, float limit, size_t n)
-{
-    combine(SOFTQAM_OUTPUT_S8, values, llrs, limit, n);
-}
-
-static void combine_s16(void *values, const void *llrs, float limit, size_t n)
-{
-    combine(SOFTQAM_OUTPUT_S16, values, llrs, limit, n);
-}
-
-static void combine_f16_values(void *values, const void *llrs, float limit, size_t n)
-{
-    combine(SOFTQAM_OUTPUT_F16, values, llrs, limit, n);
-}
-
-static void combine_f32(void *values, const void *llrs, float limit, size_t n)
-{
-    combine(SOFTQAM_OUTPUT_F32, values, llrs, limit, n);
-}
+#define DEFINE_COMBINE(name, output)                                                                                   \
+    static void name(void *values, const void *llrs, float limit, size_t n) { combine(output, values, llrs, limit, n); }
+DEFINE_COMBINE(combine_s8, SOFTQAM_OUTPUT_S8)
+DEFINE_COMBINE(combine_s16, SOFTQAM_OUTPUT_S16)
+DEFINE_COMBINE(combine_f16_values, SOFTQAM_OUTPUT_F16)
+DEFINE_COMBINE(combine_f32, SOFTQAM_OUTPUT_F32)
 
 _Static_assert(N_OUTPUT_FORMATS == 5, "COMBINE_LOOPS has one for each but u8");
 #define COMBINE_LOOPS                                                                                                  \

@@ -6,7 +6,6 @@
 
 #include "gold.h"
 #include "gold_polynomials.h"
-#include "simd_x86.h"
 
 /* The lower words' product, and that of a's lower word with b's upper one. */
 VEC __m128i product_of(__m128i a, __m128i b) { return _mm_clmulepi64_si128(a, b, 0x00); }

@@ -12,38 +12,19 @@
 #include "arithmetic.h"
 
 /* memcpy because the caller's memory may lie anyhow. */
-static void convert_cf32(const void *components, float scale, size_t n_components, float *to)
-{
-    for (size_t k = 0; k < n_components; k++) {
-        float component;
-        memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
-        to[k] = component * scale;
+#define DEFINE_CONVERT(name, type, to_float)                                                                           \
+    static void name(const void *components, float scale, size_t n_components, float *to)                              \
+    {                                                                                                                  \
+        for (size_t k = 0; k < n_components; k++) {                                                                    \
+            type component;                                                                                            \
+            memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);            \
+            to[k] = to_float(component) * scale;                                                                       \
+        }                                                                                                              \
     }
-}
-
-static void convert_cs16(const void *components, float scale, size_t n_components, float *to)
-{
-    for (size_t k = 0; k < n_components; k++) {
-        int16_t component;
-        memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
-        to[k] = (float)component * scale;
-    }
-}
-
-static void convert_cs8(const void *components, float scale, size_t n_components, float *to)
-{
-    for (size_t k = 0; k < n_components; k++)
-        to[k] = (float)((const int8_t *)components)[k] * scale;
-}
-
-static void convert_cf16(const void *components, float scale, size_t n_components, float *to)
-{
-    for (size_t k = 0; k < n_components; k++) {
-        uint16_t component;
-        memcpy(&component, (const unsigned char *)components + k * sizeof component, sizeof component);
-        to[k] = widen_half(component) * scale;
-    }
-}
+DEFINE_CONVERT(convert_cf32, float, (float))
+DEFINE_CONVERT(convert_cs16, int16_t, (float))
+DEFINE_CONVERT(convert_cs8, int8_t, (float))
+DEFINE_CONVERT(convert_cf16, uint16_t, widen_half)
 
 /* Bytes 0 1 2 3 to places 0 2 4 6. */
 static inline uint64_t spread_bytes(uint32_t bytes)
@@ -152,32 +133,20 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
     }
 }
 
-/* The polynomials' eighth powers, x^248 + x^24 + 1 and x^248 + x^24 + x^16 + x^8 + 1, give 64 bits from those 256 and
- * 192 before them. */
-static uint64_t next_of_256(gold_register which, uint64_t low, uint64_t high)
+static void fill_window(gold_register which, uint64_t bits, uint32_t *window)
 {
-    const uint64_t by_8 = low >> 8 | high << 56, by_32 = low >> 32 | high << 32;
-    if (which == GOLD_X1)
-        return by_8 ^ by_32;
-    return by_8 ^ (low >> 16 | high << 48) ^ (low >> 24 | high << 40) ^ by_32;
-}
-
-static void fill_window(gold_register which, uint64_t bits[4], uint32_t *window)
-{
-    for (int k = 0; k < GOLD_WINDOW; k += 2) {
-        uint64_t *first = &bits[k / 2 % 4];
-        window[k] = (uint32_t)*first;
-        window[k + 1] = (uint32_t)(*first >> 32);
-        *first = next_of_256(which, *first, bits[(k / 2 + 1) % 4]);
+    for (int k = 0; k < GOLD_WINDOW; k += 2, bits = gold_next_64(which, bits)) {
+        window[k] = (uint32_t)bits;
+        window[k + 1] = (uint32_t)(bits >> 32);
     }
 }
 
 static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
 {
+    const gold_first_bits first = first_bits_at(c_init, position);
     (void)n_bits; /* all */
-    gold_first_bits first = first_bits_at(c_init, position);
-    fill_window(GOLD_X1, first.x1, windows->x1);
-    fill_window(GOLD_X2, first.x2, windows->x2);
+    fill_window(GOLD_X1, first.x1[0], windows->x1);
+    fill_window(GOLD_X2, first.x2[0], windows->x2);
 }
 
 /* A window and the one after it. */

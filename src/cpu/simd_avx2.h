@@ -4,53 +4,18 @@
 #ifndef SOFTQAM_SIMD_AVX2_H
 #define SOFTQAM_SIMD_AVX2_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
+#include <immintrin.h>
 
-#include "simd_x86.h"
 #include "tables.h"
 
 enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
 
 typedef __m256 vec_f32;
 typedef __m256i vec_u32;
+typedef __m256i vec_s32;
+typedef __m256i vec_bytes;
+typedef __m128i vec_half;
 typedef __m256 vec_mask; /* all ones or zero */
-
-/* What a row holds besides is looked up where it is needed: registers are few. */
-typedef struct vec_soft_row {
-    vec_f32 level;
-    vec_f32 level_low;
-    vec_f32 level_high;
-    vec_u32 number;
-    vec_f32 sign; /* as the level's */
-} vec_soft_row;
-
-/* A register holds eight rows, those of the positive levels, and a permutation by row number looks eight of them up.
- * The negative levels mirror them but for the byte_select and the gain of the other bit, of which there are eight more.
- */
-typedef struct vec_soft_table {
-    vec_f32 level;
-    vec_f32 level_low;
-    vec_f32 level_high;
-    vec_f32 gain_low; /* with their signs */
-    vec_f32 gain_high;
-    vec_f32 negative_gain_high;
-    vec_u32 byte_select; /* four bytes, the axis's first bit lowest */
-    vec_u32 negative_byte_select;
-    vec_f32 steps[SOFT_AXIS_BITS];
-    vec_f32 levels_per_unit;
-} vec_soft_table;
-
-typedef __m256i vec_s32; /* 32-bit integers */
-
-/* For linear_bits_of(). */
-typedef struct vec_soft_linear {
-    vec_f32 units_per_component; /* of fixed point */
-    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
-} vec_soft_linear;
-
-typedef vec_u32 vec_llr_row; /* numbers */
 
 /* A register holds 8 rows' values of one bit, as many as 256QAM has; 1024QAM has two of each. */
 typedef struct vec_llr_table {
@@ -63,35 +28,13 @@ typedef struct vec_llr_table {
     vec_f32 last_row;
 } vec_llr_table;
 
-VEC vec_f32 vec_splat(float a) { return _mm256_set1_ps(a); }
-VEC vec_u32 vec_splat_u32(uint32_t a) { return _mm256_set1_epi32((int)a); }
-
-/* In turns. */
-VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
-{
-    return _mm256_set1_epi64x((long long)((uint64_t)second << 32 | first));
-}
-
-VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return _mm256_add_ps(a, b); }
-VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return _mm256_sub_ps(a, b); }
-VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return _mm256_mul_ps(a, b); }
-VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return _mm256_fmadd_ps(a, b, c); }
-VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return _mm256_div_ps(a, b); }
-
-/* b where a is a NaN. */
-VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return _mm256_min_ps(a, b); }
-VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return _mm256_max_ps(a, b); }
-VEC vec_u32 vec_bits(vec_f32 a) { return _mm256_castps_si256(a); }
-VEC vec_f32 vec_from_bits(vec_u32 bits) { return _mm256_castsi256_ps(bits); }
-VEC vec_f32 vec_abs(vec_f32 a) { return _mm256_andnot_ps(vec_splat(-0.0f), a); }
+#define MM(operation) _mm256_##operation
+#include "simd_x86.h"
 
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 {
     return _mm256_xor_ps(a, _mm256_and_ps(vec_from_bits(signs), vec_splat(-0.0f)));
 }
-
-/* One of two constants of opposite signs. */
-VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return _mm256_blendv_ps(values[0], values[1], a); }
 
 /* Of a NaN and a number the first operation takes the second, which is the limit. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
@@ -103,15 +46,12 @@ VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm256_and_ps(a, b); }
 
 /* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
-VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat(INFINITY)); }
 
 /* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
-    const __m256i bits = vec_bits(a);
-    const __m256i above_zero = _mm256_cmpgt_epi32(bits, _mm256_setzero_si256());
-    const __m256i below_infinity = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x7f800000), bits);
-    return vec_from_bits(_mm256_and_si256(above_zero, below_infinity));
+    const vec_u32 above_zero = _mm256_cmpgt_epi32(vec_bits(a), vec_splat_u32(0));
+    return vec_from_bits(above_zero & _mm256_cmpgt_epi32(vec_splat_u32(0x7f800000), vec_bits(a)));
 }
 
 /* A magnitude, or +0 for one less than `least`; a NaN stays one. */
@@ -129,17 +69,6 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
     return _mm256_blendv_ps(where_false, where_true, mask);
 }
 
-VEC vec_u32 vec_to_index(vec_f32 a) { return _mm256_cvttps_epi32(a); }
-
-/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
-VEC vec_s32 vec_round_s32(vec_f32 a) { return _mm256_cvtps_epi32(a); }
-VEC vec_s32 vec_splat_s32(int32_t a) { return _mm256_set1_epi32(a); }
-VEC vec_s32 vec_bits_s32(vec_f32 a) { return _mm256_castps_si256(a); }
-
-/* Modulo 2^32, so that -2^31 stays what it is. */
-VEC vec_s32 vec_abs_s32(vec_s32 a) { return _mm256_abs_epi32(a); }
-VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return _mm256_sub_epi32(a, b); }
-
 /* Loaded by an instruction of its own: on a Zen 3 the permutation takes twice the time with an operand in memory. */
 VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
 {
@@ -147,58 +76,27 @@ VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
     return _mm256_permutevar8x32_ps(values, row);
 }
 
-/* |level| * levels_per_unit, truncated, is the row's number. Any float is a row's: a permutation looks at the lowest
- * three bits alone. */
-VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
+/* A permutation looks at the lowest three bits of a row's number; the fourth chooses between two. */
+VEC vec_f32 vec_row_of_16(vec_u32 row, vec_f32 lower, vec_f32 upper)
 {
-    const vec_u32 index = vec_to_index(vec_mul(vec_abs(level), table->levels_per_unit));
-    const vec_u32 sign = vec_bits(level);
-    vec_soft_row row;
-    row.level = vec_flip(vec_row_value(index, table->level), sign);
-    row.level_low = vec_flip(vec_row_value(index, table->level_low), sign);
-    row.level_high = vec_flip(vec_row_value(index, table->level_high), sign);
-    row.number = index;
-    row.sign = level;
-    return row;
+    const vec_f32 is_upper = vec_from_bits(vec_shift_left(row, 28));
+    return _mm256_blendv_ps(vec_row_value(row, lower), vec_row_value(row, upper), is_upper);
 }
 
-VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
+VEC vec_f32 vec_column_value(const void *column, vec_u32 row)
 {
-    return vec_row_value(row.number, table->gain_low);
-}
-
-VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
-{
-    return _mm256_blendv_ps(vec_row_value(row.number, table->gain_high),
-                            vec_row_value(row.number, table->negative_gain_high), row.sign);
-}
-
-VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
-{
-    return vec_bits(_mm256_blendv_ps(vec_row_value(row.number, vec_from_bits(table->byte_select)),
-                                     vec_row_value(row.number, vec_from_bits(table->negative_byte_select)), row.sign));
-}
-
-/* Rows of LLRs at `place`, 0 to the number of rows. */
-VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
-{
-    return (void)m, (void)table, vec_to_index(place);
+    return vec_row_of_16(row, vec_load_f32(column), vec_load_f32((const float *)column + LANES));
 }
 
 /* They would cost an operation more than a change of sign. */
 VEC bool vec_has_signed_rows(int m) { return (void)m, false; }
 
-/* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. A permutation of
- * eight looks at the lowest three bits of a row's number; the fourth chooses between two. */
+/* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. */
 VEC vec_f32 vec_llr_value(int m, vec_llr_row row, vec_f32 lower, vec_f32 upper)
 {
     if (m < 4)
         return _mm256_permutevar_ps(lower, row);
-    const vec_f32 value = vec_row_value(row, lower);
-    if (m < 5)
-        return value;
-    const vec_f32 is_upper = vec_from_bits(_mm256_slli_epi32(row, 28));
-    return _mm256_blendv_ps(value, vec_row_value(row, upper), is_upper);
+    return m < 5 ? vec_row_value(row, lower) : vec_row_of_16(row, lower, upper);
 }
 
 /* Of the last bit two rows have each line. */
@@ -221,46 +119,9 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
                : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
 }
 
-/* Of a table of one row and one bit. */
-VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
+/* What follows has no counterpart in simd_scalar.h. */
 
-/* What follows has no counterpart in simd_scalar.h. The shuffles of the loops stay within 128-bit parts. */
-
-typedef __m256i vec_bytes;
-
-VEC vec_bytes vec_as_bytes(vec_f32 a) { return _mm256_castps_si256(a); }
-VEC vec_f32 vec_load_f32(const void *from) { return _mm256_loadu_ps(from); }
-VEC void vec_store_f32(void *to, vec_f32 a) { _mm256_storeu_ps(to, a); }
-VEC vec_f32 vec_load_s16(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(from))); }
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
-VEC vec_f32 vec_load_f16(const void *from) { return _mm256_cvtph_ps(_mm_loadu_si128(from)); }
-
-VEC void vec_store(void *to, vec_bytes a) { _mm256_storeu_si256(to, a); }
-
-VEC void vec_store_half(void *to, __m128i a) { _mm_storeu_si128(to, a); }
-
-VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
-{
-    const __m256i backwards = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-    vec_soft_table table;
-    table.level = vec_load_f32(from->level + LANES);
-    table.level_low = vec_load_f32(from->level_low + LANES);
-    table.level_high = vec_load_f32(from->level_high + LANES);
-    table.gain_low = vec_load_f32(from->gain_low + LANES);
-    table.gain_high = vec_load_f32(from->gain_high + LANES);
-    table.byte_select = _mm256_loadu_si256((const void *)(from->byte_select + LANES));
-    table.negative_gain_high = vec_row_value(backwards, vec_load_f32(from->gain_high));
-    table.negative_byte_select = vec_bits(vec_row_value(backwards, vec_load_f32(from->byte_select)));
-    VEC_UNROLL
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
-        table.steps[k] = vec_splat(from->steps[k]);
-    table.levels_per_unit = vec_splat(from->levels_per_unit);
-    return table;
-}
-
-/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
-VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
-VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
 
 /* All first ones in their order, all second ones. */
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
@@ -312,17 +173,6 @@ VEC vec_f32 vec_load_for_duplicate(const float *from)
 VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return _mm256_unpacklo_ps(a, a); }
 VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
 
-/* Neighbours exchanged. */
-VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
-
-/* To integers, truncated, for values that fit. */
-VEC vec_bytes vec_truncate(vec_f32 a) { return _mm256_cvttps_epi32(a); }
-
-/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
-VEC vec_bytes vec_pack_s16(vec_bytes a, vec_bytes b) { return _mm256_packs_epi32(a, b); }
-VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b) { return _mm256_packs_epi16(a, b); }
-VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b) { return _mm256_packus_epi16(a, b); }
-
 /* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
  * one. */
 VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa); }
@@ -334,13 +184,6 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
     return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
 }
 
-VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b) { return _mm256_sub_epi32(a, b); }
-VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return _mm256_xor_si256(a, b); }
-
-/* Aligned. */
-VEC vec_u32 vec_load_u32(const uint32_t *from) { return _mm256_load_si256((const void *)from); }
-VEC void vec_store_u32(uint32_t *to, vec_u32 a) { _mm256_store_si256((void *)to, a); }
-
 /* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
@@ -351,9 +194,6 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
            : n == 6 ? _mm256_alignr_epi8(second, middle, 8)
                     : second;
 }
-
-VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return _mm256_max_epu32(a, b); }
-VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return _mm256_min_epu32(a, b); }
 
 /* Those that differ. */
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b)
@@ -374,22 +214,7 @@ VEC uint32_t vec_largest_u32(vec_u32 a)
     return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(half, _mm_shuffle_epi32(half, 1)));
 }
 
-VEC uint32_t vec_smallest_u32(vec_u32 a)
-{
-    __m128i half = _mm_min_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-    half = _mm_min_epu32(half, _mm_unpackhi_epi64(half, half));
-    return (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(half, _mm_shuffle_epi32(half, 1)));
-}
-
-VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return _mm256_max_epi32(a, b); }
-
-/* On 16-bit integers, modulo 2^16. */
-VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b) { return _mm256_add_epi16(a, b); }
-VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b) { return _mm256_sub_epi16(a, b); }
-VEC vec_bytes vec_abs_s16(vec_bytes a) { return _mm256_abs_epi16(a); }
-VEC vec_bytes vec_splat_s16(int a) { return _mm256_set1_epi16((int16_t)a); }
-VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return _mm256_max_epi8(a, b); }
-VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return _mm256_min_epi8(a, b); }
+VEC uint32_t vec_smallest_u32(vec_u32 a) { return ~vec_largest_u32(~a); }
 
 /* llr_combined() on whole numbers. */
 VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
@@ -406,24 +231,10 @@ VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, 
     return _mm256_blendv_epi8(values, sum, _mm256_cmpeq_epi16(within, values));
 }
 
-VEC vec_bytes vec_splat_u8(int a) { return _mm256_set1_epi8((char)a); }
-
 /* The same 16 bytes in every 128-bit part. */
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
-}
-
-VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return _mm256_or_si256(a, b); }
-VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return _mm256_xor_si256(a, b); }
-VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return _mm256_unpacklo_epi8(a, b); }
-VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return _mm256_unpackhi_epi8(a, b); }
-VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return _mm256_shuffle_epi8(a, from); }
-
-/* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
-VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
-{
-    return vec_or(vec_shuffle_bytes(a, from), _mm256_cmpeq_epi8(from, vec_splat_u8(0xff)));
 }
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
@@ -623,8 +434,6 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     _mm_storel_epi64(to, limited);
 }
 
-VEC vec_bytes vec_load_bytes(const unsigned char *from) { return _mm256_loadu_si256((const void *)from); }
-
 /* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
  * 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
@@ -665,7 +474,5 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
     const __m256i all = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bits));
     return _mm256_srlv_epi32(_mm256_shuffle_epi8(all, bytes), counts);
 }
-
-VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return _mm256_slli_epi32(a, n); }
 
 #endif

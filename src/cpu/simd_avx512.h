@@ -4,48 +4,18 @@
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
+#include <immintrin.h>
 
-#include "simd_x86.h"
 #include "tables.h"
 
 enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */, LOADS_AHEAD = 1 /* llr_tile() */ };
 
 typedef __m512 vec_f32;
 typedef __m512i vec_u32;
+typedef __m512i vec_s32;
+typedef __m512i vec_bytes;
+typedef __m256i vec_half;
 typedef __mmask16 vec_mask;
-
-/* What a row holds besides is looked up where it is needed: registers are few. */
-typedef struct vec_soft_row {
-    vec_f32 level;
-    vec_f32 level_low;
-    vec_f32 level_high;
-    vec_u32 number;
-} vec_soft_row;
-
-/* A register holds the 16 rows' values of one kind, and a permutation by row number looks 16 of them up. */
-typedef struct vec_soft_table {
-    vec_f32 level;
-    vec_f32 level_low;
-    vec_f32 level_high;
-    vec_f32 gain_low; /* with their signs */
-    vec_f32 gain_high;
-    vec_u32 byte_select; /* four bytes, the axis's first bit lowest */
-    vec_f32 steps[SOFT_AXIS_BITS];
-    vec_f32 levels_per_unit;
-} vec_soft_table;
-
-typedef __m512i vec_s32; /* 32-bit integers */
-
-/* For linear_bits_of(). */
-typedef struct vec_soft_linear {
-    vec_f32 units_per_component; /* of fixed point */
-    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
-} vec_soft_linear;
-
-typedef vec_u32 vec_llr_row; /* numbers */
 
 /* A register holds 16 rows' values of one bit. */
 typedef struct vec_llr_table {
@@ -55,27 +25,8 @@ typedef struct vec_llr_table {
     vec_f32 last_row;
 } vec_llr_table;
 
-VEC vec_f32 vec_splat(float a) { return _mm512_set1_ps(a); }
-VEC vec_u32 vec_splat_u32(uint32_t a) { return _mm512_set1_epi32((int)a); }
-
-/* In turns. */
-VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
-{
-    return _mm512_set1_epi64((long long)((uint64_t)second << 32 | first));
-}
-
-VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return _mm512_add_ps(a, b); }
-VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return _mm512_sub_ps(a, b); }
-VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return _mm512_mul_ps(a, b); }
-VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return _mm512_fmadd_ps(a, b, c); }
-VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return _mm512_div_ps(a, b); }
-
-/* b where a is a NaN. */
-VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return _mm512_min_ps(a, b); }
-VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return _mm512_max_ps(a, b); }
-VEC vec_u32 vec_bits(vec_f32 a) { return _mm512_castps_si512(a); }
-VEC vec_f32 vec_from_bits(vec_u32 bits) { return _mm512_castsi512_ps(bits); }
-VEC vec_f32 vec_abs(vec_f32 a) { return _mm512_andnot_ps(_mm512_set1_ps(-0.0f), a); }
+#define MM(operation) _mm512_##operation
+#include "simd_x86.h"
 
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 {
@@ -90,9 +41,6 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 }
 
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm512_kand(a, b); }
-VEC vec_mask vec_is_finite(vec_f32 a) { return _mm512_cmplt_ps_mask(vec_abs(a), vec_splat(INFINITY)); }
-/* One of two constants of opposite signs. */
-VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 
 /* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. With the bits of the
  * least normal number added, what is infinite or NaN is negative as an integer, and what is negative stays so or wraps
@@ -121,47 +69,8 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
     return _mm512_mask_mov_ps(where_false, mask, where_true);
 }
 
-VEC vec_u32 vec_to_index(vec_f32 a) { return _mm512_cvttps_epi32(a); }
-
-/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
-VEC vec_s32 vec_round_s32(vec_f32 a) { return _mm512_cvtps_epi32(a); }
-VEC vec_s32 vec_splat_s32(int32_t a) { return _mm512_set1_epi32(a); }
-VEC vec_s32 vec_bits_s32(vec_f32 a) { return _mm512_castps_si512(a); }
-
-/* Modulo 2^32, so that -2^31 stays what it is. */
-VEC vec_s32 vec_abs_s32(vec_s32 a) { return _mm512_abs_epi32(a); }
-VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return _mm512_sub_epi32(a, b); }
 VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values) { return _mm512_permutexvar_ps(row, values); }
-
-/* Rounded down, level * levels_per_unit + 1.5 * 2^23 + 8 has the row's number in its lowest four bits, which are all
- * that a permutation looks at. Any float is a row's: what lies outside 0 .. 15 wraps around. */
-VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
-{
-    const vec_u32 index = vec_bits(_mm512_fmadd_round_ps(level, table->levels_per_unit, vec_splat(0x1.8p23f + 8.0f),
-                                                         _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
-    vec_soft_row row;
-    row.level = vec_row_value(index, table->level);
-    row.level_low = vec_row_value(index, table->level_low);
-    row.level_high = vec_row_value(index, table->level_high);
-    row.number = index;
-    return row;
-}
-
-VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
-{
-    return vec_row_value(row.number, table->gain_low);
-}
-
-VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
-{
-    return vec_row_value(row.number, table->gain_high);
-}
-
-/* Rows of LLRs at `place`, 0 to the number of rows. */
-VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
-{
-    return (void)m, (void)table, vec_to_index(place);
-}
+VEC vec_f32 vec_column_value(const void *column, vec_u32 row) { return vec_row_value(row, vec_load_f32(column)); }
 
 /* A permutation looks at the lowest four bits of a row's number: two's complement. */
 VEC bool vec_has_signed_rows(int m) { return m >= 2 && m <= 4; }
@@ -176,27 +85,9 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
     return has_one_line(m, k) ? table->intercepts[k] : vec_row_value(row, table->intercepts[k]);
 }
 
-/* Of a table of one row and one bit. */
-VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
-
-/* What follows has no counterpart in simd_scalar.h. Registers are four 128-bit parts, within which the shuffles of
- * the loops stay. */
-
-typedef __m512i vec_bytes;
-
-VEC vec_bytes vec_as_bytes(vec_f32 a) { return _mm512_castps_si512(a); }
-VEC vec_f32 vec_load_f32(const void *from) { return _mm512_loadu_ps(from); }
-VEC void vec_store_f32(void *to, vec_f32 a) { _mm512_storeu_ps(to, a); }
-
-VEC vec_f32 vec_load_s16(const void *from)
-{
-    return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256(from)));
-}
+/* What follows has no counterpart in simd_scalar.h. */
 
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
-VEC vec_f32 vec_load_f16(const void *from) { return _mm512_cvtph_ps(_mm256_loadu_si256(from)); }
-
-VEC void vec_store(void *to, vec_bytes a) { _mm512_storeu_si512(to, a); }
 
 VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 {
@@ -210,10 +101,6 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     table.last_row = vec_splat(from->last_row);
     return table;
 }
-
-/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
-VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return _mm512_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
-VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return _mm512_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
 
 /* All first ones in their order, all second ones. */
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
@@ -240,17 +127,6 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a)
     return _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), a);
 }
 
-/* Neighbours exchanged. */
-VEC vec_f32 vec_swap_pairs(vec_f32 a) { return _mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)); }
-
-/* To integers, truncated, for values that fit. */
-VEC vec_bytes vec_truncate(vec_f32 a) { return _mm512_cvttps_epi32(a); }
-
-/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
-VEC vec_bytes vec_pack_s16(vec_bytes a, vec_bytes b) { return _mm512_packs_epi32(a, b); }
-VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b) { return _mm512_packs_epi16(a, b); }
-VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b) { return _mm512_packus_epi16(a, b); }
-
 /* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
  * one. A shuffle of bytes, under a mask that spares the other half, does both steps at once. */
 static const uint8_t halves_exchanged[16] = {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13};
@@ -273,13 +149,6 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
 }
 
-VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b) { return _mm512_sub_epi32(a, b); }
-VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return _mm512_xor_si512(a, b); }
-
-/* Aligned. */
-VEC vec_u32 vec_load_u32(const uint32_t *from) { return _mm512_load_si512(from); }
-VEC void vec_store_u32(uint32_t *to, vec_u32 a) { _mm512_store_si512(to, a); }
-
 /* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
@@ -290,9 +159,6 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
                     : _mm512_alignr_epi32(second, first, 8);
 }
 
-VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return _mm512_max_epu32(a, b); }
-VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return _mm512_min_epu32(a, b); }
-
 /* Those that differ. */
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b) { return _mm512_cmpneq_epi32_mask(a, b); }
 
@@ -300,15 +166,6 @@ VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b) { return _mm512_cmpneq_epi3
 VEC bool vec_any_from(vec_u32 a, vec_u32 end) { return _mm512_cmpge_epu32_mask(a, end) != 0; }
 VEC uint32_t vec_largest_u32(vec_u32 a) { return _mm512_reduce_max_epu32(a); }
 VEC uint32_t vec_smallest_u32(vec_u32 a) { return _mm512_reduce_min_epu32(a); }
-VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return _mm512_max_epi32(a, b); }
-
-/* On 16-bit integers, modulo 2^16. */
-VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b) { return _mm512_add_epi16(a, b); }
-VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b) { return _mm512_sub_epi16(a, b); }
-VEC vec_bytes vec_abs_s16(vec_bytes a) { return _mm512_abs_epi16(a); }
-VEC vec_bytes vec_splat_s16(int a) { return _mm512_set1_epi16((int16_t)a); }
-VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return _mm512_max_epi8(a, b); }
-VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return _mm512_min_epi8(a, b); }
 
 /* llr_combined() on whole numbers. */
 VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
@@ -325,25 +182,10 @@ VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, 
     return _mm512_mask_mov_epi16(values, _mm512_cmpeq_epi16_mask(within, values), sum);
 }
 
-VEC vec_bytes vec_splat_u8(int a) { return _mm512_set1_epi8((char)a); }
-
 /* The same 16 bytes in every 128-bit part. */
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 {
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bytes));
-}
-
-VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return _mm512_or_si512(a, b); }
-VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return _mm512_xor_si512(a, b); }
-VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return _mm512_unpacklo_epi8(a, b); }
-VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return _mm512_unpackhi_epi8(a, b); }
-VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return _mm512_shuffle_epi8(a, from); }
-
-/* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
-VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
-{
-    const vec_bytes ones = vec_splat_u8(0xff);
-    return _mm512_mask_shuffle_epi8(ones, _mm512_cmpneq_epi8_mask(from, ones), a, from);
 }
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. What memory takes is gathered from
@@ -561,8 +403,6 @@ VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
     return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bits, of), _mm512_setzero_si512(), a);
 }
 
-VEC vec_bytes vec_load_bytes(const unsigned char *from) { return _mm512_loadu_si512(from); }
-
 /* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
  * Q. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
@@ -602,29 +442,6 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 {
     const __m512i all = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bits));
     return _mm512_srlv_epi32(_mm512_shuffle_epi8(all, bytes), counts);
-}
-
-VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
-
-VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
-{
-    vec_soft_table table;
-    table.level = vec_load_f32(from->level);
-    table.level_low = vec_load_f32(from->level_low);
-    table.level_high = vec_load_f32(from->level_high);
-    table.gain_low = vec_load_f32(from->gain_low);
-    table.gain_high = vec_load_f32(from->gain_high);
-    table.byte_select = _mm512_loadu_si512(from->byte_select);
-    VEC_UNROLL
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
-        table.steps[k] = vec_splat(from->steps[k]);
-    table.levels_per_unit = vec_splat(from->levels_per_unit);
-    return table;
-}
-
-VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
-{
-    return _mm512_permutexvar_epi32(row.number, table->byte_select);
 }
 
 #endif

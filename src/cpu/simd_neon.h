@@ -7,48 +7,19 @@
 #define SOFTQAM_SIMD_NEON_H
 
 #include <arm_neon.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "tables.h"
 
-#define VEC        static inline __attribute__((always_inline))
-#define VEC_UNROLL _Pragma("GCC unroll 8")
-
 enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
-_Static_assert(MAX_AXIS_BITS == 5, "registers hold rows, negative ones too, and symbols of up to five bits an axis");
 
 typedef float32x4_t vec_f32;
 typedef uint32x4_t vec_u32;
+typedef int32x4_t vec_s32;
 typedef uint32x4_t vec_mask; /* all ones or zero */
-typedef int32x4_t vec_s32;   /* 32-bit integers */
 typedef uint8x16_t vec_bytes;
 
-/* One value of 16 rows, to be looked up by bytes. */
-typedef uint8x16x4_t vec_column;
-
-/* What a row holds besides is looked up where it is needed: registers are few. */
-typedef struct vec_soft_row {
-    vec_f32 level;
-    vec_f32 level_low;
-    vec_f32 level_high;
-    vec_bytes bytes; /* where its values lie in a column */
-} vec_soft_row;
-
-/* There are registers for two or three columns; the others are read from memory. */
-typedef struct vec_soft_table {
-    const softqam_soft_table *from;
-    vec_f32 steps[SOFT_AXIS_BITS];
-    vec_f32 levels_per_unit;
-} vec_soft_table;
-
-/* For linear_bits_of(). */
-typedef struct vec_soft_linear {
-    vec_f32 units_per_component; /* of fixed point */
-    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
-} vec_soft_linear;
+#include "gold_jump.h"
+#include "simd_vectors.h"
 
 typedef vec_bytes vec_llr_row; /* where a row's values lie in an array of 16 */
 
@@ -59,34 +30,18 @@ typedef struct vec_llr_table {
 } vec_llr_table;
 
 VEC vec_f32 vec_splat(float a) { return vdupq_n_f32(a); }
-VEC vec_u32 vec_splat_u32(uint32_t a) { return vdupq_n_u32(a); }
 
-/* In turns. */
-VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
-{
-    return vreinterpretq_u32_u64(vdupq_n_u64((uint64_t)second << 32 | first));
-}
-
-VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return vaddq_f32(a, b); }
-VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return vsubq_f32(a, b); }
-VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return vmulq_f32(a, b); }
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return vfmaq_f32(c, a, b); }
-VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return vdivq_f32(a, b); }
 
 /* b where a is a NaN. */
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return vminnmq_f32(a, b); }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return vmaxnmq_f32(a, b); }
-VEC vec_u32 vec_bits(vec_f32 a) { return vreinterpretq_u32_f32(a); }
-VEC vec_f32 vec_from_bits(vec_u32 bits) { return vreinterpretq_f32_u32(bits); }
 VEC vec_f32 vec_abs(vec_f32 a) { return vabsq_f32(a); }
 
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 {
-    return vec_from_bits(veorq_u32(vec_bits(a), vandq_u32(signs, vec_splat_u32(0x80000000u))));
+    return vec_from_bits(vec_bits(a) ^ (signs & vec_splat_u32(0x80000000u)));
 }
-
-/* One of two constants of opposite signs. */
-VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 
 /* minnm and maxnm take the number of a number and a NaN. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit) { return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit)); }
@@ -94,7 +49,6 @@ VEC vec_mask vec_both(vec_mask a, vec_mask b) { return vandq_u32(a, b); }
 
 /* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return vcltq_f32(a, b); }
-VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat(INFINITY)); }
 
 /* Greater than zero and finite. */
 VEC vec_mask vec_is_positive(vec_f32 a)
@@ -117,21 +71,14 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
     return vbslq_f32(mask, where_true, where_false);
 }
 
-VEC vec_u32 vec_to_index(vec_f32 a) { return vreinterpretq_u32_s32(vcvtq_s32_f32(a)); }
+VEC vec_u32 vec_to_index(vec_f32 a) { return (vec_u32)vcvtq_s32_f32(a); }
 
 /* Rounded to nearest even. NaN gives 0, what does not fit the nearest that does. */
 VEC vec_s32 vec_round_s32(vec_f32 a) { return vcvtnq_s32_f32(a); }
-VEC vec_s32 vec_splat_s32(int32_t a) { return vdupq_n_s32(a); }
-VEC vec_s32 vec_bits_s32(vec_f32 a) { return vreinterpretq_s32_f32(a); }
 
 /* Saturated: the largest integer for -2^31. */
 VEC vec_s32 vec_abs_s32(vec_s32 a) { return vqabsq_s32(a); }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return vqsubq_s32(a, b); }
-VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b) { return vsubq_u32(a, b); }
-VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return veorq_u32(a, b); }
-VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b) { return vorrq_u32(a, b); }
-VEC vec_u32 vec_load_u32(const uint32_t *from) { return vld1q_u32(from); }
-VEC void vec_store_u32(uint32_t *to, vec_u32 a) { vst1q_u32(to, a); }
 
 /* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
@@ -141,11 +88,6 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 
 /* 16 bytes. */
 typedef uint8x16_t vec_part;
-
-VEC vec_part vec_part_of(uint64_t low, uint64_t high)
-{
-    return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
-}
 
 /* The bytes from n on, 1 to 4, of two that follow on one another. */
 VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
@@ -157,7 +99,8 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
 }
 
 VEC vec_part vec_part_xor(vec_part a, vec_part b) { return veorq_u8(a, b); }
-VEC void vec_part_store(uint32_t *to, vec_part a) { vst1q_u32(to, vreinterpretq_u32_u8(a)); }
+VEC void vec_part_store(uint32_t *to, vec_part a) { vst1q_u32(to, (vec_u32)a); }
+VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return vmaxq_u32(a, b); }
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return vminq_u32(a, b); }
 
@@ -173,71 +116,29 @@ VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return vmaxq_s32(a, b); }
 /* The bytes of a row's four-byte value in a column of 16: bytes beyond it give 0. */
 VEC vec_bytes vec_row_bytes(vec_u32 row)
 {
-    return vreinterpretq_u8_u32(vmlaq_u32(vec_splat_u32(0x03020100u), row, vec_splat_u32(0x04040404u)));
+    return (vec_bytes)vmlaq_u32(vec_splat_u32(0x03020100u), row, vec_splat_u32(0x04040404u));
 }
 
-VEC vec_column vec_load_column(const void *column) { return vld1q_u8_x4(column); }
+VEC vec_f32 vec_row_value(vec_bytes row, const void *column) { return (vec_f32)vqtbl4q_u8(vld1q_u8_x4(column), row); }
 
-VEC vec_u32 vec_row_value(vec_bytes row, const void *column)
-{
-    return vreinterpretq_u32_u8(vqtbl4q_u8(vec_load_column(column), row));
-}
-
-/* level * levels_per_unit, rounded down and limited to 0 .. 15, is the row's number: limited, because a NaN's or an
- * outlier's would be no row's. */
-VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
-{
-    const int32x4_t down = vcvtmq_s32_f32(vec_mul(level, table->levels_per_unit));
-    const int32x4_t number = vaddq_s32(vmaxq_s32(vminq_s32(down, vdupq_n_s32(7)), vdupq_n_s32(-8)), vdupq_n_s32(8));
-    const vec_bytes bytes = vec_row_bytes(vreinterpretq_u32_s32(number));
-    const softqam_soft_table *from = table->from;
-    vec_soft_row row;
-    row.level = vec_from_bits(vec_row_value(bytes, from->level));
-    row.level_low = vec_from_bits(vec_row_value(bytes, from->level_low));
-    row.level_high = vec_from_bits(vec_row_value(bytes, from->level_high));
-    row.bytes = bytes;
-    return row;
-}
-
-VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
-{
-    return vec_from_bits(vec_row_value(row.bytes, table->from->gain_low));
-}
-
-VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
-{
-    return vec_from_bits(vec_row_value(row.bytes, table->from->gain_high));
-}
-
-VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
-{
-    return vec_row_value(row.bytes, table->from->byte_select);
-}
+VEC vec_f32 vec_column_value(const void *column, vec_u32 row) { return vec_row_value(vec_row_bytes(row), column); }
 
 /* Rows of LLRs at `place`, 0 to the number of rows. */
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
-    (void)m;
-    (void)table;
-    return vec_row_bytes(vec_to_index(place));
+    return (void)m, (void)table, vec_row_bytes(vec_to_index(place));
 }
 
-VEC bool vec_has_signed_rows(int m)
-{
-    (void)m;
-    return false;
-}
+VEC bool vec_has_signed_rows(int m) { return (void)m, false; }
 
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    (void)m;
-    return vec_from_bits(vec_row_value(row, table->from->slopes[k]));
+    return (void)m, vec_row_value(row, table->from->slopes[k]);
 }
 
 VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    (void)m;
-    return vec_from_bits(vec_row_value(row, table->from->intercepts[k]));
+    return (void)m, vec_row_value(row, table->from->intercepts[k]);
 }
 
 /* Of a table of one row and one bit. */
@@ -245,40 +146,21 @@ VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return vec_splat(table-
 
 /* What follows has no counterpart in simd_scalar.h. Where other headers speak of 128-bit parts, a register is one. */
 
-VEC vec_bytes vec_as_bytes(vec_f32 a) { return vreinterpretq_u8_f32(a); }
-
-/* Any alignment: unlike a pointer to float, these bytes have none. */
-VEC vec_f32 vec_load_f32(const void *from) { return vreinterpretq_f32_u8(vld1q_u8(from)); }
-VEC void vec_store_f32(void *to, vec_f32 a) { vst1q_u8(to, vreinterpretq_u8_f32(a)); }
-VEC vec_f32 vec_load_s16(const void *from) { return vcvtq_f32_s32(vmovl_s16(vreinterpret_s16_u8(vld1_u8(from)))); }
+VEC vec_f32 vec_load_s16(const void *from) { return vcvtq_f32_s32(vmovl_s16((int16x4_t)vld1_u8(from))); }
 
 VEC vec_f32 vec_load_s8(const void *from)
 {
     uint32_t four;
     memcpy(&four, from, sizeof four);
-    const int16x8_t words = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(four)));
+    const int16x8_t words = vmovl_s8((int8x8_t)vdup_n_u32(four));
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(words)));
 }
 
-VEC vec_f32 vec_load_f16(const void *from) { return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from))); }
-
-VEC void vec_store(void *to, vec_bytes a) { vst1q_u8(to, a); }
-
-VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
-{
-    vec_soft_table table = {.from = from};
-    VEC_UNROLL
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
-        table.steps[k] = vec_splat(from->steps[k]);
-    table.levels_per_unit = vec_splat(from->levels_per_unit);
-    return table;
-}
+VEC vec_f32 vec_load_f16(const void *from) { return vcvt_f32_f16((float16x4_t)vld1_u8(from)); }
 
 VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 {
-    (void)m;
-    vec_llr_table table = {from, vec_splat(from->rows_per_unit), vec_splat(from->last_row)};
-    return table;
+    return (void)m, (vec_llr_table){from, vec_splat(from->rows_per_unit), vec_splat(from->last_row)};
 }
 
 /* Pairs of components to two registers of first and of second ones. */
@@ -303,100 +185,61 @@ VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }
 VEC vec_s32 vec_truncate(vec_f32 a) { return vcvtq_s32_f32(a); }
 
 /* Integers to narrower ones, limited to what these hold: those of a, then those of b. */
-VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return vreinterpretq_u8_s16(vqmovn_high_s32(vqmovn_s32(a), b)); }
+VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return (vec_bytes)vqmovn_high_s32(vqmovn_s32(a), b); }
 
 VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b)
 {
-    return vreinterpretq_u8_s8(vqmovn_high_s16(vqmovn_s16(vreinterpretq_s16_u8(a)), vreinterpretq_s16_u8(b)));
+    return (vec_bytes)vqmovn_high_s16(vqmovn_s16((int16x8_t)a), (int16x8_t)b);
 }
 
 VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b)
 {
-    return vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u8(a)), vreinterpretq_s16_u8(b));
+    return vqmovun_high_s16(vqmovun_s16((int16x8_t)a), (int16x8_t)b);
 }
 
 /* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
  * one. */
-VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b)
-{
-    return vreinterpretq_u8_s16(vtrn2q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
-}
+VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b) { return (vec_bytes)vtrn2q_s16((int16x8_t)a, (int16x8_t)b); }
 
-VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
-{
-    return vreinterpretq_u8_s16(vtrn1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
-}
+VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b) { return (vec_bytes)vtrn1q_s16((int16x8_t)a, (int16x8_t)b); }
 
 /* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
 VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
 {
-    const uint16x8_t less = vcltq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(low));
-    return vmaxvq_u32(vorrq_u32(vreinterpretq_u32_u16(less), vcgtq_s32(b, high))) != 0;
+    const uint16x8_t less = vcltq_s16((int16x8_t)a, (int16x8_t)low);
+    return vmaxvq_u32(vorrq_u32((vec_u32)less, vcgtq_s32(b, high))) != 0;
 }
 
-/* On 16-bit integers, modulo 2^16. */
-VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b)
-{
-    return vreinterpretq_u8_u16(vaddq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
-}
+VEC vec_bytes vec_abs_s16(vec_bytes a) { return (vec_bytes)vabsq_s16((int16x8_t)a); }
 
-VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b)
-{
-    return vreinterpretq_u8_u16(vsubq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
-}
+VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vmaxq_s8((int8x16_t)a, (int8x16_t)b); }
 
-VEC vec_bytes vec_abs_s16(vec_bytes a) { return vreinterpretq_u8_s16(vabsq_s16(vreinterpretq_s16_u8(a))); }
-VEC vec_bytes vec_splat_s16(int a) { return vreinterpretq_u8_s16(vdupq_n_s16((int16_t)a)); }
-
-VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b)
-{
-    return vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
-}
-
-VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b)
-{
-    return vreinterpretq_u8_s8(vminq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
-}
+VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vminq_s8((int8x16_t)a, (int8x16_t)b); }
 
 /* llr_combined() on whole numbers. */
 VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
 {
-    const int8x16_t before = vreinterpretq_s8_u8(values), least = vreinterpretq_s8_u8(min);
-    const int8x16_t most = vreinterpretq_s8_u8(max), added = vqaddq_s8(before, vreinterpretq_s8_u8(llrs));
+    const int8x16_t before = (int8x16_t)values, least = (int8x16_t)min;
+    const int8x16_t most = (int8x16_t)max, added = vqaddq_s8(before, (int8x16_t)llrs);
     const int8x16_t sum = vminq_s8(vmaxq_s8(added, least), most);
-    return vreinterpretq_u8_s8(vbslq_s8(vceqq_s8(vminq_s8(vmaxq_s8(before, least), most), before), sum, before));
+    return (vec_bytes)vbslq_s8(vceqq_s8(vminq_s8(vmaxq_s8(before, least), most), before), sum, before);
 }
 
 VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
 {
-    const int16x8_t before = vreinterpretq_s16_u8(values), least = vreinterpretq_s16_u8(min);
-    const int16x8_t most = vreinterpretq_s16_u8(max), added = vqaddq_s16(before, vreinterpretq_s16_u8(llrs));
+    const int16x8_t before = (int16x8_t)values, least = (int16x8_t)min;
+    const int16x8_t most = (int16x8_t)max, added = vqaddq_s16(before, (int16x8_t)llrs);
     const int16x8_t sum = vminq_s16(vmaxq_s16(added, least), most);
-    return vreinterpretq_u8_s16(vbslq_s16(vceqq_s16(vminq_s16(vmaxq_s16(before, least), most), before), sum, before));
+    return (vec_bytes)vbslq_s16(vceqq_s16(vminq_s16(vmaxq_s16(before, least), most), before), sum, before);
 }
 
-VEC vec_bytes vec_splat_u8(int a) { return vdupq_n_u8((uint8_t)a); }
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16]) { return vld1q_u8(bytes); }
-VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return vorrq_u8(a, b); }
-VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return veorq_u8(a, b); }
 
-VEC vec_bytes vec_interleave_bytes_lower(vec_u32 a, vec_u32 b)
-{
-    return vzip1q_u8(vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b));
-}
+VEC vec_bytes vec_interleave_bytes_lower(vec_u32 a, vec_u32 b) { return vzip1q_u8((vec_bytes)a, (vec_bytes)b); }
 
-VEC vec_bytes vec_interleave_bytes_upper(vec_u32 a, vec_u32 b)
-{
-    return vzip2q_u8(vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b));
-}
+VEC vec_bytes vec_interleave_bytes_upper(vec_u32 a, vec_u32 b) { return vzip2q_u8((vec_bytes)a, (vec_bytes)b); }
 
 VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return vqtbl1q_u8(a, from); }
-
-/* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
-VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
-{
-    return vec_or(vec_shuffle_bytes(a, from), vceqq_u8(from, vec_splat_u8(0xff)));
-}
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
@@ -418,7 +261,7 @@ VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 VEC vec_bytes flip_16(vec_bytes a, uint32_t bits)
 {
     const uint8x16_t both = vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8)));
-    return vec_flip_bytes(a, both, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201)));
+    return vec_flip_bytes(a, both, (vec_bytes)vdupq_n_u64(0x8040201008040201));
 }
 
 VEC uint64_t load_bits(const unsigned char *flips)
@@ -455,9 +298,9 @@ VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, c
         units_b = flip_16(units_b, bits >> 12);
     }
     vst1_u8(out, vget_low_u8(units_a));
-    STORE_DWORD(out + 8, vreinterpretq_u32_u8(units_a), 2);
+    STORE_DWORD(out + 8, (vec_u32)units_a, 2);
     vst1_u8(out + 12, vget_low_u8(units_b));
-    STORE_DWORD(out + 20, vreinterpretq_u32_u8(units_b), 2);
+    STORE_DWORD(out + 20, (vec_u32)units_b, 2);
 }
 
 /* Their first 16 bytes, and the last 4 of a's unit and of b's. */
@@ -472,9 +315,9 @@ VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, v
         ends = flip_16(ends, (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0));
     }
     vec_store(out, units_a);
-    STORE_DWORD(out + 16, vreinterpretq_u32_u8(ends), 0);
+    STORE_DWORD(out + 16, (vec_u32)ends, 0);
     vec_store(out + 20, units_b);
-    STORE_DWORD(out + 36, vreinterpretq_u32_u8(ends), 1);
+    STORE_DWORD(out + 36, (vec_u32)ends, 1);
 }
 
 /* A register's m bits an axis, LANES / 2 symbols. */
@@ -484,7 +327,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     for (int half = 0; half < 2; half++) {
         VEC_UNROLL
         for (int k = 0; k < m; k++) {
-            const uint8x16_t pairs = vreinterpretq_u8_f32(llrs[k]);
+            const uint8x16_t pairs = (vec_bytes)llrs[k];
             vst1_u8(out + 8 * (m * half + k), half ? vget_high_u8(pairs) : vget_low_u8(pairs));
         }
     }
@@ -494,8 +337,8 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 {
     if (!sums)
-        return vreinterpretq_u32_f16(vcvt_high_f16_f32(vcvt_f16_f32(a), b));
-    return vreinterpretq_u32_u16(vmovn_high_u32(vmovn_u32(vreinterpretq_u32_f32(a)), vreinterpretq_u32_f32(b)));
+        return (vec_u32)vcvt_high_f16_f32(vcvt_f16_f32(a), b);
+    return (vec_u32)vmovn_high_u32(vmovn_u32((vec_u32)a), (vec_u32)b);
 }
 
 /* 256QAM's register. */
@@ -504,8 +347,8 @@ VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
     const uint32x4_t p01 = vec_both_to_16(sums, llrs[0], llrs[1]);
     const uint32x4_t p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     unsigned char *out = to;
-    vec_store(out, vreinterpretq_u8_u32(vuzp1q_u32(p01, p23)));
-    vec_store(out + 16, vreinterpretq_u8_u32(vuzp2q_u32(p01, p23)));
+    vec_store(out, (vec_bytes)vuzp1q_u32(p01, p23));
+    vec_store(out + 16, (vec_bytes)vuzp2q_u32(p01, p23));
 }
 
 /* A step's two registers of another modulation: of each bit the pairs of two symbols, and of the other two. */
@@ -525,21 +368,17 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
 /* BPSK: one LLR a symbol. */
 VEC void vec_store_16(bool sums, void *to, vec_f32 llrs)
 {
-    vst1_u8(to, sums ? vreinterpret_u8_u16(vmovn_u32(vreinterpretq_u32_f32(llrs)))
-                     : vreinterpret_u8_f16(vcvt_f16_f32(llrs)));
+    vst1_u8(to, sums ? (uint8x8_t)vmovn_u32((vec_u32)llrs) : (uint8x8_t)vcvt_f16_f32(llrs));
 }
 
 VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
 {
     const int16x4_t words = vqmovn_s32(steps);
     const int8x8_t bytes = vqmovn_s16(vcombine_s16(words, words));
-    const int8x8_t limited =
-        vmin_s8(vmax_s8(bytes, vget_low_s8(vreinterpretq_s8_u8(min))), vget_low_s8(vreinterpretq_s8_u8(max)));
-    const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(limited), 0);
+    const int8x8_t limited = vmin_s8(vmax_s8(bytes, vget_low_s8((int8x16_t)min)), vget_low_s8((int8x16_t)max));
+    const uint32_t four = vget_lane_u32((uint32x2_t)limited, 0);
     memcpy(to, &four, sizeof four);
 }
-
-VEC vec_bytes vec_load_bytes(const unsigned char *from) { return vld1q_u8(from); }
 
 /* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
  * Q. */
@@ -568,19 +407,24 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     vst1_u8(second, vget_high_u8(planes));
 }
 
-VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
-{
-    (void)nbytes;
-    return vld1q_u8(from);
-}
+VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes) { return (void)nbytes, vld1q_u8(from); }
 
 /* In each value four of 16 bytes, shifted right. */
 VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
 {
-    const vec_u32 spread = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(bits), vreinterpretq_u8_u32(bytes)));
-    return vshlq_u32(spread, vnegq_s32(vreinterpretq_s32_u32(counts)));
+    const vec_u32 spread = (vec_u32)vqtbl1q_u8(vld1q_u8(bits), (vec_bytes)bytes);
+    return vshlq_u32(spread, vnegq_s32((vec_s32)counts));
 }
 
-VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
+/* Of each register of the scrambling sequence the first 256 bits. Not every processor multiplies polynomials of 64
+ * bits.
+ */
+VEC void gold_parts_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2])
+{
+    const gold_first_bits first = first_bits_at(c_init, position);
+    (void)n_bits; /* all */
+    memcpy(x1, first.x1, sizeof first.x1);
+    memcpy(x2, first.x2, sizeof first.x2);
+}
 
 #endif

@@ -1,24 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* What simd_avx2.h and simd_avx512.h have in common: operations on 128 bits and on words, and what is of no instruction
- * set. */
+/* What simd_avx2.h and simd_avx512.h have in common, included behind their types and MM(operation), which is
+ * _mm256_operation or _mm512_operation. */
 #ifndef SOFTQAM_SIMD_X86_H
 #define SOFTQAM_SIMD_X86_H
 
 #include <immintrin.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include "tables.h"
+#include "simd_vectors.h"
 
-_Static_assert(MAX_AXIS_BITS == 5, "registers hold rows, negative ones too, and symbols of up to five bits an axis");
+typedef vec_u32 vec_llr_row; /* numbers */
 
-#define VEC        static inline __attribute__((always_inline))
-#define VEC_UNROLL _Pragma("GCC unroll 8")
+VEC vec_f32 vec_splat(float a) { return MM(set1_ps)(a); }
+VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return MM(fmadd_ps)(a, b, c); }
 
-/* Registers of words and of bytes have one type. */
-#define vec_or_u32 vec_or
+/* b where a is a NaN. */
+VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return MM(min_ps)(a, b); }
+VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return MM(max_ps)(a, b); }
+VEC vec_f32 vec_abs(vec_f32 a) { return MM(andnot_ps)(vec_splat(-0.0f), a); }
+VEC vec_u32 vec_to_index(vec_f32 a) { return MM(cvttps_epi32)(a); }
+
+/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
+VEC vec_s32 vec_round_s32(vec_f32 a) { return MM(cvtps_epi32)(a); }
+
+/* Modulo 2^32, so that -2^31 stays what it is. */
+VEC vec_s32 vec_abs_s32(vec_s32 a) { return MM(abs_epi32)(a); }
+VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return MM(sub_epi32)(a, b); }
+VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return MM(max_epi32)(a, b); }
+VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return MM(max_epu32)(a, b); }
+VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return MM(min_epu32)(a, b); }
+
+/* Not by an operator, with which gcc looks further ahead, and makes loops that take up to 9 % longer. */
+VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return MM(slli_epi32)(a, (unsigned)n); }
+VEC vec_bytes vec_abs_s16(vec_bytes a) { return MM(abs_epi16)(a); }
+VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return MM(max_epi8)(a, b); }
+VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return MM(min_epi8)(a, b); }
+
+/* Whether all rows have the same line for a bit. */
+VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
+
+/* Rows of LLRs at `place`, 0 to the number of rows. */
+VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
+{
+    return (void)m, (void)table, vec_to_index(place);
+}
+
+/* Of a table of one row and one bit. */
+VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
+
+/* What follows has no counterpart in simd_scalar.h. The shuffles of the loops stay within 128-bit parts. */
+
+/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
+VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
+VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
+
+/* Neighbours exchanged. */
+VEC vec_f32 vec_swap_pairs(vec_f32 a) { return MM(permute_ps)(a, _MM_SHUFFLE(2, 3, 0, 1)); }
+
+/* To integers, truncated, for values that fit. */
+VEC vec_s32 vec_truncate(vec_f32 a) { return MM(cvttps_epi32)(a); }
+
+/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
+VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return MM(packs_epi32)(a, b); }
+VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b) { return MM(packs_epi16)(a, b); }
+VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b) { return MM(packus_epi16)(a, b); }
+VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return MM(unpacklo_epi8)(a, b); }
+VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return MM(unpackhi_epi8)(a, b); }
+VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return MM(shuffle_epi8)(a, from); }
+
+/* Half a register, at any address. */
+typedef vec_half __attribute__((aligned(1), may_alias)) vec_half_anywhere;
+
+VEC vec_half vec_load_half(const void *from) { return *(const vec_half_anywhere *)from; }
+VEC void vec_store_half(void *to, vec_half a) { *(vec_half_anywhere *)to = a; }
+VEC vec_f32 vec_load_s16(const void *from) { return MM(cvtepi32_ps)(MM(cvtepi16_epi32)(vec_load_half(from))); }
+VEC vec_f32 vec_load_f16(const void *from) { return MM(cvtph_ps)(vec_load_half(from)); }
+
+/* Those behind the first n bytes of memory. */
+VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 /* 16 bytes. */
 typedef __m128i vec_part;
@@ -34,6 +92,9 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
 
 VEC vec_part vec_part_xor(vec_part a, vec_part b) { return _mm_xor_si128(a, b); }
 
+/* Aligned. */
+VEC void vec_part_store(uint32_t *to, vec_part a) { _mm_store_si128((void *)to, a); }
+
 /* To any address. */
 VEC void store_dword(unsigned char *to, __m128i a)
 {
@@ -41,13 +102,6 @@ VEC void store_dword(unsigned char *to, __m128i a)
     memcpy(to, &dword, sizeof dword);
 }
 
-/* Whether all rows have the same line for a bit. */
-VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
-
-/* Those behind the first n bytes of memory. */
-VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
-
-/* Aligned. */
-VEC void vec_part_store(uint32_t *to, vec_part a) { _mm_store_si128((void *)to, a); }
+#include "gold_clmul.h"
 
 #endif

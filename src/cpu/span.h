@@ -59,7 +59,6 @@ typedef struct span {
     bool has_soft_buffer;
     bool is_staged; /* the tile's LLRs go to a tile, and from there to the soft buffer */
     bool is_pi2_bpsk;
-    bool is_direct;    /* its loop takes symbols and noise where they are, and stores LLRs where they go */
     bool is_gathered;  /* symbols must be gathered */
     bool is_converted; /* and scaled */
     float input_scale;
