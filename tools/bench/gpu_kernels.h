@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that softqam-bench holds the library's against: plain copies, and the neighbours in a chain. */
+/* Kernels that softqam-bench holds the library's against: copies, and the neighbours in a chain. */
 #ifndef SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 #define SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 
@@ -22,10 +22,8 @@ cudaError_t bench_empty_kernel(cudaStream_t stream);
  * begin before the kernel in front of it ends, waits for that, and lets the next one begin. */
 cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, bool overlaps, cudaStream_t stream);
 
-/* What comes after it, likewise: reads as many words; each thread block's exclusive or goes to a number of its own. */
-enum { BENCH_CONSUMER_BLOCKS = 264 };
-cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS], bool overlaps,
-                                  cudaStream_t stream);
+/* What comes after it, likewise: reads as many words. What `out` gets means nothing. */
+cudaError_t bench_consumer_kernel(const void *in, size_t n_words, void *out, bool overlaps, cudaStream_t stream);
 
 #ifdef __cplusplus
 }
