@@ -64,7 +64,7 @@ with tempfile.TemporaryDirectory() as folder:
     for refused, why in REFUSED.items():
         convert(refused, refused, why)
     full_disk = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
-    convert(MACHINE, MACHINE, "page.md: File too large", preexec_fn=full_disk)
+    convert(MACHINE, MACHINE, "run.json or page.md: [Errno 27] File too large", preexec_fn=full_disk)
     with open("run.json", "w", encoding="utf-8") as report:
         report.write("{")
     convert(MACHINE, MACHINE, "run.json or page.md: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)")

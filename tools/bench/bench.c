@@ -16,10 +16,8 @@
 
 struct options {
     int backend;
-    unsigned sections;
-    uint64_t largest;
-    uint64_t n_samples;
     const char *json;
+    struct bench_report report;
 };
 
 enum { BACKEND_ALL, BACKEND_CPU, BACKEND_CUDA };
@@ -34,7 +32,7 @@ enum {
 
 static bool take_sections(const struct option_call *call)
 {
-    unsigned *chosen = &((struct options *)call->target)->sections;
+    unsigned *chosen = &((struct options *)call->target)->report.sections;
     const char *list = call->text;
     char name[ARGUMENTS_NAME_NBYTES];
     int section;
@@ -61,23 +59,19 @@ static const struct option_row rows[] = {
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
     {"--section", "LIST", "some of fading, layers, calls, buffers, formats, chain, host; with no space between them; or all; "
      "default: all", .take = take_sections},
-    {"--largest", "N", "symbols of the largest calls; default: 67108864", option_take_count, TO(largest), 1, UINT32_MAX},
-    {"--samples", "N", "runs of each measurement; default: 25", option_take_count, TO(n_samples), 1, 100000},
+    {"--largest", "N", "symbols of the largest calls; default: 67108864", option_take_count, TO(report.largest), 1, UINT32_MAX},
+    {"--samples", "N", "runs of each measurement; default: 25", option_take_count, TO(report.n_samples), 1, 100000},
     {"--json", "FILE", "write all of it: tables, medians, other quantiles and the facts of the machine", option_take_text, TO(json)},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
     OPTION_TEXT("Sections:"),
-    OPTION_TEXT("  fading   a slot of each modulation, N0 as it comes out of an equaliser; on\n"
-         "           the device large launches too\n"
+    OPTION_TEXT("  fading   a slot of each modulation; CUDA: large launches too\n"
          "  layers   layers interleaved by resource element, some of those that are, and\n"
-         "           layers apart: descrambled, in codewords, relative to the same\n"
-         "           number of symbols in one layer\n"
-         "  calls    an OFDM symbol or less a call, caches hot and cold; CUDA: from launch\n"
-         "           to synchronisation\n"
+         "           layers apart, relative to the same number of symbols in one layer\n"
+         "  calls    an OFDM symbol or less; CUDA: from launch to synchronisation\n"
          "  buffers  a codeword to the soft buffers of a decoder, new or added\n"
          "  formats  CPU: all inputs and outputs, a slot and large\n"
-         "  chain    CUDA: a slot and four slots between two kernels, data in the second\n"
-         "           cache, neighbours that overlap and neighbours that do not\n"
+         "  chain    CUDA: between two kernels that overlap, and between two that do not\n"
          "  host     CUDA: from host memory, pinned and pageable, beside all CPU threads"),
     OPTION_TEXT("Exit status:"),
     OPTION_TEXT("  0  measured\n"
@@ -93,7 +87,7 @@ static const struct option_row rows[] = {
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* What the build was configured from, where that was a git repository. */
+/* CMakeLists.txt has what the build was configured from, where that was a git repository. */
 #ifndef BENCH_COMMIT
 #define BENCH_COMMIT "unknown"
 #endif
@@ -126,9 +120,9 @@ static bool write_json(const cJSON *json, struct output_file *file)
 
 static int run_bench(const struct options *options)
 {
-    const unsigned of_cpu = options->backend == BACKEND_CUDA ? 0 : options->sections & SECTIONS_OF_CPU;
-    const unsigned of_cuda = options->backend == BACKEND_CPU ? 0 : options->sections & SECTIONS_OF_CUDA;
-    struct bench_report report = {.n_samples = options->n_samples, .largest = options->largest};
+    struct bench_report report = options->report;
+    const unsigned of_cpu = options->backend == BACKEND_CUDA ? 0 : report.sections & SECTIONS_OF_CPU;
+    const unsigned of_cuda = options->backend == BACKEND_CPU ? 0 : report.sections & SECTIONS_OF_CUDA;
     struct output_file file = {.fd = -1};
     if (!of_cpu && !of_cuda) {
         message_print("--section", "none of them is measured with --backend %s", backends[options->backend]);
@@ -160,7 +154,7 @@ static int run_bench(const struct options *options)
 
 int main(int argc, char *argv[])
 {
-    struct options options = {.sections = SECTIONS, .largest = 1 << 26, .n_samples = 25};
+    struct options options = {.report = {.n_samples = 25, .largest = 1 << 26, .sections = SECTIONS}};
     message_start("softqam-bench");
     const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
     if (action != OPTIONS_RUN)

@@ -29,16 +29,15 @@ enum bench_section {
 /* Bits of bench_case.how. */
 enum {
     BENCH_DESCRAMBLE = 1,
-    BENCH_PLANES = 2,       /* one code block, de-interleaved */
-    BENCH_CODEWORD = 4,     /* code blocks, each de-interleaved, one behind the other */
-    BENCH_SOFT = 8,         /* code blocks to soft buffers: a first transmission */
-    BENCH_COMBINE = 16,     /* and a retransmission, which is added */
-    BENCH_ELSEWHERE = 32,   /* each call begins at another position of the scrambling sequence */
-    BENCH_COLD = 64,        /* the caches hold other data before each call */
-    BENCH_ON_DEVICE = 128,  /* the descriptor is in device memory */
-    BENCH_ONE_LAYER = 256,  /* as many symbols as the row has, in one layer */
-    BENCH_ON_CPU = 512,     /* of CUDA's tables from host memory: by the CPU's backend */
-    BENCH_NAMES_SIZE = 1024 /* the number of symbols is part of the row's name */
+    BENCH_PLANES = 2,      /* one code block, de-interleaved */
+    BENCH_CODEWORD = 4,    /* code blocks, each de-interleaved, one behind the other */
+    BENCH_SOFT = 8,        /* code blocks to soft buffers: a first transmission */
+    BENCH_COMBINE = 16,    /* and a retransmission, which is added */
+    BENCH_ELSEWHERE = 32,  /* each call begins at another position of the scrambling sequence */
+    BENCH_COLD = 64,       /* the caches hold other data before each call */
+    BENCH_ON_DEVICE = 128, /* the descriptor is in device memory */
+    BENCH_ONE_LAYER = 256, /* as many symbols as the row has, in one layer */
+    BENCH_ON_CPU = 512     /* of CUDA's tables from host memory: by the CPU's backend */
 };
 
 /* Who calls, and how a GPU gets its calls. */
@@ -118,7 +117,7 @@ struct bench_copy {
     size_t n_more;                           /* bytes behind the outputs, which are written too */
     bool adds;                               /* the output is read too */
     bool is_long; /* as is best for long copies: stores that go round the CPU's caches, more words for a GPU's thread */
-    bool overlaps; /* on the GPU: may begin before the kernel in front of it ends, and waits for that */
+    bool overlaps; /* of kernels: with their neighbours */
 };
 
 /* A run of a case. */
@@ -160,9 +159,9 @@ struct bench_backend {
 };
 
 struct bench_report {
-    size_t n_samples; /* wanted of each measurement */
-    uint64_t largest;
-    unsigned sections; /* a bit each */
+    uint64_t n_samples; /* of each measurement */
+    uint64_t largest;   /* symbols of a call */
+    unsigned sections;  /* a bit each */
     struct cJSON *json, *measurements, *tables;
     bool failed; /* something could not be measured, or gave wrong bytes */
 };
@@ -185,7 +184,8 @@ softqam_segment bench_case_segment(const struct bench_case *c, const void *symbo
 struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbols, const float *noise_var, void *out,
                                   bool is_long);
 
-/* Makes a demodulator with a context of its own: of one CPU thread where a variant is named. */
+/* A demodulator's settings but for its context; and one with a context of its own: of one CPU thread where a variant is
+ * named. Integers are at half of full scale, where no point clips. */
 softqam_demodulator_config bench_case_config(const struct bench_case *c);
 softqam_status bench_case_create(softqam_demodulator **demodulator, const struct bench_case *c, softqam_backend backend,
                                  const char *variant);
@@ -200,12 +200,12 @@ softqam_status bench_case_call(softqam_demodulator *demodulator, const struct be
 enum { BENCH_POISON = 1 };
 bool bench_verify(const struct bench_job *job, const void *out);
 
+/* Whether a call of the library succeeded; says so if not. */
+bool bench_is_ok(const struct bench_job *job, softqam_status status);
+
 /* samples.c: symbols of the case's kind. False after a message: out of memory. */
 bool bench_samples_make(struct bench_samples *samples, const struct bench_case *c, size_t n_symbols);
 void bench_samples_free(struct bench_samples *samples);
-
-/* The scale of samples: integers at half of full scale, where no point clips. */
-float bench_input_scale(softqam_input_format format);
 
 /* host.c: the CPU backend, with every instruction set that runs here. */
 void bench_cpu(struct bench_report *report);

@@ -47,7 +47,8 @@ softqam_demodulator_config bench_case_config(const struct bench_case *c)
     config.modulation = c->modulation;
     config.input_format = c->input;
     config.output_format = c->output;
-    config.input_scale = bench_input_scale(c->input);
+    if (c->input == SOFTQAM_INPUT_CS16 || c->input == SOFTQAM_INPUT_CS8)
+        config.input_scale = 2 * softqam_input_default_scale(c->input);
     return config;
 }
 
@@ -165,6 +166,11 @@ softqam_status bench_case_call(softqam_demodulator *demodulator, const struct be
         return softqam_demodulate_segments(demodulator, segment, 1);
     return softqam_demodulate(demodulator, segment->layers[0].symbols, segment->layers[0].noise_var, c->n_symbols,
                               segment->out);
+}
+
+bool bench_is_ok(const struct bench_job *job, softqam_status status)
+{
+    return status == SOFTQAM_OK || message_print(job->row->name, "%s", softqam_error_message());
 }
 
 /* The portable loop takes too long for what a GPU does. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* How a case is launched on the GPU, verified and timed, and its limits. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +14,7 @@
 enum {
     CALLS = 50,  /* of a sample on the host's clock */
     CHAINS = 20, /* of a graph */
-    REPLAYS = 3, /* of a graph in a sample */
-    WORD_NBYTES = 16
+    REPLAYS = 3  /* of a graph in a sample */
 };
 
 static struct {
@@ -39,8 +37,8 @@ static bool is_chain(const struct bench_case *c)
     return c->launch == BENCH_CHAIN || c->launch == BENCH_CHAIN_OVERLAPS;
 }
 
-/* The memory of the k-th launch: symbols, noise, output, and the descriptor or what the consumer of a chain writes. All
- * launches of a chain have the same, and behind it is what the producer reads. */
+/* The memory of the k-th launch: symbols, noise, output, descriptor. All launches of a chain have the same, where what
+ * the kernel in front of softqam reads is in place of the descriptor. */
 static unsigned char *memory_of(const struct bench_job *job, size_t k)
 {
     return job->memory + (is_chain(&job->c) ? 0 : k * job->launch_nbytes);
@@ -66,7 +64,7 @@ static bool enqueue_library(const struct bench_job *job, size_t k)
                                                          n, bench.stream);
     else
         status = softqam_cuda_demodulate_segments(job->demodulator, &segment, 1, bench.stream);
-    return status == SOFTQAM_OK || message_print(job->row->name, "%s", softqam_error_message());
+    return bench_is_ok(job, status);
 }
 
 /* The library's kernel, one that moves the same bytes, or none. Copies overlap only where there is something to overlap
@@ -84,17 +82,27 @@ static bool enqueue_one(const struct bench_job *job, size_t k)
     return is_chain(&job->c) || GOOD(bench_empty_kernel(bench.stream));
 }
 
+/* The neighbours in a chain: one writes what softqam reads, the other one only reads. */
+static bool enqueue_neighbour(const void *in, void *out, size_t nbytes, bool overlaps)
+{
+    const size_t unit = 16;
+    return GOOD(bench_copy_kernel(&(struct bench_copy){.in = in,
+                                                       .out = out,
+                                                       .n_symbols = nbytes / unit,
+                                                       .in_nbytes = unit,
+                                                       .out_nbytes = out ? unit : 0,
+                                                       .overlaps = overlaps},
+                                  bench.stream));
+}
+
 static bool enqueue(const struct bench_job *job, size_t k)
 {
     unsigned char *memory = job->memory;
     const bool overlaps = job->c.launch == BENCH_CHAIN_OVERLAPS;
-    const size_t n_in = job->out_offset / WORD_NBYTES, n_out = bench_case_out_nbytes(&job->c) / WORD_NBYTES;
     if (!is_chain(&job->c))
         return enqueue_one(job, k);
-    return GOOD(bench_producer_kernel(memory + job->launch_nbytes, memory, n_in, overlaps, bench.stream)) &&
-           enqueue_one(job, k) &&
-           GOOD(bench_consumer_kernel(memory + job->out_offset, n_out, memory + job->end_offset, overlaps,
-                                      bench.stream));
+    return enqueue_neighbour(memory + job->end_offset, memory, job->out_offset, overlaps) && enqueue_one(job, k) &&
+           enqueue_neighbour(memory + job->out_offset, NULL, bench_case_out_nbytes(&job->c), overlaps);
 }
 
 static bool capture(struct bench_job *job)
@@ -201,13 +209,14 @@ static bool prepare(struct bench_job *job)
     job->noise_offset = aligned(span * softqam_input_symbol_nbytes(c->input));
     job->out_offset = job->noise_offset + aligned(span * sizeof(float));
     job->end_offset = job->out_offset + aligned(bench_case_out_nbytes(c));
-    job->launch_nbytes = job->end_offset + aligned(sizeof(softqam_segment) + sizeof(unsigned));
+    job->launch_nbytes =
+        job->end_offset + (is_chain(c) ? job->out_offset : aligned(sizeof(softqam_segment) + sizeof(unsigned)));
     job->n_launches = count_launches(job);
-    const size_t nbytes = is_chain(c) ? job->launch_nbytes + job->out_offset : job->n_launches * job->launch_nbytes;
+    const size_t nbytes = (is_chain(c) ? 1 : job->n_launches) * job->launch_nbytes;
     bool good = GOOD(cudaMalloc(&memory, nbytes)) && GOOD(cudaMemset(memory, 0, nbytes));
     job->memory = memory;
     if (is_chain(c))
-        return good && copy_input(job, job->memory + job->launch_nbytes);
+        return good && copy_input(job, job->memory + job->end_offset);
     for (size_t k = 0; k < job->n_launches && good; k++)
         good = copy_input(job, memory_of(job, k)) && copy_descriptor(job, k);
     return good;
@@ -220,7 +229,7 @@ static bool create(struct bench_job *job)
     softqam_status status = softqam_demodulator_create(&job->demodulator, &config);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(bench.context, SOFTQAM_PREPARE_KERNELS);
-    return status == SOFTQAM_OK || message_print(job->row->name, "%s", softqam_error_message());
+    return bench_is_ok(job, status);
 }
 
 /* Both directions of the bus at once, without kernels. Short copies are repeated, for the clock's sake. */
@@ -268,22 +277,10 @@ static bool gpu_open(struct bench_job *job, const char *variant)
 
 static bool has_long(const struct bench_case *c) { return c->launch < BENCH_PINNED; }
 
-/* What the JSON should say of the machine. */
-static void report_device(cJSON *json)
-{
-    struct cudaDeviceProp properties;
-    int device = 0, runtime = 0;
-    char text[32];
-    if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess)
-        return;
-    (void)cudaRuntimeGetVersion(&runtime);
-    snprintf(text, sizeof text, "%d.%d", runtime / 1000, runtime % 1000 / 10);
-    cJSON_AddStringToObject(json, "cuda_device", properties.name);
-    cJSON_AddStringToObject(json, "cuda_runtime", text);
-}
-
 void bench_cuda(struct bench_report *report)
 {
+    struct cudaDeviceProp properties;
+    int device = 0;
     softqam_context_config config;
     softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CUDA;
@@ -292,8 +289,10 @@ void bench_cuda(struct bench_report *report)
         message_print("cuda", "not measured: %s", softqam_error_message());
         return;
     }
-    report_device(report->json);
-    if (GOOD(cudaStreamCreate(&bench.stream)) && GOOD(cudaStreamCreate(&bench.other)) &&
+    cJSON_AddNumberToObject(report->json, "cuda_runtime", CUDART_VERSION);
+    if (GOOD(cudaGetDevice(&device)) && GOOD(cudaGetDeviceProperties(&properties, device)) &&
+        cJSON_AddStringToObject(report->json, "cuda_device", properties.name) &&
+        GOOD(cudaStreamCreate(&bench.stream)) && GOOD(cudaStreamCreate(&bench.other)) &&
         GOOD(cudaEventCreate(&bench.start)) && GOOD(cudaEventCreate(&bench.stop)))
         bench_measure_tables(report, &(struct bench_backend){"cuda: ", NULL, gpu_open, has_long});
     else

@@ -112,39 +112,3 @@ cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream
 static __global__ void empty_kernel() {}
 
 cudaError_t bench_empty_kernel(cudaStream_t stream) { return launch(empty_kernel, 1, 32, false, stream); }
-
-enum { CHAIN_THREADS = 256, CONSUMER_BLOCKS = 264 };
-
-static __global__ void __launch_bounds__(CHAIN_THREADS)
-    producer_kernel(const uint4 *from, uint4 *to, size_t n_words, bool overlaps)
-{
-    const size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x;
-    wait_for_producer(overlaps);
-    if (k < n_words)
-        to[k] = from[k];
-}
-
-cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, bool overlaps, cudaStream_t stream)
-{
-    return launch(producer_kernel, (n_words - 1) / CHAIN_THREADS + 1, CHAIN_THREADS, overlaps, stream,
-                  static_cast<const uint4 *>(from), static_cast<uint4 *>(to), n_words, overlaps);
-}
-
-/* Stores what it has read only where that is a certain value, which is enough for the compiler not to leave it out. */
-static __global__ void __launch_bounds__(CHAIN_THREADS)
-    consumer_kernel(const uint4 *in, size_t n_words, uint4 *out, bool overlaps)
-{
-    uint4 all = {};
-    wait_for_producer(overlaps);
-    for (size_t k = blockIdx.x * static_cast<size_t>(CHAIN_THREADS) + threadIdx.x; k < n_words;
-         k += static_cast<size_t>(CHAIN_THREADS) * CONSUMER_BLOCKS)
-        all = all ^ in[k];
-    if ((all.x ^ all.y ^ all.z ^ all.w) == 0x12345678)
-        *out = all;
-}
-
-cudaError_t bench_consumer_kernel(const void *in, size_t n_words, void *out, bool overlaps, cudaStream_t stream)
-{
-    return launch(consumer_kernel, CONSUMER_BLOCKS, CHAIN_THREADS, overlaps, stream, static_cast<const uint4 *>(in),
-                  n_words, static_cast<uint4 *>(out), overlaps);
-}

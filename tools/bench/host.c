@@ -13,8 +13,8 @@
 
 enum { COLD_NBYTES = 48 << 20, LINE_NBYTES = 64 };
 
-/* Memory that a call does not touch, COLD_NBYTES, and that caches are filled with. */
-static unsigned char *other;
+/* Memory that a call does not touch, and that caches are filled with. */
+static unsigned char other[COLD_NBYTES];
 
 /* A cache line in as many registers as it takes; and what is left of fewer than UNIT symbols. */
 typedef uint64_t line __attribute__((vector_size(LINE_NBYTES), may_alias));
@@ -113,11 +113,6 @@ static softqam_status call_library(struct bench_job *job)
     return bench_case_call(job->demodulator, &job->c, &job->segment);
 }
 
-static bool is_ok(const struct bench_job *job, softqam_status status)
-{
-    return status == SOFTQAM_OK || message_print(job->row->name, "%s", softqam_error_message());
-}
-
 static double measure(struct bench_job *job)
 {
     const size_t n_repeats = count_repeats(&job->c);
@@ -131,7 +126,7 @@ static double measure(struct bench_job *job)
         else
             bench_copy_on_cpu(&job->copy);
     const double seconds = (clock_seconds() - start) / (double)n_repeats;
-    return is_ok(job, status) ? seconds : -1;
+    return bench_is_ok(job, status) ? seconds : -1;
 }
 
 static void close_job(struct bench_job *job)
@@ -147,7 +142,7 @@ static bool create(struct bench_job *job, softqam_backend backend, const char *v
     softqam_status status = bench_case_create(&job->demodulator, &job->c, backend, variant);
     if (status == SOFTQAM_OK)
         status = softqam_context_prepare(softqam_demodulator_context(job->demodulator), SOFTQAM_PREPARE_ALL);
-    return is_ok(job, status);
+    return bench_is_ok(job, status);
 }
 
 /* Two calls, then the bytes of the second one. */
@@ -155,7 +150,7 @@ static bool verify(struct bench_job *job, unsigned char *out)
 {
     for (int k = 0; k < 2; k++) {
         memset(out, BENCH_POISON, bench_case_out_nbytes(&job->c));
-        if (!is_ok(job, call_library(job)))
+        if (!bench_is_ok(job, call_library(job)))
             return false;
     }
     return bench_verify(job, out);
@@ -210,8 +205,7 @@ void bench_cpu(struct bench_report *report)
 {
     char name[32];
     bool has_fast = false;
-    other = calloc(1, COLD_NBYTES);
-    for (size_t k = 0; k < N_VARIANTS && other; k++) {
+    for (size_t k = 0; k < N_VARIANTS; k++) {
         const struct bench_backend backend = {name, variants[k], cpu_open, has_long};
         softqam_demodulator *demodulator;
         snprintf(name, sizeof name, "cpu: %s, ", variants[k]);
@@ -222,7 +216,4 @@ void bench_cpu(struct bench_report *report)
         bench_measure_tables(report, &backend);
         has_fast = true;
     }
-    if (!other)
-        report->failed = !message_print("cpu", "out of memory");
-    free(other);
 }

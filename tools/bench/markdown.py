@@ -76,7 +76,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except OSError as error:
-        sys.exit(f"markdown.py: {error.filename or sys.argv[2]}: {error.strerror}")
-    except (ValueError, re.error) as error:
+    except (OSError, ValueError, re.error) as error:
         sys.exit(f"markdown.py: {' or '.join(sys.argv[1:])}: {error}")

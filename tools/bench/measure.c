@@ -102,10 +102,9 @@ static void begin_rows(struct table *table)
 /* Adds a figure to a row and prints it, in a column as wide as its name. */
 static void report_figure(cJSON *row, const char *name, double value)
 {
-    const int width = strlen(name) > 9 ? (int)strlen(name) : 9;
     const double size = fabs(value);
     cJSON_AddNumberToObject(row, name, value);
-    printf(" %*.*f", width, size >= 1000 ? 0 : size >= 100 ? 1 : 3, value);
+    printf(" %*.*f", (int)fmax(9, (double)strlen(name)), size >= 1000 ? 0 : size >= 100 ? 1 : 3, value);
 }
 
 /* Half of the way from the first decile to the ninth, over the median: of the noisiest job. */
@@ -159,16 +158,12 @@ static void measure_row(struct table *table, const struct bench_case *change)
     const size_t n_samples = table->report->n_samples;
     struct bench_row row = {.n = 0};
     struct bench_case cases[BENCH_MOST_CELLS];
-    char name[BENCH_NAME_NBYTES];
     size_t span = 0;
     for (size_t k = 0; k < BENCH_MOST_CELLS; k++) {
         cases[k] = bench_case_of(table->about, change, k, table->report->largest);
         span = bench_case_span(&cases[k]) > span ? bench_case_span(&cases[k]) : span;
     }
-    snprintf(name, sizeof name, "%s", change->name);
-    if (cases[0].how & BENCH_NAMES_SIZE)
-        snprintf(name, sizeof name, "%s%zu symbols", change->name, cases[0].n_symbols);
-    snprintf(row.name, sizeof row.name, "%s: %s", table->title, name);
+    snprintf(row.name, sizeof row.name, "%s: %s", table->title, change->name);
     row.failed = !bench_samples_make(&row.samples, &cases[0], span);
     for (size_t k = 0; k < BENCH_MOST_CELLS && table->about->cells[k].run != BENCH_NONE; k++)
         open_jobs(table, &row, &cases[k], k);
@@ -177,7 +172,7 @@ static void measure_row(struct table *table, const struct bench_case *change)
         row.jobs[k].seconds = seconds + k * n_samples;
     row.failed = row.failed || !seconds || !take_samples(&row, n_samples);
     if (!row.failed)
-        report_row(table, name, &row);
+        report_row(table, change->name, &row);
     table->report->failed = table->report->failed || row.failed;
     for (size_t k = 0; k < row.n; k++)
         row.jobs[k].close(&row.jobs[k]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an equaliser gives: symbols that were faded, and their noise variances. */
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +18,16 @@ enum { DIFFERENT = 1 << 20, CHUNK = 1 << 12, N_PATHS = 8, DELAY_STEP = 3 };
  * of an OFDM symbol, so that some subcarriers are in a deep fade. */
 static void make_channel(uint64_t *state, double gains[OFDM_SYMBOL_ELEMENTS])
 {
-    const double turn = 2 * acos(-1.0);
-    double paths[N_PATHS][2];
-    for (int k = 0; k < 2 * N_PATHS; k++)
-        paths[k / 2][k % 2] = normal_quantile(normal_uniform(normal_random(state))) / sqrt(2 * N_PATHS);
+    double complex paths[N_PATHS];
+    for (int k = 0; k < N_PATHS; k++) {
+        paths[k] = normal_quantile(normal_uniform(normal_random(state))) / sqrt(2 * N_PATHS);
+        paths[k] += I * normal_quantile(normal_uniform(normal_random(state))) / sqrt(2 * N_PATHS);
+    }
     for (int f = 0; f < OFDM_SYMBOL_ELEMENTS; f++) {
-        double i = 0, q = 0;
-        for (int k = 0; k < N_PATHS; k++) {
-            const double angle = turn * f * DELAY_STEP * k * k / OFDM_SYMBOL_ELEMENTS;
-            i += paths[k][0] * cos(angle) - paths[k][1] * sin(angle);
-            q += paths[k][0] * sin(angle) + paths[k][1] * cos(angle);
-        }
-        gains[f] = i * i + q * q;
+        double complex h = 0;
+        for (int k = 0; k < N_PATHS; k++)
+            h += paths[k] * cexp(I * 2 * M_PI * f * DELAY_STEP * k * k / OFDM_SYMBOL_ELEMENTS);
+        gains[f] = creal(h * conj(h));
     }
 }
 
@@ -46,12 +45,6 @@ static void make_noise_var(const struct bench_case *c, float *noise_var, size_t 
     }
 }
 
-float bench_input_scale(softqam_input_format format)
-{
-    const float scale = softqam_input_default_scale(format);
-    return scale < 1 ? 2 * scale : scale;
-}
-
 /* Points, and noise of these variances. */
 static void make_symbols(struct bench_samples *samples, const struct bench_case *c, size_t n_symbols)
 {
@@ -66,7 +59,7 @@ static void make_symbols(struct bench_samples *samples, const struct bench_case 
         for (size_t i = 0; i < 2 * n; i++)
             components[i] = (double)points[i] + sqrt((double)samples->noise_var[first + i / 2] / 2) *
                                                     normal_quantile(normal_uniform(normal_random(&state)));
-        sample_format_quantise(c->input, components, n, (double)bench_input_scale(c->input),
+        sample_format_quantise(c->input, components, n, (double)bench_case_config(c).input_scale,
                                samples->symbols + first * softqam_input_symbol_nbytes(c->input));
     }
 }

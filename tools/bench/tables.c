@@ -14,7 +14,6 @@
 #define LIBRARY(...) {BENCH_LIBRARY, {.name = NULL, __VA_ARGS__}}
 #define EMPTY(...)   {BENCH_EMPTY, {.name = NULL, __VA_ARGS__}}
 
-/* Lists of rows. */
 #define ROWS (const struct bench_case[])
 
 static const struct bench_case fading[] = {
@@ -35,7 +34,6 @@ static const struct bench_case buffers[] = {
 
 /* What a receiver wants of a codeword's symbols. */
 enum {
-    PLANES = BENCH_DESCRAMBLE | BENCH_PLANES,
     CODEWORDS = BENCH_DESCRAMBLE | BENCH_CODEWORD,
     NEW = BENCH_DESCRAMBLE | BENCH_SOFT,
     ADDED = BENCH_DESCRAMBLE | BENCH_SOFT | BENCH_COMBINE
@@ -65,9 +63,9 @@ const struct bench_table bench_tables[] = {
     {BENCH_BUFFERS, "a slot to soft buffers, share of moving the bytes", {.launch = BENCH_BY_CPU}, buffers,
      {LIMIT(.how = NEW), LIBRARY(.how = NEW), LIMIT(.how = ADDED), LIBRARY(.how = ADDED)},
      {{"us", BENCH_US, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"added us", BENCH_US, 3, 0}, {"added share", BENCH_SHARE, 3, 2}}},
-    {BENCH_FORMATS, "256QAM, every format, share of moving the bytes", {.launch = BENCH_BY_CPU, .how = BENCH_NAMES_SIZE},
-     ROWS{{.name = "cf32, "}, {"cs16, ", .input = SOFTQAM_INPUT_CS16}, {"cs8, ", .input = SOFTQAM_INPUT_CS8}, {"cf16, ", CF16},
-          {"cf32, ", .n_elements = 1 << 24}, {.name = NULL}},
+    {BENCH_FORMATS, "256QAM, every format, share of moving the bytes", {.launch = BENCH_BY_CPU},
+     ROWS{{.name = "cf32"}, {"cs16", .input = SOFTQAM_INPUT_CS16}, {"cs8", .input = SOFTQAM_INPUT_CS8}, {"cf16", CF16},
+          {"cf32, large", .n_elements = 1 << 24}, {.name = NULL}},
      OUTPUTS},
 
     {BENCH_FADING, "one launch to s8, share of moving the bytes",
@@ -86,7 +84,7 @@ const struct bench_table bench_tables[] = {
      LAYERS(BENCH_US, "us")},
     {BENCH_LAYERS, "one layer of a slot in a graph to s8, time over symbol order", {.launch = BENCH_GRAPH},
      ROWS{{"QPSK", OF(QPSK)}, {"256QAM", OF(256QAM)}, {.name = NULL}},
-     {LIBRARY(), LIBRARY(.how = BENCH_DESCRAMBLE), LIBRARY(.how = PLANES), LIBRARY(.how = CODEWORDS)},
+     {LIBRARY(), LIBRARY(.how = BENCH_DESCRAMBLE), LIBRARY(.how = BENCH_DESCRAMBLE | BENCH_PLANES), LIBRARY(.how = CODEWORDS)},
      {{"us", BENCH_US, 0, 0}, {"descrambled", BENCH_RATIO, 1, 0}, {"planes", BENCH_RATIO, 2, 0},
       {"codewords", BENCH_RATIO, 3, 0}}},
     {BENCH_CALLS, "256QAM, a call to s8, launch to synchronisation", {.launch = BENCH_CALL},
@@ -110,8 +108,9 @@ const struct bench_table bench_tables[] = {
      {{"adds us", BENCH_ADDS, 1, 0}, {"copy adds", BENCH_ADDS, 2, 0}, {"overlap: adds us", BENCH_ADDS, 4, 3},
       {"overlap: copy", BENCH_ADDS, 5, 3}}},
     {BENCH_HOST, "CPU and CUDA, 256QAM, cf32 to u8, Msym/s, share of copies in both directions",
-     {.launch = BENCH_PINNED, .how = BENCH_NAMES_SIZE, .output = SOFTQAM_OUTPUT_U8},
-     ROWS{{"", .n_elements = 1024}, {"", .n_elements = SLOT_ELEMENTS}, {"", .n_elements = 65536}, {"", .n_elements = 1 << 28}, {.name = NULL}},
+     {.launch = BENCH_PINNED, .output = SOFTQAM_OUTPUT_U8},
+     ROWS{{"1024 symbols", .n_elements = 1024}, {"45864 symbols", .n_elements = SLOT_ELEMENTS},
+          {"65536 symbols", .n_elements = 65536}, {"large", .n_elements = 1 << 28}, {.name = NULL}},
      {LIMIT(), LIBRARY(.how = BENCH_ON_CPU), LIBRARY(), LIBRARY(.launch = BENCH_PAGEABLE)},
      {{"CPU", BENCH_MSYM, 1, 0}, {"pinned", BENCH_MSYM, 2, 0}, {"pageable", BENCH_MSYM, 3, 0},
       {"pinned: share", BENCH_SHARE, 2, 0}, {"pageable: share", BENCH_SHARE, 3, 0}}},
