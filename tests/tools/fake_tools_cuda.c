@@ -141,12 +141,6 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, 0); }
 
-cudaError_t cudaMemsetAsync(void *memory, int byte, size_t nbytes, cudaStream_t stream)
-{
-    const cudaError_t error = cudaStreamSynchronize(stream);
-    return error == cudaSuccess ? cudaMemset(memory, byte, nbytes) : error;
-}
-
 /* The kernels. */
 
 static void run_copy(void *argument)

@@ -57,9 +57,9 @@ struct bench_case {
     softqam_modulation modulation;
     softqam_input_format input;
     softqam_output_format output;
-    /* 0: symbols went through a channel of eight paths and a zero-forcing equaliser, with this mean SNR; N0 / |h|^2 is
-     * what an unbiased MMSE equaliser has too. Else N0 lies anywhere between snr_db and up_to_db. */
-    float up_to_db, snr_db;
+    /* Symbols went through a channel of eight paths and a zero-forcing equaliser, with this mean SNR; N0 / |h|^2 is
+     * what an unbiased MMSE equaliser has too. With up_to_db N0 lies anywhere between the two. */
+    float snr_db, up_to_db;
     unsigned how;
     size_t n_elements;         /* of a call; default: a slot */
     unsigned n_layers, stride; /* stride: symbols from one of a layer to its next; 0: one layer behind the other */
@@ -113,7 +113,7 @@ struct bench_copy {
     const void *in;
     const float *noise_var; /* a value for each symbol; NULL: none */
     void *out;
-    size_t n_symbols, in_nbytes, out_nbytes; /* the latter of a symbol */
+    size_t n_symbols, in_nbytes, out_nbytes; /* the bytes of a symbol */
     size_t n_more;                           /* bytes behind the outputs, which are written too */
     bool adds;                               /* the output is read too */
     bool is_long; /* as is best for long copies: stores that go round the CPU's caches, more words for a GPU's thread */
@@ -136,8 +136,8 @@ struct bench_job {
     size_t n_calls;
     unsigned char *memory, *pinned; /* of its own */
     struct CUgraphExec_st *graph;
-    size_t n_launches, noise_offset, out_offset, end_offset,
-        launch_nbytes; /* of a graph: offsets in a launch's memory */
+    size_t n_launches, launch_nbytes;            /* of a graph */
+    size_t noise_offset, out_offset, end_offset; /* in a launch's memory */
 };
 
 /* A row while it is measured. */
@@ -212,9 +212,6 @@ void bench_cpu(struct bench_report *report);
 
 /* Opens a job of the library from host memory to host memory, on the CPU or the GPU. */
 bool bench_host_open(struct bench_job *job);
-
-/* Copies on the CPU, with the widest accesses that the processor has. */
-void bench_copy_on_cpu(const struct bench_copy *copy);
 
 /* gpu.c: the CUDA backend. Says so and measures nothing where there is no usable device. */
 void bench_cuda(struct bench_report *report);

@@ -16,12 +16,12 @@ enum { COLD_NBYTES = 48 << 20, LINE_NBYTES = 64 };
 /* Memory that a call does not touch, and that caches are filled with. */
 static unsigned char other[COLD_NBYTES];
 
-/* A cache line in as many registers as it takes; and what is left of fewer than UNIT symbols. */
+/* A cache line, in as many registers as it takes: units of 64 symbols are whole lines. Words are of what is left. */
 typedef uint64_t line __attribute__((vector_size(LINE_NBYTES), may_alias));
 typedef uint64_t word __attribute__((may_alias));
 enum { UNIT = 64 };
 
-/* One function for each width of registers. */
+/* One function for each width of registers, of which the processor's widest is called. */
 #if defined(__x86_64__)
 #define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void copy_units(const struct bench_
     }
 }
 
-WIDEST void bench_copy_on_cpu(const struct bench_copy *copy)
+WIDEST static void copy_on_cpu(const struct bench_copy *copy)
 {
     const size_t first = copy->n_symbols / UNIT * UNIT, n = copy->n_symbols - first;
     const word *in = (const void *)((const unsigned char *)copy->in + first * copy->in_nbytes);
@@ -124,7 +124,7 @@ static double measure(struct bench_job *job)
         if (job->run == BENCH_LIBRARY)
             status = call_library(job);
         else
-            bench_copy_on_cpu(&job->copy);
+            copy_on_cpu(&job->copy);
     const double seconds = (clock_seconds() - start) / (double)n_repeats;
     return bench_is_ok(job, status) ? seconds : -1;
 }
