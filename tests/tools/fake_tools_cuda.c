@@ -147,7 +147,7 @@ static void run_copy(void *argument)
 {
     const struct bench_copy *copy = argument;
     const size_t out_nbytes = copy->n_symbols * copy->out_nbytes + copy->n_more;
-    if (copy->in_nbytes == copy->out_nbytes) /* in front of softqam in a chain */
+    if (copy->in_nbytes == copy->out_nbytes && copy->n_more == 0) /* in front of softqam in a chain */
         memcpy(copy->out, copy->in, out_nbytes);
     else if (copy->out)
         memset(copy->out, *(const unsigned char *)copy->in, out_nbytes);
