@@ -101,7 +101,7 @@ def check_page(report, page):
 
 def check_tables(folder):
     """All sections, and one alone."""
-    report = run_to_json(folder)
+    report = run_to_json(folder, "--section", "all")
     check(all(report.get(fact) for fact in ("softqam", "commit", "cpu", "compiler")), "facts of the machine")
     variants = sorted({t["title"].split(", ")[0] for t in report["tables"]}) if BACKEND == "cpu" else ["cuda"]
     for variant in variants:
