@@ -16,6 +16,9 @@ enum { COLD_NBYTES = 48 << 20, LINE_NBYTES = 64 };
 /* Memory that a call does not touch, and that caches are filled with. */
 static unsigned char other[COLD_NBYTES];
 
+/* Of all jobs of the CPU's tables, so that what one job leaves in the caches costs no other. */
+static unsigned char *outputs;
+
 /* A cache line, in as many registers as it takes: units of 64 symbols are whole lines. Words are of what is left. */
 typedef uint64_t line __attribute__((vector_size(LINE_NBYTES), may_alias));
 typedef uint64_t word __attribute__((may_alias));
@@ -182,16 +185,11 @@ bool bench_host_open(struct bench_job *job)
 static bool cpu_open(struct bench_job *job, const char *variant)
 {
     const struct bench_samples *samples = &job->row->samples;
-    const size_t n_lines = bench_case_out_nbytes(&job->c) / LINE_NBYTES + 1;
     job->measure = measure;
     job->close = close_job;
-    job->memory = aligned_alloc(LINE_NBYTES, n_lines * LINE_NBYTES);
-    if (!job->memory)
-        return message_print(job->row->name, "out of memory");
-    memset(job->memory, BENCH_POISON, n_lines * LINE_NBYTES);
-    job->segment = bench_case_segment(&job->c, samples->symbols, samples->noise_var, job->memory);
-    job->copy = bench_case_copy(&job->c, samples->symbols, samples->noise_var, job->memory, job->is_long);
-    return job->run != BENCH_LIBRARY || (create(job, SOFTQAM_BACKEND_CPU, variant) && verify(job, job->memory));
+    job->segment = bench_case_segment(&job->c, samples->symbols, samples->noise_var, outputs);
+    job->copy = bench_case_copy(&job->c, samples->symbols, samples->noise_var, outputs, job->is_long);
+    return job->run != BENCH_LIBRARY || (create(job, SOFTQAM_BACKEND_CPU, variant) && verify(job, outputs));
 }
 
 static bool has_long(const struct bench_case *c) { return c->n_symbols > LARGE_SYMBOLS; }
@@ -205,7 +203,11 @@ void bench_cpu(struct bench_report *report)
 {
     char name[32];
     bool has_fast = false;
-    for (size_t k = 0; k < N_VARIANTS; k++) {
+    /* Large calls have up to 2^24 symbols and 32 bytes each, others less than 16 MiB. */
+    const size_t n_large = report->largest < 1 << 24 ? report->largest : 1 << 24;
+    outputs = aligned_alloc(LINE_NBYTES, (n_large / 2 + 1) * LINE_NBYTES + (16 << 20));
+    report->failed = !outputs && !message_print("cpu", "out of memory");
+    for (size_t k = 0; k < N_VARIANTS && outputs; k++) {
         const struct bench_backend backend = {name, variants[k], cpu_open, has_long};
         softqam_demodulator *demodulator;
         snprintf(name, sizeof name, "cpu: %s, ", variants[k]);
@@ -216,4 +218,5 @@ void bench_cpu(struct bench_report *report)
         bench_measure_tables(report, &backend);
         has_fast = true;
     }
+    free(outputs);
 }
