@@ -15,7 +15,6 @@
 #define EMPTY(...)   {BENCH_EMPTY, {.name = NULL, __VA_ARGS__}}
 
 #define ROWS (const struct bench_case[])
-
 static const struct bench_case fading[] = {
     {"BPSK, fading, mean 5 dB", OF(BPSK), .snr_db = 5}, {"pi/2-BPSK, fading, mean 5 dB", OF(PI2_BPSK), .snr_db = 5},
     {"QPSK, fading, mean 15 dB", OF(QPSK), .snr_db = 15}, {"16QAM, fading, mean 15 dB", OF(16QAM), .snr_db = 15},
