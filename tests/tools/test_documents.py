@@ -14,7 +14,7 @@ from tools_harness import ENVIRONMENT, INPUT_FORMATS, MODULATIONS, ToolTest, mai
 PROGRAMS = [name for name in ("softqam-demod", "softqam-demod-mpi", "softqam-gen", "softqam-bench")
             if os.path.exists(tool(name))]  # fmt: skip
 # A program that works without operands, with as little work as may be: the GPU's part of a section of the CPU's.
-NOTHING_TO_DO = {"softqam-bench": ["--largest", "1", "--backend", "cpu", "--section", "chain"]}
+NOTHING_TO_DO = {"softqam-bench": ["--backend", "cpu", "--section", "chain"]}
 LONG_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 # What the completion of a command line gives, whose last word is at the cursor. The words are those that bash makes.
@@ -94,7 +94,7 @@ class Completion(Documents):
             ("softqam-demod --progress a", ["auto", "always"]), ("softqam-demod --noise-var ", ["auto"]), ("softqam-demod --input-scale ", ["auto"]),
             ("softqam-demod --stats =", ["json"]), ("softqam-demod --partial ", ["error", "ignore"]), ("softqam-demod --threads ", []),
             ("softqam-demod --shard ", []),
-            ("softqam-bench --backend ", ["all", "cpu", "cuda"]), ("softqam-bench --modulation 6", ["64qam"]),
+            ("softqam-bench --backend ", ["all", "cpu", "cuda"]), ("softqam-bench --section c", ["calls", "chain"]),
         ):  # fmt: skip
             if line.split()[0] in PROGRAMS:
                 self.assertEqual(self.complete(*line.split(" ")), expected, line)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that softqam-bench holds the library's against: plain copies, and the neighbours in a chain. */
+/* Kernels that softqam-bench holds the library's against. */
 #ifndef SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 #define SOFTQAM_TOOLS_BENCH_GPU_KERNELS_H
 
@@ -12,20 +12,12 @@ extern "C" {
 #endif
 
 /* Reads and writes the bytes of a demodulation, in accesses of 16 bytes; what is written depends on all that is read.
- * Less than 16 bytes are left over at the end of each. */
+ * Less than 16 bytes are left over at the end of each. With `overlaps` it may begin before the kernel in front of it
+ * ends, waits for that, and lets the next one begin. */
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream);
 
 /* Nothing. */
 cudaError_t bench_empty_kernel(cudaStream_t stream);
-
-/* What comes before softqam in a chain: writes n_words words of 16 bytes. Where it overlaps with its neighbours, it may
- * begin before the kernel in front of it ends, waits for that, and lets the next one begin. */
-cudaError_t bench_producer_kernel(const void *from, void *to, size_t n_words, bool overlaps, cudaStream_t stream);
-
-/* What comes after it, likewise: reads as many words; each thread block's exclusive or goes to a number of its own. */
-enum { BENCH_CONSUMER_BLOCKS = 264 };
-cudaError_t bench_consumer_kernel(const void *in, size_t n_words, unsigned sums[BENCH_CONSUMER_BLOCKS], bool overlaps,
-                                  cudaStream_t stream);
 
 #ifdef __cplusplus
 }

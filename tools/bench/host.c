@@ -3,223 +3,220 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "bench.h"
 #include "common/clock.h"
 #include "common/message.h"
-#include "common/modulation.h"
 
-enum { COLD_NBYTES = 48 << 20, LARGE_SYMBOLS = 1 << 20 };
+enum { COLD_NBYTES = 48 << 20, LINE_NBYTES = 64 };
 
-/* Of the CPU's tables: outputs, aligned to 64 bytes; memory that a call does not touch, COLD_NBYTES, and that caches
- * are filled with. */
-static unsigned char *outputs, *other;
+/* Memory that a call does not touch, and that caches are filled with. */
+static unsigned char other[COLD_NBYTES];
 
-/* What runs a case, or its limit. */
-struct host_run {
-    struct bench_job job;
-    const unsigned char *symbols;
-    const float *noise_var; /* NULL: soft bits, which have none */
-    unsigned char *out;
-    unsigned char *memory;            /* of its own: symbols and outputs; NULL: in the samples and outputs */
-    softqam_demodulator *demodulator; /* NULL: the limit */
-    struct bench_copy copy;
-    size_t n_repeats; /* of a sample, for the clock's sake */
-    size_t n_calls;   /* so far */
-    softqam_segment segments[BENCH_MOST_SEGMENTS];
-    size_t n_segments;
-};
+/* Of all jobs of the CPU's tables, so that what one job leaves in the caches costs no other. */
+static unsigned char *outputs;
 
-static size_t count_repeats(const struct bench_case *c)
+/* A cache line, in as many registers as it takes: units of 64 symbols are whole lines. Words are of what is left. */
+typedef uint64_t line __attribute__((vector_size(LINE_NBYTES), may_alias));
+typedef uint64_t word __attribute__((may_alias));
+enum { UNIT = 64 };
+
+/* One function for each width of registers, of which the processor's widest is called. */
+#if defined(__x86_64__)
+#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define WIDEST
+#endif
+
+/* Round the caches, where the processor can. */
+static inline __attribute__((always_inline)) void stream_line(line *out, const line *value)
 {
-    enum { SAMPLE_SYMBOLS = 1 << 18, MOST_REPEATS = 1 << 12 };
-    const size_t n = c->n_symbols < SAMPLE_SYMBOLS ? SAMPLE_SYMBOLS / c->n_symbols : 1;
-    if (c->launch != BENCH_BY_CPU)
-        return 1 + 512 / c->n_symbols;
-    return c->how & BENCH_COLD ? 1 : n < MOST_REPEATS ? n : MOST_REPEATS;
+#if defined(__x86_64__)
+    for (size_t k = 0; k < sizeof *value / sizeof(__m128i); k++)
+        _mm_stream_si128((__m128i *)out + k, ((const __m128i *)value)[k]);
+#else
+    *out = *value;
+#endif
 }
 
-static softqam_status call_library(struct host_run *run)
+/* Whole units. What is read goes into one line, which is written as often as the output has lines. */
+static inline __attribute__((always_inline)) void copy_units(const struct bench_copy *copy, const size_t in_nbytes,
+                                                             const bool adds, const bool is_long)
 {
-    const struct bench_case *c = &run->job.c;
-    if (bench_case_is_plain(c))
-        return softqam_demodulate(run->demodulator, run->symbols, run->noise_var, c->n_symbols, run->out);
-    /* Only the position in the sequence changes. */
-    if (c->how & (BENCH_ELSEWHERE | BENCH_NEXT))
-        run->segments[0].first_symbol = bench_case_first_symbol(c, run->n_calls++);
-    if (c->how & BENCH_CALL_EACH) {
-        softqam_status status = SOFTQAM_OK;
-        for (size_t k = 0; k < run->n_segments && status == SOFTQAM_OK; k++)
-            status = softqam_demodulate_segments(run->demodulator, &run->segments[k], 1);
-        return status;
+    const line *in = copy->in, *noise = (const void *)copy->noise_var;
+    line *restrict out = copy->out;
+    for (size_t unit = copy->n_symbols / UNIT; unit > 0; unit--, in += in_nbytes, out += copy->out_nbytes) {
+        line even = {0}, odd = {0};
+        for (size_t k = 0; k < in_nbytes; k += 2) {
+            even ^= in[k];
+            odd ^= in[k + 1];
+        }
+        for (size_t k = 0; k < sizeof *copy->noise_var && noise; k += 2, noise += 2) {
+            even ^= noise[0];
+            odd ^= noise[1];
+        }
+        even ^= odd;
+        for (size_t k = 0; k < copy->out_nbytes; k++)
+            if (is_long)
+                stream_line(out + k, &even);
+            else if (adds)
+                out[k] ^= even;
+            else
+                out[k] = even;
     }
-    return softqam_demodulate_segments(run->demodulator, run->segments, run->n_segments);
+}
+
+WIDEST static void copy_on_cpu(const struct bench_copy *copy)
+{
+    const size_t first = copy->n_symbols / UNIT * UNIT, n = copy->n_symbols - first;
+    const word *in = (const void *)((const unsigned char *)copy->in + first * copy->in_nbytes);
+    const word *noise = (const void *)(copy->noise_var + (copy->noise_var ? first : 0));
+    word all = 0;
+    if (copy->is_long)
+        copy_units(copy, copy->in_nbytes, false, true);
+    else if (copy->adds)
+        copy_units(copy, copy->in_nbytes, true, false);
+    else if (copy->in_nbytes == 8)
+        copy_units(copy, 8, false, false);
+    else
+        copy_units(copy, copy->in_nbytes, false, false);
+    for (size_t k = 0; k < n * copy->in_nbytes / sizeof all; k++)
+        all ^= in[k];
+    for (size_t k = 0; k < n * sizeof *copy->noise_var / sizeof all && noise; k++)
+        all ^= noise[k];
+    memset((unsigned char *)copy->out + first * copy->out_nbytes, (unsigned char)all,
+           n * copy->out_nbytes + copy->n_more);
 }
 
 /* Puts other data into every cache. */
 static void fill_caches(void)
 {
-    enum { LINE_NBYTES = 64 };
     for (size_t k = 0; k < COLD_NBYTES; k += LINE_NBYTES)
         other[k]++;
     __asm__ volatile("" ::: "memory");
 }
 
-static double measure(void *job)
+/* Calls of a sample: short ones are repeated, for the clock's sake. */
+static size_t count_repeats(const struct bench_case *c)
 {
-    struct host_run *run = job;
+    enum { SAMPLE_SYMBOLS = 1 << 18, MOST_REPEATS = 1 << 12 };
+    const size_t n = SAMPLE_SYMBOLS / c->n_symbols;
+    return c->how & BENCH_COLD || n == 0 ? 1 : n < MOST_REPEATS ? n : MOST_REPEATS;
+}
+
+/* Only the position in the sequence changes from call to call: these have nothing to do with each other. */
+static softqam_status call_library(struct bench_job *job)
+{
+    enum { PLACES = 1013 };
+    if (job->c.how & BENCH_ELSEWHERE)
+        job->segment.first_symbol = job->n_calls++ * 379 % PLACES * job->c.n_symbols;
+    return bench_case_call(job->demodulator, &job->c, &job->segment);
+}
+
+static double measure(struct bench_job *job)
+{
+    const size_t n_repeats = count_repeats(&job->c);
     softqam_status status = SOFTQAM_OK;
-    if (run->job.c.how & BENCH_COLD)
+    if (job->c.how & BENCH_COLD)
         fill_caches();
     const double start = clock_seconds();
-    for (size_t k = 0; k < run->n_repeats && status == SOFTQAM_OK; k++)
-        if (run->demodulator)
-            status = call_library(run);
+    for (size_t k = 0; k < n_repeats && status == SOFTQAM_OK; k++)
+        if (job->run == BENCH_LIBRARY)
+            status = call_library(job);
         else
-            bench_stream(&run->copy);
-    const double end = clock_seconds();
-    if (status != SOFTQAM_OK)
-        bench_say(&run->job, softqam_error_message());
-    return status == SOFTQAM_OK ? (end - start) / (double)run->n_repeats : -1;
+            copy_on_cpu(&job->copy);
+    const double seconds = (clock_seconds() - start) / (double)n_repeats;
+    return bench_is_ok(job, status) ? seconds : -1;
 }
 
-static void close_run(void *job)
+static void close_job(struct bench_job *job)
 {
-    struct host_run *run = job;
-    softqam_demodulator_destroy(run->demodulator);
-    if (run->job.c.launch == BENCH_PAGEABLE)
-        free(run->memory);
-    else
-        softqam_host_free(run->memory);
-    free(run);
+    free(job->memory);
+    softqam_host_free(job->pinned);
+    softqam_demodulator_destroy(job->demodulator);
 }
 
-/* Two calls, of which the second one may begin where the first one ended; then the bytes of the second. */
-static bool verify(struct host_run *run)
+/* What is measured is no first call. */
+static bool create(struct bench_job *job, softqam_backend backend, const char *variant)
 {
-    const struct bench_case *c = &run->job.c;
-    run->n_segments =
-        bench_case_is_plain(c) ? 0 : bench_case_segments(c, 0, run->symbols, run->noise_var, run->out, run->segments);
-    for (int k = 0; k < 2; k++) {
-        memset(run->out, BENCH_POISON, bench_case_out_nbytes(c));
-        if (call_library(run) != SOFTQAM_OK) {
-            bench_say(&run->job, softqam_error_message());
-            return false;
-        }
-    }
-    return bench_verify(c, run->n_calls > 0 ? run->n_calls - 1 : 0, run->symbols, run->noise_var, c->n_symbols,
-                        run->out);
-}
-
-static bool create(struct host_run *run, softqam_backend backend)
-{
-    const struct bench_case *c = &run->job.c;
-    softqam_status status = bench_create(&run->demodulator, c, backend, c->variant, c->n_threads);
+    softqam_status status = bench_case_create(&job->demodulator, &job->c, backend, variant);
     if (status == SOFTQAM_OK)
-        status = softqam_context_prepare(softqam_demodulator_context(run->demodulator), SOFTQAM_PREPARE_ALL);
-    if (status != SOFTQAM_OK)
-        bench_say(&run->job, softqam_error_message());
-    return status == SOFTQAM_OK;
+        status = softqam_context_prepare(softqam_demodulator_context(job->demodulator), SOFTQAM_PREPARE_ALL);
+    return bench_is_ok(job, status);
 }
 
-/* NULL where that failed, as the turns then have. */
-static struct host_run *add_run(struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
+/* Two calls, then the bytes of the second one. */
+static bool verify(struct bench_job *job, unsigned char *out)
 {
-    struct host_run *run = bench_add(turns, sizeof *run, c, what, measure, close_run);
-    const struct bench_samples *samples = run ? bench_samples_get(c, bench_case_span(c)) : NULL;
-    if (!samples) {
-        turns->failed = true;
-        return NULL;
+    for (int k = 0; k < 2; k++) {
+        memset(out, BENCH_POISON, bench_case_out_nbytes(&job->c));
+        if (!bench_is_ok(job, call_library(job)))
+            return false;
     }
-    run->n_repeats = count_repeats(c);
-    run->symbols = samples->symbols;
-    run->out = outputs;
-    if (c->output != SOFTQAM_OUTPUT_U8)
-        run->noise_var = c->noise == BENCH_INVERSE ? samples->inverse : samples->noise_var;
-    return run;
+    return bench_verify(job, out);
 }
 
-/* The cases are of soft bits, which have no noise. */
-void bench_host_add(softqam_context *context, struct bench_turns *turns, const struct bench_case *c)
+/* Symbols and LLRs in memory of its own. The cases are of soft bits, which have no noise. */
+bool bench_host_open(struct bench_job *job)
 {
-    const size_t out_nbytes = bench_case_out_nbytes(c), in_nbytes = bench_case_nbytes(c) - out_nbytes;
-    struct host_run *run = add_run(turns, c, BENCH_LIBRARY);
+    const struct bench_case *c = &job->c;
+    const size_t in_nbytes = c->n_symbols * softqam_input_symbol_nbytes(c->input);
+    const size_t nbytes = in_nbytes + bench_case_out_nbytes(c);
     void *memory = NULL;
-    if (!run)
-        return;
+    job->measure = measure;
+    job->close = close_job;
+    if (!create(job, c->how & BENCH_ON_CPU ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA, NULL))
+        return false;
     if (c->launch == BENCH_PAGEABLE)
-        memory = malloc(in_nbytes + out_nbytes);
-    else if (softqam_host_alloc(context, in_nbytes + out_nbytes, &memory) != SOFTQAM_OK)
-        bench_say(&run->job, softqam_error_message());
-    run->memory = memory;
-    if (memory) {
-        run->symbols = memcpy(memory, run->symbols, in_nbytes);
-        run->out = run->memory + in_nbytes;
-    }
-    if (!memory || !create(run, c->on_cpu ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA) || !verify(run))
-        turns->failed = true;
+        memory = job->memory = malloc(nbytes);
+    else if (softqam_host_alloc(softqam_demodulator_context(job->demodulator), nbytes, &memory) == SOFTQAM_OK)
+        job->pinned = memory;
+    if (!memory)
+        return message_print(job->row->name, "out of memory");
+    unsigned char *out = (unsigned char *)memory + in_nbytes;
+    job->segment = bench_case_segment(c, memcpy(memory, job->row->samples.symbols, in_nbytes), NULL, out);
+    return verify(job, out);
 }
 
 /* The library's loop, or one that moves the same bytes. */
-static void cpu_add(struct bench_turns *turns, const struct bench_case *c, enum bench_run what)
+static bool cpu_open(struct bench_job *job, const char *variant)
 {
-    /* Large limits are measured once more with stores that stream. */
-    const int n_ways = what == BENCH_LIMIT && c->n_symbols >= LARGE_SYMBOLS && bench_can_stream() ? 2 : 1;
-    turns->skipped = c->modulation == SOFTQAM_MODULATION_PI2_BPSK && c->n_layers > 1;
-    for (int way = 0; way < n_ways && !turns->failed && !turns->skipped; way++) {
-        struct host_run *run = add_run(turns, c, what);
-        if (!run)
-            return;
-        run->copy = bench_case_copy(c, run->symbols, run->noise_var, run->out);
-        run->copy.streams = way == 1;
-        turns->failed = what == BENCH_LIBRARY && (!create(run, SOFTQAM_BACKEND_CPU) || !verify(run));
-    }
+    const struct bench_samples *samples = &job->row->samples;
+    job->measure = measure;
+    job->close = close_job;
+    job->segment = bench_case_segment(&job->c, samples->symbols, samples->noise_var, outputs);
+    job->copy = bench_case_copy(&job->c, samples->symbols, samples->noise_var, outputs, job->is_long);
+    return job->run != BENCH_LIBRARY || (create(job, SOFTQAM_BACKEND_CPU, variant) && verify(job, outputs));
 }
 
-/* The instruction sets that may be in a build, the fastest first; the last one is for processors without the others. */
+static bool has_long(const struct bench_case *c) { return c->n_symbols > LARGE_SYMBOLS; }
+
+/* The instruction sets that may be in a build; the last one is for processors without the others. */
 static const char *const variants[] = {"avx512", "avx2", "neon", "portable"};
 
 enum { N_VARIANTS = sizeof variants / sizeof variants[0], N_FAST = N_VARIANTS - 1 };
 
-static bool runs_here(const char *variant)
-{
-    softqam_demodulator *demodulator;
-    const bool runs =
-        bench_create(&demodulator, &(struct bench_case){.n_symbols = 0}, SOFTQAM_BACKEND_CPU, variant, 1) == SOFTQAM_OK;
-    softqam_demodulator_destroy(demodulator);
-    return runs;
-}
-
-/* Tables of one thread with every instruction set, those that are not about that with the fastest one. */
-static void measure_tables(struct bench_report *report, struct bench_options options)
+void bench_cpu(struct bench_report *report)
 {
     char name[32];
-    for (size_t k = 0, n_measured = 0; k < N_VARIANTS; k++) {
-        if ((k >= N_FAST && n_measured > 0) || !runs_here(variants[k]))
-            continue;
+    bool has_fast = false;
+    /* Large calls have up to 2^24 symbols and 32 bytes each, others less than 16 MiB. */
+    const size_t n_large = report->largest < 1 << 24 ? report->largest : 1 << 24;
+    outputs = aligned_alloc(LINE_NBYTES, (n_large / 2 + 1) * LINE_NBYTES + (16 << 20));
+    report->failed = !outputs && !message_print("cpu", "out of memory");
+    for (size_t k = 0; k < N_VARIANTS && outputs; k++) {
+        const struct bench_backend backend = {name, variants[k], cpu_open, has_long};
+        softqam_demodulator *demodulator;
         snprintf(name, sizeof name, "cpu: %s, ", variants[k]);
-        bench_measure_tables(report, &options, &(struct bench_backend){name, variants[k], cpu_add});
-        options.sections &= ~(1u << BENCH_CALLS);
-        n_measured++;
+        if ((k == N_FAST && has_fast) || bench_case_create(&demodulator, &(struct bench_case){.name = NULL},
+                                                           SOFTQAM_BACKEND_CPU, variants[k]) != SOFTQAM_OK)
+            continue;
+        softqam_demodulator_destroy(demodulator);
+        bench_measure_tables(report, &backend);
+        has_fast = true;
     }
-}
-
-void bench_cpu(struct bench_report *report, const struct bench_options *options)
-{
-    /* Large runs are those of this section. */
-    const bool is_large = options->sections & 1u << BENCH_FORMATS;
-    const size_t n_bits = is_large ? modulation_get(options->modulation)->n_bits : MODULATION_MAX_BITS;
-    const size_t large = n_bits * sizeof(float) * (is_large ? options->n_symbols : 0);
-    const size_t least = MODULATION_MAX_BITS * sizeof(float) * (1 << 18); /* four layers of a slot */
-    outputs = aligned_alloc(64, (large > least ? large : least) / 64 * 64 + 64);
-    other = calloc(1, COLD_NBYTES);
-    if (outputs && other) {
-        measure_tables(report, *options);
-    } else {
-        message_print("cpu", "out of memory");
-        report->failed = true;
-    }
-    bench_samples_free();
     free(outputs);
-    free(other);
 }

@@ -11,8 +11,8 @@ it, and the rows in whose names the regular expression ROWS is found:
     <!-- bench: TITLE {ROWS} [COLUMN, COLUMN] -->
     <!-- end -->
 
-TITLE "machine" is what the run says of the machine and the build. Columns without a figure are left out. Where the run
-lacks a table or a column, nothing is written and the exit status is 1.
+TITLE "machine" is what the run says of the machine and the build. Where the run lacks a table or a column, nothing is
+written and the exit status is 1.
 """
 import contextlib
 import json
@@ -26,32 +26,26 @@ BLOCK = re.compile(r"(<!-- bench: ([^\n]+?)(?: \{([^\n]+)\})?(?: \[([^\n]+)\])? 
 
 def figure(value):
     """Three digits that count, and thousands in full."""
-    if value is None:
-        return ""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def lines_of(header, rows, numbers):
-    align = ["---"] + ["---:" if numbers else "---"] * (len(header) - 1)
-    return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in [header, align, *rows])
-
-
 def table(report, title, wanted_rows, chosen):
+    columns = chosen and chosen.split(", ")
     if title == "machine":
-        wanted = chosen.split(", ") if chosen else list(report)
-        facts = [[name, text] for name, text in report.items() if isinstance(text, str) and name in wanted]
-        return lines_of(["", ""], facts, False)
-    found = [t for t in report["tables"] if t["title"].startswith(title)]
-    if len(found) != 1:
-        sys.exit(f"markdown.py: {len(found)} tables begin with '{title}'")
-    rows = [row for row in found[0]["rows"] if re.search(wanted_rows or "", row["what"])]
-    if not rows:
-        sys.exit(f"markdown.py: no row of '{title}' has '{wanted_rows}'")
-    there = [name for name in rows[0] if name != "what"]
-    columns = chosen.split(", ") if chosen else [name for name in there if any(row[name] is not None for row in rows)]
-    if not set(columns) <= set(there):
-        sys.exit(f"markdown.py: '{title}' has the columns {', '.join(there)}")
-    return lines_of(["", *columns], [[row["what"], *(figure(row[name]) for name in columns)] for row in rows], True)
+        rows = [["", ""], ["---"] * 2, *([name, text] for name, text in report.items() if name in (columns or [name]) and isinstance(text, str))]
+    else:
+        found = [t["rows"] for t in report["tables"] if t["title"].startswith(title)]
+        if len(found) != 1:
+            sys.exit(f"markdown.py: {len(found)} tables begin with '{title}'")
+        known = [row for row in found[0] if re.search(wanted_rows or "", row["what"])]
+        if not known:
+            sys.exit(f"markdown.py: no row of '{title}' has '{wanted_rows}'")
+        there = [name for name in known[0] if name != "what"]
+        columns = columns or there
+        if not set(columns) <= set(there):
+            sys.exit(f"markdown.py: '{title}' has the columns {', '.join(there)}")
+        rows = [["", *columns], ["---"] + ["---:"] * len(columns), *([row["what"], *(figure(row[name]) for name in columns)] for row in known)]
+    return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in rows)
 
 
 def write(path, text):
@@ -68,8 +62,7 @@ def write(path, text):
 
 def main():
     if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
+        sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as file:
         report = json.load(file)
     with open(sys.argv[2], encoding="utf-8") as file:
@@ -78,13 +71,10 @@ def main():
     if n == 0 or n < page.count("<!-- bench:"):
         sys.exit(f"markdown.py: {'a table lacks' if n else 'no'} '<!-- bench: ... -->' or '<!-- end -->' in {sys.argv[2]}")
     write(sys.argv[2], text)
-    return 0
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
-    except OSError as error:
-        sys.exit(f"markdown.py: {error.filename or sys.argv[2]}: {error.strerror}")
-    except (ValueError, re.error) as error:
+        main()
+    except (OSError, ValueError, re.error) as error:
         sys.exit(f"markdown.py: {' or '.join(sys.argv[1:])}: {error}")

@@ -19,28 +19,29 @@ static bool expect_values(struct check *check, const struct engine *engine)
     softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CPU;
     config.cpu_variant = "portable";
-    bool good = engine_open(&portable, engine->layout, &config, false, 2);
-    if (good)
+    bool good = engine_open(&portable, engine->layout, &config, false);
+    if (good) {
         memcpy(portable.host.noise_var, engine->host.noise_var, SLOT_SYMBOLS * sizeof(float));
-    for (size_t k = 0; good && k < engine->n_slots; k++) {
-        const size_t slot = slot_is_again(k);
-        memcpy(portable.host.symbols + slot * SLOT_SYMBOLS, engine->host.symbols + k * SLOT_SYMBOLS,
-               SLOT_SYMBOLS * sizeof(float complex));
+        memcpy(portable.host.symbols, engine->host.symbols, SLOTS * SLOT_SYMBOLS * sizeof(float complex));
+    }
+    good = good && engine_upload(&portable);
+    for (size_t slot = 0; good && slot < SLOTS; slot++) {
         good = engine_demodulate(&portable, slot);
-        memcpy(check->expected + k * n_values, portable.host.values, n_values);
+        memcpy(check->expected + slot * n_values, engine_values(&portable, slot), n_values);
     }
     engine_close(&portable);
     return good;
 }
 
 /* Which transmissions visit the positions of a code block: 1 the first one, 2 the retransmission. */
-static void find_visits(const struct codeword *codeword, size_t r, uint8_t visits[MAX_N_CB])
+static void find_visits(const struct layout *layout, const struct codeword *codeword, size_t r,
+                        uint8_t visits[MAX_N_CB])
 {
     memset(visits, 0, MAX_N_CB);
     for (int k = 0; k < 2; k++) {
         const softqam_codeword *transmission = &codeword->transmissions[k];
         uint64_t first, e;
-        softqam_codeword_block(transmission, codeword->bits_per_symbol, codeword->n_layers, r, &first, &e);
+        softqam_codeword_block(transmission, layout->bits_per_symbol, LAYERS, r, &first, &e);
         size_t position = next_position(transmission, transmission->k0);
         for (; e > 0; e--, position = next_position(transmission, position + 1))
             visits[position] |= (uint8_t)(1 << k);
@@ -56,25 +57,20 @@ static void count_block(double tally[256], unsigned wanted, const uint8_t *visit
             tally[128 + (coded[k] ? -values[k] : values[k])]++;
 }
 
-static void count(struct check *check, const struct engine *engine, const struct codeword *codeword)
+static void count(struct check *check, const struct layout *layout, const struct codeword *codeword)
 {
-    const size_t n_values = engine->layout->n_values, n_cb = codeword->transmissions[0].n_cb;
-    struct tallies *tallies = &check->tallies[codeword->modulation];
+    const size_t n_values = layout->n_values, n_cb = codeword->transmissions[0].n_cb;
     uint8_t visits[MAX_N_CB];
-    tallies->n_codewords++;
-    tallies->n_symbols += codeword->n_symbols;
-    tallies->n_expected += bit_error_rate(codeword, engine->host.noise_var) * (double)codeword->n_symbols;
-    for (size_t slot = 0; slot < engine->n_slots; slot++) {
-        const size_t again = slot_is_again(slot), first = slot * n_values + codeword->first_value;
-        const int8_t *values = check->expected + first;
-        const uint8_t *coded = check->coded + first - again * n_values;
-        tallies->n_data_bits[again] += (double)codeword->ldpc.k_prime * codeword->ldpc.n_code_blocks;
-        for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++, coded += n_cb, values += n_cb) {
-            find_visits(codeword, r, visits);
-            count_block(tallies->all[again], again ? 1 << 1 | 1 << 2 | 1 << 3 : 1 << 1 | 1 << 3, visits, values, coded,
+    for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
+        find_visits(layout, codeword, r, visits);
+        for (size_t slot = 0; slot < SLOTS; slot++) {
+            const size_t again = slot_is_again(slot), first = slot * n_values + codeword->first_value + r * n_cb;
+            const int8_t *values = check->expected + first;
+            const uint8_t *coded = check->coded + first - again * n_values;
+            count_block(check->all[again], again ? 1 << 1 | 1 << 2 | 1 << 3 : 1 << 1 | 1 << 3, visits, values, coded,
                         n_cb);
             for (size_t k = 0; again && k < 2; k++)
-                count_block(tallies->both[k], 1 << 3, visits, values - (1 - k) * n_values, coded, n_cb);
+                count_block(check->both[k], 1 << 3, visits, values - (1 - k) * n_values, coded, n_cb);
         }
     }
 }
@@ -87,7 +83,7 @@ struct sums {
 
 static struct sums sums_of(const double tally[256])
 {
-    struct sums sums = {0};
+    struct sums sums = {.n_zeros = tally[128], .n_errors = tally[128] / 2};
     for (int llr = -127; llr < 128; llr++) {
         const double n = tally[128 + llr], nats = (double)llr / LLR_STEPS_PER_NAT;
         sums.n_bits += n;
@@ -95,115 +91,78 @@ static struct sums sums_of(const double tally[256])
         sums.n_promised += n / (1 + exp(fabs(nats)));
         sums.information += n * (1 - log2(1 + exp(-nats)));
     }
-    sums.n_zeros = tally[128];
-    sums.n_errors += sums.n_zeros / 2;
     return sums;
 }
 
-bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed, double snr_db)
+bool check_make_slots(struct check *check, struct engine *engine, double snr_db)
 {
     const struct layout *layout = engine->layout;
-    check->coded = malloc(layout->n_values * engine->n_slots);
-    check->expected = malloc(layout->n_values * engine->n_slots);
-    bool good = check->coded && check->expected;
-    slot_noise_var(layout, seed, snr_db, engine->host.noise_var);
-    for (uint32_t k = 0; good && k < engine->n_slots; k++)
-        good = slot_make(layout, seed, k, engine->host.noise_var, engine->host.symbols + k * SLOT_SYMBOLS,
-                         check->coded + (k - slot_is_again(k)) * layout->n_values);
-    if (!good)
-        message_print(NULL, "no memory for %zu slots", engine->n_slots);
-    if (!good || !expect_values(check, engine))
+    check->coded = malloc(layout->n_values * SLOTS);
+    check->expected = malloc(layout->n_values * SLOTS);
+    if (!check->coded || !check->expected)
+        return message_print(NULL, "no memory for slots");
+    slot_noise_var(layout, snr_db, engine->host.noise_var);
+    for (size_t slot = 0; slot < SLOTS; slot++)
+        if (!slot_make(layout, slot, engine->host.noise_var, engine->host.symbols + slot * SLOT_SYMBOLS,
+                       check->coded + (slot - slot_is_again(slot)) * layout->n_values))
+            return false;
+    if (!expect_values(check, engine))
         return false;
-    for (size_t c = 0; c < layout->n_codewords; c++)
-        count(check, engine, &layout->codewords[c]);
+    for (size_t k = 0; k < layout->n_codewords; k++)
+        count(check, layout, &layout->codewords[k]);
     return true;
-}
-
-static bool is_near(double value, double expected, double tolerance, const char *modulation, const char *what)
-{
-    if (fabs(value - expected) <= tolerance)
-        return true;
-    message_print("check", "%s: %s is %g, not %g", modulation, what, value, expected);
-    return false;
 }
 
 /* Within six standard deviations: the hard decisions have the error rate that follows from the noise variances, and the
  * LLRs promise that rate. LLRs that were rounded to 0 are not quite as often wrong as right, and max-log LLRs promise
- * somewhat too many errors. */
-static bool check_first(const struct tallies *tallies, const struct modulation *modulation)
+ * somewhat too many errors. The retransmission fills positions that the first one left, more than a fifth of those, and
+ * mends errors where both have LLRs. A decoder needs somewhat more than 1 bit known for each bit of a code block. */
+bool check_error_rates(const struct check *check, const struct engine *engine)
 {
-    const struct sums sums = sums_of(tallies->all[0]);
-    const double n_bits = sums.n_bits, expected = tallies->n_expected / (double)tallies->n_symbols;
-    const double rate = sums.n_errors / n_bits, promised = sums.n_promised / n_bits;
-    printf("%-28s %zu codeword%s, %zu symbols, %zu LLRs a slot\n", modulation->name, tallies->n_codewords,
-           PLURAL(tallies->n_codewords), tallies->n_symbols, modulation->n_bits * tallies->n_symbols);
+    const struct layout *layout = engine->layout;
+    const struct sums first = sums_of(check->all[0]), all = sums_of(check->all[1]), before = sums_of(check->both[0]),
+                      after = sums_of(check->both[1]);
+    double expected = 0, n_data_bits = 0;
+    for (const struct codeword *c = layout->codewords; c < layout->codewords + layout->n_codewords; c++) {
+        expected += bit_error_rate(layout, c, engine->host.noise_var) * (double)c->n_symbols / SLOT_SYMBOLS;
+        n_data_bits += (double)c->ldpc.k_prime * c->ldpc.n_code_blocks;
+    }
+    const double rate = first.n_errors / first.n_bits, promised = first.n_promised / first.n_bits;
+    const double known = first.information / n_data_bits / (0.75 * SLOTS),
+                 known_again = all.information / n_data_bits / (0.25 * SLOTS);
+    const double rate_before = before.n_errors / before.n_bits, rate_after = after.n_errors / after.n_bits;
     printf("bit error rate               %.5g, %.5g expected, %.5g by the LLRs\n", rate, expected, promised);
-    const double chance = 6 * sqrt(1.5 * expected / n_bits) + 6 / n_bits;
+    printf("mutual information per information bit %.4f, %.4f with the second transmission\n", known, known_again);
+    printf("bit error rate where added   %.5g, %.5g with the second transmission\n", rate_before, rate_after);
+    const double chance = 6 * sqrt(1.5 * expected / first.n_bits) + 6 / first.n_bits;
     const double of_zeros = 0.5 - 1 / (1 + exp(0.5 / LLR_STEPS_PER_NAT));
-    return is_near(rate, expected, chance + of_zeros * sums.n_zeros / n_bits, modulation->name, "the bit error rate") &&
-           is_near(promised, expected, chance + 0.2 * expected, modulation->name, "the bit error rate by the LLRs");
+    if (fabs(rate - expected) > chance + of_zeros * first.n_zeros / first.n_bits ||
+        fabs(promised - expected) > chance + 0.2 * expected)
+        return message_print("check", "the bit error rates are not those of theory");
+    return (known_again > 1.2 * known && rate_after <= rate_before) ||
+           message_print("check", "the second transmission adds nothing");
 }
 
-/* The retransmission fills positions that the first one left, more than a fifth of those, and mends errors where both
- * have LLRs. A decoder needs somewhat more than 1 bit known for each bit of a code block. */
-static bool check_both(const struct tallies *tallies, const struct modulation *modulation)
+static bool check_slot(const struct check *check, struct engine *engine, size_t slot)
 {
-    double known[2], rates[2];
-    if (tallies->n_data_bits[1] == 0)
-        return true;
-    for (int k = 0; k < 2; k++) {
-        const struct sums both = sums_of(tallies->both[k]);
-        known[k] = sums_of(tallies->all[k]).information / tallies->n_data_bits[k];
-        rates[k] = both.n_errors / both.n_bits;
-    }
-    printf("mutual information per information bit %.4f, %.4f with the second transmission\n", known[0], known[1]);
-    printf("bit error rate where added   %.5g, %.5g with the second transmission\n", rates[0], rates[1]);
-    if (known[1] > 1.2 * known[0] && rates[1] <= rates[0])
-        return true;
-    message_print("check", "%s: the second transmission adds nothing", modulation->name);
-    return false;
+    const size_t n_values = engine->layout->n_values;
+    return memcmp(engine_values(engine, slot), check->expected + slot * n_values, n_values) == 0 ||
+           message_print("check", "slot %zu has other soft buffers than the portable loop makes", slot);
 }
 
-bool check_error_rates(const struct check *check)
+bool check_values(const struct check *check, struct engine *engine)
 {
-    bool good = true;
-    for (int m = SOFTQAM_MODULATION_BPSK; m <= MODULATION_COUNT; m++) {
-        const struct modulation *modulation = modulation_get((softqam_modulation)m);
-        const struct tallies *tallies = &check->tallies[m];
-        if (tallies->n_codewords > 0)
-            good = check_first(tallies, modulation) && check_both(tallies, modulation) && good;
-    }
+    bool good = engine_download(engine);
+    for (size_t slot = 0; good && slot < SLOTS; slot++)
+        good = slot_is_again(slot + 1) || check_slot(check, engine, slot);
     return good;
 }
 
-bool check_values(const struct check *check, struct engine *engine, const char *when)
+bool check_untimed(const struct check *check, struct engine *engine)
 {
-    const size_t n_values = engine->layout->n_values;
-    if (!engine_download(engine))
-        return false;
-    for (size_t k = 0; k < engine->n_slots; k++) {
-        const size_t n_received = slot_is_again(k) ? 0 : engine->n_received[k];
-        if (n_received > 0 &&
-            memcmp(engine_values(engine, k), check->expected + (k + n_received - 1) * n_values, n_values) != 0) {
-            message_print(when, "slot %zu has other soft buffers than the portable loop makes", k);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Into soft buffers that hold what no LLR is; after the first transmissions, and after all. */
-bool check_untimed(struct check *check, struct engine *engine)
-{
-    for (size_t k = 0; k < engine->n_slots; k++)
-        memset(engine_values(engine, k), -128, engine->layout->n_values);
     bool good = engine_upload(engine);
-    for (size_t again = 0; good && again < 2; again++) {
-        for (size_t k = 0; good && k < engine->n_slots; k++)
-            if (slot_is_again(k) == again)
-                good = engine_demodulate(engine, k);
-        good = good && check_values(check, engine, again ? "before timing" : "before timing, first transmissions");
-    }
+    for (size_t slot = 0; good && slot < SLOTS; slot++)
+        good = engine_demodulate(engine, slot) && engine_download(engine) && check_slot(check, engine, slot);
     return good;
 }
 

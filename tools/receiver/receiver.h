@@ -22,61 +22,51 @@ enum {
     OFDM_SYMBOLS = 14,
     SLOT_NANOSECONDS = 500000,
     SLOT_SYMBOLS = LAYERS * OFDM_SYMBOLS * SUBCARRIERS,
-    MAX_MODULATIONS = 16,
-    MAX_LAYER_CODEWORDS = 64,
-    MAX_CODEWORDS = LAYERS * MAX_LAYER_CODEWORDS
+    SLOTS = 8, /* that differ; then they come again */
+    MAX_CODEWORDS = 64
 };
 
-/* A codeword has some layers and subcarriers of all OFDM symbols. Its symbols lie as [resource element][layer]. */
+/* A codeword has all layers and some subcarriers of all OFDM symbols. Its symbols lie as [resource element][layer]. */
 struct codeword {
-    softqam_modulation modulation;
-    unsigned bits_per_symbol;
-    unsigned n_layers;
-    unsigned first_layer;
     uint32_t c_init;
-    size_t first_subcarrier;
-    size_t n_subcarriers;
-    size_t n_symbols;    /* of all layers */
-    size_t first_symbol; /* offset in the slot's symbols */
-    size_t first_value;  /* offset in the slot's soft buffers */
-    size_t n_values;
+    size_t first_subcarrier, n_subcarriers;
+    size_t first_symbol, n_symbols; /* of all layers, from an offset in the slot's on */
+    size_t first_value, n_values;   /* in the slot's soft buffers */
     softqam_ldpc ldpc;
     softqam_codeword transmissions[2]; /* rv 0, and the retransmission with rv 2; without buffers */
 };
 
 struct layout {
+    softqam_modulation modulation;
+    unsigned bits_per_symbol;
     size_t n_codewords;
-    size_t n_code_blocks;
-    size_t n_llrs;
-    size_t n_values; /* of the soft buffers */
+    size_t n_code_blocks, n_values; /* the latter of the soft buffers of a slot */
     struct codeword codewords[MAX_CODEWORDS];
 };
 
-/* Groups the layers by n_layers and divides the resource blocks of each group among layer_codewords codewords, whose
- * modulations cycle through the list. Transport blocks have the highest code rate and limited soft buffers. False if
- * there is no such code. */
-bool layout_init(struct layout *layout, size_t n_layers, size_t layer_codewords, const softqam_modulation *modulations,
-                 size_t n_modulations);
+/* Divides the resource blocks among the codewords. Transport blocks have the highest code rate and limited soft
+ * buffers. False if there is no such code. */
+bool layout_init(struct layout *layout, size_t n_codewords, softqam_modulation modulation);
 
 /* 1 for a slot that retransmits the code blocks of the slot before: the second of four. Else 0. */
 static inline size_t slot_is_again(size_t slot) { return slot % 4 == 1; }
 
 /* The noise variance of each symbol of a slot: each layer's channel has constant paths and white Gaussian noise, and a
  * zero-forcing equaliser is behind it. */
-void slot_noise_var(const struct layout *layout, uint64_t seed, double snr_db, float *noise_var);
+void slot_noise_var(const struct layout *layout, double snr_db, float *noise_var);
 
-/* Makes slot number `index`: equalised symbols of coded bits, which it draws unless the slot is a retransmission. A bit
+/* Makes a slot: equalised symbols of coded bits, which it draws unless the slot is a retransmission. A bit
  * is a byte, at the position that its LLR has in the soft buffers. */
-bool slot_make(const struct layout *layout, uint64_t seed, uint32_t index, const float *noise_var,
-               float complex *symbols, uint8_t *coded);
+bool slot_make(const struct layout *layout, size_t slot, const float *noise_var, float complex *symbols,
+               uint8_t *coded);
 
 /* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
 size_t next_position(const softqam_codeword *transmission, size_t position);
 
 /* The exact bit error rate of hard decisions on a codeword. */
-double bit_error_rate(const struct codeword *codeword, const float *noise_var);
+double bit_error_rate(const struct layout *layout, const struct codeword *codeword, const float *noise_var);
 
-/* Memory of a few slots, as the front end leaves it and a decoder takes it. */
+/* Memory of all slots, as the front end leaves it and a decoder takes it. */
 struct memory {
     float *noise_var;       /* of each symbol, the same in all slots */
     float complex *symbols; /* of all slots */
@@ -88,20 +78,18 @@ struct engine {
     softqam_context *context; /* one, for any number of demodulators and threads */
     softqam_demodulator *demodulator;
     const struct layout *layout;
-    softqam_segment *segments; /* one a codeword, filled for each call */
-    size_t n_slots;
-    size_t *n_received; /* transmissions that a slot's soft buffers hold; 0: unknown */
+    softqam_segment segments[MAX_CODEWORDS]; /* one a codeword, filled for each call */
     struct memory host;
     bool on_device;
     struct memory device;
-    struct CUstream_st *stream; /* the receiver's own */
+    struct CUstream_st *stream;
 };
 
 /* On a backend of the library. Everything that calls need is created here; `on_device` is for a front end and a decoder
  * on the GPU: the host's memory is uploaded by engine_upload() and has the soft buffers after engine_download(). The
  * layout stays the caller's. */
 bool engine_open(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
-                 bool on_device, size_t n_slots);
+                 bool on_device);
 
 /* A slot's soft buffers on the host. */
 int8_t *engine_values(const struct engine *engine, size_t slot);
@@ -109,40 +97,33 @@ int8_t *engine_values(const struct engine *engine, size_t slot);
 /* A slot to its soft buffers: new data, or added to those of the slot before. */
 bool engine_demodulate(struct engine *engine, size_t slot);
 
-/* To the device and back; nothing without one. The upload fills soft buffers with -128, which is no LLR. */
+/* To the device and back; nothing without one. Uploaded soft buffers hold -128, which is no LLR. */
 bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
 
 void engine_close(struct engine *engine);
 
-/* What the results are compared with: theory, by modulation, and the library's portable loop. */
+/* What the results are compared with: theory, and the library's portable loop. */
 struct check {
     uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
     int8_t *expected; /* soft buffers after each slot */
-    /* Of all codewords of a modulation. */
-    struct tallies {
-        size_t n_codewords;    /* of a slot */
-        size_t n_symbols;      /* of a slot */
-        double n_expected;     /* the bit error rate by theory, summed over the symbols */
-        double n_data_bits[2]; /* that a decoder is to find */
-        /* How many LLRs there are of each value, -128 .. 127, their signs changed where the bit is 1: right ones are
-         * positive. After first transmissions, and after retransmissions: where any LLR is; and of code blocks that are
-         * sent twice, where both transmissions have LLRs: before and after the second. */
-        double all[2][256], both[2][256];
-    } tallies[MODULATION_COUNT + 1];
+    /* How many LLRs there are of each value, -128 .. 127, their signs changed where the bit is 1: right ones are
+     * positive. After first transmissions, and after retransmissions: where any LLR is; and of code blocks that are
+     * sent twice, where both transmissions have LLRs: before and after the second. */
+    double all[2][256], both[2][256];
 };
 
 /* Fills the engine's host memory with slots, and computes what they should give. */
-bool check_make_slots(struct check *check, struct engine *engine, uint64_t seed, double snr_db);
+bool check_make_slots(struct check *check, struct engine *engine, double snr_db);
 
-/* Compares with theory; prints the figures of each modulation. */
-bool check_error_rates(const struct check *check);
+/* Compares with theory, and prints the figures. */
+bool check_error_rates(const struct check *check, const struct engine *engine);
 
-/* Demodulates every slot once, and compares. */
-bool check_untimed(struct check *check, struct engine *engine);
+/* Demodulates every slot once, and compares each. */
+bool check_untimed(const struct check *check, struct engine *engine);
 
-/* Compares all soft buffers with the portable loop's, except those that missed a transmission. */
-bool check_values(const struct check *check, struct engine *engine, const char *when);
+/* Compares all soft buffers, whose last transmissions have been received, with the portable loop's. */
+bool check_values(const struct check *check, struct engine *engine);
 
 void check_free(struct check *check);
 
