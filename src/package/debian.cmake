@@ -52,7 +52,7 @@ endif()
 include(CPack)
 
 # A release, from the last commit: cmake --build --preset archive
-set(archive_options -DSOFTQAM_CUDA=${SOFTQAM_CUDA} -DSOFTQAM_WERROR=${SOFTQAM_WERROR})
+set(archive_options -DSOFTQAM_CUDA=${SOFTQAM_CUDA} -DSOFTQAM_WERROR=${SOFTQAM_WERROR} "-DCPACK_PACKAGE_CONTACT=${CPACK_PACKAGE_CONTACT}")
 if(CMAKE_CUDA_ARCHITECTURES)
   list(APPEND archive_options "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
 endif()

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Debian packages: what belongs in each, its dependencies, and nothing that lintian calls an error; unpacked into a
-folder, the library serves a program and the tools work.
+"""A release: the archive and its checksums, made by the target archive where there is a git checkout, and the Debian packages
+built from it: what belongs in each, its dependencies, and nothing that lintian calls an error; unpacked into a folder, the
+library serves a program and the tools work.
 
     test_debian.py SOURCE_DIR CMAKE
 """
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -19,6 +21,7 @@ SOURCE, CMAKE = Path(sys.argv[1]), sys.argv[2]
 FOLDER = tempfile.TemporaryDirectory(prefix="softqam-debian-")
 WORK = Path(FOLDER.name)
 ROOT = WORK / "root"
+IS_CHECKOUT = subprocess.run(["git", "rev-parse", "--verify", "HEAD"], cwd=SOURCE, capture_output=True, check=False).returncode == 0
 MAINTAINER = "Some Maintainer <maintainer@softqam.example>"
 # So ccache knows what it has compiled in another such folder.
 CACHE = {"CCACHE_BASEDIR": FOLDER.name, "CCACHE_NOHASHDIR": "1"}
@@ -32,10 +35,12 @@ def setUpModule():
     build = WORK / "build"
     run(CMAKE, "--preset", "debian", "-B", build, "-DSOFTQAM_WERROR=ON", "-DSOFTQAM_CUDA=OFF",
         f"-DCPACK_PACKAGE_CONTACT={MAINTAINER}")
-    run(CMAKE, "--build", build, "--target", "package", "-j", "2", **CACHE)
-    for path in build.glob("*.deb"):
-        path.rename(WORK / path.name)
-        run("dpkg-deb", "-x", WORK / path.name, ROOT)
+    run(CMAKE, "--build", build, "--target", "archive" if IS_CHECKOUT else "package", "-j", "2", **CACHE)
+    for path in (build / "archive" if IS_CHECKOUT else build).iterdir():
+        if path.name.endswith((".deb", ".tar.gz", "SUMS")):
+            path.rename(WORK / path.name)
+        if path.suffix == ".deb":
+            run("dpkg-deb", "-x", WORK / path.name, ROOT)
     run("dpkg-deb", "-e", package(LIBRARY), WORK / "control")
 
 
@@ -99,6 +104,21 @@ class Packages(unittest.TestCase):
     @unittest.skipUnless(shutil.which("lintian"), "no lintian")
     def test_lintian(self):
         run("lintian", "--allow-root", "--fail-on", "error,warning", *map(package, PACKAGES))
+
+
+@unittest.skipUnless(IS_CHECKOUT, "no git checkout")
+class Archive(unittest.TestCase):
+    def test_checksums(self):
+        named = {line.split()[1] for line in read(WORK / "SHA256SUMS").splitlines()}
+        self.assertEqual(named, {f for f in os.listdir(WORK) if f.endswith((".deb", ".tar.gz"))})
+        run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=WORK)
+
+    def test_contents(self):
+        """All that is tracked, under a folder with the version's name."""
+        (archive,) = WORK.glob("softqam-*.tar.gz")
+        prefix = archive.name.removesuffix(".tar.gz") + "/"
+        files = [f for f in run("tar", "-tf", archive).splitlines() if not f.endswith("/")]
+        self.assertEqual(files, [prefix + f for f in run("git", "ls-tree", "-r", "--name-only", "HEAD").splitlines()])
 
 
 class Unpacked(unittest.TestCase):
