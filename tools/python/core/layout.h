@@ -44,7 +44,7 @@ class layout
   public:
     softqam_input_format format = SOFTQAM_INPUT_CF32;
     int n_out_axes = 0;
-    int64_t out_shape[MAX_AXES];
+    int64_t out_shape[MAX_AXES] = {};
 
     layout(const call_options &of_call, softqam_modulation of_symbols)
         : options(of_call), modulation(of_symbols), bits(softqam_bits_per_symbol(of_symbols))
@@ -74,7 +74,7 @@ class layout
     struct argument {
         const char *data = nullptr;
         int64_t nbytes = sizeof(float); /* of an element */
-        int64_t batch_step[MAX_AXES], step = 0, layer_step = 0;
+        int64_t batch_step[MAX_AXES] = {}, step = 0, layer_step = 0;
         bool aligned = true;
     };
 
@@ -82,7 +82,7 @@ class layout
     softqam_modulation modulation;
     int64_t bits;
     int n_batch = 0;
-    int64_t batch[MAX_AXES];
+    int64_t batch[MAX_AXES] = {};
     int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
     argument symbols, noise, gain;
@@ -91,7 +91,7 @@ class layout
     /* Rows, which are codewords, or one of all symbols; how long they are; and what next() gives next. */
     int64_t n_rows = 1, row_length = 0, row = 0, first = 0;
     /* Soft buffers: bytes from one codeword's to the next along the batch's axes; values between code blocks. */
-    int64_t buffers_step[MAX_AXES];
+    int64_t buffers_step[MAX_AXES] = {};
     uint64_t block_stride = 0;
 
     void read_floats(const call_input &given, argument *of);
