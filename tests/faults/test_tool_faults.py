@@ -189,9 +189,9 @@ class ToolFaults(FaultTest):
     def test_parts_and_estimates(self):
         """Of a pipe, where they are read ahead."""
         stdin, files = self.symbols(1000), {}
-        command = ["--backend", "cpu", "--threads", "1", "--skip", "10", "--count", "500", "--partial", "ignore", "-q"]
+        command = ["--backend", "cpu", "--threads", "1", "--skip", "10", "--count", "500", "-q"]
         command += ["--input-scale", "auto", "--noise-var", "auto", "-o", "s8", "-", "y"]
-        self.fail_every_call(DEMOD, *command, files=files, stdin=stdin + b"x")
+        self.fail_every_call(DEMOD, *command, files=files, stdin=stdin)
 
     def test_pipes(self):
         stdin = self.symbols(1000)
@@ -211,7 +211,7 @@ class ToolFaults(FaultTest):
                 for outcome in self.outcomes(program, [option], {}, b"", "error"):
                     self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report)
                     failures |= {outcome.failed} if outcome.code else set()
-                self.assertEqual(failures, {"fputs", "fclose"})
+                self.assertEqual(failures, {"fclose"})
 
     def with_devices(self, n, n_symbols=10000):
         """Options and files of a run in which so many devices share the work, in several chunks each."""

@@ -50,7 +50,7 @@ def main():
             "tools/python/softqam/plot/files.py", "tools/python/softqam/plot/command.py",
             "tools/receivers/gnuradio/softqam_demapper.py", "tools/receivers/gnuradio/softqam_demapper.block.yml",
             "tests/harness/runs.cmake", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
-            "tests/tools/test_input.py", "tests/tools/test_modulations.py", "tests/tools/test_receiver.py",
+            "tests/tools/test_modulations.py", "tests/tools/test_receiver.py",
             "tests/python/reference.py", "tests/python/CMakeLists.txt", "tests/vectors/llr/generate.c"]),
     ]
     wrong = []

@@ -20,17 +20,6 @@
 #include "common/statistics.h"
 #include "half.h"
 
-/* Beside the loss in generalised mutual information, integrated numerically, of s8 with all LLRs at its limit: 127
- * steps of 1/16 and of 1/20 nat. */
-static void test_saturation_loss(void **state)
-{
-    (void)state;
-    assert_true(fabs(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 1, 127.0 / 16) - 0.0041) < 1e-4);
-    assert_true(fabs(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 1, 127.0 / 20) - 0.0201) < 1e-4);
-    assert_true(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 0.5, 0) == 4);
-    assert_true(statistics_saturation_loss(SOFTQAM_MODULATION_256QAM, 1, 127.0 / 6) < 1e-8);
-}
-
 /* Beside the reference's, which is somebody else's: every binary16, and what lies on, between and beside them. */
 static void test_binary16(void **state)
 {
@@ -138,7 +127,6 @@ int main(int argc, char *argv[])
         cmocka_unit_test(test_verify_erased_llrs),
         cmocka_unit_test(test_verify_modulations),
         cmocka_unit_test(test_points),
-        cmocka_unit_test(test_saturation_loss),
         cmocka_unit_test(test_expected_error),
         cmocka_unit_test(test_noise_estimate),
         cmocka_unit_test(test_binary16),

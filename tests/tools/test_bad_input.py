@@ -17,7 +17,8 @@ INPUT_SUFFIXES = [*sum(SUFFIXES.values(), []), ".cu8", ".cs32", ".ci32", ".cf64"
 # Formats of others, and what only looks like one of ours.
 UNKNOWN_SUFFIXES = [".cu16", ".cs64", ".ri8", ".wav", ".s32", ".f64", ".sc16q11", ".bin", ".dat", ".raw", ".iq",
                     ".u80", ".cf32~", ".u8 ", ".cf32\n", ".1", ".%s", ".SIGMF-DATA", ".\u00e4"]  # fmt: skip
-DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
+DATATYPES = "cf32_le, cf64_le, ci32_le, ci16_le, ci8, cu8"
+SENT = "cf32, cs16, cs8, cf16"
 ABSENT = object()  # of a member of metadata
 MISSING, ANOTHER = "No such file or directory", "give OUTPUT another name"
 # An operand that is a file as the user knows it, so that only its content or name is at fault.
@@ -55,9 +56,10 @@ class Contents(BadInput):
 
     def test_values_that_do_not_fit(self):
         """Of a noise file and of --compare's, for 10 symbols: too few, too many, from a file and from a pipe."""
+        few, many, of = "too few", "too many", " for the symbols of x.cf32"
         for n in (0, 1, 9, 11, 1000):
             self.write("n0", bytes(4 * n))
-            self.demod_refuses([*NOISE, "n0", "x.cf32", "x.s8"], 1, f"n0: has {plural(n, 'noise variance')}, but x.cf32 has 10 symbols")
+            self.demod_refuses([*NOISE, "n0", "x.cf32", "x.s8"], 1, f"n0: {few if n < 10 else many} noise variances" + of)
         for left in (1, 2, 3):
             self.write("n0", bytes(40 + left))
             cause = f"not a whole number of noise variances: {plural(left, 'byte')} left over (a noise variance has 4)"
@@ -65,17 +67,15 @@ class Contents(BadInput):
             self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(36 + left))
         for n in (0, 1, 79, 81, 800):
             self.write("sent", bytes(n))
-            self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, f"sent: has {plural(n, 'bit')}, but x.cf32 has 10 symbols of 8")
+            self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, f"sent: {few if n < 80 else many} bits" + of)
         for n in (0, 5, 11):
-            cause = f"ends after {plural(n, 'noise variance')}, but x.cf32 has more symbols" if n < 10 else \
-                "goes on after 10 noise variances, but x.cf32 has no more symbols"  # fmt: skip
-            self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, f"standard input: {cause}", data=bytes(4 * n))
+            cause = f"standard input: {few if n < 10 else many} noise variances" + of
+            self.demod_refuses([*NOISE, "-", "x.cf32", "x.s8"], 1, cause, data=bytes(4 * n))
         for n in (0, 79, 81):
-            cause = f"ends after {plural(n, 'bit')}, but x.cf32 has more symbols" if n < 80 else \
-                "goes on after 80 bits, but x.cf32 has no more symbols"  # fmt: skip
-            self.demod_refuses(["--compare", "-", "x.cf32", "x.u8"], 1, f"standard input: {cause}", data=bytes(n))
+            cause = f"standard input: {few if n < 80 else many} bits" + of
+            self.demod_refuses(["--compare", "-", "x.cf32", "x.u8"], 1, cause, data=bytes(n))
         self.write("n0", bytes(8))
-        self.demod_refuses([*NOISE, "n0", "-", "x.s8"], 1, "n0: goes on after 0 noise variances, but standard input has no more symbols")
+        self.demod_refuses([*NOISE, "n0", "-", "x.s8"], 1, "n0: too many noise variances for the symbols of standard input")
         self.write("sent", bytes(79) + b"2")
         self.demod_refuses(["--compare", "sent", "x.cf32", "x.u8"], 1, "sent: not bits: a byte is neither 0 nor 1")
 
@@ -122,7 +122,7 @@ class Names(BadInput):
                 *((name, "Not a directory", "Not a directory") for name in ("x.cf32/", "x.cf32/y")),
                 ("s", *2 * ["No such device or address"]),
                 ("loop", *2 * ["Too many levels of symbolic links"]),
-                ("dangling", MISSING, None),
+                ("dangling", MISSING, MISSING),
                 (256 * "y", *2 * ["File name too long"]),
                 ("/dev/full", None, "No space left on device"),
                 ("none/", None, MISSING),
@@ -132,7 +132,7 @@ class Names(BadInput):
                         self.refuses(program, arguments, 1, f"{name}: {cause}")
         name = 5000 * "y/"
         for program, arguments in sum(self.commands(name), []):
-            self.refuses(program, arguments, 1, f"{name[:4096]}...: File name too long")
+            self.refuses(program, arguments, 1, f"{name[:4096]}: File name too long")
 
     def test_hostile_names(self):
         """Names like any other: read, written, and shown in one line."""
@@ -151,27 +151,17 @@ class Names(BadInput):
             self.demod_refuses(["./" + name, "x.u8"], 1, f"./{shown}: {cause}")
         self.assertFalse(os.path.exists(self.path("pwned")))
 
-    def test_suffixes_of_the_other_operand(self):
-        """As swapped operands have them. What would be read need not be there: the name alone is wrong."""
-        for suffix in INPUT_SUFFIXES:
-            for name in ("y" + suffix, "y" + suffix.upper()):
-                message = f"{name}: suffix {suffix} means symbols, not soft bits or LLRs; --output-format overrides it"
-                self.demod_refuses(["x.cf32", name], 2, message)
-                self.write(name, OLD)
-                for arguments in (["x.cf32"], ["-i", "cf32", "x.u8"], ["-"]):
-                    self.demod_refuses([*arguments, name], 2, message)
-        for suffix in ("." + name for name in OUTPUT_FORMATS):
-            for name in ("z" + suffix, "z" + suffix.upper()):
-                cause = f"suffix {suffix} means soft bits or LLRs, not symbols"
-                for program, arguments, option in ((DEMOD, [name, "y"], "input"), (GEN, [name], "output"), (DEMOD, [name, "x.cf32"], "input")):
-                    message = f"{name}: {cause}; --{option}-format overrides it"
-                    self.refuses(program, arguments, 2, message)
-                    self.write(name, OLD)
-                    self.refuses(program, arguments, 2, message)
-
     def test_unknown_suffixes(self):
         """Whether the file is there or not; the format would be a guess."""
         soft_bits = ", ".join(OUTPUT_FORMATS)
+        of_the_other = [(DEMOD, ["x.cf32"], suffix, "out", soft_bits) for suffix in INPUT_SUFFIXES]  # as swapped operands have them
+        of_the_other += [row for name in OUTPUT_FORMATS for row in ((DEMOD, [], "." + name, "in", INPUT_FORMATS), (GEN, [], "." + name, "out", SENT))]
+        for program, before, suffix, of, names in of_the_other:
+            for name in ("z" + suffix, "z" + suffix.upper()):
+                shown = f"{name}: suffix {name[1:]} is unknown; --{of}put-format names the format: {names}"
+                for _ in range(2):
+                    self.refuses(program, [*before, name, *["x.cf32"] * (of == "in")], 2, shown)
+                    self.write(name, OLD)
         for suffix in UNKNOWN_SUFFIXES:
             for stem in ("y", "none/y", "y.cf32", "y.u8", ".y", "none/../y")[: 1 if QUICK else 6]:
                 name = stem + suffix
@@ -179,7 +169,7 @@ class Names(BadInput):
                 for program, arguments, of in (
                     (DEMOD, [name, "x.u8"], ("in", INPUT_FORMATS)), (DEMOD, ["-o", "u8", name, "-"], ("in", INPUT_FORMATS)),
                     (DEMOD, ["x.cf32", name], ("out", soft_bits)), (DEMOD, ["-i", "cf32", "-", name], ("out", soft_bits)),
-                    (GEN, ["--symbols", "1", name], ("out", "cf32, cs16, cs8, cf16")),
+                    (GEN, ["--symbols", "1", name], ("out", SENT)),
                 ):  # fmt: skip
                     self.refuses(program, arguments, 2, unknown.format(*of))
                     if stem == "y":
@@ -201,7 +191,7 @@ class Names(BadInput):
                 self.refuses(program, arguments, 1, f"{name}: Permission denied", **nobody)
         self.demod_refuses(["x.cf32", "open/y.u8"], 1, "open/y.u8: Permission denied", **nobody)
         for name in ("full/new.u8", "full/y.u8"):
-            self.demod_refuses(["x.cf32", name], 1, f"{name}: no file can be made in its folder: Permission denied", **nobody)
+            self.demod_refuses(["x.cf32", name], 1, f"{name}: Permission denied", **nobody)
 
 
 class Lost(BadInput):
@@ -253,11 +243,10 @@ class Lost(BadInput):
         for name in self.other_names("y"):
             self.refuses(GEN, ["--bits", "y", name], 2, same.format("y"))
             self.refuses(GEN, ["--bits", name, "y"], 2, same.format(name))
-        os.symlink("new", self.path("dangling"))
-        for bits, output in (("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout"), ("-", "-"),
+        for bits, output in (("d/../new", "./new"), ("linked/new", "new"), ("-", "/dev/stdout"), ("-", "-"),
                              ("y.sigmf-data", "y.sigmf-meta"), ("./y.sigmf-meta", "y.sigmf-data")):  # fmt: skip
             self.refuses(GEN, ["--bits", bits, output], 2, same.format(bits))
-        for meta, data in (("o.sigmf-data", "new"), ("new", "new")):
+        for meta, data in (("o.sigmf-data", "y"), ("y", "y")):
             for link, target in (("o.sigmf-meta", meta), ("o.sigmf-data", data)):
                 os.symlink(target, self.path(link))
             self.refuses(GEN, ["o.sigmf-meta"], 2, f"o.sigmf-meta: is o.sigmf-data as well; {ANOTHER}")
@@ -297,12 +286,6 @@ class Recordings(BadInput):
         metadata = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
         for format_, name, output in (("cs16", "x.sigmf-meta", "x.u8"), ("cf32", "./x.sigmf-meta", "y"), ("sc8", "none.sigmf-meta", "-")):
             self.demod_refuses(["-i", format_, name, output], 2, f"{name}: {metadata}")
-        for name, cause in (("y.sigmf", "an archive of SigMF; unpack it with tar"), ("y.sigmf-collection", "a collection of SigMF, not a recording"),
-                            ("y.sigmf.gz", "a compressed archive of SigMF; unpack it")):  # fmt: skip
-            self.write(name, bytes(80))
-            for options in ([], ["-i", "cs16"]):
-                self.demod_refuses([*options, name, "y"], 2, f"{name}: {cause}; give the .sigmf-meta of a recording")
-            self.refuses(GEN, [name], 2, f"{name}: not the name of a recording; OUTPUT.sigmf-meta is")
         for suffix in (".sigmf", ".sigmf-meta", ".sigmf-data"):
             self.demod_refuses(["x", "z" + suffix], 2, f"z{suffix}: suffix {suffix} is unknown; --output-format names the format: "
                                + ", ".join(OUTPUT_FORMATS))  # fmt: skip
@@ -317,26 +300,22 @@ class Recordings(BadInput):
         top, huge = 1 << 53, 10**400
         gap = "{}: data that do not conform to SigMF; copy the samples out of them"
         rows = [
-            ("core:datatype: missing", [{"core__datatype": ABSENT}]),
-            ("core:datatype: not a string", [{"core__datatype": 8}]),
-            *((f"core:datatype: '{t}' is not one of {DATATYPES}", [{"core__datatype": t}]) for t in ("rf32_le", "cf32", "cu16_le", "ru8", "")),
-            *(("core:num_channels: not a whole number", [{"core__num_channels": n}])
-              for n in (-1, 0.5, top + 2, 1 << 64, huge, "1", None, True, [], {})),
+            (f"core:datatype: '' is not one of {DATATYPES}", [{"core__datatype": t} for t in (ABSENT, 8)]),
+            *((f"core:datatype: '{t}' is not one of {DATATYPES}", [{"core__datatype": t}]) for t in ("rf32_le", "cf32", "cf32_be", "cu16_le", "ru8", "")),
+            *(("core:num_channels: not 1, and only one channel can be demodulated", [{"core__num_channels": n}])
+              for n in (0, 2, -1, 0.5, top + 2, 1 << 64, huge, "1", None, True, [], {})),
             *((gap.format("core:trailing_bytes"), [{"core__trailing_bytes": n}]) for n in (-1, -0.5, 0.5, 8, top, huge, "1", None, True, [], {})),
-            *((f"core:num_channels: has {n} channels, but only one can be demodulated", [{"core__num_channels": n}]) for n in (0, 2)),
-            ("core:metadata_only: has no samples", [{"core__metadata_only": True}]),
+            (gap.format("core:metadata_only"), [{"core__metadata_only": True}]),
             (gap.format("core:dataset"), [{"core__dataset": name} for name in ("../x", "", "-", "x.sigmf-data", 5000 * "y", 7, None)]),
             ("softqam:input_scale: not a positive number", [{"softqam__input_scale": x} for x in (0, -1, huge, 1e39, 1e-39, "1", None, True)]),
-            ('core:version: not a version such as "1.2.0"', [{"core__version": version} for version in (
-                "x", "", "1", "1.0", "v1.0.0", "1.0.0 ", "1.0.0.0", "+1.0.0", "1..0", "1.0.0x", 1, None, [], True, {})]),
+            ("core:version: '' is not supported, only versions 0 and 1", [{"core__version": v} for v in (1, None, [], True, {})]),
             *((f"core:version: '{v}' is not supported, only versions 0 and 1", [{"core__version": v}]) for v in ("2.0.0", "10.0.0")),
             *((f"core:extensions: '{name}' is required to read it, and not supported", [{"core__extensions": extensions}])
               for name, extensions in (("a", [{"name": "a", "optional": False}]), ("", [{"optional": False}]),
                                        ("b\\n", [{"name": "a", "optional": True}, {"name": "b\n", "optional": False}]))),
             *((f"softqam:modulation: '{m if isinstance(m, str) else ''}' is no modulation of 5G NR", [{"softqam__modulation": m}])
               for m in ("8psk", "", "qpsk ", 4, None, ["qpsk"])),
-            ("softqam:c_init: not a whole number", [{"softqam__c_init": c} for c in (-1, 0.5, "1", None, True)]),
-            ("softqam:c_init: not a whole number from 0 to 2147483647", [{"softqam__c_init": 1 << 31}]),
+            ("softqam:c_init: not a whole number from 0 to 2147483647", [{"softqam__c_init": c} for c in (-1, 0.5, "1", None, True, 1 << 31)]),
         ]  # fmt: skip
         for value, shown in HOSTILE[:-1]:
             rows.append((f"core:datatype: '{shown}' is not one of {DATATYPES}", [{"core__datatype": value}]))
@@ -345,41 +324,24 @@ class Recordings(BadInput):
             for member in members:
                 self.record(**member)
                 self.recording_refused(message)
-        for captures in ({}, {"0": {"core:header_bytes": 8}}, "x", 1, None, True):
-            self.record(captures)
-            self.recording_refused("captures: not an array")
-        for captures in ([{}, {"core:header_bytes": 4}], [{"core:header_bytes": "x"}], [{"core:header_bytes": -1}]):
+        for captures in ({"0": {"core:header_bytes": 8}}, [{}, {"core:header_bytes": 4}], [{"core:header_bytes": "x"}], [{"core:header_bytes": -1}]):
             self.record(captures)
             self.recording_refused(gap.format("core:header_bytes"))
         self.assertFalse(os.path.exists(self.path("pwned")))
 
-    def test_metadata_that_are_none_or_say_two_things(self):
-        """No JSON, no SigMF; a name that comes twice, and what ends a string before its end."""
+    def test_metadata_that_are_none(self):
+        """No JSON, or no SigMF."""
         self.record()
-        start = b'{"global":{"core:datatype":"cf32_le"'
         for text, cause in (
-            (b"", "line 1: not JSON"), (b"\n\n{", "line 3: not JSON"), (b"\0", "line 1: not JSON"), (b'{"global":\n{},\n}', "line 3: not JSON"),
-            (b'{"global":{}}x', "line 1: not JSON"), (b'{"global":{"a":"\xff\\x"}}', "line 1: not JSON"), (5000 * b"[", "line 1: not JSON"),
+            *((text, "not JSON") for text in (b"", b"\n\n{", b"\0", b'{"global":\n{},\n}', b'{"global":{}}x', b'{"global":{}}\0', 5000 * b"[")),
             *((text, "not SigMF: there is no object 'global'")
               for text in (500 * b"[" + 500 * b"]", b"7", b'"global"', b'{"global":3}', b'{"Global":{"core:datatype":"ci8"}}')),
-            (b'{"global":{"CORE:datatype":"ci8"}}', "core:datatype: missing"),
-            (start + b',"core:datatype":"ci8"}}', "core:datatype: twice in one object"),
-            (b'{"global":{"core:datatype":"cf32_le"},"global":{}}', "global: twice in one object"),
-            (start + b'},"captures":[{"a":[{"b":1,"c":2,"b":1}]}]}', "b: twice in one object"),
-            (start + b',"a":1,"\\u0061":2}}', "a: twice in one object"),
-            (b'{"global":\n{"core:datatype":"cf32_le\\u0000x"}}', "line 2: a string with a zero character"),
-            (start + b',"own:\\u0000":1}}', "line 1: a string with a zero character"),
-            (start + b',"a":"\0"}}', "line 1: a zero byte"), (start + b',\n"a":"J\xfcrgen"}}', "line 2: not UTF-8"),
+            (b'{"global":{"CORE:datatype":"ci8"}}', f"core:datatype: '' is not one of {DATATYPES}"),
         ):  # fmt: skip
             self.write("x.sigmf-meta", text)
             self.recording_refused(cause)
         self.write("x.sigmf-meta", os.urandom(5000) + b"\n]")
         self.assertRegex(self.demod("x", "x.u8").err, r"\Asoftqam-demod: x.sigmf-meta: [^\n]+\n\Z")
-        with open(self.path("x.sigmf-meta"), "wb") as file:
-            file.truncate((1 << 30) + 1)
-        self.recording_refused("not a file of metadata: over 1 GiB")
-        self.record(own__a="\\u0000", own__b={"a": 1, "b": {"a": 1}}, core__version="1.2.0")
-        self.ok(self.demod("x", "y.u8"))
 
     def test_what_is_no_file(self):
         self.record()

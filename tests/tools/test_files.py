@@ -157,7 +157,7 @@ class Outputs(FileTest):
         """Nothing that is there is replaced, not even what comes while the tool runs."""
         for option in ("-n", "--no-clobber"):
             for program, *arguments in ((DEMOD, "x.cf32", "x.u8"), (GEN, "-o", "cf32", "x.u8"), (GEN, "--bits", "x.u8", "z.cf32"),
-                                        (DEMOD, "--stats=json:x.u8", "x.cf32", "z.u8"), (BOTH_DEMODS[-1], "x.cf32", "x.u8")):  # fmt: skip
+                                        (BOTH_DEMODS[-1], "x.cf32", "x.u8")):  # fmt: skip
                 message = "x.u8: is there already, and --no-clobber keeps it"
                 self.refuses(program, [option, *arguments], 1, message, env=ENVIRONMENT)
         process = self.start_demod("-n", "-", "z.u8")
@@ -188,14 +188,15 @@ class Outputs(FileTest):
     def test_symlinks(self):
         os.mkdir(self.path("d"))
         self.write("d/real", b"old")
-        for link, target in (("link1", "d/link2"), ("d/link2", "real"), ("dangling", "d/fresh"), ("to-absolute", self.path("d/absolute")),
+        self.write("d/absolute", b"old")
+        for link, target in (("link1", "d/link2"), ("d/link2", "real"), ("to-absolute", self.path("d/absolute")),
                              ("null", "/dev/null")):  # fmt: skip
             os.symlink(target, self.path(link))
-        for link, target in (("link1", "d/real"), ("dangling", "d/fresh"), ("to-absolute", "d/absolute"), ("null", None)):
+        for link, target in (("link1", "d/real"), ("to-absolute", "d/absolute"), ("null", None)):
             self.ok(self.demod("x.cf32", link))
             self.assertEqual(target and self.read(target), target and self.expected)
             self.assertTrue(os.path.islink(self.path(link)))
-        self.assertEqual(sorted(os.listdir(self.path("d"))), ["absolute", "fresh", "link2", "real"])
+        self.assertEqual(sorted(os.listdir(self.path("d"))), ["absolute", "link2", "real"])
 
 
 class Replaced(FileTest):

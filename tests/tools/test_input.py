@@ -8,12 +8,9 @@ import os
 import random
 import select
 import sys
-import tarfile
 import time
 
-from tools_harness import BACKEND, DEMOD, MODULATIONS, NOISE_AUTO_SYMBOLS, SNRS, TIMEOUT, ToolTest, main, pack, plural, unpack
-
-SHOWN = {name: name.upper().replace("PI2", "pi/2") for name in MODULATIONS}
+from tools_harness import BACKEND, DEMOD, MODULATIONS, NOISE_AUTO_SYMBOLS, TIMEOUT, ToolTest, main, pack, unpack
 
 
 class Formats(ToolTest):
@@ -41,26 +38,10 @@ class Formats(ToolTest):
         scaled = ["-q", "--input-scale"]
         self.assertEqual(self.soft_bits(*scaled, "1/2147483648", "y.ci32"), self.soft_bits(*scaled, "1", "z.cf32"))
 
-    def test_foreign_files(self):
-        """What begins like a file that holds more than samples is told, with what to do about it."""
-        header = b"\x07\x07\x02\x00\x07rx_rate\x04" + 100 * b"\x41"
-        with tarfile.open(self.path("t.tar"), "w") as tar:
-            tar.add(self.path(self.make("x.cf32", "--symbols", "100")), "x.cf32")
-        for data, what in ((header, "a header of GNU Radio's; a detached one leaves plain samples"),
-                           (b"\x09" + header[1:], "a header of GNU Radio's; a detached one leaves plain samples"),
-                           (self.read("t.tar"), "a tar archive; unpack it"), (b"RIFF\x00\x00\x00\x00WAVE" + bytes(84), "a WAV file; convert it"),
-                           (b"\x93NUMPY\x01\x00" + bytes(80), "a NumPy array; its tofile() writes plain samples"),
-                           (b"MATLAB 5.0 MAT-file" + bytes(85), "a MATLAB file; its fwrite() writes plain samples"),
-                           (b"\x89HDF\r\n\x1a\n" + bytes(96), "an HDF5 file; convert it")):  # fmt: skip
-            self.write("f", data + bytes(-len(data) % 8))
-            for name, shown in (("f", "f"), ("-", "standard input")):
-                result = self.ok(self.demod(name, "y.hard", data=self.read("f")))
-                self.assertEqual(result.err.splitlines()[0], f"softqam-demod: {shown}: warning: begins like {what}")
-        self.assertNotIn("begins", self.demod("--skip", "1", "f", "y.hard").err)
 
 
 class Parts(ToolTest):
-    """--skip, --count and --partial."""
+    """--skip and --count."""
 
     def setUp(self):
         super().setUp()
@@ -99,27 +80,6 @@ class Parts(ToolTest):
         for part, name in ((["--count", "1000"], "x.cf32"), (["--skip", "1000"], "y.cf32")):
             arguments = ["-q", "-o", "f32", "--noise-var", "auto"]
             self.assertEqual(self.soft_bits(*arguments, *part, "both.cf32"), self.soft_bits(*arguments, name))
-
-    def test_partial(self):
-        for left in (1, 7):
-            data = self.data + bytes(left)
-            self.write("y.cf32", data)
-            cause = f"not a whole number of symbols: {plural(left, 'byte')} left over (a symbol has 8)"
-            for partial in ([], ["--partial", "error"]):
-                self.fails(self.demod(*partial, "y.cf32", "y.u8"), 1, f"y.cf32: {cause}")
-            for name, shown in (("y.cf32", "y.cf32"), ("-", "standard input")):
-                for quiet, said in (([], f"softqam-demod: {shown}: warning: {plural(left, 'byte')} left over at the end ignored (a symbol has 8)\n"),
-                                    (["-q"], "")):  # fmt: skip
-                    result = self.ok(self.demod(*quiet, "--partial", "ignore", name, "-", data=data))
-                    self.assertEqual((result.out, result.err), (self.expected, said))
-            for shard in ("1/2", "2/2"):
-                self.assertIn(f"warning: {plural(left, 'byte')} left over", self.demod("--partial", "ignore", "--shard", shard, "y.cf32", "-").err)
-            noise = ["-q", "--partial", "ignore", "-o", "s8", "--noise-file"]
-            self.assertEqual(self.soft_bits(*noise, "n0", "y.cf32"), self.llrs)
-        self.write("y.cf32", b"\1\2")
-        self.assertEqual(self.ok(self.demod("--partial", "ignore", "y.cf32", "-")).out, b"")
-        self.write("n1", self.read("n0") + b"\0")
-        self.assertEqual(self.demod(*noise, "n1", "x.cf32", "y").code, 1)
 
     def test_empty(self):
         """Is as good with one noise variance as with another."""
@@ -210,8 +170,7 @@ class Scale(WarningTest):
                 self.assertEqual(self.says("-q", *noise, "--input-scale", scale, "x.cs16"), [])
                 self.assertEqual(len(warnings), energy is not None)
                 for warning in warnings:
-                    self.assertRegex(warning, r"\Ax\.cs16: warning: mean symbol energy \S+, where \S+ is expected: 256QAM at (30.0|29.9|30.1) dB of "
-                                              r"another scale; --input-scale auto would scale it\Z")  # fmt: skip
+                    self.assertRegex(warning, r"\Ax\.cs16: warning: mean symbol energy \S+, where \S+ is expected; --input-scale auto would scale it\Z")
                     self.assertLess(abs(float(warning.split("energy ")[1].split(",")[0]) / energy - 1), 0.02)
 
     def test_weak_symbols(self):
@@ -240,7 +199,7 @@ class Scale(WarningTest):
         self.assertEqual(self.says("-o", "u8", "few.cf32"), [])
         self.write("zero.cf32", bytes(16000))
         self.assertEqual(self.says("-o", "u8", "zero.cf32"), ["zero.cf32: warning: its first 2000 symbols are all zero"])
-        self.assertIn("  EVM        unknown: no symbol to tell it from", self.says("--stats", "zero.cf32"))
+        self.assertIn("  evm              unknown", self.says("--stats", "zero.cf32"))
 
     def test_auto(self):
         """From a file and from a pipe alike, with each noise; and at other ratios."""
@@ -261,8 +220,8 @@ class Scale(WarningTest):
             self.assertLess(abs(float(line.split("scale ")[1].split()[0]) * 50 - 1), 0.006, snr_db)
 
 
-class Constellation(WarningTest):
-    """A recording's own modulation, c_init and scale count; a warning says what else symbols look like, and what mends it."""
+class Modulations(WarningTest):
+    """A recording's own modulation, c_init and scale count, unless the command says another."""
 
     def test_recording(self):
         for name, (n_bits, _) in MODULATIONS.items():
@@ -273,30 +232,11 @@ class Constellation(WarningTest):
         self.make("x.sigmf-meta", "-m", "qpsk", "--c-init", "77", "--symbols", "5000")
         plain = ["-o", "hard"]
         self.assertEqual(self.says(*plain, "-m", "QPSK", "--c-init", "77", "--input-scale", "1", "x"), [])
-        modulation, c_init = self.says(*plain, "-m", "16qam", "--c-init", "none", "x")[:2]
-        self.assertEqual(modulation, "x.sigmf-meta: warning: says QPSK, but --modulation 16qam")
-        self.assertEqual(c_init, "x.sigmf-meta: warning: says c_init 77, but --c-init none")
-        self.assertEqual(self.says(*plain, "--c-init", "78", "x"), ["x.sigmf-meta: warning: says c_init 77, but --c-init 78"])
-        self.assertEqual(self.says(*plain, "--input-scale", "1.02", "x"),
-                         ["x.sigmf-meta: warning: says an input scale of 1, but --input-scale 1.02"])  # fmt: skip
-
-    def test_plain(self):
-        """Each of 256QAM read as QPSK, QPSK as 256QAM and so on, at the right scale and at others."""
-        looks = r"^x\.cs16: warning: its first \d+ symbols look like {} (at ({}|{})\.\d dB|without noise)(?: of another scale)?, not {}; use --modulation {}$"
-        for name, snr_db in SNRS.items():
-            self.make("x.cs16", "-m", name, "--symbols", "9000", "--snr-db", str(snr_db))
-            for other in MODULATIONS:
-                for scale, mends in (("1/8192", ""), ("1/3000", " --input-scale auto")):
-                    with self.subTest(modulation=name, other=other, scale=scale):
-                        warnings = self.says("-m", other, "--input-scale", scale, "-o", "hard", "x.cs16")
-                        self.assertEqual(len(warnings), name != other or bool(mends))
-                        if name != other:
-                            self.assertRegex(warnings[0], looks.format(SHOWN[name], snr_db - 1, snr_db, SHOWN[other], name + mends))
-        self.make("x.cf32", "--symbols", "9000", "--snr-db", "16")
-        self.assertEqual(self.says("-m", "qpsk", "-o", "hard", "x.cf32"),
-                         ["x.cf32: warning: its first 8192 symbols do not look like QPSK, but have more points; "
-                          "--modulation tells which"])  # fmt: skip
-        self.assertEqual(self.says("-o", "hard", "x.cf32"), [])
+        for option, value in (("-m", "16qam"), ("--c-init", "none"), ("--c-init", "78"), ("--input-scale", "1/4")):
+            said = {"-m": "qpsk", "--c-init": "77", "--input-scale": "1", option: value}
+            plain_file = [word for pair in said.items() for word in pair] + ["-i", "cf32", "x.sigmf-data"]
+            soft = ["-q", "-o", "f32", "--snr-db", "10"]
+            self.assertEqual(self.soft_bits(*soft, option, value, "x"), self.soft_bits(*soft, *plain_file))
 
     def mix(self, name, snrs_db):
         """Symbols whose noise variances vary: x.cf32 and n0."""
@@ -308,14 +248,11 @@ class Constellation(WarningTest):
         self.write("n0", pack("f", 1000 * [10 ** (-snr_db / 10) for snr_db in snrs_db for _ in range(2)]))
 
     def test_noise_of_a_slot(self):
-        """Noise variances that vary by 20 dB are no other modulation, nor are symbols that fade."""
+        """Noise variances that vary by 20 dB are no reason for a warning, nor are symbols that fade."""
         for name in MODULATIONS:
             self.mix(name, (20, 25, 30, 35, 40))
             self.assertEqual(self.says("-m", name, "--noise-file", "n0", "-o", "s8", "x.cf32"), [], name)
             self.assertEqual(self.says("-m", name, "-o", "hard", "x.cf32"), [], name)
-        for name in ("bpsk", "pi2-bpsk", "qpsk"):
-            self.mix(name, (-15, -10, -5, 0, 5))
-            self.assertNotIn("look", " ".join(self.says("-m", name, "-o", "hard", "x.cf32")), name)
 
 
 if __name__ == "__main__":

@@ -127,33 +127,22 @@ class ChangingFiles(ToolTest):
             file.write(data)
 
     def test_growing(self):
-        """What is there at the end counts, and the tool says so; not of a part of a symbol, nor in a shard."""
-        grown = self.expected + self.expected[: 8 * 500]
-        for data, arguments, out, message, code in (
-            (self.data[: 8 * 500], [], grown, "x.cf32: grew while it was read: 500 symbols of the output are of what came later\n", 0),
-            (self.data[: 8 * 500], ["-q"], grown, "", 0),
-            (b"123", [], self.expected, "x.cf32: not a whole number of symbols: 3 bytes left over (a symbol has 8)\n", 1),
-            (self.data, ["--shard", "2/2"], self.expected[8 * 1000 :], "", 0),
-        ):
+        """What was there at first counts."""
+        for data, arguments, out in ((self.data[: 8 * 500], [], self.expected), (b"123", [], self.expected),
+                                     (self.data, ["--shard", "2/2"], self.expected[8 * 1000 :])):  # fmt: skip
             self.write("x.cf32", self.data)
-            self.assertEqual(self.demod_while(lambda: self.append(data), *arguments), (out, message, code))
-        self.write("x.cf32", self.data)
-        for line in self.demod_while(lambda: self.append(self.data), "-q", "--progress", "always")[1].splitlines():
-            self.assertRegex(line, r"^\d+ symbols done, \S+ Msym/s$")  # not of more than 100 %
+            self.assertEqual(self.demod_while(lambda: self.append(data), *arguments), (out, "", 0))
 
     def test_shrinking(self):
         """Symbols and noise variances."""
         self.write("n0", bytes(8000))
-        shrunk = "{}: became shorter while it was read: {} bytes, but there were {}\n"
         noise = ["--noise-file", "n0", "-o", "s8"]
-        for name, n, arguments, input_, left, n_before in (
-            ("x.cf32", 5600, [], "x.cf32", 5600, 16000), ("x.cf32", 5605, [], "x.cf32", 5605, 16000), ("x.cf32", 0, [], "x.cf32", 0, 16000),
-            ("n0", 12, noise, "x.cf32", 12, 8000),
-        ):  # fmt: skip
+        for name, n, arguments, input_ in (("x.cf32", 5600, [], "x.cf32"), ("x.cf32", 5605, [], "x.cf32"), ("x.cf32", 0, [], "x.cf32"),
+                                           ("n0", 12, noise, "x.cf32")):  # fmt: skip
             self.write("x.cf32", self.data)
             before = self.files()
             out, err, code = self.demod_while(lambda: os.truncate(self.path(name), n), *arguments, name=name, input_=input_)
-            self.assertEqual((err, code, self.files()), (shrunk.format(name, left, n_before), 1, before))
+            self.assertEqual((err, code, self.files()), (f"{name}: became shorter while it was read\n", 1, before))
             if input_ == name:
                 self.assertEqual(out, self.expected[: n // 8 * 8])
 
@@ -192,7 +181,7 @@ class Huge(ToolTest):
         """The first 16 Mi symbols would be checked one and all; these are as many after 2^32, and are not."""
         self.make_sparse("x.cs8", (1 << 33) + (1 << 21), self.tail)
         result = self.ok(self.demod("--verify", "--shard", "4097/4097", "x.cs8", "y.u8"))
-        self.assertIn("verify: sample of 4096 of 1048576 symbols checked", result.err)
+        self.assertIn("verify: 4096 of 1048576 symbols checked", result.err)
 
     @unittest.skipUnless(LONG, "SOFTQAM_TEST_LONG=1 is not set")
     def test_all_of_a_sparse_file(self):
@@ -245,7 +234,7 @@ class Shards(ToolTest):
             arguments = ["-o", "s8", *noise, "x.cf32"]
             self.assertEqual(self.joined(4, *arguments), self.soft_bits(*arguments), noise)
         result = self.ok(self.demod("--shard", "2/3", "--verify", "--stats", "x.cf32", "y.u8"))
-        self.assertRegex(result.err, r"verify: all 1668 symbols checked[^\n]*\n  symbols    1668\n")
+        self.assertRegex(result.err, r"verify: 1668 of 1668 symbols checked[^\n]*\n(  .*\n)*  symbols +1668\n")
 
 
 if __name__ == "__main__":

@@ -203,9 +203,9 @@ int main(int argc, char *argv[])
                               .bench = {BENCH_OF_RECEIVERS, SOFTQAM_MODULATION_256QAM, 1 << 24, 1 << 26, 1 << 26},
                               .n_samples = 25};
     message_start("softqam-bench");
-    const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
+    const enum option_result action = option_table_parse(rows, argc, argv, &options);
     if (action != OPTIONS_RUN)
-        return option_table_answer(action, option_table_help(rows, 0));
+        return option_table_answer(action, rows);
     if (!arguments_count_operands(argc, 0, NULL))
         return EXIT_COMMAND;
     if (options.json && file_name_descriptor(options.json, STDOUT_FILENO) == STDOUT_FILENO) {

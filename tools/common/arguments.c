@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "arguments.h"
 
-#include <float.h>
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,36 +22,21 @@ bool arguments_count_operands(int argc, int wanted, const char *names)
                          n_operands);
 }
 
-/* Digits, of which some may follow a point, then an exponent or a suffix: k, M, G, T, Ki, Mi, Gi or Ti. What is no
- * whole number is none: the decimal number is rounded once, to 64 bits at least. */
+/* Digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti. */
 static bool parse_count(const char *text, uint64_t *value)
 {
-    static const char digits[] = "0123456789", units[] = "kMGT";
-    enum { MAX_LENGTH = 40 };
-    char number[MAX_LENGTH + 8];
-    const size_t n_whole = strspn(text, digits);
-    const size_t n_fraction = text[n_whole] == '.' ? strspn(text + n_whole + 1, digits) : 0;
-    const size_t length = n_whole + (n_fraction > 0 ? 1 + n_fraction : 0);
-    const char *rest = text + length;
-    int of_ten = 0, of_two = 0; /* powers */
-    if (n_whole == 0 || length > MAX_LENGTH || (n_fraction > 0 && !*rest))
+    static const char units[] = "kMGT";
+    char *rest;
+    errno = 0;
+    *value = strtoull(text, &rest, 10);
+    const char *unit = strchr(units, *rest == 'K' ? 'k' : *rest);
+    if (*text < '0' || *text > '9' || errno || !unit)
         return false;
-    if (*rest == 'e' || *rest == 'E') {
-        const size_t n = strspn(rest + 1, digits);
-        if (n == 0 || n > 3 || rest[1 + n])
-            return false;
-        of_ten = (int)strtol(rest + 1, NULL, 10);
-    } else if (*rest) {
-        const char *unit = strchr(units, *rest == 'K' ? 'k' : *rest);
-        const bool is_binary = rest[1] == 'i';
-        if (!unit || rest[1 + is_binary])
-            return false;
-        *(is_binary ? &of_two : &of_ten) = (int)(unit - units + 1) * (is_binary ? 10 : 3);
-    }
-    snprintf(number, sizeof number, "%.*se%d", (int)length, text, of_ten);
-    const long double count = ldexpl(strtold(number, NULL), of_two);
-    *value = count < 0x1p64L ? (uint64_t)count : 0;
-    return count < 0x1p64L && (long double)*value == count;
+    const bool is_binary = *rest && rest[1] == 'i';
+    bool fits = true;
+    for (const char *power = units; *rest && power <= unit; power++)
+        fits = fits && !__builtin_mul_overflow(*value, is_binary ? 1024 : 1000, value);
+    return fits && (!*rest || !rest[1 + is_binary]);
 }
 
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value)
@@ -90,22 +74,15 @@ static bool parse_ratio(const char *text, double *value)
     return true;
 }
 
-bool arguments_parse_ratio_in(const char *option, const char *text, double min, double max, double *value)
+bool arguments_parse_ratio(const char *option, const char *text, double min, double max, const char *word,
+                           double *value)
 {
-    return (parse_ratio(text, value) && *value >= min && *value <= max) ||
-           message_print(option, "'%s' is not a number or fraction from %.10g to %.10g", text, min, max);
-}
-
-bool arguments_parse_ratio(const char *option, const char *text, const char *word, double *value)
-{
-    static const double min = (double)FLT_MIN, max = (double)FLT_MAX;
-    if (parse_ratio(text, value))
-        return (*value >= min && *value <= max) ||
-               message_print(option, "'%s' is outside the range of a 32-bit float, %.7g to %.7g", text, min, max);
+    if (parse_ratio(text, value) && *value >= min && *value <= max)
+        return true;
     *value = 0;
     return (word && !strcmp(text, word)) ||
-           message_print(option, "'%s' is not a positive number or fraction (such as 0.25 or 1/32768)%s%s%s", text,
-                         word ? " nor '" : "", word ? word : "", word ? "'" : "");
+           message_print(option, "'%s' is not a number or fraction (such as 0.25 or 1/32768) from %.7g to %.7g%s%s",
+                         text, min, max, word ? ", nor " : "", word ? word : "");
 }
 
 bool arguments_parse_snr_db(const char *text, double *snr_db)

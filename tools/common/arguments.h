@@ -10,18 +10,16 @@
 /* Whether the operands that are left are as many as wanted; says so if not. `names` may be NULL where that is none. */
 bool arguments_count_operands(int argc, int wanted, const char *names);
 
-/* A whole number, min to max: 1000000, 1e6, 1M or 0.5Mi. */
+/* A whole number, min to max: 1000000, 1M or 64Ki. */
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
 /* A decimal number, min to max. */
 bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value);
 
-/* A positive decimal number, or a fraction A/B of two of them, that a binary32 holds; or a word, which gives 0, NULL
- * for none. */
-bool arguments_parse_ratio(const char *option, const char *text, const char *word, double *value);
-
-/* One from min to max, both positive. */
-bool arguments_parse_ratio_in(const char *option, const char *text, double min, double max, double *value);
+/* A decimal number, or a fraction A/B of two of them, from min to max, which are positive; or a word, which gives 0,
+ * NULL for none. */
+bool arguments_parse_ratio(const char *option, const char *text, double min, double max, const char *word,
+                           double *value);
 
 /* The value of --snr-db: -200 to 200. */
 bool arguments_parse_snr_db(const char *text, double *snr_db);

@@ -3,7 +3,7 @@
 
 #include <strings.h>
 
-#include "arguments.h"
+#include "message.h"
 
 enum { FIRST = SOFTQAM_MODULATION_BPSK };
 
@@ -38,14 +38,10 @@ softqam_modulation modulation_find(const char *text)
 
 bool modulation_parse(const char *text, softqam_modulation *modulation)
 {
-    const char *names[MODULATION_COUNT + 1] = {NULL};
-    int index = 0;
-    for (int i = 0; i < MODULATION_COUNT; i++)
-        names[i] = modulations[i].option;
-    if (!arguments_parse_choice("--modulation", text, names, &index))
-        return false;
-    *modulation = (softqam_modulation)(index + FIRST);
-    return true;
+    *modulation = modulation_find(text);
+    return *modulation != SOFTQAM_MODULATION_DEFAULT ||
+           message_print("--modulation", "'%s' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam",
+                         text);
 }
 
 /* From the innermost bracket of the standard's formula outwards; for 256QAM

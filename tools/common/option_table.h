@@ -28,15 +28,12 @@ struct option_row {
     uint64_t min, max;                   /* option_take_count(), option_take_unsigned() */
     const char *const *names;            /* option_take_choice(): ends with NULL */
     char letter;                         /* 'm' for -m; 0 for none */
-    unsigned char variant;               /* of the program that has it; 0 for all */
 };
 
-/* A row of text, for one of the program's variants or, 0, for all. */
-#define OPTION_TEXT_OF(is_of, words)                                                                                   \
+#define OPTION_TEXT(words)                                                                                             \
     {                                                                                                                  \
-        .variant = (is_of), .help = (words)                                                                            \
+        .help = (words)                                                                                                \
     }
-#define OPTION_TEXT(words) OPTION_TEXT_OF(0, words)
 
 /* What take() can be. */
 bool option_take_true(const struct option_call *call);     /* of bool */
@@ -50,13 +47,9 @@ bool option_take_modulation(const struct option_call *call);
 enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
 
 /* OPTIONS_WRONG after it has said what is wrong. The operands are those from optind on. */
-enum option_result option_table_parse(const struct option_row *rows, unsigned variant, int argc, char *const argv[],
-                                      void *target);
+enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target);
 
-/* What a program answers that does not run: an exit status. */
-int option_table_answer(enum option_result result, const char *help);
-
-/* The text of --help, which lives as long as the program; not from two threads at once. */
-const char *option_table_help(const struct option_row *rows, unsigned variant);
+/* What a program answers that does not run: --help is on standard output. An exit status. */
+int option_table_answer(enum option_result result, const struct option_row *rows);
 
 #endif

@@ -39,63 +39,39 @@ static const struct format soft_bit_formats[] = {
 /* clang-format on */
 
 /* What a file may hold; without a suffix the first. */
-struct contents {
+static const struct {
     const struct format *formats;
     size_t n;
-    const char *what;
+} contents_of[] = {
+    [FILE_SYMBOLS_IN] = {symbol_formats, sizeof symbol_formats / sizeof symbol_formats[0]},
+    [FILE_SYMBOLS_OUT] = {symbol_formats, 4},
+    [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0]},
 };
 
-static const struct contents contents_of[] = {
-    [FILE_SYMBOLS_IN] = {symbol_formats, sizeof symbol_formats / sizeof symbol_formats[0], "symbols"},
-    [FILE_SYMBOLS_OUT] = {symbol_formats, 4, "symbols"},
-    [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0], "soft bits or LLRs"},
-};
-
-/* The format with a suffix, in any case, which starts at the dot or after it, and how the table has it; NULL for none.
- */
-static const struct format *find(const struct contents *contents, const char *suffix, const char **in_table)
+/* Whether a format has a suffix, in any case, without its dot. */
+static bool has_suffix(const struct format *format, const char *suffix)
 {
-    const bool has_dot = suffix && *suffix == '.';
-    for (size_t i = 0; suffix && i < contents->n; i++)
-        for (const char *const *known = contents->formats[i].suffixes; *known; known++)
-            if (!strcasecmp(*known + !has_dot, suffix)) {
-                *in_table = *known;
-                return &contents->formats[i];
-            }
-    return NULL;
-}
-
-enum { LIST_NBYTES = 64 };
-
-static const char *list_names(const struct contents *contents, char list[LIST_NBYTES])
-{
-    size_t length = 0;
-    for (size_t i = 0; i < contents->n; i++)
-        length += (size_t)snprintf(list + length, LIST_NBYTES - length, "%s%s", i ? ", " : "",
-                                   contents->formats[i].suffixes[0] + 1);
-    return list;
+    bool found = false;
+    for (const char *const *known = format->suffixes; *known && !found; known++)
+        found = !strcasecmp(*known + 1, suffix);
+    return found;
 }
 
 int sample_format_choose(enum file_contents kind, const char *option, const char *named, const char *path)
 {
-    const struct contents *contents = &contents_of[kind];
-    const struct contents *other = &contents_of[kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS];
-    const char *suffix = file_name_suffix(path);
-    const char *in_table;
-    const struct format *format = find(contents, named ? named : suffix, &in_table);
-    char list[LIST_NBYTES];
-    if (format && !(named && *named == '.'))
-        return format->value;
+    const struct format *formats = contents_of[kind].formats;
+    const char *suffix = file_name_suffix(path), *wanted = named ? named : suffix ? suffix + 1 : NULL;
+    char list[64] = "";
+    for (size_t i = 0, length = 0; i < contents_of[kind].n; i++) {
+        if (!wanted || has_suffix(&formats[i], wanted))
+            return formats[i].value;
+        length +=
+            (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", formats[i].suffixes[0] + 1);
+    }
     if (named)
-        message_print(option, "'%s' is not one of %s", named, list_names(contents, list));
-    else if (find(other, suffix, &in_table)) /* such as swapped operands, which would replace the capture */
-        message_print(path, "suffix %s means %s, not %s; %s overrides it", in_table, other->what, contents->what,
-                      option);
-    else if (suffix) /* any choice would be a guess */
-        message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option,
-                      list_names(contents, list));
-    else
-        return contents->formats[0].value;
+        message_print(option, "'%s' is not one of %s", named, list);
+    else /* any choice would be a guess, and operands may be swapped */
+        message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option, list);
     return -1;
 }
 
@@ -205,52 +181,10 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
     return n_clipped;
 }
 
-/* A symbol as GNU Radio's pmt writes it, which is the first key of a dictionary: tag, length and name. */
-static bool is_gnu_radio(const unsigned char *bytes, size_t nbytes)
-{
-    if (nbytes < 5 || (bytes[0] != 7 && bytes[0] != 9) || bytes[1] != 7 || bytes[2] != 2 || bytes[3] != 0 ||
-        bytes[4] == 0 || nbytes < 5 + (size_t)bytes[4])
-        return false;
-    for (size_t i = 5; i < 5 + (size_t)bytes[4]; i++)
-        if (bytes[i] != '_' && (bytes[i] < 'a' || bytes[i] > 'z'))
-            return false;
-    return true;
-}
-
-const char *file_format_foreign(const void *bytes, size_t nbytes)
-{
-    static const struct {
-        size_t offset;
-        const char *magic, *what;
-    } known[] = {{257, "ustar", "a tar archive; unpack it"},
-                 {0, "RIFF", "a WAV file; convert it"},
-                 {0, "\x93NUMPY", "a NumPy array; its tofile() writes plain samples"},
-                 {0, "MATLAB ", "a MATLAB file; its fwrite() writes plain samples"},
-                 {0, "\x89HDF\r\n", "an HDF5 file; convert it"}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const size_t length = strlen(known[i].magic);
-        if (nbytes >= known[i].offset + length &&
-            !memcmp((const char *)bytes + known[i].offset, known[i].magic, length))
-            return known[i].what;
-    }
-    return is_gnu_radio(bytes, nbytes) ? "a header of GNU Radio's; a detached one leaves plain samples" : NULL;
-}
-
-static void reverse(unsigned char *word, size_t nbytes)
-{
-    for (size_t k = 0; k < nbytes / 2; k++) {
-        const unsigned char first = word[k];
-        word[k] = word[nbytes - 1 - k];
-        word[nbytes - 1 - k] = first;
-    }
-}
-
-void file_format_convert(enum file_format format, bool is_big_endian, void *samples, size_t n_symbols)
+void file_format_convert(enum file_format format, void *samples, size_t n_symbols)
 {
     unsigned char *bytes = samples;
     const size_t nbytes = symbol_formats[format].component_nbytes, n = 2 * n_symbols;
-    for (size_t i = 0; is_big_endian && i < n; i++)
-        reverse(bytes + i * nbytes, nbytes);
     for (size_t i = 0; format == FILE_CU8 && i < n; i++)
         bytes[i] ^= 0x80;
     for (size_t i = 0; (format == FILE_CS32 || format == FILE_CF64) && i < n; i++) {

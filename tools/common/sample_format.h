@@ -45,9 +45,6 @@ enum file_format {
     FILE_CF64  /* becomes cf32, rounded once; what is too large for that becomes infinite */
 };
 
-/* The largest symbol of a file. */
-enum { FILE_SYMBOL_MAX_NBYTES = 16 };
-
 /* What its symbols become. */
 softqam_input_format file_format_library(enum file_format format);
 
@@ -57,13 +54,8 @@ size_t file_format_symbol_nbytes(enum file_format format);
 /* The factor that full scale, or 1 of a float, takes to 1. */
 float file_format_default_scale(enum file_format format);
 
-/* Converts n symbols of a file, whose byte order may be the other one, to the library's, in place. */
-void file_format_convert(enum file_format format, bool is_big_endian, void *samples, size_t n_symbols);
-
-/* What the first bytes of a file look like that holds more than samples, and how to get at those; NULL for nothing
- * known.
- */
-const char *file_format_foreign(const void *bytes, size_t nbytes);
+/* Converts n symbols of a file to the library's, in place. */
+void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
 
 /* The library's formats of LLRs, each with its name. Tables of formats are made from this list; when the library gets a
  * format, the switch in sample_format_value() stops the build until it is here. */

@@ -158,5 +158,5 @@ int main(int argc, char *argv[])
     struct gen_options options;
     message_start("softqam-gen");
     const enum option_result action = gen_options_parse(argc, argv, &options);
-    return action == OPTIONS_RUN ? generate_files(&options) : option_table_answer(action, gen_help());
+    return action == OPTIONS_RUN ? generate_files(&options) : option_table_answer(action, gen_option_rows);
 }

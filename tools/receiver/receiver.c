@@ -254,9 +254,9 @@ int main(int argc, char *argv[])
                               .n_threads = 1,
                               .snr_db = 28};
     message_start("softqam-receiver");
-    const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
+    const enum option_result action = option_table_parse(rows, argc, argv, &options);
     if (action != OPTIONS_RUN)
-        return option_table_answer(action, option_table_help(rows, 0));
+        return option_table_answer(action, rows);
     if (!arguments_count_operands(argc, 0, NULL) || !choose_layout(&options))
         return EXIT_COMMAND;
     return run_receiver(&options) ? message_end_stdout() : EXIT_FAILED;
