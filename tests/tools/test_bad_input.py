@@ -222,7 +222,7 @@ class Lost(BadInput):
             self.demod_refuses([*formats, *options, "cap.cf32", "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
         for name in self.other_names("n0"):
             self.demod_refuses([*NOISE, "n0", "x.cf32", name], 2, f"{name}: is --noise-file as well; {ANOTHER}")
-            self.demod_refuses(["-o", "hard", "--compare", "n0", "x.cf32", name], 2, f"{name}: is --compare's as well; {ANOTHER}")
+            self.demod_refuses(["-o", "hard", "--compare", "n0", "x.cf32", name], 2, f"{name}: is --compare as well; {ANOTHER}")
 
     def test_outputs_that_are_read_by_descriptors(self):
         self.write("cap", bytes(range(80)))
@@ -272,12 +272,12 @@ class Recordings(BadInput):
         plain = ["-o", "u8"]
         for output in ("x.sigmf-meta", "./x.sigmf-data"):
             for name in ("x", "x.sigmf-meta", "x.sigmf-data"):
-                self.demod_refuses([*plain, name, output], 2, f"{output}: is INPUT's; {ANOTHER}")
-        self.demod_refuses([*plain, "-i", "cf32", "x.sigmf-data", "x.sigmf-meta"], 2, f"x.sigmf-meta: is INPUT's; {ANOTHER}")
+                self.demod_refuses([*plain, name, output], 2, f"{output}: is INPUT as well; {ANOTHER}")
+        self.demod_refuses([*plain, "-i", "cf32", "x.sigmf-data", "x.sigmf-meta"], 2, f"x.sigmf-meta: is INPUT as well; {ANOTHER}")
         self.demod_refuses([*plain, "-i", "cf32", "x.sigmf-data", "x.sigmf-data"], 2, f"x.sigmf-data: is INPUT as well; {ANOTHER}")
         for link in (os.symlink, os.link):
             link(self.path("x.sigmf-meta"), self.path("y"))
-            self.demod_refuses(["x", "y"], 2, f"y: is INPUT's; {ANOTHER}")
+            self.demod_refuses(["x", "y"], 2, f"y: is INPUT as well; {ANOTHER}")
             os.remove(self.path("y"))
 
     def test_commands(self):

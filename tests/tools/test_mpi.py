@@ -154,7 +154,7 @@ class Failures(MpiTest):
             (["--shard", "1/2", "x.cf32", "y.u8"], 2, "--shard: not for an MPI job, whose ranks are the parts"),
             (["x.cf32"], 2, "needs 2 operands (INPUT and OUTPUT), but got 1; --help explains"),
             (["x.cf32", "link"], 2, "link: is INPUT as well; give OUTPUT another name"),
-            (["-o", "u8", "r.sigmf-meta", "r.sigmf-data"], 2, "r.sigmf-data: is INPUT's; give OUTPUT another name"),
+            (["-o", "u8", "r.sigmf-meta", "r.sigmf-data"], 2, "r.sigmf-data: is INPUT as well; give OUTPUT another name"),
         ):  # fmt: skip
             self.fails_once(2 if QUICK else 3, arguments, code, message)
         # Nor is a device there that is named.

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "file_name.h"
@@ -17,19 +16,18 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
                      size_t symbol_nbytes)
 {
     const int fd = file_name_descriptor(path, STDIN_FILENO);
-    struct stat status;
     *file = (struct input_file){.name = file_name_shown(path, STDIN_FILENO),
                                 .item = item,
                                 .item_nbytes = item_nbytes,
                                 .symbol_nbytes = symbol_nbytes,
                                 .n_left = UINT64_MAX};
     file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : open(path, O_RDONLY | O_CLOEXEC);
-    if (file->fd < 0 || fstat(file->fd, &status))
+    if (file->fd < 0 || fstat(file->fd, &file->status))
         return message_print_errno(file->name);
     file->start = lseek(file->fd, 0, SEEK_CUR);
-    file->is_regular = S_ISREG(status.st_mode) && file->start >= 0;
+    file->is_regular = S_ISREG(file->status.st_mode) && file->start >= 0;
     if (file->is_regular)
-        file->n_left = status.st_size > file->start ? (uint64_t)(status.st_size - file->start) : 0;
+        file->n_left = file->status.st_size > file->start ? (uint64_t)(file->status.st_size - file->start) : 0;
     posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return true;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 /* All zero is no file. */
 struct input_file {
@@ -16,6 +16,7 @@ struct input_file {
     size_t item_nbytes;   /* of a value */
     size_t symbol_nbytes; /* of a symbol's values */
     int fd;               /* 0 for none: the standard streams are never closed, and their copies are read */
+    struct stat status;
     bool is_regular;
     off_t start;          /* of a regular file's first symbol */
     uint64_t n_left;      /* bytes that come after those read ahead; UINT64_MAX while that is not known */

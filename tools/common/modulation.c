@@ -8,13 +8,13 @@
 enum { FIRST = SOFTQAM_MODULATION_BPSK };
 
 static const struct modulation modulations[] = {
-    [SOFTQAM_MODULATION_BPSK - FIRST] = {"bpsk", "BPSK", 2, 1, 1, 2, false},
-    [SOFTQAM_MODULATION_PI2_BPSK - FIRST] = {"pi2-bpsk", "pi/2-BPSK", 1, 1, 1, 2, true},
-    [SOFTQAM_MODULATION_QPSK - FIRST] = {"qpsk", "QPSK", 3, 2, 1, 2, false},
-    [SOFTQAM_MODULATION_16QAM - FIRST] = {"16qam", "16QAM", 4, 4, 2, 10, false},
-    [SOFTQAM_MODULATION_64QAM - FIRST] = {"64qam", "64QAM", 5, 6, 3, 42, false},
-    [SOFTQAM_MODULATION_256QAM - FIRST] = {"256qam", "256QAM", 6, 8, 4, 170, false},
-    [SOFTQAM_MODULATION_1024QAM - FIRST] = {"1024qam", "1024QAM", 7, 10, 5, 682, false},
+    [SOFTQAM_MODULATION_BPSK - FIRST] = {"bpsk", "BPSK", 1, 1, 2, false},
+    [SOFTQAM_MODULATION_PI2_BPSK - FIRST] = {"pi2-bpsk", "pi/2-BPSK", 1, 1, 2, true},
+    [SOFTQAM_MODULATION_QPSK - FIRST] = {"qpsk", "QPSK", 2, 1, 2, false},
+    [SOFTQAM_MODULATION_16QAM - FIRST] = {"16qam", "16QAM", 4, 2, 10, false},
+    [SOFTQAM_MODULATION_64QAM - FIRST] = {"64qam", "64QAM", 6, 3, 42, false},
+    [SOFTQAM_MODULATION_256QAM - FIRST] = {"256qam", "256QAM", 8, 4, 170, false},
+    [SOFTQAM_MODULATION_1024QAM - FIRST] = {"1024qam", "1024QAM", 10, 5, 682, false},
 };
 
 _Static_assert(sizeof modulations / sizeof modulations[0] == MODULATION_COUNT &&

@@ -51,13 +51,6 @@ static void catch_deadly_signals(void)
     }
 }
 
-static void block_signals(sigset_t *before)
-{
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, before);
-}
-
 static int directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -88,24 +81,22 @@ static struct output_pending *free_entry(void)
     return entry;
 }
 
-/* A temporary name. It says nothing of the target's, which may already be as long as names can be. */
+/* A temporary name. It says nothing of the target's, which may already be as long as names can be. It is listed before
+ * it is made, so that no signal leaves it. */
 static bool create_temporary(struct output_file *file)
 {
     struct output_pending *entry = free_entry();
     errno = EEXIST;
     for (int i = 0; i < MAX_NAMES && errno == EEXIST; i++) {
-        const int length = snprintf(entry->path, sizeof entry->path, "%.*s.softqam-%ld-%d.tmp",
-                                    directory_length(file->target), file->target, (long)getpid(), i);
-        if (length >= (int)sizeof entry->path) {
-            errno = ENAMETOOLONG;
-            return false;
-        }
+        snprintf(entry->path, sizeof entry->path, "%.*s.softqam-%ld-%d.tmp", directory_length(file->target),
+                 file->target, (long)getpid(), i);
+        atomic_store(&entry->exists, true);
         file->fd = open(entry->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file->fd >= 0) {
-            atomic_store(&entry->exists, true);
             file->pending = entry;
             return true;
         }
+        atomic_store(&entry->exists, false);
     }
     return false;
 }
@@ -126,15 +117,9 @@ static bool keep_access(int fd, const char *path, const struct stat *replaced)
 
 static bool open_temporary(struct output_file *file, const char *path)
 {
-    file->target = find_target(path);
-    if (!file->target)
-        return false;
-    sigset_t before;
-    block_signals(&before);
     catch_deadly_signals();
-    const bool created = create_temporary(file);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return created && (!file->replaces || keep_access(file->fd, path, &file->status));
+    file->target = find_target(path);
+    return file->target && create_temporary(file) && (!file->replaces || keep_access(file->fd, path, &file->status));
 }
 
 /* A file that may not be written is not to be replaced either, though its folder would allow that. */
@@ -235,16 +220,12 @@ static void sync_folder(const struct output_file *file)
 
 bool output_file_publish(struct output_file *file)
 {
-    sigset_t before;
     if (!file->target)
         return true;
-    block_signals(&before);
     file->published = file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target);
-    if (file->published)
-        forget_name(file);
-    sigprocmask(SIG_SETMASK, &before, NULL);
     if (!file->published)
         return message_print_errno(file->name);
+    forget_name(file);
     if (file->how & OUTPUT_FILE_SYNC)
         sync_folder(file);
     return true;

@@ -4,8 +4,8 @@
  * temporary file. What cannot be replaced (standard output, "-", another descriptor, a FIFO, a device) is written
  * directly.
  *
- * Failures are reported on standard error. At most OUTPUT_FILE_MAX files at a time. Open them before any thread is
- * started: a thread that gets a signal between creating a temporary name and listing it would leave the file behind. */
+ * Failures are reported on standard error. At most OUTPUT_FILE_MAX files at a time, which are opened before any
+ * thread is started. */
 #ifndef SOFTQAM_TOOLS_COMMON_OUTPUT_FILE_H
 #define SOFTQAM_TOOLS_COMMON_OUTPUT_FILE_H
 

@@ -28,15 +28,12 @@ static const struct format symbol_formats[] = {
     {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 8},
 };
 
-#define LLR_SUFFIX(kind, name) {.suffixes = {"." name}, .value = OUTPUT_##kind},
-/* clang-format off */
 static const struct format soft_bit_formats[] = {
-    {.suffixes = {".u8"}, .value = OUTPUT_U8},
-    LLR_FORMAT_LIST(LLR_SUFFIX)
-    {.suffixes = {".hard"}, .value = OUTPUT_HARD},
+    {.suffixes = {".u8"}, .value = OUTPUT_U8},     {.suffixes = {".s8"}, .value = OUTPUT_S8},
+    {.suffixes = {".s16"}, .value = OUTPUT_S16},   {.suffixes = {".f16"}, .value = OUTPUT_F16},
+    {.suffixes = {".f32"}, .value = OUTPUT_F32},   {.suffixes = {".hard"}, .value = OUTPUT_HARD},
     {.suffixes = {".bits"}, .value = OUTPUT_BITS},
 };
-/* clang-format on */
 
 /* What a file may hold; without a suffix the first. */
 static const struct {

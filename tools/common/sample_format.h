@@ -57,11 +57,8 @@ float file_format_default_scale(enum file_format format);
 /* Converts n symbols of a file to the library's, in place. */
 void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
 
-/* The library's formats of LLRs, each with its name. Tables of formats are made from this list; when the library gets a
+/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. When the library gets a
  * format, the switch in sample_format_value() stops the build until it is here. */
-#define LLR_FORMAT_LIST(X) X(S8, "s8") X(S16, "s16") X(F16, "f16") X(F32, "f32")
-
-/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. */
 enum output_kind {
     OUTPUT_S8 = SOFTQAM_OUTPUT_S8,
     OUTPUT_S16 = SOFTQAM_OUTPUT_S16,

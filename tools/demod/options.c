@@ -5,7 +5,7 @@
 #include <float.h>
 #include <getopt.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,16 +102,13 @@ static bool take_device(const struct option_call *call)
 /* K/N, 1 <= K <= N. */
 static bool take_shard(const struct option_call *call)
 {
-    static const char digits[] = "0123456789";
     struct demod_options *options = call->target;
-    const size_t length = strspn(call->text, digits);
-    const char *second = call->text + length + 1; /* where the first ends at a slash */
-    const bool is_form = length > 0 && call->text[length] == '/' && *second && !second[strspn(second, digits)];
-    const unsigned long shard = strtoul(call->text, NULL, 10), n_shards = is_form ? strtoul(second, NULL, 10) : 0;
-    options->shard = (unsigned)shard;
-    options->n_shards = (unsigned)n_shards;
-    return (shard >= 1 && shard <= n_shards && n_shards <= MAX_SHARDS) ||
-           message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", call->text,
+    const char *text = call->text;
+    int length = 0;
+    sscanf(text, "%u/%u%n", &options->shard, &options->n_shards, &length);
+    return (length > 0 && strspn(text, "0123456789/") == (size_t)length && !text[length] && options->shard >= 1 &&
+            options->shard <= options->n_shards && options->n_shards <= MAX_SHARDS) ||
+           message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", text,
                          MAX_SHARDS);
 }
 
@@ -144,11 +141,8 @@ struct option_row demod_option_rows[] = {
          "  $ softqam-demod --noise-var auto recording.sigmf-meta llrs.s8\n"
          "  $ softqam-demod --compare sent.hard --stats capture.cf32 capture.bits\n"
          "  $ receiver | softqam-demod -m 16qam -i cs16 --input-scale auto -o hard - bits"),
-    OPTION_TEXT("Sign: a positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1, bit 1). In format u8, 255 is "
-         "that bit for certain, 0 the other one for certain, and 127 unknown; 127 and above decide for that bit."),
-    OPTION_TEXT("Algorithm: u8 is liquid-dsp's: hard decision and distances to the nearest neighbours, at a fixed scale. s8, "
-         "s16, f16 and f32 are exact max-log:"),
-    OPTION_TEXT("  LLR(b) = (min |r-x|^2 of points x with b = 1 - the same with b = 0) / N0"),
+    OPTION_TEXT("A positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1, bit 1). LLRs are exact max-log. u8 is "
+         "liquid-dsp's: 255 is that bit for certain, 0 the other one, 127 unknown, which decides for that bit."),
     OPTION_TEXT("Input and output:"),
     {"--modulation", "NAME",
      "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: the recording's own, else 256qam. pi/2-BPSK "
@@ -256,9 +250,9 @@ struct option_row demod_option_rows[] = {
      TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
-    OPTION_TEXT("LLRs are right only for the right scale and noise. So there is a warning when the energy of the first 65536 "
-         "symbols is more than 10 % from 1 + N0, and when their noise is more than 2 dB from what was given. Fewer than 1000 "
-         "are not checked. A message that cannot be written is a failure, progress aside."),
+    OPTION_TEXT("LLRs are right only for the right scale and noise. So there is a warning, not with --noise-file, when the energy "
+         "of the first 65536 symbols is more than 10 % from 1 + N0, and when their noise is more than 2 dB from what was "
+         "given. Fewer than 1000 are not checked. A message that cannot be written is a failure, progress aside."),
     OPTION_TEXT("From a pipe, what has arrived is demodulated and written at once, more while earlier symbols are under way. "
          "Whatever \"auto\" estimates, it waits for 262144 symbols or the end of INPUT first. A reader of standard "
          "output that leaves ends softqam-demod with SIGPIPE."),

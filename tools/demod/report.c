@@ -31,10 +31,6 @@ bool demod_warn(const struct demod_run *run)
     const struct demod_options *options = run->options;
     if (options->quiet && !options->strict)
         return true;
-    const uint64_t n = run->n_available < UINT64_MAX ? run->n_available : run->n_demodulated;
-    if (options->count != UINT64_MAX && n < options->count)
-        message_warn(run->symbols.name, "only %" PRIu64 " symbol%s%s, fewer than --count %" PRIu64, n, PLURAL(n),
-                     options->skip ? " after --skip" : "", options->count);
     demod_scale_warn(run);
     return !options->strict || message_n_warnings() == 0;
 }

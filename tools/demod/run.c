@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/clock.h"
 #include "common/message.h"
@@ -69,31 +68,22 @@ bool demod_run_open(struct demod_run *run)
 static bool check_output(const struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    char meta[PATH_MAX] = "", data[PATH_MAX] = "";
-    const struct {
-        int fd; /* 0 for a file that is not open */
-        const char *path, *role;
-    } sources[] = {
-        {run->symbols.fd, "", options->input_is_sigmf ? "INPUT's" : "INPUT as well"},
-        {run->noise_vars.fd, "", "--noise-file as well"},
-        {run->sent_bits.fd, "", "--compare's as well"},
-        {0, meta, "INPUT's"},
-        {0, data, "INPUT's"},
-    };
+    const struct input_file *const files[] = {&run->symbols, &run->noise_vars, &run->sent_bits};
+    static const char *const roles[] = {"INPUT", "--noise-file", "--compare"};
+    char paths[2][PATH_MAX] = {"", ""};
+    struct stat status;
+    const char *role = NULL;
     if ((options->input_is_sigmf || sigmf_name_is_explicit(options->input)) &&
-        !sigmf_name_files(options->input, meta, data))
+        !sigmf_name_files(options->input, paths[0], paths[1]))
         return false;
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        struct stat status;
-        const int fd = sources[i].fd;
-        const bool is_there = fd > 0 ? !fstat(fd, &status) : !stat(sources[i].path, &status);
-        if (fd > 0 && !is_there)
-            return message_print_errno(options->input);
-        if (is_there && output_file_is(&run->output, &status))
-            return message_of_command(
-                message_print(run->output.name, "is %s; give OUTPUT another name", sources[i].role));
-    }
-    return message_of_command(output_file_check_terminal(&run->output));
+    for (int i = 0; i < 2; i++)
+        if (!stat(paths[i], &status) && output_file_is(&run->output, &status))
+            role = roles[0];
+    for (int i = 0; i < 3; i++)
+        if (files[i]->fd > 0 && output_file_is(&run->output, &files[i]->status))
+            role = roles[i];
+    return message_of_command(role ? message_print(run->output.name, "is %s as well; give OUTPUT another name", role)
+                                   : output_file_check_terminal(&run->output));
 }
 
 bool demod_run_open_output(struct demod_run *run)
@@ -182,7 +172,7 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
         !select_symbols(run, skip, UINT64_MAX) || !check_fits(run, &run->noise_vars) ||
         !check_fits(run, &run->sent_bits) || !select_symbols(run, 0, count))
         return false;
-    run->n_symbols = run->n_available = input_file_n_symbols(&run->symbols);
+    run->n_symbols = input_file_n_symbols(&run->symbols);
     return n_parts <= 1 || choose_part(run, index, n_parts);
 }
 

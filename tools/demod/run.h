@@ -57,7 +57,6 @@ struct demod_run {
     struct input_file noise_vars, sent_bits; /* one for each symbol, or bit; not open where they are not asked for */
     struct output_file output;
     uint64_t n_symbols;       /* that are to be demodulated; UINT64_MAX where that is not known beforehand */
-    uint64_t n_available;     /* the same, but of all parts */
     uint64_t first_symbol;    /* of a part, from the start of what --skip leaves */
     float noise_var;          /* of all symbols, unless there is one for each */
     uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 where it was not */
@@ -72,8 +71,7 @@ struct demod_run {
     double started;                 /* of clock_seconds() */
     double seconds_in_library;
     struct statistics statistics;
-    struct noise_estimate seen; /* the first symbols, but for those that their noise variances bury */
-    double seen_noise_var;      /* sum of their noise variances */
+    struct noise_estimate seen; /* the first symbols; none with a noise file */
     struct verifier verifier;
     size_t block_symbols;
     void *symbol_order; /* of a block that comes out as bit planes, for what looks at it symbol by symbol; else NULL */

@@ -76,24 +76,13 @@ bool demod_estimate(struct demod_run *run, const void *symbols, size_t n_symbols
                          noise.n_symbols ? " but zeros" : "", ESTIMATE_SYMBOLS);
 }
 
-/* Symbols that are buried in noise say nothing of the scale. */
+/* Not with a noise file: whatever its noise variances bury says nothing of the scale. */
 void demod_scale_check(struct demod_run *run, const struct block *block)
 {
-    const double largest = largest_noise_var(run->config.modulation);
-    const size_t nbytes = softqam_input_symbol_nbytes(run->config.input_format);
-    const uint64_t position = run->options->skip + run->first_symbol + run->n_demodulated;
-    const size_t left = run->n_demodulated < MAX_CHECK_SYMBOLS ? MAX_CHECK_SYMBOLS - (size_t)run->n_demodulated : 0;
-    const size_t n = block->n_symbols < left ? block->n_symbols : left;
+    const uint64_t n = run->n_demodulated, left = n < MAX_CHECK_SYMBOLS ? MAX_CHECK_SYMBOLS - n : 0;
     if (!block->noise_vars)
-        noise_estimate_add(&run->seen, &run->config, position, block->samples, n);
-    for (size_t k = 0; block->noise_vars && k < n; k++) {
-        const double noise_var = (double)block->noise_vars[k];
-        const uint64_t n_before = run->seen.n_symbols;
-        if (noise_var > 0 && noise_var <= largest)
-            noise_estimate_add(&run->seen, &run->config, position + k, (const char *)block->samples + k * nbytes, 1);
-        if (run->seen.n_symbols > n_before)
-            run->seen_noise_var += noise_var;
-    }
+        noise_estimate_add(&run->seen, &run->config, run->options->skip + run->first_symbol + n, block->samples,
+                           block->n_symbols < left ? block->n_symbols : (size_t)left);
 }
 
 static double decibels(double noise_var) { return -10 * log10(noise_var); }
@@ -102,18 +91,12 @@ void demod_scale_warn(const struct demod_run *run)
 {
     const softqam_modulation modulation = run->config.modulation;
     const char *name = run->symbols.name;
-    const enum noise_kind kind = run->options->noise;
     const double n = (double)run->seen.n_symbols, energy = noise_estimate_energy(&run->seen);
-    if (run->seen.n_symbols < MIN_CHECK_SYMBOLS)
-        return;
-    if (energy == 0) {
-        message_warn(name, "its first %.0f symbols are all zero", n);
-        return;
-    }
-    const double given = kind == NOISE_VALUE ? (double)run->noise_var : 0;
-    const double estimate =
-        kind == NOISE_FILE ? run->seen_noise_var / n : noise_estimate_variance(&run->seen, modulation);
+    const double given = run->options->noise == NOISE_VALUE ? (double)run->noise_var : 0;
+    const double estimate = noise_estimate_variance(&run->seen, modulation);
     const double expected = 1 + (given > 0 ? given : fmin(estimate, largest_noise_var(modulation)));
+    if (n < MIN_CHECK_SYMBOLS)
+        return;
     if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
         message_warn(name, "mean symbol energy %.4g, where %.4g is expected; --input-scale auto would scale it", energy,
                      expected);
