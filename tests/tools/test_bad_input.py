@@ -345,7 +345,7 @@ class Recordings(BadInput):
 
     def test_what_is_no_file(self):
         self.record()
-        for name, message in (("x.sigmf-meta", "x.sigmf-meta: not a file of metadata: no regular file"), ("x.sigmf-data", "x.sigmf-data: Is a directory")):
+        for name, message in (("x.sigmf-meta", "x.sigmf-meta: Is a directory"), ("x.sigmf-data", "x.sigmf-data: Is a directory")):
             os.remove(self.path(name))
             self.demod_refuses([name, "x.u8"], 1, f"{name}: {MISSING}")
             os.mkdir(self.path(name))

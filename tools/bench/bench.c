@@ -10,7 +10,6 @@
 
 #include <softqam/softqam.h>
 
-#include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"

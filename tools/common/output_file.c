@@ -25,7 +25,7 @@ struct output_pending {
 
 static struct output_pending pending_files[OUTPUT_FILE_MAX];
 
-enum { MAX_NAMES = 1000, MIN_SYNC_NBYTES = 1 << 20 };
+enum { MAX_NAMES = 1000 };
 
 static void remove_pending_and_die(int number)
 {
@@ -168,19 +168,12 @@ bool output_file_join(struct output_file *file, const char *name, const char *te
 
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
 {
-    const char *bytes = data;
-    while (nbytes > 0) {
+    for (const char *bytes = data; nbytes > 0;) {
         const ssize_t n = write(file->fd, bytes, nbytes);
-        if (n >= 0) {
-            /* The disk begins with what will be waited for in the end. Not for a few bytes, which it would get one by
-             * one. */
-            if (file->target && (file->how & OUTPUT_FILE_SYNC) && n >= MIN_SYNC_NBYTES)
-                sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-            bytes += n;
-            nbytes -= (size_t)n;
-        } else if (errno != EINTR) {
+        if (n < 0 && errno != EINTR)
             return message_print_errno(file->name);
-        }
+        bytes += n > 0 ? n : 0;
+        nbytes -= n > 0 ? (size_t)n : 0;
     }
     return true;
 }

@@ -9,26 +9,18 @@
 #include "file_name.h"
 #include "message.h"
 
-/* Its suffixes, of which each without its dot is a name; the first is the one that messages have. */
-struct format {
-    const char *suffixes[4];
-    int value;
-    softqam_input_format library; /* of symbols: what they become */
-    size_t component_nbytes;      /* of symbols */
-};
-
 /* By their values; the first four are the library's, in which symbols are written. */
-static const struct format symbol_formats[] = {
-    {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 4},
-    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 2},
-    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 1},
-    {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 2},
-    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 1},
-    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 4},
-    {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 8},
+const struct file_format_row file_formats[] = {
+    {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 8, 1},
+    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-15F},
+    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F},
+    {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 4, 1},
+    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F},
+    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 8, 0x1p-31F},
+    {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 16, 1},
 };
 
-static const struct format soft_bit_formats[] = {
+static const struct file_format_row soft_bit_formats[] = {
     {.suffixes = {".u8"}, .value = OUTPUT_U8},     {.suffixes = {".s8"}, .value = OUTPUT_S8},
     {.suffixes = {".s16"}, .value = OUTPUT_S16},   {.suffixes = {".f16"}, .value = OUTPUT_F16},
     {.suffixes = {".f32"}, .value = OUTPUT_F32},   {.suffixes = {".hard"}, .value = OUTPUT_HARD},
@@ -37,16 +29,16 @@ static const struct format soft_bit_formats[] = {
 
 /* What a file may hold; without a suffix the first. */
 static const struct {
-    const struct format *formats;
+    const struct file_format_row *formats;
     size_t n;
 } contents_of[] = {
-    [FILE_SYMBOLS_IN] = {symbol_formats, sizeof symbol_formats / sizeof symbol_formats[0]},
-    [FILE_SYMBOLS_OUT] = {symbol_formats, 4},
+    [FILE_SYMBOLS_IN] = {file_formats, sizeof file_formats / sizeof file_formats[0]},
+    [FILE_SYMBOLS_OUT] = {file_formats, 4},
     [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0]},
 };
 
 /* Whether a format has a suffix, in any case, without its dot. */
-static bool has_suffix(const struct format *format, const char *suffix)
+static bool has_suffix(const struct file_format_row *format, const char *suffix)
 {
     bool found = false;
     for (const char *const *known = format->suffixes; *known && !found; known++)
@@ -56,7 +48,7 @@ static bool has_suffix(const struct format *format, const char *suffix)
 
 int sample_format_choose(enum file_contents kind, const char *option, const char *named, const char *path)
 {
-    const struct format *formats = contents_of[kind].formats;
+    const struct file_format_row *formats = contents_of[kind].formats;
     const char *suffix = file_name_suffix(path), *wanted = named ? named : suffix ? suffix + 1 : NULL;
     char list[64] = "";
     for (size_t i = 0, length = 0; i < contents_of[kind].n; i++) {
@@ -74,26 +66,17 @@ int sample_format_choose(enum file_contents kind, const char *option, const char
 
 const char *sample_format_name(enum output_kind kind)
 {
-    const struct format *format = soft_bit_formats;
+    const struct file_format_row *format = soft_bit_formats;
     while (format->value != (int)kind)
         format++;
     return format->suffixes[0] + 1;
 }
 
-const char *sample_format_input_name(enum file_format format) { return symbol_formats[format].suffixes[0] + 1; }
+const char *sample_format_input_name(enum file_format format) { return file_formats[format].suffixes[0] + 1; }
 
 const char *sample_format_output_name(softqam_output_format format)
 {
     return sample_format_name((enum output_kind)format);
-}
-
-softqam_input_format file_format_library(enum file_format format) { return symbol_formats[format].library; }
-
-size_t file_format_symbol_nbytes(enum file_format format) { return 2 * symbol_formats[format].component_nbytes; }
-
-float file_format_default_scale(enum file_format format)
-{
-    return format == FILE_CS32 ? 0x1p-31F : softqam_input_default_scale(file_format_library(format));
 }
 
 void sample_format_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits)
@@ -113,8 +96,8 @@ uint16_t binary16_from_double(double x)
 {
     const int sign = signbit(x) ? 0x8000 : 0;
     const double magnitude = fabs(x);
-    if (magnitude >= BINARY16_OVERFLOW)
-        return (uint16_t)(sign | BINARY16_LARGEST);
+    if (magnitude >= 65520) /* between the largest number and the next that the format would have */
+        return (uint16_t)(sign | 0x7bff);
     const int exponent = magnitude >= ldexp(1, MIN_EXPONENT) ? ilogb(magnitude) : MIN_EXPONENT;
     const int units = (int)rint(ldexp(magnitude, FRACTION_BITS - exponent));
     /* The hidden bit of a normal number, and the carry of one that was rounded up, count in the exponent field. */
@@ -168,7 +151,7 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
             break;
         case SOFTQAM_INPUT_CF16:
             ((uint16_t *)samples)[i] = binary16_from_double(scaled);
-            n_clipped += fabs(scaled) >= BINARY16_OVERFLOW;
+            n_clipped += fabs(scaled) >= 65520;
             break;
         case SOFTQAM_INPUT_CF32:
             ((float *)samples)[i] = (float)scaled;
@@ -181,7 +164,7 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
 void file_format_convert(enum file_format format, void *samples, size_t n_symbols)
 {
     unsigned char *bytes = samples;
-    const size_t nbytes = symbol_formats[format].component_nbytes, n = 2 * n_symbols;
+    const size_t nbytes = file_formats[format].symbol_nbytes / 2, n = 2 * n_symbols;
     for (size_t i = 0; format == FILE_CU8 && i < n; i++)
         bytes[i] ^= 0x80;
     for (size_t i = 0; (format == FILE_CS32 || format == FILE_CF64) && i < n; i++) {

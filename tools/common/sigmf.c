@@ -55,35 +55,18 @@ static const struct {
 
 enum { N_DATATYPES = sizeof datatypes / sizeof datatypes[0] };
 
-/* The file as a string; NULL after a failure. */
-static char *read_text(const char *path, size_t *length)
-{
-    struct input_file file;
-    char *text = NULL;
-    bool read = input_file_open(&file, path, "byte", 1, 1) &&
-                (file.is_regular || message_print(path, "not a file of metadata: no regular file"));
-    if (read) {
-        text = calloc((size_t)file.n_left + 1, 1);
-        read = text ? input_file_read(&file, text, (size_t)file.n_left, 1, NULL, NULL, length)
-                    : message_print(path, "out of memory");
-    }
-    input_file_close(&file);
-    if (read)
-        return text;
-    free(text);
-    return NULL;
-}
-
 /* The file's contents; NULL after a failure. */
 static cJSON *parse(const char *path)
 {
-    size_t length = 0;
-    char *text = read_text(path, &length);
-    if (!text)
-        return NULL;
-    cJSON *document = strlen(text) == length ? cJSON_ParseWithOpts(text, NULL, 1) : NULL;
-    free(text);
-    if (!document)
+    static char text[16 << 20]; /* more metadata than this is a mistake */
+    struct input_file file;
+    size_t n = 0;
+    const bool read =
+        input_file_open(&file, path, "byte", 1, 1) && input_file_read(&file, text, sizeof text - 1, 1, NULL, NULL, &n);
+    input_file_close(&file);
+    text[n] = '\0';
+    cJSON *document = read && strlen(text) == n ? cJSON_ParseWithOpts(text, NULL, 1) : NULL;
+    if (read && !document)
         message_print(path, "not JSON");
     return document;
 }

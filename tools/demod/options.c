@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/modulation.h"
@@ -63,7 +62,7 @@ static bool take_snr_db(const struct option_call *call)
 {
     struct demod_options *options = call->target;
     double snr_db = 0;
-    const bool good = arguments_parse_snr_db(call->text, &snr_db);
+    const bool good = arguments_parse_real(call->row->name, call->text, -200, 200, &snr_db);
     options->noise_var = normal_power_ratio(-snr_db);
     options->noise = NOISE_VALUE;
     return good;
@@ -192,8 +191,7 @@ struct option_row demod_option_rows[] = {
          "  f32   LLR in nats, a 32-bit float; .f32\n"
          "  hard  hard decision, a byte 0 or 1; .hard\n"
          "  bits  the same, packed, the first bit highest in its byte; .bits"),
-    OPTION_TEXT("An INPUT with any other suffix is refused without --input-format, an OUTPUT without --output-format. A "
-         "suffix is what follows the last dot of a name; dots at its start do not count. Suffixes "
+    OPTION_TEXT("An INPUT with any other suffix is refused without --input-format, an OUTPUT without --output-format. Suffixes "
          "are names of formats too, in any case: -i sc16. An OUTPUT that is INPUT, the noise file or BITS, by whatever "
          "name or link, is always refused, and so is a terminal."),
     OPTION_TEXT("Noise variance (s8, s16, f16 and f32 need one of these; the last one counts):"),
@@ -349,9 +347,6 @@ static bool choose_input_format(struct demod_options *options)
     if (format < 0)
         return false;
     options->input_format = (enum file_format)format;
-    options->config.input_format = file_format_library(options->input_format);
-    if (options->config.input_scale == 0)
-        options->config.input_scale = file_format_default_scale(options->input_format);
     return true;
 }
 

@@ -36,15 +36,15 @@ static bool settle(struct demod_run *run)
         return false;
     run->descrambles = options->c_init_given ? options->descrambles : recording->is_scrambled;
     run->c_init = options->c_init_given ? options->c_init : recording->c_init;
-    config->input_format = file_format_library(recording->format);
+    config->input_format = file_formats[recording->format].library;
+    if (recording->modulation == SOFTQAM_MODULATION_DEFAULT)
+        recording->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = recording->modulation;
-    if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
-        config->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->input_scale == 0 && !options->scale_auto)
         config->input_scale = (float)recording->scale;
     if (config->input_scale == 0)
-        config->input_scale = file_format_default_scale(recording->format);
+        config->input_scale = file_formats[recording->format].scale;
     run->value_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
     return message_of_command(
         demod_options_check_format(options, config->modulation, run->descrambles, recording->meta_path));
@@ -55,7 +55,7 @@ bool demod_run_open(struct demod_run *run)
     const struct demod_options *options = run->options;
     if (!settle(run))
         return false;
-    const size_t nbytes = file_format_symbol_nbytes(run->recording.format);
+    const size_t nbytes = file_formats[run->recording.format].symbol_nbytes;
     const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
     const char *data = options->input_is_sigmf ? run->recording.data_path : options->input;
     return input_file_open(&run->symbols, data, "symbol", nbytes, nbytes) &&

@@ -106,8 +106,8 @@ bool demod_run_write(struct demod_run *run);
 /* Ends the threads, frees what is held, and removes what was written unless it is kept. */
 void demod_run_close(struct demod_run *run, bool keep);
 
-/* In stages.c: the threads of a run, which get it; that a file has no value for some symbols, or more than there are
- * symbols, which is false; and how a stage waits for its next block, and hands it on. */
+/* In stages.c: the threads of a run; how a stage waits for its next block, and hands it on; and a message, false, that a
+ * file has too few or too many values. */
 void *demod_read_blocks(void *argument);
 void *demod_process_blocks(void *argument);
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short);

@@ -2,7 +2,6 @@
 /* The two threads of a run: one fills blocks with symbols, the other demodulates, checks and counts them; and the ring
  * through which the blocks pass. A failure goes through it too, with the last block. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"

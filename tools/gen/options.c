@@ -5,7 +5,6 @@
 #include <getopt.h>
 #include <math.h>
 
-#include "common/arguments.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
@@ -25,7 +24,7 @@ static bool take_c_init(const struct option_call *call)
 
 static bool take_snr_db(const struct option_call *call)
 {
-    return arguments_parse_snr_db(call->text, &((struct gen_options *)call->target)->snr_db);
+    return arguments_parse_real(call->row->name, call->text, -200, 200, &((struct gen_options *)call->target)->snr_db);
 }
 
 static bool take_output_scale(const struct option_call *call)
@@ -81,11 +80,8 @@ const struct option_row gen_option_rows[] = {
          "  cf16  two 16-bit floats; .cf16"),
     OPTION_TEXT("An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of cf32 unless --output-format names "
          "cs16 or cs8; its metadata have the scale, the modulation and c_init, which softqam-demod takes from there."),
-    OPTION_TEXT("An OUTPUT with any other suffix is refused without --output-format. A suffix is what follows the last dot of a "
-         "name; dots at its start do not count. Suffixes are names of formats too, in any case: -o sc16. OUTPUT and FILE "
-         "appear complete or not at all, and may be neither the same file nor a terminal. What replaces a file is a new file "
-         "with its mode, and its owner and group where that is allowed, but without its access control list and "
-         "attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp. A message that cannot be written is a "
+    OPTION_TEXT("An OUTPUT with any other suffix is refused without --output-format. OUTPUT and FILE appear complete or not at "
+         "all, as softqam-demod's, and may be neither the same file nor a terminal. A message that cannot be written is a "
          "failure."),
     OPTION_TEXT("Exit status:"),
     OPTION_TEXT("  0  done\n"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/option_table.h"
