@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,14 +75,13 @@ static bool waits_for_more(const struct input_file *file, bool (*is_busy)(void *
     return false;
 }
 
-/* As read(), during which a thread may be cancelled. */
-static ssize_t read_bytes(int fd, void *buffer, size_t nbytes)
+/* Waits for what a pipe has next. Whether that is over. */
+static bool is_stopped(const struct input_file *file)
 {
-    int state;
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
-    const ssize_t n = read(fd, buffer, nbytes);
-    pthread_setcancelstate(state, NULL);
-    return n;
+    struct pollfd polled[2] = {{.fd = file->fd, .events = POLLIN}, {.fd = file->stop_fd, .events = POLLIN}};
+    while (poll(polled, 2, -1) < 0 && errno == EINTR)
+        continue;
+    return polled[1].revents != 0;
 }
 
 bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t unit_nbytes,
@@ -99,8 +97,10 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
     while (*n_read < nbytes && file->n_left > 0) {
         if (is_busy && *n_read >= unit_nbytes && !waits_for_more(file, is_busy, context))
             break;
+        if (file->stop_fd > 0 && !file->is_regular && is_stopped(file))
+            return false;
         const size_t wanted = nbytes - *n_read;
-        const ssize_t n = read_bytes(file->fd, bytes + *n_read, wanted < file->n_left ? wanted : (size_t)file->n_left);
+        const ssize_t n = read(file->fd, bytes + *n_read, wanted < file->n_left ? wanted : (size_t)file->n_left);
         if (n < 0 && errno != EINTR)
             return message_print_errno(file->name);
         if (n == 0 && file->is_regular)

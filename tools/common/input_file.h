@@ -18,6 +18,7 @@ struct input_file {
     int fd;               /* 0 for none: the standard streams are never closed, and their copies are read */
     struct stat status;
     bool is_regular;
+    int stop_fd;          /* when it is readable, waiting for a pipe is over; 0 for none */
     off_t start;          /* of a regular file's first symbol */
     uint64_t n_left;      /* bytes that come after those read ahead; UINT64_MAX while that is not known */
     unsigned char *ahead; /* bytes that are read, and will be read again */
@@ -34,8 +35,8 @@ uint64_t input_file_n_symbols(const struct input_file *file);
  * its start, of a pipe reads what is before. *n_skipped is less than `first` where the file ends before it. */
 bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbols, uint64_t *n_skipped);
 
-/* Fills the buffer; *n_read is smaller only at the end, or before a failure. With is_busy(), for a thread that may be
- * cancelled while it waits: whole units, as many as a pipe has, more only while somebody is busy. */
+/* Fills the buffer; *n_read is smaller only at the end, or before a failure. False without a message
+ * when stop_fd ends it. With is_busy(): whole units, as many as a pipe has, more only while somebody is busy. */
 bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t unit_nbytes,
                      bool (*is_busy)(void *context), void *context, size_t *n_read);
 

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/message.h"
@@ -251,6 +253,7 @@ static bool start_threads(struct demod_run *run)
     for (int stage = 0; stage < N_BLOCK_STAGES; stage++)
         sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? BLOCK_RING_SLOTS : 0);
     run->started = clock_seconds();
+    run->stop_fd = run->symbols.stop_fd = run->noise_vars.stop_fd = run->sent_bits.stop_fd = eventfd(0, EFD_CLOEXEC);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_NBYTES);
     while (run->n_threads < STAGE_WRITE &&
@@ -265,15 +268,17 @@ bool demod_run_start(struct demod_run *run)
     return estimate(run) && create_demodulator(run) && allocate(run) && start_verifier(run) && start_threads(run);
 }
 
-/* A thread that is not at its end waits for a block, or for input, which may not come for a long time. */
+/* Early, they may wait for blocks, or for input, which may not come for a long time. */
 static void end_threads(struct demod_run *run, bool early)
 {
-    while (run->n_threads > 0) {
-        const pthread_t thread = run->threads[--run->n_threads];
-        if (early)
-            pthread_cancel(thread);
-        pthread_join(thread, NULL);
+    if (early && run->n_threads > 0) {
+        run->ring.is_stopped = true;
+        eventfd_write(run->stop_fd, 1);
+        for (int stage = 0; stage < STAGE_WRITE; stage++)
+            sem_post(&run->ring.n_ready[stage]);
     }
+    while (run->n_threads > 0)
+        pthread_join(run->threads[--run->n_threads], NULL);
 }
 
 bool demod_run_write(struct demod_run *run)
@@ -309,6 +314,8 @@ void demod_run_close(struct demod_run *run, bool keep)
     free(run->symbol_order);
     softqam_demodulator_destroy(run->demodulator);
     softqam_context_destroy(run->context);
+    if (run->stop_fd > 0)
+        close(run->stop_fd);
     for (int i = 0; i < 3; i++)
         input_file_close(files[i]);
 }

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +44,7 @@ struct block_ring {
     struct block blocks[BLOCK_RING_SLOTS];
     sem_t n_ready[N_BLOCK_STAGES];   /* blocks that wait for a stage */
     unsigned n_done[N_BLOCK_STAGES]; /* of which only the stage knows */
+    atomic_bool is_stopped;          /* no stage gets a block any more */
 };
 
 /* All zero but the options is one that holds nothing. */
@@ -78,6 +80,7 @@ struct demod_run {
     struct block_ring ring;
     pthread_t threads[STAGE_WRITE]; /* of the stages before */
     int n_threads;
+    int stop_fd; /* of an event that ends the threads' waiting for input; 0 for none */
 };
 
 /* Opens what is read, and finds out what it is. */
@@ -106,8 +109,8 @@ bool demod_run_write(struct demod_run *run);
 /* Ends the threads, frees what is held, and removes what was written unless it is kept. */
 void demod_run_close(struct demod_run *run, bool keep);
 
-/* In stages.c: the threads of a run; how a stage waits for its next block, and hands it on; and a message, false, that a
- * file has too few or too many values. */
+/* In stages.c: the threads of a run; how a stage waits for its next block, and hands it on; and a message, false, that
+ * a file has too few or too many values. */
 void *demod_read_blocks(void *argument);
 void *demod_process_blocks(void *argument);
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short);

@@ -15,12 +15,10 @@ enum {
 /* A scale that is off by 5 % moves the outermost points of 256QAM almost to a decision boundary. */
 static const double warned_energy_error = 0.1;
 
-/* The deviation of the mean energy of n symbols from random ones is up to 0.63 / sqrt(n) without noise, a little more
- * with noise; five of these. */
+/* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it. */
 static const double energy_deviations = 5;
 
-/* 2 dB: less than what is lost by taking the variance of a component for that of the complex noise, or vice
- * versa. */
+/* 2 dB: less than what is lost by taking the variance of a component for that of the complex noise. */
 static const double warned_noise_ratio = 1.6;
 
 /* Noise that is stronger than this is nothing that anyone would demodulate: 6 dB above the symbols with up to two bits

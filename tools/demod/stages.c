@@ -8,15 +8,11 @@
 #include "common/message.h"
 #include "run.h"
 
-/* Here a thread may be cancelled. */
 struct block *block_ring_wait(struct block_ring *ring, enum block_stage stage)
 {
-    int state;
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
     while (sem_wait(&ring->n_ready[stage]))
         continue;
-    pthread_setcancelstate(state, NULL);
-    return &ring->blocks[ring->n_done[stage] % BLOCK_RING_SLOTS];
+    return ring->is_stopped ? NULL : &ring->blocks[ring->n_done[stage] % BLOCK_RING_SLOTS];
 }
 
 void block_ring_hand_on(struct block_ring *ring, enum block_stage stage)
@@ -81,10 +77,9 @@ static void read_block(struct demod_run *run, struct block *block)
 void *demod_read_blocks(void *argument)
 {
     struct demod_run *run = argument;
+    struct block *block;
     bool is_last = false;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    while (!is_last) {
-        struct block *block = block_ring_wait(&run->ring, STAGE_READ);
+    while (!is_last && (block = block_ring_wait(&run->ring, STAGE_READ))) {
         read_block(run, block);
         is_last = block->is_last;
         block_ring_hand_on(&run->ring, STAGE_READ);
@@ -243,10 +238,9 @@ static bool process_block(struct demod_run *run, struct block *block)
 void *demod_process_blocks(void *argument)
 {
     struct demod_run *run = argument;
+    struct block *block;
     bool is_last = false;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    while (!is_last) {
-        struct block *block = block_ring_wait(&run->ring, STAGE_DEMODULATE);
+    while (!is_last && (block = block_ring_wait(&run->ring, STAGE_DEMODULATE))) {
         block->out_nbytes = 0;
         if (!process_block(run, block))
             block->failed = block->is_last = true;
