@@ -3,7 +3,6 @@
 #include "options.h"
 
 #include <float.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -24,8 +24,7 @@ enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 struct demod_options {
     const char *named_input_format, *named_output_format, *llr_scale, *llr_limit; /* as given; NULL for none */
     int progress;                                                                 /* demod_progress */
-    const char *input;
-    const char *output;
+    const char *input, *output;
     const char *compared_bits; /* a file; NULL for none, as the next */
     const char *noise_file;    /* NOISE_FILE */
     uint64_t skip, count;      /* symbols of INPUT; count is UINT64_MAX for all that are left */
@@ -46,8 +45,7 @@ struct demod_options {
     bool no_clobber;
     bool no_sync; /* else OUTPUT is on the disk when it takes its name */
     bool verify;
-    bool stats;
-    bool stats_json;
+    bool stats, stats_json;
     bool quiet;
     bool strict; /* a warning is a failure */
     bool show_progress;

@@ -83,8 +83,6 @@ void demod_scale_check(struct demod_run *run, const struct block *block)
                            block->n_symbols < left ? block->n_symbols : (size_t)left);
 }
 
-static double decibels(double noise_var) { return -10 * log10(noise_var); }
-
 void demod_scale_warn(const struct demod_run *run)
 {
     const softqam_modulation modulation = run->config.modulation;
@@ -101,5 +99,5 @@ void demod_scale_warn(const struct demod_run *run)
     else if (given > 0 && fmax(estimate / given, given / estimate) > warned_noise_ratio)
         message_warn(name,
                      "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
-                     estimate, decibels(estimate), given, decibels(given));
+                     estimate, -10 * log10(estimate), given, -10 * log10(given));
 }

@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <float.h>
-#include <getopt.h>
 #include <math.h>
 
 #include "common/message.h"
