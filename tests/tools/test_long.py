@@ -55,10 +55,10 @@ class Pipeline(LongTest):
     def test_failure_while_the_input_is_idle(self):
         """The thread that waits for input does not keep the tool: the reader leaves, or the disk is full."""
         full = b"softqam-demod: /dev/full: No space left on device\n"
-        for output, code, message in (("-", -signal.SIGPIPE, b""), ("/dev/full", 1, full)):
+        for output, code, message, n_more in (("-", -signal.SIGPIPE, b"", 2), ("/dev/full", 1, full, 2), ("/dev/full", 1, full, 0)):
             process = self.start_cs8("-", output, preexec_fn=default_signals)
             process.stdout.close()
-            process.stdin.write(bytes(2 * BLOCK_SYMBOLS + 2))
+            process.stdin.write(bytes(2 * BLOCK_SYMBOLS + n_more))
             self.assertEqual((process.stderr.read(), process.wait(TIMEOUT)), (message, code))
 
     def test_what_came_before_a_failure(self):
