@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "file_name.h"
 
-#include <limits.h>
-#include <stddef.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static int number_after(const char *path, const char *prefix)
-{
-    const size_t length = strlen(prefix);
-    if (strncmp(path, prefix, length) != 0)
-        return -1;
-    const char *digits = path + length;
-    const unsigned long number = strtoul(digits, NULL, 10);
-    return *digits && !digits[strspn(digits, "0123456789")] && number <= INT_MAX ? (int)number : -1;
-}
 
 int file_name_descriptor(const char *path, int standard)
 {
@@ -26,8 +14,10 @@ int file_name_descriptor(const char *path, int standard)
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (!strcmp(path, streams[fd]))
             return fd;
-    const int number = number_after(path, "/dev/fd/");
-    return number >= 0 ? number : number_after(path, "/proc/self/fd/");
+    int number = -1, length = 0;
+    if (sscanf(path, "/dev/fd/%9d%n", &number, &length) < 1)
+        sscanf(path, "/proc/self/fd/%9d%n", &number, &length);
+    return length > 0 && !path[length] ? number : -1;
 }
 
 const char *file_name_shown(const char *path, int standard)
@@ -43,9 +33,4 @@ const char *file_name_suffix(const char *path)
     const char *base = slash ? slash + 1 : path;
     const char *dot = strrchr(base + strspn(base, "."), '.');
     return dot && dot[1] ? dot : NULL;
-}
-
-bool file_name_is_same(const struct stat *a, const struct stat *b)
-{
-    return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
