@@ -61,10 +61,11 @@ static bool take_snr_db(const struct option_call *call)
 {
     struct demod_options *options = call->target;
     double snr_db = 0;
-    const bool good = arguments_parse_real(call->row->name, call->text, -200, 200, &snr_db);
+    if (!arguments_parse_real(call->row->name, call->text, -200, 200, &snr_db))
+        return false;
     options->noise_var = normal_power_ratio(-snr_db);
     options->noise = NOISE_VALUE;
-    return good;
+    return true;
 }
 
 static bool take_noise_file(const struct option_call *call)
