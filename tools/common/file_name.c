@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "file_name.h"
 
-#include <stdio.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static int number_after(const char *path, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    if (strncmp(path, prefix, length) != 0)
+        return -1;
+    const char *digits = path + length;
+    const unsigned long number = strtoul(digits, NULL, 10);
+    return *digits && !digits[strspn(digits, "0123456789")] && number <= INT_MAX ? (int)number : -1;
+}
 
 int file_name_descriptor(const char *path, int standard)
 {
@@ -14,10 +26,8 @@ int file_name_descriptor(const char *path, int standard)
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (!strcmp(path, streams[fd]))
             return fd;
-    int number = -1, length = 0;
-    if (sscanf(path, "/dev/fd/%9d%n", &number, &length) < 1)
-        sscanf(path, "/proc/self/fd/%9d%n", &number, &length);
-    return length > 0 && !path[length] ? number : -1;
+    const int number = number_after(path, "/dev/fd/");
+    return number >= 0 ? number : number_after(path, "/proc/self/fd/");
 }
 
 const char *file_name_shown(const char *path, int standard)

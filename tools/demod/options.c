@@ -4,7 +4,7 @@
 
 #include <float.h>
 #include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -101,13 +101,16 @@ static bool take_device(const struct option_call *call)
 /* K/N, 1 <= K <= N. */
 static bool take_shard(const struct option_call *call)
 {
+    static const char digits[] = "0123456789";
     struct demod_options *options = call->target;
-    const char *text = call->text;
-    int length = 0;
-    sscanf(text, "%u/%u%n", &options->shard, &options->n_shards, &length);
-    return (length > 0 && strspn(text, "0123456789/") == (size_t)length && !text[length] && options->shard >= 1 &&
-            options->shard <= options->n_shards && options->n_shards <= MAX_SHARDS) ||
-           message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", text,
+    const size_t length = strspn(call->text, digits);
+    const char *second = call->text + length + 1; /* where the first ends at a slash */
+    const bool is_form = length > 0 && call->text[length] == '/' && *second && !second[strspn(second, digits)];
+    const unsigned long shard = strtoul(call->text, NULL, 10), n_shards = is_form ? strtoul(second, NULL, 10) : 0;
+    options->shard = (unsigned)shard;
+    options->n_shards = (unsigned)n_shards;
+    return (shard >= 1 && shard <= n_shards && n_shards <= MAX_SHARDS) ||
+           message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", call->text,
                          MAX_SHARDS);
 }
 
