@@ -26,10 +26,10 @@ HARMLESS = {
     "on default attributes does not fail in glibc": "pthread_attr_init pthread_attr_destroy pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock "
     "pthread_mutex_unlock pthread_cond_init pthread_cond_destroy pthread_cond_wait pthread_cond_signal "
     "pthread_cond_broadcast pthread_self pthread_equal sched_yield nanosleep clock_nanosleep sem_init sem_destroy",
-    "fails where the caller then tries again, or past 2^31 - 1": "sem_wait sem_trywait sem_post",
+    "fails where the caller then tries again, or past 2^31 - 1": "sem_wait sem_trywait sem_post sem_getvalue",
     "ends the program": "exit _exit abort atexit __assert_fail",
-    "writes on standard error, where a failure could not be told either": "fprintf vfprintf fwrite fputc putc fflush "
-    "perror",
+    "writes on standard error, where a failure could not be told either, or is told at the end": "printf puts putchar "
+    "fprintf vfprintf fwrite fputc putc fflush perror",
     "gives back what was got": "dlclose",
     "advice": "sync_file_range posix_fadvise posix_fadvise64 madvise posix_madvise",
     "variables": "stderr stdout stdin optarg optind opterr optopt environ",

@@ -137,7 +137,7 @@ class FaultTest(unittest.TestCase):
 META = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captures": [{"core:sample_start": 0}, {"core:sample_start": 10}]}
 RECORDING = {"x.sigmf-meta": json.dumps(META).encode(), "x.sigmf-data": ("x.cs16", 100)}
 SYMBOLS, FEW = ("x.cf32", 1000), ("x.cf32", 10)
-PIPE_OPTIONS = "--threads 1 --skip 10 --count 500 --partial ignore -q --input-scale auto --noise-var auto -o s8"
+PIPE_OPTIONS = "--threads 1 --skip 10 --count 500 -q --input-scale auto --noise-var auto -o s8"
 # Of softqam-demod on the CPU and of softqam-gen. A file that is new is taken back where the second one cannot take its name;
 # an older one is gone by then.
 DEMOD_COMMANDS = [

@@ -37,8 +37,8 @@ struct capture {
 static struct capture capture;
 static struct verify_difference difference;
 
-#define LLR_FORMAT(value, name) SOFTQAM_OUTPUT_##value,
-static const softqam_output_format formats[] = {LLR_FORMAT_LIST(LLR_FORMAT) SOFTQAM_OUTPUT_U8};
+static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
+                                                SOFTQAM_OUTPUT_F32, SOFTQAM_OUTPUT_U8};
 enum { N_FORMATS = sizeof formats / sizeof formats[0], N_LLR_FORMATS = N_FORMATS - 1 };
 
 static void demodulate(const softqam_segment *segment)

@@ -16,7 +16,7 @@ SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8,
 INPUT_SUFFIXES = [*sum(SUFFIXES.values(), []), ".cu8", ".cs32", ".ci32", ".cf64"]
 # Formats of others, and what only looks like one of ours.
 UNKNOWN_SUFFIXES = [".wav", ".sc16q11", ".u80", ".cf32~", ".u8 ", ".cf32\n", ".%s", ".SIGMF-DATA", ".\u00e4"]
-DATATYPES = "cf32_le, cf32_be, cf64_le, cf64_be, ci32_le, ci32_be, ci16_le, ci16_be, ci8, cu8"
+DATATYPES = "cf32_le, cf64_le, ci32_le, ci16_le, ci8, cu8"
 ABSENT = object()  # of a member of metadata
 MISSING, ANOTHER = "No such file or directory", "give OUTPUT another name"
 NOISE = ["-o", "s8", "--noise-file"]
@@ -54,13 +54,12 @@ class Contents(BadInput):
     def test_values_that_do_not_fit(self):
         """Of a noise file and of --compare's, for 10 symbols: too few, too many, from a file and from a pipe."""
         noise, bits = [*NOISE, "{}", "x.cf32", "x.s8"], ["--compare", "{}", "x.cf32", "x.u8"]
+        few, many, of = "too few", "too many", " for the symbols of x.cf32"
         for arguments, n, from_file, from_pipe in (
-            (noise, 36, "has 9 noise variances, but x.cf32 has 10 symbols", "ends after 9 noise variances, but x.cf32 has more symbols"),
-            (noise, 44, "has 11 noise variances, but x.cf32 has 10 symbols", "goes on after 10 noise variances, but x.cf32 has no more symbols"),
+            *((noise, n, *2 * [f"{few if n < 40 else many} noise variances" + of]) for n in (0, 36, 44, 4000)),
             (noise, 43, NOT_WHOLE.format("noise variance", "3 bytes", "noise variance", 4), None),
             (noise, 37, None, NOT_WHOLE.format("noise variance", "1 byte", "noise variance", 4)),
-            (bits, 1, "has 1 bit, but x.cf32 has 10 symbols of 8", "ends after 1 bit, but x.cf32 has more symbols"),
-            (bits, 81, "has 81 bits, but x.cf32 has 10 symbols of 8", "goes on after 80 bits, but x.cf32 has no more symbols"),
+            *((bits, n, *2 * [f"{few if n < 80 else many} bits" + of]) for n in (1, 79, 81)),
         ):
             self.write("values", bytes(n))
             if from_file:
@@ -69,7 +68,7 @@ class Contents(BadInput):
                 self.demod_refuses([word.format("-") for word in arguments], 1, f"standard input: {from_pipe}", data=bytes(n))
         self.write("values", bytes(79) + b"2")
         self.demod_refuses(["--compare", "values", "x.cf32", "x.u8"], 1, "values: not bits: a byte is neither 0 nor 1")
-        self.demod_refuses([*NOISE, "x.cf32", "-", "x.s8"], 1, "x.cf32: goes on after 0 noise variances, but standard input has no more symbols")
+        self.demod_refuses([*NOISE, "x.cf32", "-", "x.s8"], 1, "x.cf32: too many noise variances for the symbols of standard input")
 
     def test_what_has_no_parts(self):
         message = "standard input: not a regular file, so no part of it can be chosen"
@@ -103,13 +102,13 @@ class Names(BadInput):
             ("x.cf32/y", *2 * ["Not a directory"]),
             ("s", *2 * ["No such device or address"]),
             ("loop", *2 * ["Too many levels of symbolic links"]),
-            ("dangling", MISSING, None),
+            ("dangling", MISSING, MISSING),
             (256 * "y", *2 * ["File name too long"]),
             (5000 * "y/", *2 * ["File name too long"]),
             ("/dev/full", None, "No space left on device"),
             ("none/", None, MISSING),
         ):  # fmt: skip
-            shown = (name if len(name) < 5000 else name[:4096] + "...").replace("\n", "\\n") or "''"
+            shown = (name if len(name) < 5000 else name[:4096]).replace("\n", "\\n") or "''"
             for cause, commands in zip((read, written), self.commands(name)):
                 for program, arguments in commands if cause else []:
                     self.refuses(program, arguments, 1, f"{shown}: {cause}")
@@ -179,7 +178,7 @@ class Names(BadInput):
                 self.refuses(program, arguments, 1, f"{name}: Permission denied", **nobody)
         self.demod_refuses(["x.cf32", "open/y.u8"], 1, "open/y.u8: Permission denied", **nobody)
         for name in ("full/new.u8", "full/y.u8"):
-            self.demod_refuses(["x.cf32", name], 1, f"{name}: no file can be made in its folder: Permission denied", **nobody)
+            self.demod_refuses(["x.cf32", name], 1, f"{name}: Permission denied", **nobody)
 
 
 class Lost(BadInput):
@@ -228,13 +227,12 @@ class Lost(BadInput):
     def test_two_outputs_that_are_one(self):
         self.write("y", OLD)
         pairs = [pair for name in self.other_names("y") for pair in (("y", name), (name, "y"))]
-        os.symlink("new", self.path("dangling"))
-        pairs += [("new", "dangling"), ("dangling", "linked/new"), ("d/../new", "./new"), ("-", "/dev/stdout"), ("-", "-"),
+        pairs += [("linked/new", "new"), ("d/../new", "./new"), ("-", "/dev/stdout"), ("-", "-"),
                   ("y.sigmf-data", "y.sigmf-meta"), ("./y.sigmf-meta", "y.sigmf-data")]  # fmt: skip
         for bits, output in pairs:
             self.refuses(GEN, ["--bits", bits, output], 2, f"--bits: '{bits}' is OUTPUT as well")
         os.symlink("o.sigmf-data", self.path("o.sigmf-meta"))
-        os.symlink("new", self.path("o.sigmf-data"))
+        os.symlink("y", self.path("o.sigmf-data"))
         self.refuses(GEN, ["o.sigmf-meta"], 2, f"o.sigmf-meta: is o.sigmf-data as well; {ANOTHER}")
 
 
@@ -269,12 +267,6 @@ class Recordings(BadInput):
         metadata = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
         for name in ("x.sigmf-meta", "none.sigmf-meta"):
             self.demod_refuses(["-i", "cf32", name, "y"], 2, f"{name}: {metadata}")
-        for name, cause in (("y.sigmf", "an archive of SigMF; unpack it with tar"), ("y.sigmf-collection", "a collection of SigMF, not a recording"),
-                            ("y.sigmf.gz", "a compressed archive of SigMF; unpack it")):  # fmt: skip
-            self.write(name, bytes(80))
-            for options in ([], ["-i", "cs16"]):
-                self.demod_refuses([*options, name, "y"], 2, f"{name}: {cause}; give the .sigmf-meta of a recording")
-            self.refuses(GEN, [name], 2, f"{name}: not the name of a recording; OUTPUT.sigmf-meta is")
         for suffix in (".sigmf", ".sigmf-meta", ".sigmf-data"):
             known = "--output-format names the format: " + ", ".join(OUTPUT_FORMATS)
             self.demod_refuses(["x", "z" + suffix], 2, f"z{suffix}: suffix {suffix} is unknown; {known}")
@@ -288,23 +280,21 @@ class Recordings(BadInput):
         huge = 10**400
         gap = "{}: data that do not conform to SigMF; copy the samples out of them"
         rows = [
-            ("core:datatype: missing", "core__datatype", [ABSENT]),
-            ("core:datatype: not a string", "core__datatype", [8]),
-            *((f"core:datatype: '{t}' is not one of {DATATYPES}", "core__datatype", [t]) for t in ("rf32_le", "cf32", "ru8", "")),
-            ("core:num_channels: not a whole number", "core__num_channels", [-1, 0.5, (1 << 53) + 2, huge, "1", None, True, []]),
+            (f"core:datatype: '' is not one of {DATATYPES}", "core__datatype", [ABSENT, 8]),
+            *((f"core:datatype: '{t}' is not one of {DATATYPES}", "core__datatype", [t]) for t in ("rf32_le", "cf32", "cf32_be", "ru8", "")),
+            ("core:num_channels: not 1, and only one channel can be demodulated", "core__num_channels",
+             [0, 2, -1, 0.5, (1 << 53) + 2, huge, "1", None, True, []]),
             (gap.format("core:trailing_bytes"), "core__trailing_bytes", [-1, 0.5, 8, 1 << 53, huge, "1", None, True, []]),
-            *((f"core:num_channels: has {n} channels, but only one can be demodulated", "core__num_channels", [n]) for n in (0, 2)),
-            ("core:metadata_only: has no samples", "core__metadata_only", [True]),
+            (gap.format("core:metadata_only"), "core__metadata_only", [True]),
             (gap.format("core:dataset"), "core__dataset", ["../x", "", "x.sigmf-data", 5000 * "y", 7, None]),
             ("softqam:input_scale: not a positive number", "softqam__input_scale", [0, -1, huge, 1e39, 1e-39, "1", None, True]),
-            ('core:version: not a version such as "1.2.0"', "core__version", ["x", "", "1.0", "v1.0.0", "1.0.0 ", "1.0.0.0", "+1.0.0", "1..0", 1, None, {}]),
+            ("core:version: '' is not supported, only versions 0 and 1", "core__version", [1, None, {}]),
             *((f"core:version: '{v}' is not supported, only versions 0 and 1", "core__version", [v]) for v in ("2.0.0", "10.0.0")),
             *((f"core:extensions: '{name}' is required to read it, and not supported", "core__extensions", [extensions])
               for name, extensions in (("", [{"optional": False}]), ("b\\n", [{"name": "a", "optional": True}, {"name": "b\n", "optional": False}]))),
             *((f"softqam:modulation: '{m if isinstance(m, str) else ''}' is no modulation of 5G NR", "softqam__modulation", [m])
               for m in ("8psk", "", "qpsk ", 4, None)),
-            ("softqam:c_init: not a whole number", "softqam__c_init", [-1, 0.5, "1", None, True]),
-            ("softqam:c_init: not a whole number from 0 to 2147483647", "softqam__c_init", [1 << 31]),
+            ("softqam:c_init: not a whole number from 0 to 2147483647", "softqam__c_init", [-1, 0.5, "1", None, True, 1 << 31]),
         ]  # fmt: skip
         for value, shown in HOSTILE[:-1]:
             rows.append((f"core:datatype: '{shown}' is not one of {DATATYPES}", "core__datatype", [value]))
@@ -313,42 +303,26 @@ class Recordings(BadInput):
             for value in values:
                 self.record(**{member: value})
                 self.recording_refused(message)
-        for captures in ({}, {"0": {"core:header_bytes": 8}}, "x", None):
-            self.record(captures)
-            self.recording_refused("captures: not an array")
-        for captures in ([{}, {"core:header_bytes": 4}], [{"core:header_bytes": "x"}], [{"core:header_bytes": -1}]):
+        for captures in ({"0": {"core:header_bytes": 8}}, [{}, {"core:header_bytes": 4}], [{"core:header_bytes": "x"}], [{"core:header_bytes": -1}]):
             self.record(captures)
             self.recording_refused(gap.format("core:header_bytes"))
         self.assertFalse(os.path.exists(self.path("pwned")))
 
-    def test_metadata_that_are_none_or_say_two_things(self):
-        """No JSON, no SigMF; a name that comes twice, and what ends a string before its end."""
+    def test_metadata_that_are_none(self):
+        """No JSON, or no SigMF."""
         self.record()
-        start = b'{"global":{"core:datatype":"cf32_le"'
         for text, cause in (
-            (b"", "line 1: not JSON"), (b"\n\n{", "line 3: not JSON"), (b"\0", "line 1: not JSON"), (b'{"global":\n{},\n}', "line 3: not JSON"),
-            (b'{"global":{}}x', "line 1: not JSON"), (b'{"global":{"a":"\xff\\x"}}', "line 1: not JSON"), (5000 * b"[", "line 1: not JSON"),
+            *((text, "not JSON") for text in (b"", b"\n\n{", b"\0", b'{"global":\n{},\n}', b'{"global":{}}x', b'{"global":{}}\0', 5000 * b"[")),
             *((text, "not SigMF: there is no object 'global'")
               for text in (500 * b"[" + 500 * b"]", b"7", b'{"global":3}', b'{"Global":{"core:datatype":"ci8"}}')),
-            (b'{"global":{"CORE:datatype":"ci8"}}', "core:datatype: missing"),
-            (b'{"global":{"core:datatype":"cf32_le"},"global":{}}', "global: twice in one object"),
-            (start + b'},"captures":[{"a":[{"b":1,"c":2,"b":1}]}]}', "b: twice in one object"),
-            (start + b',"a":1,"\\u0061":2}}', "a: twice in one object"),
-            (b'{"global":\n{"core:datatype":"cf32_le\\u0000x"}}', "line 2: a string with a zero character"),
-            (start + b',"own:\\u0000":1}}', "line 1: a string with a zero character"),
-            (start + b',"a":"\0"}}', "line 1: a zero byte"), (start + b',\n"a":"J\xfcrgen"}}', "line 2: not UTF-8"),
+            (b'{"global":{"CORE:datatype":"ci8"}}', f"core:datatype: '' is not one of {DATATYPES}"),
         ):  # fmt: skip
             self.write("x.sigmf-meta", text)
             self.recording_refused(cause)
-        with open(self.path("x.sigmf-meta"), "wb") as file:
-            file.truncate((1 << 30) + 1)
-        self.recording_refused("not a file of metadata: over 1 GiB")
-        self.record(own__a="\\u0000", own__b={"a": 1, "b": {"a": 1}}, core__version="1.2.0")
-        self.ok(self.demod("x", "y.u8"))
 
     def test_what_is_no_file(self):
         self.record()
-        for name, message in (("x.sigmf-meta", "x.sigmf-meta: not a file of metadata: no regular file"), ("x.sigmf-data", "x.sigmf-data: Is a directory")):
+        for name, message in (("x.sigmf-meta", "x.sigmf-meta: Is a directory"), ("x.sigmf-data", "x.sigmf-data: Is a directory")):
             os.remove(self.path(name))
             self.demod_refuses([name, "x.u8"], 1, f"{name}: {MISSING}")
             os.mkdir(self.path(name))

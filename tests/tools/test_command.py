@@ -16,7 +16,7 @@ OLD = b"what was there before"
 MAX_SYMBOLS, MAX_GEN_SYMBOLS = (1 << 59) - 1, ((1 << 63) - 1) // 10
 
 CHOICES = {
-    "--backend": "cpu, cuda, auto", "--progress": "auto, always, never", "--input-format": INPUT_FORMATS, "--partial": "error, ignore",
+    "--backend": "cpu, cuda, auto", "--progress": "auto, always, never", "--input-format": INPUT_FORMATS,
     "--output-format": ", ".join(OUTPUT_FORMATS), "--sign": "0, 1", "--modulation": ", ".join(MODULATIONS),
 }  # fmt: skip
 # By program and option, and by format where that matters.
@@ -25,17 +25,17 @@ COUNTS = {
             "--count": (0, MAX_SYMBOLS), **{f"--llr-limit {name}": (1, limit) for name, (_, _, limit) in LLR_STEPS.items()}},
     GEN: {"--symbols": (0, MAX_GEN_SYMBOLS), "--seed": (0, (1 << 64) - 1)},
 }  # fmt: skip
-NO_RATIO = "is not a positive number or fraction (such as 0.25 or 1/32768)"
-NO_RATIO_NOR_AUTO = NO_RATIO + " nor 'auto'"
-OUT_OF_RANGE = "is outside the range of a 32-bit float, 1.175494e-38 to 3.402823e+38"
-LLR_SCALES = [(DEMOD, f"--llr-scale {name}", f"is not a number or fraction from 0.0009765625 to {top}") for name, (_, top, _) in LLR_STEPS.items()]
+NO_RATIO = "is not a number or fraction (such as 0.25 or 1/32768) from "
+NO_FLOAT = NO_RATIO + "1.175494e-38 to 3.402823e+38"
+LLR_SCALES = [(DEMOD, f"--llr-scale {name}", NO_RATIO + f"0.0009765625 to {top}") for name, (_, top, _) in LLR_STEPS.items()]
+FLOATS = [(DEMOD, "--input-scale", NO_FLOAT + ", nor auto"), (DEMOD, "--noise-var s8", NO_FLOAT + ", nor auto"), (GEN, "--output-scale", NO_FLOAT)]
 # By the kind of value: the options that take it, and what is said of another.
 OPTIONS = {
     "choice": [*((DEMOD, option, f"is not one of {names}") for option, names in CHOICES.items()),
                (GEN, "--output-format", "is not one of cf32, cs16, cs8, cf16")],
     "count": [(program, key, f"is not a whole number from {low} to {high}") for program, options in COUNTS.items() for key, (low, high) in options.items()],
-    "ratio": [(DEMOD, "--input-scale", NO_RATIO_NOR_AUTO), (DEMOD, "--noise-var s8", NO_RATIO_NOR_AUTO), (GEN, "--output-scale", NO_RATIO), *LLR_SCALES],
-    "float": [(program, option, OUT_OF_RANGE) for program, option in ((DEMOD, "--input-scale"), (DEMOD, "--noise-var s8"), (GEN, "--output-scale"))],
+    "ratio": [*FLOATS, *LLR_SCALES],
+    "float": FLOATS,
     "LLR scale": LLR_SCALES,
     "LLR scale of s16": LLR_SCALES[1:],
     "decibels": [(program, "--snr-db", "is not a number from -200 to 200") for program in (DEMOD, GEN)],
@@ -53,10 +53,11 @@ WRONG_VALUES = {
     "LLR scale of s16": ["16385"],
     "decibels": ["", "nan", "inf", "auto", "200.1", "-201", "30dB", "0x10", "1e999"],
     "c_init": ["", "-1", "0x", "0x-1", "0X1", "1.5", "2147483648", "0x80000000", " 1", "1 ", "0x8000_0000", "18446744073709551616", "1e3"],
-    "shard": ["0/2", "3/2", "1", "1/", "/2", "1/2/3", "-1/2", "1/0", "a/b", "", " 1/2", "1/1000001", "1/ 2", "+1/2"],
+    "shard": ["0/2", "3/2", "1", "1/", "/2", "1/2/3", "-1/2", "1/0", "a/b", "", " 1/2", "1/1000001", "1/ 2", "+1/2", "4294967297/3", "1/4294967299"],
     "device": ["x", "-1", "2147483648"],
 }  # fmt: skip
 NEEDS_NOISE = "output format {} needs a noise variance: --noise-var, --snr-db or --noise-file"
+TAKES_NO_NOISE = NEEDS_NOISE.replace("needs a", "takes no")
 NO_U8 = "{} has no soft bits u8; choose LLRs, hard or bits with --output-format"
 TERMINAL = "a terminal, which binary data may upset; redirect it, or name a file"
 
@@ -124,21 +125,16 @@ class Wrong(ToolTest):
     def test_combinations(self):
         noise = ["--snr-db", "10"]
         for arguments, message in (
-            *(([*o, "x.cf32", "x.u8"], o[0] + ": only for LLRs; u8 takes no noise variance")
+            *(([*o, "x.cf32", "x.u8"], TAKES_NO_NOISE.format("u8"))
               for o in (["--noise-var", "1"], ["--noise-var", "auto"], noise, ["--noise-file", "x.cf32"])),
-            (["-o", "bits", *noise, "x.cf32", "x"], "--snr-db: only for LLRs; bits takes no noise variance"),
+            (["-o", "bits", *noise, "x.cf32", "x"], TAKES_NO_NOISE.format("bits")),
             *((["-o", name, "x.cf32", "x"], NEEDS_NOISE.format(name)) for name in LLR_FORMATS),
-            *(([*o, "-os8", "x.cf32", "x"], f"{o[-2]}: contradicts {o[0]}: noise variances come from one of the two")
-              for o in ([*noise, "--noise-var", "1"], ["--noise-var", "auto", "--noise-file", "x.cf32"],
-                        ["--noise-file", "x.cf32", "--noise-file", "x.cf32", *noise])),
             *((["-m", name, "x.cf32", "x.u8"], "--modulation: " + NO_U8.format(name)) for name in MODULATIONS if name != "256qam"),
             (["--c-init", "0", "x.cf32", "x.u8"], "--c-init: " + NO_U8.format("what is descrambled")),
             (["--planes", "8", "x.cf32", "x.u8"], "--planes: " + NO_U8.format("what comes out as bit planes")),
-            (["-ohard", "--planes", "8", "--skip", "12", "x.cf32", "x"], "--planes: --skip 12 is not a multiple of the 8 symbols of a code block"),
             *((["-o", name, *(noise * (name[0] == "f")), option, "3", "x.cf32", "x"], f"{option}: only for output formats s8 and s16")
               for name in ("f16", "f32", "u8", "bits", "hard") for option in ("--llr-scale", "--llr-limit")),
-            (["-o", "hard", "--sign", "1", "x.cf32", "x"], "--sign: only for soft bits and LLRs; hard is bits"),
-            (["--stats=j", "x.cf32", "x"], "--stats: 'j' is not one of json, json:FILE"),
+            (["--stats=j", "x.cf32", "x"], "--stats: 'j' is not json"),
             (["--device", "1,0,1", "x.cf32", "x"], "--device: '1,0,1' names device 1 twice"),
             (["--device", ",".join(map(str, range(65))), "x.cf32", "x"], "--device: more than 64 devices"),
             *((["--backend", "cpu", "--device", device, "x.cf32", "x"], "--device: contradicts --backend cpu") for device in ("0", "all")),
@@ -170,15 +166,14 @@ class Right(ToolTest):
             self.assertEqual(scaled(fraction), scaled(number), fraction)
 
     def test_counts(self):
-        for text, n in (("3", 3), ("1k", 1000), ("2Ki", 2048), ("0.5Ki", 512), ("1.25k", 1250), ("12E2", 1200), ("1.5e1", 15), ("0e99", 0),
-                        ("007", 7), ("0.0015M", 1500)):  # fmt: skip
+        for text, n in (("3", 3), ("1k", 1000), ("1K", 1000), ("2Ki", 2048), ("0M", 0), ("007", 7), ("1M", 1000000)):
             self.make("y.cs8", "--symbols", text)
             self.assertEqual(len(self.read("y.cs8")), 2 * n, text)
         top = "is not a whole number from 0 to 18446744073709551615"
-        for text in ("1.", ".5k", "1.23k1", "k", "1kk", "1k ", "1m", "1P", "1e", "1e+3", "1e-3", "1e1000", "1e20", "16777216Ti",
-                     "18446744073709551616", "1.0001k", "1MB", "1_000", "1,000", "1e3k", "1.2.3k", "1e3.5", "\u0661k"):  # fmt: skip
+        for text in ("1.", ".5k", "1.23k1", "k", "1kk", "1k ", "1m", "1P", "1e", "1e3", "1.5k", "1e-3", "1e1000", "1e20", "16777216Ti",
+                     "18446744073709551616", "1.0001k", "1MB", "1_000", "1,000", "1e3k", "1.2.3k", "\u0661k"):  # fmt: skip
             self.fails(self.gen("--seed", text, "z.cf32"), 2, f"--seed: '{text}' {top}", "softqam-gen")
-        for text in ("18446744073709551615", "18446744073709.551k", "17179869183Gi"):
+        for text in ("18446744073709551615", "18446744073709551k", "17179869183Gi"):
             self.ok(self.gen("--seed", text, "--symbols", "1", "y.cs8"))
 
 
@@ -252,31 +247,19 @@ class Reports(ToolTest):
             self.assertEqual(self.lost(DEMOD, *arguments, "x.cf32", "y.u8"), (0, 0), arguments)
 
     def test_json(self):
-        """One line, to standard error or to a file, with what its names say."""
+        """One line, the last, with what its names say."""
         self.make("x.cs16", "-m", "16qam", "--c-init", "5", "--symbols", "3000", "--snr-db", "20", "--bits", "sent")
         command = ["-q", "-m", "16qam", "--c-init", "5", "--snr-db", "20", "--input-scale", "1/8192", "--compare", "sent", "x.cs16"]
         version = self.run_tool(DEMOD, "-V").out.decode().split()[1]
-        expected = {"version": version, "input": "x.cs16", "output": "y.s8", "input_format": "cs16", "output_format": "s8",
+        expected = {"version": version, "input_format": "cs16", "output_format": "s8",
                     "modulation": "16qam", "c_init": 5, "symbols": 3000, "snr_db": 20, "bits_compared": 12000, "erased": 0}  # fmt: skip
         for program in BOTH_DEMODS:
-            result = self.ok(self.run_tool(program, "--stats=json:j", *command, "y.s8", env=ENVIRONMENT))
-            self.assertEqual(result.err.count("\n"), 1)
-            text = self.read("j").decode()
-            self.assertEqual(text.count("\n"), 1)
-            found = json.loads(text)
+            lines = self.ok(self.run_tool(program, "--stats=json", *command, "y.s8", env=ENVIRONMENT)).err.splitlines()
+            self.assertEqual(len(lines), 2)
+            found = json.loads(lines[1])
             self.assertEqual({key: found[key] for key in expected}, expected)
             self.assertEqual(found["bit_error_rate"], found["bits_wrong"] / 12000)
             self.assertLess(abs(found["estimated_snr_db"] - 20), 0.3)
-            shown = self.run_tool(program, "--stats=json", *command, "y.s8", env=ENVIRONMENT).err.splitlines()[-1]
-            self.assertEqual(set(json.loads(shown)), set(found))
-        for name, code, message in (("x.cs16", 2, "x.cs16: is INPUT as well; give OUTPUT another name"),
-                                    ("./y.s8", 2, "--stats: './y.s8' is OUTPUT as well"),
-                                    ("none/j", 1, "none/j: No such file or directory")):  # fmt: skip
-            self.refuses(DEMOD, [f"--stats=json:{name}", *command, "y.s8"], code, message)
-        name = "a\"\\\n\udcff.cf32"
-        self.write(name, self.read("x.cf32"))
-        stats = json.loads(self.ok(self.demod("--stats=json:-", name, "y.u8")).out)
-        self.assertEqual((stats["input"], stats["backend"], stats["n0"]), ('a"\\\n?.cf32', BACKEND, None))
         stats = json.loads(self.ok(self.demod("--stats=json", "-o", "s8", "--snr-db", "20", "/dev/null", "y")).err)
         self.assertEqual([round(stats[key], 9) if stats[key] else stats[key] for key in ("symbols", "energy", "evm", "n0")], [0, None, None, 0.01])
 
@@ -301,7 +284,7 @@ class Reports(ToolTest):
     def test_progress_on_a_terminal(self):
         shown = self.on_terminal("--verify")
         self.assertTrue(shown.startswith("\rsoftqam-demod: "), repr(shown))
-        self.assertRegex(shown, r"\r\x1b\[Ksoftqam-demod: verify: all 2000 symbols .*\r\n$")
+        self.assertRegex(shown, r"\r\x1b\[Ksoftqam-demod: verify: 2000 of 2000 symbols .*\r\n$")
         self.assertEqual(shown.count("\n"), 1)
         for arguments in (["--progress", "never"], ["-q"]):
             self.assertEqual(self.on_terminal(*arguments), "")
@@ -320,7 +303,7 @@ class Reports(ToolTest):
         self.make("x.cf32", "--symbols", "9000", "--snr-db", "30")
         self.write("y.s8", OLD)
         for program in BOTH_DEMODS:
-            for arguments in (["-m", "qpsk"], ["--input-scale", "1/2"], ["--snr-db", "20"], ["--count", "9001"], ["-q", "-m", "qpsk"]):
+            for arguments in (["--input-scale", "1/2"], ["--snr-db", "20"], ["-q", "--snr-db", "20"]):
                 with self.subTest(program=program, arguments=arguments):
                     noise = [] if "--snr-db" in arguments else ["--snr-db", "30"]
                     before = self.snapshot()

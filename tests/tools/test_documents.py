@@ -92,7 +92,7 @@ class Completion(Documents):
             ("softqam-gen -o cf", ["cf32", "cf16"]), ("softqam-demod --output-format =", OUTPUT_FORMATS), ("softqam-demod -m ", list(MODULATIONS)),
             ("softqam-demod --backend ", ["cpu", "cuda", "auto"]), ("softqam-demod --sign ", ["0", "1"]), ("softqam-demod --c-init ", ["none"]),
             ("softqam-demod --progress a", ["auto", "always"]), ("softqam-demod --noise-var ", ["auto"]), ("softqam-demod --input-scale ", ["auto"]),
-            ("softqam-demod --stats =", ["json"]), ("softqam-demod --partial ", ["error", "ignore"]), ("softqam-demod --threads ", []),
+            ("softqam-demod --stats =", ["json"]), ("softqam-demod --threads ", []),
             ("softqam-demod --shard ", []),
             ("softqam-bench --backend ", ["all", "cpu", "cuda"]), ("softqam-bench --section c", ["calls", "chain"]),
         ):  # fmt: skip
@@ -100,7 +100,7 @@ class Completion(Documents):
                 self.assertEqual(self.complete(*line.split(" ")), expected, line)
         # The program agrees with every value that is offered.
         self.make("x.cf32", "--symbols", "10")
-        for option in ("--input-format", "--output-format", "--sign", "--partial", "--progress"):
+        for option in ("--input-format", "--output-format", "--sign", "--progress"):
             for value in self.complete("softqam-demod", option, ""):
                 noise = ["--snr-db", "9"] if value in LLR_FORMATS else []
                 self.ok(self.demod("-q", option, value, *noise, "x.cf32", "y"))

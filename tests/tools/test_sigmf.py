@@ -27,15 +27,12 @@ recording.validate()
 print(recording.sample_count, recording[:].tobytes().hex())
 """
 
+
 def find_validator():
     for python in PYTHONS:
         if os.path.exists(python) and not subprocess.call([python, "-c", "import sigmf"], stderr=subprocess.DEVNULL):
             return python
     return None
-
-
-def swapped(data, width):
-    return b"".join(data[i : i + width][::-1] for i in range(0, len(data), width)) if width > 1 else data
 
 
 class SigmfTest(ToolTest):
@@ -59,7 +56,7 @@ class SigmfTest(ToolTest):
 
 class Inputs(SigmfTest):
     def test_datatypes(self):
-        """As the plain files, in both byte orders, whole and in shards."""
+        """As the plain files, whole and in shards."""
         words = [(k * 2654435761 & 0xFFFFFFFF) - 2**31 for k in range(1000)]
         plain = {name: self.samples(name) for name in ("cf32", "cs16", "cs8")}
         plain |= {"cf64": pack("d", [w / 2**31 for w in words]), "cs32": pack("i", words), "cu8": bytes(w & 255 for w in words)}
@@ -67,14 +64,12 @@ class Inputs(SigmfTest):
         for format_, (datatype, width) in DATATYPES.items():
             self.write("plain." + format_, plain[format_])
             soft_bits, llrs = self.soft_bits("plain." + format_), self.soft_bits(*noise, "plain." + format_)
-            for order in ("_le", "_be") if width > 1 else ("",):
-                data = swapped(plain[format_], width) if order == "_be" else plain[format_]
-                self.record("r", data, datatype + order)
-                self.assertEqual(self.soft_bits("r.sigmf-meta"), soft_bits, datatype + order)
-                self.ok(self.demod(*noise, "--verify", "--stats", "r", "out.s8"))
-                self.assertEqual(self.read("out.s8"), llrs)
-                shards = [self.soft_bits(*noise, "--shard", f"{k}/3", "r") for k in (1, 2, 3)]
-                self.assertEqual(b"".join(shards), llrs)
+            self.record("r", plain[format_], datatype + "_le" * (width > 1))
+            self.assertEqual(self.soft_bits("r.sigmf-meta"), soft_bits, datatype)
+            self.ok(self.demod(*noise, "--verify", "--stats", "r", "out.s8"))
+            self.assertEqual(self.read("out.s8"), llrs)
+            shards = [self.soft_bits(*noise, "--shard", f"{k}/3", "r") for k in (1, 2, 3)]
+            self.assertEqual(b"".join(shards), llrs)
 
     def test_names(self):
         data = self.samples()
@@ -126,12 +121,11 @@ class Generated(SigmfTest):
             self.assertRegex(result.err, r"^softqam-demod: sent: \d of 4000 bits are wrong, bit error rate \S+\n$")
 
     def test_modulations(self):
-        for clause, name in enumerate(("pi2-bpsk", "bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"), 1):
+        for name in MODULATIONS:
             shown = name.replace("pi2-", "pi/2-").upper().replace("PI", "pi")
             self.ok(self.gen("-m", name, "--c-init", "9", "--symbols", "10", "g.sigmf-meta"))
             global_ = self.meta("g")["global"]
-            keys = [global_["softqam:" + key] for key in ("modulation", "constellation", "c_init")]
-            self.assertEqual(keys, [name, f"{shown}, 3GPP TS 38.211 clause 5.1.{clause}", 9])
+            self.assertEqual([global_["softqam:" + key] for key in ("modulation", "c_init")], [name, 9])
             self.assertEqual(global_["core:description"], f"10 random {shown} symbols without noise, seed 1")
             for options, c_init in (([], "9"), (["--c-init", "none"], "none"), (["--c-init", "0x9"], "9")):
                 settings = ["-q", "-o", "s8", "--snr-db", "30"]

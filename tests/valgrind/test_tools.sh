@@ -31,7 +31,7 @@ fails "$@" "$demod" --backend cpu --noise-file n0 x.cf32 none/x.f16
 grep -q 'No such file or directory' message
 printf '{"global":{"core:datatype":"ci16_le"},}' >r.sigmf-meta
 fails "$@" "$demod" --backend cpu r y
-grep -q 'line 1: not JSON' message
+grep -q 'not JSON' message
 printf 1 >>x.cf32
 fails "$@" "$demod" --backend cpu x.cf32 y.u8
 grep -q 'not a whole number of symbols' message

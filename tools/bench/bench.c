@@ -8,7 +8,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "common/arguments.h"
 #include "common/file_name.h"
 #include "common/message.h"
 #include "common/option_table.h"
@@ -156,9 +155,9 @@ int main(int argc, char *argv[])
 {
     struct options options = {.report = {.n_samples = 25, .largest = 1 << 26, .sections = SECTIONS}};
     message_start("softqam-bench");
-    const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
+    const enum option_result action = option_table_parse(rows, argc, argv, &options);
     if (action != OPTIONS_RUN)
-        return option_table_answer(action, option_table_help(rows, 0));
+        return option_table_answer(action, rows);
     if (!arguments_count_operands(argc, 0, NULL))
         return EXIT_COMMAND;
     if (options.json && file_name_descriptor(options.json, STDOUT_FILENO) == STDOUT_FILENO) {

@@ -44,8 +44,3 @@ const char *file_name_suffix(const char *path)
     const char *dot = strrchr(base + strspn(base, "."), '.');
     return dot && dot[1] ? dot : NULL;
 }
-
-bool file_name_is_same(const struct stat *a, const struct stat *b)
-{
-    return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}

@@ -3,9 +3,6 @@
 #ifndef SOFTQAM_TOOLS_COMMON_FILE_NAME_H
 #define SOFTQAM_TOOLS_COMMON_FILE_NAME_H
 
-#include <stdbool.h>
-#include <sys/stat.h>
-
 /* The descriptor that a path names: `standard` for "-", another for /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N;
  * -1 for every other path. To open such a path anew would read or write from the file's start, and to replace it would
  * replace the file that somebody redirected. */
@@ -17,8 +14,5 @@ const char *file_name_shown(const char *path, int standard);
 /* What follows the last dot of a file's name, with the dot; NULL where nothing does, or where the name has dots at its
  * start only. */
 const char *file_name_suffix(const char *path);
-
-/* Whether both are one regular file, by whatever names: to replace or overwrite one would destroy the other. */
-bool file_name_is_same(const struct stat *a, const struct stat *b);
 
 #endif

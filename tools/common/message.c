@@ -52,25 +52,19 @@ bool message_of_command(bool passed)
 
 int message_end(bool done) { return !done ? message_failure : ferror(stderr) ? EXIT_FAILED : EXIT_DONE; }
 
-static void escape(char *to, const char *from)
-{
-    for (; *from; from++) {
-        const unsigned char c = (unsigned char)*from;
-        if (c == '\n')
-            to += sprintf(to, "\\n");
-        else if (c < 0x20 || c == 0x7f)
-            to += sprintf(to, "\\x%02x", c);
-        else
-            *to++ = (char)c;
-    }
-    *to = '\0';
-}
-
 /* Called with the mutex, which the line's room is under too: it is much of a small stack. */
 static void print_line(const char *line, const char *before, const char *after)
 {
     static char escaped[4 * LINE_NBYTES];
-    escape(escaped, line);
+    char *to = escaped;
+    for (; *line; line++) {
+        const unsigned char c = (unsigned char)*line;
+        if (c == '\n')
+            to += sprintf(to, "\\n");
+        else
+            to += sprintf(to, c < 0x20 || c == 0x7f ? "\\x%02x" : "%c", c);
+    }
+    *to = '\0';
     fprintf(stderr, "%s%s: %s%s", before, program_name, escaped, after);
     fflush(stderr);
 }
@@ -86,8 +80,7 @@ bool message_print(const char *subject, const char *format, ...)
 {
     char line[LINE_NBYTES] = "";
     if (subject)
-        snprintf(line, sizeof line, "%.*s%s: ", PATH_MAX, *subject ? subject : "''",
-                 strlen(subject) > PATH_MAX ? "..." : "");
+        snprintf(line, sizeof line, "%.*s: ", PATH_MAX, *subject ? subject : "''");
     const size_t length = strlen(line);
     va_list arguments;
     va_start(arguments, format);
@@ -150,20 +143,13 @@ void message_print_transient(const char *format, ...)
     pthread_mutex_unlock(&mutex);
 }
 
-/* `failed`: something that was to be written is not. */
-static int end_stdout(bool failed)
+int message_end_stdout(void)
 {
-    if (failed)
-        fputc('\n', stdout); /* a write that fails again, and says why */
     errno = EIO;
+    if (ferror(stdout))
+        fputc('\n', stdout); /* a write that fails again, and says why */
+    const bool failed = ferror(stdout);
     return (!fclose(stdout) && !failed) || message_print_errno("standard output") ? EXIT_DONE : EXIT_FAILED;
 }
 
-int message_end_stdout(void) { return end_stdout(ferror(stdout)); }
-
-int message_to_stdout(const char *text)
-{
-    char version[128];
-    snprintf(version, sizeof version, "%s %s\n", program_name, softqam_version());
-    return end_stdout(fputs(text ? text : version, stdout) < 0);
-}
+void message_print_version(void) { printf("%s %s\n", program_name, softqam_version()); }

@@ -48,9 +48,8 @@ void message_release(bool wanted);
 /* Makes sure that what was printed to standard output got there: an exit code. Nothing is printed after it. */
 int message_end_stdout(void);
 
-/* Writes text to standard output, or with NULL the program's name and version, and ends it: the exit code of --help and
- * --version. */
-int message_to_stdout(const char *text);
+/* On standard output: the program's name and version. */
+void message_print_version(void);
 
 /* "s" for a noun that follows n. */
 #define PLURAL(n) ((n) == 1 ? "" : "s")

@@ -3,18 +3,18 @@
 
 #include <strings.h>
 
-#include "arguments.h"
+#include "message.h"
 
 enum { FIRST = SOFTQAM_MODULATION_BPSK };
 
 static const struct modulation modulations[] = {
-    [SOFTQAM_MODULATION_BPSK - FIRST] = {"bpsk", "BPSK", 2, 1, 1, 2, false},
-    [SOFTQAM_MODULATION_PI2_BPSK - FIRST] = {"pi2-bpsk", "pi/2-BPSK", 1, 1, 1, 2, true},
-    [SOFTQAM_MODULATION_QPSK - FIRST] = {"qpsk", "QPSK", 3, 2, 1, 2, false},
-    [SOFTQAM_MODULATION_16QAM - FIRST] = {"16qam", "16QAM", 4, 4, 2, 10, false},
-    [SOFTQAM_MODULATION_64QAM - FIRST] = {"64qam", "64QAM", 5, 6, 3, 42, false},
-    [SOFTQAM_MODULATION_256QAM - FIRST] = {"256qam", "256QAM", 6, 8, 4, 170, false},
-    [SOFTQAM_MODULATION_1024QAM - FIRST] = {"1024qam", "1024QAM", 7, 10, 5, 682, false},
+    [SOFTQAM_MODULATION_BPSK - FIRST] = {"bpsk", "BPSK", 1, 1, 2, false},
+    [SOFTQAM_MODULATION_PI2_BPSK - FIRST] = {"pi2-bpsk", "pi/2-BPSK", 1, 1, 2, true},
+    [SOFTQAM_MODULATION_QPSK - FIRST] = {"qpsk", "QPSK", 2, 1, 2, false},
+    [SOFTQAM_MODULATION_16QAM - FIRST] = {"16qam", "16QAM", 4, 2, 10, false},
+    [SOFTQAM_MODULATION_64QAM - FIRST] = {"64qam", "64QAM", 6, 3, 42, false},
+    [SOFTQAM_MODULATION_256QAM - FIRST] = {"256qam", "256QAM", 8, 4, 170, false},
+    [SOFTQAM_MODULATION_1024QAM - FIRST] = {"1024qam", "1024QAM", 10, 5, 682, false},
 };
 
 _Static_assert(sizeof modulations / sizeof modulations[0] == MODULATION_COUNT &&
@@ -38,14 +38,10 @@ softqam_modulation modulation_find(const char *text)
 
 bool modulation_parse(const char *text, softqam_modulation *modulation)
 {
-    const char *names[MODULATION_COUNT + 1] = {NULL};
-    int index = 0;
-    for (int i = 0; i < MODULATION_COUNT; i++)
-        names[i] = modulations[i].option;
-    if (!arguments_parse_choice("--modulation", text, names, &index))
-        return false;
-    *modulation = (softqam_modulation)(index + FIRST);
-    return true;
+    *modulation = modulation_find(text);
+    return *modulation != SOFTQAM_MODULATION_DEFAULT ||
+           message_print("--modulation", "'%s' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam",
+                         text);
 }
 
 /* From the innermost bracket of the standard's formula outwards; for 256QAM

@@ -1,17 +1,126 @@
 /* SPDX-License-Identifier: MIT */
 #include "option_table.h"
 
+#include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "arguments.h"
 #include "message.h"
 #include "modulation.h"
 
+bool arguments_count_operands(int argc, int wanted, const char *names)
+{
+    const int n_operands = argc - optind;
+    if (n_operands == wanted)
+        return true;
+    if (wanted == 0)
+        return message_print(NULL, "takes no operands, but got %d; --help explains", n_operands);
+    return message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
+                         n_operands);
+}
+
+/* Digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti. */
+static bool parse_count(const char *text, uint64_t *value)
+{
+    static const char units[] = "kMGT";
+    char *rest;
+    errno = 0;
+    *value = strtoull(text, &rest, 10);
+    const char *unit = strchr(units, *rest == 'K' ? 'k' : *rest);
+    if (*text < '0' || *text > '9' || errno || !unit)
+        return false;
+    const bool is_binary = *rest && rest[1] == 'i';
+    bool fits = true;
+    for (const char *power = units; *rest && power <= unit; power++)
+        fits = fits && !__builtin_mul_overflow(*value, is_binary ? 1024 : 1000, value);
+    return fits && (!*rest || !rest[1 + is_binary]);
+}
+
+bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+    return (parse_count(text, value) && *value >= min && *value <= max) ||
+           message_print(option, "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, text, min, max);
+}
+
+/* Takes a decimal number from a text. Not strtod()'s other forms: hexadecimal, nan, inf. */
+static bool take_decimal(const char **text, double *value)
+{
+    const char *end = *text + strspn(*text, "0123456789+-.eE");
+    char *rest;
+    *value = strtod(*text, &rest);
+    const bool good = end > *text && rest == end;
+    *text = rest;
+    return good;
+}
+
+bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value)
+{
+    const char *rest = text;
+    return (take_decimal(&rest, value) && !*rest && *value >= min && *value <= max) ||
+           message_print(option, "'%s' is not a number from %.10g to %.10g", text, min, max);
+}
+
+bool arguments_parse_ratio(const char *option, const char *text, double min, double max, const char *word,
+                           double *value)
+{
+    const char *rest = text;
+    double denominator = 1;
+    bool good = take_decimal(&rest, value);
+    if (good && *rest == '/') {
+        rest++;
+        good = take_decimal(&rest, &denominator) && denominator > 0;
+    }
+    *value /= denominator;
+    if (good && !*rest && *value >= min && *value <= max)
+        return true;
+    *value = 0;
+    return (word && !strcmp(text, word)) ||
+           message_print(option, "'%s' is not a number or fraction (such as 0.25 or 1/32768) from %.7g to %.7g%s%s",
+                         text, min, max, word ? ", nor " : "", word ? word : "");
+}
+
+bool arguments_parse_c_init(const char *text, uint32_t *c_init)
+{
+    const bool is_hexadecimal = !strncmp(text, "0x", 2);
+    const char *digits = is_hexadecimal ? text + 2 : text;
+    const char *allowed = is_hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
+    const unsigned long long value = strtoull(digits, NULL, is_hexadecimal ? 16 : 10);
+    *c_init = (uint32_t)value;
+    return (*digits && !digits[strspn(digits, allowed)] && value <= INT32_MAX) ||
+           message_print("--c-init", "'%s' is not a whole number from 0 to 2147483647, decimal or 0x..", text);
+}
+
+bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value)
+{
+    char list[160] = "";
+    for (int i = 0; names[i]; i++) {
+        if (!strcasecmp(text, names[i])) {
+            *value = i;
+            return true;
+        }
+        const size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    }
+    return message_print(option, "'%s' is not one of %s", text, list);
+}
+
+bool arguments_next_name(const char **list, char name[ARGUMENTS_NAME_NBYTES])
+{
+    if (!*list)
+        return false;
+    const size_t length = strcspn(*list, ",");
+    snprintf(name, ARGUMENTS_NAME_NBYTES, "%.*s", length < ARGUMENTS_NAME_NBYTES ? (int)length : ARGUMENTS_NAME_NBYTES,
+             *list);
+    *list = (*list)[length] ? *list + length + 1 : NULL;
+    return true;
+}
+
 /* Values that getopt_long() returns for options without a letter: from this one on, by row. */
-enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30, HELP_NBYTES = 24576 };
+enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30 };
 
 static void *target_of(const struct option_call *call) { return (char *)call->target + call->row->offset; }
 
@@ -49,34 +158,29 @@ bool option_take_modulation(const struct option_call *call) { return modulation_
 
 static bool is_last(const struct option_row *row) { return !row->name && !row->help; }
 
-static bool is_of(const struct option_row *row, unsigned variant)
-{
-    return row->variant == 0 || row->variant == variant;
-}
-
 static int value_of(const struct option_row *rows, const struct option_row *row)
 {
     return row->letter ? row->letter : FIRST_VALUE + (int)(row - rows);
 }
 
 /* The option for which getopt_long() returns a value; NULL for none. */
-static const struct option_row *find(const struct option_row *rows, unsigned variant, int value)
+static const struct option_row *find(const struct option_row *rows, int value)
 {
     for (const struct option_row *row = rows; !is_last(row); row++)
-        if (row->name && is_of(row, variant) && value_of(rows, row) == value)
+        if (row->name && value_of(rows, row) == value)
             return row;
     return NULL;
 }
 
 /* The options as getopt_long() takes them. */
-static void list_options(const struct option_row *rows, unsigned variant, char letters[2 * MAX_ROWS + 2],
+static void list_options(const struct option_row *rows, char letters[2 * MAX_ROWS + 2],
                          struct option list[MAX_ROWS + 1])
 {
     struct option *next = list;
     *letters++ = ':';
     for (const struct option_row *row = rows; !is_last(row); row++) {
         const int has_value = !row->value ? no_argument : *row->value == '[' ? optional_argument : required_argument;
-        if (!row->name || !is_of(row, variant))
+        if (!row->name)
             continue;
         *next++ = (struct option){row->name + 2, has_value, NULL, value_of(rows, row)};
         if (row->letter)
@@ -105,17 +209,16 @@ static void report_wrong(int result, const struct option_row *known, const char 
                       n_matches > 1 ? "could be more than one option" : "no such option");
 }
 
-enum option_result option_table_parse(const struct option_row *rows, unsigned variant, int argc, char *const argv[],
-                                      void *target)
+enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target)
 {
     char letters[2 * MAX_ROWS + 2];
     struct option list[MAX_ROWS + 1];
     int value;
-    list_options(rows, variant, letters, list);
+    list_options(rows, letters, list);
     opterr = 0;
     while ((value = getopt_long(argc, argv, letters, list, NULL)) != -1) {
         const bool wrong = value == '?' || value == ':';
-        const struct option_row *row = find(rows, variant, wrong ? optopt : value);
+        const struct option_row *row = find(rows, wrong ? optopt : value);
         const struct option_call call = {row, optarg, target};
         if (wrong)
             report_wrong(value, row, argv[optind - 1], list);
@@ -127,66 +230,53 @@ enum option_result option_table_parse(const struct option_row *rows, unsigned va
     return OPTIONS_RUN;
 }
 
-int option_table_answer(enum option_result result, const char *text)
-{
-    return result == OPTIONS_WRONG ? EXIT_COMMAND : message_to_stdout(result == OPTIONS_HELP ? text : NULL);
-}
-
-/* The text of --help, as far as it is made. */
-static char help[HELP_NBYTES];
-static int help_length;
-
-/* Returns how many bytes that were. */
-static int __attribute__((format(printf, 1, 2))) add(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int n = vsnprintf(help + help_length, (size_t)(HELP_NBYTES - help_length), format, arguments);
-    va_end(arguments);
-    help_length = help_length + n < HELP_NBYTES ? help_length + n : HELP_NBYTES - 1;
-    return n;
-}
-
 /* Words from a column on, in lines that begin with so many blanks; a line end stays one. */
-static void add_wrapped(const char *words, int column)
+static void print_wrapped(const char *words, int column)
 {
     const int indent = column;
     for (bool ends = false; *words; words += *words != '\0') {
         const int length = (int)strcspn(words, " \n");
         if (ends || (column > indent && column + 1 + length > WIDTH))
-            column = add("\n%*s", indent, "") - 1;
-        column += add("%s%.*s", column > indent ? " " : "", length, words);
+            column = printf("\n%*s", indent, "") - 1;
+        column += printf("%s%.*s", column > indent ? " " : "", length, words);
         words += length;
         ends = *words == '\n';
     }
-    add("\n");
+    printf("\n");
 }
 
-static void add_option(const struct option_row *row)
+static void print_option(const struct option_row *row)
 {
     const char letter[] = {'-', row->letter, ',', ' ', '\0'};
-    const int length = add("  %s%s%s%s", row->letter ? letter : "    ", row->name,
-                           row->value && *row->value != '[' ? " " : "", row->value ? row->value : "");
+    const int length = printf("  %s%s%s%s", row->letter ? letter : "    ", row->name,
+                              row->value && *row->value != '[' ? " " : "", row->value ? row->value : "");
     if (length > INDENT - 2)
-        add("\n");
-    add("%*s", length > INDENT - 2 ? INDENT : INDENT - length, "");
-    add_wrapped(row->help, INDENT);
+        printf("\n");
+    printf("%*s", length > INDENT - 2 ? INDENT : INDENT - length, "");
+    print_wrapped(row->help, INDENT);
 }
 
-const char *option_table_help(const struct option_row *rows, unsigned variant)
+static void print_help(const struct option_row *rows)
 {
-    help_length = 0;
     for (const struct option_row *row = rows; !is_last(row); row++) {
-        if (!is_of(row, variant))
-            continue;
         if (row->name) {
-            add_option(row);
+            print_option(row);
         } else if (*row->help == ' ') {
-            add("%s\n", row->help);
+            printf("%s\n", row->help);
         } else {
-            add("%s", help_length > 0 ? "\n" : "");
-            add_wrapped(row->help, 0);
+            printf("%s", row > rows ? "\n" : "");
+            print_wrapped(row->help, 0);
         }
     }
-    return help;
+}
+
+int option_table_answer(enum option_result result, const struct option_row *rows)
+{
+    if (result == OPTIONS_WRONG)
+        return EXIT_COMMAND;
+    if (result == OPTIONS_HELP)
+        print_help(rows);
+    else
+        message_print_version();
+    return message_end_stdout();
 }

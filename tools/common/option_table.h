@@ -4,6 +4,7 @@
 #ifndef SOFTQAM_TOOLS_COMMON_OPTION_TABLE_H
 #define SOFTQAM_TOOLS_COMMON_OPTION_TABLE_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,15 +29,12 @@ struct option_row {
     uint64_t min, max;                   /* option_take_count(), option_take_unsigned() */
     const char *const *names;            /* option_take_choice(): ends with NULL */
     char letter;                         /* 'm' for -m; 0 for none */
-    unsigned char variant;               /* of the program that has it; 0 for all */
 };
 
-/* A row of text, for one of the program's variants or, 0, for all. */
-#define OPTION_TEXT_OF(is_of, words)                                                                                   \
+#define OPTION_TEXT(words)                                                                                             \
     {                                                                                                                  \
-        .variant = (is_of), .help = (words)                                                                            \
+        .help = (words)                                                                                                \
     }
-#define OPTION_TEXT(words) OPTION_TEXT_OF(0, words)
 
 /* What take() can be. */
 bool option_take_true(const struct option_call *call);     /* of bool */
@@ -46,17 +44,41 @@ bool option_take_unsigned(const struct option_call *call); /* of unsigned */
 bool option_take_choice(const struct option_call *call);   /* of int: the index of the name */
 bool option_take_modulation(const struct option_call *call);
 
+/* What follows is for take() and main(): the values of options, and operands. What is wrong with one is said in a line
+ * that names the option and the value. */
+
+/* Whether the operands that are left are as many as wanted; says so if not. `names` may be NULL where that is none. */
+bool arguments_count_operands(int argc, int wanted, const char *names);
+
+/* A whole number, min to max: 1000000, 1M or 64Ki. */
+bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);
+
+/* A decimal number, min to max. */
+bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value);
+
+/* A decimal number, or a fraction A/B of two of them, from min to max, which are positive; or a word, which gives 0,
+ * NULL for none. */
+bool arguments_parse_ratio(const char *option, const char *text, double min, double max, const char *word,
+                           double *value);
+
+/* The value of --c-init: 0 to 2^31 - 1, in decimal or, after 0x, hexadecimal digits. */
+bool arguments_parse_c_init(const char *text, uint32_t *c_init);
+
+/* Takes the next name from *list, names with commas between them; what does not fit is cut off. False after the last.
+ */
+enum { ARGUMENTS_NAME_NBYTES = 32 };
+bool arguments_next_name(const char **list, char name[ARGUMENTS_NAME_NBYTES]);
+
+/* One of the names of a list that ends with NULL, in any case; the value is its index. */
+bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
+
 /* What main() does next. */
 enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
 
 /* OPTIONS_WRONG after it has said what is wrong. The operands are those from optind on. */
-enum option_result option_table_parse(const struct option_row *rows, unsigned variant, int argc, char *const argv[],
-                                      void *target);
+enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target);
 
-/* What a program answers that does not run: an exit status. */
-int option_table_answer(enum option_result result, const char *help);
-
-/* The text of --help, which lives as long as the program; not from two threads at once. */
-const char *option_table_help(const struct option_row *rows, unsigned variant);
+/* What a program answers that does not run: --help is on standard output. An exit status. */
+int option_table_answer(enum option_result result, const struct option_row *rows);
 
 #endif

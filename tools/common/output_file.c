@@ -25,7 +25,7 @@ struct output_pending {
 
 static struct output_pending pending_files[OUTPUT_FILE_MAX];
 
-enum { MAX_LINKS = 40, MAX_NAMES = 1000, MIN_SYNC_NBYTES = 1 << 20 };
+enum { MAX_NAMES = 1000 };
 
 static void remove_pending_and_die(int number)
 {
@@ -51,41 +51,26 @@ static void catch_deadly_signals(void)
     }
 }
 
-static void block_signals(sigset_t *before)
-{
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, before);
-}
-
 static int directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* What is to appear: the path with symbolic links followed, whether or not there is a file at their end. NULL after a
- * failure. */
+/* What is to appear: the file at the end of symbolic links, or a new one in the folder. NULL after a failure. */
 static char *find_target(const char *path)
 {
-    char next[PATH_MAX], part[PATH_MAX], real[PATH_MAX], target[PATH_MAX];
-    int length = snprintf(next, sizeof next, "%s", path);
-    for (int i = 0; i < MAX_LINKS && length < PATH_MAX; i++) {
-        const int start = directory_length(next); /* of the name in the folder */
-        snprintf(part, sizeof part, "%.*s.", start, next);
-        if (!realpath(part, real))
-            return NULL;
-        length = snprintf(target, sizeof target, "%s/%s", real, next + start);
-        if (length >= PATH_MAX)
-            break;
-        const ssize_t n = readlink(target, part, sizeof part - 1);
-        if (n < 0)
-            return errno == EINVAL || errno == ENOENT ? strdup(target) : NULL;
-        part[n] = '\0';
-        length = snprintf(next, sizeof next, "%s/%s", part[0] == '/' ? "" : real, part);
-    }
-    errno = length < PATH_MAX ? ELOOP : ENAMETOOLONG;
-    return NULL;
+    char folder[PATH_MAX], real[PATH_MAX], target[2 * PATH_MAX];
+    const int start = directory_length(path); /* of the name in the folder */
+    if (realpath(path, real))
+        return strdup(real);
+    if (errno != ENOENT || readlink(path, folder, sizeof folder) >= 0)
+        return NULL;
+    snprintf(folder, sizeof folder, "%.*s.", start, path);
+    if (!realpath(folder, real))
+        return NULL;
+    snprintf(target, sizeof target, "%s/%s", real, path + start);
+    return strdup(target);
 }
 
 static struct output_pending *free_entry(void)
@@ -96,24 +81,22 @@ static struct output_pending *free_entry(void)
     return entry;
 }
 
-/* A temporary name. It says nothing of the target's, which may already be as long as names can be. */
+/* A temporary name. It says nothing of the target's, which may already be as long as names can be. It is listed before
+ * it is made, so that no signal leaves it. */
 static bool create_temporary(struct output_file *file)
 {
     struct output_pending *entry = free_entry();
     errno = EEXIST;
     for (int i = 0; i < MAX_NAMES && errno == EEXIST; i++) {
-        const int length = snprintf(entry->path, sizeof entry->path, "%.*s.softqam-%ld-%d.tmp",
-                                    directory_length(file->target), file->target, (long)getpid(), i);
-        if (length >= (int)sizeof entry->path) {
-            errno = ENAMETOOLONG;
-            return false;
-        }
+        snprintf(entry->path, sizeof entry->path, "%.*s.softqam-%ld-%d.tmp", directory_length(file->target),
+                 file->target, (long)getpid(), i);
+        atomic_store(&entry->exists, true);
         file->fd = open(entry->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file->fd >= 0) {
-            atomic_store(&entry->exists, true);
             file->pending = entry;
             return true;
         }
+        atomic_store(&entry->exists, false);
     }
     return false;
 }
@@ -132,34 +115,25 @@ static bool keep_access(int fd, const char *path, const struct stat *replaced)
     return !fchmod(fd, mode);
 }
 
-static bool open_temporary(struct output_file *file, const char *path, const struct stat *replaced)
+static bool open_temporary(struct output_file *file, const char *path)
 {
-    file->target = find_target(path);
-    if (!file->target)
-        return false;
-    sigset_t before;
-    block_signals(&before);
     catch_deadly_signals();
-    const bool created = create_temporary(file);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return created && (!replaced || keep_access(file->fd, path, replaced));
+    file->target = find_target(path);
+    return file->target && create_temporary(file) && (!file->replaces || keep_access(file->fd, path, &file->status));
 }
 
 /* A file that may not be written is not to be replaced either, though its folder would allow that. */
 static bool open_by_kind(struct output_file *file, const char *path)
 {
-    struct stat status;
-    if (stat(path, &status))
-        return *path && errno == ENOENT && open_temporary(file, path, NULL);
-    if (!S_ISREG(status.st_mode)) {
+    if (stat(path, &file->status))
+        return *path && errno == ENOENT && open_temporary(file, path);
+    file->replaces = S_ISREG(file->status.st_mode);
+    if (!file->replaces) {
         file->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         return file->fd >= 0;
     }
     errno = EEXIST;
-    if ((file->how & OUTPUT_FILE_NEW) || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
-        return false;
-    file->replaces = true;
-    return open_temporary(file, path, &status);
+    return !(file->how & OUTPUT_FILE_NEW) && !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) && open_temporary(file, path);
 }
 
 bool output_file_open(struct output_file *file, const char *path, unsigned how)
@@ -169,42 +143,37 @@ bool output_file_open(struct output_file *file, const char *path, unsigned how)
                                  .name = file_name_shown(path, STDOUT_FILENO)};
     if (file->given_fd >= 0)
         file->fd = fcntl(file->given_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (file->given_fd >= 0 ? file->fd >= 0 : open_by_kind(file, path))
+    if (file->given_fd >= 0 ? file->fd >= 0 && !fstat(file->fd, &file->status) : open_by_kind(file, path))
         return true;
     const int cause = errno;
-    const bool by_folder = file->target && (cause == EACCES || cause == EROFS);
     output_file_discard(file);
     if (cause == EEXIST)
         return message_print(path, "is there already, and --no-clobber keeps it");
-    return message_print(file_name_shown(path, STDOUT_FILENO), "%s%s",
-                         by_folder ? "no file can be made in its folder: " : "", strerror(cause));
+    errno = cause;
+    return message_print_errno(file_name_shown(path, STDOUT_FILENO));
 }
 
 const char *output_file_temporary(const struct output_file *file) { return file->pending ? file->pending->path : NULL; }
 
-void output_file_remove_on_signal(const char *temporary)
+bool output_file_join(struct output_file *file, const char *name, const char *temporary, unsigned how)
 {
     struct output_pending *entry = free_entry();
     snprintf(entry->path, sizeof entry->path, "%s", temporary);
     atomic_store(&entry->exists, true);
     catch_deadly_signals();
+    *file = (struct output_file){.name = name, .target = strdup(temporary), .how = how, .given_fd = -1};
+    file->fd = open(temporary, O_WRONLY | O_CLOEXEC);
+    return (file->target && file->fd >= 0) || message_print_errno(name);
 }
 
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes)
 {
-    const char *bytes = data;
-    while (nbytes > 0) {
+    for (const char *bytes = data; nbytes > 0;) {
         const ssize_t n = write(file->fd, bytes, nbytes);
-        if (n >= 0) {
-            /* The disk begins with what will be waited for in the end. Not for a few bytes, which it would get one by
-             * one. */
-            if (file->target && (file->how & OUTPUT_FILE_SYNC) && n >= MIN_SYNC_NBYTES)
-                sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-            bytes += n;
-            nbytes -= (size_t)n;
-        } else if (errno != EINTR) {
+        if (n < 0 && errno != EINTR)
             return message_print_errno(file->name);
-        }
+        bytes += n > 0 ? n : 0;
+        nbytes -= n > 0 ? (size_t)n : 0;
     }
     return true;
 }
@@ -236,24 +205,20 @@ static void sync_folder(const struct output_file *file)
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%.*s.", directory_length(file->target), file->target);
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 ? errno != EACCES : fsync(fd) != 0)
-        message_warn(file->name, "its folder could not be synced: %s", strerror(errno));
-    if (fd >= 0)
+    if (fd >= 0) {
+        fsync(fd);
         close(fd);
+    }
 }
 
 bool output_file_publish(struct output_file *file)
 {
-    sigset_t before;
     if (!file->target)
         return true;
-    block_signals(&before);
     file->published = file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target);
-    if (file->published)
-        forget_name(file);
-    sigprocmask(SIG_SETMASK, &before, NULL);
     if (!file->published)
         return message_print_errno(file->name);
+    forget_name(file);
     if (file->how & OUTPUT_FILE_SYNC)
         sync_folder(file);
     return true;
@@ -286,16 +251,15 @@ bool output_file_check_terminal(const struct output_file *file)
            message_print(file->name, "a terminal, which binary data may upset; redirect it, or name a file");
 }
 
-static bool find_status(const struct output_file *file, struct stat *status)
+bool output_file_is(const struct output_file *file, const struct stat *other)
 {
-    return file->target ? !stat(file->target, status) : !fstat(file->fd, status);
+    return S_ISREG(file->status.st_mode) && file->status.st_dev == other->st_dev &&
+           file->status.st_ino == other->st_ino;
 }
 
 bool output_file_is_same(const struct output_file *file, const struct output_file *other)
 {
-    struct stat status, other_status;
-    if ((file->given_fd >= 0 && file->given_fd == other->given_fd) ||
-        (file->target && other->target && !strcmp(file->target, other->target)))
-        return true;
-    return find_status(file, &status) && find_status(other, &other_status) && file_name_is_same(&status, &other_status);
+    return (file->given_fd >= 0 && file->given_fd == other->given_fd) ||
+           (file->target && other->target && !strcmp(file->target, other->target)) ||
+           output_file_is(file, &other->status);
 }

@@ -4,13 +4,14 @@
  * temporary file. What cannot be replaced (standard output, "-", another descriptor, a FIFO, a device) is written
  * directly.
  *
- * Failures are reported on standard error. At most OUTPUT_FILE_MAX files at a time. Open them before any thread is
- * started: a thread that gets a signal between creating a temporary name and listing it would leave the file behind. */
+ * Failures are reported on standard error. At most OUTPUT_FILE_MAX files at a time, which are opened before any
+ * thread is started. */
 #ifndef SOFTQAM_TOOLS_COMMON_OUTPUT_FILE_H
 #define SOFTQAM_TOOLS_COMMON_OUTPUT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 enum { OUTPUT_FILE_MAX = 4 };
 
@@ -26,29 +27,30 @@ struct output_file {
     char *target;                   /* what is to appear; NULL when written directly */
     struct output_pending *pending; /* its temporary name; NULL once it has none */
     unsigned how;
-    bool replaces; /* whether the target was there before */
+    struct stat status; /* of what was there before */
+    bool replaces;      /* whether that was a regular file */
     bool published;
     int fd;       /* 0, which standard input has, for none */
     int given_fd; /* the descriptor that the name stands for; -1 for none */
 };
 
-/* A symbolic link stands for the file it points to. A new file's mode follows the umask; one that replaces another has
- * its mode, and its owner and group where the system allows that, but not its access control list and attributes. */
+/* A symbolic link stands for the file it points to, which must be there. A new file's mode follows the umask; one that
+ * replaces another has its mode, and its owner and group where the system allows that, but not its access control list
+ * and attributes. */
 bool output_file_open(struct output_file *file, const char *path, unsigned how);
 
 /* The temporary name, by which other processes can open the file; NULL when it is written directly. */
 const char *output_file_temporary(const struct output_file *file);
 
-/* Removes another process's temporary file, too, when a signal ends this one. Counts among the
- * OUTPUT_FILE_MAX. */
-void output_file_remove_on_signal(const char *temporary);
+/* Opens another process's temporary file, which a signal to this one removes too. That process publishes it. */
+bool output_file_join(struct output_file *file, const char *name, const char *temporary, unsigned how);
 
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes);
 
 /* Nothing more will be written, and the system has accepted all of it; with OUTPUT_FILE_SYNC the disk has. */
 bool output_file_finish(struct output_file *file);
 
-/* A finished file takes its name. A folder that cannot be synced costs a warning: the file is whole all the same. */
+/* A finished file takes its name. */
 bool output_file_publish(struct output_file *file);
 
 /* Abandons a file at any time, also none; a new file that was published is removed again. */
@@ -62,6 +64,9 @@ void output_file_end(struct output_file *file, bool keep);
 
 /* Whether an open file is no terminal, which binary data may upset; says so if it is. */
 bool output_file_check_terminal(const struct output_file *file);
+
+/* Whether an open file is another one, or would replace it: that one would be lost. */
+bool output_file_is(const struct output_file *file, const struct stat *other);
 
 /* Whether two open files are one. Pipes and devices may be written from both. */
 bool output_file_is_same(const struct output_file *file, const struct output_file *other);

@@ -9,118 +9,81 @@
 #include "file_name.h"
 #include "message.h"
 
-/* Its suffixes, of which each without its dot is a name; the first is the one that messages have. */
-struct format {
-    const char *suffixes[4];
-    int value;
-    softqam_input_format library; /* of symbols: what they become */
-    size_t component_nbytes;      /* of symbols */
-};
-
 /* By their values; the first four are the library's, in which symbols are written. */
-static const struct format symbol_formats[] = {
-    {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 4},
-    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 2},
-    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 1},
-    {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 2},
-    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 1},
-    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 4},
-    {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 8},
+const struct file_format_row file_formats[] = {
+    {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 8, 1},
+    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-15F},
+    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F},
+    {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 4, 1},
+    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F},
+    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 8, 0x1p-31F},
+    {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 16, 1},
 };
 
-#define LLR_SUFFIX(kind, name) {.suffixes = {"." name}, .value = OUTPUT_##kind},
-/* clang-format off */
-static const struct format soft_bit_formats[] = {
-    {.suffixes = {".u8"}, .value = OUTPUT_U8},
-    LLR_FORMAT_LIST(LLR_SUFFIX)
-    {.suffixes = {".hard"}, .value = OUTPUT_HARD},
+static const struct file_format_row soft_bit_formats[] = {
+    {.suffixes = {".u8"}, .value = OUTPUT_U8},     {.suffixes = {".s8"}, .value = OUTPUT_S8},
+    {.suffixes = {".s16"}, .value = OUTPUT_S16},   {.suffixes = {".f16"}, .value = OUTPUT_F16},
+    {.suffixes = {".f32"}, .value = OUTPUT_F32},   {.suffixes = {".hard"}, .value = OUTPUT_HARD},
     {.suffixes = {".bits"}, .value = OUTPUT_BITS},
 };
-/* clang-format on */
 
 /* What a file may hold; without a suffix the first. */
-struct contents {
-    const struct format *formats;
+static const struct {
+    const struct file_format_row *formats;
     size_t n;
     const char *what;
-};
-
-static const struct contents contents_of[] = {
-    [FILE_SYMBOLS_IN] = {symbol_formats, sizeof symbol_formats / sizeof symbol_formats[0], "symbols"},
-    [FILE_SYMBOLS_OUT] = {symbol_formats, 4, "symbols"},
+} contents_of[] = {
+    [FILE_SYMBOLS_IN] = {file_formats, sizeof file_formats / sizeof file_formats[0], "symbols"},
+    [FILE_SYMBOLS_OUT] = {file_formats, 4, "symbols"},
     [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0], "soft bits or LLRs"},
 };
 
-/* The format with a suffix, in any case, which starts at the dot or after it, and how the table has it; NULL for none.
- */
-static const struct format *find(const struct contents *contents, const char *suffix, const char **in_table)
+/* The suffix of a format that is this one, in any case, without its dot; NULL for none. */
+static const char *find_suffix(const struct file_format_row *format, const char *suffix)
 {
-    const bool has_dot = suffix && *suffix == '.';
-    for (size_t i = 0; suffix && i < contents->n; i++)
-        for (const char *const *known = contents->formats[i].suffixes; *known; known++)
-            if (!strcasecmp(*known + !has_dot, suffix)) {
-                *in_table = *known;
-                return &contents->formats[i];
-            }
-    return NULL;
-}
-
-enum { LIST_NBYTES = 64 };
-
-static const char *list_names(const struct contents *contents, char list[LIST_NBYTES])
-{
-    size_t length = 0;
-    for (size_t i = 0; i < contents->n; i++)
-        length += (size_t)snprintf(list + length, LIST_NBYTES - length, "%s%s", i ? ", " : "",
-                                   contents->formats[i].suffixes[0] + 1);
-    return list;
+    const char *const *known = format->suffixes;
+    while (*known && strcasecmp(*known + 1, suffix) != 0)
+        known++;
+    return *known;
 }
 
 int sample_format_choose(enum file_contents kind, const char *option, const char *named, const char *path)
 {
-    const struct contents *contents = &contents_of[kind];
-    const struct contents *other = &contents_of[kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS];
-    const char *suffix = file_name_suffix(path);
-    const char *in_table;
-    const struct format *format = find(contents, named ? named : suffix, &in_table);
-    char list[LIST_NBYTES];
-    if (format && !(named && *named == '.'))
-        return format->value;
+    const enum file_contents other = kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS;
+    const struct file_format_row *formats = contents_of[kind].formats;
+    const char *suffix = file_name_suffix(path), *wanted = named ? named : suffix ? suffix + 1 : NULL, *of_other = NULL;
+    char list[64] = "";
+    for (size_t i = 0, length = 0; i < contents_of[kind].n; i++) {
+        if (!wanted || find_suffix(&formats[i], wanted))
+            return formats[i].value;
+        length +=
+            (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", formats[i].suffixes[0] + 1);
+    }
+    for (size_t i = 0; suffix && i < contents_of[other].n && !of_other; i++)
+        of_other = find_suffix(&contents_of[other].formats[i], suffix + 1);
     if (named)
-        message_print(option, "'%s' is not one of %s", named, list_names(contents, list));
-    else if (find(other, suffix, &in_table)) /* such as swapped operands, which would replace the capture */
-        message_print(path, "suffix %s means %s, not %s; %s overrides it", in_table, other->what, contents->what,
-                      option);
-    else if (suffix) /* any choice would be a guess */
-        message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option,
-                      list_names(contents, list));
-    else
-        return contents->formats[0].value;
+        message_print(option, "'%s' is not one of %s", named, list);
+    else if (of_other) /* such as swapped operands, which would replace the capture */
+        message_print(path, "suffix %s means %s, not %s; %s overrides it", of_other, contents_of[other].what,
+                      contents_of[kind].what, option);
+    else /* any choice would be a guess */
+        message_print(path, "suffix %s is unknown; %s names the format: %s", suffix, option, list);
     return -1;
 }
 
 const char *sample_format_name(enum output_kind kind)
 {
-    const struct format *format = soft_bit_formats;
+    const struct file_format_row *format = soft_bit_formats;
     while (format->value != (int)kind)
         format++;
     return format->suffixes[0] + 1;
 }
 
-const char *sample_format_input_name(enum file_format format) { return symbol_formats[format].suffixes[0] + 1; }
+const char *sample_format_input_name(enum file_format format) { return file_formats[format].suffixes[0] + 1; }
 
 const char *sample_format_output_name(softqam_output_format format)
 {
     return sample_format_name((enum output_kind)format);
-}
-
-softqam_input_format file_format_library(enum file_format format) { return symbol_formats[format].library; }
-
-size_t file_format_symbol_nbytes(enum file_format format) { return 2 * symbol_formats[format].component_nbytes; }
-
-float file_format_default_scale(enum file_format format)
-{
-    return format == FILE_CS32 ? 0x1p-31F : softqam_input_default_scale(file_format_library(format));
 }
 
 void sample_format_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits)
@@ -140,8 +103,8 @@ uint16_t binary16_from_double(double x)
 {
     const int sign = signbit(x) ? 0x8000 : 0;
     const double magnitude = fabs(x);
-    if (magnitude >= BINARY16_OVERFLOW)
-        return (uint16_t)(sign | BINARY16_LARGEST);
+    if (magnitude >= 65520) /* between the largest number and the next that the format would have */
+        return (uint16_t)(sign | 0x7bff);
     const int exponent = magnitude >= ldexp(1, MIN_EXPONENT) ? ilogb(magnitude) : MIN_EXPONENT;
     const int units = (int)rint(ldexp(magnitude, FRACTION_BITS - exponent));
     /* The hidden bit of a normal number, and the carry of one that was rounded up, count in the exponent field. */
@@ -195,7 +158,7 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
             break;
         case SOFTQAM_INPUT_CF16:
             ((uint16_t *)samples)[i] = binary16_from_double(scaled);
-            n_clipped += fabs(scaled) >= BINARY16_OVERFLOW;
+            n_clipped += fabs(scaled) >= 65520;
             break;
         case SOFTQAM_INPUT_CF32:
             ((float *)samples)[i] = (float)scaled;
@@ -205,52 +168,10 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
     return n_clipped;
 }
 
-/* A symbol as GNU Radio's pmt writes it, which is the first key of a dictionary: tag, length and name. */
-static bool is_gnu_radio(const unsigned char *bytes, size_t nbytes)
-{
-    if (nbytes < 5 || (bytes[0] != 7 && bytes[0] != 9) || bytes[1] != 7 || bytes[2] != 2 || bytes[3] != 0 ||
-        bytes[4] == 0 || nbytes < 5 + (size_t)bytes[4])
-        return false;
-    for (size_t i = 5; i < 5 + (size_t)bytes[4]; i++)
-        if (bytes[i] != '_' && (bytes[i] < 'a' || bytes[i] > 'z'))
-            return false;
-    return true;
-}
-
-const char *file_format_foreign(const void *bytes, size_t nbytes)
-{
-    static const struct {
-        size_t offset;
-        const char *magic, *what;
-    } known[] = {{257, "ustar", "a tar archive; unpack it"},
-                 {0, "RIFF", "a WAV file; convert it"},
-                 {0, "\x93NUMPY", "a NumPy array; its tofile() writes plain samples"},
-                 {0, "MATLAB ", "a MATLAB file; its fwrite() writes plain samples"},
-                 {0, "\x89HDF\r\n", "an HDF5 file; convert it"}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const size_t length = strlen(known[i].magic);
-        if (nbytes >= known[i].offset + length &&
-            !memcmp((const char *)bytes + known[i].offset, known[i].magic, length))
-            return known[i].what;
-    }
-    return is_gnu_radio(bytes, nbytes) ? "a header of GNU Radio's; a detached one leaves plain samples" : NULL;
-}
-
-static void reverse(unsigned char *word, size_t nbytes)
-{
-    for (size_t k = 0; k < nbytes / 2; k++) {
-        const unsigned char first = word[k];
-        word[k] = word[nbytes - 1 - k];
-        word[nbytes - 1 - k] = first;
-    }
-}
-
-void file_format_convert(enum file_format format, bool is_big_endian, void *samples, size_t n_symbols)
+void file_format_convert(enum file_format format, void *samples, size_t n_symbols)
 {
     unsigned char *bytes = samples;
-    const size_t nbytes = symbol_formats[format].component_nbytes, n = 2 * n_symbols;
-    for (size_t i = 0; is_big_endian && i < n; i++)
-        reverse(bytes + i * nbytes, nbytes);
+    const size_t nbytes = file_formats[format].symbol_nbytes / 2, n = 2 * n_symbols;
     for (size_t i = 0; format == FILE_CU8 && i < n; i++)
         bytes[i] ^= 0x80;
     for (size_t i = 0; (format == FILE_CS32 || format == FILE_CF64) && i < n; i++) {

@@ -13,10 +13,6 @@
 
 /* IEEE-754 binary16, for which C11 has no type. */
 
-/* The midpoint of the largest number, 65504, and the next that the format would have; and the bits of +65504. */
-#define BINARY16_OVERFLOW 65520.0
-#define BINARY16_LARGEST  0x7bff
-
 /* Exact; NaN gives some NaN. */
 static inline float binary16_to_float(uint16_t half)
 {
@@ -30,7 +26,7 @@ static inline float binary16_to_float(uint16_t half)
     return half & 0x8000 ? -magnitude : magnitude;
 }
 
-/* The nearest, ties to even; from BINARY16_OVERFLOW on 65504, infinity included, with its sign. Not for NaN. */
+/* The nearest, ties to even; from 65520 on 65504, infinity included, with its sign. Not for NaN. */
 uint16_t binary16_from_double(double x);
 
 /* How symbols lie in a file: in one of the library's formats, or in one that is converted to those. The first four are
@@ -45,31 +41,22 @@ enum file_format {
     FILE_CF64  /* becomes cf32, rounded once; what is too large for that becomes infinite */
 };
 
-/* The largest symbol of a file. */
-enum { FILE_SYMBOL_MAX_NBYTES = 16 };
+/* What is known of a format; from the third on, of symbols. */
+struct file_format_row {
+    const char *suffixes[4]; /* of which each without its dot is a name; the first is the one that messages have */
+    int value;
+    softqam_input_format library; /* what its symbols become */
+    size_t symbol_nbytes;         /* in the file, never less than of what it becomes */
+    float scale;                  /* by default: what takes full scale, or 1 of a float, to 1 */
+};
 
-/* What its symbols become. */
-softqam_input_format file_format_library(enum file_format format);
+extern const struct file_format_row file_formats[];
 
-/* Bytes of a symbol in the file, never less than of what it becomes. */
-size_t file_format_symbol_nbytes(enum file_format format);
+/* Converts n symbols of a file to the library's, in place. */
+void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
 
-/* The factor that full scale, or 1 of a float, takes to 1. */
-float file_format_default_scale(enum file_format format);
-
-/* Converts n symbols of a file, whose byte order may be the other one, to the library's, in place. */
-void file_format_convert(enum file_format format, bool is_big_endian, void *samples, size_t n_symbols);
-
-/* What the first bytes of a file look like that holds more than samples, and how to get at those; NULL for nothing
- * known.
- */
-const char *file_format_foreign(const void *bytes, size_t nbytes);
-
-/* The library's formats of LLRs, each with its name. Tables of formats are made from this list; when the library gets a
+/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. When the library gets a
  * format, the switch in sample_format_value() stops the build until it is here. */
-#define LLR_FORMAT_LIST(X) X(S8, "s8") X(S16, "s16") X(F16, "f16") X(F32, "f32")
-
-/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. */
 enum output_kind {
     OUTPUT_S8 = SOFTQAM_OUTPUT_S8,
     OUTPUT_S16 = SOFTQAM_OUTPUT_S16,

@@ -20,7 +20,6 @@ struct sigmf_input {
     char meta_path[PATH_MAX]; /* "" for no recording */
     char data_path[PATH_MAX];
     enum file_format format;
-    bool is_big_endian;
     double scale;                  /* 0 where it is not given */
     softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT where it is not given */
     bool is_scrambled;             /* by the next, as it says */
@@ -29,13 +28,6 @@ struct sigmf_input {
 
 /* Reads the metadata of the recording that a path names. */
 bool sigmf_input_read(struct sigmf_input *input, const char *path);
-
-/* Texts of JSON are to be in UTF-8 (RFC 3629): the first byte that is not part of a character, the end of a text that
- * is; and each such byte replaced by '?'. */
-char *utf8_find_error(char *text);
-void utf8_repair(char *text);
-
-/* The names of the files of a recording, in sigmf_name.c. */
 
 /* Whether a path ends like the metadata of a recording. */
 bool sigmf_name_is_metadata(const char *path);
@@ -49,8 +41,5 @@ bool sigmf_name_is_recording(const char *path);
 
 /* Both files of the recording that a path names. False where that is too long for the system. */
 bool sigmf_name_files(const char *path, char meta[PATH_MAX], char data[PATH_MAX]);
-
-/* What a path is that names something else of SigMF: an archive or a collection; NULL for any other. */
-const char *sigmf_name_unsupported(const char *path);
 
 #endif

@@ -34,65 +34,47 @@ static inline double squared_error(const struct axis *axis, double component)
     return squared(among - axis->half_spacing);
 }
 
-static void find_qam_errors(const struct modulation *modulation, const float *components, size_t n_symbols,
-                            double *errors)
+/* BPSK's two points are on one diagonal, 1 from the middle: on the other one at odd positions if the modulation
+ * rotates. So its axes are the diagonals, of which one has a level in the middle. */
+static void find_errors(const struct modulation *modulation, uint64_t position, const float *components,
+                        size_t n_symbols, double *errors)
 {
-    struct axis axis = {1 / sqrt(modulation->energy), {0}};
+    const bool is_bpsk = modulation->n_bits == 1;
+    const double cosine = is_bpsk ? sqrt(0.5) : 1, sine = is_bpsk ? sqrt(0.5) : 0;
+    struct axis first = {is_bpsk ? 1 : 1 / sqrt(modulation->energy), {0}};
     for (unsigned k = 1; k < modulation->axis_bits; k++)
-        axis.folds[N_FOLDS - k] = (1 << k) * axis.half_spacing;
-    for (size_t i = 0; i < n_symbols; i++)
-        errors[i] =
-            squared_error(&axis, (double)components[2 * i]) + squared_error(&axis, (double)components[2 * i + 1]);
-}
-
-/* The two points are on one diagonal, 1 from the middle: on the other one at odd positions if the modulation rotates.
- */
-static void find_bpsk_errors(const struct modulation *modulation, uint64_t position, const float *components,
-                             size_t n_symbols, double *errors)
-{
-    const double root_half = sqrt(0.5);
+        first.folds[N_FOLDS - k] = (1 << k) * first.half_spacing;
+    const struct axis second = is_bpsk ? (struct axis){0, {0}} : first;
     for (size_t i = 0; i < n_symbols; i++) {
         const double in_phase = (double)components[2 * i], quadrature = (double)components[2 * i + 1];
-        const double sum = fabs(in_phase + quadrature) * root_half,
-                     difference = fabs(in_phase - quadrature) * root_half;
-        const bool is_rotated = modulation->rotates && (position + i) % 2;
-        errors[i] = squared((is_rotated ? difference : sum) - 1) + squared(is_rotated ? sum : difference);
+        const double turned = modulation->rotates && (position + i) % 2 ? -sine : sine;
+        errors[i] = squared_error(&first, cosine * in_phase + turned * quadrature) +
+                    squared_error(&second, cosine * quadrature - turned * in_phase);
     }
-}
-
-/* `position` is the first symbol's. */
-static void add_part(struct noise_estimate *estimate, const struct modulation *modulation, uint64_t position,
-                     const float *components, size_t n_symbols)
-{
-    double errors[PART_SYMBOLS], energy = 0, error_energy = 0;
-    size_t n_finite = 0;
-    if (modulation->n_bits == 1)
-        find_bpsk_errors(modulation, position, components, n_symbols, errors);
-    else
-        find_qam_errors(modulation, components, n_symbols, errors);
-    for (size_t i = 0; i < n_symbols; i++) {
-        if (errors[i] <= DBL_MAX) { /* not so for NaN */
-            energy += squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
-            error_energy += errors[i];
-            n_finite++;
-        }
-    }
-    estimate->n_symbols += n_finite;
-    estimate->energy += energy;
-    estimate->error_energy += error_energy;
 }
 
 void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulator_config *config, uint64_t position,
                         const void *samples, size_t n_symbols)
 {
     float components[2 * PART_SYMBOLS];
+    double errors[PART_SYMBOLS];
     const struct modulation *modulation = modulation_get(config->modulation);
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format);
     for (size_t first = 0; first < n_symbols; first += PART_SYMBOLS) {
         const size_t n = n_symbols - first < PART_SYMBOLS ? n_symbols - first : PART_SYMBOLS;
+        double energy = 0, error_energy = 0;
         sample_format_widen(config->input_format, (const char *)samples + first * symbol_nbytes, n, config->input_scale,
                             components);
-        add_part(estimate, modulation, position + first, components, n);
+        find_errors(modulation, position + first, components, n, errors);
+        for (size_t i = 0; i < n; i++) {
+            if (errors[i] <= DBL_MAX) { /* not so for NaN */
+                energy += squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
+                error_energy += errors[i];
+                estimate->n_symbols++;
+            }
+        }
+        estimate->energy += energy;
+        estimate->error_energy += error_energy;
     }
 }
 
@@ -155,74 +137,26 @@ double noise_estimate_variance(const struct noise_estimate *estimate, softqam_mo
 
 double noise_estimate_evm(const struct noise_estimate *estimate) { return sqrt(mean_error(estimate)); }
 
-/* How many bytes are one or the other: those of a part in a byte, as which a compiler counts many at once. */
-static uint64_t count_bytes(const uint8_t *bytes, size_t n, uint8_t one, uint8_t other)
-{
-    uint64_t count = 0;
-    for (size_t i = 0, end; i < n; i = end) {
-        uint8_t part = 0;
-        end = n - i < UINT8_MAX ? n : i + UINT8_MAX;
-        for (size_t k = i; k < end; k++)
-            part = (uint8_t)(part + (bytes[k] == one || bytes[k] == other));
-        count += part;
-    }
-    return count;
-}
-
-static uint64_t count_saturated(const softqam_demodulator_config *config, const void *out, size_t n)
-{
-    uint64_t n_saturated = 0;
-    switch (config->output_format) {
-    case SOFTQAM_OUTPUT_U8:
-        return count_bytes(out, n, 0, 255);
-    case SOFTQAM_OUTPUT_S8:
-        return count_bytes(out, n, (uint8_t)config->llr_limit, (uint8_t)-config->llr_limit);
-    case SOFTQAM_OUTPUT_S16:
-        for (size_t i = 0; i < n; i++)
-            n_saturated += abs(((const int16_t *)out)[i]) == config->llr_limit;
-        break;
-    case SOFTQAM_OUTPUT_F16:
-        for (size_t i = 0; i < n; i++)
-            n_saturated += (((const uint16_t *)out)[i] & 0x7fff) == BINARY16_LARGEST;
-        break;
-    case SOFTQAM_OUTPUT_F32:
-        for (size_t i = 0; i < n; i++)
-            n_saturated += fabsf(((const float *)out)[i]) == FLT_MAX;
-        break;
-    }
-    return n_saturated;
-}
-
-/* Whether the values of a symbol, from the first one on, are those of an erased one. */
-static bool is_erased(softqam_output_format format, const void *values, size_t first, size_t n)
-{
-    const double erased = format == SOFTQAM_OUTPUT_U8 ? 127 : 0;
-    for (size_t k = first; k < first + n; k++)
-        if (sample_format_value(format, values, k) != erased)
-            return false;
-    return true;
-}
-
 void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
                     const void *samples, const void *out, size_t n_symbols)
 {
+    const softqam_output_format format = config->output_format;
     const size_t n_bits = softqam_bits_per_symbol(config->modulation);
+    const bool is_u8 = format == SOFTQAM_OUTPUT_U8;
+    const double unknown = is_u8 ? 127 : 0, middle = is_u8 ? 127.5 : 0;
+    const double largest = is_u8                          ? 127.5
+                           : config->llr_limit > 0        ? config->llr_limit
+                           : format == SOFTQAM_OUTPUT_F16 ? 65504
+                                                          : (double)FLT_MAX;
     noise_estimate_add(&statistics->noise, config, position, samples, n_symbols);
     statistics->n_symbols += n_symbols;
-    statistics->n_saturated += count_saturated(config, out, n_bits * n_symbols);
-    for (size_t i = 0; i < n_symbols; i++)
-        statistics->n_erased += is_erased(config->output_format, out, i * n_bits, n_bits);
-}
-
-double statistics_saturated_share(const struct statistics *statistics, softqam_modulation modulation)
-{
-    const double n = softqam_bits_per_symbol(modulation) * (double)statistics->n_symbols;
-    return statistics->n_symbols ? (double)statistics->n_saturated / n : 0;
-}
-
-/* A bit with this LLR is wrong with probability 1 / (1 + e^|LLR|). A decoder that gets `limit_nats` in its stead
- * loses -log2(1 - 1 / (1 + e^limit_nats)) bits at most. */
-double statistics_saturation_loss(softqam_modulation modulation, double saturated_share, double limit_nats)
-{
-    return softqam_bits_per_symbol(modulation) * saturated_share * log1p(exp(-limit_nats)) / log(2);
+    for (size_t i = 0; i < n_symbols; i++) {
+        size_t n_unknown = 0;
+        for (size_t k = i * n_bits; k < (i + 1) * n_bits; k++) {
+            const double value = sample_format_value(format, out, k);
+            n_unknown += value == unknown;
+            statistics->n_saturated += fabs(value - middle) >= largest;
+        }
+        statistics->n_erased += n_unknown == n_bits;
+    }
 }

@@ -50,11 +50,4 @@ struct statistics {
 void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
                     const void *samples, const void *out, size_t n_symbols);
 
-/* Fraction of all soft bits or LLRs that saturate; 0 without symbols. */
-double statistics_saturated_share(const struct statistics *statistics, softqam_modulation modulation);
-
-/* The information that a decoder loses at most, in bits a symbol, when this fraction of the LLRs is limited to a
- * magnitude of so many nats. */
-double statistics_saturation_loss(softqam_modulation modulation, double saturated_share, double limit_nats);
-
 #endif

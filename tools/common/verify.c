@@ -29,8 +29,6 @@ struct expectation {
     double value, low, high;
 };
 
-bool verify_is_available(void) { return true; }
-
 bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init)
 {
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
@@ -168,3 +166,6 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
     verifier->n_seen = end;
     return true;
 }
+
+static const struct verification reference = {verify_start, verify_next, verify_end};
+const struct verification *const verification = &reference;

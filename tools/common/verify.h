@@ -39,9 +39,6 @@ struct verify_difference {
     double low, high; /* what would have been accepted, expected included; both ends too */
 };
 
-/* Whether this build has the reference. Without it there is nothing else to call here. */
-bool verify_is_available(void);
-
 /* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0; and what the LLRs
  * are descrambled by, NULL for none. False when memory is short. */
 bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
@@ -52,5 +49,15 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
                  size_t n_symbols, struct verify_difference *difference);
 
 void verify_end(struct verifier *verifier);
+
+/* The three, for programs that may be built without the reference: then NULL. */
+struct verification {
+    bool (*start)(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
+    bool (*next)(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+                 size_t n_symbols, struct verify_difference *difference);
+    void (*end)(struct verifier *verifier);
+};
+
+extern const struct verification *const verification;
 
 #endif

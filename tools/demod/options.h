@@ -21,22 +21,12 @@ enum noise_kind {
 
 enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
-/* Options whose values wait until all options are known. */
-struct demod_raw_options {
-    const char *input_format;
-    const char *output_format;
-    const char *noise_option; /* that says where the noise variances come from, as the user knows it; NULL for none */
-    const char *llr_scale, *llr_limit;
-    int progress; /* demod_progress */
-};
-
 struct demod_options {
-    struct demod_raw_options raw;
-    const char *input;
-    const char *output;
-    const char *compared_bits; /* a file; NULL for none, as the next two */
+    const char *named_input_format, *named_output_format, *llr_scale, *llr_limit; /* as given; NULL for none */
+    int progress;                                                                 /* demod_progress */
+    const char *input, *output;
+    const char *compared_bits; /* a file; NULL for none, as the next */
     const char *noise_file;    /* NOISE_FILE */
-    const char *stats_file;    /* which gets --stats=json; NULL: standard error */
     uint64_t skip, count;      /* symbols of INPUT; count is UINT64_MAX for all that are left */
     uint64_t plane_symbols;    /* of a code block, which comes out as bit planes; 0 for symbol order */
     double noise_var;          /* NOISE_VALUE */
@@ -52,29 +42,24 @@ struct demod_options {
     bool c_init_given;        /* --c-init, which may say that nothing is descrambled; else the recording says it */
     bool descrambles;         /* by c_init */
     bool scale_auto;          /* config.input_scale is estimated from the first symbols */
-    int ignore_partial;       /* 0: an error, 1: ignored */
     bool no_clobber;
     bool no_sync; /* else OUTPUT is on the disk when it takes its name */
     bool verify;
-    bool stats;
-    bool stats_json;
+    bool stats, stats_json;
     bool quiet;
     bool strict; /* a warning is a failure */
     bool show_progress;
 };
 
-/* OPTIONS_WRONG after it has said what is wrong. Of softqam-demod-mpi, which has fewer options, or of softqam-demod. */
+/* Both programs' options, with all of --help. */
+extern struct option_row demod_option_rows[];
+
+/* OPTIONS_WRONG after it has said what is wrong. softqam-demod-mpi's ranks are the parts that --shard would choose. */
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
-
-const char *demod_help(bool is_mpi);
-
-/* In rules.c. Completes the options, all of which are parsed, by INPUT's and OUTPUT's names and by each other. False
- * after it has said which of them contradict each other. */
-bool demod_rules_complete(struct demod_options *options);
 
 /* Whether OUTPUT's format is one for a modulation, descrambled or not; where that is not so, the subject says where the
  * two come from, if not from the command. */
-bool demod_rules_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
-                              const char *subject);
+bool demod_options_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
+                                const char *subject);
 
 #endif

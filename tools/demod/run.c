@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -31,79 +32,111 @@ static bool settle(struct demod_run *run)
     softqam_demodulator_config *config = &run->config;
     *config = options->config;
     run->context_config = options->context_config;
+    run->noise_var = options->noise == NOISE_UNIT ? 1 : (float)options->noise_var;
     recording->format = options->input_format;
     if (options->input_is_sigmf && !sigmf_input_read(recording, options->input))
         return false;
     run->descrambles = options->c_init_given ? options->descrambles : recording->is_scrambled;
     run->c_init = options->c_init_given ? options->c_init : recording->c_init;
-    config->input_format = file_format_library(recording->format);
+    config->input_format = file_formats[recording->format].library;
+    if (recording->modulation == SOFTQAM_MODULATION_DEFAULT)
+        recording->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = recording->modulation;
-    if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
-        config->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->input_scale == 0 && !options->scale_auto)
         config->input_scale = (float)recording->scale;
     if (config->input_scale == 0)
-        config->input_scale = file_format_default_scale(recording->format);
+        config->input_scale = file_formats[recording->format].scale;
     run->value_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
     return message_of_command(
-        demod_rules_check_format(options, config->modulation, run->descrambles, recording->meta_path));
+        demod_options_check_format(options, config->modulation, run->descrambles, recording->meta_path));
 }
 
-static bool open_inputs(struct demod_run *run)
+bool demod_run_open(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    const struct sigmf_input *recording = &run->recording;
-    run->symbols = (struct symbol_source){.format = recording->format,
-                                          .is_big_endian = recording->is_big_endian,
-                                          .ignores_partial = options->ignore_partial,
-                                          .is_at_start = !options->input_is_sigmf};
-    run->noise = (struct noise_source){.kind = options->noise,
-                                       .noise_var = options->noise == NOISE_UNIT ? 1 : (float)options->noise_var};
-    return symbol_source_open(&run->symbols, options->input_is_sigmf ? recording->data_path : options->input) &&
-           side_file_open(&run->noise.values, options->noise == NOISE_FILE ? options->noise_file : NULL,
-                          "noise variance", 1, sizeof(float)) &&
-           side_file_open(&run->comparison.sent, options->compared_bits, "bit",
-                          softqam_bits_per_symbol(run->config.modulation), 1);
+    if (!settle(run))
+        return false;
+    const size_t nbytes = file_formats[run->recording.format].symbol_nbytes;
+    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
+    const char *data = options->input_is_sigmf ? run->recording.data_path : options->input;
+    return input_file_open(&run->symbols, data, "symbol", nbytes, nbytes) &&
+           (!options->noise_file ||
+            input_file_open(&run->noise_vars, options->noise_file, "noise variance", sizeof(float), sizeof(float))) &&
+           (!options->compared_bits || input_file_open(&run->sent_bits, options->compared_bits, "bit", 1, n_bits));
+}
+
+/* Whether OUTPUT is no file that is read. Both files of a recording are, even where one is read as plain samples. */
+static bool check_output(const struct demod_run *run)
+{
+    const struct demod_options *options = run->options;
+    const struct input_file *const files[] = {&run->symbols, &run->noise_vars, &run->sent_bits};
+    static const char *const roles[] = {"INPUT as well", "--noise-file as well", "--compare's as well"};
+    char paths[2][PATH_MAX] = {"", ""};
+    struct stat status;
+    const char *role = NULL;
+    if ((options->input_is_sigmf || sigmf_name_is_explicit(options->input)) &&
+        !sigmf_name_files(options->input, paths[0], paths[1]))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!stat(paths[i], &status) && output_file_is(&run->output, &status))
+            role = "INPUT's";
+    for (int i = options->input_is_sigmf; i < 3; i++)
+        if (files[i]->fd > 0 && output_file_is(&run->output, &files[i]->status))
+            role = roles[i];
+    return message_of_command(role ? message_print(run->output.name, "is %s; give OUTPUT another name", role)
+                                   : output_file_check_terminal(&run->output));
+}
+
+bool demod_run_open_output(struct demod_run *run)
+{
+    const struct demod_options *options = run->options;
+    const unsigned how = (options->no_sync ? 0U : OUTPUT_FILE_SYNC) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
+    return output_file_open(&run->output, options->output, how) && check_output(run);
+}
+
+/* The estimates, from the first symbols, which are read again. */
+static bool estimate(struct demod_run *run)
+{
+    size_t n = 0;
+    if (run->n_noise_symbols > 0 || run->n_scale_symbols > 0 ||
+        (run->options->noise != NOISE_AUTO && !run->options->scale_auto))
+        return true;
+    const size_t nbytes = run->symbols.symbol_nbytes;
+    void *symbols = malloc(ESTIMATE_SYMBOLS * nbytes);
+    if (!symbols)
+        return message_print(NULL, "out of memory");
+    bool good = input_file_read(&run->symbols, symbols, ESTIMATE_SYMBOLS * nbytes, 0, NULL, NULL, &n) &&
+                input_file_put_back(&run->symbols, symbols, n);
+    if (good) {
+        file_format_convert(run->recording.format, symbols, n / nbytes);
+        good = demod_estimate(run, symbols, n / nbytes);
+    }
+    free(symbols);
+    return good;
 }
 
 /* Leaves only n symbols from one on, with their values. */
 static bool select_symbols(struct demod_run *run, uint64_t first, uint64_t n_symbols)
 {
-    return side_file_select(&run->noise.values, first, n_symbols) &&
-           side_file_select(&run->comparison.sent, first, n_symbols) &&
-           symbol_source_select(&run->symbols, first, n_symbols);
+    struct input_file *const files[] = {&run->noise_vars, &run->sent_bits, &run->symbols};
+    uint64_t n_skipped = first;
+    for (int i = 0; i < 3; i++)
+        if (files[i]->fd > 0 && !input_file_select(files[i], first, n_symbols, &n_skipped))
+            return false;
+    return n_skipped == first ||
+           message_print(run->symbols.name, "has only %" PRIu64 " symbols, so --skip %" PRIu64 " leaves nothing",
+                         n_skipped, first);
 }
 
-/* Goes to the first symbol that is wanted. */
-static bool start_inputs(struct demod_run *run)
+/* Whether a file has a value for each symbol, where the number of both is known. */
+static bool check_fits(const struct demod_run *run, const struct input_file *file)
 {
-    const uint64_t skip = run->options->skip, count = run->options->count;
-    if (!symbol_source_start(&run->symbols, skip))
-        return false;
-    run->n_available = run->symbols.n_symbols;
-    return side_file_start(&run->noise.values, &run->symbols, skip) &&
-           side_file_start(&run->comparison.sent, &run->symbols, skip) &&
-           (count == UINT64_MAX || select_symbols(run, 0, count));
-}
-
-bool demod_run_open(struct demod_run *run)
-{
-    return settle(run) && open_inputs(run) && demod_outputs_check(run) && start_inputs(run);
-}
-
-/* The estimates, from the first symbols; those of the whole, not of the part that was chosen. */
-static bool estimate(struct demod_run *run)
-{
-    size_t n = 0;
-    if (run->is_estimated || (run->noise.kind != NOISE_AUTO && !run->options->scale_auto))
+    if (!file->is_regular || !run->symbols.is_regular)
         return true;
-    void *symbols = malloc(ESTIMATE_SYMBOLS * run->symbols.nbytes);
-    run->is_estimated =
-        symbols ? symbol_source_peek(&run->symbols, symbols, ESTIMATE_SYMBOLS, &n) && demod_estimate(run, symbols, n)
-                : message_print(NULL, "out of memory");
-    free(symbols);
-    return run->is_estimated;
+    const uint64_t wanted = input_file_n_symbols(&run->symbols) * file->symbol_nbytes;
+    return input_file_is_whole(file, file->n_left) &&
+           (file->n_left == wanted || demod_misfit(run, file, file->n_left < wanted));
 }
 
 /* n * index / n_parts, rounded down, where the product may be too large. */
@@ -115,76 +148,61 @@ static uint64_t part_start(uint64_t n, unsigned index, unsigned n_parts)
 static uint64_t at_most(uint64_t n, uint64_t other) { return n < other ? n : other; }
 
 /* A pipe's part would begin where another process has read to. */
-static bool check_has_parts(const struct input_file *file)
+static bool choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 {
-    return file->fd == 0 || file->nbytes >= 0 ||
-           message_print(file->name, "not a regular file, so no part of it can be chosen");
-}
-
-bool demod_run_choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
-{
-    if (!check_has_parts(&run->symbols.file) || !check_has_parts(&run->noise.values.file) ||
-        !check_has_parts(&run->comparison.sent.file))
-        return false;
+    const struct input_file *const files[] = {&run->symbols, &run->noise_vars, &run->sent_bits};
+    for (int i = 0; i < 3; i++)
+        if (files[i]->fd > 0 && !files[i]->is_regular)
+            return message_print(files[i]->name, "not a regular file, so no part of it can be chosen");
     if (run->options->output_kind == OUTPUT_BITS && demod_run_output_bits(run) % 8 > 0)
         return message_print("--output-format", "bits of a part would not begin at a byte; choose hard");
     if (!estimate(run))
         return false;
-    const uint64_t n = (uint64_t)run->symbols.n_symbols;
-    const uint64_t unit = run->options->plane_symbols ? run->options->plane_symbols : 1,
-                   n_units = (n + unit - 1) / unit;
+    const uint64_t n = run->n_symbols, unit = run->options->plane_symbols ? run->options->plane_symbols : 1;
+    const uint64_t n_units = (n + unit - 1) / unit;
     const uint64_t first = at_most(n, unit * part_start(n_units, index, n_parts));
     const uint64_t end = at_most(n, unit * part_start(n_units, index + 1, n_parts));
-    run->symbols.first_symbol = first;
-    run->symbols.n_ignored = (size_t)run->symbols.file.nbytes % run->symbols.nbytes;
+    run->first_symbol = first;
+    run->n_symbols = end - first;
     return select_symbols(run, first, end - first);
 }
 
+bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
+{
+    const uint64_t skip = run->options->skip, count = run->options->count;
+    if ((run->symbols.is_regular && !input_file_is_whole(&run->symbols, run->symbols.n_left)) ||
+        !select_symbols(run, skip, UINT64_MAX) || !check_fits(run, &run->noise_vars) ||
+        !check_fits(run, &run->sent_bits) || !select_symbols(run, 0, count))
+        return false;
+    run->n_symbols = input_file_n_symbols(&run->symbols);
+    return n_parts <= 1 || choose_part(run, index, n_parts);
+}
+
 /* Chunks that the user wants longer than that are not cut; a known small input needs no more memory than it fills. */
-static size_t choose_block_symbols(const struct demod_run *run, size_t max_block_symbols)
+static size_t choose_block_symbols(const struct demod_run *run)
 {
     const bool on_gpu = !strcmp(softqam_backend_name(run->demodulator), "cuda");
+    const size_t unit = run->options->plane_symbols, chunk = run->context_config.chunk_symbols;
     size_t n = on_gpu ? cuda_block_symbols : cpu_block_symbols;
-    if (on_gpu && n < run->context_config.chunk_symbols)
-        n = run->context_config.chunk_symbols;
-    if (max_block_symbols && n > max_block_symbols)
-        n = max_block_symbols;
-    const int64_t n_symbols = run->symbols.n_symbols;
-    if (n_symbols >= 0 && (uint64_t)n_symbols < n)
-        n = (size_t)n_symbols + 1;
-    const size_t unit = run->options->plane_symbols;
+    if (on_gpu && n < chunk)
+        n = chunk;
+    if (run->n_symbols < n)
+        n = (size_t)run->n_symbols + 1;
     return unit == 0 ? n : n < unit ? unit : n - n % unit; /* whole code blocks */
 }
 
-bool demod_run_is_small(const struct demod_run *run)
-{
-    return run->symbols.n_symbols >= 0 && run->symbols.n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS;
-}
+bool demod_run_is_small(const struct demod_run *run) { return run->n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS; }
 
-/* AUTO falls back to the CPU, but not from a GPU that the user named: it would go unnoticed. */
-static softqam_status find_named_devices(const struct demod_run *run)
-{
-    softqam_context_config config = run->options->context_config;
-    softqam_context *context = NULL;
-    if (config.backend != SOFTQAM_BACKEND_AUTO || (config.device < 0 && !config.devices))
-        return SOFTQAM_OK;
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    const softqam_status status = softqam_context_create(&context, &config);
-    softqam_context_destroy(context);
-    return status;
-}
-
-/* AUTO on a small input is the CPU: the GPU's driver is not started to do nothing. For other inputs the library makes
- * here all that its calls will need, so that the backend is known from here on, and what fails does so before the first
- * block is read. */
+/* AUTO on a small input is the CPU: the GPU's driver is not started to do nothing. But AUTO does not fall back to the
+ * CPU from a GPU that the user named: it would go unnoticed. For other inputs the library makes here all that its calls
+ * will need, so that the backend is known from here on, and what fails does so before the first block is read. */
 static bool create_demodulator(struct demod_run *run)
 {
-    const bool is_small = demod_run_is_small(run);
-    if (is_small && run->context_config.backend == SOFTQAM_BACKEND_AUTO)
-        run->context_config.backend = SOFTQAM_BACKEND_CPU;
-    softqam_status status = find_named_devices(run);
-    if (status == SOFTQAM_OK)
-        status = softqam_context_create(&run->context, &run->context_config);
+    const softqam_context_config *given = &run->options->context_config;
+    const bool is_small = demod_run_is_small(run), is_named = given->devices != NULL;
+    if (run->context_config.backend == SOFTQAM_BACKEND_AUTO && (is_named || is_small))
+        run->context_config.backend = is_named ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
+    softqam_status status = softqam_context_create(&run->context, &run->context_config);
     run->config.context = run->context;
     if (status == SOFTQAM_OK)
         status = softqam_demodulator_create(&run->demodulator, &run->config);
@@ -197,13 +215,13 @@ static bool create_demodulator(struct demod_run *run)
 static bool allocate(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    const size_t n = run->block_symbols;
+    const size_t n = run->block_symbols = choose_block_symbols(run);
     for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
         struct block *block = &run->ring.blocks[i];
         void *noise_vars = NULL;
-        if (softqam_host_alloc(run->context, n * run->symbols.nbytes, &block->samples) != SOFTQAM_OK ||
+        if (softqam_host_alloc(run->context, n * run->symbols.symbol_nbytes, &block->samples) != SOFTQAM_OK ||
             softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) != SOFTQAM_OK ||
-            (run->noise.kind == NOISE_FILE &&
+            (options->noise == NOISE_FILE &&
              softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) != SOFTQAM_OK))
             return message_print(NULL, "%s", softqam_error_message());
         block->noise_vars = noise_vars;
@@ -217,71 +235,77 @@ static bool allocate(struct demod_run *run)
 
 static bool start_verifier(struct demod_run *run)
 {
-    const struct demod_options *options = run->options;
-    if (!options->verify)
+    if (!run->options->verify)
         return true;
-    if (!verify_start(&run->verifier, &run->config, run->descrambles ? &run->c_init : NULL))
+    if (!verification->start(&run->verifier, &run->config, run->descrambles ? &run->c_init : NULL))
         return message_print("--verify", "out of memory");
-    run->verifier.n_seen = run->symbols.first_symbol;
-    run->verifier.position = options->skip;
+    run->verifier.n_seen = run->first_symbol;
+    run->verifier.position = run->options->skip;
     return true;
 }
 
-/* Starts the next thread of a run, whose stack is large enough whatever `ulimit -s` says. False where the system has
- * none. */
-static bool start_thread(struct demod_run *run, void *(*stage)(void *))
-{
-    enum { STACK_NBYTES = 1 << 20 }; /* calls of the library need 64 KiB */
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes))
-        return false;
-    const bool is_started = !pthread_attr_setstacksize(&attributes, STACK_NBYTES) &&
-                            !pthread_create(&run->threads[run->n_threads], &attributes, stage, run);
-    pthread_attr_destroy(&attributes);
-    run->n_threads += is_started;
-    return is_started;
-}
-
+/* With stacks that are large enough whatever `ulimit -s` says. */
 static bool start_threads(struct demod_run *run)
 {
-    struct block_ring *ring = &run->ring;
-    pthread_mutex_init(&ring->mutex, NULL);
-    pthread_cond_init(&ring->changed, NULL);
-    ring->n_blocks = UINT64_MAX;
+    enum { STACK_NBYTES = 1 << 20 }; /* calls of the library need 64 KiB */
+    static void *(*const stages[])(void *) = {demod_read_blocks, demod_process_blocks};
+    pthread_attr_t attributes;
+    for (int stage = 0; stage < N_BLOCK_STAGES; stage++)
+        sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? BLOCK_RING_SLOTS : 0);
     run->started = clock_seconds();
-    run->stop_fd = eventfd(0, EFD_CLOEXEC);
-    run->symbols.file.stop_fd = run->noise.values.file.stop_fd = run->comparison.sent.file.stop_fd = run->stop_fd;
-    return (start_thread(run, demod_read_blocks) && start_thread(run, demod_process_blocks)) ||
-           message_print(NULL, "the system has no thread for reading or demodulating");
+    run->stop_fd = run->symbols.stop_fd = run->noise_vars.stop_fd = run->sent_bits.stop_fd = eventfd(0, EFD_CLOEXEC);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_NBYTES);
+    while (run->n_threads < STAGE_WRITE &&
+           !pthread_create(&run->threads[run->n_threads], &attributes, stages[run->n_threads], run))
+        run->n_threads++;
+    pthread_attr_destroy(&attributes);
+    return run->n_threads == STAGE_WRITE || message_print(NULL, "the system has no thread for reading or demodulating");
 }
 
-bool demod_run_start(struct demod_run *run, size_t max_block_symbols)
+bool demod_run_start(struct demod_run *run)
 {
-    if (!estimate(run) || !create_demodulator(run))
-        return false;
-    run->block_symbols = choose_block_symbols(run, max_block_symbols);
-    return allocate(run) && start_verifier(run) && start_threads(run);
+    return estimate(run) && create_demodulator(run) && allocate(run) && start_verifier(run) && start_threads(run);
 }
 
-bool demod_run_finish(struct demod_run *run, bool abandon)
+/* Early, they may wait for blocks, or for input, which may not come for a long time. */
+static void end_threads(struct demod_run *run, bool early)
 {
-    if (abandon)
-        block_ring_end(&run->ring, STAGE_WRITE, true);
-    /* The input may be a pipe in which nothing comes for a long time. */
-    if (run->ring.failed && run->stop_fd > 0)
+    if (early && run->n_threads > 0) {
+        run->ring.is_stopped = true;
         eventfd_write(run->stop_fd, 1);
+        for (int stage = 0; stage < STAGE_WRITE; stage++)
+            sem_post(&run->ring.n_ready[stage]);
+    }
     while (run->n_threads > 0)
         pthread_join(run->threads[--run->n_threads], NULL);
-    return !run->ring.failed;
+}
+
+bool demod_run_write(struct demod_run *run)
+{
+    uint64_t n_written = 0;
+    double due = 0;
+    bool good = true, is_last = false;
+    while (good && !is_last) {
+        const struct block *block = block_ring_wait(&run->ring, STAGE_WRITE);
+        is_last = block->is_last;
+        good = output_file_write(&run->output, block->out, block->out_nbytes) && !block->failed;
+        n_written += block->n_symbols;
+        if (good)
+            demod_progress(run, n_written, &due);
+        block_ring_hand_on(&run->ring, STAGE_WRITE);
+    }
+    end_threads(run, !good);
+    return good;
 }
 
 void demod_run_close(struct demod_run *run, bool keep)
 {
-    if (run->n_threads > 0)
-        demod_run_finish(run, true);
+    struct input_file *const files[] = {&run->symbols, &run->noise_vars, &run->sent_bits};
+    end_threads(run, true);
     output_file_end(&run->output, keep);
-    output_file_discard(&run->report);
-    verify_end(&run->verifier);
+    if (run->verifier.config.context)
+        verification->end(&run->verifier);
     for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
         softqam_host_free(run->ring.blocks[i].samples);
         softqam_host_free(run->ring.blocks[i].out);
@@ -292,7 +316,6 @@ void demod_run_close(struct demod_run *run, bool keep)
     softqam_context_destroy(run->context);
     if (run->stop_fd > 0)
         close(run->stop_fd);
-    input_file_close(&run->symbols.file);
-    input_file_close(&run->noise.values.file);
-    input_file_close(&run->comparison.sent.file);
+    for (int i = 0; i < 3; i++)
+        input_file_close(files[i]);
 }

@@ -1,131 +1,117 @@
 /* SPDX-License-Identifier: MIT */
 /* The two threads of a run: one fills blocks with symbols, the other demodulates, checks and counts them; and the ring
- * through which the blocks pass. */
+ * through which the blocks pass. A failure goes through it too, with the last block. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/message.h"
 #include "run.h"
 
-static bool is_there(const struct block_ring *ring, enum block_stage stage)
-{
-    if (stage == STAGE_READ)
-        return ring->n_done[STAGE_READ] < ring->n_done[STAGE_WRITE] + BLOCK_RING_SLOTS;
-    return ring->n_done[stage] < ring->n_done[stage - 1];
-}
-
 struct block *block_ring_wait(struct block_ring *ring, enum block_stage stage)
 {
-    pthread_mutex_lock(&ring->mutex);
-    const uint64_t index = ring->n_done[stage];
-    while (index < ring->n_blocks && !is_there(ring, stage))
-        pthread_cond_wait(&ring->changed, &ring->mutex);
-    const bool comes = index < ring->n_blocks;
-    pthread_mutex_unlock(&ring->mutex);
-    return comes ? &ring->blocks[index % BLOCK_RING_SLOTS] : NULL;
+    while (sem_wait(&ring->n_ready[stage]))
+        continue;
+    return ring->is_stopped ? NULL : &ring->blocks[ring->n_done[stage] % BLOCK_RING_SLOTS];
 }
 
-void block_ring_done(struct block_ring *ring, enum block_stage stage)
+void block_ring_hand_on(struct block_ring *ring, enum block_stage stage)
 {
-    pthread_mutex_lock(&ring->mutex);
     ring->n_done[stage]++;
-    pthread_cond_broadcast(&ring->changed);
-    pthread_mutex_unlock(&ring->mutex);
+    sem_post(&ring->n_ready[(stage + 1) % N_BLOCK_STAGES]);
 }
 
-void block_ring_end(struct block_ring *ring, enum block_stage stage, bool failed)
+/* Whether there are other blocks than the reader's in the ring, so that it may wait for more symbols. */
+static bool is_busy(void *context)
 {
-    pthread_mutex_lock(&ring->mutex);
-    if (ring->n_done[stage] < ring->n_blocks)
-        ring->n_blocks = ring->n_done[stage];
-    ring->failed = ring->failed || failed;
-    pthread_cond_broadcast(&ring->changed);
-    pthread_mutex_unlock(&ring->mutex);
+    struct block_ring *ring = context;
+    int n_free = 0;
+    sem_getvalue(&ring->n_ready[STAGE_READ], &n_free);
+    return n_free < BLOCK_RING_SLOTS - 1;
 }
 
-/* Whether earlier blocks are still in the ring, so that the next one may wait for more symbols. */
-static bool is_busy(void *argument)
+bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short)
 {
-    const struct block_ring *ring = argument;
-    return ring->n_done[STAGE_WRITE] != ring->n_done[STAGE_READ];
+    return message_print(file->name, "too %s %ss for the symbols of %s", is_short ? "few" : "many", file->item,
+                         run->symbols.name);
 }
 
-/* What a pipe has given may end within a code block, for the rest of which is waited. */
-static bool read_rest_of_code_block(struct demod_run *run, struct block *block, bool *last)
+/* The next n values of a file that has some for each symbol. */
+static bool read_values(const struct demod_run *run, struct input_file *file, void *values, size_t n)
 {
-    const size_t unit = run->options->plane_symbols, begun = unit ? block->n_symbols % unit : 0;
-    unsigned char *end = block->samples;
+    const size_t nbytes = n * file->item_nbytes;
+    size_t n_read;
+    return input_file_read(file, values, nbytes, 0, NULL, NULL, &n_read) && input_file_is_whole(file, n_read) &&
+           (n_read == nbytes || demod_misfit(run, file, true));
+}
+
+/* Whether it ends where the symbols do. */
+static bool check_end(const struct demod_run *run, struct input_file *file)
+{
+    char byte;
     size_t n = 0;
-    if (*last || begun == 0)
-        return true;
-    end += block->n_symbols * softqam_input_symbol_nbytes(run->config.input_format);
-    const bool read = symbol_source_read(&run->symbols, end, unit - begun, NULL, &n, last);
-    block->n_symbols += n;
-    return read;
+    return file->fd == 0 ||
+           (input_file_read(file, &byte, sizeof byte, 0, NULL, NULL, &n) && (n == 0 || demod_misfit(run, file, false)));
+}
+
+/* Whole symbols go on, whatever comes after them. */
+static void read_block(struct demod_run *run, struct block *block)
+{
+    struct input_file *file = &run->symbols;
+    const size_t nbytes = file->symbol_nbytes, unit = run->options->plane_symbols ? run->options->plane_symbols : 1;
+    size_t n;
+    block->failed =
+        !input_file_read(file, block->samples, run->block_symbols * nbytes, unit * nbytes, is_busy, &run->ring, &n) ||
+        !input_file_is_whole(file, n);
+    block->is_last = block->failed || input_file_is_at_end(file);
+    block->n_symbols = n / nbytes;
+    file_format_convert(run->recording.format, block->samples, block->n_symbols);
+    if (block->noise_vars && !read_values(run, &run->noise_vars, block->noise_vars, block->n_symbols)) {
+        block->failed = block->is_last = true;
+        block->n_symbols = 0;
+    }
+    if (block->is_last && !block->failed)
+        block->failed = !check_end(run, &run->noise_vars);
 }
 
 void *demod_read_blocks(void *argument)
 {
     struct demod_run *run = argument;
-    const struct input_taker taker = {is_busy, &run->ring};
     struct block *block;
-    bool last = false, sound = true;
-    while (!last && sound && (block = block_ring_wait(&run->ring, STAGE_READ))) {
-        const bool whole =
-            symbol_source_read(&run->symbols, block->samples, run->block_symbols, &taker, &block->n_symbols, &last) &&
-            read_rest_of_code_block(run, block, &last);
-        last = last || !whole;
-        block->is_last = last;
-        /* Whole symbols go on, whatever comes after them. */
-        sound =
-            (whole || block->n_symbols > 0) && side_file_read(&run->noise.values, block->noise_vars, block->n_symbols);
-        if (sound)
-            block_ring_done(&run->ring, STAGE_READ);
-        sound = sound && whole;
+    bool is_last = false;
+    while (!is_last && (block = block_ring_wait(&run->ring, STAGE_READ))) {
+        read_block(run, block);
+        is_last = block->is_last;
+        block_ring_hand_on(&run->ring, STAGE_READ);
     }
-    if (last && sound)
-        sound = side_file_end(&run->noise.values);
-    block_ring_end(&run->ring, STAGE_READ, !sound);
     return NULL;
 }
 
 /* Of the next symbol to be demodulated: the file's first symbol is the codeword's. */
 static uint64_t position(const struct demod_run *run)
 {
-    return run->options->skip + run->symbols.first_symbol + run->n_demodulated;
+    return run->options->skip + run->first_symbol + run->n_demodulated;
 }
 
-/* n of a block's symbols from `first` on, as symbols side by side or as a code block. */
-static softqam_segment segment_of(const struct demod_run *run, const struct block *block, const float *noise_var,
-                                  size_t first, size_t n)
+/* As symbols side by side or as code blocks. */
+static softqam_status demodulate_block(struct demod_run *run, const struct block *block, const float *noise_var)
 {
-    const bool own_noise = run->noise.kind == NOISE_FILE;
-    const char *samples = block->samples;
-    return (softqam_segment){
-        .n_symbols = n,
-        .first_symbol = position(run) + first,
-        .out = (char *)block->out + first * run->value_nbytes,
-        .plane_stride = run->options->plane_symbols ? n : 0,
-        .noise_stride = own_noise,
-        .layers = {{.symbols = samples + first * softqam_input_symbol_nbytes(run->config.input_format),
-                    .noise_var = own_noise ? noise_var + first : noise_var}},
-        .descramble = run->descrambles,
-        .c_init = run->c_init};
-}
-
-static softqam_status demodulate_segments(struct demod_run *run, const struct block *block, const float *noise_var)
-{
-    enum { MAX_SEGMENTS = 256 };
-    softqam_segment segments[MAX_SEGMENTS];
-    const size_t all = block->n_symbols, unit = run->options->plane_symbols ? run->options->plane_symbols : all;
+    const bool has_planes = run->options->plane_symbols > 0, own_noise = run->options->noise == NOISE_FILE;
+    const size_t all = block->n_symbols, unit = has_planes ? run->options->plane_symbols : all;
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
     softqam_status status = SOFTQAM_OK;
-    for (size_t first = 0; first < all && status == SOFTQAM_OK;) {
-        size_t n = 0;
-        for (; n < MAX_SEGMENTS && first < all; n++, first += unit)
-            segments[n] = segment_of(run, block, noise_var, first, all - first < unit ? all - first : unit);
-        status = softqam_demodulate_segments(run->demodulator, segments, n);
+    for (size_t first = 0; first < all && status == SOFTQAM_OK; first += unit) {
+        const size_t n = all - first < unit ? all - first : unit;
+        const softqam_segment segment = {.n_symbols = n,
+                                         .first_symbol = position(run) + first,
+                                         .out = (char *)block->out + first * run->value_nbytes,
+                                         .plane_stride = has_planes ? n : 0,
+                                         .noise_stride = own_noise,
+                                         .layers = {{.symbols = (char *)block->samples + first * symbol_nbytes,
+                                                     .noise_var = own_noise ? noise_var + first : noise_var}},
+                                         .descramble = run->descrambles,
+                                         .c_init = run->c_init};
+        status = softqam_demodulate_segments(run->demodulator, &segment, 1);
     }
     return status;
 }
@@ -134,10 +120,10 @@ static bool demodulate(struct demod_run *run, const struct block *block, const f
 {
     const char *backend = softqam_backend_name(run->demodulator);
     const double started = clock_seconds();
-    const softqam_status status = demodulate_segments(run, block, noise_var);
+    const softqam_status status = demodulate_block(run, block, noise_var);
     run->seconds_in_library += clock_seconds() - started;
     if (status != SOFTQAM_OK)
-        return message_print(run->symbols.file.name, "%s", softqam_error_message());
+        return message_print(run->symbols.name, "%s", softqam_error_message());
     if (strcmp(backend, softqam_backend_name(run->demodulator)) != 0)
         message_warn(NULL, "the CPU has taken over: %s", softqam_backend_detail(run->demodulator));
     return true;
@@ -164,17 +150,38 @@ static const void *in_symbol_order(struct demod_run *run, const struct block *bl
 static bool verify(struct demod_run *run, const struct block *block, const float *noise_var, const void *values)
 {
     struct verify_difference difference;
-    if (verify_next(&run->verifier, block->samples, noise_var, values, block->n_symbols, &difference))
+    if (verification->next(&run->verifier, block->samples, noise_var, values, block->n_symbols, &difference))
         return true;
-    char noise[32] = "", accepted[64] = "";
-    if (noise_var)
-        snprintf(noise, sizeof noise, ", N0 %.9g", (double)difference.noise_var);
-    if (difference.low < difference.high)
-        snprintf(accepted, sizeof accepted, " (%.9g to %.9g would do)", difference.low, difference.high);
-    return message_print(run->symbols.file.name,
-                         "verify: symbol %" PRIu64 " (I %.9g, Q %.9g%s): b%u is %.9g, but %s has %.9g%s",
-                         difference.symbol, (double)difference.i, (double)difference.q, noise, difference.bit,
-                         difference.got, run->verifier.reference, difference.expected, accepted);
+    return message_print(run->symbols.name,
+                         "verify: symbol %" PRIu64 " (I %.9g, Q %.9g, N0 %.9g): b%u is %.9g, but %s has %.9g to %.9g",
+                         difference.symbol, (double)difference.i, (double)difference.q, (double)difference.noise_var,
+                         difference.bit, difference.got, run->verifier.reference, difference.low, difference.high);
+}
+
+/* Hard decisions against the bits that were sent, one byte 0 or 1 each. */
+static bool compare_bits(struct demod_run *run, const void *values, size_t n_symbols)
+{
+    enum { TILE_BITS = 4096 };
+    uint8_t bits[TILE_BITS], sent[TILE_BITS];
+    const softqam_demodulator_config *config = &run->config;
+    const size_t n_bits = softqam_bits_per_symbol(config->modulation), n = n_symbols * n_bits;
+    for (size_t first = 0, n_tile; first < n; first += n_tile) {
+        n_tile = n - first < TILE_BITS ? n - first : TILE_BITS;
+        unsigned all = 0, n_wrong = 0;
+        sample_format_decide(config->output_format, config->sign,
+                             (const char *)values + first * (run->value_nbytes / n_bits), n_tile, bits);
+        if (!read_values(run, &run->sent_bits, sent, n_tile))
+            return false;
+        for (size_t i = 0; i < n_tile; i++) {
+            all |= sent[i];
+            n_wrong += bits[i] != sent[i];
+        }
+        if (all > 1)
+            return message_print(run->sent_bits.name, "not bits: a byte is neither 0 nor 1");
+        run->n_wrong += n_wrong;
+    }
+    run->n_compared += n;
+    return true;
 }
 
 /* Packs n bits, the first one highest in its byte, in place; returns how many bytes these are. The last byte of all is
@@ -209,9 +216,9 @@ static void finish_block(struct demod_run *run, struct block *block)
 static bool process_block(struct demod_run *run, struct block *block)
 {
     const struct demod_options *options = run->options;
-    const float *noise_var = run->noise.kind == NOISE_FILE   ? block->noise_vars
-                             : run->noise.kind == NOISE_NONE ? NULL
-                                                             : &run->noise.noise_var;
+    const float *noise_var = options->noise == NOISE_FILE   ? block->noise_vars
+                             : options->noise == NOISE_NONE ? NULL
+                                                            : &run->noise_var;
     if (!demodulate(run, block, noise_var))
         return false;
     const void *values = in_symbol_order(run, block);
@@ -221,24 +228,24 @@ static bool process_block(struct demod_run *run, struct block *block)
         demod_scale_check(run, block);
     if (options->stats)
         statistics_add(&run->statistics, &run->config, position(run), block->samples, values, block->n_symbols);
-    run->n_demodulated += block->n_symbols;
-    if (!bit_comparison_add(&run->comparison, &run->config, values, block->n_symbols))
+    if (options->compared_bits && !compare_bits(run, values, block->n_symbols))
         return false;
+    run->n_demodulated += block->n_symbols;
     finish_block(run, block);
-    return true;
+    return !options->compared_bits || !block->is_last || block->failed || check_end(run, &run->sent_bits);
 }
 
 void *demod_process_blocks(void *argument)
 {
     struct demod_run *run = argument;
     struct block *block;
-    bool sound = true;
-    while (sound && (block = block_ring_wait(&run->ring, STAGE_DEMODULATE))) {
-        sound = process_block(run, block);
-        if (sound)
-            block_ring_done(&run->ring, STAGE_DEMODULATE);
+    bool is_last = false;
+    while (!is_last && (block = block_ring_wait(&run->ring, STAGE_DEMODULATE))) {
+        block->out_nbytes = 0;
+        if (!process_block(run, block))
+            block->failed = block->is_last = true;
+        is_last = block->is_last;
+        block_ring_hand_on(&run->ring, STAGE_DEMODULATE);
     }
-    if (!sound || (!run->ring.failed && !side_file_end(&run->comparison.sent)))
-        block_ring_end(&run->ring, STAGE_DEMODULATE, true);
     return NULL;
 }

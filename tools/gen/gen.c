@@ -71,7 +71,6 @@ static const char metadata[] = "{\n"
                                "\t\t\t\t\"optional\":\ttrue\n"
                                "\t\t\t}],\n"
                                "\t\t\"softqam:modulation\":\t\"%s\",\n"
-                               "\t\t\"softqam:constellation\":\t\"%s, 3GPP TS 38.211 clause 5.1.%u\",\n"
                                "%s"
                                "\t\t\"softqam:input_scale\":\t%s\n"
                                "\t},\n"
@@ -96,8 +95,7 @@ static bool write_metadata(struct run *run)
     if (strtod(scale, NULL) != options->scale)
         snprintf(scale, sizeof scale, "%.17g", options->scale);
     const int n = snprintf(text, sizeof text, metadata, options->datatype, softqam_version(), options->n_symbols,
-                           modulation->name, noise, options->seed, modulation->option, modulation->name,
-                           modulation->clause, c_init, scale);
+                           modulation->name, noise, options->seed, modulation->option, c_init, scale);
     return output_file_write(&run->meta_output, text, (size_t)n) && output_file_finish(&run->meta_output);
 }
 
@@ -158,5 +156,5 @@ int main(int argc, char *argv[])
     struct gen_options options;
     message_start("softqam-gen");
     const enum option_result action = gen_options_parse(argc, argv, &options);
-    return action == OPTIONS_RUN ? generate_files(&options) : option_table_answer(action, gen_help());
+    return action == OPTIONS_RUN ? generate_files(&options) : option_table_answer(action, gen_option_rows);
 }

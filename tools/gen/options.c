@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#include <getopt.h>
+#include <float.h>
 #include <math.h>
 
-#include "common/arguments.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/sample_format.h"
@@ -24,20 +23,20 @@ static bool take_c_init(const struct option_call *call)
 
 static bool take_snr_db(const struct option_call *call)
 {
-    return arguments_parse_snr_db(call->text, &((struct gen_options *)call->target)->snr_db);
+    return arguments_parse_real(call->row->name, call->text, -200, 200, &((struct gen_options *)call->target)->snr_db);
 }
 
 static bool take_output_scale(const struct option_call *call)
 {
     struct gen_options *options = call->target;
     options->scale_text = call->text;
-    return arguments_parse_ratio(call->row->name, call->text, NULL, &options->scale);
+    return arguments_parse_ratio(call->row->name, call->text, (double)FLT_MIN, (double)FLT_MAX, NULL, &options->scale);
 }
 
 #define TO(member) .offset = offsetof(struct gen_options, member)
 
 /* clang-format off */
-static const struct option_row rows[] = {
+const struct option_row gen_option_rows[] = {
     OPTION_TEXT("Usage: softqam-gen [options] OUTPUT"),
     OPTION_TEXT("Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy) with white Gaussian noise to OUTPUT; "
          "\"-\" is standard output. The same seed gives the same file on every machine; a longer file starts "
@@ -53,7 +52,7 @@ static const struct option_row rows[] = {
      "scramble the bits with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (3GPP TS 38.211 clause "
      "5.2.1), which begins at the first bit",
      .take = take_c_init},
-    {"--symbols", "N", "how many; default: 1000000. 1M, 64Ki and 1e6 are counts too", option_take_count, TO(n_symbols),
+    {"--symbols", "N", "how many; default: 1000000. 1M and 64Ki are counts too", option_take_count, TO(n_symbols),
      0, MAX_SYMBOLS},
     {"--snr-db", "X",
      "Es/N0 in dB, -200 to 200, with N0 the variance of the complex noise (N0/2 a component); default: no noise",
@@ -80,11 +79,8 @@ static const struct option_row rows[] = {
          "  cf16  two 16-bit floats; .cf16"),
     OPTION_TEXT("An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of cf32 unless --output-format names "
          "cs16 or cs8; its metadata have the scale, the modulation and c_init, which softqam-demod takes from there."),
-    OPTION_TEXT("An OUTPUT with any other suffix is refused without --output-format. A suffix is what follows the last dot of a "
-         "name; dots at its start do not count. Suffixes are names of formats too, in any case: -o sc16. OUTPUT and FILE "
-         "appear complete or not at all, and may be neither the same file nor a terminal. What replaces a file is a new file "
-         "with its mode, and its owner and group where that is allowed, but without its access control list and "
-         "attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp. A message that cannot be written is a "
+    OPTION_TEXT("An OUTPUT with any other suffix is refused without --output-format. OUTPUT and FILE appear complete or not at "
+         "all, as softqam-demod's, and may be neither the same file nor a terminal. A message that cannot be written is a "
          "failure."),
     OPTION_TEXT("Exit status:"),
     OPTION_TEXT("  0  done\n"
@@ -93,8 +89,6 @@ static const struct option_row rows[] = {
     {.name = NULL},
 };
 /* clang-format on */
-
-const char *gen_help(void) { return option_table_help(rows, 0); }
 
 /* Room for 4 (cs16) and 2 (cs8) where the outermost component of 1024QAM is 31/sqrt(682) = 1.19: at softqam-demod's own
  * default, where full scale is 1, it would be clipped. */
@@ -113,8 +107,6 @@ static bool choose_format(struct gen_options *options)
     options->is_sigmf = sigmf_name_is_explicit(options->output);
     if (!format && options->is_sigmf)
         format = "cf32";
-    if (!format && sigmf_name_unsupported(options->output))
-        return message_print(options->output, "not the name of a recording; OUTPUT.sigmf-meta is");
     const int chosen = sample_format_choose(FILE_SYMBOLS_OUT, "--output-format", format, options->output);
     if (chosen < 0)
         return false;
@@ -124,7 +116,7 @@ static bool choose_format(struct gen_options *options)
         return message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
     if (!options->scale_text) {
         options->scale_text = formats[chosen].scale;
-        return arguments_parse_ratio("", options->scale_text, NULL, &options->scale);
+        return arguments_parse_ratio("", options->scale_text, 0, 1, NULL, &options->scale);
     }
     return true;
 }
@@ -133,7 +125,7 @@ enum option_result gen_options_parse(int argc, char *const argv[], struct gen_op
 {
     *options = (struct gen_options){
         .modulation = SOFTQAM_MODULATION_256QAM, .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY};
-    const enum option_result result = option_table_parse(rows, 0, argc, argv, options);
+    const enum option_result result = option_table_parse(gen_option_rows, argc, argv, options);
     if (result != OPTIONS_RUN)
         return result;
     if (!arguments_count_operands(argc, 1, "OUTPUT"))

@@ -33,6 +33,7 @@ struct gen_options {
 /* OPTIONS_WRONG after it has said what is wrong. */
 enum option_result gen_options_parse(int argc, char *const argv[], struct gen_options *options);
 
-const char *gen_help(void);
+/* The options, with all of --help. */
+extern const struct option_row gen_option_rows[];
 
 #endif

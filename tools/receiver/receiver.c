@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/option_table.h"
@@ -159,9 +158,9 @@ int main(int argc, char *argv[])
     struct options options = {
         .modulation = SOFTQAM_MODULATION_256QAM, .n_codewords = 1, .n_slots = 20000, .snr_db = 28};
     message_start("softqam-receiver");
-    const enum option_result action = option_table_parse(rows, 0, argc, argv, &options);
+    const enum option_result action = option_table_parse(rows, argc, argv, &options);
     if (action != OPTIONS_RUN)
-        return option_table_answer(action, option_table_help(rows, 0));
+        return option_table_answer(action, rows);
     if (!arguments_count_operands(argc, 0, NULL))
         return EXIT_COMMAND;
     return run_receiver(&options) ? message_end_stdout() : EXIT_FAILED;

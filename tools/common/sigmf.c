@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "sigmf.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "input_file.h"
+#include "message.h"
+#include "modulation.h"
+
+static const char meta_suffix[] = ".sigmf-meta", data_suffix[] = ".sigmf-data";
+
+static bool ends_with(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), n = strlen(suffix);
+    return length > n && !strcmp(path + length - n, suffix);
+}
+
+bool sigmf_name_is_metadata(const char *path) { return ends_with(path, meta_suffix); }
+
+bool sigmf_name_is_explicit(const char *path) { return sigmf_name_is_metadata(path) || ends_with(path, data_suffix); }
+
+/* The path with the suffix, in the place of the one that makes it explicit. */
+static bool with_suffix(const char *path, const char *suffix, char name[PATH_MAX])
+{
+    const size_t length = strlen(path) - (sigmf_name_is_explicit(path) ? strlen(suffix) : 0);
+    errno = length > 0 ? ENAMETOOLONG : ENOENT;
+    return length > 0 && length < PATH_MAX && snprintf(name, PATH_MAX, "%.*s%s", (int)length, path, suffix) < PATH_MAX;
+}
+
+bool sigmf_name_is_recording(const char *path)
+{
+    char meta[PATH_MAX];
+    return sigmf_name_is_explicit(path) ||
+           (access(path, F_OK) && with_suffix(path, meta_suffix, meta) && !access(meta, F_OK));
+}
+
+bool sigmf_name_files(const char *path, char meta[PATH_MAX], char data[PATH_MAX])
+{
+    return (with_suffix(path, meta_suffix, meta) && with_suffix(path, data_suffix, data)) || message_print_errno(path);
+}
+
+static const struct {
+    const char *name;
+    enum file_format format;
+} datatypes[] = {{"cf32_le", FILE_CF32}, {"cf64_le", FILE_CF64}, {"ci32_le", FILE_CS32},
+                 {"ci16_le", FILE_CS16}, {"ci8", FILE_CS8},      {"cu8", FILE_CU8}};
+
+enum { N_DATATYPES = sizeof datatypes / sizeof datatypes[0] };
+
+/* The file's contents; NULL after a failure. */
+static cJSON *parse(const char *path)
+{
+    static char text[16 << 20]; /* more metadata than this is a mistake */
+    struct input_file file;
+    size_t n = 0;
+    const bool read =
+        input_file_open(&file, path, "byte", 1, 1) && input_file_read(&file, text, sizeof text - 1, 1, NULL, NULL, &n);
+    input_file_close(&file);
+    text[n] = '\0';
+    cJSON *document = read && strlen(text) == n ? cJSON_ParseWithOpts(text, NULL, 1) : NULL;
+    if (read && !document)
+        message_print(path, "not JSON");
+    return document;
+}
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static bool is_number(const cJSON *item, double min, double max)
+{
+    return cJSON_IsNumber(item) && item->valuedouble >= min && item->valuedouble <= max;
+}
+
+static bool read_datatype(struct sigmf_input *input, const cJSON *global)
+{
+    const char *name = cJSON_GetStringValue(member(global, "core:datatype"));
+    for (size_t i = 0; name && i < N_DATATYPES; i++) {
+        if (!strcmp(datatypes[i].name, name)) {
+            input->format = datatypes[i].format;
+            return true;
+        }
+    }
+    return message_print(input->meta_path,
+                         "core:datatype: '%s' is not one of cf32_le, cf64_le, ci32_le, ci16_le, ci8, cu8",
+                         name ? name : "");
+}
+
+/* What softqam-gen has written, and this program reads: scale, modulation and c_init. */
+static bool read_own_members(struct sigmf_input *input, const cJSON *global)
+{
+    const cJSON *scale = member(global, "softqam:input_scale"), *c_init = member(global, "softqam:c_init");
+    const cJSON *modulation = member(global, "softqam:modulation");
+    const char *name = cJSON_GetStringValue(modulation), *path = input->meta_path;
+    input->modulation = name ? modulation_find(name) : SOFTQAM_MODULATION_DEFAULT;
+    input->is_scrambled = c_init != NULL;
+    if (scale && !is_number(scale, (double)FLT_MIN, (double)FLT_MAX))
+        return message_print(path, "softqam:input_scale: not a positive number");
+    if (modulation && input->modulation == SOFTQAM_MODULATION_DEFAULT)
+        return message_print(path, "softqam:modulation: '%s' is no modulation of 5G NR", name ? name : "");
+    if (c_init && !(is_number(c_init, 0, INT32_MAX) && floor(c_init->valuedouble) == c_init->valuedouble))
+        return message_print(path, "softqam:c_init: not a whole number from 0 to 2147483647");
+    input->scale = scale ? scale->valuedouble : 0;
+    input->c_init = c_init ? (uint32_t)c_init->valuedouble : 0;
+    return true;
+}
+
+/* Whether no member says that the data are other than samples alone. */
+static bool check_conforms(const char *path, const cJSON *object)
+{
+    static const char *const names[] = {"core:dataset", "core:trailing_bytes", "core:header_bytes",
+                                        "core:metadata_only"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const cJSON *item = member(object, names[i]);
+        if (item && !cJSON_IsFalse(item) && !is_number(item, 0, 0))
+            return message_print(path, "%s: data that do not conform to SigMF; copy the samples out of them", names[i]);
+    }
+    return true;
+}
+
+/* Versions 0 and 1 mean the same by what is read here; what a later one means is not known, nor what an extension does
+ * that must be understood. */
+static bool check_versions(const char *path, const cJSON *global)
+{
+    const cJSON *item = member(global, "core:version"), *extension;
+    const char *version = cJSON_GetStringValue(item);
+    if (item && (!version || strtoul(version, NULL, 10) > 1))
+        return message_print(path, "core:version: '%s' is not supported, only versions 0 and 1",
+                             version ? version : "");
+    cJSON_ArrayForEach(extension, member(global, "core:extensions"))
+    {
+        const char *name = cJSON_GetStringValue(member(extension, "name"));
+        if (cJSON_IsFalse(member(extension, "optional")) && !(name && !strcmp(name, SIGMF_EXTENSION)))
+            return message_print(path, "core:extensions: '%s' is required to read it, and not supported",
+                                 name ? name : "");
+    }
+    return true;
+}
+
+static bool read_document(struct sigmf_input *input, const cJSON *document)
+{
+    const cJSON *global = member(document, "global"), *capture, *n_channels = member(global, "core:num_channels");
+    const char *path = input->meta_path;
+    if (!cJSON_IsObject(global))
+        return message_print(path, "not SigMF: there is no object 'global'");
+    if (n_channels && !is_number(n_channels, 1, 1))
+        return message_print(path, "core:num_channels: not 1, and only one channel can be demodulated");
+    cJSON_ArrayForEach(capture, member(document, "captures"))
+    {
+        if (!check_conforms(path, capture))
+            return false;
+    }
+    return check_versions(path, global) && read_datatype(input, global) && read_own_members(input, global) &&
+           check_conforms(path, global);
+}
+
+bool sigmf_input_read(struct sigmf_input *input, const char *path)
+{
+    cJSON *document = sigmf_name_files(path, input->meta_path, input->data_path) ? parse(input->meta_path) : NULL;
+    const bool read = document && read_document(input, document);
+    cJSON_Delete(document);
+    return read;
+}
