@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* THE arithmetic: what every backend computes, defined once; kernels do the last step of s8 and s16 by
- * vec_limited_steps(). It is written in the operations of a SIMD header, which
- * must be included before: simd_scalar.h in portable C, cpu/simd_avx2.h, cpu/simd_avx512.h and cpu/simd_neon.h for
- * several values at once, cuda/simd_cuda.cuh for a GPU thread. README.md beside this states it.
+ * vec_limited_steps(). It is written in the operations of a SIMD header, which must be included before:
+ * simd_scalar.h in portable C, cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. README.md
+ * beside this states it.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
  * LLRs: max-log. No branch depends on a symbol. */

@@ -61,8 +61,8 @@
 /** Marks what the shared library exports. */
 #define SOFTQAM_API __attribute__((visibility("default")))
 
-/** Version of this header: raised when programs that were linked with an older library, of 0.4 or later, no longer run.
- * softqam_version() has the linked library's. */
+/** Major version of this header, raised when programs linked with an older library (0.4 or later) no longer run.
+ * softqam_version() returns the linked library's version. */
 #define SOFTQAM_VERSION_MAJOR 0
 /** Raised when something is added or, before 1.0, when the source interface changes. */
 #define SOFTQAM_VERSION_MINOR 4
@@ -75,15 +75,15 @@
 extern "C" {
 #endif
 
-/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. A function lists what it may
- * return; where only some of these reasons apply, it says which. */
+/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. A function lists the
+ * statuses it may return, and with "also" the reasons beyond those below. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL that must not be; an argument or a field is out of its documented range, contradicts another
      *  or is not supported by this version; or a reserved field is not 0. Nothing was done or written. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
-    /** The requested backend is not in this build, this machine has no usable device for it, or none of those named, or
-     *  this build has no code for the device. */
+    /** The requested backend is not in this build, or this machine has no usable device, or lacks a device that was
+     *  named, or this build has no code for the device. */
     SOFTQAM_ERROR_BACKEND_UNAVAILABLE = 2,
     /** Host, page-locked or device memory could not be allocated. */
     SOFTQAM_ERROR_OUT_OF_MEMORY = 3,
@@ -99,8 +99,9 @@ typedef enum softqam_backend {
     SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
     /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other of this context is on the
      *  GPU at that moment; the CPU for all others. Looks for a GPU in the first such call, softqam_context_prepare(),
-     *  softqam_host_alloc() or call of softqam_cuda.h. Without a GPU, or once CUDA has failed, the CPU does everything
-     *  and calls return SOFTQAM_OK. For programs with few CPU cores and large batches; many cores are often faster. */
+     *  softqam_host_alloc() or call of softqam_cuda.h. Without a GPU, or once CUDA has failed, the CPU does all
+     *  host-memory calls, which return SOFTQAM_OK; calls of softqam_cuda.h then fail. For programs with few CPU cores
+     * and large batches; many cores are often faster. */
     SOFTQAM_BACKEND_AUTO = 2
 } softqam_backend;
 
@@ -163,9 +164,9 @@ typedef enum softqam_noise {
 typedef enum softqam_noise_form {
     /** In softqam_demodulator_config: N0. In softqam_segment: the demodulator's. */
     SOFTQAM_NOISE_FORM_DEFAULT = 0,
-    /** The noise variance N0. Positive finite values outside [2^-100, 2^40] are clamped to it. */
+    /** The noise variance N0. Positive finite values are clamped to [2^-100, 2^40]. */
     SOFTQAM_NOISE_FORM_N0 = 1,
-    /** 1/N0, which saves a division per symbol. Positive finite values outside [2^-40, 2^100] are clamped to it. */
+    /** 1/N0, which saves a division per symbol. Positive finite values are clamped to [2^-40, 2^100]. */
     SOFTQAM_NOISE_FORM_INVERSE = 2
 } softqam_noise_form;
 
@@ -198,9 +199,9 @@ typedef struct softqam_context_config {
      *  with SOFTQAM_BACKEND_AUTO, in the first call that looks for a GPU. */
     int device;
     /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
-     * with `devices` NULL: all devices of this machine. */
+     * with `devices` NULL: all devices of this machine. Unless 0, `device` must be -1. */
     unsigned n_devices;
-    /** CUDA: ordinals of n_devices different devices that share host-memory calls; `device` must be -1. */
+    /** CUDA: ordinals of n_devices different devices that share host-memory calls. */
     const int *devices;
     /** CUDA: chunks of a host-memory call in flight on a device, each on its own stream, 1 to 64. 0, the default: 3. */
     unsigned n_streams;
@@ -318,9 +319,9 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * **LLRs (s8, s16, f16, f32).** Max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
  * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. Let v be the component, after
- * input_scale, that carries the bit, |v| <= 1e38. Without gains the error in nats, before rounding to the format, is at
- * most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|; for BPSK and pi/2-BPSK it is at most 6 * 2^-24 |LLR|. For larger |v| an
- * intermediate value may overflow, and the LLR is its format's limit.
+ * input_scale, that carries the bit. For |v| <= 1e38 and without gains the error in nats, before rounding to the
+ * format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|; for BPSK and pi/2-BPSK it is at most 6 * 2^-24 |LLR|. Beyond
+ * 1e38 an intermediate value may overflow; the LLR is then the format's limit with its sign.
  * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
  *   NaN or infinite, is an erasure: its LLRs are 0.
  * - A component below 2^-63 in magnitude is treated as a zero of the same sign.
@@ -378,7 +379,7 @@ typedef struct softqam_layer {
  * transmitted code blocks, and j = 0, 1, .. counting these:
  *
  *     E_r = 0                                    if code block r is not transmitted, else
- *     E_r = N_L Qm floor(G / (N_L Qm C'))        if j <= C' - (G / (N_L Qm)) mod C' - 1
+ *     E_r = N_L Qm floor(G / (N_L Qm C'))        if j <= C' - ((G / (N_L Qm)) mod C') - 1
  *     E_r = N_L Qm ceil(G / (N_L Qm C'))         otherwise
  *
  * With n_cb > 0 the LLRs go to the soft buffers that an LDPC decoder reads: clause 5.4.2.1's bit selection is undone in
@@ -387,11 +388,12 @@ typedef struct softqam_layer {
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
  *   filler_value; nothing outside the n_cb values is written. The segment with a code block's first symbol writes the
- *   block's fillers and zeros. Without repetition it may come after other segments of the block, but until it has been
- *   demodulated only the positions that LLRs have visited are defined.
+ *   block's fillers and zeros. Without repetition it may come after other segments of the block; until then
+ *   only the positions that LLRs have visited are defined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
  * - Repetition (a code block has more LLRs than positions): they are added, with combine 0 to zeros, and the block's
- *   segments must come in order; without repetition any order will do. It uses one CPU thread, and is slow on a GPU.
+ *   segments must come in order; without repetition any order will do. A call with repetition uses one CPU thread, and
+ * is slow on a GPU.
  * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
  *   largest finite float. A value that already was beyond the limit, infinite or NaN stays as it is; for example a
  *   filler of 127 with a limit of 120. An erasure's LLRs are 0, and add nothing.
@@ -420,7 +422,9 @@ typedef struct softqam_codeword {
      *  3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1: with M = min(n_cbg, C) groups, the first C mod M groups have
      *  ceil(C / M) code blocks, the others floor(C / M). */
     uint32_t n_cbg;
-    uint32_t cbgti; /**< bit m: group m is transmitted; bits from min(n_cbg, C) on and, with n_cbg 0, all bits are 0 */
+    /** Bit m: group m is transmitted. Bits from min(n_cbg, C) on are 0, and all are with n_cbg 0; otherwise, with
+     * n_bits > 0, at least one is set. */
+    uint32_t cbgti;
     /** 1: each code block is de-interleaved (3GPP TS 38.212 clause 5.4.2.2 undone): bit k of its symbol i goes to value
      *  k * E_r / Qm + i. 0: values in symbol order. */
     uint32_t deinterleave;
@@ -431,8 +435,9 @@ typedef struct softqam_codeword {
     uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
     uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
     uint32_t n_fillers;    /**< fillers within n_cb: K - K', or fewer in a limited buffer; fewer than n_cb */
-    /** What fillers are set to with combine 0, stored as given: a value of the output format (for f16 rounded to one),
-     *  whatever config.sign is. Usually the decoder's largest value, with the sign that means bit 0; default 0. */
+    /** What fillers are set to with combine 0, stored as given whatever config.sign is: finite; for s8 and s16 a whole
+     *  number that the format holds; for f16 below 65520 in magnitude, and rounded. Usually the decoder's largest
+     * value, with the sign that means bit 0; default 0. */
     float filler_value;
     /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, added to it. */
     uint32_t combine;
@@ -440,8 +445,8 @@ typedef struct softqam_codeword {
 } softqam_codeword;
 
 /**
- * The bits of a code block: how many it has, and where they begin in the codeword. The code block is complete once all
- * symbols before symbol (first_bit + n_bits) / bits_per_symbol have been demodulated.
+ * The bits of a code block: how many it has, and where they begin in the codeword. The code block is complete once the
+ * codeword's symbols 0 to (first_bit + n_bits) / bits_per_symbol - 1 have been demodulated.
  * @param codeword         a codeword that softqam_demodulate_segments() accepts; its buffers may be NULL
  * @param bits_per_symbol  Qm: 1, 2, 4, 6, 8 or 10
  * @param n_layers         N_L: 1 to SOFTQAM_MAX_LAYERS
@@ -457,8 +462,8 @@ SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codewo
 /** A run of one codeword's symbols: the whole codeword, an OFDM symbol's resource elements, or any other part.
  * Zero-initialise it; 0 selects each field's default.
  *
- * The output equals demodulating, descrambling, de-interleaving and rate recovery in turn. SOFTQAM_OUTPUT_U8 takes one
- * layer in symbol order, without descrambling and codeword. */
+ * The output equals demodulating, descrambling, de-interleaving and rate recovery in turn. SOFTQAM_OUTPUT_U8 takes
+ * 256QAM of one layer in symbol order: noise_var, gain, plane_stride, descramble and codeword must be NULL or 0. */
 typedef struct softqam_segment {
     /** Symbols of this segment, of all layers together, a multiple of n_layers; with 0 the pointers may be NULL. */
     size_t n_symbols;
@@ -466,7 +471,8 @@ typedef struct softqam_segment {
     uint64_t first_symbol;
     /** Added to first_symbol for the scrambling sequence and for the parity of pi/2-BPSK, in symbols, a multiple of
      *  n_layers. Usually 0. With UCI on PUSCH (3GPP TS 38.212 clause 6.2.7) the sequence also counts the symbols of
-     *  UCI, which the codeword does not. */
+     *  UCI, which the codeword does not. With descramble (first_symbol + n_symbols + scrambling_offset) * Qm must fit
+     * in 64 bits. */
     uint64_t scrambling_offset;
     /** Receives the values, b0 of the first symbol first; any alignment. NULL for a segment with a codeword. */
     void *out;
@@ -492,7 +498,7 @@ typedef struct softqam_segment {
      *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1 (in f16 and f32 +0
      *  becomes -0, and -0 becomes +0). Erasures stay +0. 0: LLRs are not descrambled. */
     unsigned descramble;
-    uint32_t c_init;           /**< of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1, without descramble 0 */
+    uint32_t c_init;           /**< of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 where descramble is 0 */
     uint32_t reserved_word;    /**< 0 */
     softqam_codeword codeword; /**< where the LLRs go; all 0: to `out` */
     uint64_t reserved[8];      /**< 0 */
@@ -508,8 +514,8 @@ typedef struct softqam_segment {
  *                     buffer. Alignment as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
- * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT also where a segment goes beyond its codeword:
- *         first_symbol + n_symbols is at most n_bits / Qm; and where the segments together have more symbols than a
+ * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT also where a segment goes beyond its codeword
+ *         (first_symbol + n_symbols > n_bits / Qm), and where the segments together have more symbols than a
  *         size_t holds. Overlaps of outputs and inputs are detected within a segment only. If the call runs on a GPU,
  *         device memory that is passed by mistake is found only in the first segment that has symbols.
  */

@@ -70,11 +70,12 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * @param demodulator   as for softqam_cuda_demodulate()
  * @param d_segments    descriptors as for softqam_cuda_demodulate_segments(), in memory that the device reaches,
  *                      aligned to 8 bytes: written by an earlier kernel or copy of the stream, or by the host before
- *                      the graph is launched. Unused and reserved fields must be 0. There is room for max_segments;
- *                      the contents after the last one do not matter
+ *                      the graph is launched. Reserved fields must be 0, and those that
+ *                      a codeword, or its absence, requires to be 0; layers from n_layers on are ignored. There is room
+ * for max_segments; the contents after the last one do not matter
  * @param d_n_segments  the number of segments, one unsigned in memory that the device reaches, aligned to 4 bytes, read
  *                      when the kernel runs; segments from index max_segments on are ignored
- * @param max_segments  largest number of segments; 0 enqueues nothing
+ * @param max_segments  largest number of segments; 0 enqueues nothing, but the pointers are checked all the same
  * @param max_symbols   largest number of symbols of all segments together; 0 enqueues nothing. It fixes the grid: if
  *                      the segments have more, symbols at the end of the list may be left out, without a report
  * @param stream        as for softqam_cuda_demodulate()
@@ -84,7 +85,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * SOFTQAM_MAX_LAYERS; symbols beyond a codeword's end, and beyond 2^31 of one segment, are left out; with u8
  * `descramble` and gains are ignored, and layers, planes and codewords must not be set.
  *
- * @return as softqam_cuda_demodulate(); SOFTQAM_ERROR_INVALID_ARGUMENT  a pointer is NULL or misaligned
+ * @return as softqam_cuda_demodulate(); SOFTQAM_ERROR_INVALID_ARGUMENT also where d_segments or d_n_segments is NULL or
+ *         misaligned; SOFTQAM_ERROR_CUDA also where max_symbols needs a larger grid than CUDA has
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                                    const softqam_segment *d_segments,

@@ -65,10 +65,10 @@ typedef struct softqam_ldpc {
  *     N_cb = N, or min(N, N_ref) where the buffer is limited                       clause 5.4.2.1
  *     k0   = floor(x N_cb / N) Zc, x = 0, 17, 33, 56; base graph 2: 0, 13, 25, 43  table 5.4.2.1-2
  *
- * The codeword gets n_bits (G), n_code_blocks (C), deinterleave 1, n_cb (N_cb), k0, and the fillers: first_filler is
- * K' - 2 Zc, n_fillers is F. A limited buffer may end before or within the fillers; then n_fillers are those in front
- * of n_cb, and first_filler is 0 where there are none. The other fields are 0: the caller sets the buffers,
- * filler_value and, for a retransmission, combine, n_cbg and cbgti.
+ * The codeword gets n_bits (G), n_code_blocks (C), deinterleave 1, n_cb (N_cb) and k0. With fillers within n_cb,
+ * first_filler is K' - 2 Zc and n_fillers how many lie below n_cb: F, or fewer in a limited buffer; without, both are
+ * 0. The other fields are 0: the caller sets the buffers, filler_value and, for a retransmission, combine, n_cbg and
+ * cbgti.
  *
  * A retransmission has its own n_bits, rv, bits_per_symbol and n_layers; tb_size, base graph and limit are those of the
  * first transmission.

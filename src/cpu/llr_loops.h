@@ -31,6 +31,7 @@ typedef struct llr_position {
 
 VEC size_t llr_symbol_bits(int m) { return m == 0 ? 1 : 2 * (size_t)m; }
 
+_Static_assert(N_OUTPUT_FORMATS == 5, "llr_nbytes() knows the size of each");
 VEC size_t llr_nbytes(softqam_output_format output)
 {
     return output == SOFTQAM_OUTPUT_F32 ? 4 : output == SOFTQAM_OUTPUT_S8 ? 1 : 2;

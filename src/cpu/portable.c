@@ -49,6 +49,7 @@ static void soft_bits_of_symbols(const softqam_loop_call *call)
     }
 }
 
+_Static_assert(N_OUTPUT_FORMATS == 5, "value_nbytes() knows the size of each");
 static inline size_t value_nbytes(softqam_output_format format)
 {
     return format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;

@@ -16,6 +16,7 @@
 #include "common/statistics.h"
 #include "common/verify.h"
 #include "half.h"
+#include "nr_symbol.h"
 
 /* Max-log by brute force takes its time. */
 enum { N_SYMBOLS = 400, N_VALUES = 8 * N_SYMBOLS /* of 256QAM */ };
@@ -272,6 +273,55 @@ static void test_verify_modulations(void **state)
     }
 }
 
+/* In the order of softqam_modulation. */
+static const nr_constellation *const constellations[] = {NULL,      &nr_bpsk,  &nr_pi_2_bpsk, &nr_qpsk,
+                                                         &nr_16qam, &nr_64qam, &nr_256qam,    &nr_1024qam};
+_Static_assert(sizeof constellations / sizeof constellations[0] == MODULATION_COUNT + 1, "each");
+
+/* The integral over a component of its squared distance to the nearest level, weighed with the density for each sent
+ * level: midpoints of steps that no decision boundary falls into. */
+static double integrate_axis_error(int n_levels, double a, double deviation)
+{
+    const long reach = (long)ceil((n_levels * a + 9 * deviation) / a);
+    const int n_steps = (int)fmin(fmax(ceil(200 * a / deviation), 20), 200000);
+    double sum = 0;
+    for (long i = -reach * n_steps; i < reach * n_steps; i++) {
+        const double v = ((double)i + 0.5) * a / n_steps;
+        const double level = fmin(fmax(floor(v / (2 * a)), -n_levels / 2), n_levels / 2 - 1);
+        const double distance = v - (2 * level + 1) * a;
+        double density = 0;
+        for (int sent = 1 - n_levels; sent < n_levels; sent += 2)
+            density += exp(-0.5 * pow((v - sent * a) / deviation, 2));
+        sum += distance * distance * density * a / n_steps;
+    }
+    return sum / n_levels / (deviation * sqrt(2 * acos(-1)));
+}
+
+static double integrate_expected_error(const nr_constellation *constellation, double noise_var)
+{
+    const double deviation = sqrt(noise_var / 2);
+    if (nr_is_bpsk(constellation)) /* 1 from the middle on a diagonal, and nothing to decide across it */
+        return integrate_axis_error(2, 1, deviation) + noise_var / 2;
+    return 2 * integrate_axis_error(1 << constellation->axis_bits, 1 / sqrt(constellation->energy), deviation);
+}
+
+static void test_expected_error(void **state)
+{
+    (void)state;
+    FOR_EACH(modulation)
+    {
+        double worst = 0;
+        for (double db = -10; db <= 40; db += 3.5) {
+            const double noise_var = pow(10, -db / 10);
+            const double integral = integrate_expected_error(constellations[modulation], noise_var);
+            worst = fmax(worst, fabs(noise_expected_error(modulation, noise_var) - integral) / integral);
+        }
+        print_message("    %s, expected error: largest relative difference to an integral %.2g\n",
+                      modulation_get(modulation)->name, worst);
+        assert_true(worst < 1e-4);
+    }
+}
+
 /* The expected error gives the noise variance back, over more than all of the range that a float has a use for; it
  * grows with it and stays inside the bracket of the search. */
 static void test_noise_estimate(void **state)
@@ -354,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_verify_opposite_sign),
         cmocka_unit_test(test_verify_erased_llrs),
         cmocka_unit_test(test_verify_modulations),
+        cmocka_unit_test(test_expected_error),
         cmocka_unit_test(test_noise_estimate),
         cmocka_unit_test(test_binary16),
         cmocka_unit_test(test_normal),

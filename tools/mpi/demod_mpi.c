@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef DEMOD_CUDA
@@ -46,12 +47,17 @@ static bool check_input_is_one(const struct job *job)
 /* Rank 0 makes the temporary file, which only a regular file has, so that each rank has its offset in it. */
 static bool make_temporary(struct job *job, char temporary[PATH_MAX])
 {
-    const char *path;
-    if (!demod_run_open_output(job->run))
-        return false;
-    path = output_file_temporary(&job->run->output);
+    const char *path = NULL;
+    struct stat status;
+    /* To open a FIFO would wait for its reader. */
+    const bool is_fifo = stat(job->options->output, &status) == 0 && S_ISFIFO(status.st_mode);
+    if (!is_fifo) {
+        if (!demod_run_open_output(job->run))
+            return false;
+        path = output_file_temporary(&job->run->output);
+    }
     if (!path)
-        return message_print(job->run->output.name, "not a regular file, so ranks cannot write at their offsets in it");
+        return message_print(job->options->output, "not a regular file, so ranks cannot write at their offsets in it");
     return realpath(path, temporary) || message_print_errno(job->run->output.name);
 }
 
