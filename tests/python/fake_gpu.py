@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import sys
 import weakref
 
 import numpy as np
@@ -109,6 +108,19 @@ api = ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, current_stream)
 Array.__dlpack_c_exchange_api__ = api.capsule()
 
 
+class Foreign:
+    """The same of a library that softqam does not know."""
+
+    def __init__(self, *arguments):
+        self.array = Array(*arguments)
+
+    def __getattr__(self, name):
+        return getattr(self.array, name)
+
+
+Foreign.__module__ = "foreign"
+
+
 def empty(shape, dtype, device=0, kind=Array):
     nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = Memory(nbytes, device)
@@ -135,7 +147,7 @@ def result_of(array):
     return array.host.copy()
 
 
-int8, has_negative_strides = np.int8, True
+int8, has_negative_strides, makes_capsules = np.int8, True, True
 
 
 class Stream:
@@ -170,8 +182,8 @@ class Library:
     def device_of(self, array):
         return array.device
 
-    def check(self, array):
-        pass
+    def capsule(self, array):
+        return array.__dlpack__(stream=-1)
 
     def on_device(self, device):
         return contextlib.nullcontext()
@@ -194,22 +206,24 @@ class Library:
 
 
 # How a library describes its arrays.
-KINDS = ["capsules", "exchange API"]
+KINDS = ["capsules", "exchange API", "PyTorch"]
 
 
 @pytest.fixture(autouse=True, params=KINDS)
 def gpu(request, monkeypatch):
     """The module with such arrays."""
-    module = sys.modules[__name__]
-    monkeypatch.setitem(_gpu.LIBRARIES, __name__, Library)
+    of_pytorch = request.param == "PyTorch"
+    module = __import__("fake_torch" if of_pytorch else "fake_gpu")
+    name = "torch" if of_pytorch else "fake_gpu"
+    monkeypatch.setitem(_gpu.LIBRARIES, name, module.Library)
     monkeypatch.setattr(Library, "current", Stream().ptr)
     monkeypatch.setattr(_gpu, "in_c", {})
     for function in (_gpu._library_named, _gpu._library_of_type):
         function.cache_clear()
-    library = _gpu._library_named(__name__)
+    library = _gpu._library_named(name)
     if request.param == "exchange API":
         _gpu.describe_in_c(library)
-    assert (Array in _gpu.in_c) == (request.param == "exchange API")
+    assert (module.Array in _gpu.in_c) == (request.param != "capsules")
     yield module
     _gpu._in_flight.clear()
     for function in (_gpu._library_named, _gpu._library_of_type, _gpu._kept_number):

@@ -10,7 +10,7 @@ from softqam import _gpu
 class Torch:
     """By capsules, as one before 2.10."""
 
-    has_negative_strides = False
+    has_negative_strides, makes_capsules = False, True
 
     def __init__(self, monkeypatch):
         self.torch = pytest.importorskip("torch")
@@ -93,7 +93,10 @@ class CuPy(Torch):
         self.cupy.cuda.Device().synchronize()
 
 
-@pytest.fixture(params=[TorchInC, Torch, CuPy])
+KINDS = [TorchInC, Torch, CuPy]
+
+
+@pytest.fixture(params=KINDS)
 def gpu(request, monkeypatch):
     if not softqam.built_with_cuda:
         pytest.skip("softqam was built without CUDA")

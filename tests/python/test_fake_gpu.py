@@ -18,9 +18,13 @@ from softqam import _gpu
 if "SOFTQAM_FAKE_CUDA" not in os.environ:
     pytest.skip("not with the fake CUDA runtime", allow_module_level=True)
 import fake_gpu
-from fake_gpu import Array, Library, Stream, empty, gpu, result_of, synchronize, to_gpu  # noqa: F401
+from fake_gpu import KINDS, Array, Library, Stream, empty, gpu, result_of, synchronize, to_gpu  # noqa: F401
+
+of_array = pytest.mark.parametrize("gpu", KINDS[:2], indirect=True)
+of_torch = pytest.mark.parametrize("gpu", KINDS[2:], indirect=True)
 
 
+@of_array
 def test_returns_before_the_stream_has_passed(rng):
     symbols = make_symbols(rng, 300)
     expected = softqam.demodulate(symbols, noise_var=0.1)
@@ -33,6 +37,7 @@ def test_returns_before_the_stream_has_passed(rng):
     assert_bytes(out.host.copy(), expected)
 
 
+@of_array
 def test_streams(rng):
     symbols, noise, out = to_gpu(make_symbols(rng, 10)), to_gpu(np.float32(0.1)), to_gpu(np.zeros(80, np.int8))
     other = Stream()
@@ -58,6 +63,7 @@ def test_streams(rng):
     synchronize()
 
 
+@of_array
 def test_arrays_live_until_another_stream_has_passed(rng, monkeypatch):
     symbols, other = to_gpu(make_symbols(rng, 10)), Stream()
     alive = weakref.ref(symbols)
@@ -74,6 +80,7 @@ def test_arrays_live_until_another_stream_has_passed(rng, monkeypatch):
     synchronize()
 
 
+@of_array
 def test_numbers_are_kept_for_their_stream(rng, monkeypatch):
     symbols = to_gpu(make_symbols(rng, 10))
     expected = softqam.demodulate(symbols.host.copy(), noise_var=0.123)
@@ -87,24 +94,21 @@ def test_numbers_are_kept_for_their_stream(rng, monkeypatch):
     synchronize()
 
 
-class Foreign:
-    """Of a library that softqam does not know."""
-
-    shape = (50,)
-
-    def __dlpack_device__(self):
-        return 2, 0
-
-
-def test_other_libraries(rng):
-    good = {"symbols": to_gpu(make_symbols(rng, 50)), "noise_var": 0.1}
-    with pytest.raises(TypeError, match="symbols is an array of .* on a GPU: .*from_dlpack"):
-        softqam.demodulate(**{**good, "symbols": Foreign()})
-    for name in ("noise_var", "gain", "out"):
-        with pytest.raises(TypeError, match=f"{name} is .*Foreign, the symbols are of another library"):
-            softqam.demodulate(**{**good, name: Foreign()})
+@of_array
+def test_libraries_whose_arrays_are_not_written(rng, monkeypatch):
+    values = make_symbols(rng, 50)
+    symbols = to_gpu(values, kind=fake_gpu.Foreign)
+    with pytest.raises(TypeError, match="foreign.*out="):
+        softqam.demodulate(symbols, noise_var=0.1)
+    out = empty((400,), np.int8)
+    assert softqam.demodulate(symbols, noise_var=0.1, out=out) is out
+    assert symbols.streams == [Library.current] and len(_gpu._in_flight) == 1
+    assert_bytes(result_of(out), softqam.demodulate(values, noise_var=0.1))
+    with pytest.raises(TypeError, match="foreign.*out="):
+        softqam.demodulate(symbols, noise_var=0.1, out=empty((400,), np.int8, kind=fake_gpu.Foreign))
 
 
+@of_array
 @pytest.mark.parametrize("backend", ["cpu", "CUDA", "auto"])
 def test_backend_is_of_host_arrays(rng, backend):
     """An array on a GPU is demodulated there whatever the backend is."""
@@ -117,6 +121,7 @@ def test_backend_is_of_host_arrays(rng, backend):
     assert demodulator.backend == backend.lower()
 
 
+@of_array
 @pytest.mark.parametrize("arguments", [{}, {"stream": 0}])
 def test_second_device(rng, monkeypatch, arguments):
     monkeypatch.setattr(Library, "current", 0)
@@ -137,6 +142,7 @@ def test_second_device(rng, monkeypatch, arguments):
             softqam.demodulate(**{"symbols": good, "noise_var": noise, **wrong})
 
 
+@of_array
 def test_numbers_are_the_nearest_that_float32_has(rng):
     values = make_symbols(rng, 20)
     for number in (1e-300, 1e300, 3, -1.0, float("inf"), np.float64(0.1), np.float32(0.1)):
@@ -146,6 +152,7 @@ def test_numbers_are_the_nearest_that_float32_has(rng):
         softqam.demodulate(to_gpu(values), noise_var=10**400)
 
 
+@of_array
 def test_what_c_does_not_describe_goes_by_capsules(rng, monkeypatch):
     class Derived(Array):
         pass
@@ -166,18 +173,23 @@ def test_what_c_does_not_describe_goes_by_capsules(rng, monkeypatch):
         assert arrays[k].streams == [-1]
 
 
+@of_array
 def test_versions_of_the_exchange_api():
-    def table(major, minor, describe=fake_gpu.describe, current_stream=fake_gpu.current_stream):
-        return fake_gpu.ExchangeAPI(major, minor, None, (ctypes.c_void_p * 3)(), describe, current_stream)
-
     def library_of(capsule):
-        return softqam._core.ArrayLibrary(type("Kind", (), {"__dlpack_c_exchange_api__": capsule}), bool, bool, bool)
+        kind = type("Kind", (), {} if capsule is None else {"__dlpack_c_exchange_api__": capsule})
+        return softqam._core.ArrayLibrary(kind, bool, bool, bool)
 
-    good, later = table(1, 2), table(1, 9)
-    library_of(good.capsule())
-    library_of(later.capsule())
-    bad = [table(0, 9), table(2, 0), table(1, 3, describe=fake_gpu.DescribeArray()), table(1, 3, current_stream=fake_gpu.CurrentStream())]
-    for capsule in (None, "text", good.capsule(b"dltensor"), *(t.capsule() for t in bad)):
+    def table(major, minor, previous=None, describe=fake_gpu.describe, current_stream=fake_gpu.current_stream):
+        tables.append(fake_gpu.ExchangeAPI(major, minor, None, (ctypes.c_void_p * 3)(), describe, current_stream))
+        tables[-1].previous = previous and ctypes.addressof(previous)
+        return tables[-1]
+
+    tables = []
+    for good in (table(1, 2), table(1, 9), table(2, 0, table(1, 3)), table(3, 0, table(2, 1, table(1, 3)))):
+        library_of(good.capsule())
+    bad = [table(0, 9), table(2, 0), table(3, 0, table(2, 0)), table(2, 0, table(0, 9)),
+           table(1, 3, describe=fake_gpu.DescribeArray()), table(1, 3, current_stream=fake_gpu.CurrentStream())]  # fmt: skip
+    for capsule in (None, 0, 1, "text", table(1, 3).capsule(b"dltensor"), *(t.capsule() for t in bad)):
         with pytest.raises(TypeError, match="exchange API"):
             library_of(capsule)
 
@@ -186,6 +198,7 @@ class Refused(Exception):
     """The library's own error."""
 
 
+@of_array
 def test_errors_of_the_library(monkeypatch):
     """What its functions raise comes out, and nothing is left behind."""
 
@@ -228,3 +241,17 @@ def test_no_reference_is_kept(rng, gpu):
             gc.collect()
             after = [sys.getrefcount(thing) for thing in shared]
         assert all(abs(a - b) < 100 for a, b in zip(before, after)), (before, after)
+
+
+@of_torch
+def test_tensors_in_host_memory(rng, gpu):
+    """Those come back as NumPy's, though C describes their type too."""
+    values, noise = make_symbols(rng, 30), make_noise(rng, 30)
+    expected = softqam.demodulate(values, noise_var=noise)
+    got = softqam.demodulate(gpu.torch.from_numpy(values), noise_var=gpu.torch.from_numpy(noise))
+    assert type(got) is np.ndarray
+    assert_bytes(got, expected)
+    with pytest.raises(TypeError, match="symbols is Tensor"):
+        softqam.demodulate(gpu.torch.from_numpy(values).conj(), noise_var=0.1)
+    with pytest.raises(TypeError, match="symbols is Tensor"):
+        softqam.demodulate(gpu.torch.from_numpy(values).to_sparse(), noise_var=0.1)

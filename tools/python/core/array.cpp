@@ -5,16 +5,24 @@
 #include <algorithm>
 #include <cstring>
 
-using code = nb::dlpack::dtype_code;
+constexpr int NOT_READ = -1; /* from a GPU, where nothing is converted */
 static const struct {
     const char *name;
     size_t nbytes;
     const char *format; /* of a buffer: the module struct's letters, and NumPy's Z for complex */
-    code of_dlpack;
+    int dlpack_code;
 } elements[] = {
-    {"complex64", 8, "Zf", code::Complex}, {"float32", 4, "f", code::Float}, {"float16", 2, "e", code::Float},
-    {"int16", 2, "h", code::Int},          {"int8", 1, "b", code::Int},      {"uint8", 1, "B", code::UInt},
-    {"uint32", 4, "I", code::UInt},        {"other", 1, "", code::Int},
+    {"complex64", 8, "Zf", int(nb::dlpack::dtype_code::Complex)},
+    {"complex128", 16, "Zd", NOT_READ},
+    {"complex32", 4, "", int(nb::dlpack::dtype_code::Complex)},
+    {"float32", 4, "f", int(nb::dlpack::dtype_code::Float)},
+    {"float64", 8, "d", NOT_READ},
+    {"float16", 2, "e", int(nb::dlpack::dtype_code::Float)},
+    {"int16", 2, "h", int(nb::dlpack::dtype_code::Int)},
+    {"int8", 1, "b", int(nb::dlpack::dtype_code::Int)},
+    {"uint8", 1, "B", int(nb::dlpack::dtype_code::UInt)},
+    {"uint32", 4, "I", NOT_READ},
+    {"other", 1, "", NOT_READ},
 };
 static_assert(std::size(elements) == size_t(element::other) + 1, "a row for each");
 
@@ -39,14 +47,14 @@ static element element_of_format(const char *format, Py_ssize_t nbytes)
     if (*format == '@' || *format == '=' || *format == '<' || *format == '^')
         format++;
     return find_element([&](const auto &row) {
-        return strcmp(row.format, format) == 0 && static_cast<Py_ssize_t>(row.nbytes) == nbytes;
+        return *row.format && strcmp(row.format, format) == 0 && static_cast<Py_ssize_t>(row.nbytes) == nbytes;
     });
 }
 
 static element element_of_dlpack(nb::dlpack::dtype type)
 {
     return find_element([&](const auto &row) {
-        return type.lanes == 1 && type.code == static_cast<uint8_t>(row.of_dlpack) && type.bits == 8 * row.nbytes;
+        return type.lanes == 1 && type.code == row.dlpack_code && type.bits == 8 * row.nbytes;
     });
 }
 
@@ -75,8 +83,7 @@ bool array::read_buffer(nb::handle object, const char *argument)
     if (buffer.ndim > MAX_AXES)
         return false;
     type = element_of_format(buffer.format, buffer.itemsize);
-    if (type == element::other)
-        source = nb::borrow(object);
+    dtype = type == element::other ? dtype_text(object) : std::string();
     data = static_cast<char *>(buffer.buf);
     set_axes(buffer.ndim, buffer.shape, buffer.strides, 1, buffer.itemsize); /* arrays of ctypes have no strides */
     writable = !buffer.readonly;
@@ -170,8 +177,7 @@ nb::object shape_tuple(const int64_t *shape, int n_axes)
 
 std::string describe_shape(const int64_t *shape, int n_axes) { return nb::str(shape_tuple(shape, n_axes)).c_str(); }
 
-/* The dtype of an array as its library writes it. */
-static std::string dtype_text(nb::handle object)
+std::string dtype_text(nb::handle object)
 {
     nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
     if (text.is_valid())
@@ -183,7 +189,7 @@ static std::string dtype_text(nb::handle object)
 
 std::string array::describe(const std::string &what) const
 {
-    const std::string of_type = source.is_valid() ? dtype_text(source) : dtype.empty() ? element_name(type) : dtype;
+    const std::string of_type = dtype.empty() ? element_name(type) : dtype;
     return std::string(name) + " is " + of_type + " of shape " + describe_shape(shape, n_axes) + ": " + what;
 }
 

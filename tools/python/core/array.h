@@ -13,7 +13,7 @@
 namespace nb = nanobind;
 
 /* What an array is made of, in the byte order of this machine; all else is `other`. */
-enum class element { complex64, float32, float16, int16, int8, uint8, uint32, other };
+enum class element { complex64, complex128, complex32, float32, float64, float16, int16, int8, uint8, uint32, other };
 
 size_t element_nbytes(element type);
 const char *element_name(element type);
@@ -29,8 +29,7 @@ class array
     static constexpr int HOST = -1;
 
     const char *name = ""; /* of the argument, for messages */
-    nb::object source;     /* whose dtype messages say; none: dtype or, if that is empty, element_name() */
-    std::string dtype;
+    std::string dtype;     /* for messages; empty: element_name() */
     element type = element::other;
     char *data = nullptr;
     int n_axes = 0;
@@ -74,6 +73,9 @@ class array
 /* A tuple of axes, and what Python writes of it. */
 nb::object shape_tuple(const int64_t *shape, int n_axes);
 std::string describe_shape(const int64_t *shape, int n_axes);
+
+/* The dtype of an array as its library writes it. */
+std::string dtype_text(nb::handle object);
 
 [[noreturn]] void type_error(const std::string &message);
 [[noreturn]] void value_error(const std::string &message);

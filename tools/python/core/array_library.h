@@ -7,10 +7,10 @@
 #include "interpreter.h"
 
 /* DLPackExchangeAPI, as https://dmlc.github.io/dlpack/latest/c_api.html specifies it: the same in all versions 1.x,
- * which may add functions behind these. `previous` and the first three functions are not used. */
+ * which may add functions behind these. The first three are not called. */
 struct exchange_api {
     uint32_t major, minor;
-    const exchange_api *previous;
+    const exchange_api *previous; /* of an older version */
     void (*managed_tensor_allocator)();
     void (*managed_tensor_from_py_object_no_sync)();
     void (*managed_tensor_to_py_object_no_sync)();
@@ -36,6 +36,8 @@ class array_library
         if (capsule.is_valid())
             api = static_cast<const exchange_api *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
         PyErr_Clear();
+        while (api && api->major > 1)
+            api = api->previous;
         if (!api || api->major != 1 || !api->dltensor_from_py_object_no_sync || !api->current_work_stream)
             type_error("the type has no C exchange API of DLPack 1");
     }

@@ -2,8 +2,7 @@
 /* A call: its arguments checked, its segments made, the library called without the GIL. */
 #include "call.h"
 
-#include <cfloat>
-#include <cmath>
+#include <unistd.h>
 #include <vector>
 
 /* The library's message, with the names that arguments have in Python. */
@@ -83,15 +82,6 @@ void demodulator::check_noise_wanted(nb::handle noise_var, nb::handle gain) cons
     const char *given = !noise_var.is_none() ? "noise_var" : !gain.is_none() ? "gain" : nullptr;
     if (!wanted && given)
         value_error(std::string(given) + " is given, which output \"u8\" does not take");
-}
-
-float nearest_float(double value)
-{
-    const double magnitude = std::fabs(value);
-    const float nearest = static_cast<float>(value);
-    if (magnitude > FLT_MAX && std::isfinite(value))
-        return std::copysign(FLT_MAX, nearest);
-    return value > 0 && magnitude < FLT_MIN ? FLT_MIN : nearest;
 }
 
 /* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
@@ -184,7 +174,8 @@ static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
 {
     if (c_init.is_none() || PyLong_Check(c_init.ptr()))
         return nb::none();
-    nb::object values = call_python(conversion("usual_c_init"), c_init, codewords.batch_shape());
+    const nb::object batch = shape_tuple(codewords.out_shape, codewords.n_batch_axes());
+    nb::object values = call_python(conversion("usual_c_init"), c_init, batch);
     if (!view->read_buffer(values, "c_init") || view->type != element::uint32 || !view->is_contiguous())
         type_error("c_init is no array of integers");
     options->c_inits = reinterpret_cast<const uint32_t *>(view->data);
@@ -205,44 +196,55 @@ static bool read_number(nb::handle argument, const char *name, float *value)
     return true;
 }
 
-/* Takes an argument as it is where are_read(type) says so, else as NumPy converts it. */
-static void read_argument(nb::handle argument, const char *name, const char *function, call_input *input,
-                          bool (*are_read)(element))
+/* Takes an argument as it is where takes(type) says so, else as NumPy converts it. */
+template <typename Takes>
+static void read_argument(nb::handle argument, const char *name, const char *function, array *view, Takes takes)
 {
-    array *view = &input->values;
-    input->object = nb::borrow(argument);
-    input->is_array = true;
-    if (is_buffer(argument) && view->read_buffer(argument, name) && are_read(view->type))
+    if (is_buffer(argument) && view->read_buffer(argument, name) && takes(view->type))
         return;
-    input->object = call_python(conversion(function), argument, nb::str(name));
-    const bool is_read = view->read_buffer(input->object, name);
+    nb::object converted = call_python(conversion(function), argument, nb::str(name));
+    const bool is_read = view->read_buffer(converted, name);
     if (is_read && nb::hasattr(argument, "dtype"))
-        view->source = nb::borrow(argument);
-    if (!is_read || !are_read(view->type))
+        view->dtype = dtype_text(argument); /* what messages say that it is */
+    if (!is_read || !takes(view->type))
         type_error(std::string(name) + " is nothing that NumPy can make an array of");
 }
 
-static void read_floats(nb::handle argument, const char *name, call_input *input)
+static void read_floats(nb::handle argument, const char *name, float_values *floats)
 {
     if (argument.is_none())
         return;
-    input->is_number = read_number(argument, name, &input->number);
-    if (!input->is_number)
-        read_argument(argument, name, "usual_floats", input, are_floats);
+    if (read_number(argument, name, &floats->number))
+        floats->one = &floats->number;
+    else
+        read_argument(argument, name, "usual_floats", floats->of_array(),
+                      [](element type) { return type == element::float32 || type == element::float64; });
 }
 
-/* Without the GIL; signals are looked for between large parts. */
+/* Python's signal handlers run in this thread, as far as can be told without the GIL. */
+static bool handles_signals() { return getpid() == gettid(); }
+
+/* Without the GIL. In the thread that handles signals it is taken back between large parts, to look for them. */
 template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)
 {
+    constexpr int64_t UNTIL_SIGNALS = int64_t{1} << 24;
     std::vector<softqam_segment> segments;
-    while (codewords->next(&segments, out, value_nbytes)) {
-        softqam_status status;
+    bool more = true;
+    while (more) {
+        softqam_status status = SOFTQAM_OK;
         {
             const gil_released released;
-            status = call(segments.data(), segments.size());
+            const int64_t before = codewords->n_done();
+            while (status == SOFTQAM_OK && more &&
+                   (codewords->n_done() - before < UNTIL_SIGNALS || !handles_signals())) {
+                codewords->next(&segments, out, value_nbytes);
+                more = !segments.empty();
+                if (more)
+                    status = call(segments.data(), segments.size());
+            }
         }
         check(status);
-        if (PyErr_CheckSignals() != 0)
+        if (more && PyErr_CheckSignals() != 0)
             throw nb::python_error();
     }
 }
@@ -257,34 +259,34 @@ static void check_device(const array &argument, int device)
 
 /* read_out(layout, options, output) describes the output, once its shape is known. */
 template <typename ReadOut>
-void demodulator::run(call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
+void demodulator::run(const call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
 {
-    const int device = given.symbols.values.device;
+    const int device = given.symbols.device;
     call_options options = read_options(of_call);
     layout codewords(options, config.modulation);
     array c_init_view;
     call_output out;
-    codewords.read_symbols(given.symbols.values);
+    codewords.read_symbols(given.symbols);
     const nb::object c_inits = read_c_init(of_call[0], codewords, &options, &c_init_view);
-    for (const call_input *floats : {&given.noise_var, &given.gain})
+    for (const float_values *floats : {&given.noise_var, &given.gain})
         if (floats->is_array)
             check_device(floats->values, device);
-    codewords.read_floats(given);
+    codewords.read_floats(given.noise_var, given.gain);
     read_out(codewords, &options, &out);
     if (out.blocks.empty()) {
         check_device(out.whole, device);
         codewords.check_out(out.whole, out_element);
     }
-    for (const array *input : {&given.symbols.values, &given.noise_var.values, &given.gain.values}) {
+    for (const array *input : {&given.symbols, &given.noise_var.values, &given.gain.values}) {
         out.whole.check_apart_from(*input);
         for (const auto &block : out.blocks)
             if (block)
                 block->check_apart_from(*input);
     }
-    if (given.symbols.values.is_empty())
+    if (given.symbols.is_empty())
         return;
     if (device == array::HOST)
-        codewords.plan_host(&given);
+        codewords.plan_host();
     else
         codewords.plan_device(given);
     softqam_demodulator *handle = handle_for(codewords.format, device);
@@ -301,12 +303,13 @@ nb::object demodulator::host(nb::handle symbols, nb::handle noise_var, nb::handl
     check_noise_wanted(noise_var, gain);
     call_inputs given;
     nb::object result = nb::borrow(out);
-    read_argument(symbols, "symbols", "usual_symbols", &given.symbols, are_symbols);
+    read_argument(symbols, "symbols", "usual_symbols", &given.symbols,
+                  [](element type) { return type != element::other; });
     read_floats(noise_var, "noise_var", &given.noise_var);
     read_floats(gain, "gain", &given.gain);
     run(given, of_call, 0, [&](const layout &codewords, call_options *options, call_output *output) {
         if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
-            if (nb::len(codewords.batch_shape()) > 0)
+            if (codewords.n_batch_axes() > 0)
                 value_error("soft_buffers is a list, which takes one codeword: symbols has several");
             read_soft_buffers(out, options->codeword, out_element, output);
             options->codeword.block_buffers = output->pointers.data();
@@ -326,13 +329,11 @@ void demodulator::device(nb::handle symbols, nb::handle noise_var, nb::handle ga
 {
     check_noise_wanted(noise_var, gain);
     call_inputs given;
-    given.symbols.values.read_capsule(symbols, "symbols");
-    given.noise_var.is_array = !noise_var.is_none();
-    given.gain.is_array = !gain.is_none();
-    if (given.noise_var.is_array)
-        given.noise_var.values.read_capsule(noise_var, "noise_var");
-    if (given.gain.is_array)
-        given.gain.values.read_capsule(gain, "gain");
+    given.symbols.read_capsule(symbols, "symbols");
+    if (!noise_var.is_none())
+        given.noise_var.of_array()->read_capsule(noise_var, "noise_var");
+    if (!gain.is_none())
+        given.gain.of_array()->read_capsule(gain, "gain");
     run(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
         output->whole.read_capsule(call_python(make_out, codewords.shape()), codewords.out_name());
     });
@@ -346,20 +347,18 @@ nb::object demodulator::device_of_library(const array_library &library, nb::hand
     float value;
     if (!library.has(symbols) || !(out.is_none() || library.has(out)))
         return nb::none();
-    library.read(symbols, "symbols", &given.symbols.values);
+    library.read(symbols, "symbols", &given.symbols);
     check_noise_wanted(noise_var, gain);
-    const int device = given.symbols.values.device;
+    const int device = given.symbols.device;
     const uintptr_t stream = library.current_stream(device);
     if (gain.is_none() && read_number(noise, "noise_var", &value))
         noise = call_python(library.number, nb::float_(value), nb::int_(device), nb::int_(stream));
     if (!(noise.is_none() || library.has(noise)) || !(gain.is_none() || library.has(gain)))
         return nb::none();
-    given.noise_var.is_array = !noise.is_none();
-    given.gain.is_array = !gain.is_none();
-    if (given.noise_var.is_array)
-        library.read(noise, "noise_var", &given.noise_var.values);
-    if (given.gain.is_array)
-        library.read(gain, "gain", &given.gain.values);
+    if (!noise.is_none())
+        library.read(noise, "noise_var", given.noise_var.of_array());
+    if (!gain.is_none())
+        library.read(gain, "gain", given.gain.of_array());
     run(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
         if (out.is_none())
             result =

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Codewords as the library has them, and lists of soft buffers. */
+/* Codewords as the library has them, and lists of soft buffers, as codeword.h has them. */
+#include "codeword.h"
+
 #include <algorithm>
 
 #include "call.h"

@@ -1,42 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Shapes, broadcasting and segments, as layout.h has them. */
+/* Shapes, broadcasting, copies and segments, as layout.h has them. */
 #include "layout.h"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "interpreter.h"
+layout::layout(const call_options &of_call, softqam_modulation of_symbols)
+    : options(of_call), modulation(of_symbols), bits(softqam_bits_per_symbol(of_symbols))
+{
+}
 
-/* Segments, and symbols of a layer, that the library gets at once. Signals are looked for in between. */
+/* Segments that the library gets at once. */
 constexpr size_t MAX_SEGMENTS = 4096;
-constexpr int64_t PART = int64_t{1} << 24;
-/* A row of fewer symbols costs more as a segment of its own than its copy does. */
-constexpr int64_t SHORT_ROW = 128;
+/* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
+constexpr int64_t COPIED_PART = 65536;
+/* Symbols that the library gets at once where there is no copy. Signals are looked for in between. */
+constexpr int64_t DIRECT_PART = int64_t{1} << 24;
+/* A run of fewer elements costs more as a segment of its own than its copy does. */
+constexpr int64_t SHORT_RUN = 128;
 
-/* What is read as symbols. */
+/* What is read as symbols, and what the library gets of it. */
 static const struct {
     element type;
     bool is_complex; /* else I and Q are the last axis */
     softqam_input_format format;
 } symbol_types[] = {
-    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::float32, false, SOFTQAM_INPUT_CF32},
+    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex128, true, SOFTQAM_INPUT_CF32},
+    {element::complex32, true, SOFTQAM_INPUT_CF16}, {element::float32, false, SOFTQAM_INPUT_CF32},
     {element::float16, false, SOFTQAM_INPUT_CF16},  {element::int16, false, SOFTQAM_INPUT_CS16},
     {element::int8, false, SOFTQAM_INPUT_CS8},
 };
 
-static const auto *find_symbol_type(element type)
-{
-    return std::find_if(
-        std::begin(symbol_types), std::end(symbol_types), [=](const auto &row) { return row.type == type; });
-}
-
-bool are_symbols(element type) { return find_symbol_type(type) != std::end(symbol_types); }
-
-bool are_floats(element type) { return type == element::float32; }
-
 void layout::read_symbols(const array &array)
 {
-    const auto *known = find_symbol_type(array.type);
+    const auto *known = std::find_if(std::begin(symbol_types), std::end(symbol_types),
+                                     [&](const auto &row) { return row.type == array.type; });
     if (known == std::end(symbol_types))
         array.type_error("it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of 2, "
                          "I and Q");
@@ -49,17 +47,22 @@ void layout::read_symbols(const array &array)
     if (layered && array.shape[axes - 2] != options.n_layers)
         array.value_error("axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
     format = known->format;
+    const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
     symbols.data = array.data;
     symbols.nbytes = static_cast<int64_t>(softqam_input_symbol_nbytes(format));
-    apart = !known->is_complex && array.strides[axes] != symbols.nbytes / 2;
+    if (array.type == element::complex128)
+        symbols.how = elements::TO_COMPLEX64;
+    q_offset = known->is_complex ? 0 : array.strides[axes];
+    apart = !known->is_complex && q_offset != itemsize;
     n = array.shape[axes - 1];
     n_layers = layered ? options.n_layers : 1;
     symbols.step = array.strides[axes - 1];
     symbols.layer_step = layered ? array.strides[axes - 2] : 0;
     n_batch = axes - 1 - layered;
-    std::copy(array.shape, array.shape + n_batch, batch);
-    std::copy(array.shape, array.shape + n_batch, out_shape);
-    std::copy(array.strides, array.strides + n_batch, symbols.batch_step);
+    for (int axis = 0; axis < n_batch; axis++) {
+        batch[axis] = out_shape[axis] = array.shape[axis];
+        symbols.batch_step[axis] = array.strides[axis];
+    }
     n_out_axes = n_batch + 1;
     if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
         array.value_error("its LLRs are more than memory can hold");
@@ -82,52 +85,45 @@ void layout::check_within(const array &array) const
                           " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
 }
 
-/* Without I and Q. */
-nb::object layout::symbols_shape() const
+void layout::read_floats(const float_values &noise_var, const float_values &gains)
 {
-    int64_t shape[MAX_AXES];
-    int axes = n_batch;
-    std::copy(batch, batch + n_batch, shape);
-    if (options.n_layers > 0)
-        shape[axes++] = n_layers;
-    shape[axes++] = n;
-    return shape_tuple(shape, axes);
+    read_floats(noise_var, &noise);
+    read_floats(gains, &gain);
 }
 
-void layout::read_floats(const call_inputs &given)
-{
-    read_floats(given.noise_var, &noise);
-    read_floats(given.gain, &gain);
-}
-
-void layout::read_floats(const call_input &given, argument *of)
+void layout::read_floats(const float_values &given, argument *of)
 {
     const array &values = given.values;
-    of->step = of->layer_step = 0;
-    std::fill(of->batch_step, of->batch_step + n_batch, 0);
-    if (given.is_number)
-        of->data = reinterpret_cast<const char *>(&given.number);
-    if (!given.is_array)
+    of->nbytes = sizeof(float);
+    if (!given.is_array) {
+        of->data = reinterpret_cast<const char *>(given.one);
+        std::fill(of->batch_step, of->batch_step + n_batch, 0);
         return;
-    if (!are_floats(values.type))
+    }
+    if (values.type != element::float32 && !(values.type == element::float64 && values.device == array::HOST))
         values.type_error("it takes float32");
     const int axes = n_batch + 1 + (options.n_layers > 0);
+    int64_t shape[MAX_AXES], steps[MAX_AXES] = {};
+    std::copy(batch, batch + n_batch, shape);
+    shape[axes - 1] = n;
+    if (options.n_layers > 0)
+        shape[axes - 2] = n_layers;
     const int missing = axes - values.n_axes;
-    of->data = values.data;
     uintptr_t addresses = reinterpret_cast<uintptr_t>(values.data);
     for (int axis = 0; axis < values.n_axes; axis++) {
         const int64_t length = values.shape[axis];
-        const int at = axis + missing;
-        const bool is_layer = options.n_layers > 0 && at == axes - 2;
-        int64_t *step = at == axes - 1 ? &of->step : is_layer ? &of->layer_step : &of->batch_step[std::max(at, 0)];
-        const int64_t wanted = at == axes - 1 ? n : is_layer ? n_layers : batch[std::max(at, 0)];
-        if (missing < 0 || (length != 1 && length != wanted))
-            values.value_error("it does not broadcast to the symbols, " +
-                               std::string(nb::str(symbols_shape()).c_str()));
-        *step = length == 1 ? 0 : values.strides[axis];
-        addresses |= static_cast<uintptr_t>(*step);
+        if (missing < 0 || (length != 1 && length != shape[axis + missing]))
+            values.value_error("it does not broadcast to the symbols, " + describe_shape(shape, axes));
+        steps[axis + missing] = length == 1 ? 0 : values.strides[axis];
+        addresses |= static_cast<uintptr_t>(steps[axis + missing]);
     }
+    of->data = values.data;
     of->aligned = addresses % sizeof(float) == 0;
+    if (values.type == element::float64)
+        of->how = elements::TO_FLOAT32;
+    of->step = steps[axes - 1];
+    of->layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
+    std::copy(steps, steps + n_batch, of->batch_step);
 }
 
 void layout::check_out(const array &out, element type)
@@ -156,154 +152,177 @@ void layout::check_soft_buffers(const array &out)
     }
 }
 
-/* Whether all rows follow each other at the distance of symbols. */
-bool layout::is_one_run(const argument &of) const
+void layout::arrange(bool in_layers)
 {
-    int64_t expected = of.step * n;
-    for (int axis = n_batch - 1; axis >= 0; axis--) {
-        if (batch[axis] != 1 && of.batch_step[axis] != expected)
-            return false;
-        expected *= batch[axis];
-    }
-    return true;
-}
-
-/* Whether symbols know where in their row they are. */
-bool layout::is_by_rows() const
-{
-    const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
-    return options.descramble || options.block_symbols > 0 || options.has_soft_buffers || parity;
-}
-
-void layout::make_rows()
-{
-    n_rows = 1;
+    const int64_t row = in_layers ? n : n * n_layers;
+    width = in_layers ? n_layers : 1;
+    total = row;
     for (int axis = 0; axis < n_batch; axis++)
-        n_rows *= batch[axis];
-    row_length = n;
-    for (argument *of : {&symbols, &noise, &gain})
-        for (int axis = n_batch - 1; n == 1 && axis >= 0; axis--)
-            if (batch[axis] != 1) { /* the step of a row of one symbol is any */
-                of->step = of->batch_step[axis];
-                break;
-            }
-    if (!is_by_rows() && is_one_run(symbols) && is_one_run(noise) && is_one_run(gain)) {
-        row_length *= n_rows;
-        n_rows = 1;
+        total *= batch[axis];
+    const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
+    const bool by_rows = options.descramble || options.block_symbols > 0 || options.has_soft_buffers || parity;
+    codeword = by_rows ? row : total;
+    for (argument *of : {&symbols, &noise, &gain}) {
+        of->order.begin(of->data);
+        for (int axis = 0; axis < n_batch; axis++)
+            of->order.add_axis(batch[axis], of->batch_step[axis]);
+        of->order.add_axis(n, of->step);
+        if (!in_layers)
+            of->order.add_axis(n_layers, of->layer_step);
     }
 }
 
-/* Side by side, or the layers in turns; noise and gain may be the same for a row. */
 bool layout::is_direct(const argument &of) const
 {
-    const bool in_turns = of.step == n_layers * of.nbytes && of.layer_step == of.nbytes;
-    const bool is_apart = n_rows == 1 || is_by_rows(); /* no copy would make longer rows */
-    const bool is_run = of.step == of.nbytes || in_turns || (&of != &symbols && of.step == 0);
-    const bool is_long = is_apart || n * n_layers >= SHORT_ROW || is_one_run(of);
-    return !of.data ||
-           ((is_run || (is_apart && row_length == 1)) && is_long && of.aligned && !(&of == &symbols && apart));
+    const int64_t run = of.order.run();
+    const bool usual = run == 1 || of.order.step() == of.nbytes || (&of != &symbols && of.order.step() == 0);
+    return usual && of.how == elements::SAME && run >= std::min(codeword, SHORT_RUN);
 }
 
-void layout::plan_host(call_inputs *given)
+/* A segment of all layers only where they are not one run of symbols. */
+void layout::arrange_for_library()
 {
-    make_rows();
-    const bool floats_fit = !gain.data || (has_noise_strides() && is_direct(noise) && is_direct(gain));
-    const auto make_direct = [this](call_input *input, const argument &of, bool fits) {
-        if (fits && is_direct(of))
-            return false;
-        const char *name = input->values.name;
-        const nb::object value = input->is_number ? nb::object(nb::float_(input->number)) : input->object;
-        input->object = call_python(nb::module_::import_("softqam._arrays").attr("in_codeword_order"), value,
-                                    symbols_shape(), nb::bool_(options.n_layers > 0), nb::bool_(&of == &symbols));
-        input->values.read_buffer(input->object, name);
-        input->is_array = true;
-        input->is_number = false;
-        return true;
+    /* Element and layer are one axis, along which the codeword's symbols follow each other. */
+    const auto is_interleaved = [this](const argument &of) { return of.step == n_layers * of.layer_step; };
+    arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain)));
+}
+
+/* The library has one stride for both. */
+bool layout::has_noise_strides() const
+{
+    return !gain.data || gain.order.run() == 1 || noise.order.run() == 1 || gain.order.step() == noise.order.step();
+}
+
+void layout::plan_host()
+{
+    const auto floats_direct = [this] {
+        return is_direct(noise) && noise.aligned && is_direct(gain) && gain.aligned && has_noise_strides();
     };
-    const bool copied[] = {make_direct(&given->symbols, symbols, true),
-                           make_direct(&given->noise_var, noise, floats_fit),
-                           make_direct(&given->gain, gain, floats_fit)};
-    if (!copied[0] && !copied[1] && !copied[2])
+    const auto all_direct = [&] { return is_direct(symbols) && !apart && floats_direct(); };
+    const auto of_elements = [this](int64_t most) { return most - most % n_layers; };
+    arrange_for_library();
+    part = of_elements(DIRECT_PART) / width;
+    if (all_direct())
         return;
-    read_symbols(given->symbols.values);
-    read_floats(*given);
-    make_rows();
+    arrange(false);
+    part = of_elements(COPIED_PART);
+    const int64_t most = std::min(part, total);
+    if (!is_direct(symbols) || apart)
+        symbols.copied.reset(new char[most * symbols.nbytes]);
+    if (floats_direct())
+        return;
+    for (argument *of : {&noise, &gain})
+        if (of->data)
+            of->copied.reset(new char[most * of->nbytes]);
 }
 
 void layout::plan_device(const call_inputs &given)
 {
-    make_rows();
-    if (apart || (row_length > 1 && (symbols.step <= 0 || symbols.step % symbols.nbytes != 0)))
-        given.symbols.values.value_error("its strides must be positive multiples of a symbol; make it contiguous");
-    if (!noise.aligned || noise.step < 0)
-        given.noise_var.values.value_error("its strides must be positive multiples of a symbol; make it contiguous");
-    if (!gain.aligned || gain.step < 0 || !has_noise_strides())
+    const char *wanted = "its strides must be positive multiples of a symbol; make it contiguous";
+    arrange_for_library();
+    part = INT64_MAX;
+    const int64_t step = symbols.order.step();
+    if (symbols.order.run() > 1 && (step <= 0 || step % stride_unit() != 0))
+        given.symbols.value_error(wanted);
+    if (!noise.aligned || noise.order.step() < 0)
+        given.noise_var.values.value_error(wanted);
+    if (!gain.aligned || gain.order.step() < 0 || !has_noise_strides())
         given.gain.values.value_error(
             "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
 }
 
-int64_t layout::offset_of_row(const int64_t *steps) const
+const char *layout::place(const argument &of, int64_t first, int64_t *count) const
 {
-    int64_t offset = 0, index = row;
-    for (int axis = n_batch - 1; axis >= 0 && index > 0; index /= batch[axis], axis--)
-        offset += index % batch[axis] * steps[axis];
-    return offset;
+    if (of.copied)
+        return of.copied.get() + (first - part_begin) * of.nbytes;
+    int64_t left;
+    const char *at = of.order.at(first, &left);
+    *count = std::min(*count, left);
+    return at;
 }
 
 static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
                   offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
               "fill() sets the new field");
-/* A segment that is all zeros: of symbols of the row from `first` on, *count of each layer at most. */
-void layout::fill(softqam_segment *segment, int64_t *count, char *out, size_t value_nbytes) const
+/* A segment that is all zeros. */
+void layout::fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const
 {
-    const int64_t block = options.block_symbols > 0 ? options.block_symbols / n_layers : row_length;
-    const int64_t in_block = first % block;
-    const int64_t block_length = std::min(block, row_length - (first - in_block));
+    const int64_t in_codeword = first % codeword;
+    const int64_t block = options.block_symbols > 0 ? options.block_symbols / width : codeword;
+    const int64_t in_block = in_codeword % block;
+    const int64_t block_length = std::min(block, codeword - (in_codeword - in_block));
     *count = std::min(*count, block_length - in_block);
-    const auto place = [this](const argument &of, int64_t layer) {
-        return of.data ? of.data + offset_of_row(of.batch_step) + first * of.step + layer * of.layer_step : nullptr;
+    const char *at = place(symbols, first, count);
+    const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
+    const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
+    /* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
+    const bool is_one_run = options.has_soft_buffers && width == 1;
+    const int64_t layers = is_one_run ? n_layers : width, interleaved = is_one_run ? n_layers : 1;
+    const auto step_of = [](const argument &of) { return of.copied ? of.nbytes : of.order.step(); };
+    const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
+        return first_layer ? first_layer + k * (is_one_run ? step_of(of) : of.layer_step) : nullptr;
     };
-    segment->n_symbols = static_cast<size_t>(*count * n_layers);
-    segment->first_symbol = options.first_symbol + static_cast<uint64_t>(first * n_layers);
-    segment->symbol_stride = row_length == 1 ? 1 : static_cast<size_t>(symbols.step / symbols.nbytes);
-    segment->noise_stride = row_length == 1 ? 1 : static_cast<size_t>(noise.step) / sizeof(float);
-    segment->n_layers = static_cast<unsigned>(n_layers);
+    segment->n_symbols = static_cast<size_t>(*count * width);
+    segment->first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
+    const bool adjacent = symbols.copied || symbols.order.run() == 1;
+    segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : step_of(symbols) / stride_unit()));
+    segment->noise_stride = static_cast<size_t>(interleaved * step_of(noise)) / sizeof(float);
+    segment->n_layers = static_cast<unsigned>(layers);
+    segment->plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
     segment->descramble = options.descramble;
     if (options.descramble)
-        segment->c_init = options.c_inits ? options.c_inits[row] : options.c_init;
-    for (int64_t k = 0; k < n_layers; k++) {
+        segment->c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
+    const int64_t value = options.block_symbols > 0 ? (first - in_block) * bits + in_block : first * bits;
+    segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
+    for (int64_t k = 0; k < layers; k++) {
         softqam_layer &layer = segment->layers[k];
-        layer.symbols = place(symbols, k);
-        layer.noise_var = reinterpret_cast<const float *>(place(noise, k));
-        layer.gain = reinterpret_cast<const float *>(place(gain, k));
+        const char *in_phase = in_layer(at, symbols, k);
+        layer.symbols = in_phase;
+        layer.symbols_q = apart && !symbols.copied ? in_phase + q_offset : nullptr;
+        layer.noise_var = reinterpret_cast<const float *>(in_layer(noise_at, noise, k));
+        layer.gain = reinterpret_cast<const float *>(in_layer(gain_at, gain, k));
     }
-    if (options.has_soft_buffers) {
-        segment->codeword = options.codeword;
-        if (!options.codeword.block_buffers) {
-            segment->codeword.buffers = out + offset_of_row(buffers_step);
-            segment->codeword.block_stride = block_stride;
-        }
-        return;
-    }
-    segment->plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * n_layers) : 0;
-    const int64_t at = row * row_length + first;
-    const int64_t value = options.block_symbols > 0 ? (at - in_block) * bits + in_block : at * bits;
-    segment->out = out + static_cast<size_t>(value * n_layers) * value_nbytes;
+    if (options.has_soft_buffers)
+        place_in_codeword(segment, first / codeword, out);
 }
 
-bool layout::next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
+void layout::place_in_codeword(softqam_segment *segment, int64_t row, char *out) const
 {
-    int64_t left = PART;
-    segments->clear();
-    while (left > 0 && row < n_rows && segments->size() < MAX_SEGMENTS) {
-        int64_t count = std::min(left, row_length - first);
-        fill(&segments->emplace_back(), &count, out, value_nbytes);
-        left -= count;
-        first += count;
-        if (first == row_length) {
-            first = 0;
-            row++;
+    segment->out = nullptr;
+    segment->codeword = options.codeword;
+    if (!options.codeword.block_buffers) {
+        for (int axis = n_batch - 1; axis >= 0; axis--) {
+            out += row % batch[axis] * buffers_step[axis];
+            row /= batch[axis];
         }
+        segment->codeword.buffers = out;
+        segment->codeword.block_stride = block_stride;
     }
-    return !segments->empty();
+}
+
+/* The part of each argument that is used as a copy. */
+void layout::copy(int64_t count)
+{
+    const int64_t component = symbols.nbytes / 2;
+    if (symbols.copied && apart)
+        for (int q = 0; q < 2; q++)
+            symbols.order.copy(part_begin, count, elements::SAME, component, q * q_offset,
+                               symbols.copied.get() + q * component, symbols.nbytes);
+    else if (symbols.copied)
+        symbols.order.copy(part_begin, count, symbols.how, symbols.nbytes, 0, symbols.copied.get(), symbols.nbytes);
+    for (const argument *of : {&noise, &gain})
+        if (of->copied)
+            of->order.copy(part_begin, count, of->how, of->nbytes, 0, of->copied.get(), of->nbytes);
+}
+
+void layout::next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
+{
+    part_begin = done;
+    const int64_t end = done + std::min(part, total - done);
+    segments->clear();
+    for (int64_t count; done < end && segments->size() < MAX_SEGMENTS; done += count) {
+        count = end - done;
+        fill(&segments->emplace_back(), done, &count, out, value_nbytes);
+    }
+    copy(done - part_begin);
 }

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-# What symbols are made of, in either byte order, and what the core reads in its place.
-_SYMBOL_DTYPES = {np.dtype(order + dtype): np.dtype(dtype.replace("16", "8"))
-                  for dtype in ("c8", "c16", "f4", "f2", "i2", "i1") for order in "<>"}  # fmt: skip
+SYMBOL_DTYPES = ("complex64", "float32", "float16", "int16", "int8")
 
 
 def describe(name: str, array: np.ndarray) -> str:
@@ -36,13 +34,16 @@ def as_array(name: str, argument: Any) -> np.ndarray:
 def usual_symbols(argument: Any, name: str) -> np.ndarray:
     """complex64, or what comes in pairs."""
     array = as_array(name, argument)
-    if array.dtype not in _SYMBOL_DTYPES:
+    native = array.dtype.newbyteorder("=")
+    if native == np.complex128:
+        native = np.dtype(np.complex64)
+    if native.name not in SYMBOL_DTYPES:
         raise TypeError(
             f"{describe(name, array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
             "last axis of 2, I and Q"
         )
     with np.errstate(all="ignore"):
-        return np.array(array, dtype=_SYMBOL_DTYPES[array.dtype], order="C")
+        return np.array(array, dtype=native, order="C")
 
 
 def usual_floats(argument: Any, name: str) -> np.ndarray:
@@ -55,23 +56,11 @@ def usual_floats(argument: Any, name: str) -> np.ndarray:
         raise TypeError(f"{describe(name, array)}: it takes float32, float64 or float16")
     with np.errstate(all="ignore"):
         floats = np.array(array, dtype=np.float32, order="C")
-    if array.dtype.itemsize > floats.dtype.itemsize and floats.size and not (floats.min() > 0 and floats.max() < np.inf):
+    if array.dtype.itemsize > floats.dtype.itemsize:
         limits = np.finfo(np.float32)
         floats[(floats == 0) & (array > 0)] = limits.tiny
         floats[np.isposinf(floats) & np.isfinite(array)] = limits.max
     return floats
-
-
-def in_codeword_order(argument: Any, shape: tuple[int, ...], layered: bool, is_symbols: bool) -> np.ndarray:
-    """A copy, broadcast to the shape of the symbols, whose memory has symbols, or floats, in the order of their LLRs."""
-    array = np.asarray(argument) if is_symbols else np.asarray(argument, np.float32)
-    axis = -1
-    if is_symbols and array.dtype.kind != "c":
-        axis, shape = -2, (*shape, 2)
-    array = np.broadcast_to(array, shape)
-    if not layered:
-        return np.array(array, order="C")
-    return np.array(np.swapaxes(array, axis, axis - 1), order="C").swapaxes(axis, axis - 1)
 
 
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:

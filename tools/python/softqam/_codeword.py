@@ -88,8 +88,12 @@ class Codeword:
         core = _core.Codeword(bits, layers, filler_value, numbers)
         object.__setattr__(self, "_core", core)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_core"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     def block(self, r: int) -> tuple[int, int]:
         """The first bit of code block r in the codeword, and how many it has: E_r (3GPP TS 38.212 clause 5.4.2.1), 0 if

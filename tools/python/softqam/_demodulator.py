@@ -88,7 +88,6 @@ class Demodulator:
     ValueError where a setting is wrong or not supported, RuntimeError where there is no such backend.
     """
 
-    __slots__ = ("_core", "_settings")
     _core: _core.Demodulator
     _settings: dict[str, Any]
 
@@ -112,13 +111,23 @@ class Demodulator:
         self.__setstate__({"_settings": settings})
 
     def __getstate__(self) -> dict[str, Any]:
-        """And what a class derived from this has of its own."""
-        return {"_settings": self._settings, **getattr(self, "__dict__", {})}
+        return {name: value for name, value in self.__dict__.items() if name != "_core"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._core = _make_core(**self._settings)
+        self.__dict__.update(state, _core=_make_core(**state["_settings"]))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._refuse(name, "set")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._refuse(name, "deleted")
+        super().__delattr__(name)
+
+    def _refuse(self, name: str, what: str) -> None:
+        """What a class derived from this has of its own can be changed."""
+        if type(self) is Demodulator or hasattr(Demodulator, name) or name in ("_core", "_settings"):
+            raise AttributeError(f"{name} cannot be {what}: a Demodulator keeps its settings, make another one")
 
     @property
     def modulation(self) -> str:

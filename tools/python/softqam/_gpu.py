@@ -34,8 +34,10 @@ class _Torch:
     def __init__(self) -> None:
         self.module = sys.modules["torch"]
         self.array_type = self.module.Tensor
-        # What the public function calls, which asks first whether CUDA is there: a tensor on a GPU says so.
-        self.current_device: Callable[[], int] = getattr(self.module._C, "_cuda_getDevice", self.module.cuda.current_device)
+        # What the public functions call, which ask first whether CUDA is there: a tensor on a GPU says so. 3 us a call.
+        inner = self.module._C
+        self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", self.module.cuda.current_device)
+        self.raw_stream: Callable[[int], int] | None = getattr(inner, "_cuda_getCurrentRawStream", None)
         self.strided = self.module.strided
         self.empty_of = functools.lru_cache(maxsize=None)(self._empty_of)
         describe_in_c(self)
@@ -49,16 +51,21 @@ class _Torch:
             return False
         return not (array.requires_grad or array.is_conj() or array.is_neg())
 
-    def check(self, array: Any) -> None:
-        """What else DLPack cannot say, __dlpack__() refuses itself."""
+    def capsule(self, array: Any) -> Any:
+        """DLPack's, on the current stream. What __dlpack__() refuses it says itself; but for that it is slow."""
         if array.is_neg():
             raise ValueError("a tensor has its negative bit set, which DLPack cannot say: resolve_neg() makes a plain one")
+        if not self.is_plain(array):
+            return array.__dlpack__(stream=_NO_SYNCHRONISATION)
+        return self.module.utils.dlpack.to_dlpack(array)
 
     def on_device(self, device: int) -> ContextManager[Any]:
         """PyTorch exports an array only where its GPU is the current one."""
         return _NOTHING if self.current_device() == device else self.module.cuda.device(device)
 
     def current_stream(self, device: int) -> int:
+        if self.raw_stream is not None:
+            return self.raw_stream(device)
         return int(self.module.cuda.current_stream(device).cuda_stream)
 
     def _empty_of(self, dtype: str, device: int) -> Callable[[tuple[int, ...]], Any]:
@@ -73,6 +80,8 @@ class _Torch:
 
     def host_view(self, array: Any) -> Any:
         """Of an array in host memory; raises where NumPy cannot have one."""
+        if array.dtype is self.module.complex32:
+            array = self.module.view_as_real(array)
         return array.numpy()
 
     def of_host(self, array: Any) -> Any:
@@ -98,8 +107,8 @@ class _CuPy:
     def device_of(self, array: Any) -> int | None:
         return int(array.device.id)
 
-    def check(self, array: Any) -> None:
-        """DLPack can say all of it."""
+    def capsule(self, array: Any) -> Any:
+        return array.__dlpack__(stream=_NO_SYNCHRONISATION)
 
     def on_device(self, device: int) -> ContextManager[Any]:
         same = self.module.cuda.runtime.getDevice() == device
@@ -165,14 +174,21 @@ def _library_of(array: Any) -> Any:
     return _library_of_type(kind)
 
 
-def is_on_gpu(array: Any) -> bool:
-    """Whether an array is in CUDA's memory."""
+def _device_of(array: Any) -> int | None:
+    """The number of the GPU that an array is on; None for all else."""
     library = _library_of(array)
     if library is not None:
-        return library.device_of(array) is not None
+        on: int | None = library.device_of(array)
+        return on
     if isinstance(array, type) or not hasattr(array, "__dlpack_device__"):
-        return False
-    return int(array.__dlpack_device__()[0]) in _CUDA_DEVICES
+        return None
+    kind, number = array.__dlpack_device__()
+    return int(number) if int(kind) in _CUDA_DEVICES else None
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether an array is in CUDA's memory."""
+    return _device_of(array) is not None
 
 
 def _host_view(name: str, argument: Any) -> Any:
@@ -253,7 +269,7 @@ def _floats(name: str, argument: Any, other: Any, library: Any, device: int, str
     return _number(library, value, device, stream)
 
 
-# What a stream of the caller's works on, of which the arrays' library does not know: (has it passed, the arrays).
+# What a stream works on that the arrays' own library does not know it works on: (has it passed, the arrays).
 _in_flight: collections.deque[tuple[Callable[[], bool], tuple[Any, ...]]] = collections.deque()
 
 
@@ -267,12 +283,12 @@ def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> N
 
 def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
     """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
-    if not is_on_gpu(array):
+    of = _library_of(array)
+    if (of.device_of(array) if of is not None else _device_of(array)) is None:
         raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
-    if _library_of(array) is not library:
-        raise TypeError(f"{name} is {type(array).__module__}'s {type(array).__name__}, the symbols are of another library")
-    library.check(array)
-    return array.__dlpack__(stream=_NO_SYNCHRONISATION if stream == current else stream or _LEGACY_STREAM)
+    if of is library and stream == current:
+        return library.capsule(array)
+    return array.__dlpack__(stream=stream or _LEGACY_STREAM)
 
 
 def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any,
@@ -280,17 +296,19 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
     """Demodulator.__call__() for symbols on a GPU. With a codeword, `out` are its soft buffers."""
     if isinstance(out, (list, tuple)):
         raise TypeError("soft_buffers is a list: on a GPU it takes one array")
-    library = _library_of(symbols)
+    library = _library_of(symbols if out is None else out)
     if library is None:
-        of = type(symbols).__module__.partition(".")[0]
-        raise TypeError(f"symbols is an array of {of} on a GPU: CuPy's or PyTorch's from_dlpack() makes one of theirs")
-    device = library.device_of(symbols)
+        name, array = ("symbols", symbols) if out is None else ("out", out)
+        of = type(array).__module__.partition(".")[0]
+        raise TypeError(f"{name} is an array of {of} on a GPU: give out=, an array of CuPy or PyTorch there")
+    device = _device_of(symbols)
+    assert device is not None
     buffers = "out" if options[4] is None else "soft_buffers"
     with library.on_device(device):
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
         where = library, device, number, current
-        floats = _floats("noise_var", noise_var, gain, *where), _floats("gain", gain, noise_var, *where)
+        noise, gains = _floats("noise_var", noise_var, gain, *where), _floats("gain", gain, noise_var, *where)
 
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out
@@ -300,9 +318,12 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
                 out = library.empty(shape, dtype, device) if options[4] is None else library.full(shape, 0, dtype, device)
             return _capsule(out, buffers, library, number, current)
 
-        of_symbols, of_noise, of_gain = (None if array is None else _capsule(array, name, library, number, current)
-                                         for name, array in zip(("symbols", "noise_var", "gain"), (symbols, *floats)))  # fmt: skip
-        core.device(of_symbols, of_noise, of_gain, options, make_out, number)
-        if number != current and not library.is_capturing():
-            _keep_while_in_use(library.passed(number, device), (symbols, *floats, out))
+        of_symbols = _capsule(symbols, "symbols", library, number, current)
+        of_noise = None if noise is None else _capsule(noise, "noise_var", library, number, current)
+        of_gains = None if gains is None else _capsule(gains, "gain", library, number, current)
+        core.device(of_symbols, of_noise, of_gains, options, make_out, number)
+        inputs = [array for array in (symbols, noise, gains) if array is not None]
+        foreign = any(_library_of(array) is not library for array in inputs)
+        if (foreign or number != current) and not library.is_capturing():
+            _keep_while_in_use(library.passed(number, device), (*inputs, out))
     return out

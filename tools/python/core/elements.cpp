@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Elements in the output's order and their copy, as elements.h has them. */
+#include "elements.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+void elements::add_axis(int64_t length, int64_t step)
+{
+    if (length == 1)
+        return;
+    if (n_axes > 0 && steps[n_axes - 1] == length * step)
+        n_axes--;
+    else
+        shape[n_axes] = 1;
+    shape[n_axes] *= length;
+    steps[n_axes++] = step;
+}
+
+const char *elements::at(int64_t index, int64_t *left) const
+{
+    const char *place = data;
+    *left = run() - index % run();
+    for (int axis = n_axes - 1; axis >= 0; axis--) {
+        place += index % shape[axis] * steps[axis];
+        index /= shape[axis];
+    }
+    return place;
+}
+
+/* Rows of elements, at distances of their own on both sides. */
+struct block {
+    const char *from;
+    char *to;
+    int64_t rows, columns, from_row, from_column, to_row, to_column;
+};
+
+template <typename From, typename To, typename Convert> static void copy_block(block b, Convert convert)
+{
+    for (; b.rows > 0; b.rows--, b.from += b.from_row, b.to += b.to_row) {
+        const char *from = b.from;
+        char *to = b.to;
+        for (int64_t column = 0; column < b.columns; column++, from += b.from_column, to += b.to_column) {
+            From element;
+            std::memcpy(&element, from, sizeof element);
+            const To converted = convert(element);
+            std::memcpy(to, &converted, sizeof converted);
+        }
+    }
+}
+
+struct complex64 {
+    float real, imag;
+};
+struct complex128 {
+    double real, imag;
+};
+
+float nearest_float(double value)
+{
+    const double magnitude = std::fabs(value);
+    float nearest = static_cast<float>(value);
+    if (__builtin_expect(magnitude > FLT_MAX && std::isfinite(value), 0))
+        nearest = std::copysign(FLT_MAX, nearest);
+    if (__builtin_expect(value > 0 && magnitude < FLT_MIN, 0))
+        nearest = FLT_MIN;
+    return nearest;
+}
+
+static void copy_converted(const block &b, elements::conversion how, int64_t nbytes)
+{
+    const auto same = [](auto element) { return element; };
+    const auto narrow = [](complex128 z) { return complex64{static_cast<float>(z.real), static_cast<float>(z.imag)}; };
+    if (how == elements::TO_COMPLEX64)
+        copy_block<complex128, complex64>(b, narrow);
+    else if (how == elements::TO_FLOAT32)
+        copy_block<double, float>(b, nearest_float);
+    else if (nbytes == 8)
+        copy_block<uint64_t, uint64_t>(b, same);
+    else if (nbytes == 4)
+        copy_block<uint32_t, uint32_t>(b, same);
+    else if (nbytes == 2)
+        copy_block<uint16_t, uint16_t>(b, same);
+    else
+        copy_block<uint8_t, uint8_t>(b, same);
+}
+
+/* Where neighbours in `from` are of different rows, and these are long, in tiles whose lines the first cache holds.
+ * Short rows of float64 are converted column by column: in vectors. */
+static void copy_in_tiles(block b, elements::conversion how, int64_t nbytes)
+{
+    constexpr int64_t LINE = 64;
+    if (how == elements::TO_FLOAT32 && b.columns < 8) {
+        std::swap(b.rows, b.columns);
+        std::swap(b.from_row, b.from_column);
+        std::swap(b.to_row, b.to_column);
+    }
+    if (b.rows == 1 || b.columns < LINE || std::abs(b.from_row) >= std::abs(b.from_column)) {
+        copy_converted(b, how, nbytes);
+        return;
+    }
+    for (int64_t row = 0; row < b.rows; row += LINE / nbytes)
+        for (int64_t column = 0; column < b.columns; column += LINE) {
+            block tile = b;
+            tile.from += row * b.from_row + column * b.from_column;
+            tile.to += row * b.to_row + column * b.to_column;
+            tile.rows = std::min(LINE / nbytes, b.rows - row);
+            tile.columns = std::min(LINE, b.columns - column);
+            copy_converted(tile, how, nbytes);
+        }
+}
+
+void elements::copy(int64_t first, int64_t count, conversion how, int64_t nbytes, int64_t offset, char *to,
+                    int64_t to_step) const
+{
+    const int64_t length = run();
+    while (count > 0) {
+        int64_t left, rows = 1;
+        const char *from = at(first, &left) + offset;
+        if (n_axes > 1 && left == length && count >= length) {
+            const int64_t n_rows = shape[n_axes - 2];
+            rows = std::min(count / length, n_rows - first / length % n_rows);
+        }
+        const int64_t columns = std::min(left, count);
+        const int64_t row_step = n_axes > 1 ? steps[n_axes - 2] : 0;
+        copy_in_tiles({from, to, rows, columns, row_step, step(), length * to_step, to_step}, how, nbytes);
+        first += rows * columns;
+        count -= rows * columns;
+        to += rows * columns * to_step;
+    }
+}
