@@ -294,20 +294,43 @@ HARNESS_TEST(test_large_calls_make_no_system_call)
     check_no_system_calls(HUGE_SYMBOLS, 1);
 }
 
+/* A thread with a stack of the test's, and an address in it, above which lie the thread's own data. */
+typedef struct stack_user {
+    work *of;
+    uintptr_t begin;
+} stack_user;
+
+static void *call_on_stack(void *data)
+{
+    stack_user *self = data;
+    self->begin = (uintptr_t)__builtin_frame_address(0);
+    return call(self->of);
+}
+
 HARNESS_TEST(test_calls_need_little_stack)
 {
-    enum { CALL_NBYTES = 64 << 10, THREAD_NBYTES = 16 << 10 /* for what a thread has of its own */ };
+    enum { CALL_NBYTES = 64 << 10, STACK_NBYTES = 256 << 10, UNTOUCHED = 0xa5 };
     if (HARNESS_SANITIZED || harness_backend() != SOFTQAM_BACKEND_CPU) {
         print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
         skip();
     }
     SCOPED(close_work) work self = open_work(1, N_SYMBOLS, 1);
+    scoped_memory unsigned char *stack = aligned_alloc(4096, STACK_NBYTES);
+    assert_non_null(stack);
+    memset(stack, UNTOUCHED, STACK_NBYTES);
+    stack_user user = {.of = &self};
     pthread_attr_t attributes;
     pthread_t thread;
     assert_int_equal(pthread_attr_init(&attributes), 0);
-    assert_int_equal(pthread_attr_setstacksize(&attributes, CALL_NBYTES + THREAD_NBYTES), 0);
-    assert_int_equal(pthread_create(&thread, &attributes, call, &self), 0);
+    assert_int_equal(pthread_attr_setstack(&attributes, stack, STACK_NBYTES), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, call_on_stack, &user), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     pthread_attr_destroy(&attributes);
     assert_false(self.is_wrong);
+    size_t lowest = 0;
+    while (stack[lowest] == UNTOUCHED)
+        lowest++;
+    const size_t nbytes = user.begin - (uintptr_t)(stack + lowest);
+    print_message("%zu bytes of stack\n", nbytes);
+    assert_true(nbytes > CALL_NBYTES / 2 && nbytes <= CALL_NBYTES);
 }
