@@ -61,7 +61,7 @@ typedef struct softqam_output_kind {
     X(PI2_BPSK, "pi/2-BPSK")                                                                                           \
     X(QPSK, "QPSK") X(16QAM, "16QAM") X(64QAM, "64QAM") X(256QAM, "256QAM") X(1024QAM, "1024QAM")
 
-#define ONE_MORE(...) +1
+#define ONE_MORE(...) +1 /* NOLINT(bugprone-macro-parentheses): one term of a sum */
 enum {
     N_INPUT_FORMATS = INPUT_FORMAT_LIST(ONE_MORE),
     N_OUTPUT_FORMATS = OUTPUT_FORMAT_LIST(ONE_MORE),
