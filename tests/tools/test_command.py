@@ -135,6 +135,8 @@ class Wrong(ToolTest):
             *((["-o", name, *(noise * (name[0] == "f")), option, "3", "x.cf32", "x"], f"{option}: only for output formats s8 and s16")
               for name in ("f16", "f32", "u8", "bits", "hard") for option in ("--llr-scale", "--llr-limit")),
             (["--stats=j", "x.cf32", "x"], "--stats: 'j' is not json"),
+            (["-ohard", "--planes", "8", "--skip", "12", "x.cf32", "x"], "--planes: --skip 12 is not a multiple of the 8 symbols of a code block"),
+            (["-o", "hard", "--sign", "1", "x.cf32", "x"], "--sign: only for soft bits and LLRs; hard is bits"),
             (["--device", "1,0,1", "x.cf32", "x"], "--device: '1,0,1' names device 1 twice"),
             (["--device", ",".join(map(str, range(65))), "x.cf32", "x"], "--device: more than 64 devices"),
             *((["--backend", "cpu", "--device", device, "x.cf32", "x"], "--device: contradicts --backend cpu") for device in ("0", "all")),

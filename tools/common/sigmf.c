@@ -67,7 +67,7 @@ static cJSON *parse(const char *path)
     text[n] = '\0';
     cJSON *document = read && strlen(text) == n ? cJSON_ParseWithOpts(text, NULL, 1) : NULL;
     if (read && !document)
-        message_print(path, "not JSON");
+        message_print(path, n == sizeof text - 1 ? "more than 16 MiB of metadata" : "not JSON");
     return document;
 }
 
@@ -133,7 +133,7 @@ static bool check_versions(const char *path, const cJSON *global)
 {
     const cJSON *item = member(global, "core:version"), *extension;
     const char *version = cJSON_GetStringValue(item);
-    if (item && (!version || strtoul(version, NULL, 10) > 1))
+    if (item && (!version || version[0] < '0' || version[0] > '1' || strtoul(version, NULL, 10) > 1))
         return message_print(path, "core:version: '%s' is not supported, only versions 0 and 1",
                              version ? version : "");
     cJSON_ArrayForEach(extension, member(global, "core:extensions"))

@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +301,13 @@ static bool check_combinations(const struct demod_options *options)
     if (takes_noise != is_given)
         return message_print(NULL, "output format %s %s noise variance: --noise-var, --snr-db or --noise-file", format,
                              is_given ? "takes no" : "needs a");
+    if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
+        return message_print("--sign", "only for soft bits and LLRs; %s is bits", format);
+    /* A code block begins at every so many symbols of INPUT and of what --skip leaves. */
+    if (options->plane_symbols > 0 && options->skip % options->plane_symbols != 0)
+        return message_print("--planes",
+                             "--skip %" PRIu64 " is not a multiple of the %" PRIu64 " symbols of a code block",
+                             options->skip, options->plane_symbols);
     if (options->verify && !verification)
         return message_print("--verify",
                              "this softqam-demod was built without the reference, which liquid-dsp is part of");
