@@ -321,9 +321,9 @@ static void expect(const trial *self, const sent *of, bool complements, uint8_t 
     const uint8_t *llrs = of->llrs;
     for (size_t r = 0; r < codeword->n_code_blocks; llrs += of->lengths[r++] * nbytes) {
         const size_t row = stride ? stride : codeword->deinterleave ? of->lengths[r] / of->Q_m : 0;
-        uint8_t *to = memory + of->at[r];
         if (!of->transmitted[r] || of->at[r] == NOWHERE)
             continue;
+        uint8_t *to = memory + of->at[r];
         if (codeword->n_cb > 0)
             soft_buffer_update(&values, &circular, of->lengths[r], of->Q_m, llrs, codeword->combine == 0,
                                codeword->filler_value, to);
@@ -360,10 +360,12 @@ static void fill_before(const trial *self, harness_random *random, uint8_t *befo
             expect(self, first, true, before);
         for (size_t i = 0; i < n_cb * first->whole.codeword.n_code_blocks; i++) {
             const size_t kind = harness_random_below(random, 8), at = first->at[i / n_cb];
+            if (at == NOWHERE || !first->transmitted[i / n_cb])
+                continue;
             uint8_t *value = before + at + i % n_cb * self->value_nbytes;
-            if (at != NOWHERE && first->transmitted[i / n_cb] && kind == 0)
+            if (kind == 0)
                 write_special(random, &values, value);
-            else if (at != NOWHERE && first->transmitted[i / n_cb] && kind < 6 && n_llrs > 0)
+            else if (kind < 6 && n_llrs > 0)
                 memcpy(value, first->llrs + harness_random_below(random, n_llrs) * self->value_nbytes,
                        self->value_nbytes);
         }
