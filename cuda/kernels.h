@@ -242,7 +242,7 @@ typedef struct softqam_codeword_segment {
     uint64_t block_stride;
 } softqam_codeword_segment;
 
-/* Of segment_kernels.cu and soft_kernels.cu, before the segments: what all of a launch share. */
+/* Of segment_kernels.cu and soft_kernel.cuh, before the segments: what all of a launch share. */
 typedef struct softqam_segment_launch {
     const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
     const unsigned *n_device_segments;
@@ -277,10 +277,11 @@ softqam_plain_kernels softqam_plain_kernels_cs16;
 softqam_plain_kernels softqam_plain_kernels_cs8;
 softqam_plain_kernels softqam_plain_kernels_cf16;
 
-/* The kernel of segments without soft buffers; that of segments of which some have them, and of segments in device
- * memory. */
+/* The kernel of segments without soft buffers; those of segments of which some have them, and of segments in device
+ * memory: of s8, s16 and u8, and of f16 and f32. */
 const void *softqam_segment_kernel(softqam_output_format format);
-const void *softqam_soft_kernel(softqam_output_format format);
+const void *softqam_soft_kernel_integers(softqam_output_format format);
+const void *softqam_soft_kernel_floats(softqam_output_format format);
 
 /* The launcher. */
 

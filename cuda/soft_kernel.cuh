@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments of which some have soft buffers, and of segments in device memory. */
+/* The kernels of segments of which some have soft buffers, and of segments in device memory. Two .cu files share them,
+ * which compile at the same time. */
+#ifndef SOFTQAM_SOFT_KERNEL_CUH
+#define SOFTQAM_SOFT_KERNEL_CUH
+
 #include "segment_find.cuh"
 #include "soft_run.cuh"
 
@@ -365,8 +369,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
     }
 }
 
-const void *softqam_soft_kernel(softqam_output_format format)
+template <softqam_output_format FORMAT> static const void *soft_kernel_of()
 {
-    return with_format(
-        format, [](auto of) { return reinterpret_cast<const void *>(soft_kernel<decltype(of)::value>); });
+    return reinterpret_cast<const void *>(soft_kernel<FORMAT>);
 }
+
+#endif
