@@ -21,17 +21,20 @@ static float weight_of(nr_noise noise, float gain, float scale)
     return limit_to(weight, -FLT_MAX, FLT_MAX);
 }
 
-/* The level nearest to an odd integer whose bit at a place of the axis has a value. Never are two as near. */
-static int nearest_level(const nr_constellation *constellation, int middle, int place, int value)
+/* For each bit of an axis and each value of it, the level with that bit nearest to an odd integer. Never are two as
+ * near. */
+static void nearest_levels(const nr_constellation *constellation, int middle, int nearest[NR_MAX_AXIS_BITS][2])
 {
-    int nearest = 1 << 20;
+    for (int place = 0; place < constellation->axis_bits; place++)
+        nearest[place][0] = nearest[place][1] = 1 << 20;
     for (int label = 0; label < 1 << constellation->axis_bits; label++) {
         const int level = nr_level(constellation, label);
-        if ((label >> (constellation->axis_bits - 1 - place) & 1) == value &&
-            abs(level - middle) < abs(nearest - middle))
-            nearest = level;
+        for (int place = 0; place < constellation->axis_bits; place++) {
+            int *of = &nearest[place][label >> (constellation->axis_bits - 1 - place) & 1];
+            if (abs(level - middle) < abs(*of - middle))
+                *of = level;
+        }
     }
-    return nearest;
 }
 
 /* t for the bits of one axis. In row r the nearest levels are those of 2 r + 1, and
@@ -42,9 +45,10 @@ static void axis_metrics(const nr_constellation *constellation, float v, float m
     const int n_rows = 1 << (constellation->axis_bits - 1);
     const float rows_per_unit = (float)(sqrt(energy) / 2), magnitude = fabsf(v);
     const int row = (int)fminf(magnitude * rows_per_unit, (float)(n_rows - 1));
+    int nearest[NR_MAX_AXIS_BITS][2];
+    nearest_levels(constellation, 2 * row + 1, nearest);
     for (int place = 0; place < constellation->axis_bits; place++) {
-        const int zero = nearest_level(constellation, 2 * row + 1, place, 0);
-        const int one = nearest_level(constellation, 2 * row + 1, place, 1);
+        const int zero = nearest[place][0], one = nearest[place][1];
         const float slope = (float)(2 * (zero - one) / sqrt(energy));
         const float intercept = (float)((one * one - zero * zero) / energy);
         const float metric = fmaf(slope, magnitude, intercept);

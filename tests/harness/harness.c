@@ -150,18 +150,25 @@ static void require_cpu_variant(void)
     exit(HARNESS_SKIPPED);
 }
 
-softqam_modulation harness_modulation(void)
+/* Asked for with every random symbol, so the environment is read once. */
+static softqam_modulation modulation = SOFTQAM_MODULATION_256QAM;
+
+static void find_modulation(void)
 {
     _Static_assert(HARNESS_N_MODULATIONS == 7, "a name for each");
     static const char *const names[] = {"", "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"};
     const char *name = getenv("SOFTQAM_TEST_MODULATION");
     if (!name || !*name)
-        return SOFTQAM_MODULATION_256QAM;
-    for (size_t k = 1; k < HARNESS_COUNT(names); k++)
-        if (strcmp(name, names[k]) == 0)
-            return (softqam_modulation)k;
-    die("SOFTQAM_TEST_MODULATION is no modulation", name);
+        return;
+    size_t k = 1;
+    while (k < HARNESS_COUNT(names) && strcmp(name, names[k]) != 0)
+        k++;
+    if (k == HARNESS_COUNT(names))
+        die("SOFTQAM_TEST_MODULATION is no modulation", name);
+    modulation = (softqam_modulation)k;
 }
+
+softqam_modulation harness_modulation(void) { return modulation; }
 
 size_t harness_symbol_bits(void) { return softqam_bits_per_symbol(harness_modulation()); }
 
@@ -181,6 +188,7 @@ int main(int argc, char **argv)
     const char *pattern = argc > 1 ? argv[1] : "*";
     if (argc > 2)
         die("one pattern at most", argv[2]);
+    find_modulation();
     require_cpu_variant();
     if (requires_cuda || harness_backend() == SOFTQAM_BACKEND_CUDA)
         find_cuda();
