@@ -41,10 +41,11 @@
  * ## In a receiver
  * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
  *   and never blocks. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
- * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment or code block 20 to 40 ns.
+ * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment 30 to 62 ns,
+ *   a further code block 15 to 35 ns.
  * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
  * - A symbol of exactly zero is demodulated like any other; in OCUDU it is an erasure.
- * - UCI on PUSCH: pass the runs of symbols between the UCI as segments, with `scrambling_offset`. The placeholder bits
+ * - UCI on PUSCH: pass each run of UL-SCH symbols as a segment, with `scrambling_offset`. The placeholder bits
  *   x and y of 38.211 clause 6.3.1.1 are the caller's; softqam_gold_sequence() has their scrambling bits.
  *
  * ## Fork
@@ -75,15 +76,15 @@
 extern "C" {
 #endif
 
-/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. A function lists the
- * statuses it may return, and with "also" the reasons beyond those below. */
+/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. Each function
+ * lists the statuses it may return; "also" introduces reasons that are not listed here. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL that must not be; an argument or a field is out of its documented range, contradicts another
-     *  or is not supported by this version; or a reserved field is not 0. Nothing was done or written. */
+     *  or is not supported by this version; or a reserved field is not 0. Nothing was done; no buffer was written. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
-    /** The requested backend is not in this build, or this machine has no usable device, or lacks a device that was
-     *  named, or this build has no code for the device. */
+    /** This build lacks the backend, or code for the device; or the machine has no usable device, or not the one that
+     *  was named. */
     SOFTQAM_ERROR_BACKEND_UNAVAILABLE = 2,
     /** Host, page-locked or device memory could not be allocated. */
     SOFTQAM_ERROR_OUT_OF_MEMORY = 3,
@@ -100,8 +101,8 @@ typedef enum softqam_backend {
     /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other of this context is on the
      *  GPU at that moment; the CPU for all others. Looks for a GPU in the first such call, softqam_context_prepare(),
      *  softqam_host_alloc() or call of softqam_cuda.h. Without a GPU, or once CUDA has failed, the CPU does all
-     *  host-memory calls, which return SOFTQAM_OK; calls of softqam_cuda.h then fail. For programs with few CPU cores
-     * and large batches; many cores are often faster. */
+     *  host-memory calls; calls of softqam_cuda.h need a GPU. For programs with few CPU cores and large batches; many
+     *  cores are often faster. */
     SOFTQAM_BACKEND_AUTO = 2
 } softqam_backend;
 
@@ -141,9 +142,9 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F16 = 2,
     /** LLRs as IEEE-754 binary32: the max-log LLR in nats. */
     SOFTQAM_OUTPUT_F32 = 3,
-    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: liquid-dsp 1.5's in 3GPP bit order, except that in
-     *  two of the 256 decision regions, where it overlooks a neighbour, one of eight bytes differs (0.9 % of uniform
-     *  symbols). 255 is a certain 0, 0 a certain 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 ignores the
+    /** Soft bits of 256QAM for liquid-dsp's users, one byte each: liquid-dsp 1.5's in 3GPP bit order, except for one
+     *  byte of eight in two of the 256 decision regions, where liquid-dsp overlooks a neighbour. A byte of 255 means
+     *  certainly bit 0, a byte of 0 certainly bit 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 ignores the
      *  noise variance, which costs an LDPC decoder 1.1 dB at rate 2/3: feed decoders LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
@@ -189,7 +190,7 @@ typedef struct softqam_context_config {
      *  calling thread only. */
     unsigned n_threads;
     /** CPUs on which the threads that the context starts run: n_cpus numbers, 0 to 1023; the calling thread's affinity
-     * is not changed. NULL, the default: those that the thread calling softqam_context_create() may run on. */
+     *  is not changed. NULL, the default: those that the thread calling softqam_context_create() may run on. */
     const unsigned *cpus;
     unsigned n_cpus; /**< length of `cpus`, at most 1024; 0 with NULL */
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER, whatever class the starting thread has. 1 to
@@ -199,7 +200,7 @@ typedef struct softqam_context_config {
      *  with SOFTQAM_BACKEND_AUTO, in the first call that looks for a GPU. */
     int device;
     /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
-     * with `devices` NULL: all devices of this machine. Unless 0, `device` must be -1. */
+     *  with `devices` NULL: all devices of this machine. Unless 0, `device` must be -1. */
     unsigned n_devices;
     /** CUDA: ordinals of n_devices different devices that share host-memory calls. */
     const int *devices;
@@ -207,9 +208,9 @@ typedef struct softqam_context_config {
     unsigned n_streams;
     uint32_t reserved_word; /**< 0 */
     /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 2^20. After the
-     *  first such call each device holds 20 * chunk_symbols bytes per stream; where a symbol takes more than 20 bytes
-     *  for input, output and noise, a chunk has fewer symbols. For pageable memory each of up to 32 staging threads has
-     *  at most another 8 MiB on a device and 8 MiB of pinned host memory. */
+     *  first such call each device holds 20 * chunk_symbols bytes per stream (20 MiB by default); where a symbol
+     *  takes more than 20 bytes for input, output and noise, a chunk has fewer symbols. For pageable memory each of up
+     *  to 32 staging threads has at most another 8 MiB on a device and 8 MiB of pinned host memory. */
     size_t chunk_symbols;
     /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C, all with the same
      *  bytes. One that does not run here is refused. NULL, the default, or "": the value of the environment variable
@@ -276,14 +277,14 @@ typedef struct softqam_demodulator_config {
     softqam_noise noise;           /**< default SOFTQAM_NOISE_PER_SYMBOL; u8 takes no noise variance */
     softqam_noise_form noise_form; /**< default N0 */
     /** Factor that brings a sample to unit mean symbol energy; finite and positive. 0, the default: the format's own,
-     * softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
+     *  softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
     float input_scale;
-    /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. The other formats
-     *  are in nats: 0 or 1. */
+    /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. f16, f32
+     *  (which are in nats) and u8: 0 or 1. */
     float llr_scale;
-    /** Largest magnitude. s8: 1 to 127; s16: 1 to 32767. f16: 1 to 65504, a binary16 number; it limits sums in soft
-     *  buffers only: single LLRs reach 65504, and a stored value beyond the limit stays as it is. 0, the default: the
-     *  largest. f32, u8: must be 0. */
+    /** Largest magnitude of an LLR and of sums in soft buffers, in steps. s8: 1 to 127; s16: 1 to 32767. f16: 1 to
+     *  65504, a number that binary16 holds; it limits sums only, LLRs reach 65504. 0, the default: the largest value
+     *  of the range. f32, u8: must be 0. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -318,7 +319,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *
  * **LLRs (s8, s16, f16, f32).** Max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
- * linear function of each component; of BPSK and pi/2-BPSK, of the sum of both. Let v be the component, after
+ * linear function of each component (BPSK, pi/2-BPSK: of I + Q). With a gain g, r is z / g and N0 is divided by g^2
+ * (softqam_layer). SOFTQAM_SIGN_POSITIVE_IS_1 negates it. Let v be the component, after
  * input_scale, that carries the bit. For |v| <= 1e38 and without gains the error in nats, before rounding to the
  * format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|; for BPSK and pi/2-BPSK it is at most 6 * 2^-24 |LLR|. Beyond
  * 1e38 an intermediate value may overflow; the LLR is then the format's limit with its sign.
@@ -343,8 +345,9 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  also where noise_var is misaligned, or given where none is taken; `out`
  *         overlaps an input; a byte count is over PTRDIFF_MAX; or, where the call runs on a GPU, a buffer is device
  *         memory (managed memory is accepted). Nothing was written;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY  SOFTQAM_BACKEND_CUDA:
- *         the contents of `out` are undefined, nothing writes there any more, and the demodulator stays usable.
+ *         with SOFTQAM_BACKEND_CUDA only: SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA,
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY. The contents of `out` are then undefined, nothing writes there any more, and
+ *         the demodulator stays usable.
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
@@ -364,10 +367,10 @@ typedef struct softqam_layer {
      *  g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b). As many values as
      *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none; NULL for SOFTQAM_OUTPUT_U8.
      *
-     *  With s llr_scale (s8, s16) or 1, negative with SOFTQAM_SIGN_POSITIVE_IS_1, and fl rounding to binary32, a
-     *  component v becomes fl(v fl(1 / g)), and the LLRs' weight is fl(fl(fl(s g) g) / N0), or times 1/N0 where that is
-     *  given. A gain that is not positive and finite makes an erasure; one outside [2^-40, 2^40] counts as the nearer
-     *  end; a weight beyond the largest float counts as that. */
+     *  Let fl() round to binary32, and s be llr_scale (s8, s16) or 1 (f16, f32), negated for
+     *  SOFTQAM_SIGN_POSITIVE_IS_1. A component v becomes fl(v fl(1 / g)), and the LLRs' weight is fl(fl(fl(s g) g) /
+     *  N0), or times 1/N0 where that is given. A gain that is not positive and finite makes an erasure; one outside
+     *  [2^-40, 2^40] counts as the nearer end; a weight beyond the largest float counts as that. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
@@ -387,13 +390,13 @@ typedef struct softqam_layer {
  * first_filler on are fillers. Its LLRs e_0, e_1, .. visit the other positions in order, from k0 on, cyclically.
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
- *   filler_value; nothing outside the n_cb values is written. The segment with a code block's first symbol writes the
- *   block's fillers and zeros. Without repetition it may come after other segments of the block; until then
- *   only the positions that LLRs have visited are defined.
+ *   filler_value; nothing outside the n_cb values is written. The segment that holds a code
+ *   block's first symbol writes its fillers and zeros. Without repetition segments may come in any order; before that
+ *   one only the positions that LLRs have visited are defined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
- * - Repetition (a code block has more LLRs than positions): they are added, with combine 0 to zeros, and the block's
- *   segments must come in order; without repetition any order will do. A call with repetition uses one CPU thread, and
- * is slow on a GPU.
+ * - Repetition (a code block has more LLRs than positions): LLRs at one position are added, with combine 0 to zeros.
+ *   The block's segments must then come in order, which nothing checks: in another order the values are undefined. A
+ *   call with repetition uses one CPU thread, and is slow on a GPU.
  * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
  *   largest finite float. A value that already was beyond the limit, infinite or NaN stays as it is; for example a
  *   filler of 127 with a limit of 120. An erasure's LLRs are 0, and add nothing.
@@ -423,21 +426,23 @@ typedef struct softqam_codeword {
      *  ceil(C / M) code blocks, the others floor(C / M). */
     uint32_t n_cbg;
     /** Bit m: group m is transmitted. Bits from min(n_cbg, C) on are 0, and all are with n_cbg 0; otherwise, with
-     * n_bits > 0, at least one is set. */
+     *  n_bits > 0, at least one is set. */
     uint32_t cbgti;
     /** 1: each code block is de-interleaved (3GPP TS 38.212 clause 5.4.2.2 undone): bit k of its symbol i goes to value
      *  k * E_r / Qm + i. 0: values in symbol order. */
     uint32_t deinterleave;
     /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
      *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer; `deinterleave` must
-     *  be 1. 0: no soft buffers, E_r values in order; the fields below must be 0. */
+     *  be 1. Any value to 2^32 - 1; none is checked against a lifting size. 0: no soft buffers, E_r values in order;
+     *  the fields below must be 0. */
     uint32_t n_cb;
     uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
     uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
-    uint32_t n_fillers;    /**< fillers within n_cb: K - K', or fewer in a limited buffer; fewer than n_cb */
+    /** Fillers within n_cb: K - K', or fewer in a limited buffer; fewer than n_cb unless n_bits is 0. */
+    uint32_t n_fillers;
     /** What fillers are set to with combine 0, stored as given whatever config.sign is: finite; for s8 and s16 a whole
      *  number that the format holds; for f16 below 65520 in magnitude, and rounded. Usually the decoder's largest
-     * value, with the sign that means bit 0; default 0. */
+     *  value, with the sign that means bit 0; default 0. */
     float filler_value;
     /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, added to it. */
     uint32_t combine;
@@ -472,17 +477,18 @@ typedef struct softqam_segment {
     /** Added to first_symbol for the scrambling sequence and for the parity of pi/2-BPSK, in symbols, a multiple of
      *  n_layers. Usually 0. With UCI on PUSCH (3GPP TS 38.212 clause 6.2.7) the sequence also counts the symbols of
      *  UCI, which the codeword does not. With descramble (first_symbol + n_symbols + scrambling_offset) * Qm must fit
-     * in 64 bits. */
+     *  in 64 bits. */
     uint64_t scrambling_offset;
     /** Receives the values, b0 of the first symbol first; any alignment. NULL for a segment with a codeword. */
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
      *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of the segment's
-     *  symbol i goes to out[k * plane_stride + i], counted in values; at least n_symbols, or E / Qm for a part of a
-     *  code block of E bits. Gaps between planes are not written; no input may lie there. Must be 0 with a codeword. */
+     *  symbol i goes to out[k * plane_stride + i], counted in values; at least n_symbols, and E / Qm if the segment
+     *  is part of a code block of E bits. Gaps between planes are not written; no input may lie there. Must be 0 with a
+     *  codeword. */
     size_t plane_stride;
-    /** Distance from one symbol of a layer to its next, the same for all layers. It counts symbols, or components for a
-     *  layer with symbols_q. For interleaved layers it is their number. 0 stands for 1. */
+    /** Distance from one symbol of a layer to its next, the same for all layers, in symbols; for a layer with symbols_q
+     *  in components of each array. N_L for layers interleaved as [resource element][layer]. 0 stands for 1. */
     size_t symbol_stride;
     /** From one noise value of a layer to its next, counted in floats. 0: one value for all symbols of the layer. */
     size_t noise_stride;
@@ -540,7 +546,7 @@ SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulat
  * @param context  the context; the memory may outlive it and may be used with any other
  * @param nbytes   size; 0 is taken as 1
  * @param memory   receives the pointer, or NULL on failure; the caller frees it with softqam_host_free()
- * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_OUT_OF_MEMORY; SOFTQAM_BACKEND_CUDA:
+ * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_OUT_OF_MEMORY; with SOFTQAM_BACKEND_CUDA also
  *         SOFTQAM_ERROR_CUDA
  */
 SOFTQAM_API softqam_status softqam_host_alloc(softqam_context *context, size_t nbytes, void **memory);

@@ -22,7 +22,8 @@ extern "C" {
  * calling thread or, if that is none of them, on the first in its list. The device that is current does not change. The
  * library's threads and buffers are not used. After softqam_context_prepare() with SOFTQAM_PREPARE_KERNELS the call
  * neither allocates nor synchronises, and can be captured in a CUDA graph; before, the first call loads kernels and may
- * do both. The memory must stay valid until the stream has passed the kernel; the demodulator may be destroyed before.
+ * do both. The memory must stay valid until the kernel has run, with a graph each time; demodulator and context may be
+ * destroyed once the call has returned.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
  * @param d_symbols    n_symbols symbols in the input format, in memory that the device reaches (its own, a peer's,
@@ -70,9 +71,9 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * @param demodulator   as for softqam_cuda_demodulate()
  * @param d_segments    descriptors as for softqam_cuda_demodulate_segments(), in memory that the device reaches,
  *                      aligned to 8 bytes: written by an earlier kernel or copy of the stream, or by the host before
- *                      the graph is launched. Reserved fields must be 0, and those that
- *                      a codeword, or its absence, requires to be 0; layers from n_layers on are ignored. There is room
- * for max_segments; the contents after the last one do not matter
+ *                      the graph is launched. Fields that must be 0 in softqam_segment and softqam_codeword must be 0
+ *                      here; layers from n_layers on are ignored. The array has max_segments elements; those after
+ *                      the last segment do not matter
  * @param d_n_segments  the number of segments, one unsigned in memory that the device reaches, aligned to 4 bytes, read
  *                      when the kernel runs; segments from index max_segments on are ignored
  * @param max_segments  largest number of segments; 0 enqueues nothing, but the pointers are checked all the same

@@ -16,25 +16,24 @@ extern "C" {
 
 /** What a grant says about an LDPC transport block. Zero-initialise it. */
 typedef struct softqam_ldpc_grant {
-    /** G: bits of the codeword that this transmission has for the transport block, a multiple of n_layers *
+    /** G: coded bits available for this transmission (3GPP TS 38.212 clause 5.4.2.1), a multiple of n_layers *
      *  bits_per_symbol, 1 to 2^32 - 1. On PUSCH without the bits of UCI: 3GPP TS 38.212 clause 6.2.7. */
     uint64_t n_bits;
     /** A: bits of the transport block, without CRC: the transport block size of 38.214 clauses 5.1.3.2 and 6.1.4.2. At
      *  least 1. */
     uint32_t tb_size;
     /** 1 or 2. 0: chosen by tb_size and code_rate, as 38.212 clauses 6.2.2 and 7.2.2 say: base graph 2 if A <= 292, or
-     *  A <= 3824 and R <= 0.67, or R <= 0.25; else base graph 1. */
+     *  A <= 3824 and R <= 0.67, or R <= 0.25, with R = code_rate / 1024; else base graph 1. */
     uint32_t base_graph;
     /** **R * 1024** of the first transmission of the transport block: the target code rate in the MCS tables of 38.214,
-     * such as 682.5; at least 1 and below 1024. Only with base_graph 0; else 0. */
+     *  such as 682.5; at least 1 and below 1024. Required with base_graph 0; otherwise 0. */
     float code_rate;
     uint32_t rv;              /**< rv_id: redundancy version of this transmission, 0 to 3 */
     uint32_t bits_per_symbol; /**< Qm of this transmission: 1, 2, 4, 6, 8 or 10 */
     uint32_t n_layers;        /**< N_L of this transmission: 1 to SOFTQAM_MAX_LAYERS */
-    /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits. Not 0: I_LBRM is 1 and N_ref = floor(TBS_LBRM / (C * 2/3)). 0:
-     *  I_LBRM is 0, or `n_ref` is given. */
+    /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits. Not 0: I_LBRM is 1 and N_ref = floor(TBS_LBRM / (C * 2/3)). */
     uint32_t tbs_lbrm;
-    /** N_ref, for callers that have it instead of TBS_LBRM, in bits. 0: tbs_lbrm says whether the buffer is limited. */
+    /** N_ref in bits, in place of tbs_lbrm: one of the two is 0. Both 0: the buffer is not limited (I_LBRM is 0). */
     uint32_t n_ref;
     uint64_t reserved[4]; /**< 0 */
 } softqam_ldpc_grant;
@@ -77,7 +76,8 @@ typedef struct softqam_ldpc {
  * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  also where B is not a multiple of C, which no transport block
- * size of 38.214 gives; C exceeds 65535; or tbs_lbrm is so small that N_ref would be 0. Nothing was written.
+ *         size of 38.214 gives; C exceeds 65535; or tbs_lbrm is so small that N_ref would be 0. Nothing was
+ *         written.
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);
