@@ -123,6 +123,7 @@ struct bench_copy {
 /* A run of a case. */
 struct bench_job {
     const struct bench_row *row;
+    const char *variant; /* of the CPU; NULL: CUDA */
     struct bench_case c;
     enum bench_run run;
     bool is_long; /* of a limit */
@@ -149,15 +150,6 @@ struct bench_row {
     struct bench_job jobs[BENCH_MOST_JOBS];
 };
 
-struct bench_backend {
-    const char *name;    /* which titles begin with: "cpu: avx512, " */
-    const char *variant; /* of the CPU; NULL: CUDA */
-    /* Completes a job, and verifies its bytes. False after a message. */
-    bool (*open)(struct bench_job *job, const char *variant);
-    /* Whether a limit is measured twice, of which the faster one counts: also with is_long. */
-    bool (*has_long)(const struct bench_case *c);
-};
-
 struct bench_report {
     uint64_t n_samples; /* of each measurement */
     uint64_t largest;   /* symbols of a call */
@@ -166,8 +158,10 @@ struct bench_report {
     bool failed; /* something could not be measured, or gave wrong bytes */
 };
 
-/* measure.c: measures the backend's tables of these sections. */
-void bench_measure_tables(struct bench_report *report, const struct bench_backend *backend);
+/* measure.c: measures a backend's tables of these sections, whose titles begin with its name; the variant is one of the
+ * CPU's, or NULL for CUDA. `open` completes a job, and verifies its bytes; false after a message. */
+void bench_measure_tables(struct bench_report *report, const char *name, const char *variant,
+                          bool (*open)(struct bench_job *job));
 
 /* case.c */
 
@@ -210,7 +204,7 @@ void bench_samples_free(struct bench_samples *samples);
 /* host.c: the CPU backend, with every instruction set that runs here. */
 void bench_cpu(struct bench_report *report);
 
-/* Opens a job of the library from host memory to host memory, on the CPU or the GPU. */
+/* Opens a job of the CPU's tables, or one of the library from host memory to host memory, on the CPU or the GPU. */
 bool bench_host_open(struct bench_job *job);
 
 /* gpu.c: the CUDA backend. Says so and measures nothing where there is no usable device. */
