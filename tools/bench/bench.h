@@ -29,15 +29,14 @@ enum bench_section {
 /* Bits of bench_case.how. */
 enum {
     BENCH_DESCRAMBLE = 1,
-    BENCH_PLANES = 2,      /* one code block, de-interleaved */
-    BENCH_CODEWORD = 4,    /* code blocks, each de-interleaved, one behind the other */
-    BENCH_SOFT = 8,        /* code blocks to soft buffers: a first transmission */
-    BENCH_COMBINE = 16,    /* and a retransmission, which is added */
-    BENCH_ELSEWHERE = 32,  /* each call begins at another position of the scrambling sequence */
-    BENCH_COLD = 64,       /* the caches hold other data before each call */
-    BENCH_ON_DEVICE = 128, /* the descriptor is in device memory */
-    BENCH_ONE_LAYER = 256, /* as many symbols as the row has, in one layer */
-    BENCH_ON_CPU = 512     /* of CUDA's tables from host memory: by the CPU's backend */
+    BENCH_CODEWORD = 2,    /* code blocks, each de-interleaved, one behind the other */
+    BENCH_SOFT = 4,        /* code blocks to soft buffers: a first transmission */
+    BENCH_COMBINE = 8,     /* and a retransmission, which is added */
+    BENCH_ELSEWHERE = 16,  /* each call begins at another position of the scrambling sequence */
+    BENCH_COLD = 32,       /* the caches hold other data before each call */
+    BENCH_ON_DEVICE = 64,  /* the descriptor is in device memory */
+    BENCH_ONE_LAYER = 128, /* as many symbols as the row has, in one layer */
+    BENCH_ON_CPU = 256     /* of CUDA's tables from host memory: by the CPU's backend */
 };
 
 /* Who calls, and how a GPU gets its calls. */
@@ -91,11 +90,11 @@ struct bench_table {
         enum bench_run run;
         struct bench_case change;
     } cells[BENCH_MOST_CELLS];
-    struct {
+    struct bench_figure {
         const char *name;
         enum bench_figure_kind kind;
         size_t cell, other;
-    } figures[BENCH_MOST_FIGURES]; /* the columns */
+    } figures[BENCH_MOST_FIGURES]; /* the columns; behind the last one is one without a name */
 };
 
 /* tables.c */
@@ -184,10 +183,8 @@ softqam_demodulator_config bench_case_config(const struct bench_case *c);
 softqam_status bench_case_create(softqam_demodulator **demodulator, const struct bench_case *c, softqam_backend backend,
                                  const char *variant);
 
-/* Whether softqam_demodulate() does it; and the call, by either function. */
+/* Whether softqam_demodulate() does it, without a segment. */
 bool bench_case_is_plain(const struct bench_case *c);
-softqam_status bench_case_call(softqam_demodulator *demodulator, const struct bench_case *c,
-                               const softqam_segment *segment);
 
 /* Whether `out`, which was all BENCH_POISON, has the bytes that the CPU makes, of the CPU's own cases its portable
  * loop. Says so if not. */

@@ -51,9 +51,10 @@ static double quantile(const struct table *table, const struct bench_job *job, d
     return job->seconds[(size_t)(share * (double)(table->report->n_samples - 1) + 0.5)];
 }
 
-static double figure(enum bench_figure_kind kind, double n_symbols, double mine, double other)
+static double value_of(const struct bench_figure *figure, double n_symbols, const double seconds[])
 {
-    switch (kind) {
+    const double mine = seconds[figure->cell], other = seconds[figure->other];
+    switch (figure->kind) {
     case BENCH_MSYM:
         return 1e-6 * n_symbols / mine;
     case BENCH_GSYM:
@@ -95,8 +96,8 @@ static void begin_rows(struct table *table)
     table->rows = cJSON_AddArrayToObject(object, "rows");
     cJSON_AddItemToArray(table->report->tables, object);
     printf("\n%-*s", table->width, table->title);
-    for (size_t k = 0; k < BENCH_MOST_FIGURES && table->about->figures[k].name; k++)
-        printf(" %9s", table->about->figures[k].name);
+    for (const struct bench_figure *figure = table->about->figures; figure->name; figure++)
+        printf(" %9s", figure->name);
     printf(" %9s\n", "spread");
 }
 
@@ -132,10 +133,8 @@ static void report_row(struct table *table, const char *name, const struct bench
         begin_rows(table);
     cJSON_AddStringToObject(object, "what", name);
     printf("%-*s", table->width, name);
-    for (size_t k = 0; k < BENCH_MOST_FIGURES && table->about->figures[k].name; k++)
-        report_figure(object, table->about->figures[k].name,
-                      figure(table->about->figures[k].kind, n_symbols, seconds[table->about->figures[k].cell],
-                             seconds[table->about->figures[k].other]));
+    for (const struct bench_figure *figure = table->about->figures; figure->name; figure++)
+        report_figure(object, figure->name, value_of(figure, n_symbols, seconds));
     report_figure(object, "spread", spread_of(table, row));
     putchar('\n');
     fflush(stdout);
