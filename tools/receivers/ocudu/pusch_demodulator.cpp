@@ -223,7 +223,7 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         return sums;
     }
 
-    /// To the soft buffers that came with `llrs`, or to `llrs`, and then with the scrambling sequence.
+    /// To the soft buffers that came with `llrs`, or to `llrs` in symbol order, with the scrambling sequence.
     void demap_block(transmission &call, ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars,
                      llr_span llrs, statistics &sums)
     {
@@ -236,27 +236,20 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         }
         sequence_.resize(llrs.size());
         if (!buffers || !buffers->write(symbols, noise_vars, call.c_init)) {
-            descramble(call, symbols, noise_vars, llrs);
+            softqam_segment segment = {};
+            segment.n_symbols = symbols.size();
+            segment.first_symbol = call.n_symbols_done;
+            segment.out = llrs.data();
+            segment.noise_stride = 1;
+            segment.layers[0].symbols = symbols.data();
+            segment.layers[0].noise_var = noise_vars.data();
+            segment.descramble = 1;
+            segment.c_init = call.c_init;
+            if (softqam_demodulate_segments(shared_->of(modulation), &segment, 1) != SOFTQAM_OK)
+                std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
             scrambling_->generate(sequence_);
         }
         call.n_symbols_done += symbols.size();
-    }
-
-    /// LLRs in symbol order, descrambled.
-    void descramble(const transmission &call, ocudu::span<const ocudu::cf_t> symbols,
-                    ocudu::span<const float> noise_vars, llr_span llrs)
-    {
-        softqam_segment segment = {};
-        segment.n_symbols = symbols.size();
-        segment.first_symbol = call.n_symbols_done;
-        segment.out = llrs.data();
-        segment.noise_stride = 1;
-        segment.layers[0].symbols = symbols.data();
-        segment.layers[0].noise_var = noise_vars.data();
-        segment.descramble = 1;
-        segment.c_init = call.c_init;
-        if (softqam_demodulate_segments(shared_->of(call.config.modulation), &segment, 1) != SOFTQAM_OK)
-            std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
     }
 
     std::shared_ptr<const demodulators> shared_;
