@@ -55,15 +55,15 @@ def read(path):
 
 MAJOR = test_package.softqam_version(SOURCE).split(".")[0]
 LIBRARY = "libsoftqam" + MAJOR
-PROGRAM_FILES = r"(bin/|share/(man/man1|bash-completion/completions|fish/vendor_completions\.d|zsh/vendor-completions)/)_?"
+PROGRAM_FILES = r"(bin/|share/(man/man1|bash-completion/completions)/)"
 # Files in /usr as patterns, and what is depended on, without versions.
 PACKAGES = {
     LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{MAJOR}(\.\d+\.\d+)?|share/lintian/overrides/{LIBRARY}", {"libc6"}),
     "libsoftqam-dev": (r"include/softqam/softqam(_cuda|_ldpc)?\.h|lib/[\w-]+/(libsoftqam\.(a|so)|pkgconfig/softqam\.pc|cmake/softqam/.*)",
                        {LIBRARY}),
-    "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|bench)(\.1\.gz|\.fish)?",
+    "softqam-tools": (rf"{PROGRAM_FILES}softqam-(demod|gen|bench)(\.1\.gz)?",
                       {LIBRARY, "libc6", "libcjson1", "libliquid1"}),
-    "softqam-mpi": (rf"{PROGRAM_FILES}softqam-demod-mpi(\.1\.gz|\.fish)?",
+    "softqam-mpi": (rf"{PROGRAM_FILES}softqam-demod-mpi(\.1\.gz)?",
                     {LIBRARY, "libc6", "libcjson1", "libliquid1", "libopenmpi3"}),
 }
 

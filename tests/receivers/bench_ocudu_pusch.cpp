@@ -11,9 +11,8 @@
 #include <ocudu/phy/upper/channel_modulation/demodulation_mapper.h>
 #include <ocudu/phy/upper/sequence_generators/pseudo_random_generator.h>
 
-#include "demodulation_mapper.h"
+#include "adapters.h"
 #include "ocudu_receiver.h"
-#include "zero_symbols.h"
 
 namespace
 {
@@ -231,9 +230,9 @@ void measure(const transmission &sent, uint32_t c_init, equalised_slot &slot, un
                                                                         ocudu::create_demodulation_mapper_factory(),
                                                                         nullptr, scrambling, n_prb, false),
                             *ocudu::create_pusch_decoder_factory_sw(decoder_configuration()), 256);
-    receiver our_receiver(
-        *softqam_ocudu::create_pusch_demodulator_factory({equalizer, precoder, nullptr, scrambling, n_prb, false}),
-        *softqam_ocudu::create_pusch_decoder_factory(decoder_configuration()), 256);
+    receiver our_receiver(*softqam_ocudu::create_pusch_demodulator_factory(equalizer, precoder, nullptr, nullptr,
+                                                                           scrambling, n_prb, false),
+                          *softqam_ocudu::create_pusch_decoder_factory(decoder_configuration()), 256);
     for (receiver *receives : {&their_receiver, &our_receiver})
         receives->fill_soft_bits(sent.n_code_blocks(), 1);
     const received_grid grid(n_prb * 12, 1);

@@ -23,8 +23,8 @@
 #include <ocudu/phy/upper/unique_rx_buffer.h>
 #include <ocudu/ran/sch/sch_segmentation.h>
 
+#include "adapters.h"
 #include "pusch_decoder.h"
-#include "pusch_demodulator.h"
 
 namespace ocudu_receiver
 {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "demodulation_mapper.h"
+#include "adapters.h"
 
 namespace
 {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "demodulation_mapper.h"
+#include "adapters.h"
 #include "ocudu_receiver.h"
 
 namespace
@@ -173,7 +173,7 @@ void test(bool has_evm)
         equalizer, precoder, softqam_ocudu::create_demodulation_mapper_factory(), evm, scrambling, n_prb, true);
     const auto theirs_decoder = create_pusch_decoder_factory_sw(decoder_configuration());
     const auto ours_demodulator =
-        softqam_ocudu::create_pusch_demodulator_factory({equalizer, precoder, evm, scrambling, n_prb, true});
+        softqam_ocudu::create_pusch_demodulator_factory(equalizer, precoder, nullptr, evm, scrambling, n_prb, true);
     unsigned n_dematched = 0;
     pusch_decoder_factory_sw_configuration configuration = decoder_configuration();
     configuration.dematcher_factory = softqam_ocudu::make_factory<ldpc_rate_dematcher_factory>(

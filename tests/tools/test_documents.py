@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Man pages and completion for three shells: that they say what --help does, all of it, and what the programs take."""
+"""Man pages and completion for bash: that they say what --help does, all of it, and what the programs take."""
 
 import os
 import re
@@ -113,21 +113,6 @@ class Completion(Documents):
         for line in ("softqam-demod -q x", "softqam-demod --noise-file x", "softqam-demod --noise-file = x", "softqam-demod -- x",
                      "softqam-demod --verify x", "softqam-gen --bits x"):  # fmt: skip
             self.assertEqual(sorted(self.complete(*line.split())), ["x1", "x2"], line)
-
-    def test_zsh_and_fish(self):
-        """The same options and values, and the shells take them, where they are installed."""
-        for program in PROGRAMS:
-            for shell, name, pattern in (("zsh", "_" + program, r"--([a-z][a-z-]*)[=\[]"), ("fish", program + ".fish", r" -l ([a-z][a-z-]*)")):
-                path = os.path.join(tool("completions"), shell, name)
-                with open(path, encoding="utf-8") as file:
-                    options = {"--" + option.lstrip("-") for option in re.findall(pattern, file.read())}
-                self.assertTrue(self.listed(program) <= options, (program, shell, self.listed(program) - options))
-                if shutil.which(shell):
-                    self.assertEqual(self.ok(self.run_tool(shell, "-n", path)).err, "")
-            if shutil.which("fish"):
-                for words, expected in (("--ver", "--version\tthe version"), ("-m ", "1024qam")) if program == "softqam-gen" else (("--ver", "--version"),):
-                    result = self.ok(self.run_tool("fish", "-N", "-c", f'source {path}; complete -C"{program} {words}"'))
-                    self.assertIn(expected, result.out.decode())
 
 
 if __name__ == "__main__":

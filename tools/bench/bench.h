@@ -29,15 +29,14 @@ enum bench_section {
 /* Bits of bench_case.how. */
 enum {
     BENCH_DESCRAMBLE = 1,
-    BENCH_PLANES = 2,      /* one code block, de-interleaved */
-    BENCH_CODEWORD = 4,    /* code blocks, each de-interleaved, one behind the other */
-    BENCH_SOFT = 8,        /* code blocks to soft buffers: a first transmission */
-    BENCH_COMBINE = 16,    /* and a retransmission, which is added */
-    BENCH_ELSEWHERE = 32,  /* each call begins at another position of the scrambling sequence */
-    BENCH_COLD = 64,       /* the caches hold other data before each call */
-    BENCH_ON_DEVICE = 128, /* the descriptor is in device memory */
-    BENCH_ONE_LAYER = 256, /* as many symbols as the row has, in one layer */
-    BENCH_ON_CPU = 512     /* of CUDA's tables from host memory: by the CPU's backend */
+    BENCH_CODEWORD = 2,    /* code blocks, each de-interleaved, one behind the other */
+    BENCH_SOFT = 4,        /* code blocks to soft buffers: a first transmission */
+    BENCH_COMBINE = 8,     /* and a retransmission, which is added */
+    BENCH_ELSEWHERE = 16,  /* each call begins at another position of the scrambling sequence */
+    BENCH_COLD = 32,       /* the caches hold other data before each call */
+    BENCH_ON_DEVICE = 64,  /* the descriptor is in device memory */
+    BENCH_ONE_LAYER = 128, /* as many symbols as the row has, in one layer */
+    BENCH_ON_CPU = 256     /* of CUDA's tables from host memory: by the CPU's backend */
 };
 
 /* Who calls, and how a GPU gets its calls. */
@@ -91,11 +90,11 @@ struct bench_table {
         enum bench_run run;
         struct bench_case change;
     } cells[BENCH_MOST_CELLS];
-    struct {
+    struct bench_figure {
         const char *name;
         enum bench_figure_kind kind;
         size_t cell, other;
-    } figures[BENCH_MOST_FIGURES]; /* the columns */
+    } figures[BENCH_MOST_FIGURES]; /* the columns; behind the last one is one without a name */
 };
 
 /* tables.c */
@@ -123,6 +122,7 @@ struct bench_copy {
 /* A run of a case. */
 struct bench_job {
     const struct bench_row *row;
+    const char *variant; /* of the CPU; NULL: CUDA */
     struct bench_case c;
     enum bench_run run;
     bool is_long; /* of a limit */
@@ -149,15 +149,6 @@ struct bench_row {
     struct bench_job jobs[BENCH_MOST_JOBS];
 };
 
-struct bench_backend {
-    const char *name;    /* which titles begin with: "cpu: avx512, " */
-    const char *variant; /* of the CPU; NULL: CUDA */
-    /* Completes a job, and verifies its bytes. False after a message. */
-    bool (*open)(struct bench_job *job, const char *variant);
-    /* Whether a limit is measured twice, of which the faster one counts: also with is_long. */
-    bool (*has_long)(const struct bench_case *c);
-};
-
 struct bench_report {
     uint64_t n_samples; /* of each measurement */
     uint64_t largest;   /* symbols of a call */
@@ -166,8 +157,10 @@ struct bench_report {
     bool failed; /* something could not be measured, or gave wrong bytes */
 };
 
-/* measure.c: measures the backend's tables of these sections. */
-void bench_measure_tables(struct bench_report *report, const struct bench_backend *backend);
+/* measure.c: measures a backend's tables of these sections, whose titles begin with its name; the variant is one of the
+ * CPU's, or NULL for CUDA. `open` completes a job, and verifies its bytes; false after a message. */
+void bench_measure_tables(struct bench_report *report, const char *name, const char *variant,
+                          bool (*open)(struct bench_job *job));
 
 /* case.c */
 
@@ -190,10 +183,8 @@ softqam_demodulator_config bench_case_config(const struct bench_case *c);
 softqam_status bench_case_create(softqam_demodulator **demodulator, const struct bench_case *c, softqam_backend backend,
                                  const char *variant);
 
-/* Whether softqam_demodulate() does it; and the call, by either function. */
+/* Whether softqam_demodulate() does it, without a segment. */
 bool bench_case_is_plain(const struct bench_case *c);
-softqam_status bench_case_call(softqam_demodulator *demodulator, const struct bench_case *c,
-                               const softqam_segment *segment);
 
 /* Whether `out`, which was all BENCH_POISON, has the bytes that the CPU makes, of the CPU's own cases its portable
  * loop. Says so if not. */
@@ -210,7 +201,7 @@ void bench_samples_free(struct bench_samples *samples);
 /* host.c: the CPU backend, with every instruction set that runs here. */
 void bench_cpu(struct bench_report *report);
 
-/* Opens a job of the library from host memory to host memory, on the CPU or the GPU. */
+/* Opens a job of the CPU's tables, or one of the library from host memory to host memory, on the CPU or the GPU. */
 bool bench_host_open(struct bench_job *job);
 
 /* gpu.c: the CUDA backend. Says so and measures nothing where there is no usable device. */

@@ -114,8 +114,7 @@ size_t bench_case_out_nbytes(const struct bench_case *c)
 
 bool bench_case_is_plain(const struct bench_case *c)
 {
-    const unsigned segments = BENCH_DESCRAMBLE | BENCH_PLANES | BENCH_CODEWORD | BENCH_SOFT;
-    return bench_case_span(c) == c->n_elements && !(c->how & segments);
+    return bench_case_span(c) == c->n_elements && !(c->how & (BENCH_DESCRAMBLE | BENCH_CODEWORD | BENCH_SOFT));
 }
 
 softqam_segment bench_case_segment(const struct bench_case *c, const void *symbols, const float *noise_var, void *out)
@@ -128,7 +127,6 @@ softqam_segment bench_case_segment(const struct bench_case *c, const void *symbo
                                .noise_stride = !has_noise      ? 0
                                                : c->stride > 0 ? c->stride
                                                                : 1,
-                               .plane_stride = c->how & BENCH_PLANES ? c->n_symbols : 0,
                                .descramble = c->how & BENCH_DESCRAMBLE ? 1 : 0,
                                .c_init = c->how & BENCH_DESCRAMBLE ? 12345 : 0};
     if (c->how & (BENCH_CODEWORD | BENCH_SOFT))
@@ -159,15 +157,6 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
                                .is_long = is_long};
 }
 
-softqam_status bench_case_call(softqam_demodulator *demodulator, const struct bench_case *c,
-                               const softqam_segment *segment)
-{
-    if (!bench_case_is_plain(c))
-        return softqam_demodulate_segments(demodulator, segment, 1);
-    return softqam_demodulate(demodulator, segment->layers[0].symbols, segment->layers[0].noise_var, c->n_symbols,
-                              segment->out);
-}
-
 bool bench_is_ok(const struct bench_job *job, softqam_status status)
 {
     return status == SOFTQAM_OK || message_print(job->row->name, "%s", softqam_error_message());
@@ -188,7 +177,8 @@ bool bench_verify(const struct bench_job *job, const void *out)
         softqam_segment segment = bench_case_segment(c, samples->symbols, samples->noise_var, expected);
         segment.first_symbol = job->segment.first_symbol;
         memset(expected, BENCH_POISON, nbytes);
-        good = bench_case_call(reference, c, &segment) == SOFTQAM_OK && memcmp(expected, out, nbytes) == 0 &&
+        good = softqam_demodulate_segments(reference, &segment, 1) == SOFTQAM_OK &&
+               memcmp(expected, out, nbytes) == 0 &&
                memcmp(expected, expected + 1, nbytes - 1) != 0; /* as it is where symbols are not finite */
     }
     softqam_demodulator_destroy(reference);

@@ -39,10 +39,7 @@ static bool is_chain(const struct bench_case *c)
 
 /* The memory of the k-th launch: symbols, noise, output, descriptor. All launches of a chain have the same, where what
  * the kernel in front of softqam reads is in place of the descriptor. */
-static unsigned char *memory_of(const struct bench_job *job, size_t k)
-{
-    return job->memory + (is_chain(&job->c) ? 0 : k * job->launch_nbytes);
-}
+static unsigned char *memory_of(const struct bench_job *job, size_t k) { return job->memory + k * job->launch_nbytes; }
 
 static softqam_segment segment_of(const struct bench_job *job, size_t k)
 {
@@ -86,13 +83,9 @@ static bool enqueue_one(const struct bench_job *job, size_t k)
 static bool enqueue_neighbour(const void *in, void *out, size_t nbytes, bool overlaps)
 {
     const size_t unit = 16;
-    return GOOD(bench_copy_kernel(&(struct bench_copy){.in = in,
-                                                       .out = out,
-                                                       .n_symbols = nbytes / unit,
-                                                       .in_nbytes = unit,
-                                                       .out_nbytes = out ? unit : 0,
-                                                       .overlaps = overlaps},
-                                  bench.stream));
+    const struct bench_copy copy = {
+        in, NULL, out, nbytes / unit, .in_nbytes = unit, .out_nbytes = out ? unit : 0, .overlaps = overlaps};
+    return GOOD(bench_copy_kernel(&copy, bench.stream));
 }
 
 static bool enqueue(const struct bench_job *job, size_t k)
@@ -209,10 +202,9 @@ static bool prepare(struct bench_job *job)
     job->noise_offset = aligned(span * softqam_input_symbol_nbytes(c->input));
     job->out_offset = job->noise_offset + aligned(span * sizeof(float));
     job->end_offset = job->out_offset + aligned(bench_case_out_nbytes(c));
-    job->launch_nbytes =
-        job->end_offset + (is_chain(c) ? job->out_offset : aligned(sizeof(softqam_segment) + sizeof(unsigned)));
+    job->launch_nbytes = is_chain(c) ? 0 : job->end_offset + aligned(sizeof(softqam_segment) + sizeof(unsigned));
     job->n_launches = count_launches(job);
-    const size_t nbytes = (is_chain(c) ? 1 : job->n_launches) * job->launch_nbytes;
+    const size_t nbytes = is_chain(c) ? job->end_offset + job->out_offset : job->n_launches * job->launch_nbytes;
     bool good = GOOD(cudaMalloc(&memory, nbytes)) && GOOD(cudaMemset(memory, 0, nbytes));
     job->memory = memory;
     if (is_chain(c))
@@ -226,10 +218,7 @@ static bool create(struct bench_job *job)
 {
     softqam_demodulator_config config = bench_case_config(&job->c);
     config.context = bench.context;
-    softqam_status status = softqam_demodulator_create(&job->demodulator, &config);
-    if (status == SOFTQAM_OK)
-        status = softqam_context_prepare(bench.context, SOFTQAM_PREPARE_KERNELS);
-    return bench_is_ok(job, status);
+    return bench_is_ok(job, softqam_demodulator_create(&job->demodulator, &config));
 }
 
 /* Both directions of the bus at once, without kernels. Short copies are repeated, for the clock's sake. */
@@ -261,9 +250,9 @@ static bool open_copies(struct bench_job *job)
     return good;
 }
 
-static bool gpu_open(struct bench_job *job, const char *variant)
+/* What is measured is no first call. */
+static bool gpu_open(struct bench_job *job)
 {
-    (void)variant;
     job->measure = measure;
     job->close = close_job;
     if (job->c.launch >= BENCH_PINNED)
@@ -274,8 +263,6 @@ static bool gpu_open(struct bench_job *job, const char *variant)
         return false;
     return (job->c.launch == BENCH_CALL || capture(job)) && (job->run != BENCH_LIBRARY || verify(job));
 }
-
-static bool has_long(const struct bench_case *c) { return c->launch < BENCH_PINNED; }
 
 void bench_cuda(struct bench_report *report)
 {
@@ -294,7 +281,7 @@ void bench_cuda(struct bench_report *report)
         cJSON_AddStringToObject(report->json, "cuda_device", properties.name) &&
         GOOD(cudaStreamCreate(&bench.stream)) && GOOD(cudaStreamCreate(&bench.other)) &&
         GOOD(cudaEventCreate(&bench.start)) && GOOD(cudaEventCreate(&bench.stop)))
-        bench_measure_tables(report, &(struct bench_backend){"cuda: ", NULL, gpu_open, has_long});
+        bench_measure_tables(report, "cuda: ", NULL, gpu_open);
     else
         report->failed = true;
     (void)cudaEventDestroy(bench.start);

@@ -113,7 +113,10 @@ static softqam_status call_library(struct bench_job *job)
     enum { PLACES = 1013 };
     if (job->c.how & BENCH_ELSEWHERE)
         job->segment.first_symbol = job->n_calls++ * 379 % PLACES * job->c.n_symbols;
-    return bench_case_call(job->demodulator, &job->c, &job->segment);
+    const softqam_segment *s = &job->segment;
+    if (!bench_case_is_plain(&job->c))
+        return softqam_demodulate_segments(job->demodulator, s, 1);
+    return softqam_demodulate(job->demodulator, s->layers[0].symbols, s->layers[0].noise_var, s->n_symbols, s->out);
 }
 
 static double measure(struct bench_job *job)
@@ -139,15 +142,6 @@ static void close_job(struct bench_job *job)
     softqam_demodulator_destroy(job->demodulator);
 }
 
-/* What is measured is no first call. */
-static bool create(struct bench_job *job, softqam_backend backend, const char *variant)
-{
-    softqam_status status = bench_case_create(&job->demodulator, &job->c, backend, variant);
-    if (status == SOFTQAM_OK)
-        status = softqam_context_prepare(softqam_demodulator_context(job->demodulator), SOFTQAM_PREPARE_ALL);
-    return bench_is_ok(job, status);
-}
-
 /* Two calls, then the bytes of the second one. */
 static bool verify(struct bench_job *job, unsigned char *out)
 {
@@ -159,40 +153,37 @@ static bool verify(struct bench_job *job, unsigned char *out)
     return bench_verify(job, out);
 }
 
-/* Symbols and LLRs in memory of its own. The cases are of soft bits, which have no noise. */
+/* The library's loop, or one that moves the same bytes; between host memory and the GPU, in memory of its own. The
+ * cases of these are of soft bits, which have no noise. */
 bool bench_host_open(struct bench_job *job)
 {
     const struct bench_case *c = &job->c;
-    const size_t in_nbytes = c->n_symbols * softqam_input_symbol_nbytes(c->input);
-    const size_t nbytes = in_nbytes + bench_case_out_nbytes(c);
-    void *memory = NULL;
-    job->measure = measure;
-    job->close = close_job;
-    if (!create(job, c->how & BENCH_ON_CPU ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA, NULL))
-        return false;
-    if (c->launch == BENCH_PAGEABLE)
-        memory = job->memory = malloc(nbytes);
-    else if (softqam_host_alloc(softqam_demodulator_context(job->demodulator), nbytes, &memory) == SOFTQAM_OK)
-        job->pinned = memory;
-    if (!memory)
-        return message_print(job->row->name, "out of memory");
-    unsigned char *out = (unsigned char *)memory + in_nbytes;
-    job->segment = bench_case_segment(c, memcpy(memory, job->row->samples.symbols, in_nbytes), NULL, out);
-    return verify(job, out);
-}
-
-/* The library's loop, or one that moves the same bytes. */
-static bool cpu_open(struct bench_job *job, const char *variant)
-{
     const struct bench_samples *samples = &job->row->samples;
+    const bool on_cpu = c->launch == BENCH_BY_CPU || c->how & BENCH_ON_CPU;
+    void *symbols = samples->symbols, *out = outputs;
     job->measure = measure;
     job->close = close_job;
-    job->segment = bench_case_segment(&job->c, samples->symbols, samples->noise_var, outputs);
-    job->copy = bench_case_copy(&job->c, samples->symbols, samples->noise_var, outputs, job->is_long);
-    return job->run != BENCH_LIBRARY || (create(job, SOFTQAM_BACKEND_CPU, variant) && verify(job, outputs));
+    if (job->run == BENCH_LIBRARY &&
+        !bench_is_ok(job, bench_case_create(&job->demodulator, c, on_cpu ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA,
+                                            job->variant)))
+        return false;
+    if (c->launch != BENCH_BY_CPU) {
+        const size_t in_nbytes = c->n_symbols * softqam_input_symbol_nbytes(c->input);
+        const size_t nbytes = in_nbytes + bench_case_out_nbytes(c);
+        symbols = NULL;
+        if (c->launch == BENCH_PAGEABLE)
+            symbols = job->memory = malloc(nbytes);
+        else if (softqam_host_alloc(softqam_demodulator_context(job->demodulator), nbytes, &symbols) == SOFTQAM_OK)
+            job->pinned = symbols;
+        if (!symbols)
+            return message_print(job->row->name, "out of memory");
+        memcpy(symbols, samples->symbols, in_nbytes);
+        out = (unsigned char *)symbols + in_nbytes;
+    }
+    job->segment = bench_case_segment(c, symbols, samples->noise_var, out);
+    job->copy = bench_case_copy(c, symbols, samples->noise_var, out, job->is_long);
+    return job->run != BENCH_LIBRARY || verify(job, out);
 }
-
-static bool has_long(const struct bench_case *c) { return c->n_symbols > LARGE_SYMBOLS; }
 
 /* The instruction sets that may be in a build; the last one is for processors without the others. */
 static const char *const variants[] = {"avx512", "avx2", "neon", "portable"};
@@ -208,14 +199,13 @@ void bench_cpu(struct bench_report *report)
     outputs = aligned_alloc(LINE_NBYTES, (n_large / 2 + 1) * LINE_NBYTES + (16 << 20));
     report->failed = !outputs && !message_print("cpu", "out of memory");
     for (size_t k = 0; k < N_VARIANTS && outputs; k++) {
-        const struct bench_backend backend = {name, variants[k], cpu_open, has_long};
         softqam_demodulator *demodulator;
         snprintf(name, sizeof name, "cpu: %s, ", variants[k]);
         if ((k == N_FAST && has_fast) || bench_case_create(&demodulator, &(struct bench_case){.name = NULL},
                                                            SOFTQAM_BACKEND_CPU, variants[k]) != SOFTQAM_OK)
             continue;
         softqam_demodulator_destroy(demodulator);
-        bench_measure_tables(report, &backend);
+        bench_measure_tables(report, name, variants[k], bench_host_open);
         has_fast = true;
     }
     free(outputs);

@@ -14,7 +14,8 @@
 struct table {
     const struct bench_table *about;
     struct bench_report *report;
-    const struct bench_backend *backend;
+    const char *variant;
+    bool (*open)(struct bench_job *job);
     char title[BENCH_NAME_NBYTES];
     int width;   /* of its rows' names where it is printed */
     cJSON *rows; /* NULL: none yet; then it is neither printed nor in the JSON */
@@ -50,9 +51,10 @@ static double quantile(const struct table *table, const struct bench_job *job, d
     return job->seconds[(size_t)(share * (double)(table->report->n_samples - 1) + 0.5)];
 }
 
-static double figure(enum bench_figure_kind kind, double n_symbols, double mine, double other)
+static double value_of(const struct bench_figure *figure, double n_symbols, const double seconds[])
 {
-    switch (kind) {
+    const double mine = seconds[figure->cell], other = seconds[figure->other];
+    switch (figure->kind) {
     case BENCH_MSYM:
         return 1e-6 * n_symbols / mine;
     case BENCH_GSYM:
@@ -94,8 +96,8 @@ static void begin_rows(struct table *table)
     table->rows = cJSON_AddArrayToObject(object, "rows");
     cJSON_AddItemToArray(table->report->tables, object);
     printf("\n%-*s", table->width, table->title);
-    for (size_t k = 0; k < BENCH_MOST_FIGURES && table->about->figures[k].name; k++)
-        printf(" %9s", table->about->figures[k].name);
+    for (const struct bench_figure *figure = table->about->figures; figure->name; figure++)
+        printf(" %9s", figure->name);
     printf(" %9s\n", "spread");
 }
 
@@ -131,25 +133,30 @@ static void report_row(struct table *table, const char *name, const struct bench
         begin_rows(table);
     cJSON_AddStringToObject(object, "what", name);
     printf("%-*s", table->width, name);
-    for (size_t k = 0; k < BENCH_MOST_FIGURES && table->about->figures[k].name; k++)
-        report_figure(object, table->about->figures[k].name,
-                      figure(table->about->figures[k].kind, n_symbols, seconds[table->about->figures[k].cell],
-                             seconds[table->about->figures[k].other]));
+    for (const struct bench_figure *figure = table->about->figures; figure->name; figure++)
+        report_figure(object, figure->name, value_of(figure, n_symbols, seconds));
     report_figure(object, "spread", spread_of(table, row));
     putchar('\n');
     fflush(stdout);
     cJSON_AddItemToArray(table->rows, object);
 }
 
+/* Whether a limit is measured twice, of which the faster one counts: also with is_long. */
+static bool has_long(const struct bench_case *c)
+{
+    return c->launch == BENCH_BY_CPU ? c->n_symbols > LARGE_SYMBOLS : c->launch < BENCH_PINNED;
+}
+
 /* Makes a cell's jobs. */
 static void open_jobs(struct table *table, struct bench_row *row, const struct bench_case *c, size_t cell)
 {
     const enum bench_run run = table->about->cells[cell].run;
-    const size_t n = run == BENCH_LIMIT && table->backend->has_long(c) ? 2 : 1;
+    const size_t n = run == BENCH_LIMIT && has_long(c) ? 2 : 1;
     for (size_t k = 0; k < n && !row->failed; k++) {
         struct bench_job *job = &row->jobs[row->n++];
-        *job = (struct bench_job){.row = row, .c = *c, .run = run, .cell = cell, .is_long = k == 1};
-        row->failed = !table->backend->open(job, table->backend->variant);
+        *job = (struct bench_job){
+            .row = row, .variant = table->variant, .c = *c, .run = run, .cell = cell, .is_long = k == 1};
+        row->failed = !table->open(job);
     }
 }
 
@@ -180,14 +187,14 @@ static void measure_row(struct table *table, const struct bench_case *change)
     free(seconds);
 }
 
-void bench_measure_tables(struct bench_report *report, const struct bench_backend *backend)
+void bench_measure_tables(struct bench_report *report, const char *name, const char *variant,
+                          bool (*open)(struct bench_job *job))
 {
     for (const struct bench_table *about = bench_tables; about->title; about++) {
-        struct table table = {.about = about, .report = report, .backend = backend};
-        const int length = snprintf(table.title, sizeof table.title, "%s%s", backend->name, about->title);
+        struct table table = {.about = about, .report = report, .variant = variant, .open = open};
+        const int length = snprintf(table.title, sizeof table.title, "%s%s", name, about->title);
         table.width = length > 44 ? length : 44;
-        if (report->sections & 1u << about->section &&
-            (about->base.launch == BENCH_BY_CPU) == (backend->variant != NULL))
+        if (report->sections & 1u << about->section && (about->base.launch == BENCH_BY_CPU) == (variant != NULL))
             for (const struct bench_case *row = about->rows; row->name; row++)
                 measure_row(&table, row);
     }

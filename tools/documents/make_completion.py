@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Completion for a program, made from what it says of itself:
+"""Completion for bash, made from what a program says of itself; zsh takes it after bashcompinit:
 
-    make_completion.py bash|zsh|fish PROGRAM > FILE
+    make_completion.py PROGRAM > FILE
 
 An option's line in --help has its names, its value's name, and what it is: "-q, --quiet  nothing but failures". A value
 called FILE is a file; what is "auto, cpu or cuda" is one of these; so is a value called "0|1", and "X|auto" may be auto.
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
+OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$", re.M)
 NAME = re.compile(r"(--?[a-zA-Z][a-z-]*)(?: ([^\s,]+)|\[=(\w+))?")
 ONE_OF = re.compile(r"^([\w-]+(?:, [\w-]+)* or [\w-]+)\b")
 SOME_OF = re.compile(r"^some of (\w+(?:, ?\w+)+)\b")
@@ -47,89 +47,35 @@ complete -F {function} {program}
 """
 
 
-class Option:
-    """Its names, whether it has a value, what that can be (None: a file; empty: anything), and what it does."""
-
-    def __init__(self, head, description):
-        pairs = NAME.findall(head)
-        self.names = [name for name, _, _ in pairs]
-        self.value = next((value for _, value, _ in pairs if value), None)
-        self.optional = next((value for _, _, value in pairs if value), None)
-        self.description = description
-
-    def choices(self):
-        if self.value == "FILE":
-            return None
-        if self.optional:
-            return [self.optional]
-        for pattern in (ONE_OF, SOME_OF):
-            match = pattern.match(self.description)
-            if self.value and match:
-                return re.split(r", ?| or ", match.group(1))
-        words = (self.value or "").split("|")
-        return [word for word in words if len(words) > 1 and not word.isupper()]
-
-    def summary(self):
-        """What it does, up to the first stop, as one word of a shell."""
-        return re.split(r"[;:.]|, \w+ to ", self.description)[0].replace("'", "").replace("[", "(").replace("]", ")")
-
-
-def parse(text):
-    options = []
-    for line in text.splitlines():
-        match = OPTION.match(line)
-        if match:
-            options.append((match.group(1), match.group(2) or ""))
-        elif options and re.match(r"^ {16,}\S", line):
-            options[-1] = (options[-1][0], f"{options[-1][1]} {line.strip()}".strip())
-        elif not line:
-            options.append(("", ""))  # what follows belongs to none
-    return [Option(*option) for option in options if option[0]]
-
-
-def bash(program, function, options):
-    unknown, cases = [], []
-    for option in options:
-        if not option.value and not option.optional:
-            continue
-        words, names = option.choices(), " | ".join(option.names)
-        if words:
-            cases.append(f"    {names})\n        COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$current\"))\n        return\n        ;;")
-        elif words == []:
-            unknown.append(names)
-    cases += [f"    {' | '.join(unknown)}) return ;;"] * bool(unknown)
-    names = sorted({name for option in options for name in option.names if name.startswith("--")})
-    return BASH.format(program=program, function=function, cases="\n".join(cases), options=" ".join(names))
-
-
-def zsh(program, _, options):
-    lines = [f"#compdef {program}", f"# zsh completion for {program}, made from its --help", "_arguments -s -S \\"]
-    for option in options:
-        words = option.choices()
-        action = "_files" if words is None else f"({' '.join(words)})" if words else " "
-        value = f":{option.value}:{action}" if option.value else f"::value:{action}" if option.optional else ""
-        for name in option.names:
-            sign = ("=" if name.startswith("--") else "+") if option.value else "=-" if option.optional else ""
-            others = f"({' '.join(option.names)})" if len(option.names) > 1 else ""
-            lines.append(f"    '{others}{name}{sign}[{option.summary()}]{value}' \\")
-    return "\n".join([*lines, "    '*:file:_files'", ""])
-
-
-def fish(program, _, options):
-    lines = [f"# fish completion for {program}, made from its --help"]
-    for option in options:
-        words = option.choices()
-        names = "".join(f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}" for name in option.names)
-        value = " -r" if option.value and words is None else f" -x -a '{' '.join(words or [])}'" if option.value else ""
-        lines.append(f"complete -c {program}{names}{value} -d '{option.summary()}'")
-    return "\n".join([*lines, ""])
+def choices(value, optional, description):
+    """What an option's value can be; None: a file; empty: anything."""
+    if value == "FILE":
+        return None
+    if optional:
+        return [optional]
+    match = value and (ONE_OF.match(description) or SOME_OF.match(description))
+    if match:
+        return re.split(r", ?| or ", match.group(1))
+    return [word for word in value.split("|") if word and not word.isupper()]
 
 
 def main():
-    program = os.path.basename(sys.argv[2])
-    options = parse(subprocess.run([sys.argv[2], "--help"], check=True, capture_output=True, text=True).stdout)
-    shell = {"bash": bash, "zsh": zsh, "fish": fish}[sys.argv[1]]
-    sys.stdout.write(shell(program, "_" + program.replace("-", "_"), options))
+    program = os.path.basename(sys.argv[1])
+    text = subprocess.run([sys.argv[1], "--help"], check=True, capture_output=True, text=True).stdout
+    names, unknown, cases = [], [], []
+    for head, description in OPTION.findall(re.sub(r"\n {16,}(?=\S)", "  ", text)):
+        pairs = NAME.findall(head)
+        names += [name for name, _, _ in pairs if name.startswith("--")]
+        pattern = " | ".join(name for name, _, _ in pairs)
+        value, optional = max(value for _, value, _ in pairs), max(value for _, _, value in pairs)
+        words = choices(value, optional, " ".join(description.split()))
+        if words:
+            cases.append(f"    {pattern})\n        COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$current\"))\n        return\n        ;;")
+        elif value and words == []:
+            unknown.append(pattern)
+    cases += [f"    {' | '.join(unknown)}) return ;;"] * bool(unknown)
+    function = "_" + program.replace("-", "_")
+    print(BASH.format(program=program, function=function, cases="\n".join(cases), options=" ".join(sorted(names))), end="")
 
 
 if __name__ == "__main__":

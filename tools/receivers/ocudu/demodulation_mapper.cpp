@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The demodulators with OCUDU's scales, its erasures, and its factory: demodulation_mapper.h has what they are for.
-#include "demodulation_mapper.h"
-
+// The demodulators with OCUDU's scales; softqam as OCUDU's demodulation mapper.
 #include <algorithm>
 #include <cstdint>
 
+#include <ocudu/phy/upper/channel_modulation/demodulation_mapper.h>
 #include <ocudu/support/ocudu_assert.h>
 
-#include "zero_symbols.h"
+#include "adapters.h"
 
 using namespace softqam_ocudu;
 
@@ -52,23 +51,36 @@ std::shared_ptr<const demodulators> demodulators::create()
     return created;
 }
 
-void demodulation_mapper::demodulate_soft(ocudu::span<ocudu::log_likelihood_ratio> llrs,
-                                          ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars,
-                                          ocudu::modulation_scheme mod)
+namespace
 {
-    const unsigned bits = ocudu::get_bits_per_symbol(mod);
-    ocudu_assert(symbols.size() == noise_vars.size(), "Inputs symbols and noise_vars must have the same length.");
-    ocudu_assert(symbols.size() * bits == llrs.size(), "Input and output lengths are incompatible.");
 
-    const softqam_status status =
-        softqam_demodulate(shared_->of(mod), symbols.data(), noise_vars.data(), symbols.size(), llrs.data());
-    if (status != SOFTQAM_OK)
-        std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
-    else if (bits > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
-        for_each_zero_symbol(symbols.data(), symbols.size(), [&](size_t i) {
-            std::fill_n(llrs.begin() + i * bits, bits, ocudu::log_likelihood_ratio());
-        });
-}
+class demodulation_mapper final : public ocudu::demodulation_mapper
+{
+  public:
+    explicit demodulation_mapper(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared)) {}
+
+    void demodulate_soft(ocudu::span<ocudu::log_likelihood_ratio> llrs, ocudu::span<const ocudu::cf_t> symbols,
+                         ocudu::span<const float> noise_vars, ocudu::modulation_scheme mod) override
+    {
+        const unsigned bits = ocudu::get_bits_per_symbol(mod);
+        ocudu_assert(symbols.size() == noise_vars.size(), "Inputs symbols and noise_vars must have the same length.");
+        ocudu_assert(symbols.size() * bits == llrs.size(), "Input and output lengths are incompatible.");
+
+        const softqam_status status =
+            softqam_demodulate(shared_->of(mod), symbols.data(), noise_vars.data(), symbols.size(), llrs.data());
+        if (status != SOFTQAM_OK)
+            std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
+        else if (bits > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
+            for_each_zero_symbol(symbols.data(), symbols.size(), [&](size_t i) {
+                std::fill_n(llrs.begin() + i * bits, bits, ocudu::log_likelihood_ratio());
+            });
+    }
+
+  private:
+    std::shared_ptr<const demodulators> shared_;
+};
+
+} // namespace
 
 std::shared_ptr<ocudu::demodulation_mapper_factory> softqam_ocudu::create_demodulation_mapper_factory()
 {
@@ -76,6 +88,6 @@ std::shared_ptr<ocudu::demodulation_mapper_factory> softqam_ocudu::create_demodu
     if (!shared)
         return nullptr;
     return make_factory<ocudu::demodulation_mapper_factory>([shared]() -> std::unique_ptr<ocudu::demodulation_mapper> {
-        return std::make_unique<softqam_ocudu::demodulation_mapper>(shared);
+        return std::make_unique<::demodulation_mapper>(shared);
     });
 }

@@ -11,10 +11,8 @@
 
 using namespace softqam_ocudu;
 
-thread_local soft_buffer_offer::offer soft_buffer_offer::last_ = {};
-
-static softqam_ldpc_grant grant_of(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size,
-                                   ocudu::units::bits n_bits)
+bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size,
+                         ocudu::units::bits n_bits, ocudu::rx_buffer &buffers)
 {
     softqam_ldpc_grant grant = {};
     grant.n_bits = n_bits.value();
@@ -24,13 +22,6 @@ static softqam_ldpc_grant grant_of(const ocudu::pusch_decoder::configuration &co
     grant.bits_per_symbol = ocudu::get_bits_per_symbol(config.mod);
     grant.n_layers = config.nof_layers;
     grant.n_ref = config.Nref;
-    return grant;
-}
-
-bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size,
-                         ocudu::units::bits n_bits, ocudu::rx_buffer &buffers)
-{
-    const softqam_ldpc_grant grant = grant_of(config, tb_size, n_bits);
     softqam_codeword codeword;
     softqam_ldpc ldpc;
     if (softqam_codeword_init_ldpc(&codeword, &ldpc, &grant) != SOFTQAM_OK)

@@ -15,14 +15,12 @@
 #include <memory>
 #include <vector>
 
-#include <ocudu/adt/complex.h>
-#include <ocudu/phy/upper/channel_processors/pusch/factories.h>
 #include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder.h>
 #include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder_buffer.h>
 #include <ocudu/phy/upper/rx_buffer.h>
 #include <ocudu/support/units.h>
 
-#include "demodulators.h"
+#include "adapters.h"
 
 namespace softqam_ocudu
 {
@@ -82,7 +80,7 @@ class soft_buffer_offer
         const ocudu::log_likelihood_ratio *llrs;
         soft_buffers *buffers;
     };
-    static thread_local offer last_;
+    inline static thread_local offer last_ = {};
 };
 
 using pusch_decoder_factory_function =

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OFDM symbol by OFDM symbol: extract, equalise, and demap to where the codeword's buffer says. pusch_demodulator.h.
-#include "pusch_demodulator.h"
-
+// OFDM symbol by OFDM symbol: extract, equalise, and demap to where the codeword's buffer says.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -19,9 +17,8 @@
 #include <ocudu/ran/pusch/pusch_constants.h>
 #include <ocudu/support/math/math_utils.h>
 
-#include "demodulators.h"
+#include "adapters.h"
 #include "pusch_decoder.h"
-#include "zero_symbols.h"
 
 using namespace softqam_ocudu;
 
@@ -106,14 +103,16 @@ uint32_t scrambling_init(const configuration &config)
 class pusch_demodulator final : public ocudu::pusch_demodulator
 {
   public:
-    pusch_demodulator(const pusch_demodulator_parts &parts, std::shared_ptr<const demodulators> shared)
-        : shared_(std::move(shared)), equalizer_(parts.equalizer->create()), precoder_(parts.precoder->create()),
-          evm_calculator_(parts.evm_calculator ? parts.evm_calculator->create() : nullptr),
-          scrambling_(parts.scrambling->create()), has_sinr_(parts.has_sinr),
-          received_copy_(ocudu::MAX_PORTS, max_n_elements(parts)),
-          channel_(max_n_elements(parts), ocudu::pusch_constants::MAX_NOF_RX_PORTS,
-                   ocudu::pusch_constants::MAX_NOF_LAYERS),
-          symbols_(max_n_elements(parts) * ocudu::pusch_constants::MAX_NOF_LAYERS), noise_vars_(symbols_.size())
+    pusch_demodulator(std::shared_ptr<const demodulators> shared, std::unique_ptr<ocudu::channel_equalizer> equalizer,
+                      std::unique_ptr<ocudu::transform_precoder> precoder,
+                      std::unique_ptr<ocudu::evm_calculator> evm_calculator,
+                      std::unique_ptr<ocudu::pseudo_random_generator> scrambling, unsigned max_n_elements,
+                      bool has_sinr)
+        : shared_(std::move(shared)), equalizer_(std::move(equalizer)), precoder_(std::move(precoder)),
+          evm_calculator_(std::move(evm_calculator)), scrambling_(std::move(scrambling)), has_sinr_(has_sinr),
+          received_copy_(ocudu::MAX_PORTS, max_n_elements),
+          channel_(max_n_elements, ocudu::pusch_constants::MAX_NOF_RX_PORTS, ocudu::pusch_constants::MAX_NOF_LAYERS),
+          symbols_(max_n_elements * ocudu::pusch_constants::MAX_NOF_LAYERS), noise_vars_(symbols_.size())
     {
     }
 
@@ -133,21 +132,17 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
             const allocation &elements = config.dmrs_symb_pos.test(l) ? beside_dmrs : data;
             if (elements.n == 0)
                 continue;
-            equalize(call, l, elements);
             const size_t n_symbols = elements.n * config.nof_tx_layers;
-            whole.add(demap(call, notifier, l, ocudu::span<const ocudu::cf_t>(symbols_).first(n_symbols),
-                            ocudu::span<float>(noise_vars_).first(n_symbols)));
+            const ocudu::span<ocudu::cf_t> symbols = ocudu::span<ocudu::cf_t>(symbols_).first(n_symbols);
+            const ocudu::span<float> noise = ocudu::span<float>(noise_vars_).first(n_symbols);
+            equalize(call, l, elements, symbols, noise);
+            whole.add(demap(call, notifier, l, symbols, noise));
         }
         notifier.on_end_stats(whole.means());
         codeword.on_end_codeword();
     }
 
   private:
-    static unsigned max_n_elements(const pusch_demodulator_parts &parts)
-    {
-        return parts.max_n_prb * ocudu::NOF_SUBCARRIERS_PER_RB;
-    }
-
     /// An OFDM symbol's elements at each port. They need no copy where they lie side by side.
     const ocudu::re_buffer_reader<ocudu::cbf16_t> &extract(const transmission &call, unsigned l,
                                                            const allocation &elements)
@@ -189,17 +184,14 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
     }
 
     /// Leaves an OFDM symbol's symbols and their noise, layers interleaved.
-    void equalize(const transmission &call, unsigned l, const allocation &elements)
+    void equalize(const transmission &call, unsigned l, const allocation &elements, ocudu::span<ocudu::cf_t> symbols,
+                  ocudu::span<float> noise)
     {
         const configuration &config = call.config;
         float noise_vars[ocudu::MAX_PORTS];
         for (unsigned i = 0; i != config.rx_ports.size(); ++i)
             noise_vars[i] = call.estimates.get_noise_variance(i);
         extract_channel(call, l, elements);
-
-        const size_t n_symbols = elements.n * config.nof_tx_layers;
-        const ocudu::span<ocudu::cf_t> symbols = ocudu::span<ocudu::cf_t>(symbols_).first(n_symbols);
-        const ocudu::span<float> noise = ocudu::span<float>(noise_vars_).first(n_symbols);
         equalizer_->equalize(symbols, noise, extract(call, l, elements), channel_,
                              ocudu::span<const float>(noise_vars, config.rx_ports.size()), 1.0F);
         if (config.enable_transform_precoding) {
@@ -231,7 +223,7 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         return sums;
     }
 
-    /// To the soft buffers that came with `llrs`, or to `llrs`, and then with the scrambling sequence.
+    /// To the soft buffers that came with `llrs`, or to `llrs` in symbol order, with the scrambling sequence.
     void demap_block(transmission &call, ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars,
                      llr_span llrs, statistics &sums)
     {
@@ -244,27 +236,20 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         }
         sequence_.resize(llrs.size());
         if (!buffers || !buffers->write(symbols, noise_vars, call.c_init)) {
-            descramble(call, symbols, noise_vars, llrs);
+            softqam_segment segment = {};
+            segment.n_symbols = symbols.size();
+            segment.first_symbol = call.n_symbols_done;
+            segment.out = llrs.data();
+            segment.noise_stride = 1;
+            segment.layers[0].symbols = symbols.data();
+            segment.layers[0].noise_var = noise_vars.data();
+            segment.descramble = 1;
+            segment.c_init = call.c_init;
+            if (softqam_demodulate_segments(shared_->of(modulation), &segment, 1) != SOFTQAM_OK)
+                std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
             scrambling_->generate(sequence_);
         }
         call.n_symbols_done += symbols.size();
-    }
-
-    /// LLRs in symbol order, descrambled.
-    void descramble(const transmission &call, ocudu::span<const ocudu::cf_t> symbols,
-                    ocudu::span<const float> noise_vars, llr_span llrs)
-    {
-        softqam_segment segment = {};
-        segment.n_symbols = symbols.size();
-        segment.first_symbol = call.n_symbols_done;
-        segment.out = llrs.data();
-        segment.noise_stride = 1;
-        segment.layers[0].symbols = symbols.data();
-        segment.layers[0].noise_var = noise_vars.data();
-        segment.descramble = 1;
-        segment.c_init = call.c_init;
-        if (softqam_demodulate_segments(shared_->of(call.config.modulation), &segment, 1) != SOFTQAM_OK)
-            std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
     }
 
     std::shared_ptr<const demodulators> shared_;
@@ -283,14 +268,18 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
 
 } // namespace
 
-std::shared_ptr<ocudu::pusch_demodulator_factory>
-softqam_ocudu::create_pusch_demodulator_factory(pusch_demodulator_parts parts)
+std::shared_ptr<ocudu::pusch_demodulator_factory> softqam_ocudu::create_pusch_demodulator_factory(
+    std::shared_ptr<ocudu::channel_equalizer_factory> equalizer,
+    std::shared_ptr<ocudu::transform_precoder_factory> precoder, std::shared_ptr<ocudu::demodulation_mapper_factory>,
+    std::shared_ptr<ocudu::evm_calculator_factory> evm_calculator,
+    std::shared_ptr<ocudu::pseudo_random_generator_factory> scrambling, unsigned max_n_prb, bool has_sinr)
 {
     std::shared_ptr<const demodulators> shared = demodulators::create();
     if (!shared)
         return nullptr;
-    return make_factory<ocudu::pusch_demodulator_factory>(
-        [parts = std::move(parts), shared]() -> std::unique_ptr<ocudu::pusch_demodulator> {
-            return std::make_unique<pusch_demodulator>(parts, shared);
-        });
+    return make_factory<ocudu::pusch_demodulator_factory>([=]() -> std::unique_ptr<ocudu::pusch_demodulator> {
+        return std::make_unique<pusch_demodulator>(
+            shared, equalizer->create(), precoder->create(), evm_calculator ? evm_calculator->create() : nullptr,
+            scrambling->create(), max_n_prb * ocudu::NOF_SUBCARRIERS_PER_RB, has_sinr);
+    });
 }

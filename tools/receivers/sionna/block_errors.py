@@ -5,7 +5,7 @@ received samples, and how long a slot takes; and how long TBDemapper takes from 
 1 where a block is lost by one alone.
 
     pip install './tools/python[sionna]'
-    block_errors.py [--blocks 100] [--channel awgn tdl1 tdl2] [--modulation 4 ...] [--no-slot]
+    block_errors.py [--blocks 100] [--channel awgn tdl1 tdl2] [--modulation 4 ...]
     block_errors.py --blocks 0                  # a slot only
 
 awgn is a symbol of noise variance N0 each; tdl1 and tdl2 are one codeword of 1 or 2 layers on 24 subcarriers and 14 OFDM
@@ -170,18 +170,15 @@ def main():
     parser.add_argument("--channel", nargs="+", choices=SNRS, default=list(SNRS))
     parser.add_argument("--modulation", type=int, nargs="+", choices=SNRS["awgn"], default=list(SNRS["awgn"]), metavar="BITS",
                         help="bits a symbol")  # fmt: skip
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--no-slot", action="store_true", help="time no slot")
     options = parser.parse_args()
-    torch.manual_seed(options.seed)
-    config.seed = options.seed
+    torch.manual_seed(1)
+    config.seed = 1
     n_points, n_different = compare_blocks(options) if options.blocks else (0, 0)
     print(f"{n_points} points, {n_different} blocks differ")
-    for bits in () if options.no_slot else options.modulation:
+    for bits in options.modulation:
         theirs, ours = time_slot(bits)
         print(f"a slot of {2**bits:4} points: Sionna {1e3 * theirs:8.2f} ms, softqam {1e3 * ours:6.3f} ms, {theirs / ours:6.0f} times",
               flush=True)  # fmt: skip
-    for bits in () if options.no_slot else options.modulation:
         theirs, ours = time_transport_block(bits)
         print(f"to code blocks, 2 layers of {2**bits:4} points: Sionna {1e3 * theirs:8.2f} ms, softqam {1e3 * ours:6.3f} ms", flush=True)
     return n_different > 0

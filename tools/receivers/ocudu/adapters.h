@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/* softqam's adapters for OCUDU and what they share. The linker's --wrap puts each factory in the place of OCUDU's own,
+ * so that no line of OCUDU changes: wrap.txt. All factories are null where memory is short. */
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+
+#include <ocudu/adt/complex.h>
+#include <ocudu/phy/upper/channel_modulation/channel_modulation_factories.h>
+#include <ocudu/phy/upper/channel_processors/pusch/factories.h>
+#include <ocudu/ran/sch/modulation_scheme.h>
+#include <softqam/softqam.h>
+
+namespace softqam_ocudu
+{
+
+/// Of mappers with every modulation that OCUDU has, 1024QAM too. They have no state, so all threads may share one.
+///
+/// Exact max-log in steps of 1/6 nat (BPSK and QPSK: 1/5), limited to 120. A symbol of zero, a symbol that is not
+/// finite, and a noise variance that is not positive and finite give LLRs of 0. The first symbol of pi/2-BPSK is even.
+std::shared_ptr<ocudu::demodulation_mapper_factory>
+create_demodulation_mapper_factory() __asm__("__wrap__ZN5ocudu34create_demodulation_mapper_factoryEv");
+
+/// Of demodulators from channel symbols to descrambled LLRs, or straight to the soft buffers that a decoder of
+/// pusch_decoder.h offers. Equaliser, transform precoder and EVM are OCUDU's.
+///
+/// Where EVM is measured, LLRs are computed twice: OCUDU's calculator wants them in symbol order, before descrambling.
+std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_factory(
+    std::shared_ptr<ocudu::channel_equalizer_factory> equalizer,
+    std::shared_ptr<ocudu::transform_precoder_factory> precoder, std::shared_ptr<ocudu::demodulation_mapper_factory>,
+    std::shared_ptr<ocudu::evm_calculator_factory> evm_calculator,
+    std::shared_ptr<ocudu::pseudo_random_generator_factory> scrambling, unsigned max_n_prb,
+    bool
+        has_sinr) __asm__("__wrap__ZN5ocudu35create_pusch_demodulator_factory_swESt10shared_ptrINS_25channel_equalizer_"
+                          "factoryEES0_INS_26transform_precoder_factoryEES0_INS_27demodulation_mapper_factoryEES0_"
+                          "INS_22evm_calculator_factoryEES0_INS_31pseudo_random_generator_factoryEEjb");
+
+/// A context without threads, and a demodulator for each of OCUDU's quantisers.
+class demodulators
+{
+  public:
+    /// Null where memory is short.
+    static std::shared_ptr<const demodulators> create();
+
+    /// Of cf32 symbols and a noise variance each, to int8 LLRs with OCUDU's scale and limit.
+    const softqam_demodulator *of(ocudu::modulation_scheme mod) const
+    {
+        return by_bits_[static_cast<unsigned>(mod)].get();
+    }
+
+  private:
+    struct destroy {
+        void operator()(softqam_demodulator *demodulator) const { softqam_demodulator_destroy(demodulator); }
+    };
+
+    /// Indexed by OCUDU's numbers, which are the bits of a symbol, but for pi/2-BPSK's 0.
+    std::unique_ptr<softqam_demodulator, destroy> by_bits_[ocudu::MODULATION_MAX_BITS_PER_SYMBOL + 1];
+};
+
+/// A factory of OCUDU's whose create() is what `make` gives: a unique_ptr to the interface.
+template <typename interface, typename function> std::shared_ptr<interface> make_factory(function make)
+{
+    class factory final : public interface
+    {
+      public:
+        explicit factory(function f) : make_(std::move(f)) {}
+        std::invoke_result_t<function> create() override { return make_(); }
+
+      private:
+        function make_;
+    };
+    return std::make_shared<factory>(std::move(make));
+}
+
+static_assert(sizeof(ocudu::cf_t) == 2 * sizeof(float), "symbols are read as two floats");
+
+/// Whether a component of `n` symbols is zero, n being a multiple of 8: sums side by side, of which the compiler makes
+/// vectors.
+inline bool has_zero_component(const ocudu::cf_t *symbols, size_t n)
+{
+    const float *components = reinterpret_cast<const float *>(symbols);
+    int32_t hits[16] = {};
+    for (size_t i = 0; i < 2 * n; i += std::size(hits))
+        for (size_t j = 0; j < std::size(hits); ++j)
+            hits[j] |= components[i + j] == 0 ? -1 : 0;
+    int32_t any = 0;
+    for (int32_t hit : hits)
+        any |= hit;
+    return any != 0;
+}
+
+/// Calls erase(i) for each symbol i that is zero. Usually there is none.
+template <typename erase_function> void for_each_zero_symbol(const ocudu::cf_t *symbols, size_t n, erase_function erase)
+{
+    constexpr size_t block = 256;
+    for (size_t first = 0; first < n; first += block) {
+        const size_t end = std::min(n, first + block), n_whole = (end - first) / 8 * 8;
+        for (size_t i = first + (has_zero_component(symbols + first, n_whole) ? 0 : n_whole); i < end; ++i)
+            if (symbols[i] == ocudu::cf_t())
+                erase(i);
+    }
+}
+
+} // namespace softqam_ocudu
