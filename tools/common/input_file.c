@@ -23,6 +23,9 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
     file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : open(path, O_RDONLY | O_CLOEXEC);
     if (file->fd < 0 || fstat(file->fd, &file->status))
         return message_print_errno(file->name);
+    errno = EBADF;
+    if (fcntl(file->fd, F_GETFL) & (O_WRONLY | O_PATH)) /* which nothing else shows if there is nothing to read */
+        return message_print_errno(file->name);
     file->start = lseek(file->fd, 0, SEEK_CUR);
     file->is_regular = S_ISREG(file->status.st_mode) && file->start >= 0;
     if (file->is_regular)

@@ -254,6 +254,8 @@ static bool start_threads(struct demod_run *run)
         sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? BLOCK_RING_SLOTS : 0);
     run->started = clock_seconds();
     run->stop_fd = run->symbols.stop_fd = run->noise_vars.stop_fd = run->sent_bits.stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (run->stop_fd < 0)
+        return message_print_errno("eventfd");
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_NBYTES);
     while (run->n_threads < STAGE_WRITE &&

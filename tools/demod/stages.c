@@ -27,7 +27,7 @@ static bool is_busy(void *context)
     struct block_ring *ring = context;
     int n_free = 0;
     sem_getvalue(&ring->n_ready[STAGE_READ], &n_free);
-    return n_free < BLOCK_RING_SLOTS - 1;
+    return n_free < BLOCK_RING_SLOTS - 1 && !ring->is_stopped;
 }
 
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short)
