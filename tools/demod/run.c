@@ -84,15 +84,15 @@ static bool check_output(const struct demod_run *run)
     for (int i = options->input_is_sigmf; i < 3; i++)
         if (files[i]->fd > 0 && output_file_is(&run->output, &files[i]->status))
             role = roles[i];
-    return message_of_command(role ? message_print(run->output.name, "is %s; give OUTPUT another name", role)
-                                   : output_file_check_terminal(&run->output));
+    return !role || message_of_command(message_print(run->output.name, "is %s; give OUTPUT another name", role));
 }
 
 bool demod_run_open_output(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     const unsigned how = (options->no_sync ? 0U : OUTPUT_FILE_SYNC) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
-    return output_file_open(&run->output, options->output, how) && check_output(run);
+    return output_file_find(&run->output, options->output, how) && check_output(run) &&
+           output_file_create(&run->output) && message_of_command(output_file_check_terminal(&run->output));
 }
 
 /* The estimates, from the first symbols, which are read again. */
