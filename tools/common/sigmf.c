@@ -61,8 +61,7 @@ static cJSON *parse(const char *path)
     static char text[16 << 20]; /* more metadata than this is a mistake */
     struct input_file file;
     size_t n = 0;
-    const bool read =
-        input_file_open(&file, path, "byte", 1, 1) && input_file_read(&file, text, sizeof text - 1, 1, NULL, NULL, &n);
+    const bool read = input_file_open(&file, path, "byte", 1, 1) && input_file_read(&file, text, sizeof text - 1, &n);
     input_file_close(&file);
     text[n] = '\0';
     cJSON *document = read && strlen(text) == n ? cJSON_ParseWithOpts(text, NULL, 1) : NULL;

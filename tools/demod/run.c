@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
 
@@ -95,27 +93,6 @@ bool demod_run_open_output(struct demod_run *run)
            output_file_create(&run->output) && message_of_command(output_file_check_terminal(&run->output));
 }
 
-/* The estimates, from the first symbols, which are read again. */
-static bool estimate(struct demod_run *run)
-{
-    size_t n = 0;
-    if (run->n_noise_symbols > 0 || run->n_scale_symbols > 0 ||
-        (run->options->noise != NOISE_AUTO && !run->options->scale_auto))
-        return true;
-    const size_t nbytes = run->symbols.symbol_nbytes;
-    void *symbols = malloc(ESTIMATE_SYMBOLS * nbytes);
-    if (!symbols)
-        return message_print(NULL, "out of memory");
-    bool good = input_file_read(&run->symbols, symbols, ESTIMATE_SYMBOLS * nbytes, 0, NULL, NULL, &n) &&
-                input_file_put_back(&run->symbols, symbols, n);
-    if (good) {
-        file_format_convert(run->recording.format, symbols, n / nbytes);
-        good = demod_estimate(run, symbols, n / nbytes);
-    }
-    free(symbols);
-    return good;
-}
-
 /* Leaves only n symbols from one on, with their values. */
 static bool select_symbols(struct demod_run *run, uint64_t first, uint64_t n_symbols)
 {
@@ -156,7 +133,7 @@ static bool choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
             return message_print(files[i]->name, "not a regular file, so no part of it can be chosen");
     if (run->options->output_kind == OUTPUT_BITS && demod_run_output_bits(run) % 8 > 0)
         return message_print("--output-format", "bits of a part would not begin at a byte; choose hard");
-    if (!estimate(run))
+    if (!demod_estimate(run))
         return false;
     const uint64_t n = run->n_symbols, unit = run->options->plane_symbols ? run->options->plane_symbols : 1;
     const uint64_t n_units = (n + unit - 1) / unit;
@@ -244,67 +221,16 @@ static bool start_verifier(struct demod_run *run)
     return true;
 }
 
-/* With stacks that are large enough whatever `ulimit -s` says. */
-static bool start_threads(struct demod_run *run)
-{
-    enum { STACK_NBYTES = 1 << 20 }; /* calls of the library need 64 KiB */
-    static void *(*const stages[])(void *) = {demod_read_blocks, demod_process_blocks};
-    pthread_attr_t attributes;
-    for (int stage = 0; stage < N_BLOCK_STAGES; stage++)
-        sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? BLOCK_RING_SLOTS : 0);
-    run->started = clock_seconds();
-    run->stop_fd = run->symbols.stop_fd = run->noise_vars.stop_fd = run->sent_bits.stop_fd = eventfd(0, EFD_CLOEXEC);
-    if (run->stop_fd < 0)
-        return message_print_errno("eventfd");
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_NBYTES);
-    while (run->n_threads < STAGE_WRITE &&
-           !pthread_create(&run->threads[run->n_threads], &attributes, stages[run->n_threads], run))
-        run->n_threads++;
-    pthread_attr_destroy(&attributes);
-    return run->n_threads == STAGE_WRITE || message_print(NULL, "the system has no thread for reading or demodulating");
-}
-
 bool demod_run_start(struct demod_run *run)
 {
-    return estimate(run) && create_demodulator(run) && allocate(run) && start_verifier(run) && start_threads(run);
-}
-
-/* Early, they may wait for blocks, or for input, which may not come for a long time. */
-static void end_threads(struct demod_run *run, bool early)
-{
-    if (early && run->n_threads > 0) {
-        run->ring.is_stopped = true;
-        eventfd_write(run->stop_fd, 1);
-        for (int stage = 0; stage < STAGE_WRITE; stage++)
-            sem_post(&run->ring.n_ready[stage]);
-    }
-    while (run->n_threads > 0)
-        pthread_join(run->threads[--run->n_threads], NULL);
-}
-
-bool demod_run_write(struct demod_run *run)
-{
-    uint64_t n_written = 0;
-    double due = 0;
-    bool good = true, is_last = false;
-    while (good && !is_last) {
-        const struct block *block = block_ring_wait(&run->ring, STAGE_WRITE);
-        is_last = block->is_last;
-        good = output_file_write(&run->output, block->out, block->out_nbytes) && !block->failed;
-        n_written += block->n_symbols;
-        if (good)
-            demod_progress(run, n_written, &due);
-        block_ring_hand_on(&run->ring, STAGE_WRITE);
-    }
-    end_threads(run, !good);
-    return good;
+    return demod_estimate(run) && create_demodulator(run) && allocate(run) && start_verifier(run) &&
+           demod_start_threads(run);
 }
 
 void demod_run_close(struct demod_run *run, bool keep)
 {
     struct input_file *const files[] = {&run->symbols, &run->noise_vars, &run->sent_bits};
-    end_threads(run, true);
+    demod_end_threads(run, true);
     output_file_end(&run->output, keep);
     if (run->verifier.config.context)
         verification->end(&run->verifier);
