@@ -208,7 +208,7 @@ static void print_statistics(const struct demod_run *run)
     const double estimated_n0 = noise_estimate_variance(seen, modulation);
     const struct statistic all[] = {
         {"version", softqam_version(), 0},
-        {"input_format", sample_format_input_name(run->recording.format), 0},
+        {"input_format", file_formats[run->recording.format].suffixes[0] + 1, 0},
         {"output_format", sample_format_name(run->options->output_kind), 0},
         {"modulation", modulation_get(modulation)->option, 0},
         {"backend", softqam_backend_name(run->demodulator), 0},

@@ -94,8 +94,9 @@ static bool write_metadata(struct run *run)
     snprintf(scale, sizeof scale, "%.15g", options->scale);
     if (strtod(scale, NULL) != options->scale)
         snprintf(scale, sizeof scale, "%.17g", options->scale);
-    const int n = snprintf(text, sizeof text, metadata, options->datatype, softqam_version(), options->n_symbols,
-                           modulation->name, noise, options->seed, modulation->option, c_init, scale);
+    const int n =
+        snprintf(text, sizeof text, metadata, file_formats[options->format].datatype, softqam_version(),
+                 options->n_symbols, modulation->name, noise, options->seed, modulation->option, c_init, scale);
     return output_file_write(&run->meta_output, text, (size_t)n) && output_file_finish(&run->meta_output);
 }
 

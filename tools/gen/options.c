@@ -92,13 +92,10 @@ const struct option_row gen_option_rows[] = {
 
 /* Room for 4 (cs16) and 2 (cs8) where the outermost component of 1024QAM is 31/sqrt(682) = 1.19: at softqam-demod's own
  * default, where full scale is 1, it would be clipped. */
-static const struct {
-    const char *scale;
-    const char *datatype; /* in SigMF; NULL for none */
-} formats[] = {[SOFTQAM_INPUT_CF32] = {"1", "cf32_le"},
-               [SOFTQAM_INPUT_CS16] = {"1/8192", "ci16_le"},
-               [SOFTQAM_INPUT_CS8] = {"1/64", "ci8"},
-               [SOFTQAM_INPUT_CF16] = {"1", NULL}};
+static const char *const scales[] = {[SOFTQAM_INPUT_CF32] = "1",
+                                     [SOFTQAM_INPUT_CS16] = "1/8192",
+                                     [SOFTQAM_INPUT_CS8] = "1/64",
+                                     [SOFTQAM_INPUT_CF16] = "1"};
 
 /* A recording's name says nothing of its format; without one it is cf32. */
 static bool choose_format(struct gen_options *options)
@@ -111,11 +108,10 @@ static bool choose_format(struct gen_options *options)
     if (chosen < 0)
         return false;
     options->format = (softqam_input_format)chosen;
-    options->datatype = formats[chosen].datatype;
-    if (options->is_sigmf && !options->datatype)
+    if (options->is_sigmf && !file_formats[chosen].datatype)
         return message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
     if (!options->scale_text) {
-        options->scale_text = formats[chosen].scale;
+        options->scale_text = scales[chosen];
         return arguments_parse_ratio("", options->scale_text, 0, 1, NULL, &options->scale);
     }
     return true;

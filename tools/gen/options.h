@@ -24,7 +24,6 @@ struct gen_options {
     softqam_input_format format;
     double scale;
     const char *scale_text; /* as softqam-demod's --input-scale takes it */
-    const char *datatype;   /* of a recording */
     bool no_sync;           /* else what is written is on the disk when it takes its name */
     bool no_clobber;
     bool quiet;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The receiver in miniature: what an equaliser hands over (front_end.c), the library's use (engine.c), and what its
- * results are compared with (check.c). Functions that fail have printed a message. */
+ * results are compared with (receiver.c). Functions that fail have printed a message. */
 #ifndef SOFTQAM_TOOLS_RECEIVER_RECEIVER_H
 #define SOFTQAM_TOOLS_RECEIVER_RECEIVER_H
 
@@ -102,29 +102,5 @@ bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
 
 void engine_close(struct engine *engine);
-
-/* What the results are compared with: theory, and the library's portable loop. */
-struct check {
-    uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
-    int8_t *expected; /* soft buffers after each slot */
-    /* How many LLRs there are of each value, -128 .. 127, their signs changed where the bit is 1: right ones are
-     * positive. After first transmissions, and after retransmissions: where any LLR is; and of code blocks that are
-     * sent twice, where both transmissions have LLRs: before and after the second. */
-    double all[2][256], both[2][256];
-};
-
-/* Fills the engine's host memory with slots, and computes what they should give. */
-bool check_make_slots(struct check *check, struct engine *engine, double snr_db);
-
-/* Compares with theory, and prints the figures. */
-bool check_error_rates(const struct check *check, const struct engine *engine);
-
-/* Demodulates every slot once, and compares each. */
-bool check_untimed(const struct check *check, struct engine *engine);
-
-/* Compares all soft buffers, whose last transmissions have been received, with the portable loop's. */
-bool check_values(const struct check *check, struct engine *engine);
-
-void check_free(struct check *check);
 
 #endif
