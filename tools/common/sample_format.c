@@ -88,11 +88,6 @@ const char *sample_format_name(enum output_kind kind)
     return format->suffixes[0] + 1;
 }
 
-const char *sample_format_output_name(softqam_output_format format)
-{
-    return sample_format_name((enum output_kind)format);
-}
-
 void sample_format_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits)
 {
     const unsigned positive = sign == SOFTQAM_SIGN_POSITIVE_IS_1;

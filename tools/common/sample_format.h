@@ -78,9 +78,8 @@ enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
  * after it has said what is wrong: a name that is none or, where no format is named, any other suffix. */
 int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path);
 
-/* The names of what a file of bits holds, and of what the library makes. */
+/* The name of what a file of bits holds. */
 const char *sample_format_name(enum output_kind kind);
-const char *sample_format_output_name(softqam_output_format format);
 
 /* A value of what the library makes, of memory that need not be aligned. Inline, so that loops over values of one
  * format do not decide which it is for each. */
