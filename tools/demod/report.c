@@ -68,17 +68,17 @@ static bool estimate(struct demod_run *run, const void *symbols, size_t n_symbol
         return true;
     if (run->options->scale_auto) {
         const double noise_var = kind == NOISE_VALUE ? (double)run->noise_var : 0;
-        run->n_scale_symbols = scale_estimate(&run->config, noise_var, position, symbols, n_symbols);
+        run->n_scale_symbols = scale_estimate(run->config, noise_var, position, symbols, n_symbols);
         if (run->n_scale_symbols == 0)
             return message_print(name, "no finite symbol but zeros among the first %zu to estimate --input-scale from",
                                  n_symbols);
     }
     if (kind != NOISE_AUTO)
         return true;
-    noise_estimate_add(&noise, &run->config, position, symbols, n_symbols);
+    noise_estimate_add(&noise, run->config, position, symbols, n_symbols);
     run->n_noise_symbols = noise.n_symbols;
     /* Neither the symbols of a file without noise nor those of a wrong scale leave what a noise variance can be. */
-    run->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise, run->config.modulation), FLT_MIN), FLT_MAX);
+    run->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise, run->config->modulation), FLT_MIN), FLT_MAX);
     return noise_estimate_energy(&noise) > 0 ||
            message_print(name, "no finite symbol%s among the first %zu to estimate the noise variance from",
                          noise.n_symbols ? " but zeros" : "", ESTIMATE_SYMBOLS);
@@ -109,7 +109,7 @@ void demod_scale_check(struct demod_run *run, const struct block *block)
 {
     const uint64_t n = run->n_demodulated, left = n < MAX_CHECK_SYMBOLS ? MAX_CHECK_SYMBOLS - n : 0;
     if (!block->noise_vars)
-        noise_estimate_add(&run->seen, &run->config, run->options->skip + run->first_symbol + n, block->samples,
+        noise_estimate_add(&run->seen, run->config, run->options->skip + run->first_symbol + n, block->samples,
                            block->n_symbols < left ? block->n_symbols : (size_t)left);
 }
 
@@ -117,7 +117,7 @@ void demod_scale_check(struct demod_run *run, const struct block *block)
  * else shows it. */
 static void warn_of_scale(const struct demod_run *run)
 {
-    const softqam_modulation modulation = run->config.modulation;
+    const softqam_modulation modulation = run->config->modulation;
     const char *name = run->symbols.name;
     const double n = (double)run->seen.n_symbols, energy = noise_estimate_energy(&run->seen);
     const double given = run->options->noise == NOISE_VALUE ? (double)run->noise_var : 0;
@@ -164,9 +164,9 @@ bool demod_warn(const struct demod_run *run)
 static void report_findings(const struct demod_run *run)
 {
     const char *name = run->symbols.name;
-    const double scale = (double)run->config.input_scale, noise_var = (double)run->noise_var;
+    const double scale = (double)run->config->input_scale, noise_var = (double)run->noise_var;
     const uint64_t n = run->n_demodulated, n_checked = run->verifier.n_checked;
-    const bool u8 = run->config.output_format == SOFTQAM_OUTPUT_U8;
+    const bool u8 = run->config->output_format == SOFTQAM_OUTPUT_U8;
     if (run->n_scale_symbols > 0)
         message_print(name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale, 1 / scale,
                       run->n_scale_symbols, PLURAL(run->n_scale_symbols));
@@ -176,9 +176,9 @@ static void report_findings(const struct demod_run *run)
     if (run->options->verify)
         message_print("verify", "%" PRIu64 " of %" PRIu64 " symbol%s checked, every %s is %s's%s", n_checked, n,
                       PLURAL(n), u8 ? "byte" : "LLR", run->verifier.reference,
-                      !u8                                              ? " within the bound for binary32"
-                      : run->config.sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? " with the opposite sign, within one step"
-                                                                       : "");
+                      !u8                                               ? " within the bound for binary32"
+                      : run->config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? " with the opposite sign, within one step"
+                                                                        : "");
 }
 
 static double bit_error_rate(const struct demod_run *run)
@@ -199,7 +199,7 @@ struct statistic {
 static void print_statistics(const struct demod_run *run)
 {
     const struct noise_estimate *seen = &run->statistics.noise;
-    const softqam_modulation modulation = run->config.modulation;
+    const softqam_modulation modulation = run->config->modulation;
     const enum noise_kind kind = run->options->noise;
     const double n_bits = softqam_bits_per_symbol(modulation);
     const double n = (double)run->n_demodulated, library = run->seconds_in_library;
@@ -218,8 +218,8 @@ static void print_statistics(const struct demod_run *run)
         {"library_msym_s", NULL, n / library / 1e6},
         {"overall_s", NULL, overall},
         {"overall_msym_s", NULL, n / overall / 1e6},
-        {"c_init", NULL, run->descrambles ? run->c_init : (double)NAN},
-        {"input_scale", NULL, (double)run->config.input_scale},
+        {"c_init", NULL, run->options->descrambles ? run->options->c_init : (double)NAN},
+        {"input_scale", NULL, (double)run->config->input_scale},
         {"n0", NULL, n0},
         {"snr_db", NULL, decibels(n0)},
         {"saturated_share", NULL, n > 0 ? (double)run->statistics.n_saturated / n / n_bits : 0},

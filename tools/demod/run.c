@@ -17,46 +17,45 @@ static const size_t cuda_block_symbols = 1 << 20;
 
 size_t demod_run_output_bits(const struct demod_run *run)
 {
-    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
+    const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
     const enum output_kind kind = run->options->output_kind;
     return kind == OUTPUT_BITS ? n_bits : 8 * (kind == OUTPUT_HARD ? n_bits : run->value_nbytes);
 }
 
 /* What the metadata of a recording say counts where the command says nothing. */
-static bool settle(struct demod_run *run)
+static bool complete_options(struct demod_run *run)
 {
-    const struct demod_options *options = run->options;
+    struct demod_options *options = run->options;
     struct sigmf_input *recording = &run->recording;
-    softqam_demodulator_config *config = &run->config;
-    *config = options->config;
-    run->context_config = options->context_config;
+    softqam_demodulator_config *config = run->config = &options->config;
     run->noise_var = options->noise == NOISE_UNIT ? 1 : (float)options->noise_var;
     recording->format = options->input_format;
     if (options->input_is_sigmf && !sigmf_input_read(recording, options->input))
         return false;
-    run->descrambles = options->c_init_given ? options->descrambles : recording->is_scrambled;
-    run->c_init = options->c_init_given ? options->c_init : recording->c_init;
+    if (!options->c_init_given) {
+        options->descrambles = recording->is_scrambled;
+        options->c_init = recording->c_init;
+    }
     config->input_format = file_formats[recording->format].library;
-    if (recording->modulation == SOFTQAM_MODULATION_DEFAULT)
-        recording->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = recording->modulation;
+    if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
+        config->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->input_scale == 0 && !options->scale_auto)
         config->input_scale = (float)recording->scale;
     if (config->input_scale == 0)
         config->input_scale = file_formats[recording->format].scale;
     run->value_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
-    return message_of_command(
-        demod_options_check_format(options, config->modulation, run->descrambles, recording->meta_path));
+    return message_of_command(demod_options_check_format(options, recording->meta_path));
 }
 
 bool demod_run_open(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    if (!settle(run))
+    if (!complete_options(run))
         return false;
     const size_t nbytes = file_formats[run->recording.format].symbol_nbytes;
-    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
+    const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
     const char *data = options->input_is_sigmf ? run->recording.data_path : options->input;
     return input_file_open(&run->symbols, data, "symbol", nbytes, nbytes) &&
            (!options->noise_file ||
@@ -159,7 +158,7 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
 static size_t choose_block_symbols(const struct demod_run *run)
 {
     const bool on_gpu = !strcmp(softqam_backend_name(run->demodulator), "cuda");
-    const size_t unit = run->options->plane_symbols, chunk = run->context_config.chunk_symbols;
+    const size_t unit = run->options->plane_symbols, chunk = run->options->context_config.chunk_symbols;
     size_t n = on_gpu ? cuda_block_symbols : cpu_block_symbols;
     if (on_gpu && n < chunk)
         n = chunk;
@@ -175,14 +174,14 @@ bool demod_run_is_small(const struct demod_run *run) { return run->n_symbols < S
  * will need, so that the backend is known from here on, and what fails does so before the first block is read. */
 static bool create_demodulator(struct demod_run *run)
 {
-    const softqam_context_config *given = &run->options->context_config;
-    const bool is_small = demod_run_is_small(run), is_named = given->devices != NULL;
-    if (run->context_config.backend == SOFTQAM_BACKEND_AUTO && (is_named || is_small))
-        run->context_config.backend = is_named ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
-    softqam_status status = softqam_context_create(&run->context, &run->context_config);
-    run->config.context = run->context;
+    softqam_context_config *config = &run->options->context_config;
+    const bool is_small = demod_run_is_small(run), is_named = config->devices != NULL;
+    if (config->backend == SOFTQAM_BACKEND_AUTO && (is_named || is_small))
+        config->backend = is_named ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
+    softqam_status status = softqam_context_create(&run->context, config);
+    run->config->context = run->context;
     if (status == SOFTQAM_OK)
-        status = softqam_demodulator_create(&run->demodulator, &run->config);
+        status = softqam_demodulator_create(&run->demodulator, run->config);
     if (status == SOFTQAM_OK && !is_small)
         status = softqam_context_prepare(run->context, SOFTQAM_PREPARE_ALL);
     message_of_command(status != SOFTQAM_ERROR_INVALID_ARGUMENT);
@@ -195,13 +194,11 @@ static bool allocate(struct demod_run *run)
     const size_t n = run->block_symbols = choose_block_symbols(run);
     for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
         struct block *block = &run->ring.blocks[i];
-        void *noise_vars = NULL;
         if (softqam_host_alloc(run->context, n * run->symbols.symbol_nbytes, &block->samples) != SOFTQAM_OK ||
             softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) != SOFTQAM_OK ||
             (options->noise == NOISE_FILE &&
-             softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) != SOFTQAM_OK))
+             softqam_host_alloc(run->context, n * sizeof(float), &block->noise_vars) != SOFTQAM_OK))
             return message_print(NULL, "%s", softqam_error_message());
-        block->noise_vars = noise_vars;
     }
     /* What checks and counts look at symbols. */
     if (options->plane_symbols == 0 || !(options->verify || options->stats || options->compared_bits))
@@ -214,7 +211,7 @@ static bool start_verifier(struct demod_run *run)
 {
     if (!run->options->verify)
         return true;
-    if (!verification->start(&run->verifier, &run->config, run->descrambles ? &run->c_init : NULL))
+    if (!verification->start(&run->verifier, run->config, run->options->descrambles ? &run->options->c_init : NULL))
         return message_print("--verify", "out of memory");
     run->verifier.n_seen = run->first_symbol;
     run->verifier.position = run->options->skip;

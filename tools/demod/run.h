@@ -29,7 +29,7 @@ enum block_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BLOCK_STAGES };
 
 struct block {
     void *samples;
-    float *noise_vars; /* NULL where there is not one a symbol */
+    void *noise_vars; /* floats; NULL where there is not one a symbol */
     void *out;
     size_t n_symbols;
     size_t out_nbytes; /* of OUTPUT, when it is demodulated */
@@ -46,12 +46,9 @@ struct block_ring {
 
 /* All zero but the options is one that holds nothing. */
 struct demod_run {
-    const struct demod_options *options;
-    softqam_demodulator_config
-        config;                   /* with its input_scale, and for s8 and s16 its llr_scale and llr_limit, never 0 */
-    struct sigmf_input recording; /* what INPUT is; empty but for its format when it is plain */
-    bool descrambles;             /* by the next */
-    uint32_t c_init;
+    struct demod_options *options;      /* completed by what a recording says */
+    softqam_demodulator_config *config; /* theirs, whose input_scale is never 0 then */
+    struct sigmf_input recording;       /* what INPUT is; empty but for its format when it is plain */
     struct input_file symbols;
     struct input_file noise_vars, sent_bits; /* one for each symbol, or bit; not open where they are not asked for */
     struct output_file output;
@@ -60,7 +57,6 @@ struct demod_run {
     float noise_var;          /* of all symbols, unless there is one for each */
     uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 where it was not */
     uint64_t n_scale_symbols; /* that the scale was estimated from */
-    softqam_context_config context_config;
     softqam_context *context;
     softqam_demodulator *demodulator;
     size_t value_nbytes;            /* of what the library makes of a symbol */

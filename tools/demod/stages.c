@@ -99,7 +99,7 @@ static softqam_status demodulate_block(struct demod_run *run, const struct block
 {
     const bool has_planes = run->options->plane_symbols > 0, own_noise = run->options->noise == NOISE_FILE;
     const size_t all = block->n_symbols, unit = has_planes ? run->options->plane_symbols : all;
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(run->config->input_format);
     softqam_status status = SOFTQAM_OK;
     for (size_t first = 0; first < all && status == SOFTQAM_OK; first += unit) {
         const size_t n = all - first < unit ? all - first : unit;
@@ -110,8 +110,8 @@ static softqam_status demodulate_block(struct demod_run *run, const struct block
                                          .noise_stride = own_noise,
                                          .layers = {{.symbols = (char *)block->samples + first * symbol_nbytes,
                                                      .noise_var = own_noise ? noise_var + first : noise_var}},
-                                         .descramble = run->descrambles,
-                                         .c_init = run->c_init};
+                                         .descramble = run->options->descrambles,
+                                         .c_init = run->options->c_init};
         status = softqam_demodulate_segments(run->demodulator, &segment, 1);
     }
     return status;
@@ -133,7 +133,7 @@ static bool demodulate(struct demod_run *run, const struct block *block, const f
 /* A block's values symbol by symbol, where they are looked at so. */
 static const void *in_symbol_order(struct demod_run *run, const struct block *block)
 {
-    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation), nbytes = run->value_nbytes / n_bits;
+    const size_t n_bits = softqam_bits_per_symbol(run->config->modulation), nbytes = run->value_nbytes / n_bits;
     const char *from = block->out;
     char *to = run->symbol_order;
     if (!to)
@@ -164,7 +164,7 @@ static bool compare_bits(struct demod_run *run, const void *values, size_t n_sym
 {
     enum { TILE_BITS = 4096 };
     uint8_t bits[TILE_BITS], sent[TILE_BITS];
-    const softqam_demodulator_config *config = &run->config;
+    const softqam_demodulator_config *config = run->config;
     const size_t n_bits = softqam_bits_per_symbol(config->modulation), n = n_symbols * n_bits;
     for (size_t first = 0, n_tile; first < n; first += n_tile) {
         n_tile = n - first < TILE_BITS ? n - first : TILE_BITS;
@@ -204,7 +204,7 @@ static size_t pack_bits(struct demod_run *run, uint8_t *bits, size_t n, bool is_
 /* Converts the library's output to what is written, in place. */
 static void finish_block(struct demod_run *run, struct block *block)
 {
-    const softqam_demodulator_config *config = &run->config;
+    const softqam_demodulator_config *config = run->config;
     const size_t n_bits = block->n_symbols * softqam_bits_per_symbol(config->modulation);
     const enum output_kind kind = run->options->output_kind;
     block->out_nbytes = block->n_symbols * run->value_nbytes;
@@ -228,7 +228,7 @@ static bool process_block(struct demod_run *run, struct block *block)
     if (!options->quiet || options->strict)
         demod_scale_check(run, block);
     if (options->stats)
-        statistics_add(&run->statistics, &run->config, position(run), block->samples, values, block->n_symbols);
+        statistics_add(&run->statistics, run->config, position(run), block->samples, values, block->n_symbols);
     if (options->compared_bits && !compare_bits(run, values, block->n_symbols))
         return false;
     run->n_demodulated += block->n_symbols;

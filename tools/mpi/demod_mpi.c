@@ -86,7 +86,7 @@ static bool choose_part(struct job *job)
 static void choose_device(struct job *job)
 {
 #ifdef DEMOD_CUDA
-    softqam_context_config *config = &job->run->context_config;
+    softqam_context_config *config = &job->run->options->context_config;
     MPI_Comm host;
     int local_rank, n_devices = 0;
     if (config->n_devices > 0 || config->backend == SOFTQAM_BACKEND_CPU)
