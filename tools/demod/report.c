@@ -64,8 +64,6 @@ static bool estimate(struct demod_run *run, const void *symbols, size_t n_symbol
     const uint64_t position = run->options->skip;
     const enum noise_kind kind = run->options->noise;
     struct noise_estimate noise = {0};
-    if (n_symbols == 0)
-        return true;
     if (run->options->scale_auto) {
         const double noise_var = kind == NOISE_VALUE ? (double)run->noise_var : 0;
         run->n_scale_symbols = scale_estimate(run->config, noise_var, position, symbols, n_symbols);
@@ -96,7 +94,7 @@ bool demod_estimate(struct demod_run *run)
         return message_print(NULL, "out of memory");
     bool good = input_file_read(&run->symbols, symbols, ESTIMATE_SYMBOLS * nbytes, &n) &&
                 input_file_put_back(&run->symbols, symbols, n);
-    if (good) {
+    if (good && n >= nbytes) {
         file_format_convert(run->recording.format, symbols, n / nbytes);
         good = estimate(run, symbols, n / nbytes);
     }
