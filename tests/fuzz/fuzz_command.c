@@ -7,7 +7,12 @@
 
 #include "demod/options.h"
 #include "fuzz.h"
-#include "gen/options.h"
+
+/* softqam-gen, of which only the parser is called. */
+int gen_main(int argc, char *argv[]);
+#define main gen_main
+#include "../../tools/gen/gen.c" /* NOLINT(bugprone-suspicious-include) */
+#undef main
 
 enum { MAX_ARGUMENTS = 40 };
 
@@ -34,9 +39,9 @@ static void parse_for_demod(int argc, char **argv, bool is_mpi)
 
 static void parse_for_gen(int argc, char **argv)
 {
-    struct gen_options options;
+    struct options options;
     hold_messages();
-    const enum option_result action = gen_options_parse(argc, argv, &options);
+    const enum option_result action = parse_options(argc, argv, &options);
     check_messages(action == OPTIONS_WRONG, "");
     require(action == OPTIONS_RUN || action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_WRONG);
     if (action == OPTIONS_RUN) {

@@ -18,8 +18,9 @@
 static int call(softqam_output_format format, bool verify, const char *input_name)
 {
     char input[PATH_MAX], output[PATH_MAX];
-    const char *argv[20] = {"demod", "-q",     "--backend", "cpu",  "--threads", "1",
-                            "-m",    "256qam", "--c-init",  "none", "-o",        sample_format_output_name(format)};
+    const char *argv[20] = {"demod",     "-q",   "--backend", "cpu",
+                            "--threads", "1",    "-m",        "256qam",
+                            "--c-init",  "none", "-o",        sample_format_name((enum output_kind)format)};
     int argc = 12;
     if (format != SOFTQAM_OUTPUT_U8) {
         argv[argc++] = "--noise-var";

@@ -45,7 +45,7 @@ def main():
         ("an input format", inputs, [
             "tools/demod/options.c", "tests/harness/harness.c"]),
         ("a modulation", shells, [
-            "tools/demod/options.c", "tools/gen/options.c", "tools/common/modulation.c", "tools/python/softqam/_names.py",
+            "tools/demod/options.c", "tools/gen/gen.c", "tools/common/modulation.c", "tools/python/softqam/_names.py",
             "tools/receivers/gnuradio/softqam_demapper.py", "tools/receivers/gnuradio/softqam_demapper.block.yml",
             "tests/harness/runs.cmake", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
             "tests/python/reference.py", "tests/vectors/llr/generate.c"]),

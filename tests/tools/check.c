@@ -103,14 +103,15 @@ static bool verify_codeword(size_t split, uint64_t position, const uint32_t *c_i
     const softqam_demodulator_config *config = &capture.config;
     const size_t out_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
     struct verifier verifier;
-    assert_true(verify_start(&verifier, config, c_init));
+    assert_true(verification->start(&verifier, config, c_init));
     verifier.position = position;
-    const bool right = verify_next(&verifier, capture.symbols, capture.noise_var, &capture.out, split, &difference) &&
-                       verify_next(&verifier, capture.symbols + 2 * split, capture.noise_var + split,
-                                   (const char *)&capture.out + split * out_nbytes, N_SYMBOLS - split, &difference);
+    const bool right =
+        verification->next(&verifier, capture.symbols, capture.noise_var, &capture.out, split, &difference) &&
+        verification->next(&verifier, capture.symbols + 2 * split, capture.noise_var + split,
+                           (const char *)&capture.out + split * out_nbytes, N_SYMBOLS - split, &difference);
     if (right)
         assert_true(verifier.n_checked == N_SYMBOLS && verifier.n_seen == N_SYMBOLS);
-    verify_end(&verifier);
+    verification->end(&verifier);
     return right;
 }
 
@@ -177,13 +178,13 @@ static void test_verify_samples_every_run(void **state)
     make_capture(SOFTQAM_OUTPUT_U8, SOFTQAM_SIGN_POSITIVE_IS_0);
     const softqam_segment segment = {.n_symbols = N, .out = soft_bits, .layers = {{.symbols = samples}}};
     demodulate(&segment);
-    assert_true(verify_start(&verifier, &capture.config, NULL));
+    assert_true(verification->start(&verifier, &capture.config, NULL));
     for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++) {
         verifier.n_seen = VERIFY_ALL_SYMBOLS;
         verifier.n_checked = 0;
         for (size_t first = 0; first < N; first += blocks[b]) {
             const size_t n = N - first < blocks[b] ? N - first : blocks[b];
-            assert_true(verify_next(&verifier, samples, NULL, soft_bits, n, &difference));
+            assert_true(verification->next(&verifier, samples, NULL, soft_bits, n, &difference));
         }
         assert_int_equal(verifier.n_checked, N_RUNS);
     }
@@ -193,11 +194,11 @@ static void test_verify_samples_every_run(void **state)
             for (size_t i = 0; i < 8 * VERIFY_RUN_SYMBOLS; i++)
                 bad[i] ^= 1;
             verifier.n_seen = VERIFY_ALL_SYMBOLS;
-            assert_int_equal(verify_next(&verifier, samples, NULL, soft_bits, N, &difference), turn);
+            assert_int_equal(verification->next(&verifier, samples, NULL, soft_bits, N, &difference), turn);
             assert_int_equal((difference.symbol - VERIFY_ALL_SYMBOLS) / VERIFY_RUN_SYMBOLS, run);
         }
     }
-    verify_end(&verifier);
+    verification->end(&verifier);
 }
 
 /* With the opposite sign 127 + x becomes 127 - x, truncated and limited: 254 less the byte, or one less, and anything

@@ -205,7 +205,7 @@ class Lost(BadInput):
         for name in self.other_names("cap.cf32"):
             self.demod_refuses([*formats, "cap.cf32", name], 2, f"{name}: is INPUT as well; {ANOTHER}")
             self.demod_refuses([*formats, name, "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
-        for options in (["--shard", "1/2"], ["--verify", "--stats"]):
+        for options in (["--shard", "1/2"], ["--verify", "--stats"], ["-n"]):
             self.demod_refuses([*formats, *options, "cap.cf32", "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
         for name in self.other_names("n0"):
             self.demod_refuses([*NOISE, "n0", "x.cf32", name], 2, f"{name}: is --noise-file as well; {ANOTHER}")
@@ -223,6 +223,11 @@ class Lost(BadInput):
         for name, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), ("/dev/fd/1", "/dev/fd/1")):
             self.with_streams(["cap", name], f"{shown}: is INPUT as well; {ANOTHER}", stdout="cap")
             self.with_streams(["-", name], f"{shown}: is INPUT as well; {ANOTHER}", stdin="cap", stdout="cap")
+
+    def test_an_input_that_is_open_for_writing(self):
+        self.write("empty", b"")
+        with open(self.path("empty"), "ab") as sink:
+            self.demod_refuses(["-", "y.u8"], 1, "standard input: Bad file descriptor", stdin=sink)
 
     def test_two_outputs_that_are_one(self):
         self.write("y", OLD)

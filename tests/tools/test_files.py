@@ -3,6 +3,7 @@
 """Pipes, FIFOs, devices, descriptors; OUTPUT appears complete or not at all; what it replaces is kept; signals; on long
 work, what overlaps and what ends it early; files that are huge or change while they are read.
 """
+import contextlib
 import os
 import signal
 import struct
@@ -314,6 +315,15 @@ class Pipeline(LongTest):
             process.stdout.close()
             process.stdin.write(bytes(2 * BLOCK_SYMBOLS + n_more))
             self.assertEqual((process.stderr.read(), process.wait(TIMEOUT)), (message, code))
+
+    def test_failure_while_blocks_wait(self):
+        """Nor do blocks that are read and that nobody demodulates any more: more input is not waited for because of them."""
+        self.write("sent", bytes(8 * BLOCK_SYMBOLS - 1) + b"\2")
+        process = self.start_cs8("--noise-var", "1", "-o", "s8", "--verify", "--compare", "sent", "-", "y")
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(bytes(7 * BLOCK_SYMBOLS))
+        message = b"softqam-demod: sent: not bits: a byte is neither 0 nor 1\n"
+        self.assertEqual((process.stderr.read(), process.wait(TIMEOUT)), (message, 1))
 
 
 class Ends(LongTest):

@@ -2,7 +2,6 @@
 #include "file_name.h"
 
 #include <limits.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,12 +34,4 @@ const char *file_name_shown(const char *path, int standard)
     if (strcmp(path, "-") != 0)
         return path;
     return standard == STDIN_FILENO ? "standard input" : "standard output";
-}
-
-const char *file_name_suffix(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base + strspn(base, "."), '.');
-    return dot && dot[1] ? dot : NULL;
 }

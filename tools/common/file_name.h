@@ -11,8 +11,4 @@ int file_name_descriptor(const char *path, int standard);
 /* What messages call it. */
 const char *file_name_shown(const char *path, int standard);
 
-/* What follows the last dot of a file's name, with the dot; NULL where nothing does, or where the name has dots at its
- * start only. */
-const char *file_name_suffix(const char *path);
-
 #endif

@@ -23,6 +23,9 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
     file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : open(path, O_RDONLY | O_CLOEXEC);
     if (file->fd < 0 || fstat(file->fd, &file->status))
         return message_print_errno(file->name);
+    errno = EBADF;
+    if (fcntl(file->fd, F_GETFL) & (O_WRONLY | O_PATH)) /* which nothing else shows if there is nothing to read */
+        return message_print_errno(file->name);
     file->start = lseek(file->fd, 0, SEEK_CUR);
     file->is_regular = S_ISREG(file->status.st_mode) && file->start >= 0;
     if (file->is_regular)
@@ -53,7 +56,7 @@ bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbo
     }
     while (!file->is_regular && left > 0 && !input_file_is_at_end(file)) {
         size_t n = left < sizeof buffer ? (size_t)left : sizeof buffer;
-        if (!input_file_read(file, buffer, n, 0, NULL, NULL, &n))
+        if (!input_file_read(file, buffer, n, &n))
             return false;
         left -= n;
     }
@@ -63,12 +66,12 @@ bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbo
 }
 
 /* Whether a pipe has more, or somebody is busy until it has. */
-static bool waits_for_more(const struct input_file *file, bool (*is_busy)(void *context), void *context)
+static bool waits_for_more(const struct input_file *file)
 {
     struct pollfd polled = {.fd = file->fd, .events = POLLIN};
     bool busy;
     do {
-        busy = is_busy(context);
+        busy = file->is_busy(file->busy);
         if (poll(&polled, 1, busy ? 1 : 0) != 0)
             return true;
     } while (busy);
@@ -84,8 +87,7 @@ static bool is_stopped(const struct input_file *file)
     return polled[1].revents != 0;
 }
 
-bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t unit_nbytes,
-                     bool (*is_busy)(void *context), void *context, size_t *n_read)
+bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
 {
     unsigned char *bytes = buffer;
     *n_read = file->n_ahead < nbytes ? file->n_ahead : nbytes;
@@ -95,7 +97,7 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
         memmove(file->ahead, file->ahead + *n_read, file->n_ahead);
     }
     while (*n_read < nbytes && file->n_left > 0) {
-        if (is_busy && *n_read >= unit_nbytes && !waits_for_more(file, is_busy, context))
+        if (file->is_busy && *n_read >= file->unit_nbytes && !waits_for_more(file))
             break;
         if (file->stop_fd > 0 && !file->is_regular && is_stopped(file))
             return false;
@@ -113,7 +115,7 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
         }
     }
     /* What is left of a unit comes with its rest. */
-    const size_t rest = is_busy && file->n_left > 0 ? *n_read % unit_nbytes : 0;
+    const size_t rest = file->is_busy && file->n_left > 0 ? *n_read % file->unit_nbytes : 0;
     *n_read -= rest;
     return rest == 0 || input_file_put_back(file, bytes + *n_read, rest);
 }

@@ -23,6 +23,11 @@ struct input_file {
     uint64_t n_left;      /* bytes that come after those read ahead; UINT64_MAX while that is not known */
     unsigned char *ahead; /* bytes that are read, and will be read again */
     size_t n_ahead;
+    /* Once a caller has set these, reads are of whole units, as many as a pipe has, more only while somebody is busy.
+     */
+    bool (*is_busy)(void *busy);
+    void *busy;
+    size_t unit_nbytes;
 };
 
 bool input_file_open(struct input_file *file, const char *path, const char *item, size_t item_nbytes,
@@ -35,10 +40,9 @@ uint64_t input_file_n_symbols(const struct input_file *file);
  * its start, of a pipe reads what is before. *n_skipped is less than `first` where the file ends before it. */
 bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbols, uint64_t *n_skipped);
 
-/* Fills the buffer; *n_read is smaller only at the end, or before a failure. False without a message
- * when stop_fd ends it. With is_busy(): whole units, as many as a pipe has, more only while somebody is busy. */
-bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t unit_nbytes,
-                     bool (*is_busy)(void *context), void *context, size_t *n_read);
+/* Fills the buffer; *n_read is smaller only at the end, before a failure, or with is_busy(). False without a message
+ * when stop_fd ends it. */
+bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 
 /* The next read gives these n bytes again; nothing is read ahead already. */
 bool input_file_put_back(struct input_file *file, const void *bytes, size_t n);

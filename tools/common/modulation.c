@@ -3,8 +3,6 @@
 
 #include <strings.h>
 
-#include "message.h"
-
 enum { FIRST = SOFTQAM_MODULATION_BPSK };
 
 static const struct modulation modulations[] = {
@@ -34,14 +32,6 @@ softqam_modulation modulation_find(const char *text)
         if (!strcasecmp(text, modulations[i].option))
             return (softqam_modulation)(i + FIRST);
     return SOFTQAM_MODULATION_DEFAULT;
-}
-
-bool modulation_parse(const char *text, softqam_modulation *modulation)
-{
-    *modulation = modulation_find(text);
-    return *modulation != SOFTQAM_MODULATION_DEFAULT ||
-           message_print("--modulation", "'%s' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam",
-                         text);
 }
 
 /* From the innermost bracket of the standard's formula outwards; for 256QAM

@@ -26,9 +26,6 @@ const struct modulation *modulation_get(softqam_modulation modulation);
 /* The one that an option or metadata name, in any case; SOFTQAM_MODULATION_DEFAULT for none. */
 softqam_modulation modulation_find(const char *text);
 
-/* The value of --modulation; says what is wrong with one that is none. */
-bool modulation_parse(const char *text, softqam_modulation *modulation);
-
 /* I of the point with these bits, b0 lowest, before the division; with the bits shifted right by one, Q. At odd
  * positions a modulation that rotates has -Q and I instead of I and Q. */
 int modulation_level(const struct modulation *modulation, unsigned bits);

@@ -154,7 +154,14 @@ bool option_take_choice(const struct option_call *call)
     return arguments_parse_choice(call->row->name, call->text, call->row->names, target_of(call));
 }
 
-bool option_take_modulation(const struct option_call *call) { return modulation_parse(call->text, target_of(call)); }
+bool option_take_modulation(const struct option_call *call)
+{
+    const softqam_modulation modulation = modulation_find(call->text);
+    *(softqam_modulation *)target_of(call) = modulation;
+    return modulation != SOFTQAM_MODULATION_DEFAULT ||
+           message_print(call->row->name, "'%s' is not one of bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam",
+                         call->text);
+}
 
 static bool is_last(const struct option_row *row) { return !row->name && !row->help; }
 

@@ -115,42 +115,53 @@ static bool keep_access(int fd, const char *path, const struct stat *replaced)
     return !fchmod(fd, mode);
 }
 
-static bool open_temporary(struct output_file *file, const char *path)
+static bool open_temporary(struct output_file *file)
 {
     catch_deadly_signals();
-    file->target = find_target(path);
-    return file->target && create_temporary(file) && (!file->replaces || keep_access(file->fd, path, &file->status));
+    file->target = find_target(file->name);
+    return file->target && create_temporary(file) &&
+           (!file->replaces || keep_access(file->fd, file->name, &file->status));
+}
+
+bool output_file_find(struct output_file *file, const char *path, unsigned how)
+{
+    const int given_fd = file_name_descriptor(path, STDOUT_FILENO);
+    *file = (struct output_file){.name = file_name_shown(path, STDOUT_FILENO), .how = how, .given_fd = given_fd};
+    return !(given_fd >= 0 ? fstat(given_fd, &file->status) : stat(path, &file->status)) ||
+           (given_fd < 0 && *path && errno == ENOENT) || message_print_errno(file->name);
 }
 
 /* A file that may not be written is not to be replaced either, though its folder would allow that. */
-static bool open_by_kind(struct output_file *file, const char *path)
+static bool create_by_kind(struct output_file *file)
 {
-    if (stat(path, &file->status))
-        return *path && errno == ENOENT && open_temporary(file, path);
-    file->replaces = S_ISREG(file->status.st_mode);
-    if (!file->replaces) {
-        file->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    const mode_t mode = file->status.st_mode; /* 0 where there is nothing yet */
+    file->replaces = S_ISREG(mode);
+    if (file->given_fd >= 0 || (mode && !file->replaces)) {
+        file->fd = file->given_fd >= 0 ? fcntl(file->given_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                                       : open(file->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         return file->fd >= 0;
     }
     errno = EEXIST;
-    return !(file->how & OUTPUT_FILE_NEW) && !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) && open_temporary(file, path);
+    return (!file->replaces ||
+            (!(file->how & OUTPUT_FILE_NEW) && !faccessat(AT_FDCWD, file->name, W_OK, AT_EACCESS))) &&
+           open_temporary(file);
+}
+
+bool output_file_create(struct output_file *file)
+{
+    const char *name = file->name;
+    if (create_by_kind(file))
+        return true;
+    const int cause = errno;
+    output_file_end(file, false);
+    errno = cause;
+    return cause == EEXIST ? message_print(name, "is there already, and --no-clobber keeps it")
+                           : message_print_errno(name);
 }
 
 bool output_file_open(struct output_file *file, const char *path, unsigned how)
 {
-    *file = (struct output_file){.how = how,
-                                 .given_fd = file_name_descriptor(path, STDOUT_FILENO),
-                                 .name = file_name_shown(path, STDOUT_FILENO)};
-    if (file->given_fd >= 0)
-        file->fd = fcntl(file->given_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (file->given_fd >= 0 ? file->fd >= 0 && !fstat(file->fd, &file->status) : open_by_kind(file, path))
-        return true;
-    const int cause = errno;
-    output_file_discard(file);
-    if (cause == EEXIST)
-        return message_print(path, "is there already, and --no-clobber keeps it");
-    errno = cause;
-    return message_print_errno(file_name_shown(path, STDOUT_FILENO));
+    return output_file_find(file, path, how) && output_file_create(file);
 }
 
 const char *output_file_temporary(const struct output_file *file) { return file->pending ? file->pending->path : NULL; }
@@ -224,26 +235,19 @@ bool output_file_publish(struct output_file *file)
     return true;
 }
 
-void output_file_discard(struct output_file *file)
+void output_file_end(struct output_file *file, bool keep)
 {
-    if (file->fd > 0)
+    if (!keep && file->fd > 0)
         close(file->fd);
-    if (file->pending) {
+    if (!keep && file->pending) {
         unlink(file->pending->path);
         forget_name(file);
-    } else if (file->target && file->published && !file->replaces) {
+    } else if (!keep && file->target && file->published && !file->replaces) {
         unlink(file->target);
     }
-    output_file_release(file);
-}
-
-void output_file_release(struct output_file *file)
-{
     free(file->target);
     memset(file, 0, sizeof *file);
 }
-
-void output_file_end(struct output_file *file, bool keep) { (keep ? output_file_release : output_file_discard)(file); }
 
 bool output_file_check_terminal(const struct output_file *file)
 {

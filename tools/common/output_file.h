@@ -34,9 +34,15 @@ struct output_file {
     int given_fd; /* the descriptor that the name stands for; -1 for none */
 };
 
-/* A symbolic link stands for the file it points to, which must be there. A new file's mode follows the umask; one that
- * replaces another has its mode, and its owner and group where the system allows that, but not its access control list
- * and attributes. */
+/* What is there under a name; nothing is opened yet, so that the caller can see whether it may be replaced. */
+bool output_file_find(struct output_file *file, const char *path, unsigned how);
+
+/* Opens what was found. A symbolic link stands for the file it points to, which must be there. A new file's mode
+ * follows the umask; one that replaces another has its mode, and its owner and group where the system allows that, but
+ * not its access control list and attributes. */
+bool output_file_create(struct output_file *file);
+
+/* Both. */
 bool output_file_open(struct output_file *file, const char *path, unsigned how);
 
 /* The temporary name, by which other processes can open the file; NULL when it is written directly. */
@@ -53,19 +59,14 @@ bool output_file_finish(struct output_file *file);
 /* A finished file takes its name. */
 bool output_file_publish(struct output_file *file);
 
-/* Abandons a file at any time, also none; a new file that was published is removed again. */
-void output_file_discard(struct output_file *file);
-
-/* Frees what the description holds. The file stays. */
-void output_file_release(struct output_file *file);
-
-/* The one or the other. */
+/* Frees what the description holds. A file that is not to be kept is abandoned, at any time, also none; a new one that
+ * was published is removed again. */
 void output_file_end(struct output_file *file, bool keep);
 
 /* Whether an open file is no terminal, which binary data may upset; says so if it is. */
 bool output_file_check_terminal(const struct output_file *file);
 
-/* Whether an open file is another one, or would replace it: that one would be lost. */
+/* Whether a file that was found is another one, or would replace it: that one would be lost. */
 bool output_file_is(const struct output_file *file, const struct stat *other);
 
 /* Whether two open files are one. Pipes and devices may be written from both. */

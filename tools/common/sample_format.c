@@ -6,18 +6,17 @@
 #include <string.h>
 #include <strings.h>
 
-#include "file_name.h"
 #include "message.h"
 
 /* By their values; the first four are the library's, in which symbols are written. */
-const struct file_format_row file_formats[] = {
-    {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 8, 1},
-    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-15F},
-    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F},
-    {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 4, 1},
-    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F},
-    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 8, 0x1p-31F},
-    {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 16, 1},
+const struct file_format_row file_formats[N_FILE_FORMATS] = {
+    {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 8, 1, "cf32_le"},
+    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-15F, "ci16_le"},
+    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F, "ci8"},
+    {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 4, 1, NULL},
+    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F, "cu8"},
+    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 8, 0x1p-31F, "ci32_le"},
+    {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 16, 1, "cf64_le"},
 };
 
 static const struct file_format_row soft_bit_formats[] = {
@@ -33,7 +32,7 @@ static const struct {
     size_t n;
     const char *what;
 } contents_of[] = {
-    [FILE_SYMBOLS_IN] = {file_formats, sizeof file_formats / sizeof file_formats[0], "symbols"},
+    [FILE_SYMBOLS_IN] = {file_formats, N_FILE_FORMATS, "symbols"},
     [FILE_SYMBOLS_OUT] = {file_formats, 4, "symbols"},
     [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0], "soft bits or LLRs"},
 };
@@ -47,11 +46,21 @@ static const char *find_suffix(const struct file_format_row *format, const char 
     return *known;
 }
 
+/* What follows the last dot of a file's name, with the dot; NULL where nothing does, or where the name has dots at its
+ * start only. */
+static const char *suffix_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base + strspn(base, "."), '.');
+    return dot && dot[1] ? dot : NULL;
+}
+
 int sample_format_choose(enum file_contents kind, const char *option, const char *named, const char *path)
 {
     const enum file_contents other = kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS;
     const struct file_format_row *formats = contents_of[kind].formats;
-    const char *suffix = file_name_suffix(path), *wanted = named ? named : suffix ? suffix + 1 : NULL, *of_other = NULL;
+    const char *suffix = suffix_of(path), *wanted = named ? named : suffix ? suffix + 1 : NULL, *of_other = NULL;
     char list[64] = "";
     for (size_t i = 0, length = 0; i < contents_of[kind].n; i++) {
         if (!wanted || find_suffix(&formats[i], wanted))
@@ -77,13 +86,6 @@ const char *sample_format_name(enum output_kind kind)
     while (format->value != (int)kind)
         format++;
     return format->suffixes[0] + 1;
-}
-
-const char *sample_format_input_name(enum file_format format) { return file_formats[format].suffixes[0] + 1; }
-
-const char *sample_format_output_name(softqam_output_format format)
-{
-    return sample_format_name((enum output_kind)format);
 }
 
 void sample_format_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits)

@@ -38,7 +38,8 @@ enum file_format {
     FILE_CF16 = SOFTQAM_INPUT_CF16,
     FILE_CU8,  /* offset binary, 128 is 0, as rtl_sdr writes; becomes cs8, exactly */
     FILE_CS32, /* becomes cf32, rounded once */
-    FILE_CF64  /* becomes cf32, rounded once; what is too large for that becomes infinite */
+    FILE_CF64, /* becomes cf32, rounded once; what is too large for that becomes infinite */
+    N_FILE_FORMATS
 };
 
 /* What is known of a format; from the third on, of symbols. */
@@ -48,9 +49,10 @@ struct file_format_row {
     softqam_input_format library; /* what its symbols become */
     size_t symbol_nbytes;         /* in the file, never less than of what it becomes */
     float scale;                  /* by default: what takes full scale, or 1 of a float, to 1 */
+    const char *datatype;         /* in SigMF; NULL for none */
 };
 
-extern const struct file_format_row file_formats[];
+extern const struct file_format_row file_formats[N_FILE_FORMATS];
 
 /* Converts n symbols of a file to the library's, in place. */
 void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
@@ -71,16 +73,13 @@ enum { N_LIBRARY_FORMATS = OUTPUT_HARD };
 /* What a file holds: symbols that are read, or written, or what is made of them. */
 enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
 
-/* The format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has none
- * (file_name_suffix()). An enum file_format, which for symbols that are written is a softqam_input_format, or an enum
- * output_kind. -1 after it has said what is wrong: a name that is none or, where no format is named, any other suffix.
- */
+/* The format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has
+ * none. An enum file_format, which for symbols that are written is a softqam_input_format, or an enum output_kind. -1
+ * after it has said what is wrong: a name that is none or, where no format is named, any other suffix. */
 int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path);
 
-/* The names of what a file of bits holds, of a file of symbols, and of what the library makes. */
+/* The name of what a file of bits holds. */
 const char *sample_format_name(enum output_kind kind);
-const char *sample_format_input_name(enum file_format format);
-const char *sample_format_output_name(softqam_output_format format);
 
 /* A value of what the library makes, of memory that need not be aligned. Inline, so that loops over values of one
  * format do not decide which it is for each. */

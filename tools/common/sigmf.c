@@ -47,22 +47,13 @@ bool sigmf_name_files(const char *path, char meta[PATH_MAX], char data[PATH_MAX]
     return (with_suffix(path, meta_suffix, meta) && with_suffix(path, data_suffix, data)) || message_print_errno(path);
 }
 
-static const struct {
-    const char *name;
-    enum file_format format;
-} datatypes[] = {{"cf32_le", FILE_CF32}, {"cf64_le", FILE_CF64}, {"ci32_le", FILE_CS32},
-                 {"ci16_le", FILE_CS16}, {"ci8", FILE_CS8},      {"cu8", FILE_CU8}};
-
-enum { N_DATATYPES = sizeof datatypes / sizeof datatypes[0] };
-
 /* The file's contents; NULL after a failure. */
 static cJSON *parse(const char *path)
 {
     static char text[16 << 20]; /* more metadata than this is a mistake */
     struct input_file file;
     size_t n = 0;
-    const bool read =
-        input_file_open(&file, path, "byte", 1, 1) && input_file_read(&file, text, sizeof text - 1, 1, NULL, NULL, &n);
+    const bool read = input_file_open(&file, path, "byte", 1, 1) && input_file_read(&file, text, sizeof text - 1, &n);
     input_file_close(&file);
     text[n] = '\0';
     cJSON *document = read && strlen(text) == n ? cJSON_ParseWithOpts(text, NULL, 1) : NULL;
@@ -84,9 +75,9 @@ static bool is_number(const cJSON *item, double min, double max)
 static bool read_datatype(struct sigmf_input *input, const cJSON *global)
 {
     const char *name = cJSON_GetStringValue(member(global, "core:datatype"));
-    for (size_t i = 0; name && i < N_DATATYPES; i++) {
-        if (!strcmp(datatypes[i].name, name)) {
-            input->format = datatypes[i].format;
+    for (int i = 0; name && i < N_FILE_FORMATS; i++) {
+        if (file_formats[i].datatype && !strcmp(file_formats[i].datatype, name)) {
+            input->format = (enum file_format)i;
             return true;
         }
     }

@@ -149,7 +149,6 @@ void statistics_add(struct statistics *statistics, const softqam_demodulator_con
                            : format == SOFTQAM_OUTPUT_F16 ? 65504
                                                           : (double)FLT_MAX;
     noise_estimate_add(&statistics->noise, config, position, samples, n_symbols);
-    statistics->n_symbols += n_symbols;
     for (size_t i = 0; i < n_symbols; i++) {
         size_t n_unknown = 0;
         for (size_t k = i * n_bits; k < (i + 1) * n_bits; k++) {

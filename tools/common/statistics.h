@@ -39,7 +39,6 @@ double noise_estimate_evm(const struct noise_estimate *estimate);
 double noise_expected_error(softqam_modulation modulation, double noise_var);
 
 struct statistics {
-    uint64_t n_symbols;
     uint64_t n_erased;    /* symbols whose soft bits are all 127, or whose LLRs are all 0 */
     uint64_t n_saturated; /* soft bits that are 0 or 255, LLRs of the largest magnitude that comes out */
     struct noise_estimate noise;

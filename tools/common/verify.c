@@ -29,7 +29,7 @@ struct expectation {
     double value, low, high;
 };
 
-bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init)
+static bool start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init)
 {
     const bool u8 = config->output_format == SOFTQAM_OUTPUT_U8;
     *verifier = (struct verifier){.config = *config, .n_all = u8 ? VERIFY_ALL_SYMBOLS : VERIFY_ALL_LLR_SYMBOLS};
@@ -44,7 +44,7 @@ bool verify_start(struct verifier *verifier, const softqam_demodulator_config *c
     return (!u8 || verifier->oracle) && (!c_init || verifier->scrambling);
 }
 
-void verify_end(struct verifier *verifier)
+static void end(struct verifier *verifier)
 {
     if (verifier->oracle)
         oracle_destroy(verifier->oracle);
@@ -148,7 +148,7 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
     return true;
 }
 
-bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+static bool next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                  size_t n_symbols, struct verify_difference *difference)
 {
     const uint64_t first = verifier->n_seen, end = first + n_symbols;
@@ -167,5 +167,5 @@ bool verify_next(struct verifier *verifier, const void *samples, const float *no
     return true;
 }
 
-static const struct verification reference = {verify_start, verify_next, verify_end};
+static const struct verification reference = {start, next, end};
 const struct verification *const verification = &reference;

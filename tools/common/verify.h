@@ -39,20 +39,13 @@ struct verify_difference {
     double low, high; /* what would have been accepted, expected included; both ends too */
 };
 
-/* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0; and what the LLRs
- * are descrambled by, NULL for none. False when memory is short. */
-bool verify_start(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
-
-/* Checks what the library made of the next n symbols and noise variances. Returns false and fills the difference at the
- * first that is wrong. */
-bool verify_next(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
-                 size_t n_symbols, struct verify_difference *difference);
-
-void verify_end(struct verifier *verifier);
-
-/* The three, for programs that may be built without the reference: then NULL. */
+/* NULL in programs that are built without the reference. */
 struct verification {
+    /* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0; and what the
+     * LLRs are descrambled by, NULL for none. False when memory is short. */
     bool (*start)(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
+    /* Checks what the library made of the next n symbols and noise variances. Returns false and fills the difference at
+     * the first that is wrong. */
     bool (*next)(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                  size_t n_symbols, struct verify_difference *difference);
     void (*end)(struct verifier *verifier);

@@ -16,7 +16,7 @@ static bool demodulate(struct demod_run *run)
            output_file_publish(&run->output);
 }
 
-static int demodulate_file(const struct demod_options *options)
+static int demodulate_file(struct demod_options *options)
 {
     static struct demod_run run; /* too large for the smallest stacks */
     memset(&run, 0, sizeof run);

@@ -376,15 +376,15 @@ static bool choose_output_format(struct demod_options *options)
     return true;
 }
 
-bool demod_options_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
-                                const char *subject)
+bool demod_options_check_format(const struct demod_options *options, const char *subject)
 {
+    const softqam_modulation modulation = options->config.modulation;
     static const char cause[] = "has no soft bits u8; choose LLRs, hard or bits with --output-format";
     if (options->output_kind != OUTPUT_U8)
         return true;
     if (modulation != SOFTQAM_MODULATION_DEFAULT && modulation != SOFTQAM_MODULATION_256QAM)
         return message_print(subject ? subject : "--modulation", "%s %s", modulation_get(modulation)->option, cause);
-    if (descrambles)
+    if (options->descrambles)
         return message_print(subject ? subject : "--c-init", "what is descrambled %s", cause);
     return options->plane_symbols == 0 || message_print("--planes", "what comes out as bit planes %s", cause);
 }
@@ -412,8 +412,7 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
         message_print("--shard", "not for an MPI job, whose ranks are the parts");
         return OPTIONS_WRONG;
     }
-    if (!choose_input_format(options) || !choose_output_format(options) ||
-        !demod_options_check_format(options, options->config.modulation, options->descrambles, NULL) ||
+    if (!choose_input_format(options) || !choose_output_format(options) || !demod_options_check_format(options, NULL) ||
         !choose_llr_steps(options) || !check_combinations(options) || !check_descriptors(options))
         return OPTIONS_WRONG;
     options->config.noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;

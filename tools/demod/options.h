@@ -57,9 +57,8 @@ extern struct option_row demod_option_rows[];
 /* OPTIONS_WRONG after it has said what is wrong. softqam-demod-mpi's ranks are the parts that --shard would choose. */
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
 
-/* Whether OUTPUT's format is one for a modulation, descrambled or not; where that is not so, the subject says where the
- * two come from, if not from the command. */
-bool demod_options_check_format(const struct demod_options *options, softqam_modulation modulation, bool descrambles,
-                                const char *subject);
+/* Whether OUTPUT's format is one for the modulation, descrambled or not; where that is not so, the subject says where
+ * the two come from, if not from the command. */
+bool demod_options_check_format(const struct demod_options *options, const char *subject);
 
 #endif

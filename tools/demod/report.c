@@ -1,13 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run says on standard error: its progress, warnings, and the reports that were asked for. */
+/* What a run says on standard error: its progress, warnings, and the reports that were asked for; and the estimates of
+ * the scale and the noise variance, which warnings compare with what the command says. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "run.h"
+
+/* Estimates take no more symbols than this, so that they are made before anything else and can be made in a pipe. */
+#define ESTIMATE_SYMBOLS ((size_t)262144)
+
+enum {
+    MIN_CHECK_SYMBOLS = 1000,
+    MAX_CHECK_SYMBOLS = 65536,
+    N_ROUNDS = 4 /* of scale and noise variance, each from the other */
+};
+
+/* A scale that is off by 5 % moves the outermost points of 256QAM almost to a decision boundary. */
+static const double warned_energy_error = 0.1;
+
+/* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it. */
+static const double energy_deviations = 5;
+
+/* 2 dB: less than what is lost by taking the variance of a component for that of the complex noise. */
+static const double warned_noise_ratio = 1.6;
+
+/* Noise that is stronger than this is nothing that anyone would demodulate: 6 dB above the symbols with up to two bits
+ * a symbol, else as strong as they are. */
+static double largest_noise_var(softqam_modulation modulation)
+{
+    return softqam_bits_per_symbol(modulation) <= 2 ? 4 : 1;
+}
+
+/* Puts in the configuration the input_scale with which the symbols have mean energy 1 + N0, N0 being noise_var or, if
+ * that is 0, what is estimated from them. How many they are, without those that are not finite. `position` is the first
+ * one's in the codeword. */
+static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_var, uint64_t position,
+                               const void *symbols, size_t n_symbols)
+{
+    const float first_scale = config->input_scale;
+    const bool is_given = noise_var > 0;
+    struct noise_estimate first = {0};
+    noise_estimate_add(&first, config, position, symbols, n_symbols);
+    for (int round = 0; first.energy > 0 && round < (is_given ? 1 : N_ROUNDS); round++) {
+        struct noise_estimate scaled = {0};
+        const double scale = (double)first_scale * sqrt((1 + noise_var) / noise_estimate_energy(&first));
+        config->input_scale = (float)fmin(fmax(scale, FLT_MIN), FLT_MAX);
+        noise_estimate_add(&scaled, config, position, symbols, n_symbols);
+        noise_var = fmin(noise_estimate_variance(&scaled, config->modulation), largest_noise_var(config->modulation));
+    }
+    return first.energy > 0 ? first.n_symbols : 0;
+}
+
+/* From the first symbols, n of the library's input. */
+static bool estimate(struct demod_run *run, const void *symbols, size_t n_symbols)
+{
+    const char *name = run->symbols.name;
+    const uint64_t position = run->options->skip;
+    const enum noise_kind kind = run->options->noise;
+    struct noise_estimate noise = {0};
+    if (run->options->scale_auto) {
+        const double noise_var = kind == NOISE_VALUE ? (double)run->noise_var : 0;
+        run->n_scale_symbols = scale_estimate(run->config, noise_var, position, symbols, n_symbols);
+        if (run->n_scale_symbols == 0)
+            return message_print(name, "no finite symbol but zeros among the first %zu to estimate --input-scale from",
+                                 n_symbols);
+    }
+    if (kind != NOISE_AUTO)
+        return true;
+    noise_estimate_add(&noise, run->config, position, symbols, n_symbols);
+    run->n_noise_symbols = noise.n_symbols;
+    /* Neither the symbols of a file without noise nor those of a wrong scale leave what a noise variance can be. */
+    run->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise, run->config->modulation), FLT_MIN), FLT_MAX);
+    return noise_estimate_energy(&noise) > 0 ||
+           message_print(name, "no finite symbol%s among the first %zu to estimate the noise variance from",
+                         noise.n_symbols ? " but zeros" : "", ESTIMATE_SYMBOLS);
+}
+
+bool demod_estimate(struct demod_run *run)
+{
+    size_t n = 0;
+    if (run->n_noise_symbols > 0 || run->n_scale_symbols > 0 ||
+        (run->options->noise != NOISE_AUTO && !run->options->scale_auto))
+        return true;
+    const size_t nbytes = run->symbols.symbol_nbytes;
+    void *symbols = malloc(ESTIMATE_SYMBOLS * nbytes);
+    if (!symbols)
+        return message_print(NULL, "out of memory");
+    bool good = input_file_read(&run->symbols, symbols, ESTIMATE_SYMBOLS * nbytes, &n) &&
+                input_file_put_back(&run->symbols, symbols, n);
+    if (good && n >= nbytes) {
+        file_format_convert(run->recording.format, symbols, n / nbytes);
+        good = estimate(run, symbols, n / nbytes);
+    }
+    free(symbols);
+    return good;
+}
+
+/* Not with a noise file: whatever its noise variances bury says nothing of the scale. */
+void demod_scale_check(struct demod_run *run, const struct block *block)
+{
+    const uint64_t n = run->n_demodulated, left = n < MAX_CHECK_SYMBOLS ? MAX_CHECK_SYMBOLS - n : 0;
+    if (!block->noise_vars)
+        noise_estimate_add(&run->seen, run->config, run->options->skip + run->first_symbol + n, block->samples,
+                           block->n_symbols < left ? block->n_symbols : (size_t)left);
+}
+
+/* If their energy differs from 1 + N0, or their noise from what was given, soft bits and LLRs are wrong, and nothing
+ * else shows it. */
+static void warn_of_scale(const struct demod_run *run)
+{
+    const softqam_modulation modulation = run->config->modulation;
+    const char *name = run->symbols.name;
+    const double n = (double)run->seen.n_symbols, energy = noise_estimate_energy(&run->seen);
+    const double given = run->options->noise == NOISE_VALUE ? (double)run->noise_var : 0;
+    const double estimate = noise_estimate_variance(&run->seen, modulation);
+    const double expected = 1 + (given > 0 ? given : fmin(estimate, largest_noise_var(modulation)));
+    if (n < MIN_CHECK_SYMBOLS)
+        return;
+    if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
+        message_warn(name, "mean symbol energy %.4g, where %.4g is expected; --input-scale auto would scale it", energy,
+                     expected);
+    else if (given > 0 && fmax(estimate / given, given / estimate) > warned_noise_ratio)
+        message_warn(name,
+                     "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
+                     estimate, -10 * log10(estimate), given, -10 * log10(given));
+}
 
 static const double seconds_between_lines = 0.25;
 
@@ -31,7 +154,7 @@ bool demod_warn(const struct demod_run *run)
     const struct demod_options *options = run->options;
     if (options->quiet && !options->strict)
         return true;
-    demod_scale_warn(run);
+    warn_of_scale(run);
     return !options->strict || message_n_warnings() == 0;
 }
 
@@ -39,9 +162,9 @@ bool demod_warn(const struct demod_run *run)
 static void report_findings(const struct demod_run *run)
 {
     const char *name = run->symbols.name;
-    const double scale = (double)run->config.input_scale, noise_var = (double)run->noise_var;
+    const double scale = (double)run->config->input_scale, noise_var = (double)run->noise_var;
     const uint64_t n = run->n_demodulated, n_checked = run->verifier.n_checked;
-    const bool u8 = run->config.output_format == SOFTQAM_OUTPUT_U8;
+    const bool u8 = run->config->output_format == SOFTQAM_OUTPUT_U8;
     if (run->n_scale_symbols > 0)
         message_print(name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale, 1 / scale,
                       run->n_scale_symbols, PLURAL(run->n_scale_symbols));
@@ -51,9 +174,9 @@ static void report_findings(const struct demod_run *run)
     if (run->options->verify)
         message_print("verify", "%" PRIu64 " of %" PRIu64 " symbol%s checked, every %s is %s's%s", n_checked, n,
                       PLURAL(n), u8 ? "byte" : "LLR", run->verifier.reference,
-                      !u8                                              ? " within the bound for binary32"
-                      : run->config.sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? " with the opposite sign, within one step"
-                                                                       : "");
+                      !u8                                               ? " within the bound for binary32"
+                      : run->config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? " with the opposite sign, within one step"
+                                                                        : "");
 }
 
 static double bit_error_rate(const struct demod_run *run)
@@ -74,7 +197,7 @@ struct statistic {
 static void print_statistics(const struct demod_run *run)
 {
     const struct noise_estimate *seen = &run->statistics.noise;
-    const softqam_modulation modulation = run->config.modulation;
+    const softqam_modulation modulation = run->config->modulation;
     const enum noise_kind kind = run->options->noise;
     const double n_bits = softqam_bits_per_symbol(modulation);
     const double n = (double)run->n_demodulated, library = run->seconds_in_library;
@@ -83,7 +206,7 @@ static void print_statistics(const struct demod_run *run)
     const double estimated_n0 = noise_estimate_variance(seen, modulation);
     const struct statistic all[] = {
         {"version", softqam_version(), 0},
-        {"input_format", sample_format_input_name(run->recording.format), 0},
+        {"input_format", file_formats[run->recording.format].suffixes[0] + 1, 0},
         {"output_format", sample_format_name(run->options->output_kind), 0},
         {"modulation", modulation_get(modulation)->option, 0},
         {"backend", softqam_backend_name(run->demodulator), 0},
@@ -93,8 +216,8 @@ static void print_statistics(const struct demod_run *run)
         {"library_msym_s", NULL, n / library / 1e6},
         {"overall_s", NULL, overall},
         {"overall_msym_s", NULL, n / overall / 1e6},
-        {"c_init", NULL, run->descrambles ? run->c_init : (double)NAN},
-        {"input_scale", NULL, (double)run->config.input_scale},
+        {"c_init", NULL, run->options->descrambles ? run->options->c_init : (double)NAN},
+        {"input_scale", NULL, (double)run->config->input_scale},
         {"n0", NULL, n0},
         {"snr_db", NULL, decibels(n0)},
         {"saturated_share", NULL, n > 0 ? (double)run->statistics.n_saturated / n / n_bits : 0},

@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
 
@@ -19,46 +17,45 @@ static const size_t cuda_block_symbols = 1 << 20;
 
 size_t demod_run_output_bits(const struct demod_run *run)
 {
-    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
+    const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
     const enum output_kind kind = run->options->output_kind;
     return kind == OUTPUT_BITS ? n_bits : 8 * (kind == OUTPUT_HARD ? n_bits : run->value_nbytes);
 }
 
 /* What the metadata of a recording say counts where the command says nothing. */
-static bool settle(struct demod_run *run)
+static bool complete_options(struct demod_run *run)
 {
-    const struct demod_options *options = run->options;
+    struct demod_options *options = run->options;
     struct sigmf_input *recording = &run->recording;
-    softqam_demodulator_config *config = &run->config;
-    *config = options->config;
-    run->context_config = options->context_config;
+    softqam_demodulator_config *config = run->config = &options->config;
     run->noise_var = options->noise == NOISE_UNIT ? 1 : (float)options->noise_var;
     recording->format = options->input_format;
     if (options->input_is_sigmf && !sigmf_input_read(recording, options->input))
         return false;
-    run->descrambles = options->c_init_given ? options->descrambles : recording->is_scrambled;
-    run->c_init = options->c_init_given ? options->c_init : recording->c_init;
+    if (!options->c_init_given) {
+        options->descrambles = recording->is_scrambled;
+        options->c_init = recording->c_init;
+    }
     config->input_format = file_formats[recording->format].library;
-    if (recording->modulation == SOFTQAM_MODULATION_DEFAULT)
-        recording->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = recording->modulation;
+    if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
+        config->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->input_scale == 0 && !options->scale_auto)
         config->input_scale = (float)recording->scale;
     if (config->input_scale == 0)
         config->input_scale = file_formats[recording->format].scale;
     run->value_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
-    return message_of_command(
-        demod_options_check_format(options, config->modulation, run->descrambles, recording->meta_path));
+    return message_of_command(demod_options_check_format(options, recording->meta_path));
 }
 
 bool demod_run_open(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    if (!settle(run))
+    if (!complete_options(run))
         return false;
     const size_t nbytes = file_formats[run->recording.format].symbol_nbytes;
-    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation);
+    const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
     const char *data = options->input_is_sigmf ? run->recording.data_path : options->input;
     return input_file_open(&run->symbols, data, "symbol", nbytes, nbytes) &&
            (!options->noise_file ||
@@ -84,36 +81,15 @@ static bool check_output(const struct demod_run *run)
     for (int i = options->input_is_sigmf; i < 3; i++)
         if (files[i]->fd > 0 && output_file_is(&run->output, &files[i]->status))
             role = roles[i];
-    return message_of_command(role ? message_print(run->output.name, "is %s; give OUTPUT another name", role)
-                                   : output_file_check_terminal(&run->output));
+    return !role || message_of_command(message_print(run->output.name, "is %s; give OUTPUT another name", role));
 }
 
 bool demod_run_open_output(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     const unsigned how = (options->no_sync ? 0U : OUTPUT_FILE_SYNC) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
-    return output_file_open(&run->output, options->output, how) && check_output(run);
-}
-
-/* The estimates, from the first symbols, which are read again. */
-static bool estimate(struct demod_run *run)
-{
-    size_t n = 0;
-    if (run->n_noise_symbols > 0 || run->n_scale_symbols > 0 ||
-        (run->options->noise != NOISE_AUTO && !run->options->scale_auto))
-        return true;
-    const size_t nbytes = run->symbols.symbol_nbytes;
-    void *symbols = malloc(ESTIMATE_SYMBOLS * nbytes);
-    if (!symbols)
-        return message_print(NULL, "out of memory");
-    bool good = input_file_read(&run->symbols, symbols, ESTIMATE_SYMBOLS * nbytes, 0, NULL, NULL, &n) &&
-                input_file_put_back(&run->symbols, symbols, n);
-    if (good) {
-        file_format_convert(run->recording.format, symbols, n / nbytes);
-        good = demod_estimate(run, symbols, n / nbytes);
-    }
-    free(symbols);
-    return good;
+    return output_file_find(&run->output, options->output, how) && check_output(run) &&
+           output_file_create(&run->output) && message_of_command(output_file_check_terminal(&run->output));
 }
 
 /* Leaves only n symbols from one on, with their values. */
@@ -156,7 +132,7 @@ static bool choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
             return message_print(files[i]->name, "not a regular file, so no part of it can be chosen");
     if (run->options->output_kind == OUTPUT_BITS && demod_run_output_bits(run) % 8 > 0)
         return message_print("--output-format", "bits of a part would not begin at a byte; choose hard");
-    if (!estimate(run))
+    if (!demod_estimate(run))
         return false;
     const uint64_t n = run->n_symbols, unit = run->options->plane_symbols ? run->options->plane_symbols : 1;
     const uint64_t n_units = (n + unit - 1) / unit;
@@ -182,7 +158,7 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
 static size_t choose_block_symbols(const struct demod_run *run)
 {
     const bool on_gpu = !strcmp(softqam_backend_name(run->demodulator), "cuda");
-    const size_t unit = run->options->plane_symbols, chunk = run->context_config.chunk_symbols;
+    const size_t unit = run->options->plane_symbols, chunk = run->options->context_config.chunk_symbols;
     size_t n = on_gpu ? cuda_block_symbols : cpu_block_symbols;
     if (on_gpu && n < chunk)
         n = chunk;
@@ -198,14 +174,14 @@ bool demod_run_is_small(const struct demod_run *run) { return run->n_symbols < S
  * will need, so that the backend is known from here on, and what fails does so before the first block is read. */
 static bool create_demodulator(struct demod_run *run)
 {
-    const softqam_context_config *given = &run->options->context_config;
-    const bool is_small = demod_run_is_small(run), is_named = given->devices != NULL;
-    if (run->context_config.backend == SOFTQAM_BACKEND_AUTO && (is_named || is_small))
-        run->context_config.backend = is_named ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
-    softqam_status status = softqam_context_create(&run->context, &run->context_config);
-    run->config.context = run->context;
+    softqam_context_config *config = &run->options->context_config;
+    const bool is_small = demod_run_is_small(run), is_named = config->devices != NULL;
+    if (config->backend == SOFTQAM_BACKEND_AUTO && (is_named || is_small))
+        config->backend = is_named ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
+    softqam_status status = softqam_context_create(&run->context, config);
+    run->config->context = run->context;
     if (status == SOFTQAM_OK)
-        status = softqam_demodulator_create(&run->demodulator, &run->config);
+        status = softqam_demodulator_create(&run->demodulator, run->config);
     if (status == SOFTQAM_OK && !is_small)
         status = softqam_context_prepare(run->context, SOFTQAM_PREPARE_ALL);
     message_of_command(status != SOFTQAM_ERROR_INVALID_ARGUMENT);
@@ -218,13 +194,11 @@ static bool allocate(struct demod_run *run)
     const size_t n = run->block_symbols = choose_block_symbols(run);
     for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
         struct block *block = &run->ring.blocks[i];
-        void *noise_vars = NULL;
         if (softqam_host_alloc(run->context, n * run->symbols.symbol_nbytes, &block->samples) != SOFTQAM_OK ||
             softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) != SOFTQAM_OK ||
             (options->noise == NOISE_FILE &&
-             softqam_host_alloc(run->context, n * sizeof(float), &noise_vars) != SOFTQAM_OK))
+             softqam_host_alloc(run->context, n * sizeof(float), &block->noise_vars) != SOFTQAM_OK))
             return message_print(NULL, "%s", softqam_error_message());
-        block->noise_vars = noise_vars;
     }
     /* What checks and counts look at symbols. */
     if (options->plane_symbols == 0 || !(options->verify || options->stats || options->compared_bits))
@@ -237,72 +211,23 @@ static bool start_verifier(struct demod_run *run)
 {
     if (!run->options->verify)
         return true;
-    if (!verification->start(&run->verifier, &run->config, run->descrambles ? &run->c_init : NULL))
+    if (!verification->start(&run->verifier, run->config, run->options->descrambles ? &run->options->c_init : NULL))
         return message_print("--verify", "out of memory");
     run->verifier.n_seen = run->first_symbol;
     run->verifier.position = run->options->skip;
     return true;
 }
 
-/* With stacks that are large enough whatever `ulimit -s` says. */
-static bool start_threads(struct demod_run *run)
-{
-    enum { STACK_NBYTES = 1 << 20 }; /* calls of the library need 64 KiB */
-    static void *(*const stages[])(void *) = {demod_read_blocks, demod_process_blocks};
-    pthread_attr_t attributes;
-    for (int stage = 0; stage < N_BLOCK_STAGES; stage++)
-        sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? BLOCK_RING_SLOTS : 0);
-    run->started = clock_seconds();
-    run->stop_fd = run->symbols.stop_fd = run->noise_vars.stop_fd = run->sent_bits.stop_fd = eventfd(0, EFD_CLOEXEC);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_NBYTES);
-    while (run->n_threads < STAGE_WRITE &&
-           !pthread_create(&run->threads[run->n_threads], &attributes, stages[run->n_threads], run))
-        run->n_threads++;
-    pthread_attr_destroy(&attributes);
-    return run->n_threads == STAGE_WRITE || message_print(NULL, "the system has no thread for reading or demodulating");
-}
-
 bool demod_run_start(struct demod_run *run)
 {
-    return estimate(run) && create_demodulator(run) && allocate(run) && start_verifier(run) && start_threads(run);
-}
-
-/* Early, they may wait for blocks, or for input, which may not come for a long time. */
-static void end_threads(struct demod_run *run, bool early)
-{
-    if (early && run->n_threads > 0) {
-        run->ring.is_stopped = true;
-        eventfd_write(run->stop_fd, 1);
-        for (int stage = 0; stage < STAGE_WRITE; stage++)
-            sem_post(&run->ring.n_ready[stage]);
-    }
-    while (run->n_threads > 0)
-        pthread_join(run->threads[--run->n_threads], NULL);
-}
-
-bool demod_run_write(struct demod_run *run)
-{
-    uint64_t n_written = 0;
-    double due = 0;
-    bool good = true, is_last = false;
-    while (good && !is_last) {
-        const struct block *block = block_ring_wait(&run->ring, STAGE_WRITE);
-        is_last = block->is_last;
-        good = output_file_write(&run->output, block->out, block->out_nbytes) && !block->failed;
-        n_written += block->n_symbols;
-        if (good)
-            demod_progress(run, n_written, &due);
-        block_ring_hand_on(&run->ring, STAGE_WRITE);
-    }
-    end_threads(run, !good);
-    return good;
+    return demod_estimate(run) && create_demodulator(run) && allocate(run) && start_verifier(run) &&
+           demod_start_threads(run);
 }
 
 void demod_run_close(struct demod_run *run, bool keep)
 {
     struct input_file *const files[] = {&run->symbols, &run->noise_vars, &run->sent_bits};
-    end_threads(run, true);
+    demod_end_threads(run, true);
     output_file_end(&run->output, keep);
     if (run->verifier.config.context)
         verification->end(&run->verifier);

@@ -22,9 +22,6 @@
 #include "common/verify.h"
 #include "options.h"
 
-/* Estimates take no more symbols than this, so that they are made before anything else and can be made in a pipe. */
-#define ESTIMATE_SYMBOLS ((size_t)262144)
-
 enum { BLOCK_RING_SLOTS = 4 };
 
 /* In the order in which a block comes to them. */
@@ -32,7 +29,7 @@ enum block_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BLOCK_STAGES };
 
 struct block {
     void *samples;
-    float *noise_vars; /* NULL where there is not one a symbol */
+    void *noise_vars; /* floats; NULL where there is not one a symbol */
     void *out;
     size_t n_symbols;
     size_t out_nbytes; /* of OUTPUT, when it is demodulated */
@@ -49,12 +46,9 @@ struct block_ring {
 
 /* All zero but the options is one that holds nothing. */
 struct demod_run {
-    const struct demod_options *options;
-    softqam_demodulator_config
-        config;                   /* with its input_scale, and for s8 and s16 its llr_scale and llr_limit, never 0 */
-    struct sigmf_input recording; /* what INPUT is; empty but for its format when it is plain */
-    bool descrambles;             /* by the next */
-    uint32_t c_init;
+    struct demod_options *options;      /* completed by what a recording says */
+    softqam_demodulator_config *config; /* theirs, whose input_scale is never 0 then */
+    struct sigmf_input recording;       /* what INPUT is; empty but for its format when it is plain */
     struct input_file symbols;
     struct input_file noise_vars, sent_bits; /* one for each symbol, or bit; not open where they are not asked for */
     struct output_file output;
@@ -63,7 +57,6 @@ struct demod_run {
     float noise_var;          /* of all symbols, unless there is one for each */
     uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 where it was not */
     uint64_t n_scale_symbols; /* that the scale was estimated from */
-    softqam_context_config context_config;
     softqam_context *context;
     softqam_demodulator *demodulator;
     size_t value_nbytes;            /* of what the library makes of a symbol */
@@ -109,27 +102,20 @@ bool demod_run_write(struct demod_run *run);
 /* Ends the threads, frees what is held, and removes what was written unless it is kept. */
 void demod_run_close(struct demod_run *run, bool keep);
 
-/* In stages.c: the threads of a run; how a stage waits for its next block, and hands it on; and a message, false, that
- * a file has too few or too many values. */
-void *demod_read_blocks(void *argument);
-void *demod_process_blocks(void *argument);
+/* In stages.c: starts the threads, and ends them: early, where they may wait for blocks, or for input, which may not
+ * come for a long time; and a message, false, that a file has too few or too many values. */
+bool demod_start_threads(struct demod_run *run);
+void demod_end_threads(struct demod_run *run, bool early);
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short);
-struct block *block_ring_wait(struct block_ring *ring, enum block_stage stage);
-void block_ring_hand_on(struct block_ring *ring, enum block_stage stage);
 
-/* In scale.c: the estimates of the scale and of the noise variance N0 that the command asks for, from the first n
- * symbols of the library's input. Without any there are none. */
-bool demod_estimate(struct demod_run *run, const void *symbols, size_t n_symbols);
+/* In report.c: the estimates of the scale and of the noise variance N0 that the command asks for, from the first
+ * symbols, which are read again; once. Without any symbols there are none. */
+bool demod_estimate(struct demod_run *run);
 
-/* Looks at the symbols of the next block, as many as are needed. */
+/* Looks at the symbols of the next block, as many as a warning of the scale or the noise needs. */
 void demod_scale_check(struct demod_run *run, const struct block *block);
 
-/* A warning if their energy differs from 1 + N0, or their noise from what was given: then soft bits and LLRs are wrong,
- * and nothing else shows it. */
-void demod_scale_warn(const struct demod_run *run);
-
-/* In report.c, what a run says on standard error. How much is done, if that is wanted and due, at a time of
- * clock_seconds(). */
+/* How much is done, if that is wanted and due, at a time of clock_seconds(). */
 void demod_progress(const struct demod_run *run, uint64_t n_done, double *due);
 
 /* Before OUTPUT has its name: what may be wrong with it, unless the run is quiet. False where that is a failure. */

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The two threads of a run: one fills blocks with symbols, the other demodulates, checks and counts them; and the ring
- * through which the blocks pass. A failure goes through it too, with the last block. */
+/* The stages of a run: one thread fills blocks with symbols, another demodulates, checks and counts them, and the
+ * caller writes them; and the ring through which the blocks pass. A failure goes through it too, with the last block.
+ */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "common/clock.h"
 #include "common/message.h"
 #include "run.h"
 
-struct block *block_ring_wait(struct block_ring *ring, enum block_stage stage)
+static struct block *wait_for_block(struct block_ring *ring, enum block_stage stage)
 {
     while (sem_wait(&ring->n_ready[stage]))
         continue;
     return ring->is_stopped ? NULL : &ring->blocks[ring->n_done[stage] % BLOCK_RING_SLOTS];
 }
 
-void block_ring_hand_on(struct block_ring *ring, enum block_stage stage)
+static void hand_on(struct block_ring *ring, enum block_stage stage)
 {
     ring->n_done[stage]++;
     sem_post(&ring->n_ready[(stage + 1) % N_BLOCK_STAGES]);
@@ -27,7 +29,7 @@ static bool is_busy(void *context)
     struct block_ring *ring = context;
     int n_free = 0;
     sem_getvalue(&ring->n_ready[STAGE_READ], &n_free);
-    return n_free < BLOCK_RING_SLOTS - 1;
+    return n_free < BLOCK_RING_SLOTS - 1 && !ring->is_stopped;
 }
 
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short)
@@ -41,7 +43,7 @@ static bool read_values(const struct demod_run *run, struct input_file *file, vo
 {
     const size_t nbytes = n * file->item_nbytes;
     size_t n_read;
-    return input_file_read(file, values, nbytes, 0, NULL, NULL, &n_read) && input_file_is_whole(file, n_read) &&
+    return input_file_read(file, values, nbytes, &n_read) && input_file_is_whole(file, n_read) &&
            (n_read == nbytes || demod_misfit(run, file, true));
 }
 
@@ -51,18 +53,17 @@ static bool check_end(const struct demod_run *run, struct input_file *file)
     char byte;
     size_t n = 0;
     return file->fd == 0 ||
-           (input_file_read(file, &byte, sizeof byte, 0, NULL, NULL, &n) && (n == 0 || demod_misfit(run, file, false)));
+           (input_file_read(file, &byte, sizeof byte, &n) && (n == 0 || demod_misfit(run, file, false)));
 }
 
 /* Whole symbols go on, whatever comes after them. */
 static void read_block(struct demod_run *run, struct block *block)
 {
     struct input_file *file = &run->symbols;
-    const size_t nbytes = file->symbol_nbytes, unit = run->options->plane_symbols ? run->options->plane_symbols : 1;
+    const size_t nbytes = file->symbol_nbytes;
     size_t n;
     block->failed =
-        !input_file_read(file, block->samples, run->block_symbols * nbytes, unit * nbytes, is_busy, &run->ring, &n) ||
-        !input_file_is_whole(file, n);
+        !input_file_read(file, block->samples, run->block_symbols * nbytes, &n) || !input_file_is_whole(file, n);
     block->is_last = block->failed || input_file_is_at_end(file);
     block->n_symbols = n / nbytes;
     file_format_convert(run->recording.format, block->samples, block->n_symbols);
@@ -74,15 +75,15 @@ static void read_block(struct demod_run *run, struct block *block)
         block->failed = !check_end(run, &run->noise_vars);
 }
 
-void *demod_read_blocks(void *argument)
+static void *read_blocks(void *argument)
 {
     struct demod_run *run = argument;
     struct block *block;
     bool is_last = false;
-    while (!is_last && (block = block_ring_wait(&run->ring, STAGE_READ))) {
+    while (!is_last && (block = wait_for_block(&run->ring, STAGE_READ))) {
         read_block(run, block);
         is_last = block->is_last;
-        block_ring_hand_on(&run->ring, STAGE_READ);
+        hand_on(&run->ring, STAGE_READ);
     }
     return NULL;
 }
@@ -98,7 +99,7 @@ static softqam_status demodulate_block(struct demod_run *run, const struct block
 {
     const bool has_planes = run->options->plane_symbols > 0, own_noise = run->options->noise == NOISE_FILE;
     const size_t all = block->n_symbols, unit = has_planes ? run->options->plane_symbols : all;
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(run->config.input_format);
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(run->config->input_format);
     softqam_status status = SOFTQAM_OK;
     for (size_t first = 0; first < all && status == SOFTQAM_OK; first += unit) {
         const size_t n = all - first < unit ? all - first : unit;
@@ -109,8 +110,8 @@ static softqam_status demodulate_block(struct demod_run *run, const struct block
                                          .noise_stride = own_noise,
                                          .layers = {{.symbols = (char *)block->samples + first * symbol_nbytes,
                                                      .noise_var = own_noise ? noise_var + first : noise_var}},
-                                         .descramble = run->descrambles,
-                                         .c_init = run->c_init};
+                                         .descramble = run->options->descrambles,
+                                         .c_init = run->options->c_init};
         status = softqam_demodulate_segments(run->demodulator, &segment, 1);
     }
     return status;
@@ -132,7 +133,7 @@ static bool demodulate(struct demod_run *run, const struct block *block, const f
 /* A block's values symbol by symbol, where they are looked at so. */
 static const void *in_symbol_order(struct demod_run *run, const struct block *block)
 {
-    const size_t n_bits = softqam_bits_per_symbol(run->config.modulation), nbytes = run->value_nbytes / n_bits;
+    const size_t n_bits = softqam_bits_per_symbol(run->config->modulation), nbytes = run->value_nbytes / n_bits;
     const char *from = block->out;
     char *to = run->symbol_order;
     if (!to)
@@ -163,7 +164,7 @@ static bool compare_bits(struct demod_run *run, const void *values, size_t n_sym
 {
     enum { TILE_BITS = 4096 };
     uint8_t bits[TILE_BITS], sent[TILE_BITS];
-    const softqam_demodulator_config *config = &run->config;
+    const softqam_demodulator_config *config = run->config;
     const size_t n_bits = softqam_bits_per_symbol(config->modulation), n = n_symbols * n_bits;
     for (size_t first = 0, n_tile; first < n; first += n_tile) {
         n_tile = n - first < TILE_BITS ? n - first : TILE_BITS;
@@ -203,7 +204,7 @@ static size_t pack_bits(struct demod_run *run, uint8_t *bits, size_t n, bool is_
 /* Converts the library's output to what is written, in place. */
 static void finish_block(struct demod_run *run, struct block *block)
 {
-    const softqam_demodulator_config *config = &run->config;
+    const softqam_demodulator_config *config = run->config;
     const size_t n_bits = block->n_symbols * softqam_bits_per_symbol(config->modulation);
     const enum output_kind kind = run->options->output_kind;
     block->out_nbytes = block->n_symbols * run->value_nbytes;
@@ -227,7 +228,7 @@ static bool process_block(struct demod_run *run, struct block *block)
     if (!options->quiet || options->strict)
         demod_scale_check(run, block);
     if (options->stats)
-        statistics_add(&run->statistics, &run->config, position(run), block->samples, values, block->n_symbols);
+        statistics_add(&run->statistics, run->config, position(run), block->samples, values, block->n_symbols);
     if (options->compared_bits && !compare_bits(run, values, block->n_symbols))
         return false;
     run->n_demodulated += block->n_symbols;
@@ -235,17 +236,72 @@ static bool process_block(struct demod_run *run, struct block *block)
     return !options->compared_bits || !block->is_last || block->failed || check_end(run, &run->sent_bits);
 }
 
-void *demod_process_blocks(void *argument)
+static void *process_blocks(void *argument)
 {
     struct demod_run *run = argument;
     struct block *block;
     bool is_last = false;
-    while (!is_last && (block = block_ring_wait(&run->ring, STAGE_DEMODULATE))) {
+    while (!is_last && (block = wait_for_block(&run->ring, STAGE_DEMODULATE))) {
         block->out_nbytes = 0;
         if (!process_block(run, block))
             block->failed = block->is_last = true;
         is_last = block->is_last;
-        block_ring_hand_on(&run->ring, STAGE_DEMODULATE);
+        hand_on(&run->ring, STAGE_DEMODULATE);
     }
     return NULL;
+}
+
+/* With stacks that are large enough whatever `ulimit -s` says. */
+bool demod_start_threads(struct demod_run *run)
+{
+    enum { STACK_NBYTES = 1 << 20 }; /* calls of the library need 64 KiB */
+    static void *(*const stages[])(void *) = {read_blocks, process_blocks};
+    pthread_attr_t attributes;
+    for (int stage = 0; stage < N_BLOCK_STAGES; stage++)
+        sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? BLOCK_RING_SLOTS : 0);
+    run->started = clock_seconds();
+    run->symbols.is_busy = is_busy;
+    run->symbols.busy = &run->ring;
+    run->symbols.unit_nbytes =
+        (run->options->plane_symbols ? run->options->plane_symbols : 1) * run->symbols.symbol_nbytes;
+    run->stop_fd = run->symbols.stop_fd = run->noise_vars.stop_fd = run->sent_bits.stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (run->stop_fd < 0)
+        return message_print_errno("eventfd");
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_NBYTES);
+    while (run->n_threads < STAGE_WRITE &&
+           !pthread_create(&run->threads[run->n_threads], &attributes, stages[run->n_threads], run))
+        run->n_threads++;
+    pthread_attr_destroy(&attributes);
+    return run->n_threads == STAGE_WRITE || message_print(NULL, "the system has no thread for reading or demodulating");
+}
+
+void demod_end_threads(struct demod_run *run, bool early)
+{
+    if (early && run->n_threads > 0) {
+        run->ring.is_stopped = true;
+        eventfd_write(run->stop_fd, 1);
+        for (int stage = 0; stage < STAGE_WRITE; stage++)
+            sem_post(&run->ring.n_ready[stage]);
+    }
+    while (run->n_threads > 0)
+        pthread_join(run->threads[--run->n_threads], NULL);
+}
+
+bool demod_run_write(struct demod_run *run)
+{
+    uint64_t n_written = 0;
+    double due = 0;
+    bool good = true, is_last = false;
+    while (good && !is_last) {
+        const struct block *block = wait_for_block(&run->ring, STAGE_WRITE);
+        is_last = block->is_last;
+        good = output_file_write(&run->output, block->out, block->out_nbytes) && !block->failed;
+        n_written += block->n_symbols;
+        if (good)
+            demod_progress(run, n_written, &due);
+        hand_on(&run->ring, STAGE_WRITE);
+    }
+    demod_end_threads(run, !good);
+    return good;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-gen: random symbols with noise, and their bits, block by block. */
+#include <float.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -8,16 +9,154 @@
 #include <string.h>
 
 #include "common/message.h"
+#include "common/option_table.h"
 #include "common/output_file.h"
 #include "common/sigmf.h"
 #include "common/transmitter.h"
-#include "options.h"
 
-enum { BLOCK_SYMBOLS = 1 << 20 };
+enum { DEFAULT_SYMBOLS = 1000000, BLOCK_SYMBOLS = 1 << 20 };
+
+/* As many symbols as leave the size of every file a 64-bit signed number. */
+#define MAX_SYMBOLS ((uint64_t)INT64_MAX / MODULATION_MAX_BITS)
+
+struct options {
+    const char *output;
+    bool is_sigmf;    /* output names a recording */
+    const char *bits; /* NULL for none */
+    softqam_modulation modulation;
+    bool scrambles; /* the bits, by the next */
+    uint32_t c_init;
+    uint64_t n_symbols;
+    uint64_t seed;
+    double snr_db;           /* infinite for no noise */
+    const char *format_name; /* as given; NULL for none */
+    softqam_input_format format;
+    double scale;
+    const char *scale_text; /* as softqam-demod's --input-scale takes it */
+    bool no_sync;           /* else what is written is on the disk when it takes its name */
+    bool no_clobber;
+    bool quiet;
+};
+
+static bool take_c_init(const struct option_call *call)
+{
+    struct options *options = call->target;
+    options->scrambles = true;
+    return arguments_parse_c_init(call->text, &options->c_init);
+}
+
+static bool take_snr_db(const struct option_call *call)
+{
+    return arguments_parse_real(call->row->name, call->text, -200, 200, &((struct options *)call->target)->snr_db);
+}
+
+static bool take_output_scale(const struct option_call *call)
+{
+    struct options *options = call->target;
+    options->scale_text = call->text;
+    return arguments_parse_ratio(call->row->name, call->text, (double)FLT_MIN, (double)FLT_MAX, NULL, &options->scale);
+}
+
+#define TO(member) .offset = offsetof(struct options, member)
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    OPTION_TEXT("Usage: softqam-gen [options] OUTPUT"),
+    OPTION_TEXT("Writes random symbols of 5G NR (3GPP TS 38.211 clause 5.1, unit mean energy) with white Gaussian noise to OUTPUT; "
+         "\"-\" is standard output. The same seed gives the same file on every machine; a longer file starts "
+         "with the symbols of a shorter one."),
+    OPTION_TEXT("Examples:"),
+    OPTION_TEXT("  $ softqam-gen --snr-db 22 --bits sent.hard capture.cf32\n"
+         "  $ softqam-gen -m qpsk --c-init 0x1234 --symbols 1M capture.cs16\n"
+         "  $ softqam-gen -m 64qam --snr-db 18 recording.sigmf-meta"),
+    OPTION_TEXT("Symbols and files:"),
+    {"--modulation", "NAME", "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: 256qam", option_take_modulation,
+     TO(modulation), .letter = 'm'},
+    {"--c-init", "N",
+     "scramble the bits with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (3GPP TS 38.211 clause "
+     "5.2.1), which begins at the first bit",
+     .take = take_c_init},
+    {"--symbols", "N", "how many; default: 1000000. 1M and 64Ki are counts too", option_take_count, TO(n_symbols),
+     0, MAX_SYMBOLS},
+    {"--snr-db", "X",
+     "Es/N0 in dB, -200 to 200, with N0 the variance of the complex noise (N0/2 a component); default: no noise",
+     .take = take_snr_db},
+    {"--seed", "S", "0 to 2^64 - 1; default: 1", option_take_count, TO(seed), 0, UINT64_MAX},
+    {"--output-format", "FORMAT",
+     "cf32, cs16, cs8 or cf16, see below; default: by OUTPUT's suffix; cf32 for \"-\" and a name without a suffix",
+     option_take_text, TO(format_name), .letter = 'o'},
+    {"--output-scale", "X",
+     "what a sample of 1 stands for, a number or a fraction A/B: softqam-demod's --input-scale; default: 1 (cf32, cf16), "
+     "1/8192 (cs16), 1/64 (cs8), which leave room for the outer points and noise",
+     .take = take_output_scale},
+    {"--bits", "FILE", "the bits that were sent, before scrambling, one byte (0 or 1) each, b0 first", option_take_text,
+     TO(bits)},
+    {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
+    {"--no-sync", NULL, "do not wait until the files are on the disk", option_take_true, TO(no_sync)},
+    {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
+    {"--help", NULL, "this text", .letter = 'h'},
+    {"--version", NULL, "the version", .letter = 'V'},
+    OPTION_TEXT("Formats of OUTPUT, for each symbol I then Q in this machine's byte order:"),
+    OPTION_TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
+         "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
+         "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
+         "  cf16  two 16-bit floats; .cf16"),
+    OPTION_TEXT("An OUTPUT that ends in .sigmf-meta or .sigmf-data becomes a SigMF recording, of cf32 unless --output-format names "
+         "cs16 or cs8; its metadata have the scale, the modulation and c_init, which softqam-demod takes from there."),
+    OPTION_TEXT("An OUTPUT with any other suffix is refused without --output-format. OUTPUT and FILE appear complete or not at "
+         "all, as softqam-demod's, and may be neither the same file nor a terminal. A message that cannot be written is a "
+         "failure."),
+    OPTION_TEXT("Exit status:"),
+    OPTION_TEXT("  0  done\n"
+         "  1  a file failed\n"
+         "  2  the command was wrong"),
+    {.name = NULL},
+};
+/* clang-format on */
+
+/* Room for 4 (cs16) and 2 (cs8) where the outermost component of 1024QAM is 31/sqrt(682) = 1.19: at softqam-demod's own
+ * default, where full scale is 1, it would be clipped. */
+static const char *const scales[] = {[SOFTQAM_INPUT_CF32] = "1",
+                                     [SOFTQAM_INPUT_CS16] = "1/8192",
+                                     [SOFTQAM_INPUT_CS8] = "1/64",
+                                     [SOFTQAM_INPUT_CF16] = "1"};
+
+/* A recording's name says nothing of its format; without one it is cf32. */
+static bool choose_format(struct options *options)
+{
+    const char *format = options->format_name;
+    options->is_sigmf = sigmf_name_is_explicit(options->output);
+    if (!format && options->is_sigmf)
+        format = "cf32";
+    const int chosen = sample_format_choose(FILE_SYMBOLS_OUT, "--output-format", format, options->output);
+    if (chosen < 0)
+        return false;
+    options->format = (softqam_input_format)chosen;
+    if (options->is_sigmf && !file_formats[chosen].datatype)
+        return message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
+    if (!options->scale_text) {
+        options->scale_text = scales[chosen];
+        return arguments_parse_ratio("", options->scale_text, 0, 1, NULL, &options->scale);
+    }
+    return true;
+}
+
+static enum option_result parse_options(int argc, char *const argv[], struct options *options)
+{
+    *options = (struct options){
+        .modulation = SOFTQAM_MODULATION_256QAM, .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY};
+    const enum option_result result = option_table_parse(rows, argc, argv, options);
+    if (result != OPTIONS_RUN)
+        return result;
+    if (!arguments_count_operands(argc, 1, "OUTPUT"))
+        return OPTIONS_WRONG;
+    options->output = argv[optind];
+    return choose_format(options) ? OPTIONS_RUN : OPTIONS_WRONG;
+}
 
 /* One run. All zero is a run that holds nothing. */
 struct run {
-    const struct gen_options *options;
+    const struct options *options;
     struct transmitter transmitter;
     struct output_file output;
     struct output_file bits_output;
@@ -38,7 +177,7 @@ static bool allocate(struct run *run)
 
 static bool open_files(struct run *run)
 {
-    const struct gen_options *options = run->options;
+    const struct options *options = run->options;
     const unsigned how = (options->no_sync ? 0U : OUTPUT_FILE_SYNC) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
     return (!options->is_sigmf || sigmf_name_files(options->output, run->meta_path, run->data_path)) &&
            output_file_open(&run->output, options->is_sigmf ? run->data_path : options->output, how) &&
@@ -82,7 +221,7 @@ static const char metadata[] = "{\n"
 
 static bool write_metadata(struct run *run)
 {
-    const struct gen_options *options = run->options;
+    const struct options *options = run->options;
     const struct modulation *modulation = run->transmitter.modulation;
     char noise[64] = "without noise", c_init[64] = "", scale[32], text[2048];
     if (!options->is_sigmf)
@@ -94,8 +233,9 @@ static bool write_metadata(struct run *run)
     snprintf(scale, sizeof scale, "%.15g", options->scale);
     if (strtod(scale, NULL) != options->scale)
         snprintf(scale, sizeof scale, "%.17g", options->scale);
-    const int n = snprintf(text, sizeof text, metadata, options->datatype, softqam_version(), options->n_symbols,
-                           modulation->name, noise, options->seed, modulation->option, c_init, scale);
+    const int n =
+        snprintf(text, sizeof text, metadata, file_formats[options->format].datatype, softqam_version(),
+                 options->n_symbols, modulation->name, noise, options->seed, modulation->option, c_init, scale);
     return output_file_write(&run->meta_output, text, (size_t)n) && output_file_finish(&run->meta_output);
 }
 
@@ -109,7 +249,7 @@ static bool finish_files(struct run *run)
 
 static bool generate(struct run *run)
 {
-    const struct gen_options *options = run->options;
+    const struct options *options = run->options;
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(options->format);
     for (uint64_t first = 0; first < options->n_symbols; first += BLOCK_SYMBOLS) {
         const uint64_t left = options->n_symbols - first;
@@ -124,7 +264,7 @@ static bool generate(struct run *run)
 
 static void report(const struct run *run)
 {
-    const struct gen_options *options = run->options;
+    const struct options *options = run->options;
     const uint64_t n = options->n_symbols;
     if ((float)options->scale != softqam_input_default_scale(options->format) && !options->is_sigmf)
         message_print(run->output.name, "%" PRIu64 " symbol%s; read it with --input-scale %s", n, PLURAL(n),
@@ -133,7 +273,7 @@ static void report(const struct run *run)
         message_warn(run->output.name, "%" PRIu64 " of %" PRIu64 " components were clipped", run->n_clipped, 2 * n);
 }
 
-static int generate_files(const struct gen_options *options)
+static int generate_files(const struct options *options)
 {
     struct run run = {.options = options};
     transmitter_init(&run.transmitter, options->modulation, options->seed, options->snr_db, options->format,
@@ -153,8 +293,8 @@ static int generate_files(const struct gen_options *options)
 
 int main(int argc, char *argv[])
 {
-    struct gen_options options;
+    struct options options;
     message_start("softqam-gen");
-    const enum option_result action = gen_options_parse(argc, argv, &options);
-    return action == OPTIONS_RUN ? generate_files(&options) : option_table_answer(action, gen_option_rows);
+    const enum option_result action = parse_options(argc, argv, &options);
+    return action == OPTIONS_RUN ? generate_files(&options) : option_table_answer(action, rows);
 }

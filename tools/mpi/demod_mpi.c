@@ -86,7 +86,7 @@ static bool choose_part(struct job *job)
 static void choose_device(struct job *job)
 {
 #ifdef DEMOD_CUDA
-    softqam_context_config *config = &job->run->context_config;
+    softqam_context_config *config = &job->run->options->context_config;
     MPI_Comm host;
     int local_rank, n_devices = 0;
     if (config->n_devices > 0 || config->backend == SOFTQAM_BACKEND_CPU)
@@ -114,8 +114,8 @@ static void gather_report(struct job *job)
     struct demod_run *run = job->run;
     struct statistics *statistics = &run->statistics;
     uint64_t *const counts[] = {
-        &run->n_demodulated,      &run->verifier.n_checked,     &statistics->n_symbols, &statistics->n_erased,
-        &statistics->n_saturated, &statistics->noise.n_symbols, &run->n_compared,       &run->n_wrong};
+        &run->n_demodulated,          &run->verifier.n_checked, &statistics->n_erased, &statistics->n_saturated,
+        &statistics->noise.n_symbols, &run->n_compared,         &run->n_wrong};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         reduce(job, counts[k], MPI_UINT64_T, MPI_SUM);
     reduce(job, &statistics->noise.energy, MPI_DOUBLE, MPI_SUM);

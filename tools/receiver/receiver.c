@@ -1,17 +1,398 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-receiver: the library in a receiver of four layers of 100 MHz that has half a millisecond for a slot. Results
- * are checked before and after they are timed. */
+/* softqam-receiver: the library in a receiver of four layers of 100 MHz that has half a millisecond for a slot. What an
+ * equaliser hands over is made here; results are checked, with theory and the library's portable loop, before and after
+ * they are timed. */
 #include "receiver.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "common/normal.h"
 #include "common/option_table.h"
+#include "common/transmitter.h"
+
+enum { CHANNEL_PATHS = 8, FFT_LENGTH = 4096 };
+
+/* Of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code blocks are equally long.
+ * TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
+static bool init_transmissions(struct codeword *codeword, unsigned bits_per_symbol)
+{
+    enum { RATE = 948, OF = 1024, BLOCK_BITS = 8448 - 24, CRC_BITS = 24 };
+    softqam_ldpc_grant grant = {.n_bits = bits_per_symbol * codeword->n_symbols,
+                                .code_rate = RATE,
+                                .bits_per_symbol = bits_per_symbol,
+                                .n_layers = LAYERS};
+    const size_t n_bits = grant.n_bits * RATE / OF, n_code_blocks = (n_bits + BLOCK_BITS - 1) / BLOCK_BITS;
+    grant.tb_size = grant.tbs_lbrm = (uint32_t)(n_bits / n_code_blocks * n_code_blocks) - CRC_BITS;
+    for (uint32_t k = 0; k < 2; k++) {
+        softqam_codeword *transmission = &codeword->transmissions[k];
+        grant.rv = 2 * k;
+        if (softqam_codeword_init_ldpc(transmission, &codeword->ldpc, &grant) != SOFTQAM_OK)
+            return message_print(NULL, "%s", softqam_error_message());
+        transmission->filler_value = INT8_MAX;
+        transmission->combine = k;
+    }
+    codeword->n_values = (size_t)codeword->transmissions[0].n_cb * codeword->ldpc.n_code_blocks;
+    return true;
+}
+
+/* Divides the resource blocks among the codewords. Transport blocks have the highest code rate and limited soft
+ * buffers. False if there is no such code. */
+static bool layout_init(struct layout *layout, size_t n_codewords, softqam_modulation modulation)
+{
+    enum { FIRST_RNTI = 0x4601, CELL = 500 }; /* of c_init (3GPP TS 38.211 clause 6.3.1.1); arbitrary */
+    *layout = (struct layout){
+        .modulation = modulation, .bits_per_symbol = softqam_bits_per_symbol(modulation), .n_codewords = n_codewords};
+    for (size_t k = 0; k < n_codewords; k++) {
+        const size_t first = k * RESOURCE_BLOCKS / n_codewords * 12, end = (k + 1) * RESOURCE_BLOCKS / n_codewords * 12;
+        struct codeword *codeword = &layout->codewords[k];
+        *codeword = (struct codeword){.c_init = (uint32_t)(FIRST_RNTI + k) << 15 | CELL,
+                                      .first_subcarrier = first,
+                                      .n_subcarriers = end - first,
+                                      .n_symbols = LAYERS * OFDM_SYMBOLS * (end - first),
+                                      .first_symbol = LAYERS * OFDM_SYMBOLS * first,
+                                      .first_value = layout->n_values};
+        if (!init_transmissions(codeword, layout->bits_per_symbol))
+            return false;
+        layout->n_code_blocks += codeword->ldpc.n_code_blocks;
+        layout->n_values += codeword->n_values;
+    }
+    layout->n_values = (layout->n_values + 63) / 64 * 64; /* soft buffers of successive slots are aligned */
+    return true;
+}
+
+/* States of random sequences that have nothing to do with each other. */
+static uint64_t seed_of(uint64_t a, uint64_t b)
+{
+    uint64_t state = 1 ^ a * 0xd6e8feb86659fd93;
+    state = normal_random(&state) ^ b * 0xa0761d6478bd642f;
+    return normal_random(&state);
+}
+
+/* A complex Gaussian number of unit variance. */
+static double complex draw_gaussian(uint64_t *state)
+{
+    const double i = normal_quantile(normal_uniform(normal_random(state))),
+                 q = normal_quantile(normal_uniform(normal_random(state)));
+    return sqrt(0.5) * (i + q * I);
+}
+
+/* Random paths whose gains fall with the delay, of unit energy together. */
+static void draw_paths(uint64_t state, double complex gains[CHANNEL_PATHS])
+{
+    double energy = 0;
+    for (size_t k = 0; k < CHANNEL_PATHS; k++) {
+        gains[k] = draw_gaussian(&state) * pow(10, -0.15 * (double)k);
+        energy += creal(gains[k] * conj(gains[k]));
+    }
+    for (size_t k = 0; k < CHANNEL_PATHS; k++)
+        gains[k] /= sqrt(energy);
+}
+
+/* The noise variance of each symbol of a slot: each layer's channel has constant paths and white Gaussian noise, and a
+ * zero-forcing equaliser is behind it. */
+static void slot_noise_var(const struct layout *layout, double snr_db, float *noise_var)
+{
+    static float of_layer[LAYERS][SUBCARRIERS]; /* N0 / |response|^2 */
+    for (size_t layer = 0; layer < LAYERS; layer++) {
+        double complex gains[CHANNEL_PATHS];
+        draw_paths(seed_of(layer, 0), gains);
+        for (size_t n = 0; n < SUBCARRIERS; n++) {
+            const double step = -2 * M_PI * (double)n / FFT_LENGTH;
+            double complex h = 0;
+            for (size_t k = 0; k < CHANNEL_PATHS; k++) /* delays of 0 to 196 samples: 1.6 us */
+                h += gains[k] * cexp(I * step * 3.5 * (double)(k * (k + 1)));
+            of_layer[layer][n] = (float)(normal_power_ratio(-snr_db) / creal(h * conj(h)));
+        }
+    }
+    /* Layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses 6.3.1.3 and 6.3.1.6). */
+    for (const struct codeword *c = layout->codewords; c < layout->codewords + layout->n_codewords; c++)
+        for (size_t i = 0; i < c->n_symbols; i++)
+            noise_var[c->first_symbol + i] = of_layer[i % LAYERS][c->first_subcarrier + i / LAYERS % c->n_subcarriers];
+}
+
+/* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
+static size_t next_position(const softqam_codeword *transmission, size_t position)
+{
+    const size_t end = transmission->first_filler + (size_t)transmission->n_fillers;
+    position %= transmission->n_cb;
+    return (position >= transmission->first_filler && position < end ? end : position) % transmission->n_cb;
+}
+
+/* Fillers are 0. */
+static void draw_bits(const struct codeword *codeword, uint64_t state, uint8_t *coded)
+{
+    const softqam_codeword *buffer = &codeword->transmissions[0];
+    for (size_t n = 0; n < codeword->n_values; n++) {
+        const size_t position = n % buffer->n_cb;
+        coded[n] = normal_random(&state) >> 63 & (next_position(buffer, position) == position);
+    }
+}
+
+/* Rate matching by the bit (3GPP TS 38.212 clause 5.4.2), scrambled (38.211 clause 6.3.1.1): the labels of a codeword's
+ * symbols, b0 lowest. */
+static void make_labels(unsigned n_bits, const softqam_codeword *transmission, const uint8_t *coded,
+                        const uint8_t *sequence, uint16_t *labels)
+{
+    for (size_t r = 0; r < transmission->n_code_blocks; r++, coded += transmission->n_cb) {
+        uint64_t first, e;
+        softqam_codeword_block(transmission, n_bits, LAYERS, r, &first, &e);
+        const size_t n_symbols = e / n_bits;
+        size_t position = next_position(transmission, transmission->k0);
+        for (size_t n = 0; n < e; n++, position = next_position(transmission, position + 1)) {
+            const size_t symbol = first / n_bits + n % n_symbols, bit = n / n_symbols, k = symbol * n_bits + bit;
+            labels[symbol] |= (uint16_t)((coded[position] ^ (sequence[k / 8] >> k % 8 & 1)) << bit);
+        }
+    }
+}
+
+/* Modulates a codeword and adds noise. */
+static bool send_codeword(const struct layout *layout, const struct codeword *codeword, size_t slot, uint64_t state,
+                          const uint8_t *coded, const float *noise_var, float complex *symbols)
+{
+    const size_t n_bits = layout->bits_per_symbol * codeword->n_symbols;
+    struct transmitter transmitter;
+    uint16_t *labels = calloc(codeword->n_symbols, sizeof *labels);
+    uint8_t *sequence = malloc(n_bits / 8 + 1);
+    const bool done = labels && sequence && softqam_gold_sequence(codeword->c_init, 0, n_bits, sequence) == SOFTQAM_OK;
+    transmitter_init(&transmitter, layout->modulation, 0, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
+    if (done)
+        make_labels(layout->bits_per_symbol, &codeword->transmissions[slot_is_again(slot)], coded, sequence, labels);
+    for (size_t i = 0; done && i < codeword->n_symbols; i++) {
+        const double *point = transmitter.points[labels[i]];
+        symbols[i] = (float complex)(point[0] + point[1] * I + sqrt((double)noise_var[i]) * draw_gaussian(&state));
+    }
+    free(labels);
+    free(sequence);
+    return done || message_print(NULL, "no memory for a slot");
+}
+
+/* Makes a slot: equalised symbols of coded bits, which it draws unless the slot is a retransmission. A bit
+ * is a byte, at the position that its LLR has in the soft buffers. */
+static bool slot_make(const struct layout *layout, size_t slot, const float *noise_var, float complex *symbols,
+                      uint8_t *coded)
+{
+    enum { BITS = LAYERS, NOISE = BITS + LAYERS * MAX_CODEWORDS }; /* of seed_of() */
+    bool done = true;
+    for (size_t k = 0; done && k < layout->n_codewords; k++) {
+        const struct codeword *c = &layout->codewords[k];
+        if (!slot_is_again(slot))
+            draw_bits(c, seed_of(BITS + k, slot), coded + c->first_value);
+        done = send_codeword(layout, c, slot, seed_of(NOISE + k, slot), coded + c->first_value,
+                             noise_var + c->first_symbol, symbols + c->first_symbol);
+    }
+    return done;
+}
+
+/* Probability that a Gaussian variable of standard deviation sigma exceeds x. */
+static double tail(double x, double sigma) { return 0.5 * erfc(x / (sigma * M_SQRT2)); }
+
+/* Of one axis with equiprobable levels, odd multiples of `half` with Gray labels: the probability of each decision
+ * times the bits in which the labels differ. */
+static double axis_bit_error_rate(unsigned axis_bits, double half, double sigma)
+{
+    const int n_levels = 1 << axis_bits;
+    double sum = 0;
+    for (int sent = 0; sent < n_levels; sent++) {
+        for (int decided = 0; decided < n_levels; decided++) {
+            const int n_wrong = __builtin_popcount((unsigned)((sent ^ sent >> 1) ^ (decided ^ decided >> 1)));
+            const double from = decided == 0 ? 1 : tail((2 * (decided - sent) - 1) * half, sigma);
+            const double to = decided == n_levels - 1 ? 0 : tail((2 * (decided - sent) + 1) * half, sigma);
+            sum += n_wrong * (from - to);
+        }
+    }
+    return sum / (n_levels * (double)axis_bits);
+}
+
+/* The exact bit error rate of hard decisions on a codeword. */
+static double bit_error_rate(const struct layout *layout, const struct codeword *codeword, const float *noise_var)
+{
+    const struct modulation *m = modulation_get(layout->modulation);
+    /* BPSK's bit lies on the diagonal, where its two points are 1 from the middle. */
+    const double half = m->n_bits == 1 ? 1 : 1 / sqrt(m->energy);
+    const size_t n = LAYERS * codeword->n_subcarriers; /* all OFDM symbols have the same noise */
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += axis_bit_error_rate(m->axis_bits, half, sqrt((double)noise_var[codeword->first_symbol + i] / 2));
+    return sum / (double)n;
+}
+
+/* What the results are compared with: theory, and the library's portable loop. */
+struct check {
+    uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
+    int8_t *expected; /* soft buffers after each slot */
+    /* How many LLRs there are of each value, -128 .. 127, their signs changed where the bit is 1: right ones are
+     * positive. After first transmissions, and after retransmissions: where any LLR is; and of code blocks that are
+     * sent twice, where both transmissions have LLRs: before and after the second. */
+    double all[2][256], both[2][256];
+};
+
+enum { LLR_STEPS_PER_NAT = 6 /* the library's default */, MAX_N_CB = 66 * 384 };
+
+/* The soft buffers of the library's portable loop, with which all others must agree. */
+static bool expect_values(struct check *check, const struct engine *engine)
+{
+    const size_t n_values = engine->layout->n_values;
+    struct engine portable;
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.cpu_variant = "portable";
+    bool good = engine_open(&portable, engine->layout, &config, false);
+    if (good) {
+        memcpy(portable.host.noise_var, engine->host.noise_var, SLOT_SYMBOLS * sizeof(float));
+        memcpy(portable.host.symbols, engine->host.symbols, SLOTS * SLOT_SYMBOLS * sizeof(float complex));
+    }
+    good = good && engine_upload(&portable);
+    for (size_t slot = 0; good && slot < SLOTS; slot++) {
+        good = engine_demodulate(&portable, slot);
+        memcpy(check->expected + slot * n_values, engine_values(&portable, slot), n_values);
+    }
+    engine_close(&portable);
+    return good;
+}
+
+/* Which transmissions visit the positions of a code block: 1 the first one, 2 the retransmission. */
+static void find_visits(const struct layout *layout, const struct codeword *codeword, size_t r,
+                        uint8_t visits[MAX_N_CB])
+{
+    memset(visits, 0, MAX_N_CB);
+    for (int k = 0; k < 2; k++) {
+        const softqam_codeword *transmission = &codeword->transmissions[k];
+        uint64_t first, e;
+        softqam_codeword_block(transmission, layout->bits_per_symbol, LAYERS, r, &first, &e);
+        size_t position = next_position(transmission, transmission->k0);
+        for (; e > 0; e--, position = next_position(transmission, position + 1))
+            visits[position] |= (uint8_t)(1 << k);
+    }
+}
+
+/* Counts the LLRs of a code block at positions with these visits, a set of bits. */
+static void count_block(double tally[256], unsigned wanted, const uint8_t *visits, const int8_t *values,
+                        const uint8_t *coded, size_t n_cb)
+{
+    for (size_t k = 0; k < n_cb; k++)
+        if (wanted >> visits[k] & 1)
+            tally[128 + (coded[k] ? -values[k] : values[k])]++;
+}
+
+static void count(struct check *check, const struct layout *layout, const struct codeword *codeword)
+{
+    const size_t n_values = layout->n_values, n_cb = codeword->transmissions[0].n_cb;
+    uint8_t visits[MAX_N_CB];
+    for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
+        find_visits(layout, codeword, r, visits);
+        for (size_t slot = 0; slot < SLOTS; slot++) {
+            const size_t again = slot_is_again(slot), first = slot * n_values + codeword->first_value + r * n_cb;
+            const int8_t *values = check->expected + first;
+            const uint8_t *coded = check->coded + first - again * n_values;
+            count_block(check->all[again], again ? 1 << 1 | 1 << 2 | 1 << 3 : 1 << 1 | 1 << 3, visits, values, coded,
+                        n_cb);
+            for (size_t k = 0; again && k < 2; k++)
+                count_block(check->both[k], 1 << 3, visits, values - (1 - k) * n_values, coded, n_cb);
+        }
+    }
+}
+
+struct sums {
+    double n_bits, n_zeros, n_errors /* of hard decisions; an LLR of 0 is half an error */;
+    double n_promised;  /* errors by the LLRs: a bit is wrong with probability 1/(1 + e^|LLR|) */
+    double information; /* bits that the LLRs tell: 1 - log2(1 + e^-LLR) for the LLR of each bit sent */
+};
+
+static struct sums sums_of(const double tally[256])
+{
+    struct sums sums = {.n_zeros = tally[128], .n_errors = tally[128] / 2};
+    for (int llr = -127; llr < 128; llr++) {
+        const double n = tally[128 + llr], nats = (double)llr / LLR_STEPS_PER_NAT;
+        sums.n_bits += n;
+        sums.n_errors += llr < 0 ? n : 0;
+        sums.n_promised += n / (1 + exp(fabs(nats)));
+        sums.information += n * (1 - log2(1 + exp(-nats)));
+    }
+    return sums;
+}
+
+/* Fills the engine's host memory with slots, and computes what they should give. */
+static bool check_make_slots(struct check *check, struct engine *engine, double snr_db)
+{
+    const struct layout *layout = engine->layout;
+    check->coded = malloc(layout->n_values * SLOTS);
+    check->expected = malloc(layout->n_values * SLOTS);
+    if (!check->coded || !check->expected)
+        return message_print(NULL, "no memory for slots");
+    slot_noise_var(layout, snr_db, engine->host.noise_var);
+    for (size_t slot = 0; slot < SLOTS; slot++)
+        if (!slot_make(layout, slot, engine->host.noise_var, engine->host.symbols + slot * SLOT_SYMBOLS,
+                       check->coded + (slot - slot_is_again(slot)) * layout->n_values))
+            return false;
+    if (!expect_values(check, engine))
+        return false;
+    for (size_t k = 0; k < layout->n_codewords; k++)
+        count(check, layout, &layout->codewords[k]);
+    return true;
+}
+
+/* Within six standard deviations: the hard decisions have the error rate that follows from the noise variances, and the
+ * LLRs promise that rate. LLRs that were rounded to 0 are not quite as often wrong as right, and max-log LLRs promise
+ * somewhat too many errors. The retransmission fills positions that the first one left, more than a fifth of those, and
+ * mends errors where both have LLRs. A decoder needs somewhat more than 1 bit known for each bit of a code block. */
+static bool check_error_rates(const struct check *check, const struct engine *engine)
+{
+    const struct layout *layout = engine->layout;
+    const struct sums first = sums_of(check->all[0]), all = sums_of(check->all[1]), before = sums_of(check->both[0]),
+                      after = sums_of(check->both[1]);
+    double expected = 0, n_data_bits = 0;
+    for (const struct codeword *c = layout->codewords; c < layout->codewords + layout->n_codewords; c++) {
+        expected += bit_error_rate(layout, c, engine->host.noise_var) * (double)c->n_symbols / SLOT_SYMBOLS;
+        n_data_bits += (double)c->ldpc.k_prime * c->ldpc.n_code_blocks;
+    }
+    const double rate = first.n_errors / first.n_bits, promised = first.n_promised / first.n_bits;
+    const double known = first.information / n_data_bits / (0.75 * SLOTS),
+                 known_again = all.information / n_data_bits / (0.25 * SLOTS);
+    const double rate_before = before.n_errors / before.n_bits, rate_after = after.n_errors / after.n_bits;
+    printf("bit error rate               %.5g, %.5g expected, %.5g by the LLRs\n", rate, expected, promised);
+    printf("mutual information per information bit %.4f, %.4f with the second transmission\n", known, known_again);
+    printf("bit error rate where added   %.5g, %.5g with the second transmission\n", rate_before, rate_after);
+    const double chance = 6 * sqrt(1.5 * expected / first.n_bits) + 6 / first.n_bits;
+    const double of_zeros = 0.5 - 1 / (1 + exp(0.5 / LLR_STEPS_PER_NAT));
+    if (fabs(rate - expected) > chance + of_zeros * first.n_zeros / first.n_bits ||
+        fabs(promised - expected) > chance + 0.2 * expected)
+        return message_print("check", "the bit error rates are not those of theory");
+    return (known_again > 1.2 * known && rate_after <= rate_before) ||
+           message_print("check", "the second transmission adds nothing");
+}
+
+static bool check_slot(const struct check *check, struct engine *engine, size_t slot)
+{
+    const size_t n_values = engine->layout->n_values;
+    return memcmp(engine_values(engine, slot), check->expected + slot * n_values, n_values) == 0 ||
+           message_print("check", "slot %zu has other soft buffers than the portable loop makes", slot);
+}
+
+/* Compares all soft buffers, whose last transmissions have been received, with the portable loop's. */
+static bool check_values(const struct check *check, struct engine *engine)
+{
+    bool good = engine_download(engine);
+    for (size_t slot = 0; good && slot < SLOTS; slot++)
+        good = slot_is_again(slot + 1) || check_slot(check, engine, slot);
+    return good;
+}
+
+/* Demodulates every slot once, and compares each. */
+static bool check_untimed(const struct check *check, struct engine *engine)
+{
+    bool good = engine_upload(engine);
+    for (size_t slot = 0; good && slot < SLOTS; slot++)
+        good = engine_demodulate(engine, slot) && engine_download(engine) && check_slot(check, engine, slot);
+    return good;
+}
 
 enum { BACKEND_CPU, BACKEND_CUDA, BACKEND_DEVICE };
 static const char *const backends[] = {"cpu", "cuda", "device", NULL};
@@ -149,7 +530,8 @@ static bool run_receiver(const struct options *options)
     good = good && check_make_slots(&check, &engine, options->snr_db) && check_error_rates(&check, &engine) &&
            check_untimed(&check, &engine) && time_slots(&engine, &check, options);
     engine_close(&engine);
-    check_free(&check);
+    free(check.expected);
+    free(check.coded);
     return good;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The receiver in miniature: what an equaliser hands over (front_end.c), the library's use (engine.c), and what its
- * results are compared with (check.c). Functions that fail have printed a message. */
+/* The receiver in miniature: the library's use (engine.c), and what is around it (receiver.c). Functions that fail have
+ * printed a message. */
 #ifndef SOFTQAM_TOOLS_RECEIVER_RECEIVER_H
 #define SOFTQAM_TOOLS_RECEIVER_RECEIVER_H
 
@@ -44,27 +44,8 @@ struct layout {
     struct codeword codewords[MAX_CODEWORDS];
 };
 
-/* Divides the resource blocks among the codewords. Transport blocks have the highest code rate and limited soft
- * buffers. False if there is no such code. */
-bool layout_init(struct layout *layout, size_t n_codewords, softqam_modulation modulation);
-
 /* 1 for a slot that retransmits the code blocks of the slot before: the second of four. Else 0. */
 static inline size_t slot_is_again(size_t slot) { return slot % 4 == 1; }
-
-/* The noise variance of each symbol of a slot: each layer's channel has constant paths and white Gaussian noise, and a
- * zero-forcing equaliser is behind it. */
-void slot_noise_var(const struct layout *layout, double snr_db, float *noise_var);
-
-/* Makes a slot: equalised symbols of coded bits, which it draws unless the slot is a retransmission. A bit
- * is a byte, at the position that its LLR has in the soft buffers. */
-bool slot_make(const struct layout *layout, size_t slot, const float *noise_var, float complex *symbols,
-               uint8_t *coded);
-
-/* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
-size_t next_position(const softqam_codeword *transmission, size_t position);
-
-/* The exact bit error rate of hard decisions on a codeword. */
-double bit_error_rate(const struct layout *layout, const struct codeword *codeword, const float *noise_var);
 
 /* Memory of all slots, as the front end leaves it and a decoder takes it. */
 struct memory {
@@ -102,29 +83,5 @@ bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
 
 void engine_close(struct engine *engine);
-
-/* What the results are compared with: theory, and the library's portable loop. */
-struct check {
-    uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
-    int8_t *expected; /* soft buffers after each slot */
-    /* How many LLRs there are of each value, -128 .. 127, their signs changed where the bit is 1: right ones are
-     * positive. After first transmissions, and after retransmissions: where any LLR is; and of code blocks that are
-     * sent twice, where both transmissions have LLRs: before and after the second. */
-    double all[2][256], both[2][256];
-};
-
-/* Fills the engine's host memory with slots, and computes what they should give. */
-bool check_make_slots(struct check *check, struct engine *engine, double snr_db);
-
-/* Compares with theory, and prints the figures. */
-bool check_error_rates(const struct check *check, const struct engine *engine);
-
-/* Demodulates every slot once, and compares each. */
-bool check_untimed(const struct check *check, struct engine *engine);
-
-/* Compares all soft buffers, whose last transmissions have been received, with the portable loop's. */
-bool check_values(const struct check *check, struct engine *engine);
-
-void check_free(struct check *check);
 
 #endif
