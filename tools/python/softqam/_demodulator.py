@@ -238,7 +238,7 @@ class Demodulator:
             result = self._core.device_of_library(library, symbols, noise_var, gain, options, out)
             if result is not None:
                 return result
-        if _gpu.is_on_gpu(symbols):
+        if _gpu.device_of(symbols) is not None:
             return _gpu.demodulate(self._core, self.output, symbols, noise_var, gain, options, out, stream)
         if stream is not None:
             raise ValueError("stream is given, which only arrays on a GPU take")
