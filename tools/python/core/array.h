@@ -1,23 +1,101 @@
 /* SPDX-License-Identifier: MIT */
 /* A caller's array, as its dtype, shape and strides say: in host memory by Python's buffer protocol, on a GPU by
- * DLPack. */
+ * DLPack. And a library of arrays on a GPU that C functions describe, by the C exchange API of DLPack: PyTorch
+ * from 2.10 on. */
 #ifndef SOFTQAM_PYTHON_ARRAY_H
 #define SOFTQAM_PYTHON_ARRAY_H
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-namespace nb = nanobind;
+#include "interpreter.h"
 
 /* What an array is made of, in the byte order of this machine; all else is `other`. */
 enum class element { complex64, complex128, complex32, float32, float64, float16, int16, int8, uint8, uint32, other };
 
-size_t element_nbytes(element type);
-const char *element_name(element type);
-element element_named(const char *name);
+constexpr int NOT_READ = -1; /* from a GPU, where nothing is converted */
+static constexpr struct {
+    const char *name;
+    size_t nbytes;
+    const char *format; /* of a buffer: the module struct's letters, and NumPy's Z for complex */
+    int dlpack_code;
+} element_types[] = {
+    {"complex64", 8, "Zf", int(nb::dlpack::dtype_code::Complex)},
+    {"complex128", 16, "Zd", NOT_READ},
+    {"complex32", 4, "", int(nb::dlpack::dtype_code::Complex)},
+    {"float32", 4, "f", int(nb::dlpack::dtype_code::Float)},
+    {"float64", 8, "d", NOT_READ},
+    {"float16", 2, "e", int(nb::dlpack::dtype_code::Float)},
+    {"int16", 2, "h", int(nb::dlpack::dtype_code::Int)},
+    {"int8", 1, "b", int(nb::dlpack::dtype_code::Int)},
+    {"uint8", 1, "B", int(nb::dlpack::dtype_code::UInt)},
+    {"uint32", 4, "I", NOT_READ},
+    {"other", 1, "", NOT_READ},
+};
+static_assert(std::size(element_types) == size_t(element::other) + 1, "a row for each");
+
+inline size_t element_nbytes(element type) { return element_types[static_cast<int>(type)].nbytes; }
+inline const char *element_name(element type) { return element_types[static_cast<int>(type)].name; }
+
+template <typename Is> element find_element(Is is)
+{
+    return static_cast<element>(std::find_if(element_types, std::end(element_types) - 1, is) - element_types);
+}
+
+inline element element_named(const char *name)
+{
+    return find_element([&](const auto &row) { return strcmp(row.name, name) == 0; });
+}
+
+inline element element_of_format(const char *format, Py_ssize_t nbytes)
+{
+    if (!format)
+        format = "B";
+    if (*format == '@' || *format == '=' || *format == '<' || *format == '^')
+        format++;
+    return find_element([&](const auto &row) {
+        return *row.format && strcmp(row.format, format) == 0 && static_cast<Py_ssize_t>(row.nbytes) == nbytes;
+    });
+}
+
+inline element element_of_dlpack(nb::dlpack::dtype type)
+{
+    return find_element([&](const auto &row) {
+        return type.lanes == 1 && type.code == row.dlpack_code && type.bits == 8 * row.nbytes;
+    });
+}
+
+[[noreturn]] inline void type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
+[[noreturn]] inline void value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
+
+inline nb::object shape_tuple(const int64_t *shape, int n_axes)
+{
+    nb::object tuple = nb::steal(PyTuple_New(n_axes));
+    for (int axis = 0; axis < n_axes; axis++)
+        PyTuple_SetItem(tuple.ptr(), axis, PyLong_FromLongLong(shape[axis]));
+    return tuple;
+}
+
+inline std::string describe_shape(const int64_t *shape, int n_axes)
+{
+    return nb::str(shape_tuple(shape, n_axes)).c_str();
+}
+
+/* The dtype of an array as its library writes it. */
+inline std::string dtype_text(nb::handle object)
+{
+    nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
+    if (text.is_valid())
+        text = nb::steal(PyObject_Str(text.ptr()));
+    const char *characters = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
+    PyErr_Clear();
+    return characters ? characters : "object without a dtype";
+}
 
 /* NumPy's limit; few have more than five. */
 constexpr int MAX_AXES = 64;
@@ -28,8 +106,8 @@ class array
   public:
     static constexpr int HOST = -1;
 
-    const char *name = ""; /* of the argument, for messages */
-    std::string dtype;     /* for messages; empty: element_name() */
+    std::string name;  /* of the argument, for messages */
+    std::string dtype; /* for messages; empty: element_name() */
     element type = element::other;
     char *data = nullptr;
     int n_axes = 0;
@@ -44,40 +122,211 @@ class array
 
     /* Host memory, which nobody can free or resize before this array is gone. False where `object` has no buffer that
      * can be described; no Python error is left behind. */
-    bool read_buffer(nb::handle object, const char *argument);
-    /* Device memory: holds the capsule's tensor while it lives. Raises TypeError where `capsule` is none. */
-    void read_capsule(nb::handle capsule, const char *argument);
-    /* Holds nothing. Raises TypeError where the tensor has too many axes. */
-    void read_tensor(const nb::dlpack::dltensor &tensor, const char *argument);
+    bool read_buffer(nb::handle object, const char *argument)
+    {
+        PyBuffer_Release(&buffer);
+        name = argument;
+        if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_RECORDS_RO) != 0) {
+            PyErr_Clear();
+            return false;
+        }
+        if (buffer.ndim > MAX_AXES)
+            return false;
+        type = element_of_format(buffer.format, buffer.itemsize);
+        dtype = type == element::other ? dtype_text(object) : std::string();
+        data = static_cast<char *>(buffer.buf);
+        set_axes(buffer.ndim, buffer.shape, buffer.strides, 1, buffer.itemsize); /* arrays of ctypes have no strides */
+        writable = !buffer.readonly;
+        return true;
+    }
 
-    bool is_empty() const;
-    bool is_contiguous() const;
+    /* Device memory: holds the capsule's tensor while it lives; nothing for None. Raises TypeError for what else is no
+     * capsule of one. */
+    void read_capsule(nb::handle capsule, const char *argument)
+    {
+        if (capsule.is_none())
+            return;
+        held = nb::borrow(capsule);
+        /* A DLManagedTensor, which begins with its DLTensor. */
+        const void *tensor = PyCapsule_GetPointer(capsule.ptr(), "dltensor");
+        if (!tensor) {
+            PyErr_Clear();
+            ::type_error(std::string(argument) + " has no DLPack tensor");
+        }
+        read_tensor(*static_cast<const nb::dlpack::dltensor *>(tensor), argument);
+    }
+
+    /* Holds nothing. Raises TypeError where the tensor has too many axes. */
+    void read_tensor(const nb::dlpack::dltensor &tensor, const char *argument)
+    {
+        name = argument;
+        if (tensor.ndim > MAX_AXES)
+            ::type_error(std::string(argument) + " has more than 64 axes");
+        type = element_of_dlpack(tensor.dtype);
+        dtype = type == element::other ? "dtype " + std::to_string(tensor.dtype.code) + " of DLPack with " +
+                                             std::to_string(tensor.dtype.bits) + " bits"
+                                       : std::string();
+        data = static_cast<char *>(tensor.data) + tensor.byte_offset;
+        const int64_t itemsize = (tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+        set_axes(tensor.ndim, tensor.shape, tensor.strides, itemsize, itemsize);
+        writable = true;
+        const int kind = tensor.device.device_type;
+        const bool on_gpu = kind == nb::device::cuda::value || kind == nb::device::cuda_managed::value;
+        device = on_gpu ? tensor.device.device_id : HOST;
+    }
+
+    /* One float32 without axes, which this holds. */
+    void set_number(float value, const char *argument)
+    {
+        name = argument;
+        type = element::float32;
+        number = value;
+        data = reinterpret_cast<char *>(&number);
+    }
+
+    bool is_given() const { return !name.empty(); }
+    bool is_empty() const { return std::find(shape, shape + n_axes, 0) != shape + n_axes; }
+
+    bool is_contiguous() const
+    {
+        int64_t expected = static_cast<int64_t>(element_nbytes(type));
+        for (int axis = n_axes - 1; axis >= 0; axis--) {
+            if (shape[axis] != 1 && strides[axis] != expected)
+                return is_empty();
+            expected *= shape[axis];
+        }
+        return true;
+    }
+
     /* Raises unless it can receive values of a type and shape. */
-    void check_output(element of_values, const int64_t *of_shape, int of_axes) const;
+    void check_output(element of_values, const int64_t *of_shape, int of_axes) const
+    {
+        if (type != of_values)
+            type_error(std::string("this output is ") + element_name(of_values));
+        if (n_axes != of_axes || !std::equal(of_shape, of_shape + of_axes, shape))
+            value_error("it must have shape " + describe_shape(of_shape, of_axes));
+        if (!writable)
+            value_error("it is read-only");
+    }
+
     /* Raises where both have a byte in common. */
-    void check_apart_from(const array &input) const;
+    void check_apart_from(const array &input) const
+    {
+        const char *first[2], *end[2];
+        if (!data || !input.data || is_empty() || input.is_empty())
+            return;
+        extent(&first[0], &end[0]);
+        input.extent(&first[1], &end[1]);
+        if (first[0] < end[1] && first[1] < end[0])
+            ::value_error(name + " overlaps " + input.name);
+    }
+
     /* "out is float64 of shape (3, 4): what" */
-    [[noreturn]] void type_error(const std::string &what) const;
-    [[noreturn]] void value_error(const std::string &what) const;
+    [[noreturn]] void type_error(const std::string &what) const { ::type_error(describe(what)); }
+    [[noreturn]] void value_error(const std::string &what) const { ::value_error(describe(what)); }
 
   private:
     Py_buffer buffer = {};
-    nb::ndarray<nb::ro> held;
+    nb::object held;
+    float number;
 
+    /* The axes of an array whose strides count units of so many bytes; NULL: C-contiguous. */
     template <typename Integer>
-    void set_axes(int count, const Integer *lengths, const Integer *steps, int64_t unit, int64_t itemsize);
-    void extent(const char **first, const char **end) const;
-    std::string describe(const std::string &what) const;
+    void set_axes(int count, const Integer *lengths, const Integer *steps, int64_t unit, int64_t itemsize)
+    {
+        n_axes = count;
+        for (int axis = n_axes - 1; axis >= 0; axis--) {
+            shape[axis] = lengths[axis];
+            if (steps)
+                strides[axis] = steps[axis] * unit;
+            else
+                strides[axis] = axis == n_axes - 1 ? itemsize : strides[axis + 1] * shape[axis + 1];
+        }
+    }
+
+    /* Its bytes lie in [first, end). */
+    void extent(const char **first, const char **end) const
+    {
+        *first = data;
+        *end = data + element_nbytes(type);
+        for (int axis = 0; axis < n_axes; axis++) {
+            const int64_t span = (shape[axis] - 1) * strides[axis];
+            (span < 0 ? *first : *end) += span;
+        }
+    }
+
+    std::string describe(const std::string &what) const
+    {
+        const std::string of_type = dtype.empty() ? element_name(type) : dtype;
+        return name + " is " + of_type + " of shape " + describe_shape(shape, n_axes) + ": " + what;
+    }
 };
 
-/* A tuple of axes, and what Python writes of it. */
-nb::object shape_tuple(const int64_t *shape, int n_axes);
-std::string describe_shape(const int64_t *shape, int n_axes);
+/* DLPackExchangeAPI, as https://dmlc.github.io/dlpack/latest/c_api.html specifies it: the same in all versions 1.x,
+ * which may add functions behind these. The first three are not called. */
+struct exchange_api {
+    uint32_t major, minor;
+    const exchange_api *previous; /* of an older version */
+    void (*managed_tensor_allocator)();
+    void (*managed_tensor_from_py_object_no_sync)();
+    void (*managed_tensor_to_py_object_no_sync)();
+    /* Both return 0, or -1 with a Python error set. */
+    int (*dltensor_from_py_object_no_sync)(void *object, nb::dlpack::dltensor *tensor);
+    int (*current_work_stream)(int32_t device_type, int32_t device_id, void **stream);
+};
 
-/* The dtype of an array as its library writes it. */
-std::string dtype_text(nb::handle object);
+class array_library
+{
+  public:
+    /* Python's functions. empty(shape, dtype, device); number(value, device, stream): a noise value in the GPU's
+     * memory. */
+    nb::object empty, number;
 
-[[noreturn]] void type_error(const std::string &message);
-[[noreturn]] void value_error(const std::string &message);
+    /* Raises TypeError where the arrays' type has no C exchange API of DLPack 1. is_plain(array): it is on a GPU, and
+     * DLPack can say all of it. */
+    array_library(nb::object of_type, nb::object of_plain, nb::object of_empty, nb::object of_number)
+        : empty(std::move(of_empty)), number(std::move(of_number)), array_type(std::move(of_type)),
+          is_plain(std::move(of_plain))
+    {
+        const nb::object capsule = nb::steal(PyObject_GetAttrString(array_type.ptr(), "__dlpack_c_exchange_api__"));
+        if (capsule.is_valid())
+            api = static_cast<const exchange_api *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+        PyErr_Clear();
+        while (api && api->major > 1)
+            api = api->previous;
+        if (!api || api->major != 1 || !api->dltensor_from_py_object_no_sync || !api->current_work_stream)
+            type_error("the type has no C exchange API of DLPack 1");
+    }
+
+    /* Whether `object` is None, or an array of the library's own type, no derived one, and plain. */
+    bool has(nb::handle object) const
+    {
+        return object.is_none() || (object.type().is(array_type) && call_python(is_plain, object).is(Py_True));
+    }
+
+    /* An array that the library has; nothing for None. It must stay alive while it is in use. */
+    void read(nb::handle object, const char *name, array *view) const
+    {
+        nb::dlpack::dltensor tensor{};
+        if (object.is_none())
+            return;
+        if (api->dltensor_from_py_object_no_sync(object.ptr(), &tensor) != 0)
+            throw nb::python_error();
+        view->read_tensor(tensor, name);
+    }
+
+    /* The stream that the library's own functions work on. */
+    uintptr_t current_stream(int device) const
+    {
+        void *stream = nullptr;
+        if (api->current_work_stream(nb::device::cuda::value, device, &stream) != 0)
+            throw nb::python_error();
+        return reinterpret_cast<uintptr_t>(stream);
+    }
+
+  private:
+    nb::object array_type, is_plain;
+    const exchange_api *api = nullptr;
+};
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef SOFTQAM_PYTHON_LAYOUT_H
 #define SOFTQAM_PYTHON_LAYOUT_H
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -24,25 +26,30 @@ struct call_options {
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
 };
 
-/* Noise values or gains: an array, one number, or none. */
-struct float_values {
-    array values;
-    bool is_array = false;
-    float number = 0;
-    const float *one = nullptr; /* NULL, or &number */
-
-    /* To be read. */
-    array *of_array()
-    {
-        is_array = true;
-        return &values;
-    }
-};
-
 /* A call's arrays that are read. */
 struct call_inputs {
-    array symbols;
-    float_values noise_var, gain;
+    array symbols, noise_var, gain;
+};
+
+/* Segments that the library gets at once. */
+constexpr size_t MAX_SEGMENTS = 4096;
+/* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
+constexpr int64_t COPIED_PART = 65536;
+/* Symbols that the library gets at once where there is no copy. Signals are looked for in between. */
+constexpr int64_t DIRECT_PART = int64_t{1} << 24;
+/* A run of fewer elements costs more as a segment of its own than its copy does. */
+constexpr int64_t SHORT_RUN = 128;
+
+/* What is read as symbols, and what the library gets of it. */
+static constexpr struct {
+    element type;
+    bool is_complex; /* else I and Q are the last axis */
+    softqam_input_format format;
+} symbol_types[] = {
+    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex128, true, SOFTQAM_INPUT_CF32},
+    {element::complex32, true, SOFTQAM_INPUT_CF16}, {element::float32, false, SOFTQAM_INPUT_CF32},
+    {element::float16, false, SOFTQAM_INPUT_CF16},  {element::int16, false, SOFTQAM_INPUT_CS16},
+    {element::int8, false, SOFTQAM_INPUT_CS8},
 };
 
 /* Where the symbols, the noise and the gains of all codewords lie, in the order of their values. */
@@ -50,29 +57,132 @@ class layout
 {
   public:
     softqam_input_format format = SOFTQAM_INPUT_CF32;
-    int n_out_axes = 0;
-    int64_t out_shape[MAX_AXES];
+    int n_batch = 0, n_out_axes = 0;
+    int64_t out_shape[MAX_AXES]; /* begins with the batch's */
 
-    layout(const call_options &of_call, softqam_modulation modulation);
+    layout(const call_options &of_call, softqam_modulation of_symbols)
+        : options(of_call), modulation(of_symbols), bits(softqam_bits_per_symbol(of_symbols))
+    {
+    }
+
     /* Raise where shape or dtype is wrong. */
-    void read_symbols(const array &symbols);
-    void read_floats(const float_values &noise_var, const float_values &gains);
-    /* Raises unless `array` is what the values fit in. */
-    void check_out(const array &out, element type);
+    void read_symbols(const array &array)
+    {
+        const auto *known = std::find_if(std::begin(symbol_types), std::end(symbol_types),
+                                         [&](const auto &row) { return row.type == array.type; });
+        if (known == std::end(symbol_types))
+            array.type_error("it takes complex64 or complex128, or float32, float16, int16 or int8 with a last axis of "
+                             "2, I and Q");
+        if (!known->is_complex && (array.n_axes == 0 || array.shape[array.n_axes - 1] != 2))
+            array.type_error("without complex numbers the last axis must be 2, I and Q");
+        const int axes = array.n_axes - !known->is_complex; /* that say which symbol */
+        const bool layered = options.n_layers > 0;
+        if (axes < 1 + layered)
+            array.value_error(layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
+        if (layered && array.shape[axes - 2] != options.n_layers)
+            array.value_error("axis -2 of the symbols must be the " + std::to_string(options.n_layers) + " layers");
+        format = known->format;
+        const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
+        symbols.data = array.data;
+        symbols.nbytes = static_cast<int64_t>(softqam_input_symbol_nbytes(format));
+        if (array.type == element::complex128)
+            symbols.how = elements::TO_COMPLEX64;
+        q_offset = known->is_complex ? 0 : array.strides[axes];
+        apart = !known->is_complex && q_offset != itemsize;
+        n = array.shape[axes - 1];
+        n_layers = layered ? options.n_layers : 1;
+        symbols.step = array.strides[axes - 1];
+        symbols.layer_step = layered ? array.strides[axes - 2] : 0;
+        n_batch = axes - 1 - layered;
+        for (int axis = 0; axis < n_batch; axis++) {
+            out_shape[axis] = array.shape[axis];
+            symbols.batch_step[axis] = array.strides[axis];
+        }
+        n_out_axes = n_batch + 1;
+        if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
+            array.value_error("its LLRs are more than memory can hold");
+        if (options.has_soft_buffers) {
+            check_within(array);
+            out_shape[n_out_axes - 1] = options.codeword.n_code_blocks;
+            out_shape[n_out_axes++] = options.codeword.n_cb;
+        }
+    }
+
+    void read_floats(const call_inputs &given)
+    {
+        read_floats(given.noise_var, &noise);
+        read_floats(given.gain, &gain);
+    }
+
+    /* Raises unless `out` is what the values fit in. */
+    void check_out(const array &out, element type)
+    {
+        out.check_output(type, out_shape, n_out_axes);
+        if (options.has_soft_buffers)
+            check_soft_buffers(out);
+        else if (!out.is_contiguous())
+            out.value_error("it is not C-contiguous");
+    }
+
     nb::object shape() const { return shape_tuple(out_shape, n_out_axes); }
     /* Of the argument that receives the values. */
     const char *out_name() const { return options.has_soft_buffers ? "soft_buffers" : "out"; }
-    /* The batch's shape. */
-    int n_batch_axes() const { return n_batch; }
 
-    /* Once all are read and there are symbols. In host memory, arrays that are not contiguous are copied,
-     * part by part. On a device nothing is: raises where the library does not take the strides. */
-    void plan_host();
-    void plan_device(const call_inputs &given);
+    /* Once all are read and there are symbols. Arrays in host memory that are not contiguous are copied, part by part.
+     */
+    void plan_host()
+    {
+        const auto floats_direct = [this] {
+            return is_direct(noise) && noise.aligned && is_direct(gain) && gain.aligned && has_noise_strides();
+        };
+        const auto all_direct = [&] { return is_direct(symbols) && !apart && floats_direct(); };
+        const auto of_elements = [this](int64_t most) { return most - most % n_layers; };
+        arrange_for_library();
+        part = of_elements(DIRECT_PART) / width;
+        if (all_direct())
+            return;
+        arrange(false);
+        part = of_elements(COPIED_PART);
+        const int64_t most = std::min(part, total);
+        if (!is_direct(symbols) || apart)
+            symbols.copied.reset(new char[most * symbols.nbytes]);
+        if (floats_direct())
+            return;
+        for (argument *of : {&noise, &gain})
+            if (of->data)
+                of->copied.reset(new char[most * of->nbytes]);
+    }
+
+    /* On a device nothing is copied: raises where the library does not take the strides. */
+    void plan_device(const call_inputs &given)
+    {
+        const char *wanted = "its strides must be positive multiples of a symbol; make it contiguous";
+        arrange_for_library();
+        part = INT64_MAX;
+        const int64_t step = symbols.order.step();
+        if (symbols.order.run() > 1 && (step <= 0 || step % stride_unit() != 0))
+            given.symbols.value_error(wanted);
+        if (!noise.aligned || noise.order.step() < 0)
+            given.noise_var.value_error(wanted);
+        if (!gain.aligned || gain.order.step() < 0 || !has_noise_strides())
+            given.gain.value_error(
+                "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
+    }
 
     /* The next segments, of what begins at `out`; none: that was all. What they refer to is there until the next
      * call. */
-    void next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes);
+    void next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
+    {
+        part_begin = done;
+        const int64_t end = done + std::min(part, total - done);
+        segments->clear();
+        for (int64_t count; done < end && segments->size() < MAX_SEGMENTS; done += count) {
+            count = end - done;
+            fill(&segments->emplace_back(), done, &count, out, value_nbytes);
+        }
+        copy(done - part_begin);
+    }
+
     /* Symbols that next() has given. */
     int64_t n_done() const { return done * width; }
 
@@ -91,8 +201,6 @@ class layout
     const call_options &options;
     softqam_modulation modulation;
     int64_t bits;
-    int n_batch = 0;
-    int64_t batch[MAX_AXES];
     int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
     argument symbols, noise, gain;
@@ -107,18 +215,193 @@ class layout
     int64_t buffers_step[MAX_AXES];
     uint64_t block_stride = 0;
 
-    void read_floats(const float_values &given, argument *of);
-    void check_within(const array &array) const;
-    void check_soft_buffers(const array &out);
-    void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const;
-    void arrange(bool in_layers);
-    void arrange_for_library();
+    void read_floats(const array &values, argument *of)
+    {
+        of->nbytes = sizeof(float);
+        const bool is_read =
+            values.type == element::float32 || (values.type == element::float64 && values.device == array::HOST);
+        if (values.is_given() && !is_read)
+            values.type_error("it takes float32");
+        const int axes = n_batch + 1 + (options.n_layers > 0);
+        int64_t shape[MAX_AXES], steps[MAX_AXES];
+        std::fill(steps, steps + axes, 0);
+        std::copy(out_shape, out_shape + n_batch, shape);
+        shape[axes - 1] = n;
+        if (options.n_layers > 0)
+            shape[axes - 2] = n_layers;
+        const int missing = axes - values.n_axes;
+        uintptr_t addresses = reinterpret_cast<uintptr_t>(values.data);
+        for (int axis = 0; axis < values.n_axes; axis++) {
+            const int64_t length = values.shape[axis];
+            if (missing < 0 || (length != 1 && length != shape[axis + missing]))
+                values.value_error("it does not broadcast to the symbols, " + describe_shape(shape, axes));
+            steps[axis + missing] = length == 1 ? 0 : values.strides[axis];
+            addresses |= static_cast<uintptr_t>(steps[axis + missing]);
+        }
+        of->data = values.data;
+        of->aligned = addresses % sizeof(float) == 0;
+        if (values.type == element::float64)
+            of->how = elements::TO_FLOAT32;
+        of->step = steps[axes - 1];
+        of->layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
+        std::copy(steps, steps + n_batch, of->batch_step);
+    }
+
+    /* Before anything is written: the library sees the symbols part by part. */
+    void check_within(const array &array) const
+    {
+        const uint64_t n_symbols = options.codeword.n_bits / static_cast<uint64_t>(bits);
+        const uint64_t given = static_cast<uint64_t>(n) * static_cast<uint64_t>(n_layers);
+        if (n_out_axes == MAX_AXES)
+            array.value_error("it has too many axes for soft buffers");
+        if (options.first_symbol > n_symbols || given > n_symbols - options.first_symbol)
+            array.value_error("from first_symbol " + std::to_string(options.first_symbol) +
+                              " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
+    }
+
+    /* A code block's values side by side, and the others behind them: at any distance that keeps them apart. */
+    void check_soft_buffers(const array &out)
+    {
+        int64_t span = static_cast<int64_t>(element_nbytes(out.type));
+        for (int axis = n_out_axes - 1; axis >= 0 && !out.is_empty(); axis--) {
+            const int64_t step = out.shape[axis] == 1 ? span : out.strides[axis];
+            if (axis == n_out_axes - 1 ? step != span
+                                       : step < span || step % static_cast<int64_t>(element_nbytes(out.type)))
+                out.value_error("a code block's values must lie side by side, and the code blocks in C order");
+            if (axis < n_batch)
+                buffers_step[axis] = step;
+            if (axis == n_batch)
+                block_stride = static_cast<uint64_t>(step) / element_nbytes(out.type);
+            span += (out.shape[axis] - 1) * step;
+        }
+    }
+
+    void arrange(bool in_layers)
+    {
+        const int64_t row = in_layers ? n : n * n_layers;
+        width = in_layers ? n_layers : 1;
+        total = row;
+        for (int axis = 0; axis < n_batch; axis++)
+            total *= out_shape[axis];
+        const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
+        const bool by_rows = options.descramble || options.block_symbols > 0 || options.has_soft_buffers || parity;
+        codeword = by_rows ? row : total;
+        for (argument *of : {&symbols, &noise, &gain}) {
+            of->order.begin(of->data);
+            for (int axis = 0; axis < n_batch; axis++)
+                of->order.add_axis(out_shape[axis], of->batch_step[axis]);
+            of->order.add_axis(n, of->step);
+            if (!in_layers)
+                of->order.add_axis(n_layers, of->layer_step);
+        }
+    }
+
+    /* A segment of all layers only where they are not one run of symbols. */
+    void arrange_for_library()
+    {
+        /* Element and layer are one axis, along which the codeword's symbols follow each other. */
+        const auto is_interleaved = [this](const argument &of) { return of.step == n_layers * of.layer_step; };
+        arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain)));
+    }
+
     int64_t stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
-    bool is_direct(const argument &of) const;
-    bool has_noise_strides() const;
-    const char *place(const argument &of, int64_t first, int64_t *count) const;
-    void fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const;
-    void copy(int64_t count);
+
+    bool is_direct(const argument &of) const
+    {
+        const int64_t run = of.order.run();
+        const bool usual = run == 1 || of.order.step() == of.nbytes || (&of != &symbols && of.order.step() == 0);
+        return usual && of.how == elements::SAME && run >= std::min(codeword, SHORT_RUN);
+    }
+
+    /* The library has one stride for both. */
+    bool has_noise_strides() const
+    {
+        return !gain.data || gain.order.run() == 1 || noise.order.run() == 1 || gain.order.step() == noise.order.step();
+    }
+
+    const char *place(const argument &of, int64_t first, int64_t *count) const
+    {
+        if (of.copied)
+            return of.copied.get() + (first - part_begin) * of.nbytes;
+        int64_t left;
+        const char *at = of.order.at(first, &left);
+        *count = std::min(*count, left);
+        return at;
+    }
+
+    static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
+                      offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
+                  "fill() sets the new field");
+    /* A segment that is all zeros. */
+    void fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const
+    {
+        const int64_t in_codeword = first % codeword;
+        const int64_t block = options.block_symbols > 0 ? options.block_symbols / width : codeword;
+        const int64_t in_block = in_codeword % block;
+        const int64_t block_length = std::min(block, codeword - (in_codeword - in_block));
+        *count = std::min(*count, block_length - in_block);
+        const char *at = place(symbols, first, count);
+        const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
+        const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
+        /* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
+        const bool is_one_run = options.has_soft_buffers && width == 1;
+        const int64_t layers = is_one_run ? n_layers : width, interleaved = is_one_run ? n_layers : 1;
+        const auto step_of = [](const argument &of) { return of.copied ? of.nbytes : of.order.step(); };
+        const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
+            return first_layer ? first_layer + k * (is_one_run ? step_of(of) : of.layer_step) : nullptr;
+        };
+        segment->n_symbols = static_cast<size_t>(*count * width);
+        segment->first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
+        const bool adjacent = symbols.copied || symbols.order.run() == 1;
+        segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : step_of(symbols) / stride_unit()));
+        segment->noise_stride = static_cast<size_t>(interleaved * step_of(noise)) / sizeof(float);
+        segment->n_layers = static_cast<unsigned>(layers);
+        segment->plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
+        segment->descramble = options.descramble;
+        if (options.descramble)
+            segment->c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
+        const int64_t value = options.block_symbols > 0 ? (first - in_block) * bits + in_block : first * bits;
+        segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
+        for (int64_t k = 0; k < layers; k++) {
+            softqam_layer &layer = segment->layers[k];
+            const char *in_phase = in_layer(at, symbols, k);
+            layer.symbols = in_phase;
+            layer.symbols_q = apart && !symbols.copied ? in_phase + q_offset : nullptr;
+            layer.noise_var = reinterpret_cast<const float *>(in_layer(noise_at, noise, k));
+            layer.gain = reinterpret_cast<const float *>(in_layer(gain_at, gain, k));
+        }
+        if (options.has_soft_buffers)
+            place_in_codeword(segment, first / codeword, out);
+    }
+
+    void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const
+    {
+        segment->out = nullptr;
+        segment->codeword = options.codeword;
+        if (!options.codeword.block_buffers) {
+            for (int axis = n_batch - 1; axis >= 0; axis--) {
+                out += row % out_shape[axis] * buffers_step[axis];
+                row /= out_shape[axis];
+            }
+            segment->codeword.buffers = out;
+            segment->codeword.block_stride = block_stride;
+        }
+    }
+
+    /* The part of each argument that is used as a copy. */
+    void copy(int64_t count)
+    {
+        const int64_t component = symbols.nbytes / 2;
+        if (symbols.copied && apart)
+            for (int q = 0; q < 2; q++)
+                symbols.order.copy(part_begin, count, elements::SAME, component, q * q_offset,
+                                   symbols.copied.get() + q * component, symbols.nbytes);
+        else if (symbols.copied)
+            symbols.order.copy(part_begin, count, symbols.how, symbols.nbytes, 0, symbols.copied.get(), symbols.nbytes);
+        for (const argument *of : {&noise, &gain})
+            if (of->copied)
+                of->order.copy(part_begin, count, of->how, of->nbytes, 0, of->copied.get(), of->nbytes);
+    }
 };
 
 #endif

@@ -1,11 +1,550 @@
 /* SPDX-License-Identifier: MIT */
-/* The extension module softqam._core: what the Python modules of the package are built on. */
-#include "call.h"
+/* The extension module softqam._core, what the Python modules of the package are built on. A call: its arguments
+ * checked, its segments made, the library called without the GIL. */
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unistd.h>
+#include <vector>
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <softqam/softqam.h>
+
+#include "array.h"
+#include "layout.h"
+
+/* Raises what stands for a status that is not SOFTQAM_OK: the library's message, with the names that arguments have in
+ * Python. */
+static void check(softqam_status status)
+{
+    if (status == SOFTQAM_OK)
+        return;
+    const struct {
+        const char *field, *argument;
+    } names[] = {{"config.output_format", "output"}, {"config.n_threads", "threads"}, {"config.", ""}, {"segment.", ""},
+                 {"codeword.", "codeword's "},       {"grant.n_layers", "layers"},    {"grant.", ""}};
+    std::string message = softqam_error_message();
+    for (const auto &name : names)
+        for (size_t at; (at = message.find(name.field)) != std::string::npos;)
+            message.replace(at, std::char_traits<char>::length(name.field), name.argument);
+    if (status == SOFTQAM_ERROR_INVALID_ARGUMENT)
+        value_error(message);
+    PyErr_SetString(status == SOFTQAM_ERROR_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, message.c_str());
+    throw nb::python_error();
+}
+
+struct context {
+    softqam_context *handle = nullptr;
+
+    context(int backend, unsigned n_threads, int device)
+    {
+        softqam_context_config settings;
+        softqam_context_config_init(&settings);
+        settings.backend = static_cast<softqam_backend>(backend);
+        settings.n_threads = n_threads;
+        settings.device = device;
+        check(softqam_context_create(&handle, &settings));
+    }
+    context(const context &) = delete;
+    context &operator=(const context &) = delete;
+    ~context() { softqam_context_destroy(handle); }
+};
+
+/* The library's calls on device memory. */
+#ifdef SOFTQAM_PYTHON_CUDA
+#include <softqam/softqam_cuda.h>
+
+constexpr bool built_with_cuda = true;
+
+/* One for each GPU, kept to the end of the process. Called with the GIL held. */
+static softqam_context *cuda_context(int device)
+{
+    static auto &contexts = *new std::map<int, context *>;
+    context *&kept = contexts[device];
+    if (!kept)
+        kept = new context(SOFTQAM_BACKEND_CUDA, 0, device);
+    return kept->handle;
+}
+
+static softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments,
+                                      size_t n_segments, uintptr_t stream)
+{
+    return softqam_cuda_demodulate_segments(demodulator, segments, n_segments, reinterpret_cast<cudaStream_t>(stream));
+}
+#else
+constexpr bool built_with_cuda = false;
+
+static softqam_context *cuda_context(int)
+{
+    PyErr_SetString(PyExc_RuntimeError, "symbols is on a GPU, and this softqam was built without CUDA");
+    throw nb::python_error();
+}
+
+static softqam_status cuda_demodulate(const softqam_demodulator *, const softqam_segment *, size_t, uintptr_t)
+{
+    return SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
+}
+#endif
+
+/* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
+static struct {
+    nb::handle masked_array, empty, zeros;
+} numpy;
+
+/* Whether an argument's memory is all there is to it. A masked array has a buffer, too, in which its mask is not:
+ * _arrays refuses it. */
+static bool is_buffer(nb::handle argument)
+{
+    return PyObject_CheckBuffer(argument.ptr()) &&
+           !PyType_IsSubtype(Py_TYPE(argument.ptr()), reinterpret_cast<PyTypeObject *>(numpy.masked_array.ptr()));
+}
+
+/* softqam.Codeword's core: checked fields, with n_cb > 0. */
+struct codeword {
+    unsigned bits_per_symbol, n_layers;
+    bool has_filler_value;
+    softqam_codeword fields{}; /* without buffers */
+
+    /* Raises where the library refuses the fields. Without filler_value it is a certain 0 of the output. The numbers:
+     * n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti. */
+    codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
+             const std::array<uint32_t, 8> &numbers)
+        : bits_per_symbol(of_symbol), n_layers(of_codeword), has_filler_value(filler_value.has_value())
+    {
+        const auto &[n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti] = numbers;
+        fields.n_bits = n_bits;
+        fields.n_code_blocks = n_code_blocks;
+        fields.n_cbg = n_cbg;
+        fields.cbgti = cbgti;
+        fields.deinterleave = 1;
+        fields.n_cb = n_cb;
+        fields.k0 = k0;
+        fields.first_filler = first_filler;
+        fields.n_fillers = n_fillers;
+        fields.filler_value = filler_value.value_or(0);
+        block(0);
+    }
+
+    /* (first_bit, n_bits) of code block r. */
+    nb::tuple block(size_t r) const
+    {
+        uint64_t first_bit, n_bits;
+        check(softqam_codeword_block(&fields, bits_per_symbol, n_layers, r, &first_bit, &n_bits));
+        return nb::make_tuple(first_bit, n_bits);
+    }
+};
+
+/* softqam_codeword_init_ldpc(): what softqam_codeword and softqam_ldpc have, as two tuples in the order of
+ * softqam._codeword. */
+static nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, float code_rate, uint32_t rv,
+                               uint32_t bits_per_symbol, uint32_t n_layers, uint32_t tbs_lbrm, uint32_t n_ref)
+{
+    softqam_ldpc_grant grant{};
+    grant.n_bits = n_bits;
+    grant.tb_size = tb_size;
+    grant.base_graph = base_graph;
+    grant.code_rate = code_rate;
+    grant.rv = rv;
+    grant.bits_per_symbol = bits_per_symbol;
+    grant.n_layers = n_layers;
+    grant.tbs_lbrm = tbs_lbrm;
+    grant.n_ref = n_ref;
+    softqam_codeword made{};
+    softqam_ldpc ldpc{};
+    check(softqam_codeword_init_ldpc(&made, &ldpc, &grant));
+    return nb::make_tuple(nb::make_tuple(made.n_code_blocks, made.n_cb, made.k0, made.first_filler, made.n_fillers),
+                          nb::make_tuple(ldpc.base_graph, ldpc.tb_crc_bits, ldpc.n_code_blocks, ldpc.cb_crc_bits,
+                                         ldpc.lifting_size, ldpc.lifting_set, ldpc.k_prime, ldpc.k, ldpc.n_fillers,
+                                         ldpc.n));
+}
+
+/* What receives the values: one array, or soft buffers as a list of arrays. */
+struct call_output {
+    array whole;
+    std::vector<std::unique_ptr<array>> blocks;
+    std::vector<void *> pointers; /* to the values of each code block, NULL where its LLRs are dropped */
+};
+
+static void read_output(nb::handle argument, const char *name, array *view)
+{
+    if (!is_buffer(argument) || !view->read_buffer(argument, name))
+        type_error(std::string(name) + " is no plain NumPy array");
+}
+
+/* The list. Raises where an array is not what the values fit in, or shares memory with another one. */
+static void read_soft_buffers(nb::handle arrays, const softqam_codeword &fields, element type, call_output *out)
+{
+    const size_t n = nb::len(arrays);
+    const int64_t n_cb = fields.n_cb;
+    if (n != fields.n_code_blocks)
+        value_error("soft_buffers has " + std::to_string(n) + " arrays, for " + std::to_string(fields.n_code_blocks) +
+                    " code blocks");
+    out->pointers.resize(n);
+    for (size_t r = 0; r < n; r++) {
+        const nb::object item = arrays[r];
+        if (item.is_none())
+            continue;
+        const std::string name = "soft_buffers[" + std::to_string(r) + "]";
+        array &block = *out->blocks.emplace_back(new array);
+        read_output(item, name.c_str(), &block);
+        block.check_output(type, &n_cb, 1);
+        if (!block.is_contiguous())
+            block.value_error("its values do not lie side by side");
+        out->pointers[r] = block.data;
+    }
+    std::vector<const char *> begins;
+    for (const auto &block : out->blocks)
+        begins.push_back(block->data);
+    std::sort(begins.begin(), begins.end());
+    for (size_t k = 1; k < begins.size(); k++)
+        if (begins[k] < begins[k - 1] + fields.n_cb * element_nbytes(type))
+            value_error("two arrays of soft_buffers overlap");
+}
+
+/* An integer argument between `least` and `most`. */
+static uint64_t integer(nb::handle argument, const char *name, uint64_t least, uint64_t most)
+{
+    nb::object number = nb::steal(PyBool_Check(argument.ptr()) ? nullptr : PyNumber_Index(argument.ptr()));
+    if (!number.is_valid()) {
+        PyErr_Clear();
+        type_error(std::string(name) + " is no integer");
+    }
+    const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
+    const bool failed = PyErr_Occurred() != nullptr;
+    PyErr_Clear();
+    if (failed || value < least || value > most)
+        value_error(std::string(name) + " is not between " + std::to_string(least) + " and " + std::to_string(most));
+    return value;
+}
+
+/* A function of softqam._arrays, which makes a plain array of what the library cannot take as it is, or raises. */
+static nb::object conversion(const char *function) { return nb::module_::import_("softqam._arrays").attr(function); }
+
+/* One for each codeword, where c_init is an array. */
+static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_options *options, array *view)
+{
+    if (c_init.is_none() || PyLong_Check(c_init.ptr()))
+        return nb::none();
+    const nb::object batch = shape_tuple(codewords.out_shape, codewords.n_batch);
+    nb::object values = call_python(conversion("usual_c_init"), c_init, batch);
+    if (!view->read_buffer(values, "c_init") || view->type != element::uint32 || !view->is_contiguous())
+        type_error("c_init is no array of integers");
+    options->c_inits = reinterpret_cast<const uint32_t *>(view->data);
+    return values;
+}
+
+/* A Python number as a noise value or a gain. */
+static bool read_number(nb::handle argument, const char *name, float *value)
+{
+    if (PyBool_Check(argument.ptr()) || !(PyFloat_Check(argument.ptr()) || PyLong_Check(argument.ptr())))
+        return false;
+    const double number = PyFloat_AsDouble(argument.ptr());
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        value_error(std::string(name) + " is an integer larger than any float");
+    }
+    *value = nearest_float(number);
+    return true;
+}
+
+/* Takes an argument as it is where takes(type) says so, else as NumPy converts it. */
+template <typename Takes>
+static void read_argument(nb::handle argument, const char *name, const char *function, array *view, Takes takes)
+{
+    if (is_buffer(argument) && view->read_buffer(argument, name) && takes(view->type))
+        return;
+    nb::object converted = call_python(conversion(function), argument, nb::str(name));
+    const bool is_read = view->read_buffer(converted, name);
+    if (is_read && nb::hasattr(argument, "dtype"))
+        view->dtype = dtype_text(argument); /* what messages say that it is */
+    if (!is_read || !takes(view->type))
+        type_error(std::string(name) + " is nothing that NumPy can make an array of");
+}
+
+static void read_floats(nb::handle argument, const char *name, array *floats)
+{
+    float number;
+    if (argument.is_none())
+        return;
+    if (read_number(argument, name, &number))
+        floats->set_number(number, name);
+    else
+        read_argument(argument, name, "usual_floats", floats,
+                      [](element type) { return type == element::float32 || type == element::float64; });
+}
+
+/* Python's signal handlers run in this thread, as far as can be told without the GIL. */
+static bool handles_signals() { return getpid() == gettid(); }
+
+/* Without the GIL. In the thread that handles signals it is taken back between large parts, to look for them. */
+template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)
+{
+    constexpr int64_t UNTIL_SIGNALS = int64_t{1} << 24;
+    std::vector<softqam_segment> segments;
+    bool more = true;
+    while (more) {
+        softqam_status status = SOFTQAM_OK;
+        {
+            const gil_released released;
+            const int64_t before = codewords->n_done();
+            while (status == SOFTQAM_OK && more &&
+                   (codewords->n_done() - before < UNTIL_SIGNALS || !handles_signals())) {
+                codewords->next(&segments, out, value_nbytes);
+                more = !segments.empty();
+                if (more)
+                    status = call(segments.data(), segments.size());
+            }
+        }
+        check(status);
+        if (more && PyErr_CheckSignals() != 0)
+            throw nb::python_error();
+    }
+}
+
+static void check_device(const array &argument, int device)
+{
+    if (argument.device == device)
+        return;
+    const std::string on = "it is on GPU " + std::to_string(argument.device);
+    argument.value_error(argument.device == array::HOST ? "it is not in the memory of a GPU"
+                                                        : on + ", the symbols on GPU " + std::to_string(device));
+}
+
+/* softqam.Demodulator's core: a configuration, and the library's demodulators of it, one for each input format. */
+class demodulator
+{
+  public:
+    /* Raises where the library refuses the settings. `where` is a context, or None for the one that is shared; dtype
+     * is NumPy's, of the output, and certain_zero the LLR of a bit that is known to be 0. */
+    demodulator(nb::object of_context, int modulation, int output, int sign, double llr_scale, int llr_limit,
+                double input_scale, int noise_form, nb::object dtype, float zero)
+        : where(std::move(of_context)), out_dtype(std::move(dtype)),
+          out_element(element_named(nb::str(out_dtype).c_str())), certain_zero(zero)
+    {
+        softqam_demodulator_config_init(&config);
+        config.context = where.is_none() ? nullptr : nb::cast<context &>(where).handle;
+        config.modulation = static_cast<softqam_modulation>(modulation);
+        config.output_format = static_cast<softqam_output_format>(output);
+        config.sign = static_cast<softqam_sign>(sign);
+        config.llr_scale = static_cast<float>(llr_scale);
+        config.llr_limit = llr_limit;
+        config.input_scale = static_cast<float>(input_scale);
+        config.noise_form = static_cast<softqam_noise_form>(noise_form);
+        handle_for(SOFTQAM_INPUT_CF32, array::HOST);
+    }
+
+    demodulator(const demodulator &) = delete;
+    demodulator &operator=(const demodulator &) = delete;
+
+    /* In all three `options` are softqam._gpu.Options; with a codeword `out` are its soft buffers. NumPy arrays:
+     * returns `out`, or a new array for None; soft buffers may be a list of arrays. */
+    nb::object host(nb::handle symbols, nb::handle noise_var, nb::handle gain, const nb::tuple &of_call, nb::handle out)
+    {
+        check_noise_wanted(noise_var, gain);
+        call_inputs given;
+        nb::object result = nb::borrow(out);
+        read_argument(symbols, "symbols", "usual_symbols", &given.symbols,
+                      [](element type) { return type != element::other; });
+        read_floats(noise_var, "noise_var", &given.noise_var);
+        read_floats(gain, "gain", &given.gain);
+        run(given, of_call, 0, [&](const layout &codewords, call_options *options, call_output *output) {
+            if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
+                if (codewords.n_batch > 0)
+                    value_error("soft_buffers is a list, which takes one codeword: symbols has several");
+                read_soft_buffers(out, options->codeword, out_element, output);
+                options->codeword.block_buffers = output->pointers.data();
+                return;
+            }
+            /* Soft buffers that no code block's LLRs reach are 0. */
+            if (out.is_none())
+                result =
+                    call_python(options->has_soft_buffers ? numpy.zeros : numpy.empty, codewords.shape(), out_dtype);
+            read_output(result, codewords.out_name(), &output->whole);
+        });
+        return result;
+    }
+
+    /* DLPack capsules of arrays on one GPU. make_out(shape) gives the output's. */
+    void device(nb::handle symbols, nb::handle noise_var, nb::handle gain, const nb::tuple &of_call,
+                nb::handle make_out, uintptr_t stream)
+    {
+        check_noise_wanted(noise_var, gain);
+        call_inputs given;
+        given.symbols.read_capsule(symbols, "symbols");
+        given.noise_var.read_capsule(noise_var, "noise_var");
+        given.gain.read_capsule(gain, "gain");
+        run(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
+            output->whole.read_capsule(call_python(make_out, codewords.shape()), codewords.out_name());
+        });
+    }
+
+    /* The library's arrays on one GPU, on its current stream: returns `out`, or a new array for None. Returns None, and
+     * has done nothing, where the library has not all of them; without gain noise_var may be a number. */
+    nb::object device_of_library(const array_library &library, nb::handle symbols, nb::handle noise_var,
+                                 nb::handle gain, const nb::tuple &of_call, nb::handle out)
+    {
+        call_inputs given;
+        nb::object noise = nb::borrow(noise_var), result = nb::borrow(out);
+        float value;
+        if (!library.has(symbols) || !library.has(out))
+            return nb::none();
+        library.read(symbols, "symbols", &given.symbols);
+        check_noise_wanted(noise_var, gain);
+        const int device = given.symbols.device;
+        const uintptr_t stream = library.current_stream(device);
+        if (gain.is_none() && read_number(noise, "noise_var", &value))
+            noise = call_python(library.number, nb::float_(value), nb::int_(device), nb::int_(stream));
+        if (!library.has(noise) || !library.has(gain))
+            return nb::none();
+        library.read(noise, "noise_var", &given.noise_var);
+        library.read(gain, "gain", &given.gain);
+        run(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
+            if (out.is_none())
+                result =
+                    call_python(library.empty, codewords.shape(), nb::str(element_name(out_element)), nb::int_(device));
+            library.read(result, "out", &output->whole);
+        });
+        return result;
+    }
+
+    const char *backend_name() const { return softqam_backend_name(host_handle()); }
+    const char *backend_detail() const { return softqam_backend_detail(host_handle()); }
+
+  private:
+    softqam_demodulator_config config;
+    nb::object where, out_dtype;
+    element out_element;
+    float certain_zero;
+    struct destroy {
+        void operator()(softqam_demodulator *handle) const { softqam_demodulator_destroy(handle); }
+    };
+    /* By device and input format, made when first needed. */
+    std::map<std::pair<int, softqam_input_format>, std::unique_ptr<softqam_demodulator, destroy>> handles;
+
+    softqam_demodulator *host_handle() const { return handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get(); }
+
+    softqam_demodulator *handle_for(softqam_input_format format, int device)
+    {
+        auto &handle = handles[{device, format}];
+        if (!handle) {
+            softqam_demodulator *made = nullptr;
+            softqam_demodulator_config own = config;
+            own.input_format = format;
+            if (device != array::HOST)
+                own.context = cuda_context(device);
+            check(softqam_demodulator_create(&made, &own));
+            handle.reset(made);
+        }
+        return handle.get();
+    }
+
+    void check_noise_wanted(nb::handle noise_var, nb::handle gain) const
+    {
+        const bool wanted = config.output_format != SOFTQAM_OUTPUT_U8;
+        if (wanted && noise_var.is_none())
+            type_error("noise_var is missing: LLRs need the noise variance");
+        const char *given = !noise_var.is_none() ? "noise_var" : !gain.is_none() ? "gain" : nullptr;
+        if (!wanted && given)
+            value_error(std::string(given) + " is given, which output \"u8\" does not take");
+    }
+
+    /* Symbols have an axis of layers where the codeword has layers. */
+    void read_codeword(nb::handle of_call, nb::handle layers, bool combine, call_options *options) const
+    {
+        const auto &given = nb::cast<const codeword &>(of_call);
+        const auto n_layers = static_cast<int64_t>(given.n_layers);
+        if (layers.is_none() && n_layers > 1)
+            options->n_layers = n_layers;
+        if (options->n_layers > 0 && options->n_layers != n_layers)
+            value_error("layers is " + std::to_string(options->n_layers) + ", the codeword's are " +
+                        std::to_string(n_layers));
+        options->has_soft_buffers = true;
+        options->codeword = given.fields;
+        if (!given.has_filler_value)
+            options->codeword.filler_value = certain_zero;
+        options->codeword.combine = combine;
+    }
+
+    call_options read_options(const nb::tuple &of_call) const
+    {
+        const nb::handle c_init = of_call[0], first_symbol = of_call[1], layers = of_call[2], planes = of_call[3],
+                         of_codeword = of_call[4];
+        call_options options;
+        if (!layers.is_none())
+            options.n_layers = static_cast<int64_t>(integer(layers, "layers", 1, SOFTQAM_MAX_LAYERS));
+        if (!planes.is_none())
+            options.block_symbols = static_cast<int64_t>(integer(planes, "planes", 1, INT64_MAX));
+        options.first_symbol = integer(first_symbol, "first_symbol", 0, UINT64_MAX >> 5);
+        options.descramble = !c_init.is_none();
+        if (PyLong_Check(c_init.ptr()))
+            options.c_init = static_cast<uint32_t>(integer(c_init, "c_init", 0, INT32_MAX));
+        if (!of_codeword.is_none())
+            read_codeword(of_codeword, layers, nb::cast<bool>(of_call[5]), &options);
+        if (config.output_format == SOFTQAM_OUTPUT_U8 &&
+            (options.n_layers > 1 || options.block_symbols > 0 || options.descramble || options.has_soft_buffers))
+            value_error("output is \"u8\", liquid-dsp's soft bits, which take no layers, planes, c_init or codeword");
+        if (options.n_layers > 1) {
+            const std::string given = "layers is " + std::to_string(options.n_layers);
+            if (config.modulation == SOFTQAM_MODULATION_PI2_BPSK)
+                value_error(given + ": pi/2-BPSK has one layer");
+            if (options.first_symbol % static_cast<uint64_t>(options.n_layers) != 0)
+                value_error(given + ", and first_symbol is no multiple of it");
+            if (options.block_symbols % options.n_layers != 0)
+                value_error(given + ", and planes is no multiple of it");
+        }
+        return options;
+    }
+
+    /* read_out(layout, options, output) describes the output, once its shape is known. */
+    template <typename ReadOut>
+    void run(const call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
+    {
+        const int device = given.symbols.device;
+        call_options options = read_options(of_call);
+        layout codewords(options, config.modulation);
+        array c_init_view;
+        call_output out;
+        codewords.read_symbols(given.symbols);
+        const nb::object c_inits = read_c_init(of_call[0], codewords, &options, &c_init_view);
+        for (const array *floats : {&given.noise_var, &given.gain})
+            if (floats->is_given())
+                check_device(*floats, device);
+        codewords.read_floats(given);
+        read_out(codewords, &options, &out);
+        if (out.pointers.empty()) {
+            check_device(out.whole, device);
+            codewords.check_out(out.whole, out_element);
+        }
+        for (const array *input : {&given.symbols, &given.noise_var, &given.gain}) {
+            out.whole.check_apart_from(*input);
+            for (const auto &block : out.blocks)
+                block->check_apart_from(*input);
+        }
+        if (given.symbols.is_empty())
+            return;
+        if (device == array::HOST)
+            codewords.plan_host();
+        else
+            codewords.plan_device(given);
+        softqam_demodulator *handle = handle_for(codewords.format, device);
+        call_library(&codewords, out.whole.data, element_nbytes(out_element),
+                     [&](const softqam_segment *segments, size_t n) {
+                         return device == array::HOST ? softqam_demodulate_segments(handle, segments, n)
+                                                      : cuda_demodulate(handle, segments, n, stream);
+                     });
+    }
+};
 
 NB_MODULE(_core, module)
 {
     nb::set_leak_warnings(false); /* what a daemon thread uses at the end is never given back */
-    find_numpy();
+    const nb::object of_numpy = nb::module_::import_("numpy");
+    numpy.masked_array = nb::object(of_numpy.attr("ma").attr("MaskedArray")).release();
+    numpy.empty = nb::object(of_numpy.attr("empty")).release();
+    numpy.zeros = nb::object(of_numpy.attr("zeros")).release();
     module.attr("version") = softqam_version();
     module.attr("built_with_cuda") = built_with_cuda;
     module.def("bits_per_symbol",

@@ -10,21 +10,9 @@ the complex noise, E|n|^2, for symbols of unit mean energy.
 from softqam._codeword import Codeword, Ldpc, ldpc_codeword
 from softqam._core import built_with_cuda
 from softqam._core import version as __version__
-from softqam._demodulator import Demodulator, demodulate
-from softqam._gold import gold_sequence
+from softqam._demodulator import Demodulator, demodulate, gold_sequence
 from softqam._matlab import nrSymbolDemodulate
 from softqam._names import Modulation, Output
 
-__all__ = [
-    "Codeword",
-    "Demodulator",
-    "Ldpc",
-    "Modulation",
-    "Output",
-    "__version__",
-    "built_with_cuda",
-    "demodulate",
-    "gold_sequence",
-    "ldpc_codeword",
-    "nrSymbolDemodulate",
-]
+__all__ = ["Codeword", "Demodulator", "Ldpc", "Modulation", "Output", "__version__", "built_with_cuda", "demodulate",
+           "gold_sequence", "ldpc_codeword", "nrSymbolDemodulate"]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""demodulate() and Demodulator."""
+"""demodulate() and Demodulator; gold_sequence(), the scrambling sequence of 3GPP TS 38.211 clause 5.2.1."""
 from __future__ import annotations
 
 import functools
@@ -91,20 +91,9 @@ class Demodulator:
     _core: _core.Demodulator
     _settings: dict[str, Any]
 
-    def __init__(
-        self,
-        modulation: Modulation = "256qam",
-        *,
-        output: Output = "s8",
-        sign: Literal[0, 1] = 0,
-        llr_scale: float | None = None,
-        llr_limit: int | None = None,
-        input_scale: float | None = None,
-        noise_form: NoiseForm = "n0",
-        backend: Backend = "cpu",
-        threads: int = 0,
-        device: int | None = None,
-    ) -> None:
+    def __init__(self, modulation: Modulation = "256qam", *, output: Output = "s8", sign: Literal[0, 1] = 0,
+                 llr_scale: float | None = None, llr_limit: int | None = None, input_scale: float | None = None,
+                 noise_form: NoiseForm = "n0", backend: Backend = "cpu", threads: int = 0, device: int | None = None) -> None:  # fmt: skip
         settings = {"modulation": modulation, "output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
                     "input_scale": input_scale, "noise_form": noise_form, "backend": backend, "threads": threads,
                     "device": device}  # fmt: skip
@@ -249,7 +238,7 @@ class Demodulator:
             result = self._core.device_of_library(library, symbols, noise_var, gain, options, out)
             if result is not None:
                 return result
-        if _gpu.is_on_gpu(symbols):
+        if _gpu.device_of(symbols) is not None:
             return _gpu.demodulate(self._core, self.output, symbols, noise_var, gain, options, out, stream)
         if stream is not None:
             raise ValueError("stream is given, which only arrays on a GPU take")
@@ -310,3 +299,19 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
         demodulator = Demodulator(modulation, **settings)  # says which one it is
     return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, layers=layers, planes=planes,
                        codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out, stream=stream)  # fmt: skip
+
+
+def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> np.ndarray:
+    """Bits c(first) to c(first + n - 1) of the sequence of c_init.
+
+    c_init  0 to 2^31 - 1.
+    n       number of bits.
+    first   number of the first bit; any place costs the same.
+    packed  False: one bit a byte; True: eight, the first one lowest, and zeros behind the last one.
+
+    Returns [n] uint8, or [(n + 7) // 8].
+    """
+    c_init, first, n = integer("c_init", c_init, 0, 2**31 - 1), integer("first", first, 0, 2**64 - 1), integer("n", n, 0, 2**60)
+    bits = np.empty((n + 7) // 8, np.uint8)
+    _core.gold_sequence(c_init, first, n, bits)
+    return bits if packed else np.unpackbits(bits, count=n, bitorder="little")

@@ -35,9 +35,9 @@ class _Torch:
         self.module = sys.modules["torch"]
         self.array_type = self.module.Tensor
         # What the public functions call, which ask first whether CUDA is there: a tensor on a GPU says so. 3 us a call.
-        inner = self.module._C
-        self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", self.module.cuda.current_device)
-        self.raw_stream: Callable[[int], int] | None = getattr(inner, "_cuda_getCurrentRawStream", None)
+        inner, cuda = self.module._C, self.module.cuda
+        self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", cuda.current_device)
+        self.raw_stream: Callable[[int], int] = getattr(inner, "_cuda_getCurrentRawStream", lambda of: cuda.current_stream(of).cuda_stream)
         self.strided = self.module.strided
         self.empty_of = functools.lru_cache(maxsize=None)(self._empty_of)
         describe_in_c(self)
@@ -64,9 +64,7 @@ class _Torch:
         return _NOTHING if self.current_device() == device else self.module.cuda.device(device)
 
     def current_stream(self, device: int) -> int:
-        if self.raw_stream is not None:
-            return self.raw_stream(device)
-        return int(self.module.cuda.current_stream(device).cuda_stream)
+        return self.raw_stream(device)
 
     def _empty_of(self, dtype: str, device: int) -> Callable[[tuple[int, ...]], Any]:
         where = self.module.device("cuda", device)
@@ -174,7 +172,7 @@ def _library_of(array: Any) -> Any:
     return _library_of_type(kind)
 
 
-def _device_of(array: Any) -> int | None:
+def device_of(array: Any) -> int | None:
     """The number of the GPU that an array is on; None for all else."""
     library = _library_of(array)
     if library is not None:
@@ -184,11 +182,6 @@ def _device_of(array: Any) -> int | None:
         return None
     kind, number = array.__dlpack_device__()
     return int(number) if int(kind) in _CUDA_DEVICES else None
-
-
-def is_on_gpu(array: Any) -> bool:
-    """Whether an array is in CUDA's memory."""
-    return _device_of(array) is not None
 
 
 def _host_view(name: str, argument: Any) -> Any:
@@ -204,9 +197,7 @@ def _host_view(name: str, argument: Any) -> Any:
         raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {error}") from error
 
 
-def demodulate_on_host(
-    core: _core.Demodulator, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any
-) -> Any:
+def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any) -> Any:
     """Demodulator.__call__() for symbols in host memory. An array of the library that `symbols` is of comes back."""
     if options[4] is None:
         view = _host_view("out", out)
@@ -226,11 +217,8 @@ def _stream_number(stream: Any) -> int:
     """The cudaStream_t of a number or of a library's stream."""
     if hasattr(stream, "__cuda_stream__"):
         return operator.index(stream.__cuda_stream__()[1])
-    for attribute in ("cuda_stream", "ptr"):
-        if hasattr(stream, attribute):
-            return operator.index(getattr(stream, attribute))
     try:
-        return operator.index(stream)
+        return operator.index(getattr(stream, "cuda_stream", getattr(stream, "ptr", stream)))
     except TypeError:
         raise TypeError(f"stream is {type(stream).__name__}, neither a number nor a stream of CuPy or PyTorch") from None
 
@@ -250,7 +238,7 @@ def _number(library: Any, value: float, device: int, stream: int) -> Any:
 def _floats(name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
     """Noise variances or gains on the GPU. A number beside an array of the other kind is as long as that: the library has one
     stride for both."""
-    if argument is None or is_on_gpu(argument):
+    if argument is None or device_of(argument) is not None:
         return argument
     _arrays.refuse_masked(name, argument)
     if hasattr(argument, "__dlpack_device__") and getattr(argument, "shape", ()) != ():
@@ -263,7 +251,7 @@ def _floats(name: str, argument: Any, other: Any, library: Any, device: int, str
         raise ValueError(f"{name} is an integer larger than any float") from None
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {type(argument).__name__}, neither a number nor an array on a GPU") from None
-    shape = tuple(other.shape) if is_on_gpu(other) else ()
+    shape = () if device_of(other) is None else tuple(other.shape)
     if shape or stream != current:
         return library.full(shape, value, "float32", device)
     return _number(library, value, device, stream)
@@ -283,10 +271,9 @@ def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> N
 
 def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
     """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
-    of = _library_of(array)
-    if (of.device_of(array) if of is not None else _device_of(array)) is None:
+    if device_of(array) is None:
         raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
-    if of is library and stream == current:
+    if _library_of(array) is library and stream == current:
         return library.capsule(array)
     return array.__dlpack__(stream=stream or _LEGACY_STREAM)
 
@@ -301,7 +288,7 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         name, array = ("symbols", symbols) if out is None else ("out", out)
         of = type(array).__module__.partition(".")[0]
         raise TypeError(f"{name} is an array of {of} on a GPU: give out=, an array of CuPy or PyTorch there")
-    device = _device_of(symbols)
+    device = device_of(symbols)
     assert device is not None
     buffers = "out" if options[4] is None else "soft_buffers"
     with library.on_device(device):
@@ -318,12 +305,11 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
                 out = library.empty(shape, dtype, device) if options[4] is None else library.full(shape, 0, dtype, device)
             return _capsule(out, buffers, library, number, current)
 
-        of_symbols = _capsule(symbols, "symbols", library, number, current)
-        of_noise = None if noise is None else _capsule(noise, "noise_var", library, number, current)
-        of_gains = None if gains is None else _capsule(gains, "gain", library, number, current)
+        named = {"symbols": symbols, "noise_var": noise, "gain": gains}
+        of_symbols, of_noise, of_gains = (None if array is None else _capsule(array, name, library, number, current)
+                                          for name, array in named.items())  # fmt: skip
         core.device(of_symbols, of_noise, of_gains, options, make_out, number)
-        inputs = [array for array in (symbols, noise, gains) if array is not None]
-        foreign = any(_library_of(array) is not library for array in inputs)
+        foreign = any(array is not None and _library_of(array) is not library for array in named.values())
         if (foreign or number != current) and not library.is_capturing():
-            _keep_while_in_use(library.passed(number, device), (*inputs, out))
+            _keep_while_in_use(library.passed(number, device), (*named.values(), out))
     return out

@@ -32,15 +32,8 @@ def _new_buffers(symbols: torch.Tensor, shape: Tuple[int, int], earlier: Optiona
 
 
 @torch.library.custom_op("softqam::demap_codeword", mutates_args=())
-def _demap_codeword(
-    symbols: torch.Tensor,
-    noise_var: torch.Tensor,
-    bits: int,
-    c_init: Optional[Sequence[int]],
-    layout: Sequence[int],
-    n_in_front: int,
-    earlier: Optional[torch.Tensor],
-) -> torch.Tensor:
+def _demap_codeword(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int, c_init: Optional[Sequence[int]], layout: Sequence[int],
+                    n_in_front: int, earlier: Optional[torch.Tensor]) -> torch.Tensor:  # fmt: skip
     """[..., layer, symbol] to [..., code block, n_in_front zeros and n_cb LLRs], which are added to `earlier`."""
     n_layers, n_symbols = symbols.shape[-2:]
     codeword = _codeword(bits, n_layers, n_layers * n_symbols * bits, tuple(layout))
@@ -48,14 +41,8 @@ def _demap_codeword(
     y, no = plain(symbols), limited_noise_var(noise_var)
     if n_layers == 1:  # without an axis
         y, no = y[..., 0, :], no[..., 0, :] if no.ndim > 1 else no
-    demodulator(bits)(
-        y,
-        no,
-        c_init=c_init[0] if c_init and len(c_init) == 1 else c_init,
-        codeword=codeword,
-        soft_buffers=buffers[..., n_in_front:],
-        combine=earlier is not None,
-    )
+    c_init = c_init[0] if c_init and len(c_init) == 1 else c_init
+    demodulator(bits)(y, no, c_init=c_init, codeword=codeword, soft_buffers=buffers[..., n_in_front:], combine=earlier is not None)
     return buffers if symbols.is_cuda else torch.from_numpy(buffers)
 
 
@@ -134,15 +121,8 @@ class TBDecoder(nr.TBDecoder):
     Returns the bits [..., target_tb_size], and whether the CRC holds [...], as Sionna's does.
     """
 
-    def __init__(
-        self,
-        encoder: nr.TBEncoder,
-        num_bp_iter: int = 20,
-        cn_update: Any = "boxplus-phi",
-        vn_update: Any = "sum",
-        harq_mode: bool = False,
-        **options: Any,
-    ) -> None:
+    def __init__(self, encoder: nr.TBEncoder, num_bp_iter: int = 20, cn_update: Any = "boxplus-phi", vn_update: Any = "sum",
+                 harq_mode: bool = False, **options: Any) -> None:  # fmt: skip
         super().__init__(encoder, num_bp_iter, cn_update, vn_update, **options)
         ldpc = encoder.ldpc_encoder
         self._llrs_shape = (encoder.num_cbs, ldpc.n_ldpc if harq_mode else ldpc.n)
@@ -189,15 +169,8 @@ class PUSCHReceiver(nr.PUSCHReceiver):
     All other arguments are Sionna's.
     """
 
-    def __init__(
-        self,
-        pusch_transmitter: nr.PUSCHTransmitter,
-        channel_estimator: Any = None,
-        equalizer: Any = None,
-        tb_decoder: Optional[TBDecoder] = None,
-        *arguments: Any,
-        **options: Any,
-    ) -> None:
+    def __init__(self, pusch_transmitter: nr.PUSCHTransmitter, channel_estimator: Any = None, equalizer: Any = None,
+                 tb_decoder: Optional[TBDecoder] = None, *arguments: Any, **options: Any) -> None:  # fmt: skip
         super().__init__(pusch_transmitter, channel_estimator, None, tb_decoder, *arguments, **options)
         if tb_decoder is not None and not isinstance(tb_decoder, TBDecoder):
             raise TypeError(f"tb_decoder is {type(tb_decoder).__name__}, not softqam.sionna.TBDecoder")
