@@ -6,6 +6,7 @@
 
 Without a usable CUDA device the second is a skip, 77, or a failure when SOFTQAM_REQUIRE_GPU=1.
 """
+import itertools
 import json
 import os
 import resource
@@ -64,7 +65,7 @@ def check_row(title, row, measurements):
     best = {cell: (run, min(values)) for (cell, run), values in medians.items()}
     n = measurements[0]["symbols"]
     library = {cell: t for cell, (run, t) in best.items() if run == "library"}
-    pairs = [(a, b) for a in best.values() for b in best.values() if a != b]
+    pairs = list(itertools.permutations(best.values(), 2))
     of_library = lambda function: [function(t) for t in library.values()]
     for column, value in row.items():
         if column in ("what", "spread"):
