@@ -35,7 +35,7 @@
  *
  * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
  * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
- * them by it. OCUDU takes s8 at 6 steps per nat with limit 120, OAI s16, cuPHY f16 in nats. Transmissions can be
+ * them by it. OCUDU takes s8 at scale 6 with limit 120, OAI s16 at 6 with 2047, cuPHY f16. Transmissions can be
  * combined only if all have the same llr_scale.
  *
  * ## In a receiver
@@ -144,7 +144,7 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F32 = 3,
     /** Soft bits of 256QAM for liquid-dsp's users, one byte each: liquid-dsp 1.5's in 3GPP bit order, except for one
      *  byte of eight in two of the 256 decision regions, where liquid-dsp overlooks a neighbour. A byte of 255 means
-     *  certainly bit 0, a byte of 0 certainly bit 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 ignores the
+     *  certainly bit 0, a byte of 0 certainly bit 1 (with SOFTQAM_SIGN_POSITIVE_IS_0), 127 undecided. u8 takes no
      *  noise variance, which costs an LDPC decoder 1.1 dB at rate 2/3: feed decoders LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
@@ -187,7 +187,7 @@ typedef struct softqam_context_config {
     /** CPU threads that may work on one call or stage pageable memory for CUDA, the calling thread included: at most
      *  1024. 0, the default: one per CPU in `cpus`. The others are started when a call first needs them; where that
      *  fails, calls run on the calling thread, and softqam_context_prepare() says why. 1, for a real-time receiver: the
-     *  calling thread only. */
+     *  calling thread only. Several GPUs always add a thread for each but the first. */
     unsigned n_threads;
     /** CPUs on which the threads that the context starts run: n_cpus numbers, 0 to 1023; the calling thread's affinity
      *  is not changed. NULL, the default: those that the thread calling softqam_context_create() may run on. */
@@ -202,7 +202,7 @@ typedef struct softqam_context_config {
     /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
      *  with `devices` NULL: all devices of this machine. Unless 0, `device` must be -1. */
     unsigned n_devices;
-    /** CUDA: ordinals of n_devices different devices that share host-memory calls. */
+    /** CUDA: n_devices different ordinals, of devices that share host-memory calls; NULL if n_devices is 0. */
     const int *devices;
     /** CUDA: chunks of a host-memory call in flight on a device, each on its own stream, 1 to 64. 0, the default: 3. */
     unsigned n_streams;
@@ -320,7 +320,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * **LLRs (s8, s16, f16, f32).** Max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
  * linear function of each component (BPSK, pi/2-BPSK: of I + Q). With a gain g, r is z / g and N0 is divided by g^2
- * (softqam_layer). SOFTQAM_SIGN_POSITIVE_IS_1 negates it. Let v be the component, after
+ * (softqam_layer). SOFTQAM_SIGN_POSITIVE_IS_1 negates LLR(b). Let v be the component, after
  * input_scale, that carries the bit. For |v| <= 1e38 and without gains the error in nats, before rounding to the
  * format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|; for BPSK and pi/2-BPSK it is at most 6 * 2^-24 |LLR|. Beyond
  * 1e38 an intermediate value may overflow; the LLR is then the format's limit with its sign.
@@ -338,16 +338,16 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
  * (rounding mode, flushing of subnormals, traps) does not matter and is restored; exception flags may be raised.
  *
- * While another call is using the context's threads, this one runs on the calling thread only. With CUDA, memory from
- * softqam_host_alloc() (or pinned by the caller) is used in place; other memory is staged.
+ * While another call is using the context's threads, this one runs on the calling thread only. With CUDA, this call
+ * uses pinned memory, such as softqam_host_alloc()'s, in place; other memory is staged.
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  also where noise_var is misaligned, or given where none is taken; `out`
  *         overlaps an input; a byte count is over PTRDIFF_MAX; or, where the call runs on a GPU, a buffer is device
  *         memory (managed memory is accepted). Nothing was written;
  *         with SOFTQAM_BACKEND_CUDA only: SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA,
- *         SOFTQAM_ERROR_OUT_OF_MEMORY. The contents of `out` are then undefined, nothing writes there any more, and
- *         the demodulator stays usable.
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY, SOFTQAM_ERROR_SYSTEM (several GPUs, before softqam_context_prepare()). The
+ *         contents of `out` are then undefined, nothing writes there any more, and the demodulator stays usable.
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
@@ -368,9 +368,9 @@ typedef struct softqam_layer {
      *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none; NULL for SOFTQAM_OUTPUT_U8.
      *
      *  Let fl() round to binary32, and s be llr_scale (s8, s16) or 1 (f16, f32), negated for
-     *  SOFTQAM_SIGN_POSITIVE_IS_1. A component v becomes fl(v fl(1 / g)), and the LLRs' weight is fl(fl(fl(s g) g) /
+     *  SOFTQAM_SIGN_POSITIVE_IS_1. A component v becomes fl(v fl(1 / g)), and s / N0 becomes fl(fl(fl(s g) g) /
      *  N0), or times 1/N0 where that is given. A gain that is not positive and finite makes an erasure; one outside
-     *  [2^-40, 2^40] counts as the nearer end; a weight beyond the largest float counts as that. */
+     *  [2^-40, 2^40] counts as the nearer end; an infinite s / N0 counts as the largest float. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
@@ -391,8 +391,8 @@ typedef struct softqam_layer {
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
  *   filler_value; nothing outside the n_cb values is written. The segment that holds a code
- *   block's first symbol writes its fillers and zeros. Without repetition segments may come in any order; before that
- *   one only the positions that LLRs have visited are defined.
+ *   block's first symbol writes its fillers and zeros. Without repetition segments may come in any order; until that
+ *   one has come, only the positions that LLRs have visited are defined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
  * - Repetition (a code block has more LLRs than positions): LLRs at one position are added, with combine 0 to zeros.
  *   The block's segments must then come in order, which nothing checks: in another order the values are undefined. A
@@ -425,15 +425,15 @@ typedef struct softqam_codeword {
      *  3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1: with M = min(n_cbg, C) groups, the first C mod M groups have
      *  ceil(C / M) code blocks, the others floor(C / M). */
     uint32_t n_cbg;
-    /** Bit m: group m is transmitted. Bits from min(n_cbg, C) on are 0, and all are with n_cbg 0; otherwise, with
-     *  n_bits > 0, at least one is set. */
+    /** Bit m: group m is transmitted. Bits from min(n_cbg, C) on must be 0. At least one must be set, unless n_cbg
+     *  or n_bits is 0. */
     uint32_t cbgti;
     /** 1: each code block is de-interleaved (3GPP TS 38.212 clause 5.4.2.2 undone): bit k of its symbol i goes to value
      *  k * E_r / Qm + i. 0: values in symbol order. */
     uint32_t deinterleave;
     /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
      *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer; `deinterleave` must
-     *  be 1. Any value to 2^32 - 1; none is checked against a lifting size. 0: no soft buffers, E_r values in order;
+     *  be 1. No value up to 2^32 - 1 is checked against a lifting size. 0: no soft buffers, E_r values in order;
      *  the fields below must be 0. */
     uint32_t n_cb;
     uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
@@ -483,7 +483,7 @@ typedef struct softqam_segment {
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
      *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of the segment's
-     *  symbol i goes to out[k * plane_stride + i], counted in values; at least n_symbols, and E / Qm if the segment
+     *  symbol i goes to out[k * plane_stride + i], counted in values; at least n_symbols; E / Qm if the segment
      *  is part of a code block of E bits. Gaps between planes are not written; no input may lie there. Must be 0 with a
      *  codeword. */
     size_t plane_stride;
@@ -499,7 +499,7 @@ typedef struct softqam_segment {
     softqam_modulation modulation; /**< SOFTQAM_MODULATION_DEFAULT: the demodulator's */
     softqam_noise_form noise_form; /**< SOFTQAM_NOISE_FORM_DEFAULT: the demodulator's */
     float input_scale;             /**< as in softqam_demodulator_config; 0: the demodulator's */
-    float llr_scale;               /**< s8, s16: as in softqam_demodulator_config; 0: the demodulator's */
+    float llr_scale;               /**< as in softqam_demodulator_config; 0: the demodulator's */
     /** 1: LLRs are descrambled (3GPP TS 38.211 clauses 6.3.1.1 and 7.3.1.1): LLR k of symbol i changes its sign where
      *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1 (in f16 and f32 +0
      *  becomes -0, and -0 becomes +0). Erasures stay +0. 0: LLRs are not descrambled. */
@@ -512,7 +512,8 @@ typedef struct softqam_segment {
 
 /**
  * Demodulates many segments in host memory with one call, such as a slot's; returns when all are written. config.noise
- * does not matter here. A slot is one segment per codeword, or one per codeword and OFDM symbol.
+ * does not matter here. A slot is one segment per codeword, or one per codeword and OFDM symbol. With CUDA all memory
+ * is staged, pinned or not, but that of a single segment like a call of softqam_demodulate().
  *
  * @param demodulator  formats, scales and sign
  * @param segments     n_segments segments. No output may overlap an input or another segment's output, except that

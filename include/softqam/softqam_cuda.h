@@ -22,7 +22,7 @@ extern "C" {
  * calling thread or, if that is none of them, on the first in its list. The device that is current does not change. The
  * library's threads and buffers are not used. After softqam_context_prepare() with SOFTQAM_PREPARE_KERNELS the call
  * neither allocates nor synchronises, and can be captured in a CUDA graph; before, the first call loads kernels and may
- * do both. The memory must stay valid until the kernel has run, with a graph each time; demodulator and context may be
+ * do both. The memory must be valid until the kernel, in a graph each launch, has run; demodulator and context may be
  * destroyed once the call has returned.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU

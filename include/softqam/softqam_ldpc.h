@@ -69,7 +69,7 @@ typedef struct softqam_ldpc {
  * 0. The other fields are 0: the caller sets the buffers, filler_value and, for a retransmission, combine, n_cbg and
  * cbgti.
  *
- * A retransmission has its own n_bits, rv, bits_per_symbol and n_layers; tb_size, base graph and limit are those of the
+ * A retransmission has its own n_bits, rv, bits_per_symbol and n_layers; tb_size, base graph and N_ref are those of the
  * first transmission.
  *
  * @param codeword  receives the codeword

@@ -14,8 +14,8 @@ endfunction()
 # What tests/run.sh leaves to `tests/run.sh all`, because it takes long for what it tells a developer.
 set(slow_tests bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
   exhaustive.cpu.qpsk exhaustive.cpu.16qam exhaustive.cpu.64qam exhaustive.cpu.1024qam faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
-  faults.fake_three_cuda faults.mpi faults.tools load.fake_cuda package package.debian python.wheel
-  python.wheel.aarch64 python.wheel.sdist quality second_witness tools.documents.cpu tools.mpi.cpu)
+  faults.fake_three_cuda faults.mpi faults.tools load.fake_cuda package package.debian python.types
+  python.wheel python.wheel.aarch64 python.wheel.sdist quality second_witness tools.documents.cpu tools.mpi.cpu)
 
 # One run of a program or script. Exit status 77 is a skip. What may take longest begins first, or it would end alone.
 function(add_test_run name)

@@ -126,6 +126,8 @@ static void check_guarded(const sample *self, const softqam_demodulator *demodul
     }
 }
 
+static bool has_chunks(void) { return harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable(); }
+
 /* To 70, around the tiles of loops, and around chunks and rings of them. About the default chunk, and about the parts
  * that threads get of a large call. */
 HARNESS_TEST(test_lengths)
@@ -137,8 +139,7 @@ HARNESS_TEST(test_lengths)
     } pipelines[] = {{0, 0, 0},    {1, 0, 0},  {2, 2, 65536}, {3, 2, 37},    {4, 0, 0},    {7, 0, 0},
                      {16, 0, 0},   {1, 1, 1},  {2, 1, 64},    {0, 3, 100},   {1, 3, 1000}, {2, 4, 256},
                      {3, 7, 1000}, {0, 64, 5}, {1, 1, 7919},  {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
-    /* The CPU has no chunks. */
-    const size_t n_pipelines = harness_backend() == SOFTQAM_BACKEND_CPU ? N_THREADS : HARNESS_COUNT(pipelines);
+    const size_t n_pipelines = has_chunks() ? HARNESS_COUNT(pipelines) : N_THREADS;
     static const size_t large[] = {65535, 65536, 65537, 99991, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
     for (int output = 0; output < HARNESS_N_OUTPUT_FORMATS; output++) {
         SCOPED(close_sample)
@@ -194,7 +195,7 @@ HARNESS_TEST(test_misalignment)
 HARNESS_TEST(test_memory_kinds)
 {
     enum { MAX_SYMBOLS = 70001, MAX_GAP = 24, N_KINDS = 16 };
-    const size_t n_lengths = harness_backend() == SOFTQAM_BACKEND_CPU ? 2 : 3; /* the CPU has no chunks */
+    const size_t n_lengths = has_chunks() ? 3 : 2;
     static const size_t lengths[] = {777, 20000, MAX_SYMBOLS}, distances[] = {0, 1, 2, 4, 8, 13, 16, MAX_GAP};
     for (int k = 0; k < 2 * HARNESS_N_OUTPUT_FORMATS - 1; k++) {
         SCOPED(close_sample)

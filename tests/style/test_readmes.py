@@ -102,12 +102,14 @@ def check_link(source_dir, path, link):
 
 
 def check_span(path, span, paths):
-    """A path into one of the folders of the project, from the root or from here; a test's may be without its suffix."""
-    if not PATH.match(span) or span.split("/")[0] not in FOLDERS | {".."}:
+    """A path into a folder of the project, from the root, from here or from a folder above; a test's may be without its
+    suffix."""
+    folders = FOLDERS | {".."} | {name for p in paths for name in os.path.dirname(p).split("/")}
+    if not PATH.match(span) or "NAME" in span or span.split("/")[0] not in folders:
         return []
     here = os.path.normpath(os.path.join(os.path.dirname(path), span))
     known = paths | {os.path.splitext(p)[0] for p in paths} | {os.path.dirname(p) for p in paths}
-    return [] if any(fnmatch.filter(known, p) for p in (span, here)) else [f"{path}: {span} is not there"]
+    return [] if any(fnmatch.filter(known, p) for p in (span, here, f"*/{span}")) else [f"{path}: {span} is not there"]
 
 
 def is_prose(lines):

@@ -115,7 +115,7 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
         }
     }
     /* What is left of a unit comes with its rest. */
-    const size_t rest = file->is_busy && file->n_left > 0 ? *n_read % file->unit_nbytes : 0;
+    const size_t rest = file->unit_nbytes > 0 && file->n_left > 0 ? *n_read % file->unit_nbytes : 0;
     *n_read -= rest;
     return rest == 0 || input_file_put_back(file, bytes + *n_read, rest);
 }
