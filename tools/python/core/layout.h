@@ -212,7 +212,7 @@ class layout
     int64_t total = 0, codeword = 0, done = 0;
     int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */
     /* Soft buffers: bytes from one codeword's to the next along the batch's axes; values between code blocks. */
-    int64_t buffers_step[MAX_AXES] = {};
+    int64_t buffers_step[MAX_AXES];
     uint64_t block_stride = 0;
 
     void read_floats(const array &values, argument *of)
