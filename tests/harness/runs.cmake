@@ -47,16 +47,15 @@ if(SOFTQAM_SANITIZE MATCHES address)
     list(APPEND preload ${path})
   endforeach()
   list(JOIN preload ":" preload)
-  list(JOIN preload ":" preload)
   set(interpreter_environment LD_PRELOAD=${preload} ASAN_OPTIONS=detect_leaks=0)
 endif()
 
 # NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
-# NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a fifth of the random symbols,
+# NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a tenth of the random symbols,
 # or what the preset of a sanitizer says.
 set(fewer_symbols)
 if(NOT SOFTQAM_SANITIZE)
-  set(fewer_symbols SOFTQAM_TEST_PERCENT=20)
+  set(fewer_symbols SOFTQAM_TEST_PERCENT=10)
 endif()
 function(add_backend_runs name program timeout)
   foreach(backend cpu cuda)
