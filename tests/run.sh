@@ -76,8 +76,8 @@ other_architectures() {
     all=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=//p' build/cuda/CMakeCache.txt)
     # The oldest and the newest take every branch that the build for 90 does not. What is never run here is assembled without
     # optimising it.
-    all="${all%%;*};${all##*;}"
-    cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${all/-virtual/}" -DCMAKE_CUDA_FLAGS="--no-compress -Xptxas=-O0" >/dev/null
+    all="${all%%-*};${all##*;}"
+    cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="${all%-virtual}" -DCMAKE_CUDA_FLAGS="--no-compress -Xptxas=-O0" >/dev/null
     cmake --build --preset cuda --target softqam_shared
     python3 tests/style/test_flags.py cuda build/cuda/compile_commands.json . build/cuda/libsoftqam.so
 }
