@@ -2,13 +2,7 @@
 /* Checks of the tools' parts that no command line reaches: that --verify finds a wrong byte or LLR wherever it is, the
  * ends of the noise estimate, binary16 and how good the arithmetic of the noise is. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h> /* needs setjmp.h, stdarg.h, stddef.h and stdint.h */
 
 #include "common/modulation.h"
 #include "common/normal.h"
@@ -16,6 +10,7 @@
 #include "common/statistics.h"
 #include "common/verify.h"
 #include "half.h"
+#include "harness.h"
 #include "nr_symbol.h"
 
 /* Max-log by brute force takes its time. */
@@ -38,37 +33,30 @@ struct capture {
 static struct capture capture;
 static struct verify_difference difference;
 
-static const softqam_output_format formats[] = {SOFTQAM_OUTPUT_S8, SOFTQAM_OUTPUT_S16, SOFTQAM_OUTPUT_F16,
-                                                SOFTQAM_OUTPUT_F32, SOFTQAM_OUTPUT_U8};
-enum { N_FORMATS = sizeof formats / sizeof formats[0], N_LLR_FORMATS = N_FORMATS - 1 };
-
 static void demodulate(const softqam_segment *segment)
 {
-    softqam_demodulator *demodulator;
-    assert_int_equal(softqam_demodulator_create(&demodulator, &capture.config), SOFTQAM_OK);
-    assert_int_equal(softqam_demodulate_segments(demodulator, segment, 1), SOFTQAM_OK);
-    softqam_demodulator_destroy(demodulator);
+    harness_setup setup = harness_default_setup();
+    setup.demodulator = capture.config;
+    scoped_demodulator *demodulator = harness_create(&setup);
+    harness_demodulate_segments(demodulator, segment, 1);
 }
 
 static void make_capture(softqam_output_format format, softqam_sign sign)
 {
-    const bool is_s8 = format == SOFTQAM_OUTPUT_S8, is_s16 = format == SOFTQAM_OUTPUT_S16;
+    const bool is_u8 = format == SOFTQAM_OUTPUT_U8;
     softqam_demodulator_config_init(&capture.config);
     capture.config.output_format = format;
     capture.config.sign = sign;
     capture.config.input_scale = 1;
-    capture.config.llr_scale = is_s8 ? 6 : is_s16 ? 64 : 1;
-    capture.config.llr_limit = is_s8 ? 127 : is_s16 ? 20000 : 0;
+    capture.config.llr_scale = harness_llr_defaults_of[format].scale;
+    capture.config.llr_limit = format == SOFTQAM_OUTPUT_S16 ? 20000 : harness_llr_defaults_of[format].limit;
     for (size_t i = 0; i < N_SYMBOLS; i++) {
         capture.symbols[2 * i] = (float)((double)(i * 7919 % 20011) / 8192 - 1.2);
         capture.symbols[2 * i + 1] = (float)((double)(i * 104729 % 20021) / 8192 - 1.2);
         capture.noise_var[i] = (float)((double)(i * 31 % 1009 + 10) / 4096);
     }
-    const softqam_segment segment = {
-        .n_symbols = N_SYMBOLS,
-        .out = &capture.out,
-        .noise_stride = format != SOFTQAM_OUTPUT_U8,
-        .layers = {{.symbols = capture.symbols, .noise_var = format == SOFTQAM_OUTPUT_U8 ? NULL : capture.noise_var}}};
+    const float *noise_var = is_u8 ? NULL : capture.noise_var;
+    const softqam_segment segment = harness_segment(capture.symbols, noise_var, !is_u8, N_SYMBOLS, &capture.out);
     demodulate(&segment);
 }
 
@@ -119,11 +107,10 @@ static bool verify(size_t split) { return verify_codeword(split, 0, NULL); }
 
 /* Right values are accepted; one that is wrong, anywhere, in the first call or in a later one, is found and described.
  */
-static void test_verify_finds_wrong_value(void **state)
+HARNESS_TEST(test_verify_finds_wrong_value)
 {
-    (void)state;
-    for (int f = 0; f < 2 * N_FORMATS - 1; f++) { /* u8 with the opposite sign is another thing */
-        const softqam_output_format format = formats[f / 2];
+    for (int f = 0; f < 2 * SOFTQAM_OUTPUT_U8 + 1; f++) { /* u8 with the opposite sign is another thing */
+        const softqam_output_format format = (softqam_output_format)(f / 2);
         make_capture(format, (softqam_sign)(f % 2));
         const struct capture right = capture;
         assert_true(verify(0) && verify(234) && verify(N_SYMBOLS));
@@ -144,9 +131,8 @@ static void test_verify_finds_wrong_value(void **state)
 }
 
 /* The floats at the ends of the bound are right, those beyond are wrong, and so are NaN and infinities. */
-static void test_verify_ends_of_the_bound(void **state)
+HARNESS_TEST(test_verify_ends_of_the_bound)
 {
-    (void)state;
     make_capture(SOFTQAM_OUTPUT_F32, SOFTQAM_SIGN_POSITIVE_IS_0);
     for (size_t k = 0; k < N_VALUES; k += 61) {
         const float before = capture.out.f32[k];
@@ -167,19 +153,18 @@ static void test_verify_ends_of_the_bound(void **state)
 
 /* Beyond the first symbols one of each run is checked, whatever the blocks are: corrupting all the soft bits of a run
  * is always found, and the number of symbols checked does not depend on where blocks end. */
-static void test_verify_samples_every_run(void **state)
+HARNESS_TEST(test_verify_samples_every_run)
 {
-    (void)state;
     enum { N_RUNS = 64, N = N_RUNS * VERIFY_RUN_SYMBOLS };
     static const float samples[2 * N];
     static uint8_t soft_bits[8 * N];
     static const size_t blocks[] = {N, 1, 77, 256, 1000};
     struct verifier verifier;
     make_capture(SOFTQAM_OUTPUT_U8, SOFTQAM_SIGN_POSITIVE_IS_0);
-    const softqam_segment segment = {.n_symbols = N, .out = soft_bits, .layers = {{.symbols = samples}}};
+    const softqam_segment segment = harness_segment(samples, NULL, 0, N, soft_bits);
     demodulate(&segment);
     assert_true(verification->start(&verifier, &capture.config, NULL));
-    for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++) {
+    for (size_t b = 0; b < HARNESS_COUNT(blocks); b++) {
         verifier.n_seen = VERIFY_ALL_SYMBOLS;
         verifier.n_checked = 0;
         for (size_t first = 0; first < N; first += blocks[b]) {
@@ -203,9 +188,8 @@ static void test_verify_samples_every_run(void **state)
 
 /* With the opposite sign 127 + x becomes 127 - x, truncated and limited: 254 less the byte, or one less, and anything
  * from 253 on for 0; but an erasure stays. */
-static void test_verify_opposite_sign(void **state)
+HARNESS_TEST(test_verify_opposite_sign)
 {
-    (void)state;
     make_capture(SOFTQAM_OUTPUT_U8, SOFTQAM_SIGN_POSITIVE_IS_0);
     capture.symbols[0] = NAN;
     memset(capture.out.u8, 127, 8);
@@ -223,14 +207,13 @@ static void test_verify_opposite_sign(void **state)
     }
 }
 
-static void test_verify_erased_llrs(void **state)
+HARNESS_TEST(test_verify_erased_llrs)
 {
-    (void)state;
     const float no_noise[5] = {0, -1, NAN, INFINITY, -INFINITY};
-    for (int f = 0; f < N_LLR_FORMATS; f++) {
-        const size_t nbytes = softqam_output_nbytes(formats[f], SOFTQAM_MODULATION_256QAM, 1);
+    for (int f = 0; f < HARNESS_N_LLR_FORMATS; f++) {
+        const size_t nbytes = harness_output_nbytes(harness_llr_formats[f], 1);
         char *out = (char *)&capture.out;
-        make_capture(formats[f], SOFTQAM_SIGN_POSITIVE_IS_0);
+        make_capture(harness_llr_formats[f], SOFTQAM_SIGN_POSITIVE_IS_0);
         memcpy(capture.noise_var + 10, no_noise, sizeof no_noise);
         capture.symbols[2 * 20] = capture.symbols[2 * 21 + 1] = NAN;
         assert_false(verify(0));
@@ -251,21 +234,17 @@ static void test_verify_erased_llrs(void **state)
          modulation++)
 
 /* Symbols 1000 and on of a codeword: --verify must be told the position and c_init. */
-static void test_verify_modulations(void **state)
+HARNESS_TEST(test_verify_modulations)
 {
-    (void)state;
     static const uint32_t right = 99, wrong = 98;
     FOR_EACH(modulation)
     {
         make_capture(SOFTQAM_OUTPUT_F32, SOFTQAM_SIGN_POSITIVE_IS_0);
         capture.config.modulation = modulation;
-        const softqam_segment segment = {.n_symbols = N_SYMBOLS,
-                                         .first_symbol = 1000,
-                                         .out = &capture.out,
-                                         .noise_stride = 1,
-                                         .layers = {{.symbols = capture.symbols, .noise_var = capture.noise_var}},
-                                         .descramble = 1,
-                                         .c_init = right};
+        softqam_segment segment = harness_segment(capture.symbols, capture.noise_var, 1, N_SYMBOLS, &capture.out);
+        segment.first_symbol = 1000;
+        segment.descramble = 1;
+        segment.c_init = right;
         demodulate(&segment);
         assert_true(verify_codeword(200, 1000, &right));
         assert_false(verify_codeword(200, 1001, &right));
@@ -273,11 +252,6 @@ static void test_verify_modulations(void **state)
         assert_false(verify_codeword(200, 1000, NULL));
     }
 }
-
-/* In the order of softqam_modulation. */
-static const nr_constellation *const constellations[] = {NULL,      &nr_bpsk,  &nr_pi_2_bpsk, &nr_qpsk,
-                                                         &nr_16qam, &nr_64qam, &nr_256qam,    &nr_1024qam};
-_Static_assert(sizeof constellations / sizeof constellations[0] == MODULATION_COUNT + 1, "each");
 
 /* The integral over a component of its squared distance to the nearest level, weighed with the density for each sent
  * level: midpoints of steps that no decision boundary falls into. */
@@ -306,15 +280,16 @@ static double integrate_expected_error(const nr_constellation *constellation, do
     return 2 * integrate_axis_error(1 << constellation->axis_bits, 1 / sqrt(constellation->energy), deviation);
 }
 
-static void test_expected_error(void **state)
+HARNESS_TEST(test_expected_error)
 {
-    (void)state;
     FOR_EACH(modulation)
     {
+        /* The two of BPSK have each other's place there, and the same error. */
+        const nr_constellation *constellation = nr_constellations[modulation - 1];
         double worst = 0;
         for (double db = -10; db <= 40; db += 3.5) {
             const double noise_var = pow(10, -db / 10);
-            const double integral = integrate_expected_error(constellations[modulation], noise_var);
+            const double integral = integrate_expected_error(constellation, noise_var);
             worst = fmax(worst, fabs(noise_expected_error(modulation, noise_var) - integral) / integral);
         }
         print_message("    %s, expected error: largest relative difference to an integral %.2g\n",
@@ -325,9 +300,8 @@ static void test_expected_error(void **state)
 
 /* The expected error gives the noise variance back, over more than all of the range that a float has a use for; it
  * grows with it and stays inside the bracket of the search. */
-static void test_noise_estimate(void **state)
+HARNESS_TEST(test_noise_estimate)
 {
-    (void)state;
     FOR_EACH(modulation)
     {
         double previous = 0;
@@ -346,9 +320,8 @@ static void test_noise_estimate(void **state)
 }
 
 /* Beside the reference's, which is somebody else's: every binary16, and what lies on, between and beside them. */
-static void test_binary16(void **state)
+HARNESS_TEST(test_binary16)
 {
-    (void)state;
     for (uint32_t bits = 0; bits <= 0xffff; bits++) {
         const uint16_t half = (uint16_t)bits;
         const double value = half_to_double(half);
@@ -369,9 +342,8 @@ static void test_binary16(void **state)
 
 /* Beside libm's. The distribution function brings each quantile back to its probability, from the smallest to the
  * largest; on the way the logarithm sees every octave. */
-static void test_normal(void **state)
+HARNESS_TEST(test_normal)
 {
-    (void)state;
     double worst_log = 0, worst_ratio = 0, worst = 0;
     for (uint64_t shift = 0; shift < 52; shift++) {
         for (uint64_t i = 0; i < 4096; i++) {
@@ -394,21 +366,4 @@ static void test_normal(void **state)
     assert_true(normal_log(1) == 0 && normal_power_ratio(0) == 1 && normal_quantile(0.5) == 0);
     assert_true(normal_uniform(0) == 0x1p-53 && normal_uniform(UINT64_MAX) == 1 - 0x1p-53);
     assert_true(fabs(normal_quantile(0x1p-53) + 8.209536151601387) < 1e-14);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verify_finds_wrong_value),
-        cmocka_unit_test(test_verify_ends_of_the_bound),
-        cmocka_unit_test(test_verify_samples_every_run),
-        cmocka_unit_test(test_verify_opposite_sign),
-        cmocka_unit_test(test_verify_erased_llrs),
-        cmocka_unit_test(test_verify_modulations),
-        cmocka_unit_test(test_expected_error),
-        cmocka_unit_test(test_noise_estimate),
-        cmocka_unit_test(test_binary16),
-        cmocka_unit_test(test_normal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
