@@ -6,7 +6,6 @@ a file that appears or changes. Nothing of the input is taken for a format, a co
 import json
 import os
 import socket
-import sys
 
 from output_formats import OUTPUT_FORMATS
 from tools_harness import DEMOD, GEN, HOSTILE, INPUT_FORMATS, SUFFIXES, ToolTest, main, pack, plural
@@ -339,5 +338,4 @@ class Recordings(BadInput):
             self.refuses(GEN, ["--bits", "sent", folder[0] + ".sigmf-data"], 1, f"{folder}: Is a directory")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -4,7 +4,6 @@
 import json
 import os
 import re
-import sys
 
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE, OUTPUT_FORMATS
 from tools_harness import (
@@ -334,5 +333,4 @@ class Devices(ToolTest):
             self.ok(self.run_tool(DEMOD, *options, "long.cf32", "x.u8", **hidden))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 from output_formats import LLR_FORMATS, OUTPUT_FORMATS
 from tools_harness import ENVIRONMENT, INPUT_FORMATS, MODULATIONS, ToolTest, main, tool
@@ -115,5 +114,4 @@ class Completion(Documents):
             self.assertEqual(sorted(self.complete(*line.split())), ["x1", "x2"], line)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 import struct
-import sys
 import threading
 import time
 
@@ -460,5 +459,4 @@ class Shards(ToolTest):
         self.assertRegex(result.err, r"verify: 1668 of 1668 symbols checked[^\n]*\n(  .*\n)*  symbols +1668\n")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

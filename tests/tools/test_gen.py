@@ -109,5 +109,4 @@ class Numbers(ToolTest):
         self.assertEqual(self.ok(self.gen("--symbols", "300", "--bits", "-", "x.cf32")).out, self.read("y.bits"))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

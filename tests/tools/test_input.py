@@ -8,7 +8,6 @@ import os
 import random
 import re
 import select
-import sys
 import time
 
 from tools_harness import BACKEND, DEMOD, MODULATIONS, NOISE_AUTO_SYMBOLS, TIMEOUT, ToolTest, main, pack, unpack
@@ -243,5 +242,4 @@ class Modulations(WarningTest):
             self.assertEqual(self.says("-m", name, "-o", "hard", "x.cf32"), [], name)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import re
-import sys
 import threading
 
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE
@@ -277,5 +276,4 @@ class Stats(LlrTest):
             self.assertEqual(stats["saturated_share"], 0.25)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

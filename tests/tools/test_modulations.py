@@ -5,7 +5,6 @@ parts and shards, in symbol order and in bit planes; what is estimated of each."
 import json
 import math
 import struct
-import sys
 import time
 
 from output_formats import LLR_TYPECODE
@@ -199,5 +198,4 @@ class Planes(ToolTest):
         self.assertEqual((out, process.wait(TIMEOUT), self.read("y")), (whole[: len(out)], 0, whole))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

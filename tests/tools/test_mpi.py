@@ -199,12 +199,7 @@ class Failures(MpiTest):
             self.ended(process)
 
 
-def start():
-    if not os.path.exists(DEMOD_MPI) or not MPIRUN:
-        print("skipped: no", "mpirun" if os.path.exists(DEMOD_MPI) else "softqam-demod-mpi")
-        return SKIPPED
-    return main()
-
-
-if __name__ == "__main__":
-    sys.exit(start())
+if not os.path.exists(DEMOD_MPI) or not MPIRUN:
+    print("skipped: no", "mpirun" if os.path.exists(DEMOD_MPI) else "softqam-demod-mpi")
+    sys.exit(SKIPPED)
+main()

@@ -150,5 +150,4 @@ class Generated(SigmfTest):
         self.assertNotEqual(self.run_tool(validator, "-c", VALIDATE, "g.sigmf-meta").code, 0)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -3,14 +3,13 @@
 
     test_NAME.py --tools DIRECTORY [--backend cpu|cuda] [--quick] [TEST...]
 
-DIRECTORY (or SOFTQAM_TOOLS_DIR) holds the programs, TEST is a class or a class.method of the file. With the cuda backend
+DIRECTORY holds the programs, TEST is a class or a class.method of the file. With the cuda backend
 only the tests whose outcome depends on the backend run, and without a usable device the exit status is 77, or 1 when
 SOFTQAM_REQUIRE_GPU=1. --quick is for sanitizers: one row of a kind, and no tests of numbers of many symbols.
 """
 
 import argparse
 import contextlib
-import math
 import os
 import pathlib
 import pty
@@ -23,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 from environments import MPI_ENVIRONMENT
@@ -33,18 +33,12 @@ TIMEOUT = 300
 SKIPPED = 77
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
-
-def parse_arguments():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    default = os.environ.get("SOFTQAM_TOOLS_DIR")
-    parser.add_argument("--tools", default=default, required=not default, type=os.path.abspath)
-    parser.add_argument("--backend", default=os.environ.get("SOFTQAM_TEST_BACKEND", "cpu"), choices=["cpu", "cuda"])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("tests", nargs="*")
-    return parser.parse_args()
-
-
-ARGUMENTS = parse_arguments()
+parser = argparse.ArgumentParser(usage=__doc__)
+parser.add_argument("--tools", required=True, type=os.path.abspath)
+parser.add_argument("--backend", default="cpu", choices=["cpu", "cuda"])
+parser.add_argument("--quick", action="store_true")
+parser.add_argument("tests", nargs="*")
+ARGUMENTS = parser.parse_args()
 BACKEND, QUICK = ARGUMENTS.backend, ARGUMENTS.quick
 thorough = unittest.skipIf(QUICK, "--quick")  # of a test: what only its numbers or outside programs would find
 
@@ -106,10 +100,6 @@ def unpack(typecode, data):
     return struct.unpack(f"={len(data) // struct.calcsize(typecode)}{typecode}", data)
 
 
-def plural(n, noun):
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
 def hard_bits(format_, data):
     """One byte, 0 or 1, a bit; of u8 the decision is 0 from 127 on."""
     if format_ == "u8":
@@ -117,29 +107,14 @@ def hard_bits(format_, data):
     return bytes(llr < 0 for llr in unpack(LLR_TYPECODE[format_], data))
 
 
-def max_log(component, noise_var):
-    """The LLRs of the four bits of an axis of 256QAM by their definition."""
-    llrs = []
-    for bit in range(4):
-        nearest = [math.inf, math.inf]
-        for label in range(16):
-            s = [1 - 2 * (label >> (3 - k) & 1) for k in range(4)]
-            level = s[0] * (8 - s[1] * (4 - s[2] * (2 - s[3]))) / math.sqrt(170)
-            value = label >> (3 - bit) & 1
-            nearest[value] = min(nearest[value], (component - level) ** 2)
-        llrs.append((nearest[1] - nearest[0]) / noise_var)
-    return llrs
+def plural(n, noun):
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def count_differences(a, b):
     """Number of bits in which two strings of bytes 0 and 1 differ."""
     assert len(a) == len(b)
     return bin(int.from_bytes(a, "little") ^ int.from_bytes(b, "little")).count("1")
-
-
-class Result:
-    def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err.decode("utf-8", "surrogateescape")
 
 
 class ToolTest(unittest.TestCase):
@@ -156,13 +131,11 @@ class ToolTest(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def write(self, name, data):
-        with open(self.path(name), "wb") as file:
-            file.write(data)
+        pathlib.Path(self.path(name)).write_bytes(data)
         return name
 
     def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
+        return pathlib.Path(self.path(name)).read_bytes()
 
     def files(self):
         return sorted(os.listdir(self.directory))
@@ -190,10 +163,14 @@ class ToolTest(unittest.TestCase):
     def run_tool(self, *command, data=b"", **options):
         process = self.start(*command, **options)
         out, err = process.communicate(data if process.stdin else None, timeout=TIMEOUT)
-        return Result(process.returncode, out, err or b"")
+        err = (err or b"").decode("utf-8", "surrogateescape")
+        return types.SimpleNamespace(code=process.returncode, out=out, err=err)
 
     def demod(self, *arguments, **options):
         return self.run_tool(DEMOD, "--backend", BACKEND, *arguments, **options)
+
+    def start_demod(self, *arguments, **options):
+        return self.start(DEMOD, "--backend", BACKEND, *arguments, bufsize=0, **options)
 
     def gen(self, *arguments, **options):
         return self.run_tool(GEN, *arguments, **options)
@@ -246,10 +223,10 @@ class ToolTest(unittest.TestCase):
 
     # Processes that are still running.
 
-    def wait_for(self, condition, what="the condition"):
+    def wait_for(self, condition):
         deadline = time.monotonic() + 60
         while not condition():
-            self.assertLess(time.monotonic(), deadline, f"{what} does not come")
+            self.assertLess(time.monotonic(), deadline, "it does not come")
             time.sleep(0.002)
 
     def has_open(self, process, name):
@@ -259,7 +236,7 @@ class ToolTest(unittest.TestCase):
 
     def wait_for_temporary(self, n):
         """Until there are n files that will take the name of an output."""
-        self.wait_for(lambda: sum(f.startswith(".softqam-") for f in self.files()) >= n, "a temporary file")
+        self.wait_for(lambda: sum(f.startswith(".softqam-") for f in self.files()) >= n)
 
 
 def open_terminal():
@@ -299,24 +276,15 @@ def limit_file_size(nbytes):
     return {"preexec_fn": limit}
 
 
-def has_gpu():
-    """Whether softqam-demod can use CUDA here; says why not."""
-    command = [DEMOD, "--backend", "cuda", "/dev/null", "/dev/null"]
-    result = subprocess.run(command, stderr=subprocess.PIPE, timeout=TIMEOUT)
-    print(result.stderr.decode(), end="", flush=True)
-    return result.returncode == 0
-
-
 def main():
-    """Runs the tests of the file that was started."""
+    """Runs the tests of the file that was started, and ends with its exit status."""
     tests = ARGUMENTS.tests
-    if BACKEND == "cuda" and not has_gpu():
+    if BACKEND == "cuda" and subprocess.call([DEMOD, "--backend", "cuda", "/dev/null", "/dev/null"], timeout=TIMEOUT):
         required = os.environ.get("SOFTQAM_REQUIRE_GPU") == "1"
         print("FAILED: a GPU is required, and" if required else "skipped:", "softqam-demod finds no usable CUDA device")
-        return 1 if required else SKIPPED
+        sys.exit(1 if required else SKIPPED)
     if BACKEND == "cuda" and not tests:
         module = sys.modules["__main__"]
         tests = [name for name, value in vars(module).items() if getattr(value, "uses_backend", False)]
         print("with cuda only what depends on the backend:", *tests, flush=True)
-    program = unittest.main(argv=[sys.argv[0]] + tests, verbosity=2, exit=False)
-    return 0 if program.result.wasSuccessful() else 1
+    unittest.main(argv=[sys.argv[0], *tests], verbosity=2)
