@@ -10,7 +10,7 @@ import re
 import select
 import time
 
-from tools_harness import BACKEND, DEMOD, MODULATIONS, NOISE_AUTO_SYMBOLS, TIMEOUT, ToolTest, main, pack, unpack
+from tools_harness import MODULATIONS, NOISE_AUTO_SYMBOLS, TIMEOUT, CaptureTest, ToolTest, main, pack, unpack
 
 
 class Formats(ToolTest):
@@ -39,33 +39,27 @@ class Formats(ToolTest):
         self.assertEqual(self.soft_bits(*scaled, "1/2147483648", "y.ci32"), self.soft_bits(*scaled, "1", "z.cf32"))
 
 
-class Parts(ToolTest):
+class Parts(CaptureTest):
     """--skip and --count."""
 
-    def setUp(self):
-        super().setUp()
-        self.make("x.cf32", "--symbols", "1000", "--snr-db", "20")
-        self.data = self.read("x.cf32")
-        self.write("n0", pack("f", [0.001 * (1 + i % 97) for i in range(1000)]))
-        self.expected = self.soft_bits("x.cf32")
-        self.llrs = self.soft_bits("-o", "s8", "--noise-file", "n0", "x.cf32")
-
     def test_skip_and_count(self):
-        for skip, count in ((0, 0), (0, 1), (1, 998), (7, 993), (999, 1), (1000, 0), (500, 250)):
+        self.write("n0", pack("f", [0.001 * (1 + i % 97) for i in range(3000)]))
+        llrs = self.soft_bits("-o", "s8", "--noise-file", "n0", "x.cf32")
+        for skip, count in ((0, 0), (0, 1), (1, 2998), (7, 2993), (2999, 1), (3000, 0), (500, 250)):
             part = slice(8 * skip, 8 * (skip + count))
             arguments = ["--skip", str(skip), "--count", str(count)]
             self.assertEqual(self.soft_bits(*arguments, "x.cf32"), self.expected[part])
             self.assertEqual(self.soft_bits(*arguments, "-", data=self.data), self.expected[part])
             noise = [*arguments, "-o", "s8", "--noise-file"]
-            self.assertEqual(self.soft_bits(*noise, "n0", "x.cf32"), self.llrs[part])
-            self.assertEqual(self.soft_bits(*noise, "-", "x.cf32", data=self.read("n0")), self.llrs[part])
-        self.assertEqual(self.soft_bits("--skip", "990", "x.cf32"), self.expected[8 * 990 :])
+            self.assertEqual(self.soft_bits(*noise, "n0", "x.cf32"), llrs[part])
+            self.assertEqual(self.soft_bits(*noise, "-", "x.cf32", data=self.read("n0")), llrs[part])
+        self.assertEqual(self.soft_bits("--skip", "2990", "x.cf32"), self.expected[8 * 2990 :])
         for name in ("x.cf32", "-"):
-            self.assertEqual(self.soft_bits("--skip", "960", "--count", "41", name, data=self.data), self.expected[8 * 960 :])
+            self.assertEqual(self.soft_bits("--skip", "2960", "--count", "41", name, data=self.data), self.expected[8 * 2960 :])
 
     def test_an_end_is_not_waited_for(self):
         """What comes after --count need not come."""
-        process = self.start(DEMOD, "--backend", BACKEND, "--count", "3", "-", "-", bufsize=0)
+        process = self.start_demod("--count", "3", "-", "-")
         process.stdin.write(self.data[:30])
         self.assertEqual((process.wait(TIMEOUT), process.stdout.read()), (0, self.expected[:24]))
 
@@ -73,16 +67,13 @@ class Parts(ToolTest):
         self.make("y.cf32", "--symbols", "1000", "--snr-db", "30")
         self.write("both.cf32", self.data + self.read("y.cf32"))
         arguments = ["-q", "-o", "f32", "--noise-var", "auto"]
-        self.assertEqual(self.soft_bits(*arguments, "--skip", "1000", "both.cf32"), self.soft_bits(*arguments, "y.cf32"))
+        self.assertEqual(self.soft_bits(*arguments, "--skip", "3000", "both.cf32"), self.soft_bits(*arguments, "y.cf32"))
 
     def test_part_of_a_symbol(self):
         """Whole symbols come out of a pipe before the tool fails for the rest."""
-        data = self.data + bytes(7)
-        self.write("y.cf32", data)
-        for name, shown in (("y.cf32", "y.cf32"), ("-", "standard input")):
-            result = self.demod(name, "-", data=data)
-            self.fails(result, 1, f"{shown}: not a whole number of symbols: 7 bytes left over (a symbol has 8)")
-            self.assertEqual(result.out, self.expected if name == "-" else b"")
+        result = self.demod("-", "-", data=self.data + bytes(7))
+        self.fails(result, 1, "standard input: not a whole number of symbols: 7 bytes left over (a symbol has 8)")
+        self.assertEqual(result.out, self.expected)
 
     def test_empty(self):
         """Is as good with one noise variance as with another."""
@@ -95,16 +86,8 @@ class Parts(ToolTest):
                     self.assertEqual(result.err, "")
 
 
-class Live(ToolTest):
+class Live(CaptureTest):
     """A pipe whose writer goes on: what has arrived comes out."""
-
-    def setUp(self):
-        super().setUp()
-        self.make("x.cf32", "--symbols", "3000", "--snr-db", "20")
-        self.data = self.read("x.cf32")
-
-    def live(self, *arguments):
-        return self.start(DEMOD, "--backend", BACKEND, *arguments, "-", "-", bufsize=0)
 
     def receive(self, process, n):
         received = b""
@@ -114,19 +97,19 @@ class Live(ToolTest):
             received += os.read(process.stdout.fileno(), n - len(received))
         return received
 
-    def ends(self, process, rest=b""):
+    def ends(self, process):
         process.stdin.close()
-        self.assertEqual((process.stdout.read(), process.wait(TIMEOUT)), (rest, 0))
+        self.assertEqual((process.stdout.read(), process.wait(TIMEOUT)), (b"", 0))
 
     def test_packets(self):
         """Of all lengths; half a symbol waits for its other half."""
-        process, expected = self.live(), self.soft_bits("x.cf32")
+        process = self.start_demod("-", "-")
         sent = received = 0
         for n in (8, 1, 7, 3, 20, 801, 800, 7, 1):
             process.stdin.write(self.data[sent : sent + n])
             sent += n
             complete = sent // 8 * 8
-            self.assertEqual(self.receive(process, complete - received), expected[received:complete])
+            self.assertEqual(self.receive(process, complete - received), self.expected[received:complete])
             received = complete
         self.ends(process)
 
@@ -137,7 +120,7 @@ class Live(ToolTest):
         data = self.read("y.cs8")
         arguments = ["-q", "-o", "s8", "--noise-var", "auto", "--input-scale", "1/64"]
         expected = self.soft_bits(*arguments, "y.cs8")
-        process = self.live(*arguments, "-i", "cs8")
+        process = self.start_demod(*arguments, "-i", "cs8", "-", "-")
         process.stdin.write(data[: n - 1])
         self.assertFalse(select.select([process.stdout], [], [], 0.01)[0])
         process.stdin.write(data[n - 1 : n])
@@ -147,13 +130,11 @@ class Live(ToolTest):
         self.ends(process)
 
 
-class WarningTest(ToolTest):
+class Warnings(ToolTest):
+    """Of a wrong scale or noise; a scale that is told from the symbols; what a recording says of itself."""
+
     def says(self, *arguments):
         return self.ok(self.demod(*arguments, "y")).err.replace("softqam-demod: ", "").splitlines()
-
-
-class Scale(WarningTest):
-    """Warnings about a wrong one, and one that is told from the symbols."""
 
     def setUp(self):
         super().setUp()
@@ -211,33 +192,24 @@ class Scale(WarningTest):
         (line,) = self.says("--input-scale", "auto", "y.cs8")
         self.assertLess(abs(float(line.split("scale ")[1].split()[0]) * 50 - 1), 0.006)
 
-
-class Modulations(WarningTest):
-    """A recording's own modulation, c_init and scale count, unless the command says another."""
-
     def test_recording(self):
+        """Its own modulation, c_init and scale count, unless the command says another."""
         self.make("x.sigmf-meta", "-m", "qpsk", "--c-init", "77", "--symbols", "5000")
-        plain = ["-o", "hard"]
-        self.assertEqual(self.says(*plain, "-m", "QPSK", "--c-init", "77", "--input-scale", "1", "x"), [])
+        self.assertEqual(self.says("-o", "hard", "-m", "QPSK", "--c-init", "77", "--input-scale", "1", "x"), [])
         for option, value in (("-m", "16qam"), ("--c-init", "none"), ("--c-init", "78"), ("--input-scale", "1/4")):
             said = {"-m": "qpsk", "--c-init": "77", "--input-scale": "1", option: value}
             plain_file = [word for pair in said.items() for word in pair] + ["-i", "cf32", "x.sigmf-data"]
             soft = ["-q", "-o", "f32", "--snr-db", "10"]
             self.assertEqual(self.soft_bits(*soft, option, value, "x"), self.soft_bits(*soft, *plain_file))
 
-    def mix(self, name, snrs_db):
-        """Symbols whose noise variances vary: x.cf32 and n0."""
-        parts = []
-        for snr_db in snrs_db:
-            self.make("part.cf32", "-m", name, "--symbols", "2000", f"--snr-db={snr_db}", "--seed", str(50 + snr_db))
-            parts.append(self.read("part.cf32"))
-        self.write("x.cf32", b"".join(part[16 * k : 16 * k + 16] for k in range(1000) for part in parts))
-        self.write("n0", pack("f", 1000 * [10 ** (-snr_db / 10) for snr_db in snrs_db for _ in range(2)]))
-
     def test_noise_of_a_slot(self):
         """Noise variances that vary by 20 dB are no reason for a warning, nor are symbols that fade."""
+        snrs_db = (20, 25, 30, 35, 40)
+        self.write("n0", pack("f", 1000 * [10 ** (-snr_db / 10) for snr_db in snrs_db for _ in range(2)]))
         for name in MODULATIONS:
-            self.mix(name, (20, 25, 30, 35, 40))
+            options = ["part.cf32", "-m", name, "--symbols", "2000"]
+            parts = [self.read(self.make(*options, "--snr-db", str(snr_db), "--seed", str(snr_db))) for snr_db in snrs_db]
+            self.write("x.cf32", b"".join(part[16 * k : 16 * k + 16] for k in range(1000) for part in parts))
             self.assertEqual(self.says("-m", name, "--noise-file", "n0", "-o", "s8", "x.cf32"), [], name)
             self.assertEqual(self.says("-m", name, "-o", "hard", "x.cf32"), [], name)
 

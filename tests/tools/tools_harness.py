@@ -229,14 +229,18 @@ class ToolTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, "it does not come")
             time.sleep(0.002)
 
-    def has_open(self, process, name):
-        """By its links in /proc, of which one may have been closed in between."""
-        links = pathlib.Path(f"/proc/{process.pid}/fd").iterdir()
-        return os.path.realpath(self.path(name)) in map(os.path.realpath, links)
-
     def wait_for_temporary(self, n):
         """Until there are n files that will take the name of an output."""
         self.wait_for(lambda: sum(f.startswith(".softqam-") for f in self.files()) >= n)
+
+
+class CaptureTest(ToolTest):
+    """With x.cf32 there, 3000 symbols, and what softqam-demod makes of it."""
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.read(self.make("x.cf32", "--symbols", "3000", "--snr-db", "20"))
+        self.expected = self.soft_bits("x.cf32")
 
 
 def open_terminal():
