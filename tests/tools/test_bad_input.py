@@ -8,7 +8,7 @@ import os
 import socket
 
 from output_formats import OUTPUT_FORMATS
-from tools_harness import DEMOD, GEN, HOSTILE, INPUT_FORMATS, SUFFIXES, ToolTest, main, pack, plural
+from tools_harness import DEMOD, GEN, HOSTILE, INPUT_FORMATS, SUFFIXES, ToolTest, main, pack
 
 OLD = b"what was there before"
 SYMBOL_NBYTES = {"cf32": 8, "cs16": 4, "cs8": 2, "cf16": 4, "cu8": 2, "cs32": 8, "cf64": 16}
@@ -28,9 +28,6 @@ class BadInput(ToolTest):
         self.write("x.cf32", bytes(80))
         self.write("x.u8", OLD)
 
-    def demod_refuses(self, arguments, code, message, **options):
-        self.refuses(DEMOD, arguments, code, message, **options)
-
     @staticmethod
     def commands(name):
         """A name in each position where a file is read, then in each where one is written."""
@@ -45,10 +42,10 @@ class Contents(BadInput):
     def test_symbols_that_are_not_whole(self):
         for name, size in SYMBOL_NBYTES.items():
             for left in {1, size - 1}:
-                cause, data = NOT_WHOLE.format("symbol", plural(left, "byte"), "symbol", size), bytes(7 * size + left)
+                cause, data = NOT_WHOLE.format("symbol", "1 byte" if left == 1 else f"{left} bytes", "symbol", size), bytes(7 * size + left)
                 self.write("y." + name, data)
-                self.demod_refuses(["y." + name, "x.u8"], 1, f"y.{name}: {cause}")
-                self.demod_refuses(["-i", name, "-", "x.u8"], 1, f"standard input: {cause}", data=data)
+                self.refuses(DEMOD, ["y." + name, "-"], 1, f"y.{name}: {cause}")
+                self.refuses(DEMOD, ["-i", name, "-", "x.u8"], 1, f"standard input: {cause}", data=data)
 
     def test_values_that_do_not_fit(self):
         """Of a noise file and of --compare's, for 10 symbols: too few, too many, from a file and from a pipe."""
@@ -62,26 +59,26 @@ class Contents(BadInput):
         ):
             self.write("values", bytes(n))
             if from_file:
-                self.demod_refuses([word.format("values") for word in arguments], 1, f"values: {from_file}")
+                self.refuses(DEMOD, [word.format("values") for word in arguments], 1, f"values: {from_file}")
             if from_pipe:
-                self.demod_refuses([word.format("-") for word in arguments], 1, f"standard input: {from_pipe}", data=bytes(n))
+                self.refuses(DEMOD, [word.format("-") for word in arguments], 1, f"standard input: {from_pipe}", data=bytes(n))
         self.write("values", bytes(79) + b"2")
-        self.demod_refuses(["--compare", "values", "x.cf32", "x.u8"], 1, "values: not bits: a byte is neither 0 nor 1")
-        self.demod_refuses([*NOISE, "x.cf32", "-", "x.s8"], 1, "x.cf32: too many noise variances for the symbols of standard input")
+        self.refuses(DEMOD, ["--compare", "values", "x.cf32", "x.u8"], 1, "values: not bits: a byte is neither 0 nor 1")
+        self.refuses(DEMOD, [*NOISE, "x.cf32", "-", "x.s8"], 1, "x.cf32: too many noise variances for the symbols of standard input")
 
     def test_what_has_no_parts(self):
         message = "standard input: not a regular file, so no part of it can be chosen"
         for arguments in (["-", "x.u8"], [*NOISE, "-", "x.cf32", "x.s8"], ["--compare", "-", "x.cf32", "x.u8"]):
-            self.demod_refuses(["--shard", "1/2", *arguments], 1, message)
+            self.refuses(DEMOD, ["--shard", "1/2", *arguments], 1, message)
         for name, shown in (("x.cf32", "x.cf32"), ("-", "standard input")):
-            self.demod_refuses(["--skip", "11", name, "x.u8"], 1, f"{shown}: has only 10 symbols, so --skip 11 leaves nothing", data=bytes(80))
+            self.refuses(DEMOD, ["--skip", "11", name, "x.u8"], 1, f"{shown}: has only 10 symbols, so --skip 11 leaves nothing", data=bytes(80))
 
     def test_nothing_to_estimate_from(self):
         nothing, none = "no finite symbol {}among the first {} to estimate {} from", pack("f", [float("nan"), 1, 1, float("inf")])
         for data, zeros in ((bytes(800), "but zeros "), (none, "")):
             message = "standard input: " + nothing.format(zeros, 262144, "the noise variance")
-            self.demod_refuses(["--noise-var", "auto", "-", "x.s8"], 1, message, data=data)
-        self.demod_refuses(["--input-scale", "auto", "x.cf32", "x.u8"], 1, "x.cf32: " + nothing.format("but zeros ", 10, "--input-scale"))
+            self.refuses(DEMOD, ["--noise-var", "auto", "-", "x.s8"], 1, message, data=data)
+        self.refuses(DEMOD, ["--input-scale", "auto", "x.cf32", "x.u8"], 1, "x.cf32: " + nothing.format("but zeros ", 10, "--input-scale"))
 
 
 class Names(BadInput):
@@ -111,7 +108,7 @@ class Names(BadInput):
             for cause, commands in zip((read, written), self.commands(name)):
                 for program, arguments in commands if cause else []:
                     self.refuses(program, arguments, 1, f"{shown}: {cause}")
-        self.demod_refuses(["/dev/fd/77", "y.u8"], 1, "/dev/fd/77: Bad file descriptor")
+        self.refuses(DEMOD, ["/dev/fd/77", "y.u8"], 1, "/dev/fd/77: Bad file descriptor")
 
     def test_hostile_names(self):
         """Names like any other: read, written, and shown in one line."""
@@ -161,7 +158,7 @@ class Names(BadInput):
                 self.refused_by_suffix(name, commands, shown)
         for stem in ("none/y", "y.cf32", ".y"):
             message = f"{stem}.wav: suffix .wav is unknown; --output-format names the format: {soft_bits}"
-            self.demod_refuses(["x.cf32", stem + ".wav"], 2, message)
+            self.refuses(DEMOD, ["x.cf32", stem + ".wav"], 2, message)
 
     def test_permissions(self):
         """A file that may not be written is not to be replaced either, though its folder would allow that."""
@@ -175,9 +172,9 @@ class Names(BadInput):
         for name in ("closed/x", "locked"):
             for program, arguments in sum(self.commands(name), []):
                 self.refuses(program, arguments, 1, f"{name}: Permission denied", **nobody)
-        self.demod_refuses(["x.cf32", "open/y.u8"], 1, "open/y.u8: Permission denied", **nobody)
+        self.refuses(DEMOD, ["x.cf32", "open/y.u8"], 1, "open/y.u8: Permission denied", **nobody)
         for name in ("full/new.u8", "full/y.u8"):
-            self.demod_refuses(["x.cf32", name], 1, f"{name}: Permission denied", **nobody)
+            self.refuses(DEMOD, ["x.cf32", name], 1, f"{name}: Permission denied", **nobody)
 
 
 class Lost(BadInput):
@@ -202,31 +199,28 @@ class Lost(BadInput):
         self.write("n0", bytes(41))
         formats = ["-i", "cf32", "-o", "u8"]
         for name in self.other_names("cap.cf32"):
-            self.demod_refuses([*formats, "cap.cf32", name], 2, f"{name}: is INPUT as well; {ANOTHER}")
-            self.demod_refuses([*formats, name, "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
+            self.refuses(DEMOD, [*formats, "cap.cf32", name], 2, f"{name}: is INPUT as well; {ANOTHER}")
+            self.refuses(DEMOD, [*formats, name, "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
         for options in (["--shard", "1/2"], ["--verify", "--stats"], ["-n"]):
-            self.demod_refuses([*formats, *options, "cap.cf32", "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
+            self.refuses(DEMOD, [*formats, *options, "cap.cf32", "cap.cf32"], 2, f"cap.cf32: is INPUT as well; {ANOTHER}")
         for name in self.other_names("n0"):
-            self.demod_refuses([*NOISE, "n0", "x.cf32", name], 2, f"{name}: is --noise-file as well; {ANOTHER}")
-            self.demod_refuses(["-o", "hard", "--compare", "n0", "x.cf32", name], 2, f"{name}: is --compare's as well; {ANOTHER}")
-
-    def with_streams(self, arguments, message, stdin=os.devnull, stdout=os.devnull):
-        with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink:
-            self.demod_refuses(arguments, 2, message, stdin=source, stdout=sink)
+            self.refuses(DEMOD, [*NOISE, "n0", "x.cf32", name], 2, f"{name}: is --noise-file as well; {ANOTHER}")
+            self.refuses(DEMOD, ["-o", "hard", "--compare", "n0", "x.cf32", name], 2, f"{name}: is --compare's as well; {ANOTHER}")
 
     def test_outputs_that_are_read_by_descriptors(self):
         self.write("cap", bytes(range(80)))
-        for name in ("-", "/dev/stdin", "/dev/fd/0"):
-            for arguments, role in (([name, "cap"], "INPUT"), ([*NOISE, name, "x.cf32", "cap"], "--noise-file")):
-                self.with_streams(arguments, f"cap: is {role} as well; {ANOTHER}", stdin="cap")
-        for name, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), ("/dev/fd/1", "/dev/fd/1")):
-            self.with_streams(["cap", name], f"{shown}: is INPUT as well; {ANOTHER}", stdout="cap")
-            self.with_streams(["-", name], f"{shown}: is INPUT as well; {ANOTHER}", stdin="cap", stdout="cap")
+        rows = [([*before, name, *after, "cap"], "cap", role, "cap", os.devnull) for name in ("-", "/dev/stdin", "/dev/fd/0")
+                for before, after, role in (([], [], "INPUT"), (NOISE, ["x.cf32"], "--noise-file"))]  # fmt: skip
+        rows += [([source, name], shown, "INPUT", stdin, "cap") for source, stdin in (("cap", os.devnull), ("-", "cap"))
+                 for name, shown in (("-", "standard output"), ("/dev/stdout", "/dev/stdout"), ("/dev/fd/1", "/dev/fd/1"))]  # fmt: skip
+        for arguments, shown, role, stdin, stdout in rows:
+            with open(self.path(stdin), "rb") as source, open(self.path(stdout), "ab") as sink:
+                self.refuses(DEMOD, arguments, 2, f"{shown}: is {role} as well; {ANOTHER}", stdin=source, stdout=sink)
 
     def test_an_input_that_is_open_for_writing(self):
         self.write("empty", b"")
         with open(self.path("empty"), "ab") as sink:
-            self.demod_refuses(["-", "y.u8"], 1, "standard input: Bad file descriptor", stdin=sink)
+            self.refuses(DEMOD, ["-", "y.u8"], 1, "standard input: Bad file descriptor", stdin=sink)
 
     def test_two_outputs_that_are_one(self):
         self.write("y", OLD)
@@ -250,19 +244,19 @@ class Recordings(BadInput):
 
     def recording_refused(self, message, meta="x.sigmf-meta: "):
         for name in ("x.sigmf-meta", "x.sigmf-data"):
-            self.demod_refuses([name, "x.u8"], 1, meta + message)
+            self.refuses(DEMOD, [name, "x.u8"], 1, meta + message)
 
     def test_recordings_that_would_be_lost(self):
         self.record()
         for output in ("x.sigmf-meta", "./x.sigmf-data"):
             for name in ("x", "x.sigmf-meta", "x.sigmf-data"):
-                self.demod_refuses(["-o", "u8", name, output], 2, f"{output}: is INPUT's; {ANOTHER}")
+                self.refuses(DEMOD, ["-o", "u8", name, output], 2, f"{output}: is INPUT's; {ANOTHER}")
         plain = ["-o", "u8", "-i", "cf32", "x.sigmf-data"]
-        self.demod_refuses([*plain, "x.sigmf-meta"], 2, f"x.sigmf-meta: is INPUT's; {ANOTHER}")
-        self.demod_refuses([*plain, "x.sigmf-data"], 2, f"x.sigmf-data: is INPUT as well; {ANOTHER}")
+        self.refuses(DEMOD, [*plain, "x.sigmf-meta"], 2, f"x.sigmf-meta: is INPUT's; {ANOTHER}")
+        self.refuses(DEMOD, [*plain, "x.sigmf-data"], 2, f"x.sigmf-data: is INPUT as well; {ANOTHER}")
         for link in (os.symlink, os.link):
             link(self.path("x.sigmf-meta"), self.path("y"))
-            self.demod_refuses(["x", "y"], 2, f"y: is INPUT's; {ANOTHER}")
+            self.refuses(DEMOD, ["x", "y"], 2, f"y: is INPUT's; {ANOTHER}")
             os.remove(self.path("y"))
 
     def test_commands(self):
@@ -270,14 +264,14 @@ class Recordings(BadInput):
         self.record()
         metadata = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
         for name in ("x.sigmf-meta", "none.sigmf-meta"):
-            self.demod_refuses(["-i", "cf32", name, "y"], 2, f"{name}: {metadata}")
+            self.refuses(DEMOD, ["-i", "cf32", name, "y"], 2, f"{name}: {metadata}")
         for suffix in (".sigmf", ".sigmf-meta", ".sigmf-data"):
             known = "--output-format names the format: " + ", ".join(OUTPUT_FORMATS)
-            self.demod_refuses(["x", "z" + suffix], 2, f"z{suffix}: suffix {suffix} is unknown; {known}")
+            self.refuses(DEMOD, ["x", "z" + suffix], 2, f"z{suffix}: suffix {suffix} is unknown; {known}")
         self.refuses(GEN, ["-o", "cf16", "y.sigmf-meta"], 2, "--output-format: cf16 has no datatype in SigMF; choose another")
         for member, what in (({"softqam__modulation": "qpsk"}, "qpsk"), ({"softqam__c_init": 0}, "what is descrambled")):
             self.record(**member)
-            self.demod_refuses(["x", "y"], 2, f"x.sigmf-meta: {what} has no soft bits u8; choose LLRs, hard or bits with --output-format")
+            self.refuses(DEMOD, ["x", "y"], 2, f"x.sigmf-meta: {what} has no soft bits u8; choose LLRs, hard or bits with --output-format")
 
     def test_members(self):
         """What no member can be: hostile texts, wrong types, counts that no file holds, of which sums must not overflow."""
@@ -328,7 +322,7 @@ class Recordings(BadInput):
         self.record()
         for name, message in (("x.sigmf-meta", "x.sigmf-meta: Is a directory"), ("x.sigmf-data", "x.sigmf-data: Is a directory")):
             os.remove(self.path(name))
-            self.demod_refuses([name, "x.u8"], 1, f"{name}: {MISSING}")
+            self.refuses(DEMOD, [name, "x.u8"], 1, f"{name}: {MISSING}")
             os.mkdir(self.path(name))
             self.recording_refused(message, "")
             os.rmdir(self.path(name))

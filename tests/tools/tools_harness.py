@@ -107,10 +107,6 @@ def hard_bits(format_, data):
     return bytes(llr < 0 for llr in unpack(LLR_TYPECODE[format_], data))
 
 
-def plural(n, noun):
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
 def count_differences(a, b):
     """Number of bits in which two strings of bytes 0 and 1 differ."""
     assert len(a) == len(b)
