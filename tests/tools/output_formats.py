@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What softqam-demod writes: test_command.py sees to it that these are all formats of the library."""
+"""What softqam-demod writes: tests/style/test_lists.py sees to it that these are all formats of the library."""
 
 LLR_TYPECODE = {"s8": "b", "s16": "h", "f16": "e", "f32": "f"}  # of struct
 LLR_FORMATS = list(LLR_TYPECODE)

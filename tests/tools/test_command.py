@@ -3,12 +3,11 @@
 """The command line: every wrong value and combination, help, messages, progress, reports, terminals."""
 import json
 import os
-import re
 
-from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE, OUTPUT_FORMATS
+from output_formats import LLR_FORMATS, LLR_STEPS, OUTPUT_FORMATS
 from tools_harness import (
-    BACKEND, BOTH_DEMODS, DEMOD, DEMOD_MPI, ENVIRONMENT, GEN, HOSTILE, INPUT_FORMATS, MODULATIONS, ROOT, TIMEOUT, ToolTest, main,
-    open_terminal, rest_of_terminal,
+    BOTH_DEMODS, DEMOD, DEMOD_MPI, ENVIRONMENT, GEN, HOSTILE, INPUT_FORMATS, MODULATIONS, TIMEOUT, ToolTest, main, open_terminal,
+    rest_of_terminal,
 )  # fmt: skip
 
 OLD = b"what was there before"
@@ -33,6 +32,7 @@ OPTIONS = {
     "choice": [*((DEMOD, option, f"is not one of {names}") for option, names in CHOICES.items()),
                (GEN, "--output-format", "is not one of cf32, cs16, cs8, cf16")],
     "count": [(program, key, f"is not a whole number from {low} to {high}") for program, options in COUNTS.items() for key, (low, high) in options.items()],
+    "seed": [(GEN, "--seed", "is not a whole number from 0 to 18446744073709551615")],
     "ratio": [*FLOATS, *LLR_SCALES],
     "float": FLOATS,
     "LLR scale": LLR_SCALES,
@@ -46,6 +46,8 @@ OPTIONS = {
 WRONG_VALUES = {
     "choice": ["", "--"],
     "count": ["", "-", "0x10", "1e999", 30 * "9", "-1", "+1", "2x", " 1", "1.5", "1.0"],
+    "seed": ["1.", ".5k", "1.23k1", "k", "1kk", "1k ", "1m", "1P", "1e", "1e3", "1.5k", "1e-3", "1e1000", "1e20", "16777216Ti", "1.0001k", "1MB",
+             "1_000", "1,000", "1e3k", "1.2.3k", "\u0661k"],
     "ratio": ["", "-", "0", "-1", "nan", "inf", "1/0", "0/1", "1/", "/2", "1/2/3", "0x1p-3", "1 ", " 1", "1/nan", "-1/-2", "1,5", "1e", "Auto"],
     "float": ["1e-40", "1e-60", "1e39", "1e400", "1/1e39"],
     "LLR scale": ["0.0009", "1048577", "1/1025", "2097153/2", "0"],
@@ -67,29 +69,22 @@ class Wrong(ToolTest):
         self.write("x.cf32", bytes(80))
         self.write("x.u8", OLD)
 
-    def value(self, program, key, text, cause, shown):
-        """An option with a value that it does not take."""
-        option, _, format_ = key.partition(" ")
-        operands = ["x.cf32", "x." + (format_ or "u8")] if program == DEMOD else ["x.u8"]
-        self.refuses(program, [option, text, *operands], 2, f"{option}: '{shown}' {cause}")
-
     def test_values(self):
-        """What is no value of an option's kind, whatever it holds."""
-        rows = [(kind, text, text) for kind, texts in WRONG_VALUES.items() for text in texts]
-        rows += [("decibels", text, shown) for text, shown in HOSTILE]
-        rows += [(kind, *HOSTILE[4]) for kind in ("choice", "count", "ratio", "c_init", "shard")]
-        rows += [("device", "0,", ""), ("device", ",0", ""), ("device", "0,all", "all")]
-        for kind, text, shown in rows:
-            for program, key, cause in OPTIONS[kind]:
-                self.value(program, key, text, cause, shown)
-
-    def test_counts_at_the_ends(self):
-        """One too many and one too few, and what wraps to something that would do."""
-        for program, key, cause in OPTIONS["count"]:
-            low, high = COUNTS[program][key]
-            for n in (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, 10 * high):
-                if not low <= n <= high:
-                    self.value(program, key, str(n), cause, str(n))
+        """What is no value of an option's kind, whatever it holds; of counts, one too many and one too few, and what wraps to
+        something that would do."""
+        wrong = [(kind, text, text) for kind, texts in WRONG_VALUES.items() for text in texts]
+        wrong += [("decibels", text, shown) for text, shown in HOSTILE]
+        wrong += [(kind, *HOSTILE[4]) for kind in ("choice", "count", "ratio", "c_init", "shard")]
+        wrong += [("device", "0,", ""), ("device", ",0", ""), ("device", "0,all", "all")]
+        rows = [(option, text, shown) for kind, text, shown in wrong for option in OPTIONS[kind]]
+        for option in OPTIONS["count"]:
+            low, high = COUNTS[option[0]][option[1]]
+            ends = (low - 1, high + 1, (1 << 32) + low, (1 << 64) + low, 10 * high)
+            rows += [(option, str(n), str(n)) for n in ends if not low <= n <= high]
+        for (program, key, cause), text, shown in rows:
+            option, _, format_ = key.partition(" ")
+            operands = ["x.cf32", "x." + (format_ or "u8")] if program == DEMOD else ["x.u8"]
+            self.refuses(program, [option, text, *operands], 2, f"{option}: '{shown}' {cause}")
 
     def test_options(self):
         for text, shown in HOSTILE:
@@ -170,10 +165,6 @@ class Right(ToolTest):
         for text, n in (("3", 3), ("1k", 1000), ("1K", 1000), ("2Ki", 2048), ("0M", 0), ("007", 7), ("1M", 1000000)):
             self.make("y.cs8", "--symbols", text)
             self.assertEqual(len(self.read("y.cs8")), 2 * n, text)
-        top = "is not a whole number from 0 to 18446744073709551615"
-        for text in ("1.", ".5k", "1.23k1", "k", "1kk", "1k ", "1m", "1P", "1e", "1e3", "1.5k", "1e-3", "1e1000", "1e20", "16777216Ti",
-                     "18446744073709551616", "1.0001k", "1MB", "1_000", "1,000", "1e3k", "1.2.3k", "\u0661k"):  # fmt: skip
-            self.fails(self.gen("--seed", text, "z.cf32"), 2, f"--seed: '{text}' {top}", "softqam-gen")
         for text in ("18446744073709551615", "18446744073709551k", "17179869183Gi"):
             self.ok(self.gen("--seed", text, "--symbols", "1", "y.cs8"))
 
@@ -188,6 +179,8 @@ class Help(ToolTest):
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             self.assertNotIn("\t", text)
             self.assertEqual(self.ok(self.run_tool(program, "--no-sync", "-h", "--frob")).out.decode(), text)
+            for option in ("-V", "--version"):
+                self.assertRegex(self.ok(self.run_tool(program, option)).out.decode(), rf"^{name} \d+\.\d+\.\d+\n$")
 
     def test_examples(self):
         """They stand at the head of --help, and work as they are."""
@@ -201,25 +194,10 @@ class Help(ToolTest):
                 line = example.removeprefix("  $ ").replace("receiver", "cat capture.cs16").replace(os.path.basename(program), program)
                 self.ok(self.run_tool("sh", "-c", line))
 
-    def test_version(self):
-        for program in (DEMOD, GEN):
-            for option in ("-V", "--version"):
-                text = self.ok(self.run_tool(program, option)).out.decode()
-                self.assertRegex(text, rf"^{os.path.basename(program)} \d+\.\d+\.\d+\n$")
-
     def test_that_cannot_be_written(self):
         for option in ("--help", "--version"):
             with open("/dev/full", "wb") as full:
                 self.fails(self.run_tool(GEN, option, stdout=full), 1, "standard output: No space left on device", "softqam-gen")
-        result = self.run_tool(DEMOD, "--help", stdout=None, preexec_fn=lambda: os.close(1))
-        self.fails(result, 1, "standard output: Bad file descriptor")
-
-    def test_formats_of_the_library(self):
-        """softqam.h and softqam-demod have the output formats that these tests have."""
-        with open(os.path.join(ROOT, "include/softqam/softqam.h"), encoding="utf-8") as file:
-            named = re.findall(r"^    SOFTQAM_OUTPUT_(\w+) = \d+", file.read(), re.MULTILINE)
-        self.assertEqual([name.lower() for name in named], [*LLR_FORMATS, "u8"])
-        self.assertEqual(list(LLR_STEPS), [name for name, code in LLR_TYPECODE.items() if code not in "ef"])
 
 
 class Reports(ToolTest):
@@ -276,7 +254,7 @@ class Reports(ToolTest):
     def on_terminal(self, *arguments):
         """What standard error shows when it is a terminal."""
         master, slave = open_terminal()
-        process = self.start(DEMOD, "--backend", BACKEND, *arguments, "x.cf32", "x.u8", stderr=slave)
+        process = self.start_demod(*arguments, "x.cf32", "x.u8", stderr=slave)
         os.close(slave)
         shown = rest_of_terminal(master)
         self.assertEqual(process.wait(TIMEOUT), 0)
