@@ -6,14 +6,14 @@
 import array
 import json
 import math
+import operator
 import os
 import re
 import threading
 
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE
 from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, TYPECODE, ToolTest, count_differences, float32, hard_bits, main, pack,
-    unpack,
+    BACKEND, BLOCK_SYMBOLS, NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, TYPECODE, ToolTest, float32, hard_bits, main, pack, unpack,
 )  # fmt: skip
 
 SOFT_FORMATS = ["u8", *LLR_FORMATS]
@@ -26,10 +26,6 @@ def noise_option(format_, *noise):
 
 class LlrTest(ToolTest):
     uses_backend = True
-
-    def llrs(self, format_, *arguments, **options):
-        """What softqam-demod writes as LLRs of a format, as numbers."""
-        return unpack(LLR_TYPECODE[format_], self.soft_bits("-o", format_, *arguments, **options))
 
     def write_noise(self, n):
         self.write("n.f32", array.array("f", [0.001 * (1 + i % 97) for i in range(n)]).tobytes())
@@ -174,8 +170,8 @@ class Noise(LlrTest):
             print(f"{snr_db} dB: estimate {noise_var:.6g}, {100 * (noise_var * 10 ** (snr_db / 10) - 1):+.2f} %")
             self.assertEqual(n, 262144)
             self.assertLess(abs(noise_var * 10 ** (snr_db / 10) - 1), 0.05)
-        exact = self.llrs("f32", "--noise-var", repr(noise_var), "x.cf32")
-        for got, expected in zip(self.llrs("f32", "-q", "--noise-var", "auto", "x.cf32"), exact[:1000]):
+        llrs = [unpack("f", self.soft_bits("-q", "-o", "f32", "--noise-var", noise, "x.cf32")) for noise in ("auto", repr(noise_var))]
+        for got, expected in list(zip(*llrs))[:1000]:
             self.assertAlmostEqual(got, expected, delta=1e-5 * abs(expected))
 
     def test_auto_of_which_symbols(self):
@@ -207,7 +203,7 @@ class Compare(ToolTest):
         n = 1237
         self.make("x.cf32", "--symbols", str(n), "--snr-db", "18", "--bits", "sent.hard")
         sent, decided = self.read("sent.hard"), hard_bits("u8", self.soft_bits("x.cf32"))
-        n_wrong = count_differences(sent, decided)
+        n_wrong = sum(map(operator.ne, sent, decided))
         self.assertGreater(n_wrong, 100)
         for format_ in ("u8", "hard", "bits"):
             self.assertEqual(self.errors_told("sent.hard", "-o", format_, "x.cf32", "y"), ("sent.hard", n_wrong, 8 * n))
@@ -215,12 +211,12 @@ class Compare(ToolTest):
             bits = hard_bits(format_, self.soft_bits("-q", "-o", format_, "--snr-db", "18", "x.cf32"))
             for sign in "01":
                 told = self.errors_told("sent.hard", "-o", format_, "--snr-db", "18", "--sign", sign, "x.cf32", "y")
-                self.assertEqual(told, ("sent.hard", count_differences(sent, bits), 8 * n))
+                self.assertEqual(told, ("sent.hard", sum(map(operator.ne, sent, bits)), 8 * n))
         self.assertEqual(self.errors_told("sent.hard", "-", "y", data=self.read("x.cf32"))[1:], (n_wrong, 8 * n))
         part = slice(8 * 100, 8 * 300)
         for bits, data in (("sent.hard", b""), ("-", sent)):
             told = self.errors_told(bits, "--skip", "100", "--count", "200", "x.cf32", "y", data=data)
-            self.assertEqual(told[1:], (count_differences(sent[part], decided[part]), 1600))
+            self.assertEqual(told[1:], (sum(map(operator.ne, sent[part], decided[part])), 1600))
 
 
 class Stats(LlrTest):

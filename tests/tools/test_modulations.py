@@ -8,7 +8,7 @@ import struct
 import time
 
 from output_formats import LLR_TYPECODE
-from tools_harness import BLOCK_SYMBOLS, DEMOD, MODULATIONS, QUICK, SNRS, TIMEOUT, ToolTest, hard_bits, main, pack, unpack
+from tools_harness import BLOCK_SYMBOLS, MODULATIONS, QUICK, SNRS, TIMEOUT, ToolTest, hard_bits, main, pack, unpack
 
 EACH = dict(list(MODULATIONS.items())[1::2]) if QUICK else MODULATIONS
 C_INITS = [[], ["--c-init", "0x7ffffFFF"]]
@@ -184,12 +184,12 @@ class Planes(ToolTest):
         """Whole code blocks come out before more goes in; one that has begun waits for its rest."""
         options = [*self.make_symbols("256qam"), "-o", "s8", "--snr-db", "20", "--planes", "50"]
         whole, data = self.soft_bits(*options, "x.cf32"), self.read("x.cf32")
-        process, out = self.start(DEMOD, *options, "--backend", "cpu", "-", "-"), b""
+        process, out = self.start_demod(*options, "-", "-"), b""
         for first in range(0, len(data), 2400):  # of six code blocks, of which each has as many bytes on both sides
             process.stdin.write(data[first : first + 2400])
             process.stdin.flush()
             out += process.stdout.read(min(first + 2400, len(data)) // 400 * 400 - len(out))
-        process = self.start(DEMOD, *options, "--backend", "cpu", "-", "y")
+        process = self.start_demod(*options, "-", "y")
         for first in range(0, len(data), 1501):  # with pauses, at which what has arrived is demodulated
             process.stdin.write(data[first : first + 1501])
             process.stdin.flush()

@@ -107,12 +107,6 @@ def hard_bits(format_, data):
     return bytes(llr < 0 for llr in unpack(LLR_TYPECODE[format_], data))
 
 
-def count_differences(a, b):
-    """Number of bits in which two strings of bytes 0 and 1 differ."""
-    assert len(a) == len(b)
-    return bin(int.from_bytes(a, "little") ^ int.from_bytes(b, "little")).count("1")
-
-
 class ToolTest(unittest.TestCase):
     """Each test has a directory of its own as its working directory."""
 
