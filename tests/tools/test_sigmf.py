@@ -8,12 +8,10 @@ tools/setup.sh puts it; without it, that is skipped.
 
 import json
 import os
-import subprocess
 import sys
 
 from tools_harness import MODULATIONS, ROOT, ToolTest, main, pack, thorough
 
-PYTHONS = [sys.executable, os.path.join(ROOT, ".cache", "python", "bin", "python")]
 # By --input-format: the datatype without its byte order, and bytes of a component.
 DATATYPES = {"cf32": ("cf32", 4), "cs16": ("ci16", 2), "cs8": ("ci8", 1), "cf64": ("cf64", 8), "cs32": ("ci32", 4), "cu8": ("cu8", 1)}
 
@@ -28,14 +26,7 @@ print(recording.sample_count, recording[:].tobytes().hex())
 """
 
 
-def find_validator():
-    for python in PYTHONS:
-        if os.path.exists(python) and not subprocess.call([python, "-c", "import sigmf"], stderr=subprocess.DEVNULL):
-            return python
-    return None
-
-
-class SigmfTest(ToolTest):
+class Inputs(ToolTest):
     def record(self, name, data, datatype="cf32_le", **extra):
         """A recording of the samples, as the package writes it. The extra members of the global object have __ for a colon in
         their names."""
@@ -50,11 +41,6 @@ class SigmfTest(ToolTest):
     def samples(self, format_="cf32", n=500):
         return self.read(self.make("plain." + format_, "--symbols", str(n), "--snr-db", "20"))
 
-    def meta(self, name):
-        return json.loads(self.read(name + ".sigmf-meta").decode("utf-8"))
-
-
-class Inputs(SigmfTest):
     def test_datatypes(self):
         """As the plain files, whole and in shards."""
         words = [(k * 2654435761 & 0xFFFFFFFF) - 2**31 for k in range(1000)]
@@ -103,7 +89,10 @@ class Inputs(SigmfTest):
             self.assertEqual(self.soft_bits("r"), self.soft_bits("plain.cf32"))
 
 
-class Generated(SigmfTest):
+class Generated(ToolTest):
+    def meta(self, name):
+        return json.loads(self.read(name + ".sigmf-meta").decode("utf-8"))
+
     def test_recordings(self):
         """softqam-gen's: the samples of a plain file, with their scale."""
         for arguments, datatype, scale in (([], "cf32_le", 1), (["-o", "cs16"], "ci16_le", 1 / 8192),
@@ -136,7 +125,8 @@ class Generated(SigmfTest):
     @thorough
     def test_validated(self):
         """By others: the package reads the recording, and its samples are ours."""
-        validator = find_validator()
+        pythons = filter(os.path.exists, (sys.executable, os.path.join(ROOT, ".cache", "python", "bin", "python")))
+        validator = next((python for python in pythons if self.run_tool(python, "-c", "import sigmf").code == 0), None)
         if not validator:
             self.skipTest("the Python package sigmf is not installed; tools/setup.sh tests installs it")
         for format_ in ("cf32", "cs16", "cs8"):
