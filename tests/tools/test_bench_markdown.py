@@ -7,6 +7,7 @@ reports that lack what the page wants, which change nothing.
 """
 import json
 import os
+import pathlib
 import resource
 import subprocess
 import sys
@@ -44,20 +45,19 @@ REFUSED = {  # pages, and why
 
 def convert(page, wanted, error="", **options):
     """The page must then be as wanted, with the mode that it had, and nothing else left in the folder."""
-    with open("page.md", "w", encoding="utf-8") as file:
-        file.write(page)
-    os.chmod("page.md", 0o640)
+    file = pathlib.Path("page.md")
+    file.write_text(page)
+    file.chmod(0o640)
     done = subprocess.run([sys.executable, SCRIPT, "run.json", "page.md"], capture_output=True, text=True, timeout=60, **options)
-    with open("page.md", encoding="utf-8") as file:
-        found = (file.read(), done.stderr, done.returncode, sorted(os.listdir()), os.stat("page.md").st_mode & 0o777)
+    found = (file.read_text(), done.stderr, done.returncode, sorted(os.listdir()), file.stat().st_mode & 0o777)
     if found != (wanted, error and f"markdown.py: {error}\n", 1 if error else 0, ["page.md", "run.json"], 0o640):
         sys.exit(f"FAILED: {page}\n{found}")
 
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    with open("run.json", "w", encoding="utf-8") as report:
-        json.dump(REPORT, report)
+    report = pathlib.Path("run.json")
+    report.write_text(json.dumps(REPORT))
     for block, table in TABLES.items():
         convert(PAGE.format(block), PAGE.format(block).replace("old\n", table))
     convert(MACHINE + "<!-- end -->\n" + MACHINE, (MACHINE + "<!-- end -->\n" + MACHINE).replace("old\n", TABLES["machine"]))
@@ -65,8 +65,7 @@ with tempfile.TemporaryDirectory() as folder:
         convert(refused, refused, why)
     full_disk = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
     convert(MACHINE, MACHINE, "run.json or page.md: [Errno 27] File too large", preexec_fn=full_disk)
-    with open("run.json", "w", encoding="utf-8") as report:
-        report.write("{")
+    report.write_text("{")
     convert(MACHINE, MACHINE, "run.json or page.md: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)")
     os.chdir("/")
 print("all good")
