@@ -27,7 +27,5 @@ MPI_ENVIRONMENT = {
 
 # Sanitizers, if the programs are built with any, leave all signals to the programs.
 SANITIZERS = ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
-HANDLE_NONE = ":".join(f"handle_{name}=0" for name in ("segv", "sigbus", "sigfpe", "sigill", "abort"))
-SIGNAL_ENVIRONMENT = {
-    **os.environ, **{name: ":".join(filter(None, (os.environ.get(name), HANDLE_NONE))) for name in SANITIZERS}
-}  # fmt: skip
+HANDLE_NONE = "".join(f":handle_{name}=0" for name in ("segv", "sigbus", "sigfpe", "sigill", "abort"))
+SIGNAL_ENVIRONMENT = {**os.environ, **{name: os.environ.get(name, "") + HANDLE_NONE for name in SANITIZERS}}
