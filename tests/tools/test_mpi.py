@@ -144,11 +144,13 @@ class Failures(MpiTest):
         self.assertEqual(self.read("y.u8"), self.soft_bits("x.cf32"))
 
     def start_long(self):
-        """A job that has begun to write and is far from its end."""
+        """A job that has begun to write and is far from its end; pids/ has the process of each rank."""
         with open(self.path("long.cs8"), "wb") as file:
             file.truncate(2 * 800000000)
+        os.makedirs(self.path("pids"), exist_ok=True)
+        program = self.rank_script("echo $$ >pids/$OMPI_COMM_WORLD_RANK")
         self.before = self.files()
-        process = self.start(*self.command(4, "long.cs8", "y.u8"), env=ENVIRONMENT, stdin=None, preexec_fn=default_signals)
+        process = self.start(*self.command(4, "long.cs8", "y.u8", program=program), env=ENVIRONMENT, stdin=None, preexec_fn=default_signals)
         self.wait_for_temporary(1)
         temporary = self.path(next(f for f in self.files() if f.startswith(".softqam-")))
         self.wait_for(lambda: os.path.getsize(temporary) > 0)
@@ -169,23 +171,12 @@ class Failures(MpiTest):
         cause = r"long\.cs8: became shorter while it was read"
         self.assertEqual((len(re.findall(rf"^softqam-demod-mpi: {cause}$", err, re.M)), code), (1, 1), err)
 
-    def rank_process(self, rank):
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/environ", "rb") as file:
-                    is_rank = f"OMPI_COMM_WORLD_RANK={rank}".encode() in file.read().split(b"\0")
-                if is_rank and os.readlink(f"/proc/{pid}/cwd") == self.directory:
-                    return int(pid)
-            except OSError:
-                pass
-        return self.fail(f"no process of rank {rank}")
-
     @thorough
     def test_signals(self):
         """To mpirun, or to a rank, also the one that made the temporary file: the others remove it."""
         for number, rank in ((signal.SIGTERM, None), (signal.SIGKILL, 0), (signal.SIGKILL, 2)):
             process = self.start_long()
-            os.kill(process.pid if rank is None else self.rank_process(rank), number)
+            os.kill(process.pid if rank is None else int(self.read(f"pids/{rank}")), number)
             self.ended(process)
 
 
