@@ -284,7 +284,7 @@ HARNESS_TEST(test_expected_error)
 {
     FOR_EACH(modulation)
     {
-        /* The two of BPSK have each other's place there, and the same error. */
+        /* There BPSK follows pi/2-BPSK, whose error is the same. */
         const nr_constellation *constellation = nr_constellations[modulation - 1];
         double worst = 0;
         for (double db = -10; db <= 40; db += 3.5) {
