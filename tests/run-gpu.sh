@@ -12,54 +12,35 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
-api_programs=(test_api test_bad_calls)
-device_programs=(test_cuda_device_{calls,pointers,segments,codewords})
-value_programs=(test_soft_bits test_llr_specified)
+# Programs of tests, and of some a single test. Of test_llr_* the others take hours: chunks of one symbol, each a launch of
+# milliseconds.
+every_tool=(test_{api,bad_calls} test_llr_segments/test_{combinations,cuts,random} test_llr_calls/test_input_formats)
+memory_tools=(test_cuda_device_{calls,pointers,segments,codewords} test_{soft_bits,llr_specified})
+# These tools cost milliseconds a launch, and the other tests repeat the same kernels.
+launch_tools=(test_soft_bits/test_symbol_sets test_llr_specified/test_gains test_cuda_device_segments/test_{random,cuts,chain}
+    test_cuda_device_calls/test_misuse test_cuda_device_codewords/test_halves)
 
 sanitize() {
-    local tool=$1 program=$2 log
-    shift 2
-    log=$results/$tool.$program.${1:-all}.log
-    local -a options=(--tool "$tool" --error-exitcode 1)
-    # An allocation that is too large is one of its tests, which memcheck reports as an error of the driver's.
-    [ "$program" != test_bad_calls ] || options+=(--report-api-errors no)
-    SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_PERCENT=1 compute-sanitizer "${options[@]}" \
-        "build/gpu/tests/$program" "$@" >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
-    echo "$program ${1:-}: $(grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$log")"
-}
-
-# Programs of which some tests take hours so: chunks of one symbol, each a launch of milliseconds.
-sanitize_parts() {
-    sanitize "$1" test_llr_segments test_combinations
-    sanitize "$1" test_llr_segments test_cuts
-    sanitize "$1" test_llr_segments test_random
-    sanitize "$1" test_llr_calls test_input_formats
+    local tool=$1 run program tests log
+    local -a options
+    for run in "${@:2}"; do
+        IFS=/ read -r program tests <<<"$run"
+        log=$results/$tool.$program.${tests:-all}.log
+        options=(--tool "$tool" --error-exitcode 1)
+        # An allocation that is too large is one of its tests, which memcheck reports as an error of the driver's.
+        [ "$program" != test_bad_calls ] || options+=(--report-api-errors no)
+        SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_PERCENT=1 compute-sanitizer "${options[@]}" \
+            "build/gpu/tests/$program" ${tests:+"$tests"} >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+        echo "$program $tests: $(grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$log")"
+    done
 }
 
 run_step() {
     case "$1" in
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
     compare) SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_STRIDE=31 build/gpu/tests/test_exhaustive ;;
-    memcheck | initcheck)
-        for program in "${api_programs[@]}" "${device_programs[@]}" "${value_programs[@]}"; do
-            sanitize "$1" "$program"
-        done
-        sanitize_parts "$1"
-        ;;
-    racecheck | synccheck)
-        # In parts of the suite: these cost milliseconds a launch, and the rest repeats the same kernels.
-        for program in "${api_programs[@]}"; do
-            sanitize "$1" "$program"
-        done
-        sanitize "$1" test_soft_bits test_symbol_sets
-        sanitize_parts "$1"
-        sanitize "$1" test_llr_specified test_gains
-        sanitize "$1" test_cuda_device_segments test_random
-        sanitize "$1" test_cuda_device_calls test_misuse
-        sanitize "$1" test_cuda_device_segments test_cuts
-        sanitize "$1" test_cuda_device_codewords test_halves
-        sanitize "$1" test_cuda_device_segments test_chain
-        ;;
+    memcheck | initcheck) sanitize "$1" "${every_tool[@]}" "${memory_tools[@]}" ;;
+    racecheck | synccheck) sanitize "$1" "${every_tool[@]}" "${launch_tools[@]}" ;;
     bench) build/gpu/tools/softqam-bench --section all --json "$results/bench.json" ;;
     receiver)
         for backend in cpu cuda device; do
