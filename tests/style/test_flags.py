@@ -51,14 +51,9 @@ def commands(path, source_dir, suffix):
     """(file, directory, arguments) of every compiled file of the project's own with this suffix."""
     with open(path, encoding="utf-8") as file:
         entries = json.load(file)
-    found = []
-    for entry in entries:
-        name = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
-        relative = os.path.relpath(name, source_dir)
-        if relative.split(os.sep)[0] in CODE_FOLDERS and relative.endswith(suffix):
-            arguments = entry.get("arguments") or shlex.split(entry["command"])
-            found.append((relative, entry["directory"], arguments))
-    return found
+    named = [(os.path.relpath(entry["file"], source_dir), entry) for entry in entries]
+    return [(name, entry["directory"], shlex.split(entry["command"])) for name, entry in named
+            if name.split(os.sep)[0] in CODE_FOLDERS and name.endswith(suffix)]
 
 
 def check_host_flags(name, flags):
@@ -73,20 +68,6 @@ def check_host_flags(name, flags):
         fail(f"{name}: {harmful} after -fno-fast-math")
 
 
-def without_outputs(name, arguments):
-    """The command's compiler and flags, without its source, its output and its dependency file."""
-    kept = []
-    skip = False
-    for argument in arguments:
-        if skip:
-            skip = False
-        elif argument in ("-o", "-MF", "-MT", "-MQ"):
-            skip = True
-        elif argument not in ("-c", "-MD", "-MMD") and not argument.endswith(os.path.basename(name)):
-            kept.append(argument)
-    return kept
-
-
 def run(command, directory):
     result = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     if result.returncode != 0:
@@ -94,9 +75,8 @@ def run(command, directory):
     return result.stdout
 
 
-def check_probe(name, directory, arguments, probe):
+def check_probe(name, directory, compiler, flags, probe):
     """The probe with exactly these flags, and where fused instructions exist must not use one."""
-    compiler, *flags = without_outputs(name, arguments)
     fma = ["-mfma"] if platform.machine() in ("x86_64", "AMD64") else []
     command = [compiler, *fma, *flags, "-O2", "-S", "-o", "-", probe]
     if FUSED.search(run(command, directory)):
@@ -110,17 +90,17 @@ def test_c(compile_commands, source_dir):
     entries = commands(compile_commands, source_dir, ".c")
     if not any(name.startswith("src" + os.sep) for name, _, _ in entries):
         fail(f"{compile_commands} has no file of src/")
-    probed = set()
+    probed = []
     with tempfile.TemporaryDirectory() as folder:
         probe = os.path.join(folder, "probe.c")
         with open(probe, "w", encoding="utf-8") as file:
             file.write(PROBE)
         for name, directory, arguments in entries:
             check_host_flags(name, arguments)
-            flags = tuple(without_outputs(name, arguments))
+            compiler, *flags = arguments[:arguments.index("-o")]  # what CMake puts last is output and source
             if flags not in probed:
-                probed.add(flags)
-                check_probe(name, directory, arguments, probe)
+                probed.append(flags)
+                check_probe(name, directory, compiler, flags, probe)
     print(f"{len(entries)} objects, {len(probed)} sets of flags: no contraction, no fast-math")
 
 
@@ -164,16 +144,8 @@ def check_ptx(name, ptx):
 
 def host_compiler_flags(arguments):
     """What nvcc passes to the host compiler, in order; CMake has it forward what it does not know itself."""
-    flags = []
-    for position, argument in enumerate(arguments):
-        if re.match(r"-(?:f(?!mad)|Ofast|mdaz)", argument):
-            flags.append(argument)
-        for option in ("-Xcompiler", "--compiler-options"):
-            if argument == option:
-                flags += arguments[position + 1].split(",")
-            elif argument.startswith(option + "="):
-                flags += argument[len(option) + 1:].split(",")
-    return flags
+    text = re.sub(r"(?<!\S)(?:-Xcompiler|--compiler-options)[= ]", "", " ".join(arguments))
+    return re.findall(r"(?<![^\s,])-(?:f(?!mad)|Ofast|mdaz)[^\s,]*", text)
 
 
 def check_nvcc_flags(name, arguments):
@@ -217,15 +189,5 @@ def test_cuda(compile_commands, source_dir, library):
           f"PTX for {', '.join(map(str, sorted(set(targets))))}")
 
 
-def main():
-    if len(sys.argv) == 4 and sys.argv[1] == "c":
-        test_c(sys.argv[2], os.path.abspath(sys.argv[3]))
-    elif len(sys.argv) == 5 and sys.argv[1] == "cuda":
-        test_cuda(sys.argv[2], os.path.abspath(sys.argv[3]), sys.argv[4])
-    else:
-        print(__doc__, file=sys.stderr)
-        sys.exit(2)
-
-
 if __name__ == "__main__":
-    main()
+    {"c": test_c, "cuda": test_cuda}[sys.argv[1]](sys.argv[2], os.path.abspath(sys.argv[3]), *sys.argv[4:])
