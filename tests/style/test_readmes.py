@@ -7,6 +7,7 @@ links and paths in READMEs lead somewhere, and their lines are short; every valu
 """
 import fnmatch
 import os
+import pathlib
 import re
 import sys
 
@@ -25,26 +26,22 @@ PATH = re.compile(r"^[\w.*-]+(/[\w.*-]+)+$")
 FOLDERS = {"include", "src", "cuda", "reference", "tests", "tools"}
 
 
-def walk(source_dir):
+def walk():
     """Paths of all files, from the root on."""
-    yield from (name for name in os.listdir(source_dir) if os.path.isfile(os.path.join(source_dir, name)))
-    for top in FOLDERS:
-        for folder, folders, names in os.walk(os.path.join(source_dir, top)):
-            folders[:] = [f for f in folders if f not in ("__pycache__", "corpus")]
-            yield from (os.path.relpath(os.path.join(folder, name), source_dir) for name in names)
+    found = [*pathlib.Path().glob("*"), *(path for top in FOLDERS for path in pathlib.Path(top).rglob("*"))]
+    return {str(path) for path in found if path.is_file() and not {"__pycache__", "corpus"} & set(path.parts)}
 
 
-def read(source_dir, path):
-    with open(os.path.join(source_dir, path), encoding="utf-8") as file:
-        return file.read()
+def read(path):
+    return pathlib.Path(path).read_text(encoding="utf-8")
 
 
-def check_head(source_dir, path, paths):
+def check_head(path, paths):
     """The licence, then what the file is for; a file with a header of its name may leave that to the header."""
     stem, suffix = os.path.splitext(path)
     if suffix not in COMMENTED:
         return []
-    text = read(source_dir, path)
+    text = read(path)
     lines = [line for line in text.split("\n")[:4] if not line.startswith("#!")]
     if '#include "../' in text and not path.startswith("tests/"):  # a build's include directories say whose headers a folder may include
         return [f"{path}: includes by a path out of its folder"]
@@ -55,10 +52,10 @@ def check_head(source_dir, path, paths):
     return [f"{path}: does not say what it is for"]
 
 
-def check_values(source_dir, path):
+def check_values(path):
     """Every value of a public header's enumerations is documented, which Doxygen before 1.9.7 does not see to."""
     wrong, before = [], ""
-    for n, line in enumerate(read(source_dir, path).split("\n"), 1):
+    for n, line in enumerate(read(path).split("\n"), 1):
         documented = "/**<" in line or (before.endswith("*/") and "/**<" not in before)
         if re.match(r" +SOFTQAM_\w+ = \d", line) and not documented:
             wrong.append(f"{path}:{n}: {line.split()[0]} is not documented")
@@ -75,9 +72,9 @@ def named_files(text):
     return patterns | set(LINK.findall(text))
 
 
-def check_listing(source_dir, folder, paths):
+def check_listing(folder, paths):
     page = next(p for p in (f"{folder}/README.md", f"{os.path.dirname(folder)}/README.md") if p in paths)
-    patterns = {os.path.basename(p) for p in named_files(read(source_dir, page))}
+    patterns = {os.path.basename(p) for p in named_files(read(page))}
     here = [os.path.basename(p) for p in paths if os.path.dirname(p) == folder]
     return [f"{page}: does not name {folder}/{name}" for name in here
             if name not in OF_EVERY_FOLDER and not any(fnmatch.fnmatchcase(name, p) for p in patterns)]
@@ -89,14 +86,14 @@ def anchors(text):
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
-def check_link(source_dir, path, link):
+def check_link(path, link):
     if link.startswith(("http:", "https:")):
         return []
     name, _, anchor = link.partition("#")
     target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
-    if not os.path.exists(os.path.join(source_dir, target)):
+    if not os.path.exists(target):
         return [f"{path}: link to {link}, which is not there"]
-    if anchor and anchor not in anchors(read(source_dir, target)):
+    if anchor and anchor not in anchors(read(target)):
         return [f"{path}: link to {link}, which has no such heading"]
     return []
 
@@ -120,32 +117,26 @@ def is_prose(lines):
         yield bool(line) and not fenced and not line.startswith(("|", "    ", "```", "#", "!"))
 
 
-def check_page(source_dir, path, paths):
-    text = read(source_dir, path)
+def check_page(path, paths):
+    text = read(path)
     lines = text.split("\n")
     wrong = [f"{path}:{n}: a line of {len(line)} characters, over {WIDTH}"
              for n, (line, prose) in enumerate(zip(lines, is_prose(lines)), 1) if prose and len(line) > WIDTH]
     for link in LINK.findall(text):
-        wrong += check_link(source_dir, path, link)
+        wrong += check_link(path, link)
     for span in SPAN.findall(text):
         wrong += check_span(path, span, paths)
     return wrong
 
 
 def main():
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    source_dir = sys.argv[1]
-    paths = set(walk(source_dir))
+    os.chdir(sys.argv[1])
+    paths = walk()
     pages = sorted(p for p in paths if p.endswith(".md"))
-    wrong = [problem for path in sorted(paths) for problem in check_head(source_dir, path, paths)]
-    wrong += [problem for path in sorted(paths) if path.startswith("include/softqam/")
-              for problem in check_values(source_dir, path)]
-    for folder in LISTED:
-        wrong += check_listing(source_dir, folder, sorted(paths))
-    for page in pages:
-        wrong += check_page(source_dir, page, paths)
+    wrong = [problem for path in sorted(paths) for problem in check_head(path, paths)]
+    wrong += [problem for path in sorted(paths) if path.startswith("include/softqam/") for problem in check_values(path)]
+    wrong += [problem for folder in LISTED for problem in check_listing(folder, sorted(paths))]
+    wrong += [problem for page in pages for problem in check_page(page, paths)]
     print(*wrong, f"{len(paths)} files, {len(pages)} READMEs and the like, {len(wrong)} wrong", sep="\n")
     return 1 if wrong else 0
 
