@@ -9,8 +9,9 @@ import re
 import subprocess
 import sys
 
-# What an example uses without saying where it comes from, by a line that only this example has. None: it is of an older
-# version.
+ROOT, COMPILERS = pathlib.Path(sys.argv[1]), sys.argv[2:]
+
+# What an example uses without saying where it comes from, by a line that only this example has.
 CODEWORD = "extern uint64_t G; extern uint32_t C, c_init; extern unsigned Qm; extern size_t soft_buffer_values; "
 BUFFERS = ("extern softqam_segment segment; extern int8_t *soft_buffers; extern softqam_demodulator *demodulator; "
            "extern softqam_status status; ")
@@ -32,43 +33,31 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-
             "-Wno-unused-but-set-variable"]
 
 
-def examples(root):
+def examples():
     """The place and the text of each."""
-    documents = [p for p in root.rglob("*.md") if not {"build", ".cache", ".deps"} & set(p.relative_to(root).parts)]
+    documents = [p for p in ROOT.rglob("*.md") if not {"build", ".cache", ".deps"} & set(p.relative_to(ROOT).parts)]
     for path in sorted(documents):
         text = path.read_text(encoding="utf-8")
         for found in re.finditer(r"^```(?:c|cpp)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-            yield f"{path.relative_to(root)}:{text.count(chr(10), 0, found.start()) + 2}", found.group(1)
+            yield f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 2}", found.group(1)
 
 
-def compile_as(compiler, language, standard, root, program):
-    command = [compiler, f"-x{language}", f"-std={standard}", *WARNINGS, f"-I{root}/include", "-fsyntax-only", "-"]
-    return subprocess.run(command, input=program, capture_output=True, text=True, check=False)
-
-
-def main():
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    root, compilers = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    n_compiled, wrong, unused = 0, [], dict(DECLARATIONS)
-    for place, text in examples(root):
-        keys = [key for key in DECLARATIONS if key in text]
-        if len(keys) != 1:
-            wrong.append(f"{place}: an example that {'no' if not keys else 'more than one'} entry of DECLARATIONS is for")
-            continue
-        unused.pop(keys[0], None)
-        body = "".join(line + "\n" for line in text.splitlines() if line.strip() != "..." and "#include" not in line)
-        program = ("#include <stdio.h>\n#include <softqam/softqam.h>\n" + DECLARATIONS[keys[0]] +
-                   "\nvoid example(void);\nvoid example(void)\n{\n" + body + "}\n")
-        for compiler, language, standard in zip(compilers, ("c", "c++"), ("c11", "c++17")):
-            done = compile_as(compiler, language, standard, root, program)
-            n_compiled += done.returncode == 0
-            if done.returncode != 0:
-                wrong.append(f"{place} as {language}:\n{done.stderr}")
-    wrong += [f"no example has the line: {key}" for key in unused]
-    print("\n".join(wrong))
-    print(f"{n_compiled} examples compiled, {len(wrong)} wrong")
-    sys.exit(1 if wrong or n_compiled == 0 else 0)
-
-
-main()
+n_compiled, wrong, unused = 0, [], set(DECLARATIONS)
+for place, text in examples():
+    keys = [key for key in DECLARATIONS if key in text]
+    if len(keys) != 1:
+        wrong.append(f"{place}: an example that {'no' if not keys else 'more than one'} entry of DECLARATIONS is for")
+        continue
+    unused.discard(keys[0])
+    body = "".join(line + "\n" for line in text.splitlines() if line.strip() != "..." and "#include" not in line)
+    program = ("#include <stdio.h>\n#include <softqam/softqam.h>\n" + DECLARATIONS[keys[0]] +
+               "\nvoid example(void);\nvoid example(void)\n{\n" + body + "}\n")
+    for compiler, language in zip(COMPILERS, (["-xc", "-std=c11"], ["-xc++", "-std=c++17"])):
+        done = subprocess.run([compiler, *language, *WARNINGS, f"-I{ROOT}/include", "-fsyntax-only", "-"], input=program,
+                              capture_output=True, text=True, check=False)
+        n_compiled += done.returncode == 0
+        if done.returncode != 0:
+            wrong.append(f"{place} with {' '.join(language)}:\n{done.stderr}")
+wrong += [f"no example has the line: {key}" for key in unused]
+print(*wrong, f"{n_compiled} examples compiled, {len(wrong)} wrong", sep="\n")
+sys.exit(1 if wrong or n_compiled == 0 else 0)
