@@ -77,8 +77,7 @@ class prepared_equalizer final : public ocudu::channel_equalizer
 
 transmission transmission_of(scheme mod, unsigned n_layers, double code_rate)
 {
-    transmission sent = make_transmission(mod, n_layers, n_prb, 0);
-    sent.pusch.rx_ports.push_back(0);
+    transmission sent = make_transmission(mod, n_layers, n_prb, 1, 0);
     const auto wanted = unsigned(code_rate * sent.n_elements() * sent.bits_per_element());
     sent.tb_size = wanted;
     const unsigned step = 8 * sent.n_code_blocks(); // a whole number of bytes for each code block, as in 38.214

@@ -4,7 +4,6 @@
  * symbols, channel estimates, and an LDPC decoder that decodes nothing. */
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <random>
 #include <vector>
@@ -210,7 +209,8 @@ struct transmission {
 };
 
 /// A slot of all OFDM symbols on `n_prb` resource blocks, two of them with DM-RS and nothing else.
-inline transmission make_transmission(modulation_scheme mod, unsigned n_layers, unsigned n_prb, unsigned tb_size)
+inline transmission make_transmission(modulation_scheme mod, unsigned n_layers, unsigned n_prb, unsigned n_rx_ports,
+                                      unsigned tb_size)
 {
     transmission sent = {};
     sent.pusch.rnti = to_rnti(0x4601);
@@ -225,6 +225,8 @@ inline transmission make_transmission(modulation_scheme mod, unsigned n_layers, 
     sent.pusch.nof_cdm_groups_without_data = 2;
     sent.pusch.n_id = 77;
     sent.pusch.nof_tx_layers = n_layers;
+    for (unsigned port = 0; port < n_rx_ports; ++port)
+        sent.pusch.rx_ports.push_back(port);
     sent.sch.base_graph = ldpc_base_graph_type::BG1;
     sent.sch.mod = mod;
     sent.sch.nof_layers = n_layers;
@@ -277,7 +279,7 @@ class receiver
         demodulator_->demodulate(codeword, heard, grid, estimates, sent.pusch);
     }
 
-    /// The soft buffers, whole, of which `n_values` of each code block belong to it.
+    /// The soft buffers, whole.
     std::vector<int8_t> soft_bits(unsigned n_code_blocks)
     {
         std::vector<int8_t> bytes;

@@ -46,27 +46,23 @@ class counting_dematcher final : public ldpc_rate_dematcher
 
 transmission usual(scheme mod, unsigned n_layers, unsigned tb_size)
 {
-    transmission sent = make_transmission(mod, n_layers, n_prb, tb_size);
-    for (unsigned port = 0; port < n_ports; ++port)
-        sent.pusch.rx_ports.push_back(port);
-    return sent;
+    return make_transmission(mod, n_layers, n_prb, n_ports, tb_size);
 }
 
-/// What it is, and up to two transmissions of it.
+/// What it is, and its transmissions.
 struct test_case {
     const char *name;
-    transmission first, second;
-    bool is_repeated;
+    std::vector<transmission> sent;
     bool is_direct = true; ///< the first: OCUDU's rate dematcher is not needed
 };
 
 test_case retransmitted(const char *name, const transmission &first, scheme mod, unsigned rv)
 {
-    test_case made = {name, first, first, true};
-    made.second.pusch.modulation = made.second.sch.mod = mod;
-    made.second.sch.rv = rv;
-    made.second.sch.new_data = false;
-    return made;
+    transmission second = first;
+    second.pusch.modulation = second.sch.mod = mod;
+    second.sch.rv = rv;
+    second.sch.new_data = false;
+    return {name, {first, second}};
 }
 
 /// Whether a code block may have more LLRs than positions. Then they are added in the order of symbols here, of
@@ -87,49 +83,39 @@ std::vector<test_case> all_cases()
         cases.push_back(retransmitted("QPSK", usual(scheme::QPSK, n_layers, 8448), scheme::QPSK, 2));
     }
 
-    test_case part = retransmitted("PRBs apart", usual(scheme::QAM64, 2, 8456), scheme::QAM64, 2);
-    for (transmission *sent : {&part.first, &part.second}) {
-        sent->pusch.rb_mask.fill(0, n_prb, false);
-        sent->pusch.rb_mask.fill(3, 17);
-        sent->pusch.rb_mask.fill(20, 33);
-        sent->pusch.start_symbol_index = 1;
-        sent->pusch.nof_symbols = 12;
-        sent->pusch.nof_cdm_groups_without_data = 1;
-    }
-    cases.push_back(part);
-    part.name = "DC among the elements";
-    part.first.pusch.dc_position = part.second.pusch.dc_position = 25 * 12 + 3;
-    cases.push_back(part);
+    transmission part = usual(scheme::QAM64, 2, 8456);
+    part.pusch.rb_mask.fill(0, n_prb, false);
+    part.pusch.rb_mask.fill(3, 17);
+    part.pusch.rb_mask.fill(20, 33);
+    part.pusch.start_symbol_index = 1;
+    part.pusch.nof_symbols = 12;
+    part.pusch.nof_cdm_groups_without_data = 1;
+    cases.push_back(retransmitted("PRBs apart", part, scheme::QAM64, 2));
+    part.pusch.dc_position = 25 * 12 + 3;
+    cases.push_back(retransmitted("DC among the elements", part, scheme::QAM64, 2));
 
-    test_case precoded = retransmitted("transform precoding", usual(scheme::QAM16, 1, 8456), scheme::PI_2_BPSK, 2);
-    for (transmission *sent : {&precoded.first, &precoded.second}) {
-        sent->pusch.rb_mask.fill(0, n_prb, false);
-        sent->pusch.rb_mask.fill(2, 50);
-        sent->pusch.enable_transform_precoding = true;
-    }
-    cases.push_back(precoded);
+    transmission precoded = usual(scheme::QAM16, 1, 8456);
+    precoded.pusch.rb_mask.fill(0, n_prb, false);
+    precoded.pusch.rb_mask.fill(2, 50);
+    precoded.pusch.enable_transform_precoding = true;
+    cases.push_back(retransmitted("transform precoding", precoded, scheme::PI_2_BPSK, 2));
 
-    test_case limited = retransmitted("limited buffer", usual(scheme::QAM64, 1, 26632), scheme::QAM64, 2);
-    limited.first.sch.Nref = limited.second.sch.Nref = 11000;
-    cases.push_back(limited);
-    test_case small = retransmitted("base graph 2, repetition", usual(scheme::QPSK, 1, 1224), scheme::QPSK, 1);
-    small.first.sch.base_graph = small.second.sch.base_graph = ldpc_base_graph_type::BG2;
-    cases.push_back(small);
-    test_case random_access = {"msgA", usual(scheme::QPSK, 1, 3752), {}, false};
-    random_access.first.pusch.n_rapid = 12;
-    cases.push_back(random_access);
-    test_case no_size = {"a size that 38.214 has not", usual(scheme::QPSK, 1, 25000), {}, false, false};
-    cases.push_back(no_size);
+    transmission limited = usual(scheme::QAM64, 1, 26632);
+    limited.sch.Nref = 11000;
+    cases.push_back(retransmitted("limited buffer", limited, scheme::QAM64, 2));
+    transmission small = usual(scheme::QPSK, 1, 1224);
+    small.sch.base_graph = ldpc_base_graph_type::BG2;
+    cases.push_back(retransmitted("base graph 2, repetition", small, scheme::QPSK, 1));
+    transmission random_access = usual(scheme::QPSK, 1, 3752);
+    random_access.pusch.n_rapid = 12;
+    cases.push_back({"msgA", {random_access}});
+    cases.push_back({"a size that 38.214 has not", {usual(scheme::QPSK, 1, 25000)}, false});
 
     for (unsigned n_bits : {1u, 2u, 5u}) {
         test_case uci = retransmitted("HARQ-ACK", usual(scheme::QAM64, 2, 43032), scheme::QAM64, 2);
         uci.is_direct = false;
-        for (transmission *sent : {&uci.first, &uci.second}) {
-            sent->n_harq_ack_bits = n_bits;
-            sent->n_harq_ack_elements = 700;
-        }
-        uci.second.n_harq_ack_bits = 0;
-        uci.second.n_harq_ack_elements = 0;
+        uci.sent[0].n_harq_ack_bits = n_bits;
+        uci.sent[0].n_harq_ack_elements = 700;
         cases.push_back(uci);
     }
     return cases;
@@ -185,21 +171,20 @@ void test(bool has_evm)
     unsigned seed = 20260;
     for (const test_case &each : all_cases()) {
         for (receiver *receives : {&theirs, &ours, &half})
-            receives->fill_soft_bits(each.first.n_code_blocks(), seed);
-        const bool has_sums = repeats(each.first) || (each.is_repeated && repeats(each.second));
-        for (const transmission *sent : {&each.first, &each.second}) {
-            if (sent == &each.second && !each.is_repeated)
-                break;
+            receives->fill_soft_bits(each.sent[0].n_code_blocks(), seed);
+        const bool has_sums = std::any_of(each.sent.begin(), each.sent.end(), repeats);
+        bool is_direct = each.is_direct;
+        for (const transmission &sent : each.sent) {
             const received_grid grid(n_prb * 12, ++seed);
             const channel_estimates estimates(has_sums ? 10 : 0.01F, seed);
             for (receiver *receives : {&theirs, &half})
-                receives->receive(*sent, grid, estimates);
+                receives->receive(sent, grid, estimates);
             n_dematched = 0;
-            ours.receive(*sent, grid, estimates);
-            const bool is_direct = each.is_direct || sent == &each.second;
-            expect(n_dematched == (is_direct ? 0 : sent->n_code_blocks()), each.name, "another way");
-            compare(theirs, ours, each, *sent, has_evm);
-            compare(theirs, half, each, *sent, has_evm);
+            ours.receive(sent, grid, estimates);
+            expect(n_dematched == (is_direct ? 0 : sent.n_code_blocks()), each.name, "another way");
+            is_direct = true;
+            compare(theirs, ours, each, sent, has_evm);
+            compare(theirs, half, each, sent, has_evm);
         }
     }
 }
