@@ -83,18 +83,17 @@ def check(codewords, options):
     if len(values) != codeword.c * n_cb:
         sys.exit(f"{options.values}: {len(values)} values, expected {codeword.c * n_cb}")
     low, high = read_bounds(codeword)
-    counts = {kind: [0, 0] for kind in KINDS}
-    for i, kind in enumerate(kinds_of(codewords, options.name)):
-        good = low[i] - options.slack <= values[i] <= high[i] + options.slack  # NaN is not
-        counts[kind][0] += 1
-        counts[kind][1] += not good
-        if not good and kind not in options.skip and sum(bad for _, bad in counts.values()) <= SHOWN:
-            print(f"  {kind}: code block {i // n_cb}, position {i % n_cb}: {values[i]!r} is not in [{low[i]!r}, {high[i]!r}]")
-    if not any(n for kind, (n, _) in counts.items() if kind not in options.skip):
+    kinds = kinds_of(codewords, options.name)
+    if not set(kinds) - set(options.skip):
         sys.exit("--skip: no values are left")
-    for kind, (n, bad) in counts.items():
-        print(f"{kind}: {n} values, {bad} outside")
-    return sum(bad for kind, (_, bad) in counts.items() if kind not in options.skip)
+    slack = options.slack
+    outside = [i for i in range(len(kinds)) if not low[i] - slack <= values[i] <= high[i] + slack]  # NaN is
+    wrong = [i for i in outside if kinds[i] not in options.skip]
+    for i in wrong[:SHOWN]:
+        print(f"  {kinds[i]}: code block {i // n_cb}, position {i % n_cb}: {values[i]!r} is not in [{low[i]!r}, {high[i]!r}]")
+    for kind in KINDS:
+        print(f"{kind}: {kinds.count(kind)} values, {sum(kinds[i] == kind for i in outside)} outside")
+    return len(wrong)
 
 
 def main():

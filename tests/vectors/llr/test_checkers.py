@@ -276,10 +276,8 @@ class Files(unittest.TestCase):
     def test_folder_alone(self):
         """Copied elsewhere, without what makes and tests it."""
         with tempfile.TemporaryDirectory() as folder:
-            for name in os.listdir(FOLDER):
-                if name in ("sections.txt", "check_llrs.py", "check_soft_buffers.py") or name.endswith("f32"):
-                    shutil.copy(os.path.join(FOLDER, name), folder)
-            shutil.copytree(os.path.join(FOLDER, "soft_buffers"), os.path.join(folder, "soft_buffers"))
+            made_of = shutil.ignore_patterns("CMakeLists.txt", "generate*", "test_*")
+            shutil.copytree(FOLDER, folder, dirs_exist_ok=True, ignore=made_of)
             path = os.path.join(folder, "values")
             with open("/dev/full", "w") as full:
                 for arguments, data in ((("check_llrs.py", "64qam", "f32"), pack(demap("64qam", 6), "f")),
