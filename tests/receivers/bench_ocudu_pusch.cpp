@@ -158,23 +158,13 @@ class one_pass
     softqam_ocudu::soft_buffers buffers_;
 };
 
-/// Of many runs.
-struct times {
-    template <typename function> void add(function call)
-    {
-        const auto begin = std::chrono::steady_clock::now();
-        call();
-        of_runs.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
-    }
-
-    double at(double quantile)
-    {
-        std::sort(of_runs.begin(), of_runs.end());
-        return of_runs[size_t(quantile * double(of_runs.size() - 1))];
-    }
-
-    std::vector<double> of_runs; ///< us
-};
+/// Microseconds that a call takes.
+template <typename function> double time_of(function call)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
 
 /// Returns whether bytes are as they must be.
 bool compare(const transmission &sent, uint32_t c_init, equalised_slot &slot)
@@ -237,17 +227,20 @@ void measure(const transmission &sent, uint32_t c_init, equalised_slot &slot, un
     const received_grid grid(n_prb * 12, 1);
     const made_up_estimates estimates;
 
-    times of[4];
+    std::vector<double> of[4];
     for (unsigned run = 0; run < n_runs; ++run) {
-        of[0].add([&] { theirs(sent, c_init, slot, *buffers); });
-        of[1].add([&] { ours(sent, c_init, slot, *buffers); });
-        of[2].add([&] { their_receiver.receive(sent, grid, estimates); });
-        of[3].add([&] { our_receiver.receive(sent, grid, estimates); });
+        of[0].push_back(time_of([&] { theirs(sent, c_init, slot, *buffers); }));
+        of[1].push_back(time_of([&] { ours(sent, c_init, slot, *buffers); }));
+        of[2].push_back(time_of([&] { their_receiver.receive(sent, grid, estimates); }));
+        of[3].push_back(time_of([&] { our_receiver.receive(sent, grid, estimates); }));
     }
+    for (std::vector<double> &times : of)
+        std::sort(times.begin(), times.end());
+    const size_t middle = (n_runs - 1) / 2;
     for (unsigned k : {0u, 2u})
         std::printf("  %-8s  median %7.1f -> %6.1f us, %.2f times    lowest %7.1f -> %6.1f us, %.2f times\n",
-                    k == 0 ? "steps" : "receiver", of[k].at(0.5), of[k + 1].at(0.5), of[k].at(0.5) / of[k + 1].at(0.5),
-                    of[k].at(0), of[k + 1].at(0), of[k].at(0) / of[k + 1].at(0));
+                    k == 0 ? "steps" : "receiver", of[k][middle], of[k + 1][middle], of[k][middle] / of[k + 1][middle],
+                    of[k][0], of[k + 1][0], of[k][0] / of[k + 1][0]);
 }
 
 } // namespace
