@@ -42,11 +42,6 @@ float probe(float a, float b, float c)
 FUSED = re.compile(r"^\s+v?fn?m(?:add|sub|la|ls|s)\w*", re.MULTILINE)
 
 
-def fail(message):
-    print(f"test_flags.py: {message}", file=sys.stderr)
-    sys.exit(1)
-
-
 def commands(path, source_dir, suffix):
     """(file, directory, arguments) of every compiled file of the project's own with this suffix."""
     with open(path, encoding="utf-8") as file:
@@ -59,20 +54,17 @@ def commands(path, source_dir, suffix):
 def check_host_flags(name, flags):
     contract = [f for f in flags if f.startswith("-ffp-contract")]
     if not contract or contract[-1] != "-ffp-contract=off":
-        fail(f"{name}: contraction is not off: {contract or 'no -ffp-contract'}")
+        sys.exit(f"{name}: contraction is not off: {contract or 'no -ffp-contract'}")
     if "-fno-fast-math" not in flags:
-        fail(f"{name}: -fno-fast-math is missing")
+        sys.exit(f"{name}: -fno-fast-math is missing")
     last = len(flags) - 1 - flags[::-1].index("-fno-fast-math")
     harmful = [f for f in flags[last:] if f in FAST_MATH]
     if harmful:
-        fail(f"{name}: {harmful} after -fno-fast-math")
+        sys.exit(f"{name}: {harmful} after -fno-fast-math")
 
 
 def run(command, directory):
-    result = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        fail(f"{' '.join(command)}\n{result.stderr}")
-    return result.stdout
+    return subprocess.run(command, cwd=directory, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def check_probe(name, directory, compiler, flags, probe):
@@ -80,16 +72,16 @@ def check_probe(name, directory, compiler, flags, probe):
     fma = ["-mfma"] if platform.machine() in ("x86_64", "AMD64") else []
     command = [compiler, *fma, *flags, "-O2", "-S", "-o", "-", probe]
     if FUSED.search(run(command, directory)):
-        fail(f"{name}: a * b + c is fused under {' '.join(flags)}")
+        sys.exit(f"{name}: a * b + c is fused under {' '.join(flags)}")
     # The same with contraction allowed must be fused, or the search has not looked where it should.
     if not FUSED.search(run([*command[:-3], "-ffp-contract=fast", *command[-3:]], directory)):
-        fail(f"{name}: a * b + c is not fused even with contraction allowed, so the probe shows nothing")
+        sys.exit(f"{name}: a * b + c is not fused even with contraction allowed, so the probe shows nothing")
 
 
 def test_c(compile_commands, source_dir):
     entries = commands(compile_commands, source_dir, ".c")
     if not any(name.startswith("src" + os.sep) for name, _, _ in entries):
-        fail(f"{compile_commands} has no file of src/")
+        sys.exit(f"{compile_commands} has no file of src/")
     probed = []
     with tempfile.TemporaryDirectory() as folder:
         probe = os.path.join(folder, "probe.c")
@@ -127,18 +119,18 @@ def check_ptx(name, ptx):
     kernels = KERNEL.split(ptx)[1:]
     u8_kernels = [kernel for kernel in kernels if U8_KERNEL.match(kernel)]
     if not kernels:
-        fail(f"{name}: no kernel in its PTX")
+        sys.exit(f"{name}: no kernel in its PTX")
     for kernel in u8_kernels:
         found, written = (len(re.findall(pattern, kernel)) for pattern in (r"\bfma\.rn(?:\.sat)?\.f32", r"\bfma\.rn\.f32 sum,"))
         if written != found or written == 0:
-            fail(f"{name}: {found} fused operations in {kernel.split('(', 1)[0].strip()}, {written} of them written as such")
+            sys.exit(f"{name}: {found} fused operations in {kernel.split('(', 1)[0].strip()}, {written} of them written as such")
     words = set(ptx.split())
     if not words >= {"mul.rn.f32", "fma.rn.f32"}:
-        fail(f"{name}: no mul.rn.f32 or no fma.rn.f32 in its PTX, so this is not the arithmetic")
+        sys.exit(f"{name}: no mul.rn.f32 or no fma.rn.f32 in its PTX, so this is not the arithmetic")
     for what, pattern in PTX_TRAPS.items():
         found = sorted(set(pattern.findall(" ".join(words))) - {ALLOWED})
         if found:
-            fail(f"{name}: {what}: {', '.join(found)}")
+            sys.exit(f"{name}: {what}: {', '.join(found)}")
     return len(u8_kernels)
 
 
@@ -153,9 +145,9 @@ def check_nvcc_flags(name, arguments):
     text = " ".join(arguments)
     fmad = re.findall(r"(?<!\S)--?fmad[= ](\w+)", text)
     if not fmad or fmad[-1] != "false":
-        fail(f"{name}: --fmad=false is not the last word on fusing: {fmad}")
+        sys.exit(f"{name}: --fmad=false is not the last word on fusing: {fmad}")
     if re.search(r"(?<!\S)--?(?:use_fast_math|ftz[= ]true|prec-div[= ]false|prec-sqrt[= ]false)", text):
-        fail(f"{name}: fast-math flags of nvcc: {text}")
+        sys.exit(f"{name}: fast-math flags of nvcc: {text}")
 
 
 def modules_of(library):
@@ -173,7 +165,7 @@ def test_cuda(compile_commands, source_dir, library):
         check_nvcc_flags(name, arguments)
     with_kernels = [entry for entry in entries if entry[0].startswith("cuda" + os.sep)]
     if not with_kernels:
-        fail("cuda/ has no .cu file")
+        sys.exit("cuda/ has no .cu file")
     modules = modules_of(library)
     targets = [int(re.search(r"^\.target sm_(\d+)", module, re.MULTILINE)[1]) for module in modules]
     if not modules:
@@ -182,9 +174,10 @@ def test_cuda(compile_commands, source_dir, library):
     architectures = [int(number) for number in re.findall(r"compute_(\d+)", " ".join(with_kernels[0][2]))]
     for architecture in {min(architectures), max(architectures)}:
         if targets.count(architecture) != len(with_kernels):
-            fail(f"{library}: {targets.count(architecture)} PTX texts for {architecture}, not one of each of {len(with_kernels)} files")
+            sys.exit(f"{library}: {targets.count(architecture)} PTX texts for {architecture}, "
+                     f"not one of each of {len(with_kernels)} files")
     if sum(check_ptx(library, module) for module in modules) == 0:
-        fail("no kernel of u8 soft bits, in which unwanted fusing would show")
+        sys.exit("no kernel of u8 soft bits, in which unwanted fusing would show")
     print(f"{len(entries)} objects, {len(with_kernels)} with kernels: no fused, approximate or flushing instruction in the library's "
           f"PTX for {', '.join(map(str, sorted(set(targets))))}")
 
