@@ -101,12 +101,6 @@ def parse_options():
     return parser.parse_intermixed_args()
 
 
-def zero_symbols(path):
-    """Numbers of the symbols that are zero."""
-    components = read(path, "f")
-    return {n for n, pair in enumerate(zip(components[::2], components[1::2])) if pair == (0, 0)}
-
-
 def main():
     options = parse_options()
     sections = read_sections(options.modulation)
@@ -121,7 +115,9 @@ def main():
     if len(llrs) != len(bounds[0]):
         sys.exit(f"{options.llrs}: {len(llrs)} LLRs, expected {len(bounds[0])}")
     n_bits = len(llrs) // sum(n for _, _, n in sections)
-    erased = zero_symbols(stem + ".cf32") if options.zeros == "erased" else ()
+    components = read(stem + ".cf32", "f")
+    zeros = {n for n, pair in enumerate(zip(components[::2], components[1::2])) if pair == (0, 0)}
+    erased = zeros if options.zeros == "erased" else ()
     outside = sum(check_section(section, n_bits, llrs, bounds, erased, options)
                   for section in sections if section[0] not in options.skip)
     print("all LLRs are max-log's" if outside == 0 else f"{outside} LLRs are not max-log's")
