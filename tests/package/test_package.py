@@ -75,10 +75,6 @@ def files_below(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
 
 
-def with_library_path():
-    return environment(LD_LIBRARY_PATH=str(PREFIX / ARGUMENTS.libdir))
-
-
 def softqam_version(source=None):
     header = (source or Path(ARGUMENTS.source)) / "include/softqam/softqam.h"
     numbers = re.findall(r"^#define SOFTQAM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header.read_text(encoding="utf-8"), re.M)
@@ -185,7 +181,7 @@ class PkgConfig(unittest.TestCase):
                 program = WORK / f"pc_{name}_{source}.program"
                 run(compiler, f"-std={standard}", "-pedantic", "-Wall", "-Werror", HERE / source, "-o", program, *flags)
                 self.assertEqual(needs_softqam(program), name == "shared", program)
-                run(program, env=with_library_path())
+                run(program, env=environment(LD_LIBRARY_PATH=str(PREFIX / ARGUMENTS.libdir)))
 
 
 class Subproject(unittest.TestCase):
