@@ -3,14 +3,13 @@
 """The binary interface of the shared library, held against the one in this folder: library, functions, enumerators, and
 where members lie, a line each.
 
-    abi.py check  core|cuda  --source DIR [...]    exit status 1 where they differ at all, 77 without abigail-tools
-    abi.py update core|cuda  --source DIR [...]    writes what is there into this folder
+    abi.py check  core|cuda SOURCE CC [INCLUDE...]    exit status 1 where they differ at all, 77 without abigail-tools
+    abi.py update core|cuda SOURCE CC [INCLUDE...]    writes what is there into this folder
 
 core is softqam.h; cuda what softqam_cuda.h adds. Both are of x86-64, as libabigail reads them from a compiler's DWARF.
 """
-import argparse
 import glob
-import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -18,28 +17,21 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 
 
-def run(*command):
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        sys.exit(f"abi.py: {' '.join(command)}: exit status {done.returncode}\n{done.stdout}")
-
-
-def build(arguments, library):
+def build(part, source, compiler, includes, library):
     """The files that have the interface, without the rest, whose loops take minutes to compile: what they call is left
     undefined."""
-    source = arguments.source
     with open(f"{source}/include/softqam/softqam.h", encoding="utf-8") as file:
         major = re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
-    files, symbols, includes = sorted(glob.glob(f"{source}/src/*.c")), "src/softqam.map", ["include", "src"]
-    if arguments.part == "cuda":
-        files, symbols, includes = [f"{source}/cuda/device_calls.c"], "cuda/softqam_cuda.map", ["include", "src", "cuda"]
-    run(arguments.cc, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", *(f"-I{source}/{folder}" for folder in includes),
-        f"-I{arguments.cuda_include}", *files, f"-Wl,--version-script={source}/{symbols}", f"-Wl,-soname,libsoftqam.so.{major}",
-        "-o", library)
+    files, symbols = sorted(glob.glob(f"{source}/src/*.c")), "src/softqam.map"
+    if part == "cuda":
+        files, symbols = [f"{source}/cuda/device_calls.c"], "cuda/softqam_cuda.map"
+    folders = [f"{source}/include", f"{source}/src", f"{source}/cuda", *includes]
+    subprocess.run([compiler, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", *(f"-I{folder}" for folder in folders), *files,
+                    f"-Wl,--version-script={source}/{symbols}", f"-Wl,-soname,libsoftqam.so.{major}", "-o", library], check=True)
 
 
 def name_of(types, identifier):
@@ -57,11 +49,11 @@ def name_of(types, identifier):
     return {"class-decl": "struct ", "enum-decl": "enum "}.get(kind.tag, "") + name
 
 
-def describe(arguments, work):
-    library, path = os.path.join(work, "libsoftqam.so"), os.path.join(work, "abi.xml")
-    build(arguments, library)
-    run("abidw", "--headers-dir", f"{arguments.source}/include", "--drop-private-types", "--exported-interfaces-only", "--out-file",
-        path, library)
+def describe(part, source, compiler, includes, work):
+    library, path = f"{work}/libsoftqam.so", f"{work}/abi.xml"
+    build(part, source, compiler, includes, library)
+    subprocess.run(["abidw", "--headers-dir", f"{source}/include", "--drop-private-types", "--exported-interfaces-only", "--out-file",
+                    path, library], check=True)
     root = ElementTree.parse(path).getroot()
     types = {}
     for element in root.iter():
@@ -87,32 +79,22 @@ def describe(arguments, work):
     return [f"library {root.get('soname')}", *sorted(set(lines))]
 
 
-def read(part):
-    with open(os.path.join(HERE, f"softqam_{part}.abi"), encoding="utf-8") as file:
-        return file.read().splitlines()
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["check", "update"])
-    parser.add_argument("part", choices=["core", "cuda"])
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--cc", default="cc")
-    parser.add_argument("--cuda-include", default="/usr/local/cuda/include")
-    arguments = parser.parse_args()
+    action, part, source, compiler, *includes = sys.argv[1:]
     if not shutil.which("abidw"):
         print("skipped: no abidw (Debian: abigail-tools)")
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="softqam-abi-") as work:
-        new = describe(arguments, work)
-    if arguments.part == "cuda":
-        new = new[:1] + [line for line in new[1:] if line not in read("core")]
-    kept = read(arguments.part)
+        new = describe(part, source, compiler, includes, work)
+    files = {part: HERE / f"softqam_{part}.abi" for part in ["core", "cuda"]}
+    if part == "cuda":
+        core = files["core"].read_text(encoding="utf-8").splitlines()
+        new = new[:1] + [line for line in new[1:] if line not in core]
+    kept = files[part].read_text(encoding="utf-8").splitlines()
     gone, added = [line for line in kept if line not in new], [line for line in new if line not in kept]
-    print("\n".join([f"- {line}" for line in gone] + [f"+ {line}" for line in added]) or f"{arguments.part}: no difference")
-    if arguments.action == "update":
-        with open(os.path.join(HERE, f"softqam_{arguments.part}.abi"), "w", encoding="utf-8") as file:
-            file.write("\n".join(new) + "\n")
+    print("\n".join([f"- {line}" for line in gone] + [f"+ {line}" for line in added]) or f"{part}: no difference")
+    if action == "update":
+        files[part].write_text("\n".join(new) + "\n", encoding="utf-8")
     elif gone or added:
         # A new field takes bytes that were reserved.
         breaks = any(not re.match(r"struct \w+ at +\d+: reserved", line) for line in gone)
