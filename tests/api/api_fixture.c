@@ -23,9 +23,7 @@ void api_assert_one_line(const char *message)
     assert_null(strpbrk(message, "\r\n"));
 }
 
-void api_assert_works(const softqam_demodulator *demodulator) { api_assert_works_on(demodulator, API_SYMBOLS); }
-
-void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbols)
+void api_assert_works(const softqam_demodulator *demodulator, size_t n_symbols)
 {
     scoped_memory float *symbols = harness_alloc(n_symbols * 2 * sizeof *symbols);
     scoped_memory uint8_t *out = harness_alloc(n_symbols * HARNESS_SYMBOL_BITS);
@@ -44,19 +42,17 @@ static void end_shared_context(void) { softqam_context_destroy(shared_context); 
 softqam_context *api_shared_context(void)
 {
     if (!shared_context) {
-        const softqam_context_config config = api_context_config();
-        shared_context = api_create_context(&config);
+        const harness_setup setup = harness_default_setup();
+        shared_context = harness_create_context(&setup);
         atexit(end_shared_context);
     }
     return shared_context;
 }
 
-softqam_demodulator_config api_config(void) { return api_config_in(api_shared_context()); }
-
-softqam_demodulator_config api_config_in(softqam_context *context)
+softqam_demodulator_config api_config(softqam_output_format format)
 {
-    softqam_demodulator_config config = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_CALL).demodulator;
-    config.context = context;
+    softqam_demodulator_config config = harness_format_setup(format, SOFTQAM_NOISE_PER_CALL).demodulator;
+    config.context = api_shared_context();
     return config;
 }
 
@@ -72,22 +68,9 @@ softqam_demodulator *api_create(const softqam_demodulator_config *config)
 
 softqam_demodulator *api_create_in(softqam_context *context)
 {
-    const softqam_demodulator_config config = api_config_in(context);
-    return api_create(&config);
-}
-
-softqam_context_config api_context_config(void) { return harness_default_setup().context; }
-
-softqam_context *api_create_context(const softqam_context_config *config)
-{
-    return harness_create_context(&(harness_setup){.context = *config});
-}
-
-softqam_demodulator_config api_llr_config(softqam_output_format format)
-{
-    softqam_demodulator_config config = api_config();
-    config.output_format = format;
-    return config;
+    harness_setup setup = harness_soft_bits_setup();
+    setup.demodulator.context = context;
+    return harness_create(&setup);
 }
 
 void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row)

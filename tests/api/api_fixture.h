@@ -14,25 +14,19 @@
 extern const float api_symbols[2 * API_SYMBOLS];
 extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
 
-/* A context on the backend under test, which all tests of a program share; a configuration on it for soft bits, which
- * take no noise; the same for LLRs, with one noise value a call; a demodulator where a failure is the test's. */
+/* A context on the backend under test, which all tests of a program share; a configuration on it, of one noise value a
+ * call. */
 softqam_context *api_shared_context(void);
-softqam_demodulator_config api_config(void);
-softqam_demodulator_config api_llr_config(softqam_output_format format);
-softqam_demodulator *api_create(const softqam_demodulator_config *config);
+softqam_demodulator_config api_config(softqam_output_format format);
 
-/* Soft bits in any context; NULL: the default one. */
-softqam_demodulator_config api_config_in(softqam_context *context);
+/* A demodulator where a failure is the test's; one for soft bits, which take no noise, in any context. */
+softqam_demodulator *api_create(const softqam_demodulator_config *config);
 softqam_demodulator *api_create_in(softqam_context *context);
 
-/* A context's default settings, with the backend under test, and a context where a failure is the test's. */
-softqam_context_config api_context_config(void);
-softqam_context *api_create_context(const softqam_context_config *config);
+/* Right soft bits of the symbols above, over and over. */
+void api_assert_works(const softqam_demodulator *demodulator, size_t n_symbols);
 
 void api_assert_one_line(const char *message);
-void api_assert_works(const softqam_demodulator *demodulator);
-/* The same symbols over and over. */
-void api_assert_works_on(const softqam_demodulator *demodulator, size_t n_symbols);
 
 /* A refusal of row number `row` of `what` says one line, of printable characters: what is expected, of which only the
  * beginning counts where it ends in two dots. */

@@ -129,7 +129,7 @@ HARNESS_TEST(test_codewords)
     const bad_row far = ROW(S8, 4, "4 symbols from 18446744073709551614 on are not all within a codeword of 12",
                             .codeword = {GOOD}, .first_symbol = UINT64_MAX - 1);
     const softqam_segment segment = segment_of(&far);
-    check_refused(api_llr_config(far.format), &segment, far.message, "a sum that overflows", 0);
+    check_refused(api_config(far.format), &segment, far.message, "a sum that overflows", 0);
 }
 
 HARNESS_TEST(test_filler_values)
@@ -230,7 +230,7 @@ HARNESS_TEST(test_accepted_codewords)
                  .n_cb = 40),
         CODEWORD(0, NULL, .n_code_blocks = 3, .deinterleave = 1, .n_cb = 40, .n_fillers = 40), /* all are fillers */
     };
-    const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
+    const softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_S8);
     scoped_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         uint8_t before[MEMORY_NBYTES];

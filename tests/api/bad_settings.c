@@ -112,7 +112,7 @@ HARNESS_TEST(test_configurations)
 {
     char message[API_MESSAGE];
     for (size_t k = 0; k < HARNESS_COUNT(config_numbers); k++) {
-        softqam_demodulator_config config = api_llr_config(config_numbers[k].format);
+        softqam_demodulator_config config = api_config(config_numbers[k].format);
         for (const char *at = config_numbers[k].wrong.numbers;
              api_next_number(&config_numbers[k].wrong, &at, "config", &config, message);)
             check(&config, message, k);
@@ -125,7 +125,7 @@ HARNESS_TEST(test_context_configurations)
 {
     char message[API_MESSAGE];
     for (size_t k = 0; k < HARNESS_COUNT(context_numbers); k++) {
-        softqam_context_config config = api_context_config();
+        softqam_context_config config = harness_default_setup().context;
         for (const char *at = context_numbers[k].numbers;
              api_next_number(&context_numbers[k], &at, "config", &config, message);)
             check_context(&config, message, k);
@@ -143,8 +143,8 @@ HARNESS_TEST(test_context_configurations)
 HARNESS_TEST(test_reserved_words)
 {
     static const uint64_t values[] = {1, (uint64_t)1 << 32, (uint64_t)1 << 63, UINT64_MAX};
-    softqam_demodulator_config config = api_config();
-    softqam_context_config context_config = api_context_config();
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
+    softqam_context_config context_config = harness_default_setup().context;
     assert_true(HARNESS_COUNT(config.reserved) == 8 && HARNESS_COUNT(context_config.reserved) == 8);
     for (size_t k = 0; k < 8 * HARNESS_COUNT(values); k++) {
         config.reserved[k % 8] = context_config.reserved[k % 8] = values[k / 8];

@@ -32,14 +32,15 @@ HARNESS_TEST(test_driver_is_not_opened)
 {
     if (driver_is_loaded() || harness_backend() == SOFTQAM_BACKEND_CUDA)
         skip();
-    softqam_context_config config = api_context_config();
-    scoped_context *context = api_create_context(&config);
+    harness_setup setup = harness_default_setup();
+    scoped_context *context = harness_create_context(&setup);
     scoped_demodulator *demodulator = api_create_in(context);
-    api_assert_works(demodulator);
-    assert_int_equal(softqam_context_prepare(context, config.backend == SOFTQAM_BACKEND_CPU ? SOFTQAM_PREPARE_ALL
-                                                                                            : SOFTQAM_PREPARE_THREADS),
+    api_assert_works(demodulator, API_SYMBOLS);
+    assert_int_equal(softqam_context_prepare(context, setup.context.backend == SOFTQAM_BACKEND_CPU
+                                                          ? SOFTQAM_PREPARE_ALL
+                                                          : SOFTQAM_PREPARE_THREADS),
                      SOFTQAM_OK);
-    api_assert_works(demodulator);
+    api_assert_works(demodulator, API_SYMBOLS);
     assert_false(driver_is_loaded());
 }
 
@@ -48,8 +49,8 @@ HARNESS_TEST(test_host_memory)
 {
     static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
     void *memory[HARNESS_COUNT(sizes)];
-    const softqam_context_config config = api_context_config();
-    softqam_context *first = api_create_context(&config);
+    const harness_setup setup = harness_default_setup();
+    softqam_context *first = harness_create_context(&setup);
     for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
         assert_int_equal(softqam_host_alloc(first, sizes[i], &memory[i]), SOFTQAM_OK);
         assert_non_null(memory[i]);
@@ -58,7 +59,7 @@ HARNESS_TEST(test_host_memory)
     softqam_context_destroy(first);
     for (size_t i = 0; i < HARNESS_COUNT(sizes); i++)
         memset(memory[i], API_OUT_BYTE, sizes[i] ? sizes[i] : 1);
-    scoped_context *second = api_create_context(&config);
+    scoped_context *second = harness_create_context(&setup);
     scoped_demodulator *demodulator = api_create_in(second);
     harness_demodulate(demodulator, memcpy(memory[3], api_symbols, sizeof api_symbols), API_SYMBOLS, memory[4]);
     assert_memory_equal(memory[4], api_soft_bits, sizeof api_soft_bits);
@@ -145,7 +146,7 @@ static void *fail_elsewhere(void *argument)
 
 HARNESS_TEST(test_messages_belong_to_threads)
 {
-    softqam_demodulator_config config = api_config();
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
     config.llr_limit = 128;
     softqam_demodulator *refused;
     assert_int_equal(softqam_demodulator_create(&refused, &config), SOFTQAM_ERROR_INVALID_ARGUMENT);
@@ -160,23 +161,23 @@ HARNESS_TEST(test_messages_belong_to_threads)
     assert_string_equal(softqam_error_message(), mine);
     /* It is the last failure's, so a success leaves it alone. */
     scoped_demodulator *demodulator = api_create_in(api_shared_context());
-    api_assert_works(demodulator);
+    api_assert_works(demodulator, API_SYMBOLS);
     assert_string_equal(softqam_error_message(), mine);
 }
 
-static void assert_works_on_cpu(const softqam_context_config *config)
+static void assert_works_on_cpu(const harness_setup *setup)
 {
-    scoped_context *context = api_create_context(config);
+    scoped_context *context = harness_create_context(setup);
     scoped_demodulator *demodulator = api_create_in(context);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     assert_string_equal(softqam_backend_name(demodulator), "cpu");
-    api_assert_works(demodulator);
+    api_assert_works(demodulator, API_SYMBOLS);
 }
 
-static void assert_unavailable(const softqam_context_config *config)
+static void assert_unavailable(const harness_setup *setup)
 {
     softqam_context *context = (softqam_context *)(void *)&context;
-    assert_int_equal(softqam_context_create(&context, config), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    assert_int_equal(softqam_context_create(&context, &setup->context), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
     assert_null(context);
     api_assert_one_line(softqam_error_message());
 }
@@ -186,15 +187,15 @@ static void assert_unavailable(const softqam_context_config *config)
 HARNESS_TEST(test_absent_devices)
 {
     static const int devices[] = {100000, 0};
-    softqam_context_config config = api_context_config();
+    harness_setup setup = harness_default_setup();
     for (int k = 0; k < (harness_cuda_is_usable() ? 1 : 2); k++) {
-        config.device = devices[k];
-        config.backend = SOFTQAM_BACKEND_CUDA;
-        assert_unavailable(&config);
-        config.backend = SOFTQAM_BACKEND_AUTO;
-        assert_works_on_cpu(&config);
-        config.backend = SOFTQAM_BACKEND_CPU;
-        assert_works_on_cpu(&config);
+        setup.context.device = devices[k];
+        setup.context.backend = SOFTQAM_BACKEND_CUDA;
+        assert_unavailable(&setup);
+        setup.context.backend = SOFTQAM_BACKEND_AUTO;
+        assert_works_on_cpu(&setup);
+        setup.context.backend = SOFTQAM_BACKEND_CPU;
+        assert_works_on_cpu(&setup);
     }
 }
 
@@ -205,9 +206,9 @@ HARNESS_TEST(test_threads_leave_signals_alone)
         print_message("not under compute-sanitizer, whose own thread would be given the signal\n");
         skip();
     }
-    softqam_context_config config = api_context_config();
-    config.n_threads = 4;
-    scoped_context *context = api_create_context(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.n_threads = 4;
+    scoped_context *context = harness_create_context(&setup);
     scoped_demodulator *demodulator = api_create_in(context);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     sigset_t one, before, pending;
@@ -215,7 +216,7 @@ HARNESS_TEST(test_threads_leave_signals_alone)
     sigaddset(&one, SIGUSR1);
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &before), 0);
     assert_int_equal(kill(getpid(), SIGUSR1), 0);
-    api_assert_works(demodulator);
+    api_assert_works(demodulator, API_SYMBOLS);
     assert_int_equal(sigpending(&pending), 0);
     assert_int_equal(sigismember(&pending, SIGUSR1), 1);
     assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
@@ -272,7 +273,7 @@ HARNESS_TEST(test_accepted)
         {SOFTQAM_OUTPUT_F32, 1, 0, 1},        {SOFTQAM_OUTPUT_U8, 1, 0, 1},
     };
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_demodulator_config config = api_llr_config(rows[k].format);
+        softqam_demodulator_config config = api_config(rows[k].format);
         config.llr_scale = rows[k].llr_scale;
         config.llr_limit = rows[k].llr_limit;
         config.input_scale = rows[k].input_scale;
@@ -284,20 +285,20 @@ HARNESS_TEST(test_accepted)
 HARNESS_TEST(test_accepted_contexts)
 {
     static const unsigned cpus[3] = {0};
-    softqam_context_config config = api_context_config();
-    config.cpus = cpus;
-    config.n_cpus = HARNESS_COUNT(cpus);
-    config.n_threads = 1;
-    config.n_streams = 64;
-    config.chunk_symbols = 1;
+    harness_setup setup = harness_default_setup();
+    setup.context.cpus = cpus;
+    setup.context.n_cpus = HARNESS_COUNT(cpus);
+    setup.context.n_threads = 1;
+    setup.context.n_streams = 64;
+    setup.context.chunk_symbols = 1;
     for (int k = 0; k < 2; k++) {
-        scoped_context *context = api_create_context(&config);
+        scoped_context *context = harness_create_context(&setup);
         scoped_demodulator *demodulator = api_create_in(context);
-        api_assert_works(demodulator);
+        api_assert_works(demodulator, API_SYMBOLS);
         if (k == 1)
             assert_non_null(strstr(softqam_backend_detail(demodulator), ", 3 threads"));
-        config.n_threads = 0;
-        config.backend = SOFTQAM_BACKEND_CPU;
+        setup.context.n_threads = 0;
+        setup.context.backend = SOFTQAM_BACKEND_CPU;
     }
 }
 
@@ -334,7 +335,7 @@ HARNESS_TEST(test_default_context)
     const size_t without_threads = tasks_now().n;
     for (int round = 0; round < 2; round++) {
         softqam_demodulator *demodulators[3];
-        const softqam_demodulator_config config = api_config_in(NULL);
+        const softqam_demodulator_config config = {.output_format = SOFTQAM_OUTPUT_U8};
         for (int k = 0; k < 3; k++)
             demodulators[k] = api_create(k == 2 ? NULL : &config);
         softqam_context *context = softqam_demodulator_context(demodulators[0]);
@@ -347,7 +348,7 @@ HARNESS_TEST(test_default_context)
         softqam_demodulator_destroy(demodulators[0]);
         softqam_demodulator_destroy(demodulators[2]);
         assert_int_equal(tasks_count(with_threads), with_threads);
-        api_assert_works_on(demodulators[1], LARGE_SYMBOLS);
+        api_assert_works(demodulators[1], LARGE_SYMBOLS);
         softqam_demodulator_destroy(demodulators[1]);
         assert_int_equal(tasks_count(without_threads), without_threads);
         assert_true(without_threads <= with_threads);
@@ -357,21 +358,21 @@ HARNESS_TEST(test_default_context)
 /* The last context is one that nothing was ever done with. */
 HARNESS_TEST(test_prepare_flags)
 {
-    const softqam_context_config config = api_context_config();
+    const harness_setup setup = harness_default_setup();
     for (unsigned what = 0; what <= SOFTQAM_PREPARE_ALL; what++) {
-        scoped_context *context = api_create_context(&config);
+        scoped_context *context = harness_create_context(&setup);
         scoped_demodulator *demodulator = api_create_in(context);
         for (int round = 0; round < 2; round++)
             assert_int_equal(softqam_context_prepare(context, what), SOFTQAM_OK);
-        api_assert_works(demodulator);
+        api_assert_works(demodulator, API_SYMBOLS);
     }
-    scoped_context *context = api_create_context(&config);
+    scoped_context *context = harness_create_context(&setup);
     api_check_refusal(softqam_context_prepare(context, 8), "what is 0x8, of which 0x8 is unknown", "flags", 0);
     api_check_refusal(softqam_context_prepare(context, 17), "what is 0x11, of which 0x10 is unknown", "flags", 1);
     api_check_refusal(softqam_context_prepare(context, ~0U), "what is 0xffffffff, of which 0xfffffff8 is unknown",
                       "flags", 2);
     api_check_refusal(softqam_context_prepare(NULL, SOFTQAM_PREPARE_ALL), "context is NULL", "prepare", 3);
-    api_check_refusal(softqam_context_create(NULL, &config), "context is NULL", "create", 4);
+    api_check_refusal(softqam_context_create(NULL, NULL), "context is NULL", "create", 4);
 }
 
 /* AUTO has not looked for a GPU until it is told to, or until a call is large enough. */
@@ -380,12 +381,12 @@ HARNESS_TEST(test_backend_names)
     const bool usable = harness_cuda_is_usable();
     const softqam_backend backend = harness_backend();
     const char *found = backend != SOFTQAM_BACKEND_CPU && usable ? "cuda" : "cpu";
-    const softqam_context_config config = api_context_config();
-    scoped_context *context = api_create_context(&config);
+    const harness_setup setup = harness_default_setup();
+    scoped_context *context = harness_create_context(&setup);
     scoped_demodulator *demodulator = api_create_in(context);
     assert_string_equal(softqam_backend_name(demodulator), backend == SOFTQAM_BACKEND_AUTO ? "auto" : found);
     api_assert_one_line(softqam_backend_detail(demodulator));
-    api_assert_works(demodulator);
+    api_assert_works(demodulator, API_SYMBOLS);
     assert_string_equal(softqam_backend_name(demodulator), backend == SOFTQAM_BACKEND_AUTO ? "auto" : found);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_KERNELS), SOFTQAM_OK);
     assert_string_equal(softqam_backend_name(demodulator), found);
@@ -399,19 +400,19 @@ HARNESS_TEST(test_config_is_copied)
     cpus[0] = cpus[1] = 0;
     char *variant = harness_alloc(16);
     strcpy(variant, "portable");
-    softqam_context_config config = api_context_config();
-    config.cpus = cpus;
-    config.n_cpus = 2;
-    config.cpu_variant = variant;
-    scoped_context *context = api_create_context(&config);
+    harness_setup setup = harness_default_setup();
+    setup.context.cpus = cpus;
+    setup.context.n_cpus = 2;
+    setup.context.cpu_variant = variant;
+    scoped_context *context = harness_create_context(&setup);
     memset(cpus, 0xff, 2 * sizeof *cpus);
     memset(variant, 'x', 16);
     free(cpus);
     free(variant);
-    memset(&config, 0xff, sizeof config);
+    memset(&setup, 0xff, sizeof setup);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
     scoped_demodulator *demodulator = api_create_in(context);
-    api_assert_works_on(demodulator, LARGE_SYMBOLS);
+    api_assert_works(demodulator, LARGE_SYMBOLS);
 }
 
 /* A name in the environment that is none is no reason to fail, and is said; a name in the configuration counts more. */
@@ -432,12 +433,12 @@ HARNESS_TEST(test_variants)
     scoped_memory char *before = given ? strdup(given) : NULL;
     char usual[200] = "";
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_context_config config = api_context_config();
-        config.backend = SOFTQAM_BACKEND_CPU;
-        config.n_threads = 1;
-        config.cpu_variant = rows[k].configured;
+        harness_setup setup = harness_default_setup();
+        setup.context.backend = SOFTQAM_BACKEND_CPU;
+        setup.context.n_threads = 1;
+        setup.context.cpu_variant = rows[k].configured;
         assert_int_equal(setenv("SOFTQAM_CPU_VARIANT", rows[k].variable, 1), 0);
-        scoped_context *context = api_create_context(&config);
+        scoped_context *context = harness_create_context(&setup);
         scoped_demodulator *demodulator = api_create_in(context);
         const char *detail = softqam_backend_detail(demodulator);
         api_assert_one_line(detail);
@@ -449,7 +450,7 @@ HARNESS_TEST(test_variants)
         assert_int_equal(strstr(detail, " (SOFTQAM_CPU_VARIANT ignored: no variant \"") != NULL,
                          rows[k].expected == IGNORED);
         assert_null(strchr(detail, '\x1b'));
-        api_assert_works(demodulator);
+        api_assert_works(demodulator, API_SYMBOLS);
     }
     if (before)
         setenv("SOFTQAM_CPU_VARIANT", before, 1);

@@ -78,7 +78,7 @@ void check_refused(softqam_demodulator_config config, const softqam_segment *bad
 void check_rows(const bad_row *rows, size_t n_rows, bool always, const char *what)
 {
     for (size_t k = 0; k < n_rows; k++) {
-        const softqam_demodulator_config config = api_llr_config(rows[k].format);
+        const softqam_demodulator_config config = api_config(rows[k].format);
         softqam_segment segment = segment_of(&rows[k]);
         check_refused(config, &segment, rows[k].message, what, k);
         segment.n_symbols = 0;
@@ -245,7 +245,7 @@ HARNESS_TEST(test_memory)
                        {.symbols = OUT - 8, .noise_var = FLOATS(OUT + 144)}}),
         ROW(S8, 4, NULL, .noise_stride = 1, .layers = {{.symbols_q = OUT - 4 * sizeof(float)}}),
     };
-    const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
+    const softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_S8);
     scoped_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(beside) && harness_backend() != SOFTQAM_BACKEND_CUDA; k++) {
         const softqam_segment segment = segment_of(&beside[k]);
@@ -259,7 +259,7 @@ HARNESS_TEST(test_every_overlap)
 {
     enum { N = API_SYMBOLS, ROOM = 8 };
     for (size_t k = 0; k < 2 * HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
-        softqam_demodulator_config config = api_llr_config((softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS));
+        softqam_demodulator_config config = api_config((softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS));
         config.input_format = (softqam_input_format)(k / HARNESS_N_OUTPUT_FORMATS % HARNESS_N_INPUT_FORMATS);
         config.noise = (softqam_noise)(k % 2);
         const bool moves_noise = k >= HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS;
@@ -305,7 +305,7 @@ HARNESS_TEST(test_overflowing_counts)
                                     PTRDIFF_MAX / 4 + 1,
                                     PTRDIFF_MAX / 8 + 1};
     for (unsigned k = 0; k < HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++) {
-        softqam_demodulator_config config = api_llr_config((softqam_output_format)(k / HARNESS_N_INPUT_FORMATS));
+        softqam_demodulator_config config = api_config((softqam_output_format)(k / HARNESS_N_INPUT_FORMATS));
         config.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
         const float *noise = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : FLOATS(NOISE);
         for (size_t i = 0; i < HARNESS_COUNT(counts); i++) {
@@ -321,7 +321,7 @@ HARNESS_TEST(test_overflowing_counts)
 HARNESS_TEST(test_null)
 {
     const softqam_segment none[1] = {{0}};
-    const softqam_demodulator_config config = api_config();
+    const softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
     api_check_refusal(softqam_demodulator_create(NULL, &config), "demodulator is NULL", "create", 0);
     api_check_refusal(softqam_demodulate(NULL, IN, NULL, 1, OUT), "demodulator is NULL", "demodulate", 0);
     api_check_refusal(softqam_demodulate_segments(NULL, none, 1), "demodulator is NULL", "segments", 0);
@@ -334,7 +334,7 @@ HARNESS_TEST(test_null)
     uint8_t expected[MEMORY_NBYTES];
     fill_memory(expected);
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        const softqam_demodulator_config of_format = api_llr_config((softqam_output_format)format);
+        const softqam_demodulator_config of_format = api_config((softqam_output_format)format);
         scoped_demodulator *demodulator = api_create(&of_format);
         assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
         assert_int_equal(softqam_demodulate_segments(demodulator, NULL, 0), SOFTQAM_OK);
@@ -349,7 +349,7 @@ HARNESS_TEST(test_null)
 HARNESS_TEST(test_reserved_fields_of_segments)
 {
     enum { N_WORDS = 8, N_LAYER_WORDS = 2, N_LAYERS = 2 };
-    const softqam_demodulator_config config = api_llr_config(SOFTQAM_OUTPUT_S8);
+    const softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_S8);
     scoped_demodulator *demodulator = api_create(&config);
     const bad_row good = ROW(S8, N_LAYERS, NULL, .n_layers = N_LAYERS);
     assert_int_equal(HARNESS_COUNT(good.segment.reserved), N_WORDS);
@@ -378,7 +378,7 @@ HARNESS_TEST(test_reserved_fields_of_segments)
 /* Counts that are in order one by one and overflow together. */
 HARNESS_TEST(test_sum_of_counts)
 {
-    softqam_demodulator_config config = api_config();
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
     config.input_format = SOFTQAM_INPUT_CS8;
     scoped_demodulator *demodulator = api_create(&config);
     /* Never touched. */
@@ -397,7 +397,7 @@ HARNESS_TEST(test_host_memory)
     static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 1,      SIZE_MAX - 4095, SIZE_MAX - 8191,
                                    SIZE_MAX - 8192,    SIZE_MAX / 2 + 1,  SIZE_MAX / 2,    (size_t)PTRDIFF_MAX,
                                    PTRDIFF_MAX - 8191, PTRDIFF_MAX - 8192};
-    softqam_demodulator_config config = api_config();
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
     scoped_demodulator *demodulator = api_create(&config);
     for (size_t k = 0; k < HARNESS_COUNT(sizes); k++) {
         void *block = memory;

@@ -18,10 +18,7 @@ enum { N_THREADS = 4, LARGE_SYMBOLS = 200000, NO_SUCH_CPU = 1023 };
 /* Of the kernel's mask, what pthread_sigmask() cannot block: SIGKILL and SIGSTOP, and two of the C library's own. */
 #define UNBLOCKABLE (1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1) | 3ULL << 31)
 
-static softqam_context_config cpu_config(void)
-{
-    return (softqam_context_config){.device = -1, .n_threads = N_THREADS};
-}
+static harness_setup cpu_setup(void) { return (harness_setup){.context = {.device = -1, .n_threads = N_THREADS}}; }
 
 /* The threads that a context has started, by settings. */
 typedef struct started {
@@ -29,10 +26,10 @@ typedef struct started {
     task_list tasks;
 } started;
 
-static started start(const softqam_context_config *config)
+static started start(const harness_setup *setup)
 {
     const task_list before = tasks_now();
-    started self = {.context = api_create_context(config)};
+    started self = {.context = harness_create_context(setup)};
     const task_list created = tasks_now();
     assert_int_equal(created.n, before.n);
     assert_int_equal(softqam_context_prepare(self.context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
@@ -71,22 +68,22 @@ static int last_cpu(const cpu_set_t *set)
  * none after the end. */
 HARNESS_TEST(test_started_when_needed)
 {
-    softqam_context_config config = cpu_config();
+    harness_setup setup = cpu_setup();
     for (int k = 0; k < 4; k++) {
-        config.n_threads = k < 2 ? N_THREADS : 1;
-        const size_t without = tasks_now().n, with = without + config.n_threads - 1;
-        softqam_context *context = api_create_context(&config);
+        setup.context.n_threads = k < 2 ? N_THREADS : 1;
+        const size_t without = tasks_now().n, with = without + setup.context.n_threads - 1;
+        softqam_context *context = harness_create_context(&setup);
         softqam_demodulator *demodulator = api_create_in(context);
-        api_assert_works_on(demodulator, 1000);
+        api_assert_works(demodulator, 1000);
         const unsigned all_else = SOFTQAM_PREPARE_ALL & ~(unsigned)SOFTQAM_PREPARE_THREADS;
         assert_int_equal(softqam_context_prepare(context, all_else), SOFTQAM_OK);
         assert_int_equal(tasks_count(without), without);
         if (k % 2)
             assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
         else
-            api_assert_works_on(demodulator, LARGE_SYMBOLS);
+            api_assert_works(demodulator, LARGE_SYMBOLS);
         assert_int_equal(tasks_count(with), with);
-        api_assert_works_on(demodulator, LARGE_SYMBOLS);
+        api_assert_works(demodulator, LARGE_SYMBOLS);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
         assert_int_equal(tasks_count(with), with);
         softqam_context_destroy(context);
@@ -109,13 +106,13 @@ static void check_affinity(const task_list *tasks, int n, const cpu_set_t *expec
 HARNESS_TEST(test_cpus_of_the_creator)
 {
     const cpu_set_t usual = affinity_of(0), narrow = one_cpu(last_cpu(&usual));
-    softqam_context_config config = cpu_config();
-    config.n_threads = 0;
+    harness_setup setup = cpu_setup();
+    setup.context.n_threads = 0;
     const task_list before = tasks_now();
-    softqam_context *context = api_create_context(&config);
+    softqam_context *context = harness_create_context(&setup);
     set_affinity(&narrow);
     const softqam_status status = softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS);
-    scoped_context *of_one = api_create_context(&config);
+    scoped_context *of_one = harness_create_context(&setup);
     set_affinity(&usual);
     assert_int_equal(status, SOFTQAM_OK);
     const task_list now = tasks_now(), ours = tasks_new(&before, &now);
@@ -130,10 +127,10 @@ HARNESS_TEST(test_cpus_named)
 {
     const cpu_set_t usual = affinity_of(0), wanted = one_cpu(last_cpu(&usual));
     const unsigned cpu = (unsigned)last_cpu(&usual);
-    softqam_context_config config = cpu_config();
-    config.cpus = &cpu;
-    config.n_cpus = 1;
-    const started self = start(&config);
+    harness_setup setup = cpu_setup();
+    setup.context.cpus = &cpu;
+    setup.context.n_cpus = 1;
+    const started self = start(&setup);
     check_affinity(&self.tasks, N_THREADS - 1, &wanted);
     const cpu_set_t mine = affinity_of(0);
     assert_true(CPU_EQUAL(&mine, &usual));
@@ -141,18 +138,18 @@ HARNESS_TEST(test_cpus_named)
 }
 
 /* Prepared, they fail with a status; a call does its work alone, and tries only once. */
-static void check_refused(const softqam_context_config *config)
+static void check_refused(const harness_setup *setup)
 {
     const task_list before = tasks_now();
-    scoped_context *context = api_create_context(config);
+    scoped_context *context = harness_create_context(setup);
     scoped_demodulator *demodulator = api_create_in(context);
-    api_assert_works_on(demodulator, LARGE_SYMBOLS);
+    api_assert_works(demodulator, LARGE_SYMBOLS);
     assert_int_equal(tasks_count(before.n), before.n);
     assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_ERROR_SYSTEM);
     api_assert_one_line(softqam_error_message());
     assert_non_null(strstr(softqam_error_message(), "thread 2 of 4 could not be started: "));
     assert_int_equal(tasks_count(before.n), before.n);
-    api_assert_works_on(demodulator, LARGE_SYMBOLS);
+    api_assert_works(demodulator, LARGE_SYMBOLS);
 }
 
 HARNESS_TEST(test_cpu_that_there_is_not)
@@ -161,10 +158,10 @@ HARNESS_TEST(test_cpu_that_there_is_not)
     const cpu_set_t usual = affinity_of(0);
     if (CPU_ISSET(NO_SUCH_CPU, &usual))
         skip();
-    softqam_context_config config = cpu_config();
-    config.cpus = &cpu;
-    config.n_cpus = 1;
-    check_refused(&config);
+    harness_setup setup = cpu_setup();
+    setup.context.cpus = &cpu;
+    setup.context.n_cpus = 1;
+    check_refused(&setup);
 }
 
 /* False where this process may not have that scheduling class. */
@@ -182,18 +179,18 @@ HARNESS_TEST(test_scheduling_classes)
     } rows[] = {{SCHED_OTHER, 0, 0}, {SCHED_BATCH, 0, 0}, {SCHED_FIFO, 1, 0}, {SCHED_OTHER, 0, 2}};
     const bool may_be_real_time = set_class(SCHED_FIFO, 2);
     for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
-        softqam_context_config config = cpu_config();
-        config.thread_priority = rows[i].wanted_priority;
+        harness_setup setup = cpu_setup();
+        setup.context.thread_priority = rows[i].wanted_priority;
         assert_true(set_class(SCHED_OTHER, 0));
         if (rows[i].wanted_priority > 0 && !may_be_real_time) {
-            check_refused(&config);
+            check_refused(&setup);
             continue;
         }
         if (!set_class(rows[i].own_policy, rows[i].own_priority)) {
             print_message("this process may not have policy %d\n", rows[i].own_policy);
             continue;
         }
-        const started self = start(&config);
+        const started self = start(&setup);
         assert_int_equal(sched_getscheduler(0), rows[i].own_policy);
         assert_true(set_class(SCHED_OTHER, 0));
         assert_int_equal(self.tasks.n, N_THREADS - 1);
@@ -205,7 +202,7 @@ HARNESS_TEST(test_scheduling_classes)
             assert_int_equal(parameters.sched_priority, rows[i].wanted_priority);
         }
         scoped_demodulator *demodulator = api_create_in(self.context);
-        api_assert_works_on(demodulator, LARGE_SYMBOLS);
+        api_assert_works(demodulator, LARGE_SYMBOLS);
         softqam_context_destroy(self.context);
     }
 }
@@ -228,13 +225,13 @@ static unsigned long long blocked_signals(pid_t task)
 /* All of them in our threads, and in the caller's what was blocked before. */
 HARNESS_TEST(test_signals_are_blocked)
 {
-    const softqam_context_config config = cpu_config();
+    const harness_setup setup = cpu_setup();
     sigset_t one, usual;
     sigemptyset(&one);
     sigaddset(&one, SIGUSR2);
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &usual), 0);
     const unsigned long long before = blocked_signals(getpid());
-    const started self = start(&config);
+    const started self = start(&setup);
     assert_int_equal(blocked_signals(getpid()), before);
     assert_int_equal(pthread_sigmask(SIG_SETMASK, &usual, NULL), 0);
     assert_int_equal(self.tasks.n, N_THREADS - 1);
@@ -252,17 +249,17 @@ HARNESS_TEST(test_child_of_fork)
         print_message("not under a sanitizer: TSan ends a forked child that starts threads\n");
         skip();
     }
-    const softqam_context_config config = cpu_config();
-    const started self = start(&config);
+    const harness_setup setup = cpu_setup();
+    const started self = start(&setup);
     softqam_demodulator *demodulator = api_create_in(self.context);
     fflush(stdout);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        api_assert_works_on(demodulator, LARGE_SYMBOLS);
+        api_assert_works(demodulator, LARGE_SYMBOLS);
         softqam_demodulator_destroy(demodulator);
         softqam_context_destroy(self.context);
-        const started own = start(&config);
+        const started own = start(&setup);
         const bool has_own = own.tasks.n == N_THREADS - 1;
         softqam_context_destroy(own.context);
         _exit(has_own ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -270,7 +267,7 @@ HARNESS_TEST(test_child_of_fork)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    api_assert_works_on(demodulator, LARGE_SYMBOLS);
+    api_assert_works(demodulator, LARGE_SYMBOLS);
     softqam_demodulator_destroy(demodulator);
     softqam_context_destroy(self.context);
 }

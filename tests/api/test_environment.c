@@ -73,8 +73,8 @@ static void scale(softqam_context *context, int8_t *out)
     static const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F, tiny = 1e-40F;
     for (int k = 0; k < 2; k++) {
         softqam_segment segment = harness_segment(symbol, &variance, 0, 1, out + k * HARNESS_SYMBOL_BITS);
-        softqam_demodulator_config config = api_config_in(context);
-        config.output_format = SOFTQAM_OUTPUT_S8;
+        softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_S8);
+        config.context = context;
         *(k ? &segment.input_scale : &config.input_scale) = tiny;
         scoped_demodulator *demodulator = api_create(&config);
         harness_demodulate_segments(demodulator, &segment, 1);
@@ -86,13 +86,13 @@ static void answer(answers *self)
 {
     memset(self, 0, sizeof *self);
     /* Whose threads begin in whatever this one is set to. */
-    softqam_context_config context_config = api_context_config();
-    context_config.n_threads = 2;
-    scoped_context *context = api_create_context(&context_config);
+    harness_setup setup = harness_default_setup();
+    setup.context.n_threads = 2;
+    scoped_context *context = harness_create_context(&setup);
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         const bool is_u8 = format == SOFTQAM_OUTPUT_U8;
-        softqam_demodulator_config config = api_config_in(context);
-        config.output_format = (softqam_output_format)format;
+        softqam_demodulator_config config = api_config((softqam_output_format)format);
+        config.context = context;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
         scoped_demodulator *demodulator = api_create(&config);
         harness_demodulate_llrs(demodulator, symbols, is_u8 ? NULL : noise_var, N_SYMBOLS, self->out[format]);
@@ -200,7 +200,7 @@ TEST(test_locale)
     setlocale(LC_ALL, "C");
     setlocale(LC_ALL, "");
     answer(&got);
-    softqam_demodulator_config config = api_config();
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
     config.input_scale = -0.5F;
     softqam_demodulator *demodulator;
     const softqam_status status = softqam_demodulator_create(&demodulator, &config);

@@ -89,9 +89,9 @@ typedef struct work {
 
 static work open_work(unsigned n_threads, size_t n_symbols, size_t n_rounds)
 {
-    softqam_context_config context_config = api_context_config();
-    context_config.n_threads = n_threads;
-    work self = {.context = api_create_context(&context_config), .n_symbols = n_symbols, .n_rounds = n_rounds};
+    harness_setup context_setup = harness_default_setup();
+    context_setup.context.n_threads = n_threads;
+    work self = {.context = harness_create_context(&context_setup), .n_symbols = n_symbols, .n_rounds = n_rounds};
     self.symbols = harness_alloc(n_symbols * 2 * sizeof(float));
     self.noise_var = harness_alloc(n_symbols * sizeof(float));
     self.out = harness_alloc(harness_output_nbytes(SOFTQAM_OUTPUT_F32, n_symbols));
