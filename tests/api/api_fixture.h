@@ -32,24 +32,28 @@ void api_assert_one_line(const char *message);
  * beginning counts where it ends in two dots. */
 void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row);
 
-/* A field, and numbers that it must not have: as text, as the message that refuses them goes on behind each. */
+/* Numbers that a field must not have, in objects that are right but for it: as text, as the message goes on behind the
+ * field's name and each of them. Of an array of reserved words, which of them is not 0; the message has no number. */
 typedef struct api_numbers {
-    const char *field;
+    const void *right;
     size_t at;
-    char type; /* f: float, u: of 32 bits, z: of 64 */
+    const char *field;
+    char type; /* f: float, u: of 32 bits, z: of 64, r: reserved words */
     const char *numbers, *rest;
 } api_numbers;
-#define API_NUMBERS(structure, field, type, numbers, rest)                                                             \
-    {                                                                                                                  \
-#field, offsetof(structure, field), type, numbers, rest                                                        \
-    }
 
 enum { API_MESSAGE = 200 };
 
-/* Puts the next of the numbers that begin at *numbers into the field of `object`, which messages call `name`, and
- * writes the message that must come; false at their end. */
-bool api_next_number(const api_numbers *row, const char **numbers, const char *name, void *object,
-                     char message[API_MESSAGE]);
+/* One of them, and the message that must refuse it. */
+typedef struct api_wrong {
+    const api_numbers *rows;
+    size_t n_rows, row;
+    const char *left; /* of the row's numbers */
+    char message[API_MESSAGE];
+} api_wrong;
+
+/* Makes an object of nbytes wrong by the next number of all rows; false after the last. */
+bool api_next_wrong(api_wrong *self, void *object, size_t nbytes);
 
 /* The threads of this process, as the kernel has them. */
 enum { TASKS_MAX = 256 };

@@ -37,6 +37,12 @@ typedef struct bad_row {
         SOFTQAM_OUTPUT_##kind, {.n_symbols = (n), __VA_ARGS__}, text                                                   \
     }
 
+/* Numbers that a field of a row's segment must not have. */
+#define WRONG(right, name, path, ...)                                                                                  \
+    {                                                                                                                  \
+        right, offsetof(bad_row, segment.path), name #path, __VA_ARGS__                                                \
+    }
+
 /* The row's segment, with symbols, noise and output where it gives none. */
 softqam_segment segment_of(const bad_row *row);
 
@@ -46,7 +52,11 @@ void fill_memory(uint8_t *copy);
 void check_refused(softqam_demodulator_config config, const softqam_segment *bad, const char *message, const char *what,
                    size_t number);
 
-/* Each row, and if `always` of no symbols too, which are else accepted. */
-void check_rows(const bad_row *rows, size_t n_rows, bool always, const char *what);
+/* What is wrong: where the values of symbols lie, so that without symbols it is accepted; what is refused without them
+ * too; and what softqam_codeword_block() refuses as well, with one layer of 256QAM. */
+typedef enum bad_part { BAD_MEMORY, BAD_FIELD, BAD_CODE_BLOCKS } bad_part;
+
+void check_rows(const bad_row *rows, size_t n_rows, bad_part part, const char *what);
+void check_numbers(const api_numbers *numbers, size_t n, bad_part part);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of test_bad_calls for codewords: code blocks, soft buffers, and where they lie. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bad_calls.h"
@@ -29,25 +28,29 @@ static void *const some_pointers[3];
 
 /* Refused by softqam_codeword_block() too, with one layer of 256QAM. */
 static const bad_row good = BLOCKS(NULL, GOOD), soft = BLOCKS(NULL, SOFT);
-#define WRONG(base, ...)                                                                                               \
-    {                                                                                                                  \
-        &(base), API_NUMBERS(softqam_codeword, __VA_ARGS__)                                                            \
-    }
-static const struct {
-    const bad_row *base;
-    api_numbers wrong;
-} block_numbers[] = {
-    WRONG(good, n_code_blocks, 'u', "65536 4294967295", ", not 1 to 65535"),
-    WRONG(good, deinterleave, 'u', "2 4294967295", ", not 0 or 1"),
-    WRONG(good, n_cbg, 'u', "33 4294967295", ", more than 32"),
-    WRONG(good, n_cb, 'u', "1", ", but codeword.deinterleave is 0: rate recovery undoes both"),
-    WRONG(good, n_bits, 'z', "4294967296 18446744073709551608", ", more than 2^32 - 1"),
-    WRONG(good, n_bits, 'z', "100", ", not a multiple of 1 layers of 8 bits a symbol"),
-    WRONG(good, block_stride, 'z', "31", ", less than the 32 values of a code block"),
-    WRONG(soft, block_stride, 'z', "39 1", ", less than the 40 values of a code block"),
-    WRONG(soft, k0, 'u', "40 4294967295", ", not less than n_cb, 40"),
-    WRONG(soft, combine, 'u', "2 4294967295", ", not 0 or 1"),
-    WRONG(soft, n_fillers, 'u', "40", ", all of n_cb: there is no place for LLRs"),
+static const api_numbers block_numbers[] = {
+    WRONG(&good, "", codeword.n_code_blocks, 'u', "65536 4294967295", ", not 1 to 65535"),
+    WRONG(&good, "", codeword.deinterleave, 'u', "2 4294967295", ", not 0 or 1"),
+    WRONG(&good, "", codeword.n_cbg, 'u', "33 4294967295", ", more than 32"),
+    WRONG(&good, "", codeword.n_cb, 'u', "1", ", but codeword.deinterleave is 0: rate recovery undoes both"),
+    WRONG(&good, "", codeword.n_bits, 'z', "4294967296 18446744073709551608", ", more than 2^32 - 1"),
+    WRONG(&good, "", codeword.n_bits, 'z', "100", ", not a multiple of 1 layers of 8 bits a symbol"),
+    WRONG(&good, "", codeword.block_stride, 'z', "31", ", less than the 32 values of a code block"),
+    WRONG(&soft, "", codeword.block_stride, 'z', "39 1", ", less than the 40 values of a code block"),
+    WRONG(&soft, "", codeword.k0, 'u', "40 4294967295", ", not less than n_cb, 40"),
+    WRONG(&soft, "", codeword.combine, 'u', "2 4294967295", ", not 0 or 1"),
+    WRONG(&soft, "", codeword.n_fillers, 'u', "40", ", all of n_cb: there is no place for LLRs"),
+    WRONG(&good, "", codeword.reserved, 'r', "0 1 2 3", ""),
+};
+
+#define FILLER(kind, numbers, name)                                                                                    \
+    WRONG(&((const bad_row)BUFFERS(kind, N_CB, NULL, .buffers = OUT)), "", codeword.filler_value, 'f', numbers,        \
+          ", which is no value of " name)
+static const api_numbers filler_numbers[] = {
+    FILLER(S8, "128 -129 -0.5 0x1p-149 3e9 1e30 inf nan", "s8"),
+    FILLER(S16, "32768 -32769 126.5 65536 -inf nan", "s16"),
+    FILLER(F16, "65520 inf nan", "f16"),
+    FILLER(F32, "-inf nan", "f32"),
 };
 
 static const bad_row block_rows[] = {
@@ -69,10 +72,6 @@ static const bad_row block_rows[] = {
     BLOCKS("2 fillers from 4294967295 on are not all within n_cb, 40", SOFT, .first_filler = UINT32_MAX,
            .n_fillers = 2),
     BLOCKS("41 fillers from 0 on are not all within n_cb, 40", SOFT, .n_fillers = 41),
-    BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {1}),
-    BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {0, (uint64_t)1 << 63}),
-    BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {0, 0, (uint64_t)1 << 32}),
-    BLOCKS("codeword.reserved is not 0", GOOD, .reserved = {0, 0, 0, UINT64_MAX}),
     BLOCKS("codeword.n_bits is 96, but no code block is transmitted", GOOD, .n_cbg = 2),
     BLOCKS("codeword.block_stride is 39, less than the 40 values of a code block", .n_bits = 104, .n_code_blocks = 3,
            .block_stride = 39),
@@ -100,56 +99,23 @@ static const bad_row segment_rows[] = {
 
 HARNESS_TEST(test_codewords)
 {
-    uint64_t first = 77, n = 88;
-    for (size_t k = 0; k < HARNESS_COUNT(block_numbers); k++) {
-        bad_row row = *block_numbers[k].base;
-        char message[API_MESSAGE];
-        for (const char *at = block_numbers[k].wrong.numbers;
-             api_next_number(&block_numbers[k].wrong, &at, "codeword", &row.segment.codeword, message);) {
-            row.message = message;
-            check_rows(&row, 1, true, "number");
-            api_check_refusal(softqam_codeword_block(&row.segment.codeword, 8, 1, 0, &first, &n), message, "number", k);
-        }
-    }
-    check_rows(block_rows, HARNESS_COUNT(block_rows), true, "code blocks");
-    for (size_t k = 0; k < HARNESS_COUNT(block_rows); k++)
-        api_check_refusal(softqam_codeword_block(&block_rows[k].segment.codeword, 8, 1, 0, &first, &n),
-                          block_rows[k].message, "softqam_codeword_block", k);
-    assert_true(first == 77 && n == 88);
-    check_rows(segment_rows, HARNESS_COUNT(segment_rows), true, "segment");
+    check_numbers(block_numbers, HARNESS_COUNT(block_numbers), BAD_CODE_BLOCKS);
+    check_numbers(filler_numbers, HARNESS_COUNT(filler_numbers), BAD_FIELD);
+    check_rows(block_rows, HARNESS_COUNT(block_rows), BAD_CODE_BLOCKS, "code blocks");
+    check_rows(segment_rows, HARNESS_COUNT(segment_rows), BAD_FIELD, "segment");
     for (size_t at = 0; at < sizeof(softqam_codeword); at += sizeof(uint32_t)) {
         bad_row alone = {SOFTQAM_OUTPUT_S8,
                          {.n_symbols = 4},
                          "codeword.n_code_blocks is 0, but another field of the codeword is not"};
         if (at != offsetof(softqam_codeword, n_code_blocks)) {
             memcpy((uint8_t *)&alone.segment.codeword + at, &(uint32_t){1}, sizeof(uint32_t));
-            check_rows(&alone, 1, true, "alone");
+            check_rows(&alone, 1, BAD_FIELD, "alone");
         }
     }
     const bad_row far = ROW(S8, 4, "4 symbols from 18446744073709551614 on are not all within a codeword of 12",
                             .codeword = {GOOD}, .first_symbol = UINT64_MAX - 1);
     const softqam_segment segment = segment_of(&far);
     check_refused(api_config(far.format), &segment, far.message, "a sum that overflows", 0);
-}
-
-HARNESS_TEST(test_filler_values)
-{
-    static const struct {
-        softqam_output_format format;
-        float values[8];
-    } rows[] = {{SOFTQAM_OUTPUT_S8, {128, -129, -0.5F, 0x1p-149F, 3e9F, 1e30F, INFINITY, NAN}},
-                {SOFTQAM_OUTPUT_S16, {32768, -32769, 126.5F, 65536, -INFINITY, NAN}},
-                {SOFTQAM_OUTPUT_F16, {65520, INFINITY, NAN}},
-                {SOFTQAM_OUTPUT_F32, {-INFINITY, NAN}}};
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
-        for (size_t i = 0; i < HARNESS_COUNT(rows[k].values) && rows[k].values[i] != 0; i++) {
-            char message[API_MESSAGE];
-            bad_row row = BUFFERS(S8, N_CB, message, .buffers = OUT, .filler_value = rows[k].values[i]);
-            row.format = rows[k].format;
-            snprintf(message, sizeof message, "codeword.filler_value is %g, which is no value of %s",
-                     (double)rows[k].values[i], harness_output_names[row.format]);
-            check_rows(&row, 1, true, "filler");
-        }
 }
 
 /* What is wrong of symbols: where their values go. */
@@ -205,7 +171,7 @@ HARNESS_TEST(test_buffers)
         BUFFERS(S8, UINT32_MAX, "codeword.block_buffers[0] is too near memory's end",
                 POINTERS(BEFORE_END(UINT32_MAX - 1), NULL), .combine = 1),
     };
-    check_rows(rows, HARNESS_COUNT(rows), false, "buffers");
+    check_rows(rows, HARNESS_COUNT(rows), BAD_MEMORY, "buffers");
 }
 
 /* What is close to a refusal. */
