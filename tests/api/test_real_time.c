@@ -164,7 +164,20 @@ static bool call_in_all_ways(const work *self, softqam_output_format format)
     return good && softqam_demodulate_segments(demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
 }
 
-static bool forbid_system_calls(void);
+/* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
+static bool forbid_system_calls(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {HARNESS_COUNT(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 /* The calls of a thread. */
 static void *call(void *argument)
@@ -218,32 +231,15 @@ HARNESS_TEST(test_many_threads_take_no_lock)
     check_counts(4, LARGE_SYMBOLS, true, 1U << SLEEP);
 }
 
-/* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
-static bool forbid_system_calls(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {HARNESS_COUNT(filter), filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 enum { QUIET = 0, CALLED_THE_SYSTEM = 3, NO_SECCOMP = 4, WRONG_BYTES = 5 };
 
 static void tell_system_call(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
     (void)context;
-    char text[] = "system call number ....\n";
-    int number = info->si_syscall;
-    for (size_t k = sizeof text - 3; k > sizeof text - 7; k--, number /= 10)
-        text[k] = (char)('0' + number % 10);
-    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    char text[40];
+    const int n = snprintf(text, sizeof text, "system call number %d\n", info->si_syscall);
+    (void)!write(STDERR_FILENO, text, (size_t)n);
     _exit(CALLED_THE_SYSTEM);
 }
 
