@@ -86,7 +86,7 @@ void api_check_refusal(softqam_status status, const char *expected, const char *
         fail_msg("%s, row %zu: status %d, \"%s\" instead of \"%s\"", what, row, (int)status, message, expected);
 }
 
-bool api_next_wrong(api_wrong *self, void *object, size_t nbytes)
+bool api_next_number(api_number *self, void *object, size_t nbytes)
 {
     for (; self->row < self->n_rows; self->row++, self->left = NULL) {
         const api_numbers *row = &self->rows[self->row];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam.h around the calls: the driver, host memory, sizes, statuses, messages, backends, version; settings of
- * demodulators and contexts, their defaults and what is accepted (bad_settings.c has what is refused); the default
- * context, what is prepared, and which variant of the CPU's loops runs. test_load.c and faults/test_faults.c end
- * contexts before and after their demodulators. */
+/* softqam.h around the calls: the driver, host memory, sizes, statuses, messages, backends, version; the defaults of
+ * settings (bad_settings.c has what is refused); the default context, what is prepared, and which variant of the CPU's
+ * loops runs. test_load.c and faults/test_faults.c end contexts before and after their demodulators. */
 #define _GNU_SOURCE /* kill, sigtimedwait, RTLD_NOLOAD */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -223,31 +222,6 @@ HARNESS_TEST(test_defaults)
     assert_memory_equal(&setup, &expected, sizeof setup);
     softqam_demodulator_config_init(NULL);
     softqam_context_config_init(NULL);
-}
-
-/* Scales and limits up to the ends of their ranges. */
-HARNESS_TEST(test_accepted)
-{
-    static const struct {
-        softqam_output_format format;
-        float llr_scale;
-        int llr_limit;
-        float input_scale;
-    } rows[] = {
-        {SOFTQAM_OUTPUT_S8, 0, 0, 1},         {SOFTQAM_OUTPUT_S8, 1, 1, 0},
-        {SOFTQAM_OUTPUT_S8, 6, 64, 0},        {SOFTQAM_OUTPUT_S8, 20, 127, 0},
-        {SOFTQAM_OUTPUT_S8, 0x1p-10F, 0, 0},  {SOFTQAM_OUTPUT_S8, 0x1p20F, 0, 0},
-        {SOFTQAM_OUTPUT_S16, 0x1p-10F, 1, 0}, {SOFTQAM_OUTPUT_S16, 0x1p14F, 32767, 0},
-        {SOFTQAM_OUTPUT_F16, 1, 10000, 0},    {SOFTQAM_OUTPUT_F16, 1, 2048, 1},
-        {SOFTQAM_OUTPUT_F32, 1, 0, 1},        {SOFTQAM_OUTPUT_U8, 1, 0, 1},
-    };
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_demodulator_config config = api_config(rows[k].format);
-        config.llr_scale = rows[k].llr_scale;
-        config.llr_limit = rows[k].llr_limit;
-        config.input_scale = rows[k].input_scale;
-        scoped_demodulator *demodulator = api_create(&config);
-    }
 }
 
 /* Zeros are every default of a demodulator, and so is no configuration. */

@@ -45,15 +45,11 @@ static void assert_works(const softqam_demodulator *demodulator, softqam_output_
     assert_memory_not_equal(out, nothing, sizeof out);
 }
 
-static softqam_segment good_segment(softqam_output_format format)
-{
-    return harness_segment(IN, format == SOFTQAM_OUTPUT_U8 ? NULL : FLOATS(NOISE), 0, 1, OUT + 1024);
-}
-
 void check_refused(softqam_demodulator_config config, const softqam_segment *bad, const char *message, const char *what,
                    size_t number)
 {
-    const softqam_segment good = good_segment(config.output_format), segments[3] = {good, *bad, good};
+    const float *noise = config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : FLOATS(NOISE);
+    const softqam_segment good = harness_segment(IN, noise, 0, 1, OUT + 1024), segments[3] = {good, *bad, good};
     const softqam_layer *layer = &bad->layers[0];
     softqam_segment simple =
         harness_segment(layer->symbols, layer->noise_var, bad->noise_stride, bad->n_symbols, bad->out);
@@ -98,9 +94,9 @@ void check_rows(const bad_row *rows, size_t n_rows, bad_part part, const char *w
 
 void check_numbers(const api_numbers *numbers, size_t n, bad_part part)
 {
-    bad_row row;
-    for (api_wrong wrong = {.rows = numbers, .n_rows = n}; api_next_wrong(&wrong, &row, sizeof row);) {
-        row.message = wrong.message;
+    api_number number = {.rows = numbers, .n_rows = n};
+    for (bad_row row; api_next_number(&number, &row, sizeof row);) {
+        row.message = number.message;
         check_rows(&row, 1, part, "number");
     }
 }

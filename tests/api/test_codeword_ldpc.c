@@ -315,9 +315,9 @@ HARNESS_TEST(test_refusals)
 {
     softqam_codeword codeword = {.n_cb = 77}, codeword_before = codeword;
     softqam_ldpc ldpc = {.k = 77}, ldpc_before = ldpc;
-    api_wrong wrong = {.rows = wrong_numbers, .n_rows = HARNESS_COUNT(wrong_numbers)};
-    for (softqam_ldpc_grant grant; api_next_wrong(&wrong, &grant, sizeof grant);)
-        api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), wrong.message, "grant", wrong.row);
+    api_number number = {.rows = wrong_numbers, .n_rows = HARNESS_COUNT(wrong_numbers)};
+    for (softqam_ldpc_grant grant; api_next_number(&number, &grant, sizeof grant);)
+        api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), number.message, "grant", number.row);
     const softqam_ldpc_grant good = {GOOD};
     api_check_refusal(softqam_codeword_init_ldpc(NULL, &ldpc, &good), "codeword is NULL", "NULL", 0);
     api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, NULL), "grant is NULL", "NULL", 1);
