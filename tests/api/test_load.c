@@ -244,8 +244,7 @@ static void open_shared(load *self)
     worker *chooser = &workers[0];
     chooser->load = self;
     chooser->random = harness_random_stream(1000);
-    harness_setup portable = harness_default_setup();
-    portable.context = (softqam_context_config){.device = -1, .n_threads = 1, .cpu_variant = "portable"};
+    const harness_setup portable = {.context = {.device = -1, .n_threads = 1, .cpu_variant = "portable"}};
     self->portable = harness_create_context(&portable);
     for (size_t k = 0; k < N_SHARED; k++) {
         softqam_context_config config = random_context_config(chooser);
