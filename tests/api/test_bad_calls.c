@@ -2,7 +2,6 @@
 /* Wrong arguments by the hundred, as tables: each row with the message that must come beside
  * SOFTQAM_ERROR_INVALID_ARGUMENT. Whatever the row, not a byte of memory changes and the demodulator still works. Here
  * those of calls; bad_codewords.c has those of codewords, bad_settings.c those of demodulators and contexts. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * numbers of other programs; that every transport block size of 38.214 is taken; refusals, and that nothing else is
  * refused. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api_fixture.h"

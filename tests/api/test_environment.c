@@ -5,7 +5,6 @@
 #define _GNU_SOURCE /* feenableexcept */
 #include <fenv.h>
 #include <locale.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api_fixture.h"

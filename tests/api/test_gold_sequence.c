@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam_gold_sequence() against the reference, which goes by the recurrences of 3GPP TS 38.211 clause 5.2.1: random
  * c_init, positions and lengths; that it is where it should be after a period; refusals. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
