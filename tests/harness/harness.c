@@ -69,22 +69,25 @@ double harness_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static const char *backend_text(void)
+/* Which of n names the environment has, or `otherwise` without one. */
+static size_t environment_choice(const char *variable, const char *const names[], size_t n, size_t otherwise)
 {
-    const char *text = getenv("SOFTQAM_TEST_BACKEND");
-    return text && *text ? text : "cpu";
+    const char *name = getenv(variable);
+    if (!name || !*name)
+        return otherwise;
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(name, names[k]) == 0)
+            return k;
+    die(variable, "none of the names that it may have");
 }
+
+static const char *const backend_names[] = {
+    [SOFTQAM_BACKEND_CPU] = "cpu", [SOFTQAM_BACKEND_CUDA] = "cuda", [SOFTQAM_BACKEND_AUTO] = "auto"};
 
 softqam_backend harness_backend(void)
 {
-    const char *text = backend_text();
-    if (strcmp(text, "cpu") == 0)
-        return SOFTQAM_BACKEND_CPU;
-    if (strcmp(text, "cuda") == 0)
-        return SOFTQAM_BACKEND_CUDA;
-    if (strcmp(text, "auto") != 0)
-        die("SOFTQAM_TEST_BACKEND is not cpu, cuda or auto", text);
-    return SOFTQAM_BACKEND_AUTO;
+    return (softqam_backend)environment_choice("SOFTQAM_TEST_BACKEND", backend_names, HARNESS_COUNT(backend_names),
+                                               SOFTQAM_BACKEND_CPU);
 }
 
 /* What a context of these settings answers. */
@@ -150,25 +153,15 @@ static void require_cpu_variant(void)
     exit(HARNESS_SKIPPED);
 }
 
-/* Asked for with every random symbol, so the environment is read once. */
-static softqam_modulation modulation = SOFTQAM_MODULATION_256QAM;
+static const char *const modulation_names[] = {"", "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"};
+_Static_assert(HARNESS_COUNT(modulation_names) == 1 + HARNESS_N_MODULATIONS, "a name for each");
 
-static void find_modulation(void)
-{
-    _Static_assert(HARNESS_N_MODULATIONS == 7, "a name for each");
-    static const char *const names[] = {"", "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"};
-    const char *name = getenv("SOFTQAM_TEST_MODULATION");
-    if (!name || !*name)
-        return;
-    size_t k = 1;
-    while (k < HARNESS_COUNT(names) && strcmp(name, names[k]) != 0)
-        k++;
-    if (k == HARNESS_COUNT(names))
-        die("SOFTQAM_TEST_MODULATION is no modulation", name);
-    modulation = (softqam_modulation)k;
-}
+/* Asked for with every random symbol, so main() reads the environment once. */
+static softqam_modulation modulation;
 
 softqam_modulation harness_modulation(void) { return modulation; }
+
+void harness_set_modulation(softqam_modulation of) { modulation = of; }
 
 size_t harness_symbol_bits(void) { return softqam_bits_per_symbol(harness_modulation()); }
 
@@ -188,7 +181,8 @@ int main(int argc, char **argv)
     const char *pattern = argc > 1 ? argv[1] : "*";
     if (argc > 2)
         die("one pattern at most", argv[2]);
-    find_modulation();
+    modulation = (softqam_modulation)environment_choice("SOFTQAM_TEST_MODULATION", modulation_names,
+                                                        HARNESS_COUNT(modulation_names), SOFTQAM_MODULATION_256QAM);
     require_cpu_variant();
     if (requires_cuda || harness_backend() == SOFTQAM_BACKEND_CUDA)
         find_cuda();
@@ -202,7 +196,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "  %s\n", registered[i].name);
         die("no test but those above, and none like", pattern);
     }
-    printf("backend %s, SOFTQAM_TEST_SEED=0x%" PRIx64 "\n", backend_text(), seed());
+    printf("backend %s, SOFTQAM_TEST_SEED=0x%" PRIx64 "\n", backend_names[harness_backend()], seed());
     fflush(stdout);
     /* The function behind cmocka_run_group_tests(), which wants an array. The count of failures must not become an
      * exit status: it may be 77, or 256. */

@@ -67,8 +67,10 @@ void harness_require_cuda(void);
 softqam_backend harness_backend(void);
 
 /* The modulation whose LLRs are tested, as SOFTQAM_TEST_MODULATION names it, in the words of softqam-demod: 256qam
- * unless told otherwise. Any other name ends the program. Soft bits are 256QAM's alone. */
+ * unless told otherwise. Any other name ends the program. Soft bits are 256QAM's alone. A test may set another one,
+ * whose levels and boundaries symbols are then close to. */
 softqam_modulation harness_modulation(void);
+void harness_set_modulation(softqam_modulation of);
 size_t harness_symbol_bits(void);
 
 /* True where a demodulator of the CUDA backend can be made. */
