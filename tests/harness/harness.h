@@ -120,9 +120,8 @@ void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbo
 
 /* Noise variances, each its own. */
 typedef enum harness_noise {
-    HARNESS_NOISE_USUAL,    /* 2^-14 to 1/2: 3 to 42 dB */
-    HARNESS_NOISE_POSITIVE, /* any finite positive number, subnormal ones included */
-    HARNESS_NOISE_ANY,      /* every other one usual, the others any bits, and what is no variance at all */
+    HARNESS_NOISE_USUAL, /* 2^-14 to 1/2: 3 to 42 dB */
+    HARNESS_NOISE_ANY,   /* every other one usual, the others any bits, and what is no variance at all */
 } harness_noise;
 
 void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, float *noise_var);

@@ -24,6 +24,16 @@ static float random_normal(harness_random *random)
     return sum * sqrtf(0.75F);
 }
 
+/* A random mantissa under an exponent field from `lowest` to `highest`. */
+static float random_positive(harness_random *random, uint32_t lowest, uint32_t highest)
+{
+    uint32_t bits = harness_random_u32(random) & 0x007fffff;
+    bits |= (lowest + (uint32_t)harness_random_below(random, highest - lowest + 1)) << 23;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /* Levels lie on the odd multiples of alpha, decision boundaries on the even ones; of 256QAM, 16 is outside. */
 #define MAX_MULTIPLE 16
 #define N_MULTIPLES  (2 * MAX_MULTIPLE + 1)
@@ -136,12 +146,10 @@ static void fill_bits(harness_random *random, float parameter, size_t first, siz
 /* Random signs and mantissas under an exponent of at least `exponent`; with 0, a subnormal on one axis or both. */
 static void fill_exponent(harness_random *random, float exponent, size_t first, size_t n_symbols, float *symbols)
 {
-    uint32_t lowest = (uint32_t)exponent;
-    uint32_t n_exponents = lowest == 0 ? 1 : 0xff - lowest;
+    const uint32_t lowest = (uint32_t)exponent, highest = lowest == 0 ? 0 : 254;
     for (size_t i = 0; i < 2 * n_symbols; i++) {
-        uint32_t bits = harness_random_u32(random) & 0x807fffff;
-        bits |= (lowest + (uint32_t)harness_random_below(random, n_exponents)) << 23;
-        memcpy(&symbols[i], &bits, sizeof bits);
+        const float value = random_positive(random, lowest, highest);
+        symbols[i] = harness_random_below(random, 2) ? value : -value;
     }
     for (size_t i = 0; i < n_symbols; i += 2)
         symbols[2 * i + harness_random_below(random, 2)] = random_uniform(random, 1.4F);
@@ -184,31 +192,16 @@ void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbo
     }
 }
 
-/* A random mantissa under an exponent field from `lowest` to `highest`. */
-static float random_positive(harness_random *random, uint32_t lowest, uint32_t highest)
-{
-    uint32_t bits = harness_random_u32(random) & 0x007fffff;
-    bits |= (lowest + (uint32_t)harness_random_below(random, highest - lowest + 1)) << 23;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, float *noise_var)
 {
-    for (size_t i = 0; i < n; i++) {
-        bool usual = kind == HARNESS_NOISE_USUAL || (kind == HARNESS_NOISE_ANY && harness_random_below(random, 2));
-        if (usual) {
+    for (size_t i = 0; i < n; i++)
+        if (kind == HARNESS_NOISE_USUAL || harness_random_below(random, 2))
             noise_var[i] = random_positive(random, 127 - 14, 127 - 2);
-        } else if (kind == HARNESS_NOISE_POSITIVE) {
-            noise_var[i] = random_positive(random, 0, 254);
-        } else if (harness_random_below(random, 2)) {
+        else if (harness_random_below(random, 2))
             harness_random_fill(random, &noise_var[i], sizeof noise_var[i]);
-        } else {
+        else
             memcpy(&noise_var[i], &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))],
                    sizeof noise_var[i]);
-        }
-    }
 }
 
 void harness_fill_gains(harness_random *random, size_t n, float *gains)
@@ -227,25 +220,22 @@ void harness_fill_gains(harness_random *random, size_t n, float *gains)
     }
 }
 
+/* From memory of any alignment. */
 static float sample_at(softqam_input_format format, const uint8_t *samples, size_t i)
 {
-    float cf32;
-    int16_t cs16;
-    uint16_t cf16;
-    switch (format) {
-    case SOFTQAM_INPUT_CS16:
-        memcpy(&cs16, samples + i * sizeof cs16, sizeof cs16);
-        return cs16;
-    case SOFTQAM_INPUT_CS8:
-        return (int8_t)samples[i];
-    case SOFTQAM_INPUT_CF16:
-        memcpy(&cf16, samples + i * sizeof cf16, sizeof cf16);
-        return (float)half_to_double(cf16);
-    case SOFTQAM_INPUT_CF32:
-        break;
-    }
-    memcpy(&cf32, samples + i * sizeof cf32, sizeof cf32);
-    return cf32;
+    const size_t nbytes = softqam_input_symbol_nbytes(format) / 2;
+    union {
+        float cf32;
+        int16_t cs16;
+        int8_t cs8;
+        uint16_t cf16;
+    } sample;
+    _Static_assert(HARNESS_N_INPUT_FORMATS == 4, "each of them");
+    memcpy(&sample, samples + i * nbytes, nbytes);
+    return format == SOFTQAM_INPUT_CS16   ? sample.cs16
+           : format == SOFTQAM_INPUT_CS8  ? sample.cs8
+           : format == SOFTQAM_INPUT_CF16 ? (float)half_to_double(sample.cf16)
+                                          : sample.cf32;
 }
 
 void harness_widen(softqam_input_format format, float scale, const void *samples, size_t n_symbols, float *values)
