@@ -209,6 +209,19 @@ harness_random harness_random_stream(uint32_t stream)
     return (harness_random){.key = {(uint32_t)key, (uint32_t)(key >> 32)}, .stream = stream};
 }
 
+uint64_t harness_hash(const void *bytes, size_t nbytes)
+{
+    uint64_t hash = 0xcbf29ce484222325U;
+    for (size_t k = 0; k < nbytes; k++)
+        hash = (hash ^ ((const uint8_t *)bytes)[k]) * 0x100000001b3U;
+    return hash;
+}
+
+harness_random harness_random_named(const char *name)
+{
+    return harness_random_stream((uint32_t)harness_hash(name, strlen(name)));
+}
+
 uint32_t harness_random_u32(harness_random *self)
 {
     if (self->n_left == 0) {

@@ -98,6 +98,8 @@ typedef struct harness_random {
 } harness_random;
 
 harness_random harness_random_stream(uint32_t stream);
+/* The stream of a name: a test that gives its __func__ has one of its own. */
+harness_random harness_random_named(const char *name);
 uint32_t harness_random_u32(harness_random *self);
 /* 0 .. n-1; n at most 2^32, and much less where evenness matters. */
 size_t harness_random_below(harness_random *self, size_t n);
@@ -115,6 +117,8 @@ typedef struct harness_symbol_set {
 extern const harness_symbol_set harness_symbol_sets[];
 extern const size_t harness_n_symbol_sets;
 
+/* Every component evenly in +-limit. */
+void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols, float *symbols);
 /* Some of every set, in turn. */
 void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbols);
 
@@ -163,6 +167,9 @@ void *harness_alloc(size_t nbytes);
 void harness_free(void *variable); /* any pointer to memory of malloc */
 void harness_destroy_demodulator(softqam_demodulator **variable);
 void harness_destroy_context(softqam_context **variable);
+
+/* FNV-1a, which is the same on every machine. */
+uint64_t harness_hash(const void *bytes, size_t nbytes);
 
 /* Poisons an output: every byte becomes one that must change, so that none passes which was not written. */
 void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes);

@@ -61,10 +61,15 @@ static float step_ulps(float v, int n_ulp)
     return v;
 }
 
-static void fill_uniform(harness_random *random, float limit, size_t first, size_t n_symbols, float *symbols)
+void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols, float *symbols)
 {
     for (size_t i = 0; i < 2 * n_symbols; i++)
         symbols[i] = random_uniform(random, limit);
+}
+
+static void fill_uniform(harness_random *random, float limit, size_t first, size_t n_symbols, float *symbols)
+{
+    harness_fill_uniform(random, limit, n_symbols, symbols);
 }
 
 static void fill_noisy(harness_random *random, float snr_db, size_t first, size_t n_symbols, float *symbols)
