@@ -50,6 +50,16 @@ if(SOFTQAM_SANITIZE MATCHES address)
   set(interpreter_environment LD_PRELOAD=${preload} ASAN_OPTIONS=detect_leaks=0)
 endif()
 
+# A program's run on one backend. Further arguments are more of its environment.
+function(add_backend_run name program timeout backend)
+  set(labels)
+  if(backend STREQUAL cuda)
+    set(labels gpu)
+  endif()
+  add_test_run(${name} COMMAND ${program} TIMEOUT ${timeout} LABELS ${labels}
+    ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} ${ARGN})
+endfunction()
+
 # NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
 # NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a tenth of the random symbols,
 # or what the preset of a sanitizer says.
@@ -58,16 +68,9 @@ if(NOT SOFTQAM_SANITIZE)
   set(fewer_symbols SOFTQAM_TEST_PERCENT=10)
 endif()
 function(add_backend_runs name program timeout)
-  foreach(backend cpu cuda)
-    set(labels)
-    if(backend STREQUAL cuda)
-      set(labels gpu)
-    endif()
-    add_test_run(${name}.${backend} COMMAND ${program} TIMEOUT ${timeout}
-      ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} LABELS ${labels})
-  endforeach()
-  add_test_run(${name}.auto COMMAND ${program} TIMEOUT ${timeout}
-    ENVIRONMENT SOFTQAM_TEST_BACKEND=auto ${fewer_symbols})
+  add_backend_run(${name}.cpu ${program} ${timeout} cpu)
+  add_backend_run(${name}.cuda ${program} ${timeout} cuda)
+  add_backend_run(${name}.auto ${program} ${timeout} auto ${fewer_symbols})
 endfunction()
 
 # NAME.cpu.MODULATION, NAME.cuda.MODULATION: the same program once more for each modulation but the usual 256QAM.
@@ -75,12 +78,7 @@ endfunction()
 function(add_modulation_runs name program timeout)
   foreach(modulation bpsk pi2-bpsk qpsk 16qam 64qam 1024qam)
     foreach(backend cpu cuda)
-      set(labels)
-      if(backend STREQUAL cuda)
-        set(labels gpu)
-      endif()
-      add_test_run(${name}.${backend}.${modulation} COMMAND ${program} TIMEOUT ${timeout} LABELS ${labels}
-        ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} SOFTQAM_TEST_MODULATION=${modulation} ${ARGN})
+      add_backend_run(${name}.${backend}.${modulation} ${program} ${timeout} ${backend} SOFTQAM_TEST_MODULATION=${modulation} ${ARGN})
     endforeach()
   endforeach()
 endfunction()
@@ -95,7 +93,6 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
 endif()
 function(add_variant_runs name program timeout)
   foreach(variant ${cpu_variants})
-    add_test_run(${name}.cpu.${variant} COMMAND ${program} TIMEOUT ${timeout}
-      ENVIRONMENT SOFTQAM_TEST_BACKEND=cpu SOFTQAM_CPU_VARIANT=${variant})
+    add_backend_run(${name}.cpu.${variant} ${program} ${timeout} cpu SOFTQAM_CPU_VARIANT=${variant})
   endforeach()
 endfunction()
