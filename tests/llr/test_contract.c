@@ -4,15 +4,11 @@
  * numbers. test_llr_specified.c proves that the library gives these LLRs to the last bit. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "contract.h"
 #include "half.h"
 #include "harness.h"
 #include "max_log.h"
-
-enum { STREAM_ALL = 1, STREAM_GAINS };
 
 /* The largest error of f32, as a share of the bound: within it. */
 static double share_of_bound(const max_log_llr *exact, float got)
@@ -70,7 +66,7 @@ static double check_symbol(harness_random *random, const nr_constellation *c, co
 /* Of every constellation, all kinds of symbols and noise. */
 HARNESS_TEST(test_all_kinds)
 {
-    harness_random random = harness_random_stream(STREAM_ALL);
+    harness_random random = harness_random_named(__func__);
     const size_t n = harness_symbol_count(200000);
     scoped_memory float *symbols = harness_alloc(2 * n * sizeof *symbols), *noise = harness_alloc(n * sizeof *noise);
     for (int m = 0; m < NR_CONSTELLATIONS; m++) {
@@ -92,12 +88,12 @@ HARNESS_TEST(test_all_kinds)
 /* With a gain: max-log of y = g x + n. */
 HARNESS_TEST(test_gains)
 {
-    harness_random random = harness_random_stream(STREAM_GAINS);
+    harness_random random = harness_random_named(__func__);
     for (size_t n = 0; n < NR_CONSTELLATIONS * 3000; n++) {
         const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
         float x[2], y[2], llrs[NR_MAX_BITS];
         double metrics[NR_MAX_BITS];
-        harness_symbol_sets[1].fill(&random, 2, 0, 1, x);
+        harness_fill_uniform(&random, 2, 1, x);
         const float gain = ldexpf(1 + (float)harness_random_below(&random, 1 << 20) * 0x1p-20F,
                                   (int)harness_random_below(&random, 20) - 10);
         y[0] = gain * x[0];
