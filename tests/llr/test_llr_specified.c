@@ -11,19 +11,6 @@
 #include "contract.h"
 #include "llr_fixture.h"
 
-/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
-enum {
-    STREAM_USUAL = 1,
-    STREAM_SPECIAL,
-    STREAM_SPECIAL_PER_SYMBOL,
-    STREAM_SCALES,
-    STREAM_TIES,
-    STREAM_POSITIONS,
-    STREAM_TILES,
-    STREAM_BORDERS,
-    STREAM_GAINS,
-};
-
 /* The loops' tile and their largest step, in symbols. */
 enum { TILE = 1024, STEP = 16 };
 
@@ -34,37 +21,26 @@ static const struct {
     float scale;
     int limit;
 } scales[] = {
-    {SOFTQAM_OUTPUT_S8, 6, 127},          {SOFTQAM_OUTPUT_S8, 6, 120},          {SOFTQAM_OUTPUT_S8, 1, 63},
-    {SOFTQAM_OUTPUT_S8, 0x1p-10F, 127},   {SOFTQAM_OUTPUT_S8, 0x1p20F, 64},     {SOFTQAM_OUTPUT_S8, 0.37F, 1},
-    {SOFTQAM_OUTPUT_S16, 64, 32767},      {SOFTQAM_OUTPUT_S16, 0x1p14F, 30000}, {SOFTQAM_OUTPUT_S16, 6, 127},
-    {SOFTQAM_OUTPUT_S16, 0x1p-10F, 1000}, {SOFTQAM_OUTPUT_F16, 1, 0},           {SOFTQAM_OUTPUT_F32, 1, 0},
+    {SOFTQAM_OUTPUT_S8, 6, 127},          {SOFTQAM_OUTPUT_S16, 64, 32767},  {SOFTQAM_OUTPUT_F16, 1, 0},
+    {SOFTQAM_OUTPUT_F32, 1, 0},           {SOFTQAM_OUTPUT_S8, 6, 120},      {SOFTQAM_OUTPUT_S8, 1, 63},
+    {SOFTQAM_OUTPUT_S8, 0x1p-10F, 127},   {SOFTQAM_OUTPUT_S8, 0x1p20F, 64}, {SOFTQAM_OUTPUT_S8, 0.37F, 1},
+    {SOFTQAM_OUTPUT_S16, 0x1p14F, 30000}, {SOFTQAM_OUTPUT_S16, 6, 127},     {SOFTQAM_OUTPUT_S16, 0x1p-10F, 1000},
 };
-_Static_assert(HARNESS_N_LLR_FORMATS == 4, "scales of each");
 
-/* Formats, forms and signs, each with each, and s8 and s16 at several scales. */
-enum { N_SETTINGS = 4 * HARNESS_COUNT(scales) };
+_Static_assert(HARNESS_N_LLR_FORMATS == 4, "the first four are each format's defaults");
+
+/* Each with N0 and 1/N0 and both signs. */
+enum { N_SETTINGS = 4 * HARNESS_COUNT(scales), N_DEFAULTS = 4 * HARNESS_N_LLR_FORMATS };
 
 static softqam_demodulator_config settings_at(size_t k)
 {
     softqam_demodulator_config config =
-        llr_config(scales[k / 4].format, k & 1 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
+        harness_format_setup(scales[k / 4].format, SOFTQAM_NOISE_PER_SYMBOL).demodulator;
+    config.noise_form = k & 1 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
     config.sign = k & 2 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
     config.llr_scale = scales[k / 4].scale;
     config.llr_limit = scales[k / 4].limit;
     return config;
-}
-
-/* Every format with N0 and with 1/N0. */
-enum { N_KINDS = 2 * HARNESS_N_LLR_FORMATS };
-
-static softqam_demodulator_config kind_at(size_t k)
-{
-    return llr_config(harness_llr_formats[k / 2], k % 2 ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0);
-}
-
-static float scale_of(const softqam_demodulator_config *config)
-{
-    return config->llr_scale > 0 ? config->llr_scale : harness_llr_defaults_of[config->output_format].scale;
 }
 
 /* Symbols with a noise value and a gain each. */
@@ -99,10 +75,12 @@ static void check_input(const llr_contexts *on, const softqam_demodulator_config
     llr_check(on, config, &segment, NULL, what);
 }
 
+static const float usual_limit = 1.4F;
+
 /* What a receiver sees, and what the loops' short way is for. */
 static void fill_usual(harness_random *random, softqam_noise_form form, const input *to)
 {
-    harness_symbol_sets[0].fill(random, harness_symbol_sets[0].parameter, 0, to->n, to->symbols);
+    harness_fill_uniform(random, usual_limit, to->n, to->symbols);
     harness_fill_noise(random, HARNESS_NOISE_USUAL, to->n, to->noise);
     for (size_t i = 0; form == SOFTQAM_NOISE_FORM_INVERSE && i < to->n; i++)
         to->noise[i] = 1 / to->noise[i];
@@ -187,7 +165,7 @@ static input open_special(harness_random *random)
 {
     const special_values components = special_components();
     input self = open_input(3 * components.n);
-    harness_symbol_sets[0].fill(random, harness_symbol_sets[0].parameter, 0, self.n, self.symbols);
+    harness_fill_uniform(random, usual_limit, self.n, self.symbols);
     for (size_t k = 0; k < components.n; k++) {
         self.symbols[6 * k] = self.symbols[6 * k + 3] = self.symbols[6 * k + 4] = components.values[k];
         self.symbols[6 * k + 5] = any_of(random, &components);
@@ -200,7 +178,7 @@ static input open_special(harness_random *random)
 /* Usual values alone, and all sets of symbols and any bits as noise next to each other. */
 LLR_TEST(test_values)
 {
-    harness_random random = harness_random_stream(STREAM_USUAL);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input usual = open_input(harness_symbol_count(20011));
     SCOPED(close_input) input mixture = open_input(harness_symbol_count(30011));
     harness_fill_mixture(&random, mixture.n, mixture.symbols);
@@ -216,7 +194,7 @@ LLR_TEST(test_values)
 /* Special components with every special noise value, given once for the call: all of a few, then all. */
 LLR_TEST(test_special_noise_per_call)
 {
-    harness_random random = harness_random_stream(STREAM_SPECIAL);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_special(&random);
     for (size_t k = 0; k < N_SETTINGS; k++) {
         const softqam_demodulator_config config = settings_at(k);
@@ -233,7 +211,7 @@ LLR_TEST(test_special_noise_per_call)
  * alone decides how they are done. */
 LLR_TEST(test_special_values_per_symbol)
 {
-    harness_random random = harness_random_stream(STREAM_SPECIAL_PER_SYMBOL);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_special(&random);
     for (size_t k = 0; k < N_SETTINGS; k++) {
         const softqam_demodulator_config config = settings_at(k);
@@ -259,15 +237,15 @@ LLR_TEST(test_input_scales)
 {
     static const float input_scales[] = {1e-42F,    FLT_MIN, 1e-30F,  0.3F,    0x1p62F,
                                          0x1.8p62F, 0x1p63F, 0x1p64F, 0x1p66F, 1e36F};
-    harness_random random = harness_random_stream(STREAM_SCALES);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_special(&random);
     const float noise = 0.25F;
-    for (size_t k = 0; k < 2 * HARNESS_COUNT(input_scales) * HARNESS_N_LLR_FORMATS; k++) {
-        const float scale = input_scales[k / 2 / HARNESS_N_LLR_FORMATS];
-        softqam_demodulator_config config = kind_at(k / 2 % HARNESS_N_LLR_FORMATS * 2);
+    for (size_t k = 0; k < HARNESS_COUNT(input_scales) * N_DEFAULTS; k++) {
+        const float scale = input_scales[k / N_DEFAULTS];
+        softqam_demodulator_config config = settings_at(k % N_DEFAULTS);
         softqam_segment segment = harness_segment(in.symbols, &noise, 0, in.n, NULL);
-        *(k % 2 ? &config.input_scale : &segment.input_scale) = scale;
-        llr_check(*state, &config, &segment, NULL, k % 2 ? "the demodulator's scale" : "the segment's scale");
+        *(k / 2 % 2 ? &config.input_scale : &segment.input_scale) = scale;
+        llr_check(*state, &config, &segment, NULL, k / 2 % 2 ? "the demodulator's scale" : "the segment's scale");
     }
 }
 
@@ -282,16 +260,15 @@ LLR_TEST(test_weights_of_all_sizes)
     float symbols[2 * STEP], noise[STEP];
     for (size_t i = 0; i < STEP; i++)
         memcpy(symbols + 2 * i, corners[i % HARNESS_COUNT(corners)], sizeof corners[0]);
-    for (size_t k = 0; k < 2 * N_KINDS; k++) {
-        softqam_demodulator_config config = kind_at(k / 4 * 2 + k % 2);
+    for (size_t k = 0; k < N_DEFAULTS; k++) {
+        const softqam_demodulator_config config = settings_at(k);
         const size_t nbytes = harness_output_nbytes(config.output_format, 1);
         uint8_t expected[STEP * HARNESS_MAX_SYMBOL_BITS * sizeof(float)];
-        config.sign = k % 3 ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0;
         for (int size = LEAST; size <= MOST; size += step) {
-            const float weight = exp2f((float)size / PER_OCTAVE), scale = scale_of(&config);
+            const float weight = exp2f((float)size / PER_OCTAVE), scale = config.llr_scale;
             for (size_t i = 0; i < STEP; i++)
                 noise[i] = config.noise_form == SOFTQAM_NOISE_FORM_INVERSE ? weight / scale : scale / weight;
-            softqam_segment segment = harness_segment(symbols, noise, k / 2 % 2, HARNESS_COUNT(corners), NULL);
+            softqam_segment segment = harness_segment(symbols, noise, (k + k / 2) % 2, HARNESS_COUNT(corners), NULL);
             llr_specify(&config, &segment, expected);
             for (size_t i = HARNESS_COUNT(corners); i < STEP; i++)
                 memcpy(expected + i * nbytes, expected + (i - HARNESS_COUNT(corners)) * nbytes, nbytes);
@@ -307,17 +284,17 @@ LLR_TEST(test_borders)
     static const float borders[] = {0.5F,      126.5F,  127.5F,  128.5F,    32767.5F, 0x1p22F,
                                     0x1.8p23F, 0x1p24F, 0x1p30F, 0x1.8p53F, 0x1p54F,  0x1p61F};
     static const float others[] = {0, -0.0F, 0x1p-63F, 0x0.ffffffp-63F, 3e38F, -3e38F, INFINITY, NAN};
-    harness_random random = harness_random_stream(STREAM_BORDERS);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_input(harness_symbol_count(20011));
-    for (size_t k = 0; k < N_KINDS; k += 2) {
-        const softqam_demodulator_config config = kind_at(k);
+    for (size_t k = 0; k < N_DEFAULTS; k += 4) {
+        const softqam_demodulator_config config = settings_at(k);
         for (size_t i = 0; i < 2 * in.n; i++) {
             float *noise = &in.noise[i / 2];
             if (i % 2 == 0)
                 *noise = ldexpf(1 + (float)harness_random_below(&random, 8) / 8,
                                 (int)harness_random_below(&random, 144) - 102);
             in.symbols[i] = borders[harness_random_below(&random, HARNESS_COUNT(borders))] * *noise /
-                            (harness_random_below(&random, 2) ? scale_of(&config) : 1) *
+                            (harness_random_below(&random, 2) ? config.llr_scale : 1) *
                             (1 + ((float)harness_random_below(&random, 17) - 8) * 0x1p-22F) *
                             (harness_random_below(&random, 2) ? 1 : -1);
             if (harness_random_below(&random, 8) == 0)
@@ -331,12 +308,12 @@ LLR_TEST(test_borders)
  * small weights, with usual ones, and with any, since a tile's largest one decides how it is done. */
 LLR_TEST(test_ties)
 {
-    harness_random random = harness_random_stream(STREAM_TIES);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_input(harness_symbol_count(20011));
-    softqam_demodulator_config config = llr_config(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_FORM_INVERSE);
+    softqam_demodulator_config config = settings_at(1); /* s8 of 1/N0 */
     config.llr_scale = 1;
     size_t n_told_apart = 0;
-    harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, in.n, in.symbols);
+    harness_fill_uniform(&random, usual_limit, in.n, in.symbols);
     for (size_t i = 0; i < in.n; i++) {
         float metrics[HARNESS_MAX_SYMBOL_BITS];
         contract_f32(llr_constellation(config.modulation), in.symbols + 2 * i, nr_inverse_noise_var(1), i, 0, metrics);
@@ -368,15 +345,15 @@ static int limited(int exponent, int least, int most)
  * floats and LLRs to those of their format; of all modulations. test_llr_segments.c has gains of all layouts. */
 LLR_TEST(test_gains)
 {
-    enum { N_FLOATS = 8 }; /* settings of f16 and f32, which are the last: half of all */
+    enum { N_FLOATS = 8 }; /* settings of f16 and f32, which are the last defaults: half of all */
     if (harness_modulation() != SOFTQAM_MODULATION_256QAM)
         skip(); /* once is enough */
-    harness_random random = harness_random_stream(STREAM_GAINS);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_input(1500);
     for (size_t n = harness_symbol_count(HARNESS_SANITIZED ? 200 : 1000); n > 0; n--) {
         const size_t k = harness_random_below(&random, N_SETTINGS);
         softqam_demodulator_config config =
-            settings_at(harness_random_below(&random, 2) ? k : N_SETTINGS - 1 - k % N_FLOATS);
+            settings_at(harness_random_below(&random, 2) ? k : N_DEFAULTS - 1 - k % N_FLOATS);
         config.modulation = (softqam_modulation)(1 + harness_random_below(&random, HARNESS_N_MODULATIONS));
         for (size_t i = 0; i < in.n; i++) {
             const int gain = (int)harness_random_below(&random, 277) - 149;
@@ -402,7 +379,7 @@ LLR_TEST(test_gains)
 static void spoil(harness_random *random, const softqam_demodulator_config *config, const input *in, size_t i)
 {
     const size_t what = harness_random_below(random, 3);
-    const special_values values = what < 2 ? special_components() : special_noise(scale_of(config));
+    const special_values values = what < 2 ? special_components() : special_noise(config->llr_scale);
     *(what < 2 ? &in->symbols[2 * i + what] : &in->noise[i]) = any_of(random, &values);
 }
 
@@ -435,11 +412,11 @@ static uint8_t *specify_usual(harness_random *random, const softqam_demodulator_
 /* One unusual symbol at every place of a tile, and of the steps after it, of which the last goes back. */
 LLR_TEST(test_every_position)
 {
-    harness_random random = harness_random_stream(STREAM_POSITIONS);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_input(TILE + 2 * STEP + 5);
     const softqam_segment all = segment_of(&in, 0, in.n);
-    for (size_t k = 0; k < N_KINDS; k++) {
-        const softqam_demodulator_config config = kind_at(k);
+    for (size_t k = 0; k < N_DEFAULTS; k++) {
+        const softqam_demodulator_config config = settings_at(k);
         scoped_memory uint8_t *expected = specify_usual(&random, &config, &in);
         for (size_t i = 0; i < in.n; i++) {
             const float usual[] = {in.symbols[2 * i], in.symbols[2 * i + 1], in.noise[i]};
@@ -458,11 +435,11 @@ LLR_TEST(test_many_tiles)
 {
     enum { N_TILES = 66 };
     static const unsigned every[] = {40, 40, 17, 5, 2, 1};
-    harness_random random = harness_random_stream(STREAM_TILES);
+    harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_input(N_TILES * TILE + 7);
     const softqam_segment all = segment_of(&in, 0, in.n);
-    for (size_t k = 0; k < N_KINDS; k++) {
-        const softqam_demodulator_config config = kind_at(k);
+    for (size_t k = 0; k < N_DEFAULTS; k++) {
+        const softqam_demodulator_config config = settings_at(k);
         scoped_memory uint8_t *expected = specify_usual(&random, &config, &in);
         for (size_t i = 0; i < HARNESS_COUNT(every); i++) {
             for (size_t tile = 0; tile < N_TILES; tile++)
