@@ -68,26 +68,49 @@ softqam_demodulator *llr_create(const softqam_demodulator_config *config, softqa
     return harness_create(&setup);
 }
 
-softqam_demodulator_config llr_config(softqam_output_format format, softqam_noise_form form)
+softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
+                         size_t n_elements)
 {
-    softqam_demodulator_config config = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL).demodulator;
-    config.noise_form = form;
-    return config;
+    const size_t n_layers = whole->n_layers ? whole->n_layers : 1, stride = whole->symbol_stride;
+    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
+    softqam_segment part = *whole;
+    part.n_symbols = n_elements * n_layers;
+    part.first_symbol += first_element * n_layers;
+    for (size_t k = 0; k < n_layers; k++) {
+        softqam_layer *layer = &part.layers[k];
+        const size_t step = first_element * (stride ? stride : 1) * (layer->symbols_q ? nbytes / 2 : nbytes);
+        const size_t noise_step = first_element * part.noise_stride;
+        layer->symbols = (const uint8_t *)layer->symbols + step;
+        layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL;
+        layer->noise_var = layer->noise_var ? layer->noise_var + noise_step : NULL;
+        layer->gain = layer->gain ? layer->gain + noise_step : NULL;
+    }
+    return part;
 }
 
-void llr_symbol_at(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *sample,
-                   float *noise, float *gain)
+/* Symbol i of a segment, as its input format has it, its noise value and its gain. */
+static void sample_at(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *sample,
+                      float *noise, float *gain)
 {
-    const size_t n_layers = segment->n_layers ? segment->n_layers : 1, element = i / n_layers;
+    const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
     const size_t half = softqam_input_symbol_nbytes(config->input_format) / 2;
-    const softqam_layer *layer = &segment->layers[i % n_layers];
-    const size_t at = element * (segment->symbol_stride ? segment->symbol_stride : 1) * half;
-    const size_t noise_at = element * segment->noise_stride;
-    const uint8_t *in_phase = (const uint8_t *)layer->symbols + (layer->symbols_q ? at : 2 * at);
+    const softqam_segment element = llr_part(config, segment, i / n_layers, 1);
+    const softqam_layer *layer = &element.layers[i % n_layers];
+    const uint8_t *in_phase = layer->symbols, *quadrature = layer->symbols_q;
     memcpy(sample, in_phase, half);
-    memcpy((uint8_t *)sample + half, layer->symbols_q ? (const uint8_t *)layer->symbols_q + at : in_phase + half, half);
-    *noise = layer->noise_var ? layer->noise_var[noise_at] : 0;
-    *gain = layer->gain ? layer->gain[noise_at] : 1;
+    memcpy((uint8_t *)sample + half, quadrature ? quadrature : in_phase + half, half);
+    *noise = layer->noise_var ? *layer->noise_var : 0;
+    *gain = layer->gain ? *layer->gain : 1;
+}
+
+/* The same, scaled. */
+static void symbol_at(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
+                      float symbol[2], float *noise, float *gain)
+{
+    const float scale = segment->input_scale > 0 ? segment->input_scale : config->input_scale;
+    float sample[2];
+    sample_at(config, segment, i, sample, noise, gain);
+    harness_widen(config->input_format, scale, sample, 1, symbol);
 }
 
 /* Which of a symbol's LLRs have the opposite sign: by the configuration, or by the scrambling sequence, of which
@@ -114,16 +137,14 @@ void llr_specify(const softqam_demodulator_config *config, const softqam_segment
     for (size_t i = 0; i < segment->n_symbols; i++, to += nbytes) {
         const uint64_t position = segment->first_symbol + segment->scrambling_offset + i;
         const uint32_t flips = flips_of(config, segment, position, (size_t)c->n_bits);
-        float sample[2], symbol[2];
+        float symbol[2];
         union {
             int8_t s8[NR_MAX_BITS];
             int16_t s16[NR_MAX_BITS];
             uint16_t f16[NR_MAX_BITS];
             float f32[NR_MAX_BITS];
         } llrs;
-        llr_symbol_at(config, segment, i, sample, &noise.value, &noise.gain);
-        harness_widen(config->input_format, segment->input_scale > 0 ? segment->input_scale : config->input_scale,
-                      sample, 1, symbol);
+        symbol_at(config, segment, i, symbol, &noise.value, &noise.gain);
         switch (config->output_format) {
         case SOFTQAM_OUTPUT_S8:
             contract_s8(c, symbol, noise, position, flips, scale, limit, llrs.s8);
@@ -154,7 +175,7 @@ static void demodulate_plainly(const softqam_demodulator_config *config, const s
     scoped_memory uint8_t *symbols = harness_alloc(n * nbytes);
     scoped_memory float *noise = harness_alloc(n * sizeof *noise), *gains = harness_alloc(n * sizeof *gains);
     for (size_t i = 0; i < n; i++)
-        llr_symbol_at(config, segment, i, symbols + i * nbytes, &noise[i], &gains[i]);
+        sample_at(config, segment, i, symbols + i * nbytes, &noise[i], &gains[i]);
     softqam_segment plain = *segment;
     plain.n_layers = 1;
     plain.symbol_stride = plain.plane_stride = 0;
@@ -176,26 +197,6 @@ void llr_expect(const softqam_demodulator_config *config, const softqam_segment 
     const bool is_specified = harness_backend() == SOFTQAM_BACKEND_CPU && segment->n_symbols < SPECIFIED_SYMBOLS &&
                               config->output_format != SOFTQAM_OUTPUT_U8;
     (is_specified ? llr_specify : demodulate_plainly)(config, segment, to);
-}
-
-softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
-                         size_t n_elements)
-{
-    const size_t n_layers = whole->n_layers ? whole->n_layers : 1, stride = whole->symbol_stride;
-    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
-    softqam_segment part = *whole;
-    part.n_symbols = n_elements * n_layers;
-    part.first_symbol += first_element * n_layers;
-    for (size_t k = 0; k < n_layers; k++) {
-        softqam_layer *layer = &part.layers[k];
-        const size_t step = first_element * (stride ? stride : 1) * (layer->symbols_q ? nbytes / 2 : nbytes);
-        const size_t noise_step = first_element * part.noise_stride;
-        layer->symbols = (const uint8_t *)layer->symbols + step;
-        layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL;
-        layer->noise_var = layer->noise_var ? layer->noise_var + noise_step : NULL;
-        layer->gain = layer->gain ? layer->gain + noise_step : NULL;
-    }
-    return part;
 }
 
 /* A demodulator on context number k, kept for the next calls with the same settings. */
@@ -250,10 +251,8 @@ void llr_check(const llr_contexts *on, const softqam_demodulator_config *config,
         while (got[at] == expected[at])
             at++;
         const size_t i = at / symbol_nbytes;
-        float sample[2], symbol[2], noise, gain;
-        llr_symbol_at(config, segment, i, sample, &noise, &gain);
-        harness_widen(config->input_format, segment->input_scale > 0 ? segment->input_scale : config->input_scale,
-                      sample, 1, symbol);
+        float symbol[2], noise, gain;
+        symbol_at(config, segment, i, symbol, &noise, &gain);
         fail_msg("%s, %s: %s to %s, modulation %d%s, scale %a, limit %d: symbol %zu of %zu, (%a, %a), %s %a, gain %a: "
                  "byte %zu is %d, not %d",
                  what, on->names[k], harness_input_names[config->input_format],

@@ -30,13 +30,6 @@ int llr_close_state(void **state);
 /* A demodulator of this configuration on another context. */
 softqam_demodulator *llr_create(const softqam_demodulator_config *config, softqam_context *context);
 
-/* A configuration for the modulation under test. */
-softqam_demodulator_config llr_config(softqam_output_format format, softqam_noise_form form);
-
-/* Symbol i of a segment, as its input format has it, its noise value and its gain. */
-void llr_symbol_at(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *sample,
-                   float *noise, float *gain);
-
 /* What a segment's symbols must give, in symbol order. Not for u8. */
 void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to);
 
