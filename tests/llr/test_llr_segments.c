@@ -12,20 +12,6 @@
 #include "rate_recovery.h"
 #include "trial.h"
 
-/* Streams of random numbers, one a test, so that a test gives the same alone as among the others. */
-enum {
-    STREAM_COMBINATIONS = 1,
-    STREAM_LENGTHS,
-    STREAM_CUTS,
-    STREAM_CALLS,
-    STREAM_SOFT_BITS,
-    STREAM_THREADS,
-    STREAM_LONGEST_VALUES,
-    STREAM_RANDOM,
-    STREAM_TINY,
-    STREAM_POSITIONS
-};
-
 /* In symbol order or planes. */
 
 /* Number k of all combinations of modulation, format, layers, planes and scrambling. */
@@ -48,36 +34,23 @@ static softqam_output_format format_at(size_t k)
     return harness_llr_formats[k / HARNESS_N_MODULATIONS % HARNESS_N_LLR_FORMATS];
 }
 
-static void check_choice(const llr_contexts *on, harness_random *random, softqam_output_format format, size_t input,
-                         const trial_choice *choice)
+/* Returns how many codewords there were. */
+static size_t check_choice(const llr_contexts *on, harness_random *random, softqam_output_format format, size_t input,
+                           const trial_choice *choice)
 {
-    if (choice->n_layers > 1 && choice->modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        return;
     trial *self = trial_open(random, format, (softqam_input_format)input);
     trial_add(self, random, choice);
-    trial_run(self, random, on, false);
+    return trial_run(self, random, on, choice->layout == TRIAL_BLOCKS);
 }
 
-/* Each with each input format: one of any length to 200 resource elements, and one of some thousands. */
+/* Each with each input format: of every length to 200 resource elements, and of some thousands. */
 LLR_TEST(test_combinations)
 {
-    harness_random random = harness_random_stream(STREAM_COMBINATIONS);
-    for (size_t k = 0; k < (size_t)4 * N_COMBINATIONS; k++) {
-        trial_choice choice = combination_at(k / 4);
-        choice.n_elements = harness_random_below(&random, k % 4 == k / 4 % 4 ? 3001 : 201);
-        check_choice(*state, &random, format_at(k / 4), k % 4, &choice);
-    }
-}
-
-/* Every length to 200 resource elements, each with some combinations. */
-LLR_TEST(test_lengths)
-{
-    harness_random random = harness_random_stream(STREAM_LENGTHS);
-    for (size_t k = 0; k <= 200 * 12; k++) {
-        const size_t number = harness_random_below(&random, N_COMBINATIONS);
-        trial_choice choice = combination_at(number);
-        choice.n_elements = k / 12;
-        check_choice(*state, &random, format_at(number), harness_random_below(&random, 4), &choice);
+    harness_random random = harness_random_named(__func__);
+    for (size_t k = 0; k < (size_t)8 * N_COMBINATIONS; k++) {
+        trial_choice choice = combination_at(k / 8);
+        choice.n_elements = k % 8 == k / 8 % 8 ? harness_random_below(&random, 3001) : k % 201;
+        check_choice(*state, &random, format_at(k / 8), k % HARNESS_N_INPUT_FORMATS, &choice);
     }
 }
 
@@ -85,7 +58,7 @@ LLR_TEST(test_lengths)
 LLR_TEST(test_cuts)
 {
     static const size_t full[] = {12, 13, 120, 121, 128, 129}; /* what kernels take, or a warp looks at, and one more */
-    harness_random random = harness_random_stream(STREAM_CUTS);
+    harness_random random = harness_random_named(__func__);
     for (size_t k = 0; k < N_COMBINATIONS; k++) {
         trial_choice choice = combination_at(k);
         choice.n_parts =
@@ -97,30 +70,22 @@ LLR_TEST(test_cuts)
 
 /* Code blocks and soft buffers. */
 
-static const trial_choice usual_blocks = {
-    .layout = TRIAL_BLOCKS, .max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000, .max_sent = TRIAL_MAX_SENT};
+static const trial_choice usual_blocks = {.layout = TRIAL_BLOCKS, .max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000};
 
-static softqam_input_format any_input(harness_random *random)
+static size_t any_input(harness_random *random)
 {
-    return harness_random_below(random, 2)
-               ? SOFTQAM_INPUT_CF32
-               : (softqam_input_format)harness_random_below(random, HARNESS_N_INPUT_FORMATS);
+    return harness_random_below(random, 2) ? SOFTQAM_INPUT_CF32 : harness_random_below(random, HARNESS_N_INPUT_FORMATS);
 }
 
-static void check_blocks(uint32_t stream, const trial_choice *choice, unsigned n_threads, size_t n_codewords)
+static void check_blocks(const char *test, const trial_choice *choice, unsigned n_threads, size_t n_codewords)
 {
-    harness_random random = harness_random_stream(stream);
+    harness_random random = harness_random_named(test);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(n_threads, 0);
-    size_t n = 0;
-    for (size_t k = 0; n < n_codewords; k++) {
-        trial *self = trial_open(&random, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random));
-        trial_add(self, &random, choice);
-        n += trial_run(self, &random, &on, true);
-    }
-    print_message("%zu codewords\n", n);
+    for (size_t k = 0, n = 0; n < n_codewords; k++)
+        n += check_choice(&on, &random, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random), choice);
 }
 
-HARNESS_TEST(test_random) { check_blocks(STREAM_RANDOM, &usual_blocks, 1, harness_symbol_count(30000)); }
+HARNESS_TEST(test_random) { check_blocks(__func__, &usual_blocks, 1, harness_symbol_count(30000)); }
 
 /* Buffers of some values, each of which is sent many times. */
 HARNESS_TEST(test_tiny)
@@ -129,14 +94,14 @@ HARNESS_TEST(test_tiny)
     choice.max_n_cb = 8;
     choice.max_blocks = 40;
     choice.max_bits = 2000;
-    check_blocks(STREAM_TINY, &choice, 1, harness_symbol_count(30000));
+    check_blocks(__func__, &choice, 1, harness_symbol_count(30000));
 }
 
 /* Every k0, every run of fillers and every number of bits to three times the buffer, of small buffers. */
 LLR_TEST(test_every_position)
 {
     enum { MAX_N_CB = HARNESS_SANITIZED ? 4 : 7 };
-    harness_random random = harness_random_stream(STREAM_POSITIONS);
+    harness_random random = harness_random_named(__func__);
     softqam_codeword block = {.n_code_blocks = 1, .deinterleave = 1};
     size_t n = 0;
     for (block.n_cb = 1; block.n_cb <= MAX_N_CB; block.n_cb++)
@@ -150,11 +115,7 @@ LLR_TEST(test_every_position)
                                                                                     : SOFTQAM_MODULATION_16QAM,
                                                      .n_layers = 1,
                                                      .one_block = &block};
-                        block.combine = (uint32_t)harness_random_below(&random, 2);
-                        block.filler_value = trial_filler_value(&random, format);
-                        trial *self = trial_open(&random, format, any_input(&random));
-                        trial_add(self, &random, &choice);
-                        trial_run(self, &random, *state, true);
+                        check_choice(*state, &random, format, any_input(&random), &choice);
                     }
     print_message("%zu buffers\n", n);
 }
@@ -163,13 +124,13 @@ LLR_TEST(test_every_position)
 
 /* Calls of up to 24 codewords of any layout, each with settings of its own: in chunks of one symbol, of some, and of
  * many. */
-static void check_calls(uint32_t stream, bool is_soft_bits, size_t n_calls)
+static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
 {
     static const struct {
         unsigned n_threads;
         size_t chunk_symbols, max_elements, max_bits;
     } sizes[] = {{1, 1, 3, 30}, {3, 97, 300, 3000}, {2, 1000, 300, 6000}, {3, 20000, 3000, 6000}};
-    harness_random random = harness_random_stream(stream);
+    harness_random random = harness_random_named(test);
     for (size_t s = 0; s < HARNESS_COUNT(sizes); s++) {
         SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(sizes[s].n_threads, sizes[s].chunk_symbols);
         for (size_t k = 0; k < n_calls; k++) {
@@ -193,16 +154,16 @@ static void check_calls(uint32_t stream, bool is_soft_bits, size_t n_calls)
     }
 }
 
-HARNESS_TEST(test_calls) { check_calls(STREAM_CALLS, false, 64); }
+HARNESS_TEST(test_calls) { check_calls(__func__, false, 64); }
 
-HARNESS_TEST(test_soft_bits) { check_calls(STREAM_SOFT_BITS, true, 32); }
+HARNESS_TEST(test_soft_bits) { check_calls(__func__, true, 32); }
 
 /* Enough symbols for several threads, whose shares begin in any layer, code block or segment: large codewords, and
  * many short segments of one layer, which the CPU demodulates at once where they lie side by side. */
 HARNESS_TEST(test_threads)
 {
     enum { N_SYMBOLS = 150000, MAX_ELEMENTS = 12000 };
-    harness_random random = harness_random_stream(STREAM_THREADS);
+    harness_random random = harness_random_named(__func__);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0);
     for (size_t k = 0; k < 26; k++) {
         const bool is_large = k < 16;
@@ -222,7 +183,7 @@ HARNESS_TEST(test_threads)
     choice.max_n_cb = 66 * 384;
     choice.max_blocks = 20;
     choice.max_bits = 400000;
-    check_blocks(STREAM_THREADS, &choice, 3, HARNESS_SANITIZED || harness_is_under_compute_sanitizer() ? 20 : 200);
+    check_blocks(__func__, &choice, 3, HARNESS_SANITIZED || harness_is_under_compute_sanitizer() ? 20 : 200);
 }
 
 /* Some symbols of BPSK before many of 1024QAM: a chunk takes no more symbols than it has room for of the latter. */
@@ -231,7 +192,7 @@ HARNESS_TEST(test_longest_values)
     enum { N_SYMBOLS = 600000 };
     if (harness_backend() == SOFTQAM_BACKEND_CPU) /* has no chunks */
         skip();
-    harness_random random = harness_random_stream(STREAM_LONGEST_VALUES);
+    harness_random random = harness_random_named(__func__);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, N_SYMBOLS / 2);
     trial_choice few = {.modulation = SOFTQAM_MODULATION_BPSK, .n_layers = 1, .n_elements = 10, .n_parts = 1};
     trial_choice many = {

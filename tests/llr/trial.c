@@ -14,7 +14,6 @@
 typedef struct sent {
     softqam_segment whole; /* all of its symbols; its codeword lacks the pointers */
     unsigned n_layers, Q_m;
-    bool has_gains;
     uint8_t *symbols;
     float *noise, *gains;
     size_t n_parts;
@@ -31,8 +30,6 @@ typedef enum placement { BY_STRIDE, SIDE_BY_SIDE, BY_POINTERS, N_PLACEMENTS } pl
 typedef struct target {
     trial_choice choice;
     softqam_codeword buffers; /* what all that are sent have in common */
-    size_t Z_c;               /* 0: the buffer is no LDPC code's, or none */
-    int base_graph;
     placement placement;
     size_t begin;
     size_t pointer_at[TRIAL_MAX_BLOCKS];
@@ -99,44 +96,7 @@ static uint64_t choose_position(harness_random *random, softqam_modulation modul
                        : (uint64_t)harness_random_u32(random) * n_layers;
 }
 
-/* All of an LDPC code's bits, a part of them, or any number. */
-static void choose_length(harness_random *random, target *self)
-{
-    const size_t kind = harness_random_below(random, 8), most = self->choice.max_n_cb;
-    size_t n_cb;
-    self->base_graph = 1 + (int)harness_random_below(random, 2);
-    const size_t n_columns = self->base_graph == 1 ? 66 : 50;
-    if (kind < 2 || most < 66 * 2) {
-        n_cb = 1 + harness_random_below(random, smaller(kind ? 400 : 8, most));
-    } else {
-        self->Z_c = 2 + harness_random_below(random, smaller(14, most / n_columns - 1));
-        while (2 * self->Z_c <= smaller(384, most / n_columns) && harness_random_below(random, 4))
-            self->Z_c *= 2; /* 38.212 table 5.3.2-1 */
-        n_cb = n_columns * self->Z_c;
-        if (kind == 2)
-            n_cb -= harness_random_below(random, n_cb / 3);
-    }
-    self->buffers.n_cb = (uint32_t)n_cb;
-}
-
-/* K' - 2 Zc and F, as far as they are in a limited buffer; or any positions, the first and last ones among them. */
-static void choose_fillers(harness_random *random, target *self)
-{
-    softqam_codeword *buffers = &self->buffers;
-    const size_t n_cb = buffers->n_cb, kind = harness_random_below(random, 5);
-    if (self->Z_c > 0 && kind < 3) {
-        const size_t end = smaller((self->base_graph == 1 ? 20 : 8) * self->Z_c, n_cb);
-        buffers->n_fillers = (uint32_t)harness_random_below(random, smaller(end, 6 * self->Z_c));
-        buffers->first_filler = (uint32_t)(end - buffers->n_fillers);
-    } else {
-        buffers->n_fillers = kind == 3 ? 0 : (uint32_t)harness_random_below(random, n_cb);
-        const size_t most = n_cb - buffers->n_fillers;
-        buffers->first_filler = (uint32_t[]){
-            0, (uint32_t)most, (uint32_t)harness_random_below(random, most + 1)}[harness_random_below(random, 3)];
-    }
-}
-
-float trial_filler_value(harness_random *random, softqam_output_format format)
+static float any_filler_value(harness_random *random, softqam_output_format format)
 {
     static const float halves[] = {0, -0.0F, 20, -20, 127, 10000, 65504, 65519, 0.1F, -1e-6F, 1e-9F, 2049};
     static const float floats[] = {0, -0.0F, 1e30F, -3.4028235e38F, 1e-42F, 0.1F};
@@ -148,17 +108,48 @@ float trial_filler_value(harness_random *random, softqam_output_format format)
                                         : floats[harness_random_below(random, HARNESS_COUNT(floats))];
 }
 
-static uint32_t choose_k0(harness_random *random, const target *self)
+/* What all transmissions have in common: symbol order and planes are one code block without a buffer. Buffers are small
+ * or of any size, with fillers anywhere, the first and last positions among them. */
+static void choose_buffers(harness_random *random, softqam_output_format format, target *self)
 {
-    const softqam_codeword *buffers = &self->buffers;
+    static const softqam_codeword no_buffer = {.n_code_blocks = 1};
+    trial_choice *choice = &self->choice;
+    softqam_codeword *buffers = &self->buffers;
+    self->n_sent = 1;
+    if (choice->layout != TRIAL_BLOCKS)
+        choice->one_block = &no_buffer;
+    if (choice->one_block) {
+        *buffers = *choice->one_block;
+    } else if (harness_random_below(random, 6)) {
+        const size_t sizes[] = {8, 400, choice->max_n_cb, choice->max_n_cb};
+        const size_t size = smaller(sizes[harness_random_below(random, HARNESS_COUNT(sizes))], choice->max_n_cb);
+        buffers->n_cb = 1 + (uint32_t)harness_random_below(random, size);
+        const size_t most = smaller(choice->max_blocks, 1 + 2 * choice->max_n_cb / buffers->n_cb);
+        buffers->n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
+        if (harness_random_below(random, 4))
+            buffers->n_fillers = (uint32_t)harness_random_below(random, buffers->n_cb);
+        const uint32_t last = buffers->n_cb - buffers->n_fillers;
+        const uint32_t firsts[] = {0, last, (uint32_t)harness_random_below(random, last + 1)};
+        buffers->first_filler = firsts[harness_random_below(random, HARNESS_COUNT(firsts))];
+        buffers->deinterleave = 1;
+        self->n_sent = 1 + harness_random_below(random, TRIAL_MAX_SENT);
+    } else {
+        const size_t most = harness_random_below(random, 3) ? choice->max_blocks : TRIAL_MAX_BLOCKS;
+        buffers->n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
+        buffers->deinterleave = (uint32_t)harness_random_below(random, 2);
+    }
+    if (buffers->n_cb)
+        buffers->filler_value = any_filler_value(random, format);
+}
+
+static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffers)
+{
     const uint32_t n_cb = buffers->n_cb, behind = buffers->first_filler + buffers->n_fillers;
     if (n_cb == 0)
         return 0;
     const uint32_t any = (uint32_t)harness_random_below(random, n_cb);
     const uint32_t filler = buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1);
-    const unsigned rv = (unsigned)harness_random_below(random, 4);
-    const uint32_t start = self->Z_c ? (uint32_t)rate_recovery_k0(self->base_graph, rv, n_cb, self->Z_c) : 0;
-    const uint32_t all[] = {any, n_cb - 1, filler % n_cb, behind % n_cb, start, start, start, start};
+    const uint32_t all[] = {0, any, any, n_cb - 1, filler % n_cb, behind % n_cb};
     return all[harness_random_below(random, HARNESS_COUNT(all))];
 }
 
@@ -177,12 +168,14 @@ static size_t choose_block_length(harness_random *random, const target *self, si
 static void choose_blocks(harness_random *random, const target *of, size_t k, sent *self)
 {
     softqam_codeword *codeword = &self->whole.codeword;
+    const size_t step = self->n_layers * self->Q_m, C = of->buffers.n_code_blocks;
     *codeword = of->buffers;
+    if (of->choice.layout != TRIAL_BLOCKS)
+        codeword->n_bits = of->choice.n_elements * step;
+    codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
     if (of->choice.one_block)
         return;
-    const size_t step = self->n_layers * self->Q_m, C = codeword->n_code_blocks;
-    codeword->k0 = choose_k0(random, of);
-    codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
+    codeword->k0 = choose_k0(random, codeword);
     if (harness_random_below(random, 3) == 0) {
         codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
         const size_t n_groups = smaller(codeword->n_cbg, C);
@@ -199,7 +192,7 @@ static void choose_segment(harness_random *random, const trial *in, const trial_
     static const float input_scales[] = {1, 0.7F, 1.3F / 32768, 1e-42F, 0x1p62F, 0x1p63F, 1e36F};
     static const float llr_scales[] = {0, 0, 1, 20, 0x1p-6F, 0x1p-10F, 0x1p14F};
     const bool has_steps = harness_llr_defaults_of[in->config.output_format].limit;
-    const bool is_soft_bits = in->config.output_format == SOFTQAM_OUTPUT_U8, is_blocks = choice->layout == TRIAL_BLOCKS;
+    const bool is_blocks = choice->layout == TRIAL_BLOCKS;
     softqam_segment *whole = &self->whole;
     whole->modulation = choice->modulation
                             ? choice->modulation
@@ -223,7 +216,6 @@ static void choose_segment(harness_random *random, const trial *in, const trial_
         whole->llr_scale = llr_scales[harness_random_below(random, HARNESS_COUNT(llr_scales))];
     whole->descramble = is_blocks ? (unsigned)harness_random_below(random, 2) : choice->is_descrambled;
     whole->c_init = whole->descramble ? harness_random_u32(random) >> 1 : 0;
-    self->has_gains = !is_soft_bits && harness_random_below(random, 3) == 0;
     if (whole->modulation == in->config.modulation)
         whole->modulation = SOFTQAM_MODULATION_DEFAULT;
 }
@@ -239,6 +231,7 @@ static void place_layers(harness_random *random, const softqam_demodulator_confi
     const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
     const size_t misalignment = llr_calls.is_aligned ? 0 : harness_random_below(random, 16);
     const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
+    const bool has_gains = takes_noise && harness_random_below(random, 3) == 0;
     whole->symbol_stride = kind == 0 ? self->n_layers + harness_random_below(random, 2) * (MAX_STRIDE - self->n_layers)
                            : kind == 1 ? 1
                                        : harness_random_below(random, MAX_STRIDE + 1);
@@ -258,8 +251,7 @@ static void place_layers(harness_random *random, const softqam_demodulator_confi
     harness_fill_noise(random, HARNESS_NOISE_USUAL, n_placed, noise);
     for (size_t i = 0; i < n_placed; i += 1 + harness_random_below(random, 200))
         harness_fill_noise(random, HARNESS_NOISE_ANY, 1, noise + i);
-    if (self->has_gains)
-        harness_fill_gains(random, n_placed, self->gains);
+    harness_fill_gains(random, n_placed, self->gains);
     for (size_t k = 0; k < self->n_layers; k++) {
         const bool is_apart = kind == 2 && harness_random_below(random, 2);
         const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
@@ -267,7 +259,7 @@ static void place_layers(harness_random *random, const softqam_demodulator_confi
             .symbols = symbols + first * nbytes,
             .symbols_q = is_apart ? symbols + harness_random_below(random, ROOM) * nbytes / 2 : NULL,
             .noise_var = takes_noise ? noise + first : NULL,
-            .gain = self->has_gains ? self->gains + first : NULL,
+            .gain = has_gains ? self->gains + first : NULL,
         };
     }
 }
@@ -374,22 +366,24 @@ static void fill_before(const trial *self, harness_random *random, uint8_t *befo
 
 /* Where it goes. */
 
-/* Values of code block r's buffer. */
+/* Values of code block r's buffer, or of all planes. */
 static size_t room_of(const target *self, size_t r)
 {
-    return self->buffers.n_cb ? self->buffers.n_cb : self->sent[0].lengths[r];
+    const sent *first = &self->sent[0];
+    const size_t n = first->whole.n_symbols, stride = first->whole.plane_stride;
+    return n > 0 && stride      ? (first->Q_m - 1) * stride + n
+           : self->buffers.n_cb ? self->buffers.n_cb
+                                : first->lengths[r];
 }
 
-/* The end of the target in the memory. */
-static size_t choose_placement(harness_random *random, const trial *in, target *self)
+static void choose_placement(harness_random *random, const trial *in, target *self)
 {
     const size_t C = self->buffers.n_code_blocks;
-    size_t longest = 0, sum = 0, end = self->begin;
-    for (size_t r = 0; r < C; r++) {
+    size_t longest = 0, end = self->begin;
+    for (size_t r = 0; r < C; r++)
         longest = room_of(self, r) > longest ? room_of(self, r) : longest;
-        sum += room_of(self, r);
-    }
-    self->placement = self->choice.one_block ? BY_STRIDE : (placement)harness_random_below(random, N_PLACEMENTS);
+    if (!self->choice.one_block)
+        self->placement = (placement)harness_random_below(random, N_PLACEMENTS);
     if (self->placement == BY_STRIDE && longest > 0)
         self->buffers.block_stride = longest + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
     for (size_t k = 0; k < C && self->placement == BY_POINTERS; k++) {
@@ -398,23 +392,22 @@ static size_t choose_placement(harness_random *random, const trial *in, target *
         self->pointer_at[r] = end;
         end += room_of(self, r) * in->value_nbytes;
     }
-    return self->placement == BY_POINTERS
-               ? end
-               : end + (self->placement == BY_STRIDE ? (C - 1) * self->buffers.block_stride + longest : sum) *
-                           in->value_nbytes;
 }
 
-/* Where codeword k's code blocks have their buffers. */
-static void place_blocks(harness_random *random, const trial *in, target *self, size_t k)
+/* Where codeword k's code blocks have their buffers, and the memory its end. */
+static void place_blocks(harness_random *random, trial *in, target *self, size_t k)
 {
     sent *of = &self->sent[k];
     const size_t stride = self->buffers.block_stride;
     of->whole.codeword.block_stride = stride;
-    for (size_t r = 0, end = 0; r < self->buffers.n_code_blocks; r++) {
-        of->at[r] = self->begin + (self->placement == BY_STRIDE ? r * stride : end) * in->value_nbytes;
-        if (self->placement == BY_POINTERS)
-            of->at[r] = harness_random_below(random, 5) ? self->pointer_at[r] : NOWHERE;
-        end += of->transmitted[r] ? room_of(self, r) : 0;
+    for (size_t r = 0, next = self->begin; r < self->buffers.n_code_blocks; r++) {
+        const size_t at = self->placement == BY_STRIDE     ? self->begin + r * stride * in->value_nbytes
+                          : self->placement == BY_POINTERS ? self->pointer_at[r]
+                                                           : next;
+        const size_t end = at + room_of(self, r) * in->value_nbytes;
+        in->nbytes = end > in->nbytes ? end : in->nbytes;
+        of->at[r] = self->placement == BY_POINTERS && harness_random_below(random, 5) == 0 ? NOWHERE : at;
+        next = of->transmitted[r] ? end : next;
     }
 }
 
@@ -444,11 +437,7 @@ static void open_sent(harness_random *random, const trial *in, target *of, size_
     sent *self = &of->sent[k];
     softqam_codeword *codeword = &self->whole.codeword;
     choose_segment(random, in, &of->choice, self);
-    if (of->choice.layout == TRIAL_BLOCKS)
-        choose_blocks(random, of, k, self);
-    else
-        *codeword =
-            (softqam_codeword){.n_bits = of->choice.n_elements * self->n_layers * self->Q_m, .n_code_blocks = 1};
+    choose_blocks(random, of, k, self);
     rate_recovery_transmitted(codeword->n_code_blocks, codeword->n_cbg, codeword->cbgti, self->transmitted);
     rate_recovery_lengths(codeword->n_bits, self->n_layers, self->Q_m, codeword->n_code_blocks, self->transmitted,
                           self->lengths);
@@ -477,40 +466,15 @@ static void open_sent(harness_random *random, const trial *in, target *of, size_
 void trial_add(trial *self, harness_random *random, const trial_choice *choice)
 {
     target *of = harness_alloc(sizeof *of);
-    *of = (target){.choice = *choice, .n_sent = 1};
+    *of = (target){.choice = *choice};
     self->targets[self->n_targets++] = of;
     of->begin = harness_random_below(random, 3) ? self->nbytes + harness_random_below(random, 12) * self->unit
                                                 : (self->nbytes + 15) / 16 * 16;
-    if (choice->layout != TRIAL_BLOCKS) {
-        open_sent(random, self, of, 0);
-        const sent *only = &of->sent[0];
-        const size_t n = only->whole.n_symbols, stride = only->whole.plane_stride;
-        of->sent[0].at[0] = of->begin;
-        self->nbytes =
-            of->begin + (n > 0 && stride ? (only->Q_m - 1) * stride + n : n * only->Q_m) * self->value_nbytes;
-        return;
-    }
-    if (choice->one_block) {
-        of->buffers = *choice->one_block;
-    } else if (harness_random_below(random, 6)) {
-        choose_length(random, of);
-        choose_fillers(random, of);
-        of->buffers.filler_value = trial_filler_value(random, self->config.output_format);
-        of->buffers.deinterleave = 1;
-        of->n_sent = 1 + harness_random_below(random, choice->max_sent);
-    } else {
-        of->buffers.deinterleave = (uint32_t)harness_random_below(random, 2);
-    }
-    if (!choice->one_block) {
-        const size_t most = of->buffers.n_cb ? smaller(choice->max_blocks, 1 + 2 * choice->max_n_cb / of->buffers.n_cb)
-                            : harness_random_below(random, 3) ? choice->max_blocks
-                                                              : TRIAL_MAX_BLOCKS;
-        of->buffers.n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
-    }
+    choose_buffers(random, self->config.output_format, of);
     for (size_t k = 0; k < of->n_sent; k++) {
         open_sent(random, self, of, k);
         if (k == 0)
-            self->nbytes = choose_placement(random, self, of);
+            choose_placement(random, self, of);
         place_blocks(random, self, of, k);
     }
 }
@@ -598,7 +562,7 @@ static void compare(const trial *self, size_t k, const uint8_t *got, const uint8
         (int)of->choice.layout, (int)whole->modulation, codeword->n_layers, whole->n_symbols,
         (unsigned long long)whole->first_symbol, (unsigned long long)whole->scrambling_offset, codeword->n_parts,
         (int)whole->noise_form, (double)whole->input_scale, (double)whole->llr_scale, whole->descramble,
-        codeword->has_gains ? ", gains" : "", blocks->n_code_blocks, blocks->n_cb, blocks->k0, blocks->n_fillers,
+        whole->layers[0].gain ? ", gains" : "", blocks->n_code_blocks, blocks->n_cb, blocks->k0, blocks->n_fillers,
         blocks->first_filler, blocks->combine, i - of->begin, got[i], before[i], expected[i]);
 }
 

@@ -19,8 +19,8 @@ typedef struct trial_choice {
     size_t n_elements;             /* resource elements; of TRIAL_BLOCKS max_bits says it */
     size_t n_parts;                /* in which it is demodulated; 0: one or several */
     /* Of TRIAL_BLOCKS. */
-    size_t max_n_cb, max_blocks, max_bits, max_sent;
-    const softqam_codeword *one_block; /* not NULL: this one, in place of all that */
+    size_t max_n_cb, max_blocks, max_bits;
+    const softqam_codeword *one_block; /* not NULL: this one, in place of all that; filler value and combine are any */
 } trial_choice;
 
 typedef struct trial trial;
@@ -31,8 +31,5 @@ void trial_add(trial *self, harness_random *random, const trial_choice *choice);
 /* The codewords of all targets in one call, and again for those that follow them; if `splits`, perhaps in several
  * calls. Fails where a byte is wrong on any context, and ends the trial. Returns how many codewords there were. */
 size_t trial_run(trial *self, harness_random *random, const llr_contexts *on, bool splits);
-
-/* What fillers may be set to. */
-float trial_filler_value(harness_random *random, softqam_output_format format);
 
 #endif
