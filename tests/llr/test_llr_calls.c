@@ -8,8 +8,6 @@
 
 #include "harness.h"
 
-enum { STREAM_SAMPLE = 1, STREAM_INPUTS };
-
 /* Of u8 more than a Mi, so that every thread of the largest number of threads has work, and several default chunks of
  * CUDA; all that under no sanitizer, where it takes minutes. */
 #define LLR_SYMBOLS       ((size_t)(HARNESS_SANITIZED ? 140003 : 200003))
@@ -22,49 +20,8 @@ typedef struct sample {
     softqam_output_format output;
     bool has_gains;
     size_t n, nbytes[4]; /* of a symbol's sample, noise, gain and values */
-    uint8_t *contents[3], *expected;
+    uint8_t *contents[4];
 } sample;
-
-static sample open_sample(softqam_input_format input, softqam_output_format output, bool has_gains, size_t n)
-{
-    harness_random random = harness_random_stream(STREAM_SAMPLE);
-    sample self = {.input = input, .output = output, .has_gains = has_gains, .n = n};
-    const bool has_noise = output != SOFTQAM_OUTPUT_U8;
-    const size_t nbytes[] = {softqam_input_symbol_nbytes(input), has_noise ? sizeof(float) : 0,
-                             has_gains ? sizeof(float) : 0, harness_output_nbytes(output, 1)};
-    memcpy(self.nbytes, nbytes, sizeof nbytes);
-    for (size_t k = 0; k < 3; k++)
-        self.contents[k] = harness_alloc(n * (k ? sizeof(float) : nbytes[0]));
-    float *symbols = (float *)(void *)self.contents[0], *noise = (float *)(void *)self.contents[1];
-    if (input == SOFTQAM_INPUT_CF32)
-        harness_fill_mixture(&random, n, symbols);
-    else
-        harness_random_fill(&random, symbols, n * nbytes[0]);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, n, noise);
-    harness_fill_gains(&random, n, (float *)(void *)self.contents[2]);
-    /* Some tiles that loops compute the fast way, but for a symbol here and there. */
-    for (size_t i = 1000; i < 3500 && input == SOFTQAM_INPUT_CF32 && n > 4000; i += 611) {
-        harness_symbol_sets[0].fill(&random, harness_symbol_sets[0].parameter, 0, 610, symbols + 2 * i);
-        harness_fill_noise(&random, HARNESS_NOISE_USUAL, 610, noise + i);
-    }
-    harness_setup setup = harness_format_setup(output, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.demodulator.input_format = input;
-    setup.context.n_threads = 1;
-    self.expected = harness_alloc(n * nbytes[3]);
-    scoped_demodulator *demodulator = harness_create(&setup);
-    softqam_segment segment = harness_segment(symbols, has_noise ? noise : NULL, has_noise, n, self.expected);
-    segment.layers[0].gain = has_gains ? (float *)(void *)self.contents[2] : NULL;
-    memset(self.expected, 0x80, n * nbytes[3]);
-    harness_demodulate_segments(demodulator, &segment, 1);
-    return self;
-}
-
-static void close_sample(sample *self)
-{
-    free(self->expected);
-    for (size_t k = 0; k < 3; k++)
-        free(self->contents[k]);
-}
 
 static softqam_demodulator *create(const sample *of, unsigned n_threads, unsigned n_streams, size_t chunk_symbols)
 {
@@ -76,50 +33,86 @@ static softqam_demodulator *create(const sample *of, unsigned n_threads, unsigne
     return harness_create(&setup);
 }
 
-/* A call for n symbols of the sample from `first` on, copied to this memory of samples, noise and gains, to the
- * fourth. */
+/* n symbols of this memory of samples, noise and gains, to the fourth. */
+static void demodulate(const sample *of, const softqam_demodulator *demodulator, size_t n, uint8_t *const memory[4])
+{
+    const float *noise = of->nbytes[1] ? (const float *)(void *)memory[1] : NULL;
+    softqam_segment segment = harness_segment(memory[0], noise, 1, n, memory[3]);
+    segment.layers[0].gain = (const float *)(void *)memory[2];
+    if (of->has_gains)
+        harness_demodulate_segments(demodulator, &segment, 1);
+    else
+        harness_demodulate_llrs(demodulator, memory[0], noise, n, memory[3]);
+}
+
+static sample open_sample(softqam_input_format input, softqam_output_format output, bool has_gains, size_t n)
+{
+    harness_random random = harness_random_named(__func__);
+    sample self = {.input = input, .output = output, .has_gains = has_gains, .n = n};
+    const size_t nbytes[] = {softqam_input_symbol_nbytes(input), output != SOFTQAM_OUTPUT_U8 ? sizeof(float) : 0,
+                             has_gains ? sizeof(float) : 0, harness_output_nbytes(output, 1)};
+    memcpy(self.nbytes, nbytes, sizeof nbytes);
+    for (size_t k = 0; k < 4; k++)
+        self.contents[k] = harness_alloc(n * (nbytes[k] ? nbytes[k] : sizeof(float)));
+    float *symbols = (float *)(void *)self.contents[0], *noise = (float *)(void *)self.contents[1];
+    if (input == SOFTQAM_INPUT_CF32)
+        harness_fill_mixture(&random, n, symbols);
+    else
+        harness_random_fill(&random, symbols, n * nbytes[0]);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, n, noise);
+    harness_fill_gains(&random, n, (float *)(void *)self.contents[2]);
+    /* Some tiles that loops compute the fast way, but for a symbol here and there. */
+    for (size_t i = 1000; i < 3500 && input == SOFTQAM_INPUT_CF32 && n > 4000; i += 611) {
+        harness_fill_uniform(&random, 1.4F, 610, symbols + 2 * i);
+        harness_fill_noise(&random, HARNESS_NOISE_USUAL, 610, noise + i);
+    }
+    memset(self.contents[3], 0x80, n * nbytes[3]);
+    scoped_demodulator *demodulator = create(&self, 1, 0, 0);
+    demodulate(&self, demodulator, n, self.contents);
+    return self;
+}
+
+static void close_sample(sample *self)
+{
+    for (size_t k = 0; k < 4; k++)
+        free(self->contents[k]);
+}
+
+/* A call for n symbols of the sample from `first` on, copied to this memory. */
 static bool gives_expected(const sample *self, const softqam_demodulator *demodulator, size_t first, size_t n,
                            uint8_t *const memory[4])
 {
-    const uint8_t *expected = self->expected + first * self->nbytes[3];
-    const float *noise = self->nbytes[1] ? (const float *)(void *)memory[1] : NULL;
+    const uint8_t *expected = self->contents[3] + first * self->nbytes[3];
     for (size_t k = 0; k < 3; k++)
         memcpy(memory[k], self->contents[k] + first * self->nbytes[k], n * self->nbytes[k]);
     harness_poison(memory[3], expected, n * self->nbytes[3]);
-    if (self->has_gains) {
-        softqam_segment segment = harness_segment(memory[0], noise, 1, n, memory[3]);
-        segment.layers[0].gain = (const float *)(void *)memory[2];
-        harness_demodulate_segments(demodulator, &segment, 1);
-    } else {
-        harness_demodulate_llrs(demodulator, memory[0], noise, n, memory[3]);
-    }
+    demodulate(self, demodulator, n, memory);
     for (size_t k = 0; k < 3; k++)
         assert_memory_equal(memory[k], self->contents[k] + first * self->nbytes[k], n * self->nbytes[k]);
     return memcmp(expected, memory[3], n * self->nbytes[3]) == 0;
 }
 
-/* Bytes of samples, noise variances, a multiple of 4, and output from the guard page before, or at_end from the one
- * behind. */
+/* Bytes of samples, noise variances and gains, multiples of 4, and output from the guard page before, or at_end from
+ * the one behind. */
 typedef struct gaps {
-    size_t of[3];
+    size_t of[4];
     bool at_end;
 } gaps;
 
 /* A call whose buffers lie between guard pages. */
 static void check_guarded(const sample *self, const softqam_demodulator *demodulator, gaps at, size_t first, size_t n)
 {
-    const size_t gap[4] = {at.of[0], at.of[1], 0, at.of[2]};
     harness_buffer buffers[4];
     uint8_t *memory[4];
     for (size_t k = 0; k < 4; k++) {
         harness_buffer_open(&buffers[k], n * self->nbytes[k]);
         (at.at_end ? harness_buffer_place_at_end : harness_buffer_place_at_start)(&buffers[k], n * self->nbytes[k],
-                                                                                  gap[k]);
+                                                                                  at.of[k]);
         memory[k] = buffers[k].data;
     }
     if (!gives_expected(self, demodulator, first, n, memory))
         fail_msg("%s to %s: %zu symbols, gaps of %zu, %zu and %zu at the %s", harness_input_names[self->input],
-                 harness_output_names[self->output], n, at.of[0], at.of[1], at.of[2], at.at_end ? "end" : "start");
+                 harness_output_names[self->output], n, at.of[0], at.of[1], at.of[3], at.at_end ? "end" : "start");
     for (size_t k = 0; k < 4; k++) {
         harness_buffer_check(&buffers[k]);
         harness_buffer_close(&buffers[k]);
@@ -179,9 +172,9 @@ HARNESS_TEST(test_misalignment)
         scoped_demodulator *demodulator = create(&self, 2, 3, 256);
         for (size_t gap = 0; gap < 64; gap++) {
             const gaps of_chunks[] = {
-                {{gap, 60 - gap / 4 * 4, 63 - gap}, gap % 2}, {{gap, 0, 0}, true}, {{0, 0, gap}, true}};
+                {{gap, 60 - gap / 4 * 4, 0, 63 - gap}, gap % 2}, {{gap}, true}, {{0, 0, 0, gap}, true}};
             for (size_t out_gap = 0; out_gap < 64; out_gap += input == SOFTQAM_INPUT_CF32 ? 1 : 16) {
-                gaps at = {{gap, (gap + 4 * out_gap) / 4 % 16 * 4, out_gap}, (gap + out_gap) % 2};
+                gaps at = {{gap, (gap + 4 * out_gap) / 4 % 16 * 4, 0, out_gap}, (gap + out_gap) % 2};
                 check_guarded(&self, demodulator, at, gap, 37);
             }
             for (size_t i = 0; i < HARNESS_COUNT(of_chunks); i++)
@@ -255,7 +248,7 @@ HARNESS_TEST(test_input_formats)
     static const float scales[] = {0, 0.7F / 128, 1.4F / 32768, 0.00239617F, 0.37F, 1.3F, 1e37F, 1e-42F};
     scoped_memory uint16_t *samples = harness_alloc(2 * N * sizeof *samples);
     scoped_memory float *symbols = harness_alloc(2 * N * sizeof *symbols), *noise = harness_alloc(N * sizeof *noise);
-    harness_random random = harness_random_stream(STREAM_INPUTS);
+    harness_random random = harness_random_named(__func__);
     harness_random_fill(&random, samples, 2 * N * sizeof *samples);
     harness_fill_mixture(&random, N, symbols);
     harness_fill_noise(&random, HARNESS_NOISE_ANY, N, noise);
