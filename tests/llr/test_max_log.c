@@ -2,14 +2,10 @@
 /* The references for LLRs themselves: the constellations against the formulas of TS 38.211, the bound's derivation on
  * every row, the search of an axis against that of all points, and binary16. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "half.h"
 #include "harness.h"
 #include "max_log.h"
-
-enum { STREAM_PLAIN = 1 };
 
 /* Bit b of a symbol whose bits are the number's, b0 highest: 1 - 2 b. */
 static double signed_bit(const nr_constellation *c, int bits, int b)
@@ -121,13 +117,6 @@ HARNESS_TEST(test_bound_on_every_row)
     }
 }
 
-/* In and around the constellations. */
-static void fill_near(harness_random *random, float symbol[2])
-{
-    for (int axis = 0; axis < 2; axis++)
-        symbol[axis] = (float)(((double)harness_random_u32(random) * 0x1p-31 - 1) * 1.5);
-}
-
 /* The definition as it stands, of all points. */
 static void plain_metrics(const nr_constellation *c, const float symbol[2], uint64_t position, double metrics[])
 {
@@ -158,14 +147,14 @@ static double line_metric(const nr_constellation *c, double v, int place)
 /* The search of I and Q apart, which max_log_llrs() uses, that of all points, and the lines of the rows are one. */
 HARNESS_TEST(test_whole_search)
 {
-    harness_random random = harness_random_stream(STREAM_PLAIN);
+    harness_random random = harness_random_named(__func__);
     for (size_t n = 0; n < NR_CONSTELLATIONS * harness_symbol_count(3000); n++) {
         const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
         float symbol[2];
         double apart[NR_MAX_BITS], plain[NR_MAX_BITS];
         max_log_llr llrs[NR_MAX_BITS];
         uint64_t position = n / NR_CONSTELLATIONS;
-        fill_near(&random, symbol);
+        harness_fill_uniform(&random, 1.5F, 1, symbol); /* in and around the constellations */
         max_log_metrics(c, symbol, position, apart);
         plain_metrics(c, symbol, position, plain);
         max_log_llrs(c, symbol, nr_noise_var(0.01F), 6, position, llrs);
@@ -178,27 +167,16 @@ HARNESS_TEST(test_whole_search)
     }
 }
 
-HARNESS_TEST(test_half_round_trip)
-{
-    for (unsigned bits = 0; bits <= UINT16_MAX; bits++) {
-        double value = half_to_double((uint16_t)bits);
-        if (isfinite(value)) {
-            assert_int_equal(half_from_double(value), bits);
-            assert_true(!signbit(value) == !(bits >> 15));
-        } else {
-            assert_true((bits & 0x7c00) == 0x7c00 && !isnan(value) == !(bits & 0x3ff));
-        }
-    }
-    assert_true(half_to_double(0x3c00) == 1 && half_to_double(0x0001) == 0x1p-24 && half_to_double(0x7bff) == 65504);
-}
-
-/* Half-way between neighbours to the even one, a little off it to the nearer. */
+/* A binary16 of either sign from itself, half-way between neighbours to the even one, a little off it to the nearer. */
 HARNESS_TEST(test_half_rounding)
 {
     for (unsigned bits = 0; bits < 0x7bff; bits++) {
-        double low = half_to_double((uint16_t)bits), high = half_to_double((uint16_t)(bits + 1));
-        double middle = (low + high) / 2;
-        unsigned even = bits % 2 ? bits + 1 : bits;
+        const double low = half_to_double((uint16_t)bits), high = half_to_double((uint16_t)(bits + 1));
+        const double negative = half_to_double((uint16_t)(bits | 0x8000)), middle = (low + high) / 2;
+        const unsigned even = bits % 2 ? bits + 1 : bits;
+        assert_true(negative == -low && signbit(negative) && !signbit(low));
+        assert_int_equal(half_from_double(low), bits);
+        assert_int_equal(half_from_double(negative), bits | 0x8000);
         assert_int_equal(half_from_double(middle), even);
         assert_int_equal(half_from_double(-middle), even | 0x8000);
         assert_int_equal(half_from_double(nextafter(middle, 0)), bits);
@@ -209,4 +187,10 @@ HARNESS_TEST(test_half_rounding)
         assert_int_equal(half_from_double(large[i]), 0x7bff);
         assert_int_equal(half_from_double(-large[i]), 0xfbff);
     }
+    assert_true(half_to_double(0x3c00) == 1 && half_to_double(0x0001) == 0x1p-24 && half_to_double(0x7bff) == 65504);
+    for (unsigned bits = 0x7c00; bits < 0x8000; bits++)
+        for (unsigned sign = 0; sign < 2; sign++) {
+            const double value = half_to_double((uint16_t)(bits | sign << 15));
+            assert_true(bits == 0x7c00 ? value == (sign ? -INFINITY : INFINITY) : isnan(value));
+        }
 }
