@@ -191,8 +191,10 @@ LLR_TEST(test_values)
     }
 }
 
-/* Special components with every special noise value, given once for the call: all of a few, then all. */
-LLR_TEST(test_special_noise_per_call)
+/* Special components with every special noise value, given once for the call, all of a few, then all; with one for
+ * every symbol, and with a usual one for all. Then usual symbols, so that the weight alone decides how they are done.
+ */
+LLR_TEST(test_special_values)
 {
     harness_random random = harness_random_named(__func__);
     SCOPED(close_input) input in = open_special(&random);
@@ -204,18 +206,6 @@ LLR_TEST(test_special_noise_per_call)
             const softqam_segment segment = harness_segment(in.symbols + 2 * first, &noise.values[i], 0, n, NULL);
             llr_check(*state, &config, &segment, NULL, "special noise of a call");
         }
-    }
-}
-
-/* The same with a special value for every symbol, and with a usual one for all; and usual symbols, so that the weight
- * alone decides how they are done. */
-LLR_TEST(test_special_values_per_symbol)
-{
-    harness_random random = harness_random_named(__func__);
-    SCOPED(close_input) input in = open_special(&random);
-    for (size_t k = 0; k < N_SETTINGS; k++) {
-        const softqam_demodulator_config config = settings_at(k);
-        const special_values noise = special_noise(config.llr_scale);
         for (size_t round = 0; round < 4; round++) {
             for (size_t i = 0; i < in.n; i++)
                 in.noise[i] = round ? any_of(&random, &noise) : 0.25F;
@@ -375,20 +365,22 @@ LLR_TEST(test_gains)
 
 /* Where in a call unusual values lie. */
 
-/* Makes I, Q or the noise of symbol i something special. */
-static void spoil(harness_random *random, const softqam_demodulator_config *config, const input *in, size_t i)
-{
-    const size_t what = harness_random_below(random, 3);
-    const special_values values = what < 2 ? special_components() : special_noise(config->llr_scale);
-    *(what < 2 ? &in->symbols[2 * i + what] : &in->noise[i]) = any_of(random, &values);
-}
-
 /* Symbol i alone of what is expected of all. */
 static void specify_again(const softqam_demodulator_config *config, const input *in, size_t i, uint8_t *expected)
 {
     softqam_segment one = segment_of(in, i, 1);
     one.first_symbol = i;
     llr_specify(config, &one, expected + i * harness_output_nbytes(config->output_format, 1));
+}
+
+/* Makes I, Q or the noise of symbol i something special. */
+static void spoil(harness_random *random, const softqam_demodulator_config *config, const input *in, size_t i,
+                  uint8_t *expected)
+{
+    const size_t what = harness_random_below(random, 3);
+    const special_values values = what < 2 ? special_components() : special_noise(config->llr_scale);
+    *(what < 2 ? &in->symbols[2 * i + what] : &in->noise[i]) = any_of(random, &values);
+    specify_again(config, in, i, expected);
 }
 
 /* Usual symbols, the same in every tile, and what they give. */
@@ -420,8 +412,7 @@ LLR_TEST(test_every_position)
         scoped_memory uint8_t *expected = specify_usual(&random, &config, &in);
         for (size_t i = 0; i < in.n; i++) {
             const float usual[] = {in.symbols[2 * i], in.symbols[2 * i + 1], in.noise[i]};
-            spoil(&random, &config, &in, i);
-            specify_again(&config, &in, i, expected);
+            spoil(&random, &config, &in, i, expected);
             llr_check(*state, &config, &all, expected, "one unusual value");
             memcpy(&in.symbols[2 * i], usual, 2 * sizeof usual[0]);
             in.noise[i] = usual[2];
@@ -443,11 +434,8 @@ LLR_TEST(test_many_tiles)
         scoped_memory uint8_t *expected = specify_usual(&random, &config, &in);
         for (size_t i = 0; i < HARNESS_COUNT(every); i++) {
             for (size_t tile = 0; tile < N_TILES; tile++)
-                if (harness_random_below(&random, every[i]) == 0) {
-                    const size_t at = tile * TILE + harness_random_below(&random, TILE);
-                    spoil(&random, &config, &in, at);
-                    specify_again(&config, &in, at, expected);
-                }
+                if (harness_random_below(&random, every[i]) == 0)
+                    spoil(&random, &config, &in, tile * TILE + harness_random_below(&random, TILE), expected);
             llr_check(*state, &config, &all, expected, "many tiles");
         }
     }
