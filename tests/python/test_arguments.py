@@ -125,12 +125,13 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize("same, numbers", NUMBERS)
-def test_numbers_as_noise(rng, same, numbers):
+def test_numbers_as_noise_and_gain(rng, same, numbers):
     """One value, of whatever type, is the nearest of binary32."""
     symbols = make_symbols(rng, 50)
-    expected = reference.llrs(symbols, "256qam", same, output="f32")
+    expected, with_gain = (reference.llrs(symbols, "256qam", n0, gain=gain, output="f32") for n0, gain in ((same, None), (0.1, same)))
     for number in numbers:
         assert_bytes(softqam.demodulate(symbols, noise_var=number, output="f32"), expected)
+        assert_bytes(softqam.demodulate(symbols, noise_var=0.1, gain=number, output="f32"), with_gain)
 
 
 def test_masked_arrays_are_refused(rng):
