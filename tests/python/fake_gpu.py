@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import operator
 import weakref
 
 import numpy as np
@@ -60,10 +61,10 @@ class Memory:
         check(cuda.cudaFree(self.pointer))
 
 
-class Array:
-    """A NumPy view of fake device memory, which NumPy itself does not get to see."""
+class Foreign:
+    """A NumPy view of fake device memory, which NumPy itself does not get to see; of a library that softqam does not know."""
 
-    plain = True
+    __module__ = "foreign"
 
     def __init__(self, host, memory, device):
         self.host, self.memory, self.device = host, memory, device
@@ -91,6 +92,12 @@ class Array:
         return self.capsule()[0]
 
 
+class Array(Foreign):
+    """The same of one that it knows."""
+
+    plain = True
+
+
 @DescribeArray
 def describe(array, tensor):
     array.keep, tensor[0] = array.capsule()
@@ -106,19 +113,6 @@ def current_stream(device_type, device, stream):
 
 api = ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, current_stream)
 Array.__dlpack_c_exchange_api__ = api.capsule()
-
-
-class Foreign:
-    """The same of a library that softqam does not know."""
-
-    def __init__(self, *arguments):
-        self.array = Array(*arguments)
-
-    def __getattr__(self, name):
-        return getattr(self.array, name)
-
-
-Foreign.__module__ = "foreign"
 
 
 def empty(shape, dtype, device=0, kind=Array):
@@ -175,24 +169,15 @@ class Library:
     numbers = 0
 
     array_type = Array
-
-    def is_plain(self, array):
-        return array.plain
-
-    def device_of(self, array):
-        return array.device
-
-    def capsule(self, array):
-        return array.__dlpack__(stream=-1)
+    is_plain, device_of = operator.attrgetter("plain"), operator.attrgetter("device")
+    capsule = operator.methodcaller("__dlpack__", stream=-1)
+    empty = staticmethod(empty)
 
     def on_device(self, device):
         return contextlib.nullcontext()
 
     def current_stream(self, device):
         return Library.current
-
-    def empty(self, shape, dtype, device):
-        return empty(shape, dtype, device)
 
     def full(self, shape, value, dtype, device):
         Library.numbers += 1
@@ -218,8 +203,6 @@ def gpu(request, monkeypatch):
     monkeypatch.setitem(_gpu.LIBRARIES, name, module.Library)
     monkeypatch.setattr(Library, "current", Stream().ptr)
     monkeypatch.setattr(_gpu, "in_c", {})
-    for function in (_gpu._library_named, _gpu._library_of_type):
-        function.cache_clear()
     library = _gpu._library_named(name)
     if request.param == "exchange API":
         _gpu.describe_in_c(library)

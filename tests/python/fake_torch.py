@@ -32,6 +32,9 @@ class Array(torch.Tensor):
     __torch_function__ = torch._C._disabled_torch_function_impl
     __dlpack_c_exchange_api__ = api.capsule()
 
+    def get_device(self):
+        return 0
+
 
 def to_gpu(array):
     array = np.asarray(array)
@@ -69,22 +72,7 @@ class Library(_gpu._Torch):
     def __init__(self):
         super().__init__()
         self.array_type = Array
+        self.current_device, self.raw_stream = lambda: 0, lambda device: fake_gpu.Library.current
+        self.is_capturing = lambda: False
+        self.empty_of = lambda dtype, device: lambda shape: empty(shape, dtype)
         _gpu.describe_in_c(self)
-
-    def device_of(self, array):
-        return 0 if isinstance(array, Array) else None
-
-    def on_device(self, device):
-        return _gpu._NOTHING
-
-    def current_stream(self, device):
-        return fake_gpu.Library.current
-
-    def empty(self, shape, dtype, device):
-        return empty(shape, dtype)
-
-    def full(self, shape, value, dtype, device):
-        return to_gpu(np.full(shape, value, dtype))
-
-    def is_capturing(self):
-        return False
