@@ -10,15 +10,21 @@ from softqam import _gpu
 class Torch:
     """By capsules, as one before 2.10."""
 
-    has_negative_strides, makes_capsules = False, True
+    has_negative_strides, makes_capsules, is_described_in_c = False, True, False
 
     def __init__(self, monkeypatch):
-        self.torch = pytest.importorskip("torch")
-        if not self.torch.cuda.is_available():
+        self.torch = torch = pytest.importorskip("torch")
+        if not torch.cuda.is_available():
             pytest.skip("PyTorch finds no GPU")
-        self.Array, self.int8 = self.torch.Tensor, self.torch.int8
+        self.Array, self.int8, self.expand = torch.Tensor, torch.int8, torch.Tensor.expand
+        self.stream, self.use, self.synchronize = torch.cuda.Stream, torch.cuda.stream, torch.cuda.synchronize
+        self.keep_busy = lambda: torch.cuda._sleep(200_000_000)
         _gpu._library_of_type(self.Array)
-        monkeypatch.setattr(_gpu, "in_c", {})
+        if not self.is_described_in_c:
+            monkeypatch.setattr(_gpu, "in_c", {})
+        elif not hasattr(self.Array, "__dlpack_c_exchange_api__"):
+            pytest.skip(f"PyTorch {torch.__version__} has no C exchange API, which 2.10 has")
+        assert (self.Array in _gpu.in_c) == self.is_described_in_c
 
     def to_gpu(self, array):
         return self.torch.from_numpy(np.ascontiguousarray(array).reshape(np.shape(array))).cuda()
@@ -26,71 +32,31 @@ class Torch:
     def result_of(self, array):
         return array.cpu().numpy()
 
-    def expand(self, array, shape):
-        return array.expand(shape)
-
     def empty(self, shape, dtype):
         return self.to_gpu(np.empty(shape, dtype))
 
     def view(self, array, function):
         return function(array)
 
-    def stream(self):
-        return self.torch.cuda.Stream()
-
-    def use(self, stream):
-        return self.torch.cuda.stream(stream)
-
-    def keep_busy(self):
-        self.torch.cuda._sleep(200_000_000)
-
-    def synchronize(self):
-        self.torch.cuda.synchronize()
-
 
 class TorchInC(Torch):
-    """By the C exchange API."""
-
-    def __init__(self, monkeypatch):
-        with monkeypatch.context() as unchanged:
-            super().__init__(unchanged)
-        if not hasattr(self.Array, "__dlpack_c_exchange_api__"):
-            pytest.skip(f"PyTorch {self.torch.__version__} has no C exchange API, which 2.10 has")
-        assert self.Array in _gpu.in_c
+    is_described_in_c = True
 
 
 class CuPy(Torch):
     has_negative_strides, int8 = True, np.int8
 
     def __init__(self, monkeypatch):
-        self.cupy = pytest.importorskip("cupy")
-        if self.cupy.cuda.runtime.getDeviceCount() == 0:
+        cupy = pytest.importorskip("cupy")
+        if cupy.cuda.runtime.getDeviceCount() == 0:
             pytest.skip("CuPy finds no GPU")
-        self.Array = self.cupy.ndarray
-        self.spin = self.cupy.RawKernel(
+        self.Array, self.to_gpu, self.result_of, self.expand = cupy.ndarray, cupy.asarray, cupy.asnumpy, cupy.broadcast_to
+        self.stream, self.use = lambda: cupy.cuda.Stream(non_blocking=True), lambda stream: stream
+        self.synchronize = lambda: cupy.cuda.Device().synchronize()
+        spin = cupy.RawKernel(
             'extern "C" __global__ void spin() { long long end = clock64() + 200000000; while (clock64() < end); }', "spin"
         )
-
-    def to_gpu(self, array):
-        return self.cupy.asarray(array)
-
-    def result_of(self, array):
-        return self.cupy.asnumpy(array)
-
-    def expand(self, array, shape):
-        return self.cupy.broadcast_to(array, shape)
-
-    def stream(self):
-        return self.cupy.cuda.Stream(non_blocking=True)
-
-    def use(self, stream):
-        return stream
-
-    def keep_busy(self):
-        self.spin((1,), (1,), ())
-
-    def synchronize(self):
-        self.cupy.cuda.Device().synchronize()
+        self.keep_busy = lambda: spin((1,), (1,), ())
 
 
 KINDS = [TorchInC, Torch, CuPy]
