@@ -2,6 +2,9 @@
 """Symbols and noise of all kinds, and a comparison of bytes."""
 import numpy as np
 
+# Of symbols; from the third on those of pairs, I and Q.
+DTYPES = ["complex64", "complex128", "float32", "float16", "int16", "int8"]
+
 # Wrong everywhere: what Python writes of them is long, of several lines, or nothing.
 BULKY = ["x" * 5000, list(range(5000)), np.eye(3), 10**400, 10**5000, -(10**5000)]
 
@@ -20,7 +23,7 @@ def make_symbols(rng, n, dtype="complex64"):
     pairs[: len(special), 0] = special[:n]
     pairs[3 : 3 + len(special), 1] = special[: max(0, n - 3)]
     pairs = pairs.astype(np.float16 if dtype == "float16" else np.float32)
-    return pairs.view(np.complex64)[:, 0] if dtype == "complex64" else pairs
+    return pairs.view(np.complex64)[:, 0].astype(dtype) if dtype.startswith("complex") else pairs
 
 
 def make_noise(rng, n, form="n0"):
