@@ -35,6 +35,13 @@ def pair(bits):
     return mapping.Demapper("maxlog", "qam", bits), Demapper("maxlog", "qam", bits)
 
 
+def gradients(demapper, y, no, weights=1):
+    """Of the weighted LLRs' sum: by I and Q of each symbol, and by each noise variance."""
+    y, no = y.clone().requires_grad_(), no.clone().requires_grad_()
+    (demapper(y, no) * weights).sum().backward()
+    return torch.view_as_real(y.grad), no.grad
+
+
 def assert_near(got, expected):
     assert got.shape == expected.shape and got.dtype == expected.dtype
     torch.testing.assert_close(got, expected, rtol=2e-5, atol=2e-5 * float(expected.abs().max()))
@@ -52,19 +59,14 @@ def test_values(bits, shape):
     assert isinstance(ours, mapping.Demapper)
 
 
-def test_types_of_arguments():
-    theirs, ours = pair(4)
-    symbols = make_symbols(40)
-    for y, no in ((symbols, 0.1), (symbols.to(torch.complex128), torch.tensor(0.1, dtype=torch.float64)), (symbols.numpy(), 0.1)):
-        assert_near(ours(y, no), theirs(y, no))
-        assert_near(ours(y=y, no=no), theirs(y, no))
-
-
-def test_strides():
+def test_types_and_strides():
     theirs, ours = pair(6)
     symbols, noise = make_symbols(20, 30), make_noise(20, 30)
-    for view in (lambda a: a.T, lambda a: a[::3, 1::2], lambda a: a[:, :1], lambda a: a.conj()):
-        assert_near(ours(view(symbols), view(noise)), theirs(view(symbols), view(noise)))
+    views = (lambda a: a.T, lambda a: a[::3, 1::2], lambda a: a[:, :1], lambda a: a.conj())
+    for y, no in [(symbols, 0.1), (symbols.numpy(), 0.1), (symbols.to(torch.complex128), noise.double()),
+                  *((view(symbols), view(noise)) for view in views)]:  # fmt: skip
+        assert_near(ours(y, no), theirs(y, no))
+        assert_near(ours(y=y, no=no), theirs(y, no))
     assert ours(symbols[:0], noise[:0]).shape == (0, 180) and ours(symbols[:, :0], 0.1).shape == (20, 0)
 
 
@@ -103,12 +105,15 @@ def test_constellation_object():
 
 
 def test_without_noise():
-    """Signs as Sionna's; no infinity, no NaN."""
+    """Signs and gradients as Sionna's; no infinity, no NaN."""
     theirs, ours = pair(8)
     symbols = make_symbols(100)
     for noise in (0.0, -1.0, 1e-44):
         llrs = ours(symbols, noise)
         assert torch.isfinite(llrs).all() and torch.equal(llrs > 0, theirs(symbols, noise) > 0)
+    expected, got = (gradients(demapper, torch.full((3,), 0.4 + 0.1j), torch.tensor([0.0, 0.1, -1.0]))[1] for demapper in (theirs, ours))
+    assert_near(got, expected)
+    assert expected[0] == expected[2] == 0
 
 
 def test_what_is_not_finite():
@@ -117,38 +122,17 @@ def test_what_is_not_finite():
     symbols[1], symbols[2] = complex(float("nan"), 1), complex(1, float("inf"))
     llrs = ours(symbols, torch.tensor([float("nan"), 1, 1, float("inf")]))
     assert torch.equal(llrs, torch.zeros(16))
+    of_symbols, _ = gradients(ours, symbols, torch.tensor(0.1), torch.randn(16))
+    assert torch.equal(of_symbols[1:3], torch.zeros(2, 2)) and torch.isfinite(of_symbols).all()
 
 
 @each_modulation
 @pytest.mark.parametrize("shape", NOISE_SHAPES)
 def test_gradient(bits, shape):
-    gradients = []
-    symbols, noise = make_symbols(2, 3, 40), make_noise(*shape)
-    weights = torch.randn(2, 3, 40 * bits)
-    for demapper in pair(bits):
-        y, no = symbols.clone().requires_grad_(), noise.clone().requires_grad_()
-        (demapper(y, no) * weights).sum().backward()
-        gradients.append((torch.view_as_real(y.grad), no.grad))
-    for got, expected in zip(gradients[1], gradients[0]):
+    symbols, noise, weights = make_symbols(2, 3, 40), make_noise(*shape), torch.randn(2, 3, 40 * bits)
+    theirs, ours = (gradients(demapper, symbols, noise, weights) for demapper in pair(bits))
+    for got, expected in zip(ours, theirs):
         assert_near(got, expected)
-
-
-def test_gradient_without_noise():
-    gradients = []
-    for demapper in pair(4):
-        no = torch.tensor([0.0, 0.1, -1.0], requires_grad=True)
-        demapper(torch.full((3,), 0.4 + 0.1j), no).sum().backward()
-        gradients.append(no.grad)
-    assert_near(gradients[1], gradients[0])
-    assert gradients[0][0] == gradients[0][2] == 0
-
-
-def test_gradient_of_what_is_not_finite():
-    y = make_symbols(4)
-    y[1], y[2] = complex(float("nan"), 1), complex(1, float("inf"))
-    y.requires_grad_()
-    pair(4)[1](y, 0.1).sum().backward()
-    assert torch.equal(y.grad[1:3], torch.zeros(2, dtype=torch.complex64)) and torch.isfinite(torch.view_as_real(y.grad)).all()
 
 
 @each_modulation

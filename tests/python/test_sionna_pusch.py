@@ -4,7 +4,7 @@ after it, retransmissions, whole receivers."""
 import numpy as np
 import pytest
 from symbols import assert_bytes
-from test_sionna import MODULATIONS, assert_near, each_modulation, mapping, seed, torch  # noqa: F401
+from test_sionna import MODULATIONS, assert_near, mapping, seed, torch  # noqa: F401
 
 import softqam
 
@@ -16,7 +16,6 @@ from softqam.sionna import PUSCHReceiver, TBDecoder, TBDemapper  # noqa: E402
 # Bits of a transport block, about how many are sent; base graph, code blocks, all of them with fillers.
 SIZES = {"small": (96, 240, 2, 1), "bg2": (2024, 4800, 2, 1), "bg1": (6144, 10800, 1, 1), "blocks": (20496, 40800, 1, 3)}
 each_number_of_layers = pytest.mark.parametrize("n_layers", [1, 2, 4])
-each_size = pytest.mark.parametrize("size", SIZES)
 
 
 def make_encoder(bits, n_layers, size="small", **options):
@@ -74,21 +73,21 @@ def recovered_by_sionna(encoder, received, noise_var):
     return decoder._decoder.llrs
 
 
-def assert_same_llrs(encoder, received, noise_var):
+@each_number_of_layers
+@pytest.mark.parametrize("bits, size, options", [
+    *((bits, size, {}) for bits in MODULATIONS for size in SIZES),
+    (4, "blocks", {"n_rnti": [4711, 1, 2], "n_id": [42, 0, 1023]}),  # several transmitters
+    (4, "blocks", {"use_scrambler": False}),
+])  # fmt: skip
+def test_values(n_layers, bits, size, options):
+    encoder = make_encoder(bits, n_layers, size, **options)
+    _, received, noise_var = receive(encoder, 2)
     ours, theirs = TBDemapper(encoder)(received, noise_var), recovered_by_sionna(encoder, received, noise_var)
     assert_near(ours, theirs)
     assert torch.equal(ours == 0, theirs == 0)
 
 
-@each_size
-@each_number_of_layers
-@each_modulation
-def test_values(bits, n_layers, size):
-    encoder = make_encoder(bits, n_layers, size)
-    assert_same_llrs(encoder, *receive(encoder, 2)[1:])
-
-
-@each_size
+@pytest.mark.parametrize("size", SIZES)
 @each_number_of_layers
 def test_soft_buffers_of_the_standard(n_layers, size):
     """Sionna's transport block is the one that ldpc_codeword() makes of the grant."""
@@ -104,14 +103,6 @@ def test_soft_buffers_of_the_standard(n_layers, size):
     unsent = 2 * codeword.ldpc.lifting_size
     assert_bytes(buffers[..., unsent:].contiguous().numpy(), expected)
     assert not buffers[..., :unsent].any()
-
-
-@each_number_of_layers
-@pytest.mark.parametrize("options", [{"n_rnti": [4711, 1, 2], "n_id": [42, 0, 1023]}, {"use_scrambler": False}])
-def test_other_encoders(n_layers, options):
-    """Several transmitters, and no scrambler."""
-    encoder = make_encoder(4, n_layers, "blocks", **options)
-    assert_same_llrs(encoder, *receive(encoder, 2)[1:])
 
 
 @each_number_of_layers
