@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 import reference
-from symbols import BULKY, make_symbols
+from symbols import make_symbols
 
 import softqam
 
@@ -14,6 +14,8 @@ ERRORS = (TypeError, ValueError)
 BAD_DTYPES = ["?", "u1", "u2", "u4", "u8", "i4", "i8", "f8", "g", "G", "S4", "U3", "O", "V8", "M8[s]", "m8[s]", ">f8"]
 ALL_DTYPES = [*BAD_DTYPES, "i1", "i2", "f2", "f4", "c8", "c16", ">i2", ">f4", ">c8"]
 SHAPES = [(), (1,), (3,), (4, 3), (2, 4, 3), (0,), (4, 0), (1, 1), (2, 2, 2, 2)]
+# Wrong everywhere: what Python writes of them is long, of several lines, or nothing.
+BULKY = ["x" * 5000, list(range(5000)), np.eye(3), 10**400, 10**5000, -(10**5000)]
 OBJECTS = [None, True, "text", b"bytes", bytearray(16), object(), {}, {1.0}, lambda: 0, type, 1.5, [[1], [2, 3]], ..., np.ndarray]
 
 
@@ -201,19 +203,72 @@ WRONG_OF_GOLD = {
     "first": [-1, 2**64, 1.0, "0", None, True],
 }
 
+GRANT = {"n_bits": 800, "tb_size": 500, "modulation": "16qam", "base_graph": 1}
+WRONG_GRANTS = {
+    "n_bits": [0, -1, 2**32, 801, 1.5, "800", None, True],
+    "tb_size": [0, -1, 2**32, 1.5, None, 2**32 - 1, 8424 * 2 + 1],
+    "modulation": ["512qam", "", None, 6],
+    "base_graph": [0, 3, 1.5, "1", True, None],
+    "rv": [-1, 4, 1.0, None],
+    "layers": [0, 5, 1.5, None],
+    "tbs_lbrm": [0, -1, 2**32, 1.5],
+    "n_ref": [0, -1, 2**32, "1"],
+    "filler_value": ["127", 1j, True, float("nan"), 1e39],
+    "n_cbg": [-1, 33, None],
+    "cbgti": [-1, 1, 2**32, 1.0],
+}
+FIELDS = {"n_bits": 80, "modulation": "qpsk", "layers": 2, "n_code_blocks": 2, "n_cb": 30}
+WRONG_FIELDS = {
+    "n_bits": [-1, 2**32, 81, 1.0],
+    "modulation": ["QAM", None],
+    "layers": [0, 5],
+    "n_code_blocks": [0, 65536, 1.5],
+    "n_cb": [0, -1, 2**32],
+    "k0": [30, -1, 2**32 - 1],
+    "first_filler": [-1, 2**32],
+    "n_fillers": [30, -1, 2**32],
+    "filler_value": [float("-inf")],
+    "n_cbg": [33, -1],
+    "cbgti": [1, 2**31],
+}
+
 
 @pytest.mark.parametrize("function, right, wrong", [
     (softqam.Demodulator, {}, {**WRONG_SETTINGS, **WRONG_BACKENDS}),
     (softqam.nrSymbolDemodulate, {"sym": np.zeros(4, np.complex64), "mod": "QPSK"}, WRONG_OF_MATLAB),
     (softqam.gold_sequence, {"c_init": 1, "n": 8}, WRONG_OF_GOLD),
     (softqam.gold_sequence, {"c_init": 1, "first": 0, "n": 2**60}, WRONG_OF_GOLD),  # more than memory can hold
+    (softqam.ldpc_codeword, GRANT, WRONG_GRANTS),
+    (softqam.Codeword, FIELDS, WRONG_FIELDS),
 ])  # fmt: skip
 def test_other_functions(function, right, wrong):
     """One line that names the argument."""
     for name, value in ((name, value) for name, values in wrong.items() for value in [*values, *BULKY]):
-        with pytest.raises(ERRORS, match=rf"\A{name} .{{,250}}\Z"):
+        with pytest.raises(ERRORS, match=rf"\A(?!.*grant\.)(codeword's )?{name} .{{,250}}\Z"):
             function(**{**right, name: value})
             pytest.fail(f"accepted: {name}={value!r:.60}")
+
+
+@pytest.mark.parametrize("function, right, wrong, words", [
+    *((softqam.ldpc_codeword, GRANT, wrong, words) for wrong, words in (
+        ({"layers": 3}, "n_bits is 800, not a multiple of 3 layers"),
+        ({"code_rate": 0.5}, "base_graph is 1 and code_rate is 0.5"),
+        ({"base_graph": None, "code_rate": 0}, "code_rate is 0, not between 0 and 1"),
+        ({"base_graph": None, "code_rate": 682.5}, "code_rate is 682.5, not between 0 and 1: the MCS tables"),
+        ({"base_graph": None, "code_rate": float("nan")}, "code_rate is nan"),
+        ({"base_graph": None, "code_rate": "0.5"}, "code_rate is '0.5'"),
+        ({"tbs_lbrm": 1000, "n_ref": 1000}, "tbs_lbrm and n_ref are given"),
+        ({"modulation": "pi2-bpsk", "layers": 2}, "layers is 2: pi/2-BPSK has one layer"),
+        ({"n_cbg": 1, "cbgti": 0}, "codeword's n_bits is 800, but no code block is transmitted"),
+    )),
+    (softqam.Codeword, FIELDS, {"layers": 3}, "codeword's n_bits is 80, not a multiple of 3 layers"),
+    (softqam.Codeword, FIELDS, {"first_filler": 31}, "0 fillers from 31 on are not all within n_cb"),
+    (softqam.Codeword, FIELDS, {"n_fillers": 31}, "31 fillers from 0 on are not all within n_cb"),
+    (softqam.Codeword(**FIELDS).block, {}, {"r": 2}, "r is 2"),
+])  # fmt: skip
+def test_wrong_codewords(function, right, wrong, words):
+    with pytest.raises(ERRORS, match=rf"\A{words}.{{,200}}\Z"):
+        function(**{**right, **wrong})
 
 
 def test_overlaps(rng):
