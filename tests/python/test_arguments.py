@@ -19,24 +19,19 @@ from symbols import assert_bytes, make_noise, make_symbols
 import softqam
 from softqam import _names
 
-HEADER = Path(__file__).parents[2] / "include/softqam/softqam.h"
+HEADER = (Path(__file__).parents[2] / "include/softqam/softqam.h").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("prefix, names", [
-    ("BACKEND", _names.BACKENDS),
-    ("MODULATION", _names.MODULATIONS),
-    ("OUTPUT", _names.OUTPUTS),
-    ("NOISE_FORM", _names.NOISE_FORMS),
-])  # fmt: skip
-def test_numbers_are_those_of_the_header(prefix, names):
-    values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
+@pytest.mark.parametrize("prefix", ["BACKEND", "MODULATION", "OUTPUT", "NOISE_FORM"])
+def test_numbers_are_those_of_the_header(prefix):
+    values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER, re.M)
     of_header = {name.lower().replace("_", "-"): int(value) for name, value in values if name != "DEFAULT"}
-    assert of_header and names == of_header
+    assert of_header and getattr(_names, f"{prefix}S") == of_header
 
 
 def test_names():
     assert set(softqam.__all__) <= set(dir(softqam))
-    numbers = re.findall(r"^#define SOFTQAM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", HEADER.read_text(encoding="utf-8"), re.M)
+    numbers = re.findall(r"^#define SOFTQAM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", HEADER, re.M)
     assert softqam.__version__ == ".".join(numbers)
     one = softqam.Demodulator("256QAM", output="F32", threads=2)
     assert (one.modulation, one.output, one.bits_per_symbol, one.backend) == ("256qam", "f32", 8, "cpu")
