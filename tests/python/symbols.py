@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Symbols and noise of all kinds, and a comparison of bytes."""
+"""Symbols and noise of all kinds, a comparison of bytes, and what refuses to be looked at."""
 import numpy as np
 
 # Of symbols; from the third on those of pairs, I and Q.
 DTYPES = ["complex64", "complex128", "float32", "float16", "int16", "int8"]
+
+
+class Refused(Exception):
+    """An argument's or a library's own error."""
+
+
+def refuse(*arguments, **options):
+    raise Refused
 
 
 def make_symbols(rng, n, dtype="complex64"):

@@ -31,7 +31,8 @@ def only_in_c(gpu, monkeypatch):
 def test_bytes_are_those_of_host_memory(rng, gpu, only_in_c, dtype, output):
     symbols = make_symbols(rng, 600, dtype)
     symbols = symbols.reshape(3, 200, *symbols.shape[1:])
-    for noise in [None] if output == "u8" else [make_noise(rng, 600).reshape(3, 200), np.full((3, 1), 0.1, np.float32), 0.1]:
+    arrays, numbers = [make_noise(rng, 600).reshape(3, 200), np.full((3, 1), 0.1, np.float32)], [0.1, 1e-300, 1e300, 3, -1.0, np.inf]
+    for noise in [None] if output == "u8" else [*arrays, *numbers, np.float64(0.1)]:
         expected = softqam.demodulate(symbols, noise_var=noise, output=output)
         on_gpu = gpu.to_gpu(noise) if isinstance(noise, np.ndarray) else noise
         got = softqam.demodulate(gpu.to_gpu(symbols), noise_var=on_gpu, output=output)
@@ -160,7 +161,7 @@ def wrong_calls(rng, gpu):
         yield {name: gpu.empty(shape, "f4")}, f"{name} is float32.*broadcast"
     for name, dtype in itertools.product(floats, ("f8", "f2", "i4", "c8")):
         yield {name: gpu.empty((4, 3), dtype)}, f"{name} is"
-    for thing in (np.ones((4, 3), np.float32), [1, 2], "x", object(), "0.1", b"0.1", True, np.True_, np.ma.masked,
+    for thing in (np.ones((4, 3), np.float32), [1, 2], "x", object(), "0.1", b"0.1", True, np.True_, 10**400, np.ma.masked,
                   np.ma.masked_array(np.ones(3), mask=True)):  # fmt: skip
         yield from (({name: thing}, f"{name} is") for name in floats)
     for thing in (np.zeros((4, 24), np.int8), "x", object(), np.zeros(3)):
