@@ -25,7 +25,6 @@ def run_demod(folder, symbols, modulation, input_format, output, *options):
     return np.fromfile(names[1], reference.DTYPES[output])
 
 
-@pytest.mark.skipif("SOFTQAM_TOOLS" not in os.environ, reason="SOFTQAM_TOOLS does not name softqam-demod's folder")
 @pytest.mark.parametrize("output", reference.DTYPES)
 @pytest.mark.parametrize("input_format", INPUTS)
 @pytest.mark.parametrize("modulation", reference.MODULATIONS)

@@ -225,7 +225,6 @@ def test_example(tmp_path, run, modulation):
     assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
 
 
-@pytest.mark.skipif("SOFTQAM_TOOLS" not in os.environ, reason="SOFTQAM_TOOLS does not name softqam-demod's folder")
 def test_commands_of_the_readme(tmp_path):
     """From a recording to a picture, as they stand there; matplotlib is not loaded before there is one."""
     commands = re.findall(r"^    (softqam-\w+ .*recording.sigmf-meta.*)", README.read_text(encoding="utf-8"), re.M)
