@@ -111,7 +111,7 @@ def current_stream(device_type, device, stream):
     return 0
 
 
-api = ExchangeAPI(1, 3, None, (ctypes.c_void_p * 3)(), describe, current_stream)
+api = ExchangeAPI(1, 3, describe=describe, current_stream=current_stream)
 Array.__dlpack_c_exchange_api__ = api.capsule()
 
 

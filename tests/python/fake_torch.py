@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """fake_gpu.py's functions for PyTorch: tensors of the CPU, in memory that the fake CUDA runtime knows, whose type says that
 they are on GPU 0. C describes them by PyTorch's own exchange API. A skip without PyTorch 2.10."""
-import ctypes
-
 import fake_gpu
 import numpy as np
 import pytest
@@ -24,7 +22,7 @@ def describe(array, tensor):
     return result
 
 
-api = fake_gpu.ExchangeAPI(of_torch.major, of_torch.minor, None, (ctypes.c_void_p * 3)(), describe, fake_gpu.current_stream)
+api = fake_gpu.ExchangeAPI(of_torch.major, of_torch.minor, describe=describe, current_stream=fake_gpu.current_stream)
 
 
 class Array(torch.Tensor):

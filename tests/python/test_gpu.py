@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU: the bytes of host memory, whatever the layout, and what is refused. With whatever array library there is; with
-SOFTQAM_FAKE_CUDA, which says that the package is linked with the fake CUDA runtime, with arrays of that."""
+"""Arrays on a GPU: the bytes of host memory, whatever the layout, what is refused, and that nothing is kept. With whatever array
+library there is; with SOFTQAM_FAKE_CUDA, which says that the package is linked with the fake CUDA runtime, with arrays of that."""
+import contextlib
+import gc
 import itertools
 import os
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -209,6 +212,21 @@ def test_wrong_calls(rng, gpu):
             assert re.search(words, str(error)), error
         else:
             raise AssertionError(f"accepted: {wrong}")
+
+
+def test_no_reference_is_kept(rng, gpu):
+    symbols, noise, out = gpu.to_gpu(make_symbols(rng, 1)), gpu.to_gpu(np.ones(1, np.float32)), gpu.empty((8,), np.int8)
+    shared = (symbols, noise, out, gpu.Array, None, np.int8)
+    for arguments in ({"out": out}, {}, {"out": gpu.empty((9,), np.int8)}, {"out": symbols}):
+        for n in (10, 1000):
+            before = [sys.getrefcount(thing) for thing in shared]
+            for _ in range(n):
+                with contextlib.suppress(TypeError, ValueError):
+                    softqam.demodulate(symbols, noise_var=noise, **arguments)
+            gpu.result_of(out)
+            gc.collect()
+            after = [sys.getrefcount(thing) for thing in shared]
+        assert all(abs(a - b) < 100 for a, b in zip(before, after)), (before, after)
 
 
 def test_what_dlpack_cannot_say(rng, gpu):
