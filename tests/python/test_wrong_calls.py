@@ -172,7 +172,7 @@ WRONG_OF_MATLAB = {
     "mod": ["8PSK", "QAM", "", None, 16, "pi/4-QPSK", "512QAM"],
     "nVar": [-1, -1e-12, -1e-300, np.int64(-1), np.float32(-0.1), [0.1] * 3 + [-0.1], -INF, "0.1", 1j, None, [[1], [2, 3]], {}, 10**400,
              np.ma.masked, object(), np.datetime64("2020"), np.array(["0.1"]), [None],
-             True, np.True_, np.ones(4, bool), np.ones(3), np.ones((4, 1)), [MASKED.real]],
+             True, np.True_, np.ones(4, bool), np.ones(3), np.ones((4, 1)), MASKED.real, [MASKED.real]],
     "DecisionType": ["hardd", "", None, 1, b"hard", "soft ", ["hard"], True],
 }  # fmt: skip
 WRONG_OF_GOLD = {
