@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that fail. Programs linked with this have their calls of the functions in functions.cmake wrapped (the linker's
+/* Calls that fail. Programs linked with this have their calls of the functions that fault.c names wrapped (the linker's
  * --wrap): those of their own objects and of static libraries, not those of shared ones. While armed, calls are
  * counted, and the one with the chosen number fails as the system would make it fail. Arm it with 1, 2, 3 ... until
  * nothing struck, and every call has failed once.

@@ -57,7 +57,7 @@ def main():
     unknown = sorted(name for name in taken - wrapped - harmless if not FOREIGN.fullmatch(name))
     print(f"{len(taken)} functions and variables from outside, {len(taken & wrapped)} of them made to fail")
     for name in unknown:
-        print(f"{name}: neither in functions.cmake, to be made to fail, nor harmless in {sys.argv[0]}")
+        print(f"{name}: neither wrapped by fault.c, to be made to fail, nor harmless in {sys.argv[0]}")
     if not taken & wrapped:
         print("nothing is made to fail: were these the right files?")
     sys.exit(bool(unknown) or not taken & wrapped)

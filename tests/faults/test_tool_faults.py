@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Every call that a tool makes of the system, and of CUDA, fails once, in turn.
 
-    test_tool_faults.py --demod PATH --gen PATH [--mpi PATH] [--fake-cuda] [--quick] [TEST...]
+    test_tool_faults.py FOLDER [TEST...]
 
-PATH are programs linked with fault.c, which is told by the environment what is to fail. Whatever that is, the tool ends:
-either it has done its work, or its exit status is 1 and one line on standard error says why; no file is left but the
-older one of OUTPUT's name; memory, threads and descriptors are given back. Interrupted and partial reads and writes are
-no failures. With --fake-cuda the programs' CUDA has a device that fake_cuda.cpp stands for.
+FOLDER has the programs linked with fault.c, which is told by the environment what is to fail. Whatever that is, the tool
+ends: either it has done its work, or its exit status is 1 and one line on standard error says why; no file is left but
+the older one of OUTPUT's name; memory, threads and descriptors are given back. Interrupted and partial reads and writes
+are no failures.
 """
-import argparse
+import itertools
 import json
 import os
 import re
@@ -23,14 +23,14 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, "tools"))
 from environments import MPI_ENVIRONMENT
 
-DEMOD = GEN = MPI = ""
+FOLDER = os.path.abspath(sys.argv.pop(1))
+DEMOD, GEN, MPI = (os.path.join(FOLDER, name) for name in ("softqam-demod", "softqam-gen", "softqam-demod-mpi"))
 MPIRUN = shutil.which("mpirun")
-FAKE_CUDA = QUICK = False
+STRIDE = int(os.environ.get("SOFTQAM_TEST_STRIDE", "1"))  # where there are many calls
 TIMEOUT = 60
-MAX_POINTS = 2000
 OLD = b"what was there before"
 ALL_KINDS = ("error", "interrupt", "short")
-REPORT = re.compile(r"calls (\d+), failed (\w+), blocks (-?\d+), threads (-?\d+), descriptors (-?\d+)\n")
+REPORT = re.compile(r"failed (\w+), blocks (-?\d+), threads (-?\d+), descriptors (-?\d+)\n")
 
 
 class Outcome:
@@ -54,8 +54,7 @@ class Outcome:
                 self.files[name] = file.read()
         with open(report, encoding="utf-8") as file:
             self.report = file.read()
-        calls, failed, *self.left = REPORT.fullmatch(self.report).groups()
-        self.n_calls, self.failed = int(calls), None if failed == "none" else failed
+        self.failed, *self.left = REPORT.fullmatch(self.report).groups()
 
 
 class FaultTest(unittest.TestCase):
@@ -77,19 +76,17 @@ class FaultTest(unittest.TestCase):
             with open(path, "wb") as file:
                 file.write(content)
 
-    def run_once(self, program, arguments, files, stdin, at, kind):
+    def run_once(self, program, arguments, files, stdin=b"", at=0, kind="error"):
         self.put(files)
         return Outcome(program, arguments, self.work, stdin, at, kind)
 
     def outcomes(self, program, arguments, files, stdin, kind, step=1):
         """Of runs in which one call in `step` fails after the other, and of the one in which none is left."""
-        at, struck = 1, True
-        while struck:
+        for at in itertools.count(1, step):
             outcome = self.run_once(program, arguments, files, stdin, at, kind)
-            struck = outcome.failed is not None
-            at += step
-            self.assertLess(at, MAX_POINTS * step)
             yield outcome
+            if outcome.failed == "none":
+                return
 
     def check(self, outcome, good, before, kind, name):
         self.assertEqual(outcome.left, ["0", "0", "0"], outcome.report)
@@ -101,20 +98,20 @@ class FaultTest(unittest.TestCase):
         self.assertRegex(outcome.err, rf"\A{name}: [^\n]+\n\Z", outcome.report)
         self.assertEqual(outcome.files, before.files, outcome.report)
 
-    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, quick_step=1, step=1, before=None, change=None):
-        """All the calls of a command, or one in `step`, fail one after the other; it gets these files beforehand. With --quick
-        one in quick_step. Returns the functions that did, each with an exit status."""
+    def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, step=1, before=None, look=None):
+        """All the calls of a command, or one in `step`, fail one after the other; it gets these files beforehand. `look` is
+        given what came of each. Returns the functions that failed, each with an exit status."""
         files, stdin = {name: self.content(of) for name, of in (files or {}).items()}, self.content(stdin)
-        name = "softqam-gen" if program == GEN else "softqam-demod-mpi" if program == MPIRUN else "softqam-demod"
-        before = self.run_once(before or program, ["--version"], files, b"", 0, "error")
-        good = self.run_once(program, arguments, files, stdin, 0, "error")
+        name = os.path.basename(before or program)
+        before = self.run_once(before or program, ["--version"], files)
+        good = self.run_once(program, arguments, files, stdin)
         self.assertEqual(good.code, 0, good.err)
         functions = set()
         for kind in kinds:
             n_points = -1  # in the last run none fails
-            for outcome in self.outcomes(program, arguments, files, stdin, kind, quick_step if QUICK else step):
-                if change:
-                    change(outcome)
+            for outcome in self.outcomes(program, arguments, files, stdin, kind, step):
+                if look:
+                    look(outcome)
                 self.check(outcome, good, before, kind, name)
                 functions.add((outcome.failed, outcome.code))
                 n_points += 1
@@ -128,8 +125,7 @@ class FaultTest(unittest.TestCase):
         if not isinstance(of, tuple):
             return of
         name, n = of
-        self.put({})
-        outcome = Outcome(GEN, ["-q", "--symbols", str(n), "--snr-db", "25", name], self.work, b"", 0, "error")
+        outcome = self.run_once(GEN, ["-q", "--symbols", str(n), "--snr-db", "25", name], {})
         self.assertEqual(outcome.code, 0, outcome.err)
         return outcome.files[name]
 
@@ -149,7 +145,7 @@ DEMOD_COMMANDS = [
     ("--noise-var auto --stats --progress never x.cf32 x.f16", {"x.cf32": SYMBOLS}, {}),
     ("--threads 1 -q --compare sent x.cf32 x.bits", {"x.cf32": SYMBOLS, "sent": bytes(8000)}, {}),
     ("--verify -q x.cf32 x.u8", {"x.cf32": SYMBOLS}, {}),
-    ("--threads 1 x y", {**RECORDING, "y": OLD}, {"quick_step": 7}),
+    ("--threads 1 x y", {**RECORDING, "y": OLD}, {"step": STRIDE}),
     (PIPE_OPTIONS + " - y", {}, {"stdin": SYMBOLS}),  # parts and estimates, which are read ahead
     ("- -", {}, {"stdin": SYMBOLS, "kinds": ("interrupt", "short")}),
     ("--help", {}, {"kinds": ("error",)}),
@@ -184,45 +180,41 @@ class ToolFaults(FaultTest):
             self.assertIn(outcome.code, (0, 1))
             self.assertEqual(outcome.err.count("\n"), outcome.code, outcome.report + outcome.err)
 
-    def with_devices(self, n, n_symbols=10000):
-        """Options and files of a run in which so many devices share the work, in several chunks each."""
-        if not FAKE_CUDA:
-            self.skipTest("no fake CUDA in these programs")
-        os.environ["FAKE_CUDA_DEVICES"] = str(n)
-        self.addCleanup(os.environ.pop, "FAKE_CUDA_DEVICES", None)
-        options = ["--no-sync", "--device", "all", "--threads", "2", "--streams", "2", "--chunk", str(n_symbols // 10), "x.cf32", "x.u8"]
-        return options, {"x.cf32": self.content(("x.cf32", n_symbols))}
+
+class CudaFaults(FaultTest):
+    """Calls of a CUDA that fake_cuda.cpp stands for, too."""
+
+    WARNING = r"\Asoftqam-demod: warning: the CPU has taken over: [^\n]+, after CUDA failed: [^\n]+\n\Z"
+
+    def fail_calls_of_devices(self, n_devices, n_symbols, backend, **options):
+        """So many devices share the work, in several chunks each."""
+        os.environ["FAKE_CUDA_DEVICES"] = str(n_devices)
+        command = f"--backend {backend} --no-sync --device all --threads 2 --streams 2 --chunk {n_symbols // 10} x.cf32 x.u8"
+        self.fail_every_call(DEMOD, *command.split(), files={"x.cf32": ("x.cf32", n_symbols)}, step=STRIDE, **options)
 
     def test_cuda(self):
         for n_devices in (1, 3):
-            options, files = self.with_devices(n_devices)
-            self.fail_every_call(DEMOD, "--backend", "cuda", *options, files=files, kinds=("error", "lasting"), quick_step=7)
-
-    def die_on_auto(self, n_devices, kinds):
-        """The CPU takes over from the device that fails, whatever was under way there, which is said once; a fault before
-        there is work only makes AUTO choose the CPU."""
-        options, files = self.with_devices(n_devices, 70000)  # fewer are the CPU's, as are those that a pipe brings piecemeal
-        command = ["--backend", "auto", *options]
-        before = self.run_once(DEMOD, ["--version"], files, b"", 0, "error")
-        good = self.run_once(DEMOD, command, files, b"", 0, "error")
-        self.assertEqual((good.code, good.err), (0, ""))
-        warning = r"\Asoftqam-demod: warning: the CPU has taken over: [^\n]+, after CUDA failed: [^\n]+\n\Z"
-        for kind in kinds:
-            n_warnings = 0
-            for at in range(1, good.n_calls + 1, 7 if QUICK else 1):
-                outcome = self.run_once(DEMOD, command, files, b"", at, kind)
-                self.check(outcome, good, before, kind, "softqam-demod")
-                if (outcome.failed or "").startswith("cuda"):
-                    self.assertEqual(outcome.code, 0, outcome.report + outcome.err)
-                if outcome.code == 0 and outcome.err:
-                    self.assertRegex(outcome.err, warning)
-                    n_warnings += 1
-            print(f"{good.n_calls} points of {kind} with {n_devices} devices on auto, {n_warnings} times the CPU has taken over")
-            self.assertGreater(n_warnings, 2 if QUICK else 20)
+            self.fail_calls_of_devices(n_devices, 10000, "cuda", kinds=("error", "lasting"))
 
     def test_a_device_dies_on_auto(self):
-        self.die_on_auto(1, ("error", "lasting"))
-        self.die_on_auto(3, ("lasting",))
+        """The CPU takes over from the device that fails, whatever was under way there, which is said once; a fault before
+        there is work only makes AUTO choose the CPU."""
+        warnings = []
+
+        def look(outcome):
+            if outcome.failed.startswith("cuda"):
+                self.assertEqual(outcome.code, 0, outcome.report + outcome.err)
+            if outcome.code == 0 and outcome.err:
+                self.assertRegex(outcome.err, self.WARNING)
+                self.assertNotEqual(outcome.failed, "none")
+                warnings.append(outcome.err)
+
+        for n_devices, kind in ((1, "error"), (1, "lasting"), (3, "lasting")):
+            warnings.clear()
+            # Fewer symbols are the CPU's, as are those that a pipe brings piecemeal.
+            self.fail_calls_of_devices(n_devices, 70000, "auto", kinds=(kind,), look=look)
+            print(f"{len(warnings)} times the CPU has taken over")
+            self.assertGreater(len(warnings), 20 // STRIDE)
 
 
 @unittest.skipUnless(MPIRUN, "no mpirun")
@@ -230,7 +222,7 @@ class MpiFaults(FaultTest):
     """Ranks of softqam-demod-mpi."""
 
     @staticmethod
-    def change(outcome):
+    def look(outcome):
         """The message is looked for among mpirun's, and descriptors are MPI's business."""
         outcome.left[2] = "0"
         outcome.err = "".join(line for line in outcome.err.splitlines(keepends=True) if line.startswith("softqam-demod-mpi"))
@@ -241,7 +233,7 @@ class MpiFaults(FaultTest):
         command = [MPI, *"--backend cpu -q --threads 2 --noise-file n0 x.cf32 x.s8".split()]
         files = {"x.cf32": SYMBOLS, "n0": b"\0\0\0\x3f" * 1000, "x.s8": OLD}
         self.fail_every_call(MPIRUN, "-n", str(n_ranks), "--oversubscribe", "sh", "-c", only, "sh", *command, files=files, before=MPI,
-                             change=self.change, **options)  # fmt: skip
+                             look=self.look, **options)  # fmt: skip
 
     def test_mpi(self):
         self.fail_calls_of_a_rank(1, 0)
@@ -249,20 +241,5 @@ class MpiFaults(FaultTest):
             self.fail_calls_of_a_rank(2, rank, kinds=("error",), step=3)
 
 
-def main():
-    global DEMOD, GEN, MPI, FAKE_CUDA, QUICK
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--demod", required=True)
-    parser.add_argument("--gen", required=True)
-    parser.add_argument("--mpi")
-    parser.add_argument("--fake-cuda", action="store_true")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("tests", nargs="*")
-    arguments = parser.parse_args()
-    DEMOD, GEN, FAKE_CUDA = os.path.abspath(arguments.demod), os.path.abspath(arguments.gen), arguments.fake_cuda
-    MPI, QUICK = arguments.mpi and os.path.abspath(arguments.mpi), arguments.quick
-    unittest.main(argv=[sys.argv[0], *arguments.tests], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    unittest.main(verbosity=2)
