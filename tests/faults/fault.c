@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* sched.h */
 #include "fault.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -144,7 +143,6 @@ static void *note_block(void *block)
 
 WRAP_ALLOCATION(malloc, (size_t nbytes), (nbytes))
 WRAP_ALLOCATION(calloc, (size_t n, size_t nbytes), (n, nbytes))
-WRAP_ALLOCATION(aligned_alloc, (size_t alignment, size_t nbytes), (alignment, nbytes))
 WRAP_ALLOCATION(strdup, (const char *text), (text))
 
 WRAP(void *, realloc, (void *block, size_t nbytes))
@@ -162,20 +160,12 @@ WRAP(void, free, (void *block))
     __real_free(block);
 }
 
-WRAP_FAILING(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode), -1, EMFILE)
 WRAP_FAILING(int, open64, (const char *path, int flags, mode_t mode), (path, flags, mode), -1, EMFILE)
 WRAP_TRANSFER(read, (int fd, void *to, size_t nbytes), (fd, to, nbytes), EIO)
 WRAP_TRANSFER(write, (int fd, const void *from, size_t nbytes), (fd, from, nbytes), ENOSPC)
-WRAP_TRANSFER(pread, (int fd, void *to, size_t nbytes, off_t at), (fd, to, nbytes, at), EIO)
-WRAP_TRANSFER(pread64, (int fd, void *to, size_t nbytes, off64_t at), (fd, to, nbytes, at), EIO)
-WRAP_TRANSFER(pwrite, (int fd, const void *from, size_t nbytes, off_t at), (fd, from, nbytes, at), ENOSPC)
-WRAP_TRANSFER(pwrite64, (int fd, const void *from, size_t nbytes, off64_t at), (fd, from, nbytes, at), ENOSPC)
 WRAP_FAILING_LATE(int, close, (int fd), (fd), -1, EIO)
-WRAP_FAILING(off_t, lseek, (int fd, off_t at, int whence), (fd, at, whence), -1, EIO)
 WRAP_FAILING(off64_t, lseek64, (int fd, off64_t at, int whence), (fd, at, whence), -1, EIO)
-WRAP_FAILING(int, fstat, (int fd, struct stat *status), (fd, status), -1, EIO)
 WRAP_FAILING(int, fstat64, (int fd, struct stat64 *status), (fd, status), -1, EIO)
-WRAP_FAILING(int, stat, (const char *path, struct stat *status), (path, status), -1, EIO)
 WRAP_FAILING(int, stat64, (const char *path, struct stat64 *status), (path, status), -1, EIO)
 WRAP_FAILING(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, mode, flags), -1, EACCES)
 WRAP_FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
@@ -191,9 +181,6 @@ WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const ch
              (from_at, from, to_at, to, flags), -1, EINVAL)
 WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)
 WRAP_FAILING_LATE(int, unlink, (const char *path), (path), -1, EIO)
-WRAP_FAILING(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
-WRAP_FAILING(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
-WRAP_FAILING(FILE *, fmemopen, (void *memory, size_t nbytes, const char *mode), (memory, nbytes, mode), NULL, ENOMEM)
 WRAP_FAILING(int, fputs, (const char *text, FILE *file), (text, file), EOF, ENOSPC)
 WRAP_FAILING_LATE(int, fclose, (FILE * file), (file), EOF, ENOSPC)
 WRAP_FAILING(int, sched_getaffinity, (pid_t pid, size_t nbytes, cpu_set_t *set), (pid, nbytes, set), -1, EINVAL)
@@ -201,8 +188,6 @@ WRAP_FAILING(int, sched_getaffinity, (pid_t pid, size_t nbytes, cpu_set_t *set),
 WRAP_FAILING(int, poll, (struct pollfd * descriptors, nfds_t n, int timeout), (descriptors, n, timeout), -1, ENOMEM)
 WRAP_FAILING(int, access, (const char *path, int mode), (path, mode), -1, EACCES)
 WRAP_FAILING(int, eventfd, (unsigned initial, int flags), (initial, flags), -1, EMFILE)
-WRAP_FAILING(void *, dlopen, (const char *path, int flags), (path, flags), NULL, ENOMEM)
-WRAP_FAILING(void *, dlsym, (void *library, const char *name), (library, name), NULL, ENOMEM)
 
 WRAP(int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument))
