@@ -40,39 +40,13 @@ typedef struct life {
     float symbols[2 * N_SYMBOLS];
     float noise_var[N_SYMBOLS];
     float gains[N_SYMBOLS]; /* 1: they change nothing */
-    uint8_t expected[8 * N_SYMBOLS];
+    uint8_t expected[8 * N_SYMBOLS], expected_soft[8 * N_SYMBOLS];
     uint8_t out[8 * N_SYMBOLS];
 } life;
 
 static const float *noise_of(const life *self)
 {
     return self->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
-}
-
-static life *open_life(const kind_of_life *kind)
-{
-    life *self = harness_alloc(sizeof *self);
-    *self = (life){.prepares = kind->prepares, .n_symbols = kind->n_symbols, .out_nbytes = 8 * kind->n_symbols};
-    harness_random random = harness_random_stream(1);
-    harness_fill_mixture(&random, self->n_symbols, self->symbols);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, self->n_symbols, self->noise_var);
-    for (size_t i = 0; i < self->n_symbols; i++)
-        self->gains[i] = 1;
-    harness_setup setup = harness_format_setup(kind->format, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.context.backend = SOFTQAM_BACKEND_CPU;
-    setup.context.n_threads = 1;
-    softqam_demodulator *cpu = harness_create(&setup);
-    self->config = setup.demodulator;
-    harness_demodulate_llrs(cpu, self->symbols, noise_of(self), self->n_symbols, self->expected);
-    softqam_demodulator_destroy(cpu);
-    self->context_config = setup.context;
-    self->context_config.backend = harness_backend();
-    self->context_config.n_threads = kind->n_threads;
-    self->context_config.n_streams = N_STREAMS;
-    self->context_config.chunk_symbols = kind->n_symbols == N_SYMBOLS ? CHUNK_SYMBOLS : SMALL_SYMBOLS;
-    if (getenv("SOFTQAM_TEST_ALL_DEVICES") && self->context_config.backend != SOFTQAM_BACKEND_CPU)
-        self->context_config.n_devices = SOFTQAM_ALL_DEVICES;
-    return self;
 }
 
 /* A call's status is success, or a failure as the header documents it, which is told in one line. */
@@ -89,9 +63,9 @@ static bool succeeded(softqam_status status, const char *call)
     return false;
 }
 
-static void check_output(const life *self, const void *out, const char *call)
+static void check_output(const life *self, const void *out, const uint8_t *expected, const char *call)
 {
-    if (!harness_outputs_equal(call, self->config.output_format, self->symbols, self->expected, out, self->n_symbols))
+    if (!harness_outputs_equal(call, self->config.output_format, self->symbols, expected, out, self->n_symbols))
         fail_msg("%s, with %s failing: it returned SOFTQAM_OK", call, fault_struck() ? fault_struck() : "nothing");
 }
 
@@ -140,18 +114,6 @@ enum { CODEWORDS = 2, BLOCKS = 2 };
 _Static_assert(N_SYMBOLS % (CODEWORDS * BLOCKS) == 0 && FEW_SYMBOLS % (CODEWORDS * BLOCKS) == 0,
                "blocks of one length");
 
-/* Bit planes of each code block, as soft buffers that are just full have them, to the bits of each symbol. */
-static void interleave(const life *self, uint8_t *values)
-{
-    const size_t n = self->n_symbols / CODEWORDS / BLOCKS;
-    static uint8_t block[8 * N_SYMBOLS / CODEWORDS / BLOCKS]; /* not of malloc, which may be the call that fails */
-    for (size_t first = 0; first < self->n_symbols; first += n) {
-        memcpy(block, values + 8 * first, 8 * n);
-        for (size_t i = 0; i < 8 * n; i++)
-            values[8 * first + i] = block[i % 8 * n + i / 8];
-    }
-}
-
 /* Two codewords, one with pointers to its soft buffers, which hold at first something else, then zeros to which their
  * LLRs are added. */
 static softqam_status demodulate_soft_buffers(softqam_demodulator *demodulator, const life *self, const void *symbols,
@@ -177,9 +139,35 @@ static softqam_status demodulate_soft_buffers(softqam_demodulator *demodulator, 
             memset(out, 0, self->out_nbytes);
         status = softqam_demodulate_segments(demodulator, segments, CODEWORDS);
     }
-    if (status == SOFTQAM_OK)
-        interleave(self, out);
     return status;
+}
+
+static life *open_life(const kind_of_life *kind)
+{
+    life *self = harness_alloc(sizeof *self);
+    *self = (life){.prepares = kind->prepares, .n_symbols = kind->n_symbols, .out_nbytes = 8 * kind->n_symbols};
+    harness_random random = harness_random_stream(1);
+    harness_fill_mixture(&random, self->n_symbols, self->symbols);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, self->n_symbols, self->noise_var);
+    for (size_t i = 0; i < self->n_symbols; i++)
+        self->gains[i] = 1;
+    harness_setup setup = harness_format_setup(kind->format, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    setup.context.n_threads = 1;
+    softqam_demodulator *cpu = harness_create(&setup);
+    self->config = setup.demodulator;
+    harness_demodulate_llrs(cpu, self->symbols, noise_of(self), self->n_symbols, self->expected);
+    if (kind->format != SOFTQAM_OUTPUT_U8)
+        assert_int_equal(demodulate_soft_buffers(cpu, self, self->symbols, self->expected_soft), SOFTQAM_OK);
+    softqam_demodulator_destroy(cpu);
+    self->context_config = setup.context;
+    self->context_config.backend = harness_backend();
+    self->context_config.n_threads = kind->n_threads;
+    self->context_config.n_streams = N_STREAMS;
+    self->context_config.chunk_symbols = kind->n_symbols == N_SYMBOLS ? CHUNK_SYMBOLS : SMALL_SYMBOLS;
+    if (getenv("SOFTQAM_TEST_ALL_DEVICES") && self->context_config.backend != SOFTQAM_BACKEND_CPU)
+        self->context_config.n_devices = SOFTQAM_ALL_DEVICES;
+    return self;
 }
 
 /* After AUTO has given its GPU up it says so, with the reason, for as long as it lives. */
@@ -208,18 +196,19 @@ static void try_call(softqam_demodulator *demodulator, life *self, demodulate_fu
                      void *out, fault_kind kind, const char *name)
 {
     const char *backend = softqam_backend_name(demodulator);
-    harness_poison(out, self->expected, self->out_nbytes);
+    const uint8_t *expected = demodulate == demodulate_soft_buffers ? self->expected_soft : self->expected;
+    harness_poison(out, expected, self->out_nbytes);
     const bool done = succeeded(demodulate(demodulator, self, symbols, out), name);
     check_backend(demodulator, backend);
     if (done) {
-        check_output(self, out, name);
+        check_output(self, out, expected, name);
         return;
     }
     if (self->context_config.backend != SOFTQAM_BACKEND_CUDA)
         fail_msg("%s, with %s failing: %s", name, fault_struck(), softqam_error_message());
     if (works_again(self, kind)) {
         assert_true(succeeded(demodulate(demodulator, self, symbols, out), name));
-        check_output(self, out, name);
+        check_output(self, out, expected, name);
     }
 }
 
@@ -430,7 +419,7 @@ HARNESS_TEST(test_device_calls)
     }
     assert_true(n_points >= 2);
     assert_int_equal(cudaMemcpy(self->out, d_out, self->out_nbytes, cudaMemcpyDeviceToHost), cudaSuccess);
-    check_output(self, self->out, "softqam_cuda_demodulate");
+    check_output(self, self->out, self->expected, "softqam_cuda_demodulate");
     assert_int_equal(cudaFree(d_out), cudaSuccess);
     assert_int_equal(cudaFree(d_in), cudaSuccess);
 }
