@@ -19,12 +19,13 @@
 extern "C" {
 #include "fake_cuda.h"
 #include "fault.h"
-}
 
-#pragma weak fault_is_due_in_cuda
-#pragma weak fault_device_is_lost
-#pragma weak fault_enter_cuda
-#pragma weak fault_leave_cuda
+/* Where fault.c is not in the program. */
+__attribute__((weak)) bool fault_is_due_in_cuda(const char *) { return false; }
+__attribute__((weak)) bool fault_device_is_lost(void) { return false; }
+__attribute__((weak)) void fault_enter_cuda(void) {}
+__attribute__((weak)) void fault_leave_cuda(void) {}
+}
 
 /* Work put off. */
 struct CUstream_st {
@@ -69,18 +70,16 @@ struct call {
 
     template <typename work_type> cudaError_t operator()(work_type work) const
     {
-        const bool can_fail = fault_is_due_in_cuda != nullptr, is_due = can_fail && fault_is_due_in_cuda(name);
+        const bool is_due = fault_is_due_in_cuda(name);
         if (is_due && !works_first)
             return fault_of(name);
-        if (can_fail)
-            fault_enter_cuda();
+        fault_enter_cuda();
         std::unique_lock<std::mutex> guard(mutex);
         n_calls++;
         const cudaError_t error = work();
         guard.unlock();
-        if (can_fail)
-            fault_leave_cuda();
-        if (is_due || (can_fail && works_first && fault_device_is_lost()))
+        fault_leave_cuda();
+        if (is_due || (works_first && fault_device_is_lost()))
             return fault_of(name);
         if (error != cudaSuccess)
             last_error = error;
@@ -88,14 +87,11 @@ struct call {
     }
 };
 
-/* A number in the environment. */
-int setting(const char *name, int otherwise)
+int count_devices()
 {
-    const char *text = getenv(name);
-    return text ? (int)strtol(text, nullptr, 10) : otherwise;
+    const char *text = getenv("FAKE_CUDA_DEVICES");
+    return text ? std::clamp(atoi(text), 0, max_devices) : 1;
 }
-
-int count_devices() { return std::clamp(setting("FAKE_CUDA_DEVICES", 1), 0, max_devices); }
 
 cudaError_t check_device(int device)
 {
@@ -249,25 +245,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     return call{__func__}([&] {
         memset(properties, 0, sizeof *properties);
         snprintf(properties->name, sizeof properties->name, "no GPU, number %d", device);
-        properties->multiProcessorCount = 4;
-        properties->major = 9;
         return check_device(device);
-    });
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
-{
-    return call{__func__}([&] {
-        *value = attribute == cudaDevAttrMultiProcessorCount ? 4 : 0;
-        return check_device(device);
-    });
-}
-
-cudaError_t cudaDriverGetVersion(int *version)
-{
-    return call{__func__}([&] {
-        *version = setting("FAKE_CUDA_DRIVER", CUDART_VERSION);
-        return cudaSuccess;
     });
 }
 
@@ -301,14 +279,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     return call{__func__, true}([&] {
-        for (auto at = streams.begin(); at != streams.end(); ++at) {
-            if (&*at == stream) {
-                finish(*stream);
-                streams.erase(at);
-                return cudaSuccess;
-            }
-        }
-        return cudaErrorInvalidResourceHandle;
+        const auto is_it = [=](const CUstream_st &each) { return &each == stream; };
+        const auto found = std::find_if(streams.begin(), streams.end(), is_it);
+        if (found == streams.end())
+            return cudaErrorInvalidResourceHandle;
+        finish(*found);
+        streams.erase(found);
+        return cudaSuccess;
     });
 }
 
@@ -410,20 +387,4 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, cudaMemcpyKind
         memcpy(to, from, nbytes);
         return cudaSuccess;
     });
-}
-
-cudaError_t cudaMemset(void *memory, int byte, size_t nbytes)
-{
-    return call{__func__}([&] {
-        for_each_stream(current_device, finish);
-        if (!reaches(memory, nbytes))
-            return cudaErrorInvalidValue;
-        memset(memory, byte, nbytes);
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaMemsetAsync(void *memory, int byte, size_t nbytes, cudaStream_t)
-{
-    return cudaMemset(memory, byte, nbytes);
 }

@@ -12,9 +12,7 @@ softqam_status softqam_kernels_prepare(const softqam_params *params)
 {
     (void)params;
     int device = 0;
-    int n = 0;
     TRY_CUDA(cudaGetDevice, &device);
-    TRY_CUDA(cudaDeviceGetAttribute, &n, cudaDevAttrMultiProcessorCount, device);
     return SOFTQAM_OK;
 }
 
