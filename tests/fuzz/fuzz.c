@@ -3,12 +3,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+int demod_main(int argc, char *argv[]);
+#define main demod_main
+#include "../../tools/demod/demod.c" /* NOLINT(bugprone-suspicious-include) */
+#undef main
 
 static char path[64];
 static int directory = -1;
@@ -91,4 +97,26 @@ void check_messages(bool failed, const char *start)
     require(held_nbytes == 0 || held[held_nbytes - 1] == '\n');
     require(!failed || (n_lines == 1 && strncmp(held, start, strlen(start)) == 0));
     free(held);
+}
+
+int demod_call(const char *format, ...)
+{
+    char name[] = "demod", command[256], paths[3][sizeof path + 32], *argv[32] = {name};
+    int argc = 1, n_paths = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    for (char *word = strtok(command, " "); word; word = strtok(NULL, " ")) {
+        if (*word == '@') {
+            snprintf(paths[n_paths], sizeof paths[0], "%s/%s", folder_path(), word + 1);
+            word = paths[n_paths++];
+        }
+        argv[argc++] = word;
+    }
+    optind = 0; /* getopt starts again */
+    hold_messages();
+    const int code = demod_main(argc, argv);
+    check_messages(code != 0, "softqam-demod: ");
+    return code;
 }

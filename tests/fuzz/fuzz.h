@@ -33,8 +33,8 @@ void hold_messages(void);
  * printable characters. */
 void check_messages(bool failed, const char *start);
 
-/* softqam-demod as a function, in demod_call.c: the exit status of a command; argv[argc] is NULL. Its messages are
- * checked. */
-int demod_call(int argc, const char *argv[]);
+/* softqam-demod as a function: the exit status with these arguments, between blanks; @NAME is a file of the folder. Its
+ * messages are checked. */
+__attribute__((format(printf, 1, 2))) int demod_call(const char *format, ...);
 
 #endif

@@ -17,8 +17,7 @@ enum {
     MAX_SYMBOLS = 255, /* of a segment */
     MAX_STRIDE = 4,
     MAX_CODE_BLOCKS = 65535,
-    MAX_NBYTES = 1 << 20, /* of a codeword's output: what takes more is not tried */
-    BETWEEN = 0x5a        /* what outputs hold where nothing is written */
+    MAX_NBYTES = 1 << 20 /* of a codeword's output: what takes more is not tried */
 };
 
 /* The input. */
@@ -227,7 +226,7 @@ static size_t spanned_by_output(const softqam_segment *segment, const softqam_de
     return nbytes / n / n_bits * ((n_bits - 1) * segment->plane_stride + n);
 }
 
-/* What a soft buffer may hold before: any bits. */
+/* What outputs hold before, soft buffers too: any bits. */
 static void fill(uint8_t *bytes, size_t n)
 {
     uint64_t seed = n;
@@ -243,10 +242,19 @@ static void make_outputs(piece *p, size_t nbytes)
     p->out = malloc(nbytes);
     p->expected = malloc(nbytes);
     require((p->out && p->expected) || nbytes == 0);
+    fill(p->out, nbytes);
+    fill(p->expected, nbytes);
 }
 
-static void free_piece(piece *p)
+/* The same bytes are in both outputs; after a refusal those that were there. */
+static void close_piece(piece *p, softqam_status status)
 {
+    if (status != SOFTQAM_OK) {
+        require(status == SOFTQAM_ERROR_INVALID_ARGUMENT);
+        check_refusal(status);
+        fill(p->expected, p->out_nbytes);
+    }
+    require(p->out_nbytes == 0 || memcmp(p->out, p->expected, p->out_nbytes) == 0);
     for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
         free((void *)(uintptr_t)p->segment.layers[k].symbols);
         free((void *)(uintptr_t)p->segment.layers[k].symbols_q);
@@ -270,26 +278,15 @@ static void use_segments(const softqam_demodulator *demodulator, const softqam_d
         *p = take_shape(config, false);
         make_outputs(p, spanned_by_output(&p->segment, config));
         take_layers_memory(p, config);
-        if (p->out_nbytes > 0) {
-            memset(p->out, BETWEEN, p->out_nbytes);
-            memset(p->expected, BETWEEN, p->out_nbytes);
-        }
         segments[k] = p->segment;
         segments[k].out = p->expected;
         is_good = softqam_demodulate_segments(definition, &segments[k], 1) == SOFTQAM_OK && is_good;
         segments[k].out = p->out;
     }
     const softqam_status status = softqam_demodulate_segments(demodulator, segments, n);
-    require(status == (is_good ? SOFTQAM_OK : SOFTQAM_ERROR_INVALID_ARGUMENT));
-    if (!is_good)
-        check_refusal(status);
-    for (size_t k = 0; k < n; k++) {
-        const piece *p = &pieces[k];
-        require(!is_good || p->out_nbytes == 0 || memcmp(p->out, p->expected, p->out_nbytes) == 0);
-        for (size_t i = 0; !is_good && i < p->out_nbytes; i++)
-            require(p->out[i] == BETWEEN);
-        free_piece(&pieces[k]);
-    }
+    require(is_good == (status == SOFTQAM_OK));
+    for (size_t k = 0; k < n; k++)
+        close_piece(&pieces[k], status);
 }
 
 /* Codewords. */
@@ -420,29 +417,22 @@ static void use_codeword(const softqam_demodulator *demodulator, const softqam_d
     take_layers_memory(&p, config);
     if (pointers && !(how & 2))
         codeword->block_stride = 0;
+    softqam_status status[2] = {SOFTQAM_OK, SOFTQAM_OK};
     const size_t n_values = has_blocks ? place(codeword, value_nbytes, how >> 4, NULL, pointers) : 0;
     if (n_values != SIZE_MAX) {
-        softqam_status status[2];
         make_outputs(&p, n_values * value_nbytes);
         codeword->block_buffers = pointers;
         for (int k = 0; k < 2; k++) {
             uint8_t *memory = k ? p.out : p.expected;
-            fill(memory, p.out_nbytes);
             codeword->buffers = pointers ? NULL : memory;
             if (pointers)
                 place(codeword, value_nbytes, how >> 4, memory, pointers);
             status[k] = softqam_demodulate_segments(k ? demodulator : definition, segment, 1);
         }
-        require(status[0] == status[1]);
-        if (status[0] != SOFTQAM_OK) {
-            require(status[0] == SOFTQAM_ERROR_INVALID_ARGUMENT);
-            check_refusal(status[0]);
-            fill(p.expected, p.out_nbytes);
-        }
-        require(p.out_nbytes == 0 || memcmp(p.out, p.expected, p.out_nbytes) == 0);
     }
+    require(status[0] == status[1]);
     free(pointers);
-    free_piece(&p);
+    close_piece(&p, status[0]);
 }
 
 /* The portable loop on one thread defines the bytes. */

@@ -16,14 +16,18 @@ int gen_main(int argc, char *argv[]);
 
 enum { MAX_ARGUMENTS = 40 };
 
+static bool is_to_run(enum option_result action)
+{
+    check_messages(action == OPTIONS_WRONG, "");
+    require(action == OPTIONS_RUN || action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_WRONG);
+    return action == OPTIONS_RUN;
+}
+
 static void parse_for_demod(int argc, char **argv, bool is_mpi)
 {
     struct demod_options options;
     hold_messages();
-    const enum option_result action = demod_options_parse(argc, argv, is_mpi, &options);
-    check_messages(action == OPTIONS_WRONG, "");
-    require(action == OPTIONS_RUN || action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_WRONG);
-    if (action != OPTIONS_RUN)
+    if (!is_to_run(demod_options_parse(argc, argv, is_mpi, &options)))
         return;
     require(options.input && options.output);
     /* The library has nothing to object to; here it gets neither a GPU, which may not be there, nor many threads, which
@@ -41,10 +45,7 @@ static void parse_for_gen(int argc, char **argv)
 {
     struct options options;
     hold_messages();
-    const enum option_result action = parse_options(argc, argv, &options);
-    check_messages(action == OPTIONS_WRONG, "");
-    require(action == OPTIONS_RUN || action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_WRONG);
-    if (action == OPTIONS_RUN) {
+    if (is_to_run(parse_options(argc, argv, &options))) {
         require(options.output && options.scale > 0);
         require(softqam_input_symbol_nbytes(options.format) > 0);
     }

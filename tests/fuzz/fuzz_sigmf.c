@@ -2,11 +2,6 @@
 /* Any metadata beside any data: softqam-demod as a whole takes a recording, and its output is what --verify expects of
  * the samples; or one line says why not, and no file is left. What is taken is a matter of tests/tools/test_sigmf.py
  * and test_bad_input.py. */
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <softqam/softqam.h>
 
 #include "common/sample_format.h"
@@ -14,26 +9,6 @@
 
 #define DATA_NAME "x.sigmf-data"
 #define META_NAME "x.sigmf-meta"
-
-static int call(softqam_output_format format, bool verify, const char *input_name)
-{
-    char input[PATH_MAX], output[PATH_MAX];
-    const char *argv[20] = {"demod",     "-q",   "--backend", "cpu",
-                            "--threads", "1",    "-m",        "256qam",
-                            "--c-init",  "none", "-o",        sample_format_name((enum output_kind)format)};
-    int argc = 12;
-    if (format != SOFTQAM_OUTPUT_U8) {
-        argv[argc++] = "--noise-var";
-        argv[argc++] = "0.25";
-    }
-    if (verify)
-        argv[argc++] = "--verify";
-    snprintf(input, sizeof input, "%s/%s", folder_path(), input_name);
-    snprintf(output, sizeof output, "%s/y", folder_path());
-    argv[argc++] = input;
-    argv[argc++] = output;
-    return demod_call(argc, argv);
-}
 
 /* How it is called; how much of the end is data, in two bytes; the metadata; the data. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
@@ -49,7 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     n_data = n_data < nbytes ? n_data : nbytes;
     folder_put(META_NAME, data, nbytes - n_data);
     folder_put(DATA_NAME, data + nbytes - n_data, n_data);
-    const int code = call(format, what & 0x80, names[what >> 4 & 3]);
+    const int code =
+        demod_call("-q --backend cpu --threads 1 -m 256qam --c-init none -o %s %s %s @%s @y",
+                   sample_format_name((enum output_kind)format), format != SOFTQAM_OUTPUT_U8 ? "--noise-var 0.25" : "",
+                   what & 0x80 ? "--verify" : "", names[what >> 4 & 3]);
     require(code >= 0 && code <= 2);
     if (code == 0)
         require(folder_size("y") % softqam_output_nbytes(format, SOFTQAM_MODULATION_256QAM, 1) == 0);
