@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The random streams of the programs begin at 2. */
-enum { STREAM_CALLS = 1 };
-
 __attribute__((constructor)) static void require_cuda(void) { harness_require_cuda(); }
 
 void device_assert_cuda(cudaError_t error, const char *call)
@@ -104,50 +101,6 @@ size_t device_slot_compare(device_slot *self)
     while (at < nbytes && self->got[at] == self->expected.host[at])
         at++;
     return at;
-}
-
-void device_calls_open(device_slot *self, harness_setup setup, size_t max_symbols)
-{
-    harness_random random = harness_random_stream(STREAM_CALLS);
-    const size_t out_nbytes = harness_output_nbytes(setup.demodulator.output_format, max_symbols + DEVICE_MARGIN);
-    device_slot_open(self, setup, max_symbols + DEVICE_MARGIN, out_nbytes + 2 * DEVICE_MARGIN, &random);
-}
-
-softqam_segment device_call_expect(device_slot *self, size_t n_symbols, size_t in_offset, size_t out_offset)
-{
-    const size_t first = DEVICE_MARGIN + harness_output_nbytes(self->out, out_offset);
-    const float *noise =
-        self->out == SOFTQAM_OUTPUT_U8 ? NULL : (const float *)(void *)self->noise.host + (in_offset + n_symbols) % 4;
-    const softqam_segment segment =
-        harness_segment(self->symbols.host + in_offset * softqam_input_symbol_nbytes(self->in), noise,
-                        noise ? self->noise_stride : 0, n_symbols, self->expected.host + first);
-    return device_slot_expect(self, &segment, first + harness_output_nbytes(self->out, n_symbols) + DEVICE_MARGIN);
-}
-
-void device_call_enqueue(const device_slot *self, const softqam_segment *segment, cudaStream_t stream)
-{
-    const softqam_layer *layer = &segment->layers[0];
-    if (softqam_cuda_demodulate(self->cuda, layer->symbols, layer->noise_var, segment->n_symbols, segment->out,
-                                stream) != SOFTQAM_OK)
-        fail_msg("softqam_cuda_demodulate: %s", softqam_error_message());
-}
-
-void device_call_compare(device_slot *self, const char *what)
-{
-    const size_t at = device_slot_compare(self);
-    if (at < self->n_expected)
-        fail_msg("%s, %s to %s, noise stride %zu: byte %td of %zu is %d, not %d", what, harness_input_names[self->in],
-                 harness_output_names[self->out], self->noise_stride, (ptrdiff_t)at - DEVICE_MARGIN, self->n_expected,
-                 self->got[at], self->expected.host[at]);
-}
-
-void device_check_call(device_slot *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
-                       cudaStream_t stream)
-{
-    const softqam_segment segment = device_call_expect(self, n_symbols, in_offset, out_offset);
-    device_call_enqueue(self, &segment, stream);
-    CUDA(cudaStreamSynchronize(stream));
-    device_call_compare(self, what);
 }
 
 void device_begin_capture(const softqam_demodulator *demodulator, cudaStream_t stream)

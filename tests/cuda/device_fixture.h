@@ -53,15 +53,4 @@ softqam_segment device_slot_expect(device_slot *self, const softqam_segment *seg
 /* Where the first of these bytes lies that is not the same; n_expected if none. */
 size_t device_slot_compare(device_slot *self);
 
-/* A slot with margins on both sides of the output, for calls without segments. */
-void device_calls_open(device_slot *self, harness_setup setup, size_t max_symbols);
-/* A call of n_symbols from `in_offset` symbols into the input to `out_offset` symbols behind the margin: what is
- * expected of it, as device_slot_expect(); the call; and the comparison. */
-softqam_segment device_call_expect(device_slot *self, size_t n_symbols, size_t in_offset, size_t out_offset);
-void device_call_enqueue(const device_slot *self, const softqam_segment *segment, cudaStream_t stream);
-void device_call_compare(device_slot *self, const char *what);
-/* All of these. */
-void device_check_call(device_slot *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
-                       cudaStream_t stream);
-
 #endif

@@ -8,6 +8,56 @@
 
 #include "device_fixture.h"
 
+enum { STREAM_CALLS = 1 };
+
+/* A slot with margins on both sides of the output, for calls without segments. */
+static void open_slot(device_slot *self, harness_setup setup, size_t max_symbols)
+{
+    harness_random random = harness_random_stream(STREAM_CALLS);
+    const size_t out_nbytes = harness_output_nbytes(setup.demodulator.output_format, max_symbols + DEVICE_MARGIN);
+    device_slot_open(self, setup, max_symbols + DEVICE_MARGIN, out_nbytes + 2 * DEVICE_MARGIN, &random);
+}
+
+/* A call of n_symbols from `in_offset` symbols into the input to `out_offset` symbols behind the margin: what is
+ * expected of it, as device_slot_expect(). */
+static softqam_segment expect_call(device_slot *self, size_t n_symbols, size_t in_offset, size_t out_offset)
+{
+    const size_t first = DEVICE_MARGIN + harness_output_nbytes(self->out, out_offset);
+    const float *noise =
+        self->out == SOFTQAM_OUTPUT_U8 ? NULL : (const float *)(void *)self->noise.host + (in_offset + n_symbols) % 4;
+    const softqam_segment segment =
+        harness_segment(self->symbols.host + in_offset * softqam_input_symbol_nbytes(self->in), noise,
+                        noise ? self->noise_stride : 0, n_symbols, self->expected.host + first);
+    return device_slot_expect(self, &segment, first + harness_output_nbytes(self->out, n_symbols) + DEVICE_MARGIN);
+}
+
+static void enqueue_call(const device_slot *self, const softqam_segment *segment, cudaStream_t stream)
+{
+    const softqam_layer *layer = &segment->layers[0];
+    if (softqam_cuda_demodulate(self->cuda, layer->symbols, layer->noise_var, segment->n_symbols, segment->out,
+                                stream) != SOFTQAM_OK)
+        fail_msg("softqam_cuda_demodulate: %s", softqam_error_message());
+}
+
+static void compare_call(device_slot *self, const char *what)
+{
+    const size_t at = device_slot_compare(self);
+    if (at < self->n_expected)
+        fail_msg("%s, %s to %s, noise stride %zu: byte %td of %zu is %d, not %d", what, harness_input_names[self->in],
+                 harness_output_names[self->out], self->noise_stride, (ptrdiff_t)at - DEVICE_MARGIN, self->n_expected,
+                 self->got[at], self->expected.host[at]);
+}
+
+/* All of it. */
+static void check_call(device_slot *self, const char *what, size_t n_symbols, size_t in_offset, size_t out_offset,
+                       cudaStream_t stream)
+{
+    const softqam_segment segment = expect_call(self, n_symbols, in_offset, out_offset);
+    enqueue_call(self, &segment, stream);
+    CUDA(cudaStreamSynchronize(stream));
+    compare_call(self, what);
+}
+
 static harness_setup soft_bits_of(softqam_input_format format)
 {
     harness_setup setup = harness_soft_bits_setup();
@@ -24,19 +74,19 @@ static void check_lengths_and_offsets(harness_setup setup)
     const bool are_llrs = setup.demodulator.output_format != SOFTQAM_OUTPUT_U8;
     const size_t most = are_llrs ? MAX_LLR_SYMBOLS : MAX_SYMBOLS;
     SCOPED(device_slot_close) device_slot self;
-    device_calls_open(&self, setup, most);
+    open_slot(&self, setup, most);
     const cudaStream_t stream = device_open_stream();
     for (size_t n = 0; n <= 70; n++) {
         for (size_t in_offset = 0; in_offset < 8; in_offset += are_llrs ? 3 : 1) {
-            device_check_call(&self, "a short call", n, in_offset, n % 4, stream);
-            device_check_call(&self, "a short call", n, in_offset, in_offset % 4, stream);
+            check_call(&self, "a short call", n, in_offset, n % 4, stream);
+            check_call(&self, "a short call", n, in_offset, in_offset % 4, stream);
         }
     }
     for (size_t i = 0; i < HARNESS_COUNT(lengths) && lengths[i] <= most; i++) {
         for (size_t offset = 0; offset < 4; offset++) {
-            device_check_call(&self, "a long call", lengths[i], offset, 0, stream);
-            device_check_call(&self, "a long call", lengths[i], 0, offset, stream);
-            device_check_call(&self, "a long call", lengths[i], offset, offset, stream);
+            check_call(&self, "a long call", lengths[i], offset, 0, stream);
+            check_call(&self, "a long call", lengths[i], 0, offset, stream);
+            check_call(&self, "a long call", lengths[i], offset, offset, stream);
         }
     }
     CUDA(cudaStreamDestroy(stream));
@@ -61,10 +111,10 @@ HARNESS_TEST(test_llrs)
 HARNESS_TEST(test_default_streams)
 {
     SCOPED(device_slot_close) device_slot self;
-    device_calls_open(&self, harness_soft_bits_setup(), 10007);
-    device_check_call(&self, "default stream", 10007, 0, 0, 0);
-    device_check_call(&self, "legacy default stream", 10007, 1, 1, cudaStreamLegacy);
-    device_check_call(&self, "default stream of the thread", 10007, 0, 1, cudaStreamPerThread);
+    open_slot(&self, harness_soft_bits_setup(), 10007);
+    check_call(&self, "default stream", 10007, 0, 0, 0);
+    check_call(&self, "legacy default stream", 10007, 1, 1, cudaStreamLegacy);
+    check_call(&self, "default stream of the thread", 10007, 0, 1, cudaStreamPerThread);
 }
 
 /* Holds up a stream until told to go on, or for two seconds at most. */
@@ -90,25 +140,25 @@ HARNESS_TEST(test_held_stream)
     gate held = {0};
     const cudaStream_t stream = device_open_stream();
     SCOPED(device_slot_close) device_slot self;
-    device_calls_open(&self, harness_soft_bits_setup(), N);
-    const softqam_segment segment = device_call_expect(&self, N, 0, 0);
+    open_slot(&self, harness_soft_bits_setup(), N);
+    const softqam_segment segment = expect_call(&self, N, 0, 0);
     CUDA(cudaLaunchHostFunc(stream, wait_at_gate, &held));
-    device_call_enqueue(&self, &segment, stream);
+    enqueue_call(&self, &segment, stream);
     assert_true(harness_is_under_compute_sanitizer() || !atomic_load(&held.timed_out));
     softqam_demodulator_destroy(self.cuda);
     self.cuda = NULL;
     atomic_store(&held.is_open, true);
     CUDA(cudaStreamSynchronize(stream));
     CUDA(cudaStreamDestroy(stream));
-    device_call_compare(&self, "behind a held stream, the demodulator destroyed");
+    compare_call(&self, "behind a held stream, the demodulator destroyed");
 }
 
 static void check_misuse(softqam_input_format format)
 {
     enum { N = 1000 };
     SCOPED(device_slot_close) device_slot self;
-    device_calls_open(&self, soft_bits_of(format), N);
-    const softqam_segment good = device_call_expect(&self, N, 0, 0);
+    open_slot(&self, soft_bits_of(format), N);
+    const softqam_segment good = expect_call(&self, N, 0, 0);
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(format);
     uint8_t *d_in = self.symbols.device, *d_out = good.out;
     const struct {
@@ -143,7 +193,7 @@ static void check_misuse(softqam_input_format format)
     CUDA(cudaMemcpy(self.got, self.expected.device, self.n_expected, cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < self.n_expected; i++)
         assert_int_equal(self.got[i], DEVICE_CANARY);
-    device_check_call(&self, "after misuse", N, 0, 0, 0);
+    check_call(&self, "after misuse", N, 0, 0, 0);
     assert_int_equal(softqam_cuda_demodulate(self.cpu, d_in, NULL, N, d_out, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
     assert_true(strlen(softqam_error_message()) > 0);
     assert_int_equal(softqam_cuda_demodulate(NULL, d_in, NULL, N, d_out, 0), SOFTQAM_ERROR_INVALID_ARGUMENT);
@@ -161,8 +211,8 @@ HARNESS_TEST(test_misuse_of_segments)
 {
     enum { N = 100 };
     SCOPED(device_slot_close) device_slot self;
-    device_calls_open(&self, harness_format_setup(SOFTQAM_OUTPUT_S16, SOFTQAM_NOISE_PER_SYMBOL), 2 * N);
-    const softqam_segment good = device_call_expect(&self, N, 0, 0);
+    open_slot(&self, harness_format_setup(SOFTQAM_OUTPUT_S16, SOFTQAM_NOISE_PER_SYMBOL), 2 * N);
+    const softqam_segment good = expect_call(&self, N, 0, 0);
     softqam_segment noise = good, misaligned = good, overlapping = good, buffers = good;
     noise.layers[0].noise_var = (const float *)(const void *)((const uint8_t *)good.layers[0].noise_var + 2);
     misaligned.layers[0].symbols_q = (const uint8_t *)good.layers[0].symbols + 8 * N + 2;
@@ -183,7 +233,7 @@ HARNESS_TEST(test_misuse_of_segments)
     assert_int_equal(softqam_cuda_demodulate_segments(self.cuda, NULL, 0, 0), SOFTQAM_OK);
     assert_int_equal(softqam_cuda_demodulate_segments(self.cuda, &good, 1, 0), SOFTQAM_OK);
     CUDA(cudaDeviceSynchronize());
-    device_call_compare(&self, "after misuse");
+    compare_call(&self, "after misuse");
 }
 
 /* Calls for host memory, of N_HOST symbols, of which the CPU's soft bits are expected. */
@@ -192,7 +242,7 @@ _Static_assert(HARNESS_SYMBOL_BITS == 2 * sizeof(float), "as many bytes in as ou
 
 static void open_soft_bits(device_slot *self)
 {
-    device_calls_open(self, harness_soft_bits_setup(), N_HOST);
+    open_slot(self, harness_soft_bits_setup(), N_HOST);
     harness_demodulate(self->cpu, self->symbols.host, N_HOST, self->expected.host);
 }
 
