@@ -12,6 +12,7 @@ are no failures.
 import itertools
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -34,56 +35,40 @@ REPORT = re.compile(r"failed (\w+), blocks (-?\d+), threads (-?\d+), descriptors
 
 
 class Outcome:
-    """What a run left behind: exit status, standard output and error, files, and the line of fault.c."""
+    """What a run among these files, and no others, left behind: exit status, standard output and error, files, and the line
+    of fault.c. A file's content is bytes, or the name that it is a link to."""
 
-    def __init__(self, program, arguments, directory, stdin, at, kind):
-        report = os.path.join(directory, "..", "report")
+    # One for all runs: in a new one each fsync() takes long.
+    directory = tempfile.TemporaryDirectory()
+    work, report_path = pathlib.Path(directory.name, "work"), pathlib.Path(directory.name, "report")
+    work.mkdir()
+
+    def __init__(self, program, arguments, files, stdin=b"", at=0, kind="error"):
+        for path in (*self.work.iterdir(), self.report_path):
+            path.unlink(missing_ok=True)
+        for name, content in files.items():
+            if isinstance(content, str):
+                (self.work / name).symlink_to(content)
+            else:
+                (self.work / name).write_bytes(content)
         environment = {
-            "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": kind, "SOFTQAM_FAULT_REPORT": report,
+            "SOFTQAM_FAULT_AT": str(at), "SOFTQAM_FAULT_KIND": kind, "SOFTQAM_FAULT_REPORT": str(self.report_path),
             # mpirun has nothing to wait for when a rank has failed: the others have come to their end.
             "OMPI_MCA_odls_base_sigkill_timeout": "0",
         }  # fmt: skip
-        if os.path.exists(report):
-            os.remove(report)
-        result = subprocess.run([program, *arguments], cwd=directory, input=stdin, capture_output=True, timeout=TIMEOUT,
+        result = subprocess.run([program, *arguments], cwd=self.work, input=stdin, capture_output=True, timeout=TIMEOUT,
                                 env={**os.environ, **MPI_ENVIRONMENT, **environment})  # fmt: skip
         self.code, self.out, self.err = result.returncode, result.stdout, result.stderr.decode()
-        self.files = {}
-        for name in sorted(os.listdir(directory)):
-            with open(os.path.join(directory, name), "rb") as file:
-                self.files[name] = file.read()
-        with open(report, encoding="utf-8") as file:
-            self.report = file.read()
+        self.files = {path.name: path.read_bytes() for path in self.work.iterdir()}
+        self.report = self.report_path.read_text(encoding="utf-8")
         self.failed, *self.left = REPORT.fullmatch(self.report).groups()
 
 
 class FaultTest(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.addCleanup(self.directory.cleanup)
-        self.work = os.path.join(self.directory.name, "work")
-
-    def put(self, files):
-        """The files, and no others."""
-        os.makedirs(self.work, exist_ok=True)
-        for name in os.listdir(self.work):
-            os.remove(os.path.join(self.work, name))
-        for name, content in files.items():
-            path = os.path.join(self.work, name)
-            if isinstance(content, str):
-                os.symlink(content, path)
-                continue
-            with open(path, "wb") as file:
-                file.write(content)
-
-    def run_once(self, program, arguments, files, stdin=b"", at=0, kind="error"):
-        self.put(files)
-        return Outcome(program, arguments, self.work, stdin, at, kind)
-
     def outcomes(self, program, arguments, files, stdin, kind, step=1):
         """Of runs in which one call in `step` fails after the other, and of the one in which none is left."""
         for at in itertools.count(1, step):
-            outcome = self.run_once(program, arguments, files, stdin, at, kind)
+            outcome = Outcome(program, arguments, files, stdin, at, kind)
             yield outcome
             if outcome.failed == "none":
                 return
@@ -103,8 +88,8 @@ class FaultTest(unittest.TestCase):
         given what came of each. Returns the functions that failed, each with an exit status."""
         files, stdin = {name: self.content(of) for name, of in (files or {}).items()}, self.content(stdin)
         name = os.path.basename(before or program)
-        before = self.run_once(before or program, ["--version"], files)
-        good = self.run_once(program, arguments, files, stdin)
+        before = Outcome(before or program, ["--version"], files)
+        good = Outcome(program, arguments, files, stdin)
         self.assertEqual(good.code, 0, good.err)
         functions = set()
         for kind in kinds:
@@ -125,7 +110,7 @@ class FaultTest(unittest.TestCase):
         if not isinstance(of, tuple):
             return of
         name, n = of
-        outcome = self.run_once(GEN, ["-q", "--symbols", str(n), "--snr-db", "25", name], {})
+        outcome = Outcome(GEN, ["-q", "--symbols", str(n), "--snr-db", "25", name], {})
         self.assertEqual(outcome.code, 0, outcome.err)
         return outcome.files[name]
 
