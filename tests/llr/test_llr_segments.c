@@ -15,7 +15,7 @@
 /* In symbol order or planes. */
 
 /* Sanitizers, of which every access takes longer, see one in three of the trials. */
-enum { STEP = HARNESS_SANITIZED ? 3 : 1 };
+enum { TRIAL_STEP = HARNESS_SANITIZED ? 3 : 1 };
 
 /* Number k of all combinations of modulation, format, layers, planes and scrambling. */
 enum { N_COMBINATIONS = HARNESS_N_MODULATIONS * HARNESS_N_LLR_FORMATS * SOFTQAM_MAX_LAYERS * 4 };
@@ -50,7 +50,7 @@ static size_t check_choice(const llr_contexts *on, harness_random *random, softq
 LLR_TEST(test_combinations)
 {
     harness_random random = harness_random_named(__func__);
-    for (size_t k = 0; k < (size_t)8 * N_COMBINATIONS; k += STEP) {
+    for (size_t k = 0; k < (size_t)8 * N_COMBINATIONS; k += TRIAL_STEP) {
         trial_choice choice = combination_at(k / 8);
         choice.n_elements = k % 8 == k / 8 % 8 ? harness_random_below(&random, 3001) : k % 201;
         check_choice(*state, &random, format_at(k / 8), k % HARNESS_N_INPUT_FORMATS, &choice);
@@ -168,7 +168,7 @@ HARNESS_TEST(test_threads)
     enum { N_SYMBOLS = 150000, MAX_ELEMENTS = 12000 };
     harness_random random = harness_random_named(__func__);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0);
-    for (size_t k = 0; k < 26; k += STEP) {
+    for (size_t k = 0; k < 26; k += TRIAL_STEP) {
         const bool is_large = k < 16;
         trial *self =
             trial_open(&random, harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
