@@ -8,10 +8,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "common/file_name.h"
+#include "common/file.h"
 #include "common/message.h"
 #include "common/option_table.h"
-#include "common/output_file.h"
 
 struct options {
     int backend;

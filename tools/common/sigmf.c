@@ -11,7 +11,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "input_file.h"
+#include "file.h"
 #include "message.h"
 #include "modulation.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/file_name.h"
+#include "common/file.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/normal.h"

@@ -14,8 +14,7 @@
 
 #include <softqam/softqam.h>
 
-#include "common/input_file.h"
-#include "common/output_file.h"
+#include "common/file.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/statistics.h"

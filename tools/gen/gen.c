@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/message.h"
 #include "common/option_table.h"
-#include "common/output_file.h"
 #include "common/sigmf.h"
 #include "common/transmitter.h"
 
