@@ -142,16 +142,8 @@ struct codeword {
 static nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, float code_rate, uint32_t rv,
                                uint32_t bits_per_symbol, uint32_t n_layers, uint32_t tbs_lbrm, uint32_t n_ref)
 {
-    softqam_ldpc_grant grant{};
-    grant.n_bits = n_bits;
-    grant.tb_size = tb_size;
-    grant.base_graph = base_graph;
-    grant.code_rate = code_rate;
-    grant.rv = rv;
-    grant.bits_per_symbol = bits_per_symbol;
-    grant.n_layers = n_layers;
-    grant.tbs_lbrm = tbs_lbrm;
-    grant.n_ref = n_ref;
+    const softqam_ldpc_grant grant{n_bits,          tb_size,  base_graph, code_rate, rv,
+                                   bits_per_symbol, n_layers, tbs_lbrm,   n_ref,     {}};
     softqam_codeword made{};
     softqam_ldpc ldpc{};
     check(softqam_codeword_init_ldpc(&made, &ldpc, &grant));
