@@ -33,4 +33,7 @@ static inline uint64_t normal_random(uint64_t *state)
  * "The percentage points of the normal distribution", Applied Statistics 37 (1988) 477-484. */
 double normal_quantile(double p);
 
+/* The standard normal variate of the sequence's next number. */
+static inline double normal_draw(uint64_t *state) { return normal_quantile(normal_uniform(normal_random(state))); }
+
 #endif

@@ -78,8 +78,7 @@ static uint64_t seed_of(uint64_t a, uint64_t b)
 /* A complex Gaussian number of unit variance. */
 static double complex draw_gaussian(uint64_t *state)
 {
-    const double i = normal_quantile(normal_uniform(normal_random(state))),
-                 q = normal_quantile(normal_uniform(normal_random(state)));
+    const double i = normal_draw(state), q = normal_draw(state);
     return sqrt(0.5) * (i + q * I);
 }
 
@@ -258,7 +257,9 @@ static bool expect_values(struct check *check, const struct engine *engine)
     return good;
 }
 
-/* Which transmissions visit the positions of a code block: 1 the first one, 2 the retransmission. */
+/* Which transmissions visit the positions of a code block. */
+enum { FIRST = 1, AGAIN = 2, BOTH = FIRST | AGAIN };
+
 static void find_visits(const struct layout *layout, const struct codeword *codeword, size_t r,
                         uint8_t visits[MAX_N_CB])
 {
@@ -269,18 +270,11 @@ static void find_visits(const struct layout *layout, const struct codeword *code
         softqam_codeword_block(transmission, layout->bits_per_symbol, LAYERS, r, &first, &e);
         size_t position = next_position(transmission, transmission->k0);
         for (; e > 0; e--, position = next_position(transmission, position + 1))
-            visits[position] |= (uint8_t)(1 << k);
+            visits[position] |= k == 0 ? FIRST : AGAIN;
     }
 }
 
-/* Counts the LLRs of a code block at positions with these visits, a set of bits. */
-static void count_block(double tally[256], unsigned wanted, const uint8_t *visits, const int8_t *values,
-                        const uint8_t *coded, size_t n_cb)
-{
-    for (size_t k = 0; k < n_cb; k++)
-        if (wanted >> visits[k] & 1)
-            tally[128 + (coded[k] ? -values[k] : values[k])]++;
-}
+static void tally(double counts[256], int llr, uint8_t bit) { counts[128 + (bit ? -llr : llr)]++; }
 
 static void count(struct check *check, const struct layout *layout, const struct codeword *codeword)
 {
@@ -289,13 +283,18 @@ static void count(struct check *check, const struct layout *layout, const struct
     for (size_t r = 0; r < codeword->ldpc.n_code_blocks; r++) {
         find_visits(layout, codeword, r, visits);
         for (size_t slot = 0; slot < SLOTS; slot++) {
-            const size_t again = slot_is_again(slot), first = slot * n_values + codeword->first_value + r * n_cb;
+            const bool again = slot_is_again(slot);
+            const size_t first = slot * n_values + codeword->first_value + r * n_cb;
             const int8_t *values = check->expected + first;
             const uint8_t *coded = check->coded + first - again * n_values;
-            count_block(check->all[again], again ? 1 << 1 | 1 << 2 | 1 << 3 : 1 << 1 | 1 << 3, visits, values, coded,
-                        n_cb);
-            for (size_t k = 0; again && k < 2; k++)
-                count_block(check->both[k], 1 << 3, visits, values - (1 - k) * n_values, coded, n_cb);
+            for (size_t k = 0; k < n_cb; k++) {
+                if (visits[k] & (again ? BOTH : FIRST))
+                    tally(check->all[again], values[k], coded[k]);
+                if (again && visits[k] == BOTH) {
+                    tally(check->both[0], (values - n_values)[k], coded[k]);
+                    tally(check->both[1], values[k], coded[k]);
+                }
+            }
         }
     }
 }
