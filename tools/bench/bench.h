@@ -194,7 +194,7 @@ bool bench_verify(const struct bench_job *job, const void *out);
 /* Whether a call of the library succeeded; says so if not. */
 bool bench_is_ok(const struct bench_job *job, softqam_status status);
 
-/* samples.c: symbols of the case's kind. False after a message: out of memory. */
+/* Symbols of the case's kind, as an equaliser gives them. False after a message: out of memory. */
 bool bench_samples_make(struct bench_samples *samples, const struct bench_case *c, size_t n_symbols);
 void bench_samples_free(struct bench_samples *samples);
 
