@@ -54,12 +54,8 @@ class demodulators
     }
 
   private:
-    struct destroy {
-        void operator()(softqam_demodulator *demodulator) const { softqam_demodulator_destroy(demodulator); }
-    };
-
     /// Indexed by OCUDU's numbers, which are the bits of a symbol, but for pi/2-BPSK's 0.
-    std::unique_ptr<softqam_demodulator, destroy> by_bits_[ocudu::MODULATION_MAX_BITS_PER_SYMBOL + 1];
+    std::shared_ptr<softqam_demodulator> by_bits_[ocudu::MODULATION_MAX_BITS_PER_SYMBOL + 1];
 };
 
 /// A factory of OCUDU's whose create() is what `make` gives: a unique_ptr to the interface.

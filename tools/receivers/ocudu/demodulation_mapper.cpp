@@ -32,6 +32,7 @@ std::shared_ptr<const demodulators> demodulators::create()
     softqam_context *context = nullptr;
     if (softqam_context_create(&context, &context_config) != SOFTQAM_OK)
         return nullptr;
+    const std::shared_ptr<softqam_context> held(context, softqam_context_destroy); // the demodulators hold on to it
     auto created = std::make_shared<demodulators>();
     for (const quantiser &each : quantisers) {
         softqam_demodulator_config config;
@@ -41,13 +42,10 @@ std::shared_ptr<const demodulators> demodulators::create()
         config.llr_scale = each.steps_per_nat;
         config.llr_limit = ocudu::LLR_MAX.to_int();
         softqam_demodulator *demodulator = nullptr;
-        if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK) {
-            created = nullptr;
-            break;
-        }
-        created->by_bits_[static_cast<unsigned>(each.mod)].reset(demodulator);
+        if (softqam_demodulator_create(&demodulator, &config) != SOFTQAM_OK)
+            return nullptr;
+        created->by_bits_[static_cast<unsigned>(each.mod)].reset(demodulator, softqam_demodulator_destroy);
     }
-    softqam_context_destroy(context); // the demodulators hold on to it
     return created;
 }
 
