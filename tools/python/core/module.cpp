@@ -37,20 +37,19 @@ static void check(softqam_status status)
 }
 
 struct context {
-    softqam_context *handle = nullptr;
+    std::shared_ptr<softqam_context> handle;
 
     context(int backend, unsigned n_threads, int device)
     {
+        softqam_context *made = nullptr;
         softqam_context_config settings;
         softqam_context_config_init(&settings);
         settings.backend = static_cast<softqam_backend>(backend);
         settings.n_threads = n_threads;
         settings.device = device;
-        check(softqam_context_create(&handle, &settings));
+        check(softqam_context_create(&made, &settings));
+        handle.reset(made, softqam_context_destroy);
     }
-    context(const context &) = delete;
-    context &operator=(const context &) = delete;
-    ~context() { softqam_context_destroy(handle); }
 };
 
 /* The library's calls on device memory. */
@@ -66,7 +65,7 @@ static softqam_context *cuda_context(int device)
     context *&kept = contexts[device];
     if (!kept)
         kept = new context(SOFTQAM_BACKEND_CUDA, 0, device);
-    return kept->handle;
+    return kept->handle.get();
 }
 
 static softqam_status cuda_demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments,
@@ -317,7 +316,7 @@ class demodulator
           out_element(element_named(nb::str(out_dtype).c_str())), certain_zero(zero)
     {
         softqam_demodulator_config_init(&config);
-        config.context = where.is_none() ? nullptr : nb::cast<context &>(where).handle;
+        config.context = where.is_none() ? nullptr : nb::cast<context &>(where).handle.get();
         config.modulation = static_cast<softqam_modulation>(modulation);
         config.output_format = static_cast<softqam_output_format>(output);
         config.sign = static_cast<softqam_sign>(sign);
@@ -410,11 +409,8 @@ class demodulator
     nb::object where, out_dtype;
     element out_element;
     float certain_zero;
-    struct destroy {
-        void operator()(softqam_demodulator *handle) const { softqam_demodulator_destroy(handle); }
-    };
     /* By device and input format, made when first needed. */
-    std::map<std::pair<int, softqam_input_format>, std::unique_ptr<softqam_demodulator, destroy>> handles;
+    std::map<std::pair<int, softqam_input_format>, std::shared_ptr<softqam_demodulator>> handles;
 
     softqam_demodulator *host_handle() const { return handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get(); }
 
@@ -428,7 +424,7 @@ class demodulator
             if (device != array::HOST)
                 own.context = cuda_context(device);
             check(softqam_demodulator_create(&made, &own));
-            handle.reset(made);
+            handle.reset(made, softqam_demodulator_destroy);
         }
         return handle.get();
     }
