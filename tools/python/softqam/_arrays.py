@@ -47,20 +47,14 @@ def usual_symbols(argument: Any, name: str) -> np.ndarray:
 
 
 def usual_floats(argument: Any, name: str) -> np.ndarray:
-    """Noise variances or gains: float32. What it does not hold counts as the nearest positive value that it does, so that it
-    stays valid. One integer is a number as well as Python's."""
+    """Noise variances or gains: float32; or float64, of which the core makes that. One integer is a number as well as Python's."""
     array = as_array(name, argument)
     if array.ndim == 0 and array.dtype.kind in "iu":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
         raise TypeError(f"{describe(name, array)}: it takes float32, float64 or float16")
     with np.errstate(all="ignore"):
-        floats = np.array(array, dtype=np.float32, order="C")
-    if array.dtype.itemsize > floats.dtype.itemsize:
-        limits = np.finfo(np.float32)
-        floats[(floats == 0) & (array > 0)] = limits.tiny
-        floats[np.isposinf(floats) & np.isfinite(array)] = limits.max
-    return floats
+        return np.array(array, dtype=np.float64 if array.dtype.itemsize > 4 else np.float32, order="C")
 
 
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
