@@ -8,7 +8,6 @@
 #include <cjson/cJSON.h>
 
 #include "bench.h"
-#include "common/message.h"
 
 /* The table that is measured. */
 struct table {

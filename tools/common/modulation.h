@@ -4,7 +4,6 @@
 #define SOFTQAM_TOOLS_COMMON_MODULATION_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <softqam/softqam.h>
 

@@ -4,7 +4,6 @@
 #define SOFTQAM_TOOLS_COMMON_SAMPLE_FORMAT_H
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "transmitter.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <Random123/philox.h>
 

@@ -15,7 +15,6 @@
 #include <softqam/softqam.h>
 
 #include "common/file.h"
-#include "common/sample_format.h"
 #include "common/sigmf.h"
 #include "common/statistics.h"
 #include "common/verify.h"

@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "common/modulation.h"
 #include "common/normal.h"
 #include "common/option_table.h"
 #include "common/transmitter.h"

@@ -11,8 +11,6 @@
 
 #include <softqam/softqam.h>
 
-#include "common/modulation.h"
-
 /* Slots of a 100 MHz carrier of 5G NR, 273 resource blocks at a subcarrier spacing of 30 kHz (3GPP TS 38.211 clause
  * 4.3), with the noise variance of each symbol. */
 enum {
