@@ -166,9 +166,13 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
 
 } // namespace
 
+/// OCUDU's factory where --wrap has put ours in its place, else null.
+__attribute__((weak)) std::shared_ptr<ocudu::pusch_decoder_factory>
+wrapped_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
+    "__real__ZN5ocudu31create_pusch_decoder_factory_swENS_38pusch_decoder_factory_sw_configurationE");
+
 std::shared_ptr<ocudu::pusch_decoder_factory>
-softqam_ocudu::create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config,
-                                            pusch_decoder_factory_function create_inner)
+softqam_ocudu::create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config)
 {
     std::shared_ptr<const demodulators> shared = demodulators::create();
     if (!shared)
@@ -177,6 +181,7 @@ softqam_ocudu::create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_conf
         [inner = std::move(config.dematcher_factory)]() -> std::unique_ptr<ocudu::ldpc_rate_dematcher> {
             return std::make_unique<rate_dematcher>(inner->create());
         });
+    const auto create_inner = wrapped_factory ? wrapped_factory : ocudu::create_pusch_decoder_factory_sw;
     return make_factory<ocudu::pusch_decoder_factory>(
         [inner = create_inner(std::move(config)), shared]() -> std::unique_ptr<ocudu::pusch_decoder> {
             return std::make_unique<pusch_decoder>(inner->create(), shared);

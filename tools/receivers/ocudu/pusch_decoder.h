@@ -83,12 +83,9 @@ class soft_buffer_offer
     inline static thread_local offer last_ = {};
 };
 
-using pusch_decoder_factory_function =
-    std::shared_ptr<ocudu::pusch_decoder_factory> (*)(ocudu::pusch_decoder_factory_sw_configuration);
-
-/// In the place of `create_inner`, which is ocudu::create_pusch_decoder_factory_sw(). Null where memory is short.
+/// Of OCUDU's decoders in the shell.
 std::shared_ptr<ocudu::pusch_decoder_factory>
-create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config,
-                             pusch_decoder_factory_function create_inner = ocudu::create_pusch_decoder_factory_sw);
+create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
+    "__wrap__ZN5ocudu31create_pusch_decoder_factory_swENS_38pusch_decoder_factory_sw_configurationE");
 
 } // namespace softqam_ocudu
