@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demod/options.h"
+#include "demod/demod.h"
 #include "fuzz.h"
 
 /* softqam-gen, of which only the parser is called. */

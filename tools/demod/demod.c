@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam-demod: a file of symbols in, a file of soft bits or LLRs out, block by block. */
+#include "demod.h"
+
 #include <string.h>
 
 #include "common/message.h"
-#include "run.h"
 
 /* Everything that can be found wrong is before the first byte is written. The output comes before the library, which
  * starts threads. */

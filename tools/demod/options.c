@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Both softqam-demod's options, with all of --help, and how they and the names of files combine. */
-#include "options.h"
-
 #include <float.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,12 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/file.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "common/normal.h"
-#include "common/sigmf.h"
-#include "common/verify.h"
+#include "demod.h"
 
 /* Ranges that softqam.h gives. */
 enum {

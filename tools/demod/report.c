@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "run.h"
+#include "demod.h"
 
 /* Estimates take no more symbols than this, so that they are made before anything else and can be made in a pipe. */
 #define ESTIMATE_SYMBOLS ((size_t)262144)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "run.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,7 @@
 
 #include "common/message.h"
 #include "common/modulation.h"
+#include "demod.h"
 
 /* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
  * reading, demodulating and writing. The GPU's blocks are longer, because a call costs it more, but not much longer,

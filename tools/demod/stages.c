@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "run.h"
+#include "demod.h"
 
 static struct block *wait_for_block(struct block_ring *ring, enum block_stage stage)
 {

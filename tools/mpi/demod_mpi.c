@@ -13,7 +13,7 @@
 #endif
 
 #include "common/message.h"
-#include "demod/run.h"
+#include "demod/demod.h"
 
 struct job {
     int rank, n_ranks;
