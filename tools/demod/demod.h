@@ -19,8 +19,8 @@
 #include "common/option_table.h"
 #include "common/sample_format.h"
 #include "common/sigmf.h"
-#include "common/statistics.h"
-#include "common/verify.h"
+
+/* options.c */
 
 /* Where the noise variances N0 of the symbols come from. */
 enum noise_kind {
@@ -72,6 +72,95 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
 /* Whether OUTPUT's format is one for the modulation, descrambled or not; where that is not so, the subject says where
  * the two come from, if not from the command. */
 bool demod_options_check_format(const struct demod_options *options, const char *subject);
+
+/* statistics.c */
+
+/* How noisy symbols are, estimated from the symbols alone. The mean squared distance to the nearest point is less than
+ * the noise variance where noise moves symbols into the cell of a wrong point: half of it for 256QAM at 20 dB. So the
+ * estimate is the variance for which that distance is the expected one, if all points are equally likely and the noise
+ * is Gaussian. All zero before the first symbol. */
+struct noise_estimate {
+    uint64_t n_symbols;
+    double energy;       /* sum of the squared magnitudes */
+    double error_energy; /* sum of the squared distances to the nearest point */
+};
+
+/* Adds n symbols of the library's input, for a configuration in which input_scale is not 0; leaves out those that are
+ * not finite. `position` is the first one's in its codeword, for pi/2-BPSK. */
+void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulator_config *config, uint64_t position,
+                        const void *samples, size_t n_symbols);
+
+/* The mean energy of a symbol, which is 1 + N0 where the scale is right; NaN without symbols. */
+double noise_estimate_energy(const struct noise_estimate *estimate);
+
+/* The variance N0 of the complex noise, E|n|^2; NaN without symbols, or where all are zero. */
+double noise_estimate_variance(const struct noise_estimate *estimate, softqam_modulation modulation);
+
+/* Root mean square distance to the nearest point, relative to the constellation's root mean square amplitude, which is
+ * 1 (the error vector magnitude as 3GPP TS 38.101-1 annex F normalises it). Decision-directed: where the noise moves
+ * symbols to a wrong point, the true value is larger. NaN as above. */
+double noise_estimate_evm(const struct noise_estimate *estimate);
+
+/* The expected squared distance to the nearest point at a noise variance; never more than that nor less than a
+ * fifteenth of it. */
+double noise_expected_error(softqam_modulation modulation, double noise_var);
+
+struct statistics {
+    uint64_t n_erased;    /* symbols whose soft bits are all 127, or whose LLRs are all 0 */
+    uint64_t n_saturated; /* soft bits that are 0 or 255, LLRs of the largest magnitude that comes out */
+    struct noise_estimate noise;
+};
+
+/* Adds n symbols of the library's input, and the soft bits or LLRs that it made of them with a configuration in which
+ * neither input_scale nor llr_limit is 0. `position` is the first one's in its codeword. */
+void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
+                    const void *samples, const void *out, size_t n_symbols);
+
+/* verify.c */
+
+/* The first ones: what takes a few seconds. Whole numbers of runs. */
+#define VERIFY_ALL_SYMBOLS     ((uint64_t)16 << 20)
+#define VERIFY_ALL_LLR_SYMBOLS ((uint64_t)256 << 10)
+#define VERIFY_RUN_SYMBOLS     ((uint64_t)256)
+
+struct nr_scrambling;
+
+struct verifier {
+    struct oracle *oracle; /* for soft bits; NULL before the start and after the end */
+    char reference[64];    /* what is compared with, by name */
+    softqam_demodulator_config config;
+    uint64_t n_all;                   /* symbols of which every one is checked */
+    uint64_t n_seen, n_checked;       /* symbols */
+    uint64_t position;                /* of the symbol with index 0 in its codeword */
+    struct nr_scrambling *scrambling; /* NULL where the LLRs are not descrambled */
+};
+
+/* What differs: the first soft bit or LLR of the first symbol that is wrong. */
+struct verify_difference {
+    uint64_t symbol;
+    float i, q;      /* after scaling */
+    float noise_var; /* 0 for soft bits */
+    unsigned bit;
+    double got;
+    double expected;
+    double low, high; /* what would have been accepted, expected included; both ends too */
+};
+
+/* NULL in programs that are built without the reference. */
+struct verification {
+    /* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0; and what the
+     * LLRs are descrambled by, NULL for none. False when memory is short. */
+    bool (*start)(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
+    /* Checks what the library made of the next n symbols and noise variances. Returns false and fills the difference at
+     * the first that is wrong. */
+    bool (*next)(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
+                 size_t n_symbols, struct verify_difference *difference);
+    void (*end)(struct verifier *verifier);
+};
+
+extern const struct verification *const verification;
+
+/* run.c and stages.c */
 
 enum { BLOCK_RING_SLOTS = 4 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The files of a run, which symbols of them, and the demodulator and memory for its stages. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

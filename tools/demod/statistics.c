@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "statistics.h"
-
+/* What can be said of symbols and their soft bits or LLRs without knowing what was sent. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "modulation.h"
-#include "sample_format.h"
+#include "common/modulation.h"
+#include "common/sample_format.h"
+#include "demod.h"
 
 enum {
     /* Bounds the room on the stack, and the number of small terms that one sum takes. */

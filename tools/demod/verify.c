@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify.h"
-
+/* Checks soft bits against the oracle, liquid-dsp, and LLRs against double-precision max-log within the bound
+ * that reference/ derives for binary32: every symbol of the first ones, and of the rest one at a pseudo-random position
+ * in each run of VERIFY_RUN_SYMBOLS. Which symbols those are depends on their index alone. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/modulation.h"
+#include "common/normal.h"
+#include "common/sample_format.h"
+#include "demod.h"
 #include "half.h"
 #include "max_log.h"
-#include "modulation.h"
-#include "normal.h"
 #include "nr_symbol.h"
 #include "oracle.h"
-#include "sample_format.h"
 
 static const nr_constellation *const constellations[] = {
     [SOFTQAM_MODULATION_DEFAULT] = &nr_256qam,     [SOFTQAM_MODULATION_BPSK] = &nr_bpsk,
