@@ -154,11 +154,9 @@ int main(int argc, char *argv[])
 {
     struct options options = {.report = {.n_samples = 25, .largest = 1 << 26, .sections = SECTIONS}};
     message_start("softqam-bench");
-    const enum option_result action = option_table_parse(rows, argc, argv, &options);
+    const enum option_result action = option_table_parse(rows, argc, argv, &options, 0, NULL);
     if (action != OPTIONS_RUN)
         return option_table_answer(action, rows);
-    if (!arguments_count_operands(argc, 0, NULL))
-        return EXIT_COMMAND;
     if (options.json && file_name_descriptor(options.json, STDOUT_FILENO) == STDOUT_FILENO) {
         message_print("--json", "'%s' is where the tables go; give it a file", options.json);
         return EXIT_COMMAND;

@@ -12,17 +12,6 @@
 #include "message.h"
 #include "modulation.h"
 
-bool arguments_count_operands(int argc, int wanted, const char *names)
-{
-    const int n_operands = argc - optind;
-    if (n_operands == wanted)
-        return true;
-    if (wanted == 0)
-        return message_print(NULL, "takes no operands, but got %d; --help explains", n_operands);
-    return message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
-                         n_operands);
-}
-
 /* Digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti. */
 static bool parse_count(const char *text, uint64_t *value)
 {
@@ -216,7 +205,20 @@ static void report_wrong(int result, const struct option_row *known, const char 
                       n_matches > 1 ? "could be more than one option" : "no such option");
 }
 
-enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target)
+/* Whether the operands that are left are as many as wanted; says so if not. */
+static bool count_operands(int argc, int wanted, const char *names)
+{
+    const int n_operands = argc - optind;
+    if (n_operands == wanted)
+        return true;
+    if (wanted == 0)
+        return message_print(NULL, "takes no operands, but got %d; --help explains", n_operands);
+    return message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
+                         n_operands);
+}
+
+enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target,
+                                      int n_operands, const char *operands)
 {
     char letters[2 * MAX_ROWS + 2];
     struct option list[MAX_ROWS + 1];
@@ -234,7 +236,7 @@ enum option_result option_table_parse(const struct option_row *rows, int argc, c
         if (wrong || !row->take(&call))
             return OPTIONS_WRONG;
     }
-    return OPTIONS_RUN;
+    return count_operands(argc, n_operands, operands) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
 /* Words from a column on, in lines that begin with so many blanks; a line end stays one. */

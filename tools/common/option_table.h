@@ -44,11 +44,8 @@ bool option_take_unsigned(const struct option_call *call); /* of unsigned */
 bool option_take_choice(const struct option_call *call);   /* of int: the index of the name */
 bool option_take_modulation(const struct option_call *call);
 
-/* What follows is for take() and main(): the values of options, and operands. What is wrong with one is said in a line
- * that names the option and the value. */
-
-/* Whether the operands that are left are as many as wanted; says so if not. `names` may be NULL where that is none. */
-bool arguments_count_operands(int argc, int wanted, const char *names);
+/* What follows is for take(): the values of options. What is wrong with one is said in a line that names the option and
+ * the value. */
 
 /* A whole number, min to max: 1000000, 1M or 64Ki. */
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);
@@ -75,8 +72,10 @@ bool arguments_parse_choice(const char *option, const char *text, const char *co
 /* What main() does next. */
 enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
 
-/* OPTIONS_WRONG after it has said what is wrong. The operands are those from optind on. */
-enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target);
+/* OPTIONS_WRONG after it has said what is wrong. The operands, as many as there are to be, are those from optind on;
+ * `operands` are their names, NULL where there are none. */
+enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target,
+                                      int n_operands, const char *operands);
 
 /* What a program answers that does not run: --help is on standard output. An exit status. */
 int option_table_answer(enum option_result result, const struct option_row *rows);

@@ -395,11 +395,9 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
     options->config.modulation = SOFTQAM_MODULATION_DEFAULT;
     softqam_context_config_init(&options->context_config);
     options->context_config.backend = SOFTQAM_BACKEND_AUTO;
-    const enum option_result result = option_table_parse(demod_option_rows, argc, argv, options);
+    const enum option_result result = option_table_parse(demod_option_rows, argc, argv, options, 2, "INPUT and OUTPUT");
     if (result != OPTIONS_RUN)
         return result;
-    if (!arguments_count_operands(argc, 2, "INPUT and OUTPUT"))
-        return OPTIONS_WRONG;
     options->input = argv[optind];
     options->output = argv[optind + 1];
     if (options->noise != NOISE_FILE)

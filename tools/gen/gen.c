@@ -144,11 +144,9 @@ static enum option_result parse_options(int argc, char *const argv[], struct opt
 {
     *options = (struct options){
         .modulation = SOFTQAM_MODULATION_256QAM, .n_symbols = DEFAULT_SYMBOLS, .seed = 1, .snr_db = (double)INFINITY};
-    const enum option_result result = option_table_parse(rows, argc, argv, options);
+    const enum option_result result = option_table_parse(rows, argc, argv, options, 1, "OUTPUT");
     if (result != OPTIONS_RUN)
         return result;
-    if (!arguments_count_operands(argc, 1, "OUTPUT"))
-        return OPTIONS_WRONG;
     options->output = argv[optind];
     return choose_format(options) ? OPTIONS_RUN : OPTIONS_WRONG;
 }

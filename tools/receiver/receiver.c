@@ -540,10 +540,8 @@ int main(int argc, char *argv[])
     struct options options = {
         .modulation = SOFTQAM_MODULATION_256QAM, .n_codewords = 1, .n_slots = 20000, .snr_db = 28};
     message_start("softqam-receiver");
-    const enum option_result action = option_table_parse(rows, argc, argv, &options);
+    const enum option_result action = option_table_parse(rows, argc, argv, &options, 0, NULL);
     if (action != OPTIONS_RUN)
         return option_table_answer(action, rows);
-    if (!arguments_count_operands(argc, 0, NULL))
-        return EXIT_COMMAND;
     return run_receiver(&options) ? message_end_stdout() : EXIT_FAILED;
 }
