@@ -57,35 +57,21 @@ static bool check_end(const struct demod_run *run, struct input_file *file)
 }
 
 /* Whole symbols go on, whatever comes after them. */
-static void read_block(struct demod_run *run, struct block *block)
+static bool read_block(struct demod_run *run, struct block *block)
 {
     struct input_file *file = &run->symbols;
     const size_t nbytes = file->symbol_nbytes;
     size_t n;
-    block->failed =
-        !input_file_read(file, block->samples, run->block_symbols * nbytes, &n) || !input_file_is_whole(file, n);
-    block->is_last = block->failed || input_file_is_at_end(file);
+    const bool good =
+        input_file_read(file, block->samples, run->block_symbols * nbytes, &n) && input_file_is_whole(file, n);
+    block->is_last = input_file_is_at_end(file);
     block->n_symbols = n / nbytes;
     file_format_convert(run->recording.format, block->samples, block->n_symbols);
     if (block->noise_vars && !read_values(run, &run->noise_vars, block->noise_vars, block->n_symbols)) {
-        block->failed = block->is_last = true;
         block->n_symbols = 0;
+        return false;
     }
-    if (block->is_last && !block->failed)
-        block->failed = !check_end(run, &run->noise_vars);
-}
-
-static void *read_blocks(void *argument)
-{
-    struct demod_run *run = argument;
-    struct block *block;
-    bool is_last = false;
-    while (!is_last && (block = wait_for_block(&run->ring, STAGE_READ))) {
-        read_block(run, block);
-        is_last = block->is_last;
-        hand_on(&run->ring, STAGE_READ);
-    }
-    return NULL;
+    return good && (!block->is_last || check_end(run, &run->noise_vars));
 }
 
 /* Of the next symbol to be demodulated: the file's first symbol is the codeword's. */
@@ -220,6 +206,7 @@ static bool process_block(struct demod_run *run, struct block *block)
     const float *noise_var = options->noise == NOISE_FILE   ? block->noise_vars
                              : options->noise == NOISE_NONE ? NULL
                                                             : &run->noise_var;
+    block->out_nbytes = 0;
     if (!demodulate(run, block, noise_var))
         return false;
     const void *values = in_symbol_order(run, block);
@@ -236,20 +223,22 @@ static bool process_block(struct demod_run *run, struct block *block)
     return !options->compared_bits || !block->is_last || block->failed || check_end(run, &run->sent_bits);
 }
 
-static void *process_blocks(void *argument)
+/* Does the work of a stage on blocks until it fails or has had the last one. */
+static void *run_stage(struct demod_run *run, enum block_stage stage, bool (*work)(struct demod_run *, struct block *))
 {
-    struct demod_run *run = argument;
     struct block *block;
     bool is_last = false;
-    while (!is_last && (block = wait_for_block(&run->ring, STAGE_DEMODULATE))) {
-        block->out_nbytes = 0;
-        if (!process_block(run, block))
+    while (!is_last && (block = wait_for_block(&run->ring, stage))) {
+        if (!work(run, block))
             block->failed = block->is_last = true;
         is_last = block->is_last;
-        hand_on(&run->ring, STAGE_DEMODULATE);
+        hand_on(&run->ring, stage);
     }
     return NULL;
 }
+
+static void *read_blocks(void *run) { return run_stage(run, STAGE_READ, read_block); }
+static void *process_blocks(void *run) { return run_stage(run, STAGE_DEMODULATE, process_block); }
 
 /* With stacks that are large enough whatever `ulimit -s` says. */
 bool demod_start_threads(struct demod_run *run)
