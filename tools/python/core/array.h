@@ -13,7 +13,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "interpreter.h"
+namespace nb = nanobind;
 
 /* What an array is made of, in the byte order of this machine; all else is `other`. */
 enum class element { complex64, complex128, complex32, float32, float64, float16, int16, int8, uint8, uint32, other };
@@ -278,15 +278,14 @@ struct exchange_api {
 class array_library
 {
   public:
-    /* Python's functions. empty(shape, dtype, device); number(value, device, stream): a noise value in the GPU's
-     * memory. */
-    nb::object empty, number;
+    /* The arrays' type, and Python's functions. is_plain(array): it is on a GPU, and DLPack can say all of it;
+     * empty(shape, dtype, device); number(value, device, stream): a noise value in the GPU's memory. */
+    nb::object array_type, is_plain, empty, number;
 
-    /* Raises TypeError where the arrays' type has no C exchange API of DLPack 1. is_plain(array): it is on a GPU, and
-     * DLPack can say all of it. */
+    /* Raises TypeError where the arrays' type has no C exchange API of DLPack 1. */
     array_library(nb::object of_type, nb::object of_plain, nb::object of_empty, nb::object of_number)
-        : empty(std::move(of_empty)), number(std::move(of_number)), array_type(std::move(of_type)),
-          is_plain(std::move(of_plain))
+        : array_type(std::move(of_type)), is_plain(std::move(of_plain)), empty(std::move(of_empty)),
+          number(std::move(of_number))
     {
         const nb::object capsule = nb::steal(PyObject_GetAttrString(array_type.ptr(), "__dlpack_c_exchange_api__"));
         if (capsule.is_valid())
@@ -296,12 +295,6 @@ class array_library
             api = api->previous;
         if (!api || api->major != 1 || !api->dltensor_from_py_object_no_sync || !api->current_work_stream)
             type_error("the type has no C exchange API of DLPack 1");
-    }
-
-    /* Whether `object` is None, or an array of the library's own type, no derived one, and plain. */
-    bool has(nb::handle object) const
-    {
-        return object.is_none() || (object.type().is(array_type) && call_python(is_plain, object).is(Py_True));
     }
 
     /* An array that the library has; nothing for None. It must stay alive while it is in use. */
@@ -325,7 +318,6 @@ class array_library
     }
 
   private:
-    nb::object array_type, is_plain;
     const exchange_api *api = nullptr;
 };
 

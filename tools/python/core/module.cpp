@@ -3,6 +3,7 @@
  * checked, its segments made, the library called without the GIL. */
 #include <algorithm>
 #include <array>
+#include <cxxabi.h>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,50 @@
 
 #include "array.h"
 #include "layout.h"
+
+/* Where a thread may lose the GIL. A daemon thread that wants it again while the interpreter ends gets no further:
+ * before Python 3.14 pthread_exit() ends it there, by unwinding a stack whose functions let nothing pass and whose
+ * destructors would need the GIL. Here such a thread waits for the end of the process instead, as it does from 3.14 on.
+ */
+
+/* Does work that ends with the GIL. */
+template <typename Work> static void outlive_interpreter(const Work &work)
+{
+    try {
+        work();
+    } catch (const abi::__forced_unwind &) {
+        for (;;)
+            pause();
+    }
+}
+
+/* The GIL is given back while one lives. */
+class gil_released
+{
+  public:
+    gil_released() : state(PyEval_SaveThread()) {}
+    gil_released(const gil_released &) = delete;
+    gil_released &operator=(const gil_released &) = delete;
+    ~gil_released()
+    {
+        outlive_interpreter([this] { PyEval_RestoreThread(state); });
+    }
+
+  private:
+    PyThreadState *state;
+};
+
+/* What a function of Python's returns; its exceptions are nanobind's. */
+template <typename... Arguments> static nb::object call_python(nb::handle function, const Arguments &...arguments)
+{
+    PyObject *result = nullptr;
+    outlive_interpreter([&] {
+        result = PyObject_CallFunctionObjArgs(function.ptr(), arguments.ptr()..., static_cast<void *>(nullptr));
+    });
+    if (!result)
+        throw nb::python_error();
+    return nb::steal(result);
+}
 
 /* Raises what stands for a status that is not SOFTQAM_OK: the library's message, with the names that arguments have in
  * Python. */
@@ -380,7 +425,12 @@ class demodulator
         call_inputs given;
         nb::object noise = nb::borrow(noise_var), result = nb::borrow(out);
         float value;
-        if (!library.has(symbols) || !library.has(out))
+        /* None, or an array of the library's own type, no derived one, and plain. */
+        const auto has = [&](nb::handle object) {
+            return object.is_none() ||
+                   (object.type().is(library.array_type) && call_python(library.is_plain, object).is(Py_True));
+        };
+        if (!has(symbols) || !has(out))
             return nb::none();
         library.read(symbols, "symbols", &given.symbols);
         check_noise_wanted(noise_var, gain);
@@ -388,7 +438,7 @@ class demodulator
         const uintptr_t stream = library.current_stream(device);
         if (gain.is_none() && read_number(noise, "noise_var", &value))
             noise = call_python(library.number, nb::float_(value), nb::int_(device), nb::int_(stream));
-        if (!library.has(noise) || !library.has(gain))
+        if (!has(noise) || !has(gain))
             return nb::none();
         library.read(noise, "noise_var", &given.noise_var);
         library.read(gain, "gain", &given.gain);
