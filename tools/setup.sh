@@ -21,15 +21,12 @@ tests)
 esac
 
 install_packages() {
-    local missing=() as_root=() package name wanted state native
-    native=$(dpkg --print-architecture)
+    local missing=() as_root=() package wanted
     for package in "${packages[@]}"; do
         # A line for each architecture that is installed; another's does not serve this machine.
-        state=$(dpkg-query -W -f '${Package}:${Architecture} ${Status}\n' "$package" 2>/dev/null || true)
-        name=${package%:*}
-        [[ "$package" == *:* ]] && wanted=${package#*:} || wanted=$native
-        grep -qE "^$(printf '%s' "$name" | sed 's/[+.]/\\&/g'):($wanted|all) install ok installed$" <<<"$state" ||
-            missing+=("$package")
+        [[ "$package" == *:* ]] && wanted=${package#*:} || wanted=$(dpkg --print-architecture)
+        grep -qE "^($wanted|all) install ok installed$" \
+            <<<"$(dpkg-query -W -f '${Architecture} ${Status}\n' "${package%:*}" 2>/dev/null)" || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
