@@ -152,11 +152,9 @@ class ToolFaults(FaultTest):
                 with self.subTest(command):
                     self.fail_every_call(program, *start, *command.split(), files=files, **options)
 
-    def test_without_sync(self):
+    def test_sync(self):
         command, options = "--backend cpu --threads 1 x.cf32 x.u8".split(), {"files": {"x.cf32": FEW, "x.u8": OLD}, "kinds": ("error",)}
         self.assertIn(("fsync", 1), self.fail_every_call(DEMOD, *command, **options))
-        without = self.fail_every_call(DEMOD, "--no-sync", *command, **options)
-        self.assertNotIn("fsync", [function for function, _ in without])
 
     def test_pipes(self):
         """What has left by standard output cannot be taken back, so that only how the tool ends is looked at."""
@@ -174,7 +172,7 @@ class CudaFaults(FaultTest):
     def fail_calls_of_devices(self, n_devices, n_symbols, backend, **options):
         """So many devices share the work, in several chunks each."""
         os.environ["FAKE_CUDA_DEVICES"] = str(n_devices)
-        command = f"--backend {backend} --no-sync --device all --threads 2 --streams 2 --chunk {n_symbols // 10} x.cf32 x.u8"
+        command = f"--backend {backend} --device all --threads 2 --streams 2 --chunk {n_symbols // 10} x.cf32 x.u8"
         self.fail_every_call(DEMOD, *command.split(), files={"x.cf32": ("x.cf32", n_symbols)}, step=STRIDE, **options)
 
     def test_cuda(self):

@@ -178,7 +178,7 @@ class Help(ToolTest):
             self.assertTrue(text.startswith(f"Usage: {name} "))
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             self.assertNotIn("\t", text)
-            result = self.ok(self.run_tool(program, "--no-sync", "-h", "--frob"))
+            result = self.ok(self.run_tool(program, "--no-clobber", "-h", "--frob"))
             self.assertEqual((result.out.decode(), result.err), (text, ""))
             for option in ("-V", "--version"):
                 self.assertRegex(self.ok(self.run_tool(program, option)).out.decode(), rf"^{name} \d+\.\d+\.\d+\n$")

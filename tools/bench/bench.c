@@ -126,7 +126,7 @@ static int run_bench(const struct options *options)
         message_print("--section", "none of them is measured with --backend %s", backends[options->backend]);
         return EXIT_COMMAND;
     }
-    if (options->json && !output_file_open(&file, options->json, OUTPUT_FILE_SYNC))
+    if (options->json && !output_file_open(&file, options->json, false))
         return EXIT_FAILED;
     report.json = cJSON_CreateObject();
     report_machine(report.json);

@@ -290,10 +290,10 @@ static bool open_temporary(struct output_file *file)
            (!file->replaces || keep_access(file->fd, file->name, &file->status));
 }
 
-bool output_file_find(struct output_file *file, const char *path, unsigned how)
+bool output_file_find(struct output_file *file, const char *path, bool is_new)
 {
     const int given_fd = file_name_descriptor(path, STDOUT_FILENO);
-    *file = (struct output_file){.name = file_name_shown(path, STDOUT_FILENO), .how = how, .given_fd = given_fd};
+    *file = (struct output_file){.name = file_name_shown(path, STDOUT_FILENO), .is_new = is_new, .given_fd = given_fd};
     return !(given_fd >= 0 ? fstat(given_fd, &file->status) : stat(path, &file->status)) ||
            (given_fd < 0 && *path && errno == ENOENT) || message_print_errno(file->name);
 }
@@ -309,8 +309,7 @@ static bool create_by_kind(struct output_file *file)
         return file->fd >= 0;
     }
     errno = EEXIST;
-    return (!file->replaces ||
-            (!(file->how & OUTPUT_FILE_NEW) && !faccessat(AT_FDCWD, file->name, W_OK, AT_EACCESS))) &&
+    return (!file->replaces || (!file->is_new && !faccessat(AT_FDCWD, file->name, W_OK, AT_EACCESS))) &&
            open_temporary(file);
 }
 
@@ -326,20 +325,20 @@ bool output_file_create(struct output_file *file)
                            : message_print_errno(name);
 }
 
-bool output_file_open(struct output_file *file, const char *path, unsigned how)
+bool output_file_open(struct output_file *file, const char *path, bool is_new)
 {
-    return output_file_find(file, path, how) && output_file_create(file);
+    return output_file_find(file, path, is_new) && output_file_create(file);
 }
 
 const char *output_file_temporary(const struct output_file *file) { return file->pending ? file->pending->path : NULL; }
 
-bool output_file_join(struct output_file *file, const char *name, const char *temporary, unsigned how)
+bool output_file_join(struct output_file *file, const char *name, const char *temporary)
 {
     struct output_pending *entry = free_entry();
     snprintf(entry->path, sizeof entry->path, "%s", temporary);
     atomic_store(&entry->exists, true);
     catch_deadly_signals();
-    *file = (struct output_file){.name = name, .target = strdup(temporary), .how = how, .given_fd = -1};
+    *file = (struct output_file){.name = name, .target = strdup(temporary), .given_fd = -1};
     file->fd = open(temporary, O_WRONLY | O_CLOEXEC);
     return (file->target && file->fd >= 0) || message_print_errno(name);
 }
@@ -358,7 +357,7 @@ bool output_file_write(struct output_file *file, const void *data, size_t nbytes
 
 bool output_file_finish(struct output_file *file)
 {
-    const bool synced = !file->target || !(file->how & OUTPUT_FILE_SYNC) || !fsync(file->fd);
+    const bool synced = !file->target || !fsync(file->fd);
     const int fd = file->fd;
     file->fd = 0;
     return (!close(fd) && synced) || message_print_errno(file->name);
@@ -393,12 +392,11 @@ bool output_file_publish(struct output_file *file)
 {
     if (!file->target)
         return true;
-    file->published = file->how & OUTPUT_FILE_NEW ? rename_new(file) : !rename(file->pending->path, file->target);
+    file->published = file->is_new ? rename_new(file) : !rename(file->pending->path, file->target);
     if (!file->published)
         return message_print_errno(file->name);
     forget_name(file);
-    if (file->how & OUTPUT_FILE_SYNC)
-        sync_folder(file);
+    sync_folder(file);
     return true;
 }
 

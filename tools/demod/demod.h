@@ -55,7 +55,6 @@ struct demod_options {
     bool descrambles;         /* by c_init */
     bool scale_auto;          /* config.input_scale is estimated from the first symbols */
     bool no_clobber;
-    bool no_sync; /* else OUTPUT is on the disk when it takes its name */
     bool verify;
     bool stats, stats_json;
     bool quiet;

@@ -172,8 +172,6 @@ struct option_row demod_option_rows[] = {
      TO(skip), .max = MAX_SYMBOLS},
     {"--count", "N", "demodulate only the N symbols after these", option_take_count, TO(count), .max = MAX_SYMBOLS},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
-    {"--no-sync", NULL, "do not wait until OUTPUT is on the disk: faster, but after a power cut it may be empty",
-     option_take_true, TO(no_sync)},
     OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024."),
     OPTION_TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
     OPTION_TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"

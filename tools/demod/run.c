@@ -87,8 +87,7 @@ static bool check_output(const struct demod_run *run)
 bool demod_run_open_output(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    const unsigned how = (options->no_sync ? 0U : OUTPUT_FILE_SYNC) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
-    return output_file_find(&run->output, options->output, how) && check_output(run) &&
+    return output_file_find(&run->output, options->output, options->no_clobber) && check_output(run) &&
            output_file_create(&run->output) && message_of_command(output_file_check_terminal(&run->output));
 }
 

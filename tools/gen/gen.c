@@ -32,7 +32,6 @@ struct options {
     softqam_input_format format;
     double scale;
     const char *scale_text; /* as softqam-demod's --input-scale takes it */
-    bool no_sync;           /* else what is written is on the disk when it takes its name */
     bool no_clobber;
     bool quiet;
 };
@@ -91,7 +90,6 @@ static const struct option_row rows[] = {
     {"--bits", "FILE", "the bits that were sent, before scrambling, one byte (0 or 1) each, b0 first", option_take_text,
      TO(bits)},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
-    {"--no-sync", NULL, "do not wait until the files are on the disk", option_take_true, TO(no_sync)},
     {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
@@ -175,11 +173,11 @@ static bool allocate(struct run *run)
 static bool open_files(struct run *run)
 {
     const struct options *options = run->options;
-    const unsigned how = (options->no_sync ? 0U : OUTPUT_FILE_SYNC) | (options->no_clobber ? OUTPUT_FILE_NEW : 0U);
+    const bool is_new = options->no_clobber;
     return (!options->is_sigmf || sigmf_name_files(options->output, run->meta_path, run->data_path)) &&
-           output_file_open(&run->output, options->is_sigmf ? run->data_path : options->output, how) &&
-           (!options->bits || output_file_open(&run->bits_output, options->bits, how)) &&
-           (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, how));
+           output_file_open(&run->output, options->is_sigmf ? run->data_path : options->output, is_new) &&
+           (!options->bits || output_file_open(&run->bits_output, options->bits, is_new)) &&
+           (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, is_new));
 }
 
 static bool check_files(const struct run *run)

@@ -68,8 +68,7 @@ static bool open_output(struct job *job)
     if (!agree(job, job->rank > 0 || make_temporary(job, temporary)))
         return false;
     MPI_Bcast(temporary, sizeof temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
-    return agree(job, job->rank == 0 || output_file_join(&job->run->output, job->options->output, temporary,
-                                                         job->options->no_sync ? 0 : OUTPUT_FILE_SYNC));
+    return agree(job, job->rank == 0 || output_file_join(&job->run->output, job->options->output, temporary));
 }
 
 /* Each rank's part, which it writes from its offset on. */
