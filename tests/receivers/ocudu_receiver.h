@@ -23,7 +23,6 @@
 #include <ocudu/ran/sch/sch_segmentation.h>
 
 #include "adapters.h"
-#include "pusch_decoder.h"
 
 namespace ocudu_receiver
 {

@@ -9,11 +9,16 @@
 #include <iterator>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include <ocudu/adt/complex.h>
 #include <ocudu/phy/upper/channel_modulation/channel_modulation_factories.h>
 #include <ocudu/phy/upper/channel_processors/pusch/factories.h>
+#include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder.h>
+#include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder_buffer.h>
+#include <ocudu/phy/upper/rx_buffer.h>
 #include <ocudu/ran/sch/modulation_scheme.h>
+#include <ocudu/support/units.h>
 #include <softqam/softqam.h>
 
 namespace softqam_ocudu
@@ -26,8 +31,8 @@ namespace softqam_ocudu
 std::shared_ptr<ocudu::demodulation_mapper_factory>
 create_demodulation_mapper_factory() __asm__("__wrap__ZN5ocudu34create_demodulation_mapper_factoryEv");
 
-/// Of demodulators from channel symbols to descrambled LLRs, or straight to the soft buffers that a decoder of
-/// pusch_decoder.h offers. Equaliser, transform precoder and EVM are OCUDU's.
+/// Of demodulators from channel symbols to descrambled LLRs, or straight to the soft buffers that a decoder of the next
+/// factory offers. Equaliser, transform precoder and EVM are OCUDU's.
 ///
 /// Where EVM is measured, LLRs are computed twice: OCUDU's calculator wants them in symbol order, before descrambling.
 std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_factory(
@@ -39,6 +44,11 @@ std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_facto
         has_sinr) __asm__("__wrap__ZN5ocudu35create_pusch_demodulator_factory_swESt10shared_ptrINS_25channel_equalizer_"
                           "factoryEES0_INS_26transform_precoder_factoryEES0_INS_27demodulation_mapper_factoryEES0_"
                           "INS_22evm_calculator_factoryEES0_INS_31pseudo_random_generator_factoryEEjb");
+
+/// Of OCUDU's PUSCH decoders, whose soft buffers our demodulators fill: pusch_decoder.cpp.
+std::shared_ptr<ocudu::pusch_decoder_factory>
+create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
+    "__wrap__ZN5ocudu31create_pusch_decoder_factory_swENS_38pusch_decoder_factory_sw_configurationE");
 
 /// A context without threads, and a demodulator for each of OCUDU's quantisers.
 class demodulators
@@ -56,6 +66,64 @@ class demodulators
   private:
     /// Indexed by OCUDU's numbers, which are the bits of a symbol, but for pi/2-BPSK's 0.
     std::shared_ptr<softqam_demodulator> by_bits_[ocudu::MODULATION_MAX_BITS_PER_SYMBOL + 1];
+};
+
+/// A transmission of a transport block, from equalised symbols to its code blocks' soft buffers: LLRs, descrambling,
+/// de-interleaving, rate recovery and combining in one pass, an OFDM symbol a call.
+class soft_buffers
+{
+  public:
+    explicit soft_buffers(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared)) {}
+
+    /// Begins a transmission of `tb_size` bits in a codeword of `n_bits`. The buffers are OCUDU's, one a code block. A
+    /// first transmission clears what a limited buffer does not reach. False if softqam has no such codeword; nothing
+    /// is written then.
+    bool begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size, ocudu::units::bits n_bits,
+               ocudu::rx_buffer &buffers);
+
+    /// Writes the next symbols, which begin where the last call ended: whole resource elements, layers interleaved, a
+    /// noise variance each. Noise variances that are not positive and finite erase. False, with nothing written, if
+    /// there are more symbols than the codeword has.
+    bool write(ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars, uint32_t c_init);
+
+    /// How many bits of the codeword have been written.
+    uint64_t n_bits_written() const { return segment_.first_symbol * bits_per_symbol_; }
+
+    /// Where each code block begins in the codeword, in bits.
+    const std::vector<uint64_t> &first_bits() const { return first_bits_; }
+
+  private:
+    std::shared_ptr<const demodulators> shared_;
+    const softqam_demodulator *demodulator_ = nullptr;
+    softqam_segment segment_ = {};
+    unsigned bits_per_symbol_ = 0;
+    std::vector<void *> block_buffers_;
+    std::vector<uint64_t> first_bits_;
+};
+
+/// What a decoder offers to the demodulator that asks it for memory, in their thread.
+class soft_buffer_offer
+{
+  public:
+    static void make(ocudu::span<const ocudu::log_likelihood_ratio> llrs, soft_buffers *buffers)
+    {
+        last_ = {llrs.data(), buffers};
+    }
+
+    /// The soft buffers offered with `llrs`, or null. An offer is taken once.
+    static soft_buffers *take(ocudu::span<const ocudu::log_likelihood_ratio> llrs)
+    {
+        soft_buffers *buffers = last_.llrs == llrs.data() ? last_.buffers : nullptr;
+        last_ = {};
+        return buffers;
+    }
+
+  private:
+    struct offer {
+        const ocudu::log_likelihood_ratio *llrs;
+        soft_buffers *buffers;
+    };
+    inline static thread_local offer last_ = {};
 };
 
 /// A factory of OCUDU's whose create() is what `make` gives: a unique_ptr to the interface.

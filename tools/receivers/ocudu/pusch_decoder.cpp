@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A transmission's codeword with OCUDU's soft buffers; the shell around OCUDU's PUSCH decoder and around its rate
-// dematcher: pusch_decoder.h says how they go together.
-#include "pusch_decoder.h"
-
+/* OCUDU's PUSCH decoder, whose soft buffers our PUSCH demodulator fills itself.
+ *
+ * OCUDU's decoder collects LLRs in a buffer of its own, then rate dematches each code block of them and decodes. It is
+ * the decoder of its own factory here too, in a shell. The shell knows the transport block and its soft buffers before
+ * the first symbol is demodulated, and its length G where CSI part 2 is not expected. Both of us are called in one
+ * thread and a demodulator of ours asks for each block's memory: so the shell offers soft buffers with the memory, and
+ * the demodulator fills these in place of that. The shell then puts a mark at each code block's first LLR, a value that
+ * no LLR has, and our rate dematcher, which otherwise hands on to OCUDU's, leaves such a code block alone.
+ *
+ * A codeword whose first LLRs come otherwise, because UCI has been taken out of them or because another demodulator
+ * made them, takes OCUDU's way to its end. */
 #include <algorithm>
 #include <cstring>
 
 #include <ocudu/phy/upper/log_likelihood_ratio.h>
 #include <ocudu/phy/upper/unique_rx_buffer.h>
+
+#include "adapters.h"
 
 using namespace softqam_ocudu;
 

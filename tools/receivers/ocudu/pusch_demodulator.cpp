@@ -18,7 +18,6 @@
 #include <ocudu/support/math/math_utils.h>
 
 #include "adapters.h"
-#include "pusch_decoder.h"
 
 using namespace softqam_ocudu;
 
