@@ -100,12 +100,6 @@ struct bench_table {
 /* tables.c */
 extern const struct bench_table bench_tables[];
 
-/* What an equaliser gives, aligned to 64 bytes. */
-struct bench_samples {
-    unsigned char *symbols;
-    float *noise_var;
-};
-
 /* A limit: what reads and writes as many bytes as a demodulation and does nothing else. Memory is aligned to 64 bytes.
  */
 struct bench_copy {
@@ -143,7 +137,8 @@ struct bench_job {
 /* A row while it is measured. */
 struct bench_row {
     char name[2 * BENCH_NAME_NBYTES + 2]; /* what messages begin with */
-    struct bench_samples samples;         /* enough for each cell */
+    unsigned char *symbols;               /* what an equaliser gives, enough for each cell; aligned to 64 bytes */
+    float *noise_var;                     /* of each symbol, aligned as they are */
     bool failed;                          /* which has been said */
     size_t n;
     struct bench_job jobs[BENCH_MOST_JOBS];
@@ -194,9 +189,8 @@ bool bench_verify(const struct bench_job *job, const void *out);
 /* Whether a call of the library succeeded; says so if not. */
 bool bench_is_ok(const struct bench_job *job, softqam_status status);
 
-/* Symbols of the case's kind, as an equaliser gives them. False after a message: out of memory. */
-bool bench_samples_make(struct bench_samples *samples, const struct bench_case *c, size_t n_symbols);
-void bench_samples_free(struct bench_samples *samples);
+/* Fills a row's symbols and noise variances, of the case's kind. False after a message: out of memory. */
+bool bench_row_fill(struct bench_row *row, const struct bench_case *c, size_t n_symbols);
 
 /* host.c: the CPU backend, with every instruction set that runs here. */
 void bench_cpu(struct bench_report *report);

@@ -197,7 +197,7 @@ static void make_noise_var(const struct bench_case *c, float *noise_var, size_t 
 }
 
 /* Points, and noise of these variances. */
-static void make_symbols(struct bench_samples *samples, const struct bench_case *c, size_t n_symbols)
+static void make_symbols(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
 {
     static float points[2 * CHUNK];
     static double components[2 * CHUNK];
@@ -208,10 +208,9 @@ static void make_symbols(struct bench_samples *samples, const struct bench_case 
         const size_t n = n_symbols - first < CHUNK ? n_symbols - first : CHUNK;
         transmitter_generate(&transmitter, first, n, points, NULL);
         for (size_t i = 0; i < 2 * n; i++)
-            components[i] =
-                (double)points[i] + sqrt((double)samples->noise_var[first + i / 2] / 2) * normal_draw(&state);
+            components[i] = (double)points[i] + sqrt((double)row->noise_var[first + i / 2] / 2) * normal_draw(&state);
         sample_format_quantise(c->input, components, n, (double)bench_case_config(c).input_scale,
-                               samples->symbols + first * softqam_input_symbol_nbytes(c->input));
+                               row->symbols + first * softqam_input_symbol_nbytes(c->input));
     }
 }
 
@@ -222,25 +221,19 @@ static void repeat(void *memory, size_t different_nbytes, size_t nbytes)
                nbytes - done < different_nbytes ? nbytes - done : different_nbytes);
 }
 
-bool bench_samples_make(struct bench_samples *samples, const struct bench_case *c, size_t n_symbols)
+bool bench_row_fill(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
 {
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(c->input), n_aligned = (n_symbols + 63) / 64 * 64;
     const size_t n_different = n_symbols < DIFFERENT ? n_symbols : DIFFERENT;
-    samples->symbols = aligned_alloc(64, n_aligned * symbol_nbytes);
-    samples->noise_var = aligned_alloc(64, n_aligned * sizeof(float));
-    if (!samples->symbols || !samples->noise_var)
+    row->symbols = aligned_alloc(64, n_aligned * symbol_nbytes);
+    row->noise_var = aligned_alloc(64, n_aligned * sizeof(float));
+    if (!row->symbols || !row->noise_var)
         return message_print("samples", "out of memory");
-    make_noise_var(c, samples->noise_var, n_different);
-    make_symbols(samples, c, n_different);
-    repeat(samples->symbols, n_different * symbol_nbytes, n_symbols * symbol_nbytes);
-    repeat(samples->noise_var, n_different * sizeof(float), n_symbols * sizeof(float));
+    make_noise_var(c, row->noise_var, n_different);
+    make_symbols(row, c, n_different);
+    repeat(row->symbols, n_different * symbol_nbytes, n_symbols * symbol_nbytes);
+    repeat(row->noise_var, n_different * sizeof(float), n_symbols * sizeof(float));
     return true;
-}
-
-void bench_samples_free(struct bench_samples *samples)
-{
-    free(samples->symbols);
-    free(samples->noise_var);
 }
 
 bool bench_is_ok(const struct bench_job *job, softqam_status status)
@@ -252,7 +245,7 @@ bool bench_is_ok(const struct bench_job *job, softqam_status status)
 bool bench_verify(const struct bench_job *job, const void *out)
 {
     const struct bench_case *c = &job->c;
-    const struct bench_samples *samples = &job->row->samples;
+    const struct bench_row *row = job->row;
     const size_t nbytes = bench_case_out_nbytes(c);
     softqam_demodulator *reference;
     unsigned char *expected = malloc(nbytes);
@@ -260,7 +253,7 @@ bool bench_verify(const struct bench_job *job, const void *out)
                     SOFTQAM_OK &&
                 expected;
     if (good) {
-        softqam_segment segment = bench_case_segment(c, samples->symbols, samples->noise_var, expected);
+        softqam_segment segment = bench_case_segment(c, row->symbols, row->noise_var, expected);
         segment.first_symbol = job->segment.first_symbol;
         memset(expected, BENCH_POISON, nbytes);
         good = softqam_demodulate_segments(reference, &segment, 1) == SOFTQAM_OK &&
@@ -269,5 +262,5 @@ bool bench_verify(const struct bench_job *job, const void *out)
     }
     softqam_demodulator_destroy(reference);
     free(expected);
-    return good || message_print(job->row->name, "wrong bytes");
+    return good || message_print(row->name, "wrong bytes");
 }

@@ -177,11 +177,11 @@ static size_t count_launches(const struct bench_job *job)
 /* What a launch reads, to where it lies or to where the producer of a chain has it from. */
 static bool copy_input(const struct bench_job *job, unsigned char *to)
 {
-    const struct bench_samples *samples = &job->row->samples;
+    const struct bench_row *row = job->row;
     const size_t span = bench_case_span(&job->c);
-    return GOOD(cudaMemcpy(to, samples->symbols, span * softqam_input_symbol_nbytes(job->c.input),
+    return GOOD(cudaMemcpy(to, row->symbols, span * softqam_input_symbol_nbytes(job->c.input),
                            cudaMemcpyHostToDevice)) &&
-           GOOD(cudaMemcpy(to + job->noise_offset, samples->noise_var, span * sizeof(float), cudaMemcpyHostToDevice));
+           GOOD(cudaMemcpy(to + job->noise_offset, row->noise_var, span * sizeof(float), cudaMemcpyHostToDevice));
 }
 
 static bool copy_descriptor(const struct bench_job *job, size_t k)

@@ -158,9 +158,9 @@ static bool verify(struct bench_job *job, unsigned char *out)
 bool bench_host_open(struct bench_job *job)
 {
     const struct bench_case *c = &job->c;
-    const struct bench_samples *samples = &job->row->samples;
+    const struct bench_row *row = job->row;
     const bool on_cpu = c->launch == BENCH_BY_CPU || c->how & BENCH_ON_CPU;
-    void *symbols = samples->symbols, *out = outputs;
+    void *symbols = row->symbols, *out = outputs;
     job->measure = measure;
     job->close = close_job;
     if (job->run == BENCH_LIBRARY &&
@@ -177,11 +177,11 @@ bool bench_host_open(struct bench_job *job)
             job->pinned = symbols;
         if (!symbols)
             return message_print(job->row->name, "out of memory");
-        memcpy(symbols, samples->symbols, in_nbytes);
+        memcpy(symbols, row->symbols, in_nbytes);
         out = (unsigned char *)symbols + in_nbytes;
     }
-    job->segment = bench_case_segment(c, symbols, samples->noise_var, out);
-    job->copy = bench_case_copy(c, symbols, samples->noise_var, out, job->is_long);
+    job->segment = bench_case_segment(c, symbols, row->noise_var, out);
+    job->copy = bench_case_copy(c, symbols, row->noise_var, out, job->is_long);
     return job->run != BENCH_LIBRARY || verify(job, out);
 }
 

@@ -170,7 +170,7 @@ static void measure_row(struct table *table, const struct bench_case *change)
         span = bench_case_span(&cases[k]) > span ? bench_case_span(&cases[k]) : span;
     }
     snprintf(row.name, sizeof row.name, "%s: %s", table->title, change->name);
-    row.failed = !bench_samples_make(&row.samples, &cases[0], span);
+    row.failed = !bench_row_fill(&row, &cases[0], span);
     for (size_t k = 0; k < BENCH_MOST_CELLS && table->about->cells[k].run != BENCH_NONE; k++)
         open_jobs(table, &row, &cases[k], k);
     double *seconds = malloc((row.n + 1) * n_samples * sizeof *seconds);
@@ -182,7 +182,8 @@ static void measure_row(struct table *table, const struct bench_case *change)
     table->report->failed = table->report->failed || row.failed;
     for (size_t k = 0; k < row.n; k++)
         row.jobs[k].close(&row.jobs[k]);
-    bench_samples_free(&row.samples);
+    free(row.symbols);
+    free(row.noise_var);
     free(seconds);
 }
 
