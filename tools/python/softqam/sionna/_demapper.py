@@ -3,7 +3,7 @@
 # mypy: ignore-errors
 import functools
 import math
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 import torch
@@ -54,17 +54,17 @@ def _(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor
     return symbols.new_empty((*symbols.shape[:-1], symbols.shape[-1] * bits), dtype=torch.float32)
 
 
-def _slopes(n_bits: int) -> Tuple[torch.Tensor, float]:
+def _slopes(n_bits: int) -> Tuple[List[List[float]], float]:
     """N0 times the derivative of the LLRs of an axis, [interval, bit], and the length of an interval. Max-log is linear between
     the midpoints of neighbouring levels (38.211 clause 5.1), where softqam says what it is; slopes are even numbers of intervals."""
     spacing = math.sqrt(6 / (4**n_bits - 1))
     middles = np.arange(-(2 ** (n_bits - 1)), 2 ** (n_bits - 1) + 1) * spacing
     llrs = demodulator(2 * n_bits)(middles * (1 + 1j), 1.0).reshape(-1, n_bits, 2)[..., 0]
     slopes = 2 * spacing * np.rint(np.diff(llrs, axis=0) / (2 * spacing**2))
-    return torch.tensor(slopes, dtype=torch.float32), spacing
+    return slopes.tolist(), spacing
 
 
-# By the bits of an axis.
+# By the bits of an axis. Lists: torch.compile() cannot trace a backward that reads a global tensor.
 _SLOPES = {n_bits: _slopes(n_bits) for n_bits in range(1, 6)}
 
 
@@ -99,7 +99,7 @@ def _gradient_of_symbols(gradient: torch.Tensor, symbols: torch.Tensor, noise_va
     components = torch.view_as_real(symbols.resolve_conj())
     is_finite = components.isfinite().all(-1, keepdim=True)
     interval = torch.floor(torch.where(is_finite, components, 0.0) / spacing) + 2 ** (n_bits - 1)
-    slope = slopes.to(symbols.device)[interval.clamp(0, 2**n_bits - 1).long()]
+    slope = torch.tensor(slopes, dtype=torch.float32, device=symbols.device)[interval.clamp(0, 2**n_bits - 1).long()]
     of_axes = gradient.reshape(*symbols.shape, n_bits, 2).transpose(-1, -2)
     of_components = (of_axes * slope).sum(-1) * is_finite / noise_var.unsqueeze(-1)
     return torch.view_as_complex(of_components.contiguous())
