@@ -4,8 +4,8 @@
 
     test_receiver.py --receiver PATH --backend cpu|cuda|device [--quick]
 
-Without a usable CUDA device the last two are a skip, 77, or a failure when SOFTQAM_REQUIRE_GPU=1. --quick is for sanitizers:
-the usual slot, and the most codewords.
+Without a usable CUDA device the last two are a skip, 77, or a failure when SOFTQAM_REQUIRE_GPU=1. --quick is for sanitizers
+and fake devices: the usual slot, and the most codewords.
 """
 import argparse
 import os
