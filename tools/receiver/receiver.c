@@ -446,12 +446,13 @@ static void wait_until(int64_t nanoseconds, bool spin)
 
 /* A slot arrives every half millisecond. One that finds the thread busy waits; once the next has arrived it is dropped,
  * and its data come later. Nanoseconds: of the call, and from a slot's arrival until its soft buffers are complete. The
- * first slots warm pages, caches and the device's clocks; there are so many that the last one is the last that differs.
- */
+ * first slots warm pages, caches and the device's clocks: 50 ms, or as many as are timed, and so many that the last
+ * slot is the last that differs. */
 static bool take_slots(struct engine *engine, const struct options *options, int64_t *service, int64_t *response,
                        size_t *n_dropped)
 {
-    const uint64_t n_warm_up = 25 * SLOTS + (SLOTS - options->n_slots % SLOTS) % SLOTS;
+    const uint64_t n_least = options->n_slots < 25 * SLOTS ? options->n_slots : 25 * SLOTS;
+    const uint64_t n_warm_up = (n_least + options->n_slots + SLOTS - 1) / SLOTS * SLOTS - options->n_slots;
     int64_t arrival = clock_nanoseconds() + SLOT_NANOSECONDS;
     for (uint64_t k = 0; k < n_warm_up + options->n_slots; k++, arrival += SLOT_NANOSECONDS) {
         wait_until(arrival, options->spin);
