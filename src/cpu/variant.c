@@ -30,13 +30,11 @@ bool softqam_has_avx2(void)
 #endif
 
 const softqam_cpu_variant *const softqam_cpu_variants[] = {
-#if defined(__x86_64__)
-#ifndef SOFTQAM_WITHOUT_AVX512
+#if defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
+#elif defined(__x86_64__)
     &softqam_cpu_avx512,
-#endif
     &softqam_cpu_avx2,
-#endif
-#if defined(__aarch64__)
+#elif defined(__aarch64__)
     &softqam_cpu_neon,
 #endif
     &softqam_cpu_portable, /* runs everywhere */

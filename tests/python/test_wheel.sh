@@ -21,7 +21,7 @@ fail() {
 # Calls of the build backend in this folder, as a front end makes them. The compilers by the names that the build has them by: so
 # ccache knows what was compiled there.
 backend() {
-    PATH=$environment/bin:$PATH CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CC=cc CXX=c++ CMAKE_ARGS=-DSOFTQAM_WERROR=ON "${python[0]}" -B -c \
+    PATH=$environment/bin:$PATH CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CC=cc CXX=c++ CMAKE_ARGS="-DSOFTQAM_WERROR=ON ${options-}" "${python[0]}" -B -c \
         'import sys; sys.path.insert(0, ""); import build_backend; getattr(build_backend, sys.argv[1])(sys.argv[2])' "$@"
 }
 
@@ -33,7 +33,11 @@ if [ "${2-}" = sdist ]; then
     for field in Author: 'Project-URL: Homepage' 'Classifier: Typing :: Typed' 'Classifier: License :: OSI'; do
         grep -q "^$field" "$sources/PKG-INFO" || fail "PKG-INFO has no $field"
     done
-    # A distribution of the distribution is the same; then the wheel.
+    for part in CMakeLists.txt LICENSE cuda include reference src; do
+        diff -r --exclude results --exclude __pycache__ "$part" "$sources/library/$part"
+    done
+    # A distribution of the distribution is the same; then the wheel. The same vector loops need not be compiled once more.
+    options=-DSOFTQAM_VECTOR_LOOPS=OFF
     (cd "$sources" && backend build_sdist "$folder/again" && backend build_wheel "$folder")
     diff <(tar -tzf "$folder"/softqam-*.tar.gz | sort -u) <(tar -tzf "$folder"/again/softqam-*.tar.gz | sort -u)
     wheel=$(echo "$folder"/softqam-*.whl)
