@@ -57,8 +57,11 @@ built() {
 }
 trap 'jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
-# Not compressed, PTX can be read in the library itself (style/test_flags.py), which saves compiling it once more.
-one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_CUDA_FLAGS=--no-compress)
+# Not compressed, PTX can be read in the library itself (style/test_flags.py), which saves compiling it once more. Kernels that no
+# GPU here runs are assembled without optimising.
+cuda_flags=--no-compress
+nvidia-smi -L >/dev/null 2>&1 || cuda_flags+=" -Xptxas=-O0"
+one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90 "-DCMAKE_CUDA_FLAGS=$cuda_flags")
 
 quick() {
     build release "${one_architecture[@]}"
@@ -72,9 +75,8 @@ oldest_architecture() {
     command -v nvcc >/dev/null || return 0
     echo "== CUDA for the oldest architecture, building ($SECONDS s)"
     cmake --preset cuda -G Ninja -DSOFTQAM_WERROR=ON -DSOFTQAM_TESTS=OFF -DSOFTQAM_TOOLS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
-    # Never run here, so assembled without optimising.
     cmake --preset cuda "-DCMAKE_CUDA_ARCHITECTURES=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=\([0-9]*\).*/\1/p' build/cuda/CMakeCache.txt)" \
-        -DCMAKE_CUDA_FLAGS="--no-compress -Xptxas=-O0" >/dev/null
+        "-DCMAKE_CUDA_FLAGS=$cuda_flags" >/dev/null
     cmake --build --preset cuda --target softqam_shared
     python3 tests/style/test_flags.py cuda build/cuda/compile_commands.json . build/cuda/libsoftqam.so
 }
