@@ -30,11 +30,9 @@ bool softqam_has_avx2(void)
 #endif
 
 const softqam_cpu_variant *const softqam_cpu_variants[] = {
-#if defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
-#elif defined(__x86_64__)
-    &softqam_cpu_avx512,
-    &softqam_cpu_avx2,
-#elif defined(__aarch64__)
+#if defined(__x86_64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
+    &softqam_cpu_avx512, &softqam_cpu_avx2,
+#elif defined(__aarch64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
     &softqam_cpu_neon,
 #endif
     &softqam_cpu_portable, /* runs everywhere */
