@@ -176,7 +176,7 @@ def test_layers(rng, layers, options):
     noise = make_noise(rng, codewords.size).reshape(codewords.shape)
     expected = softqam.demodulate(codewords.reshape(2, -1), noise_var=noise.reshape(2, -1), **one_layer)
 
-    def arrangements(array, n_most=3 if SANITIZED else 7):
+    def arrangements(array, n_most=2 if SANITIZED else 7):
         interleaved = array.transpose(0, 2, 1)
         all_of_them = (
             interleaved,

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-SLOT_SYMBOLS = 183456
+SLOT_SYMBOLS, SLOTS = 183456, 8
 # Bits of a symbol, SNR, codewords.
 RUNS = {"256qam": (8, 28, 1), "16qam": (4, 8, 64), "bpsk": (1, 3, 1), "qpsk": (2, 8, 3), "64qam": (6, 15, 5), "1024qam": (10, 45, 2)}
 PRINTED = re.compile(
@@ -39,7 +39,7 @@ def check(condition, what, done):
 
 def check_run(receiver, backend, modulation):
     bits, snr_db, n_codewords = RUNS[modulation]
-    done = run(receiver, "--backend", backend, "-m", modulation, "--snr-db", str(snr_db), "--codewords", str(n_codewords), "--slots", "20")
+    done = run(receiver, "--backend", backend, "-m", modulation, "--snr-db", str(snr_db), "--codewords", str(n_codewords), "--slots", str(SLOTS))
     if backend != "cpu" and re.search("no usable CUDA device|no CUDA", done.stderr):
         if os.environ.get("SOFTQAM_REQUIRE_GPU") == "1":
             sys.exit(f"FAILED: a GPU is required, and {done.stderr}")
@@ -56,7 +56,7 @@ def check_run(receiver, backend, modulation):
     # Code blocks have at most 8424 bits of a code rate of 948/1024.
     fewest = found["llrs"] * 948 / 1024 / 8424
     check(fewest - n_codewords <= found["blocks"] <= fewest + n_codewords, "code blocks", done)
-    check(found["met"] + found["late"] == 20 and found["all"] == 20 + found["dropped"], "the slots do not add up", done)
+    check(found["met"] + found["late"] == SLOTS and found["all"] == SLOTS + found["dropped"], "the slots do not add up", done)
     check((found["rate"] > 0) == (found["theory"] > 1e-5), "the bit error rate", done)
     # The second transmission makes more known, by as much as it sends, and mends all but a few errors.
     check(0.2 < found["known"] < 1.1 and 1.2 * found["known"] < found["known_again"] < 1.6, "bits known", done)
@@ -78,7 +78,7 @@ def main():
     done = run(arguments.receiver, "-m", "pi2-bpsk")  # which has one layer
     check(done.returncode == 1 and done.stderr.count("\n") == 1, "what the library refuses", done)
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = run(arguments.receiver, "--backend", arguments.backend, "--slots", "20", stdout=full)
+        done = run(arguments.receiver, "--backend", arguments.backend, "--slots", "1", stdout=full)
     check(done.returncode == 1 and done.stderr.endswith(": standard output: No space left on device\n"), "a full disk", done)
 
 
