@@ -86,9 +86,9 @@ endfunction()
 # NAME.cpu.VARIANT: the same program on the CPU backend once more for each of its inner loops, pinned. One that the
 # processor does not run is a skip.
 set(cpu_variants portable)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+if(SOFTQAM_VECTOR_LOOPS AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   list(APPEND cpu_variants avx2 avx512)
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+elseif(SOFTQAM_VECTOR_LOOPS AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND cpu_variants neon)
 endif()
 function(add_variant_runs name program timeout)
