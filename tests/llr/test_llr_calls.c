@@ -185,12 +185,12 @@ HARNESS_TEST(test_misalignment)
 }
 
 /* Memory of softqam_host_alloc() for each of the buffers or not, for calls of one chunk and of several, aligned and
- * not: page-locked memory need not be aligned either. To the CPU it is memory like any other:
- * there for samples, noise and output, or for nothing. */
+ * not: page-locked memory need not be aligned either. The CPU backend knows no kinds of memory, so it gets two
+ * combinations of 16. */
 HARNESS_TEST(test_memory_kinds)
 {
     enum { MAX_SYMBOLS = 70001, MAX_GAP = 24, N_KINDS = 16 };
-    const size_t n_lengths = has_chunks() ? 3 : 2, kinds_step = has_chunks() ? 1 : 1 + 2 + 8;
+    const size_t n_lengths = has_chunks() ? 3 : 2, kinds_step = has_chunks() ? 1 : 1 + 2 + 8; /* all but gains */
     static const size_t lengths[] = {777, 20000, MAX_SYMBOLS}, distances[] = {0, 1, 2, 4, 8, 13, 16, MAX_GAP};
     for (int k = 0; k < 2 * HARNESS_N_OUTPUT_FORMATS - 1; k++) {
         SCOPED(close_sample)

@@ -14,7 +14,7 @@
 
 /* In symbol order or planes. */
 
-/* Sanitizers, of which every access takes longer, see one in three of the trials. */
+/* Under a sanitizer, which makes every access slower, one trial in three. */
 enum { TRIAL_STEP = HARNESS_SANITIZED ? 3 : 1 };
 
 /* Number k of all combinations of modulation, format, layers, planes and scrambling. */
