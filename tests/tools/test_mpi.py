@@ -146,7 +146,7 @@ class Failures(MpiTest):
     def start_long(self):
         """A job that has begun to write and is far from its end; pids/ has the process of each rank."""
         with open(self.path("long.cs8"), "wb") as file:
-            file.truncate(2 * 800000000)
+            file.truncate(2 * 300000000)
         os.makedirs(self.path("pids"), exist_ok=True)
         program = self.rank_script("echo $$ >pids/$OMPI_COMM_WORLD_RANK")
         self.before = self.files()
@@ -163,10 +163,11 @@ class Failures(MpiTest):
         self.assertEqual((self.files(), self.read("y.u8")), (self.before, b"old"))
         return process.returncode, err
 
+    @thorough
     def test_one_rank_amid_work(self):
         """The last rank finds its part cut off."""
         process = self.start_long()
-        os.truncate(self.path("long.cs8"), 2 * 600000010)
+        os.truncate(self.path("long.cs8"), 2 * 225000010)
         code, err = self.ended(process)
         cause = r"long\.cs8: became shorter while it was read"
         self.assertEqual((len(re.findall(rf"^softqam-demod-mpi: {cause}$", err, re.M)), code), (1, 1), err)
