@@ -81,6 +81,11 @@ oldest_architecture() {
     python3 tests/style/test_flags.py cuda build/cuda/compile_commands.json . build/cuda/libsoftqam.so
 }
 
+small_builds() {
+    build tsan
+    build aarch64
+}
+
 rest() {
     build release "${one_architecture[@]}"
     ahead build clang
@@ -90,13 +95,11 @@ rest() {
     ahead build asan
     pass clang
     built
-    ahead build tsan
+    ahead small_builds
     pass asan
     built
-    ahead build aarch64
-    pass tsan
-    built
     ahead oldest_architecture
+    pass tsan
     pass_emulated
     built
 }
