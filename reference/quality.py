@@ -90,13 +90,12 @@ class Grid:
         return max(self.information(llrs, s) for s in np.geomspace(1e-3, 10, 100))
 
 
-def snr_of_rate(axis, rate, n_points):
-    """Es/N0, in dB, where max-log carries this share of the bits."""
+def snr_of_rate(axis, rate, n_points, information=lambda grid: grid.information(grid.max_log())):
+    """Es/N0, in dB, where max-log, or what is asked for, carries this share of the bits."""
     low, high = -20.0, 50.0
     while high - low > 1e-3:
         middle = (low + high) / 2
-        grid = Grid(axis, middle, n_points)
-        if grid.information(grid.max_log()) < rate * axis.n_bits:
+        if information(Grid(axis, middle, n_points)) < rate * axis.n_bits:
             low = middle
         else:
             high = middle
@@ -154,6 +153,15 @@ def print_scales(axis, from_db, to_db, n_points):
     print("# most that s8 loses, by its scale:", *(f"{scale:g} {loss:.4f} " for scale, loss in losses.items()))
 
 
+def print_cost(axis, n_points):
+    """What max-log costs against log-MAP where both carry the same, in dB: with its LLRs as they are, and with s L."""
+    for rate in (1 / 2, 2 / 3):
+        log_map, as_is, best = (snr_of_rate(axis, rate, n_points, information) for information in (
+            lambda grid: grid.information(grid.log_map()), lambda grid: grid.information(grid.max_log()),
+            lambda grid: max(grid.information(grid.max_log(), s) for s in np.linspace(1, 2, 21))))
+        print(f"# at rate {rate:.2f} max-log costs {as_is - log_map:.2f} dB against log-MAP, {best - log_map:.2f} dB at its best s")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="small tables, exit status 1 where a format loses too much")
@@ -165,6 +173,7 @@ def main():
         good = good and is_one_good
         if not options.check:
             print_scales(axis, from_db, to_db, n_points)
+            print_cost(axis, 1 << 11)
     return 0 if good else 1
 
 
