@@ -33,7 +33,9 @@
  * which makes its N0 (1 - b) / b, or pass b as its gain (softqam_layer). A bias that is neither divided out nor passed,
  * or one mean N0 for many symbols, costs up to several dB in fading.
  *
- * **Max-log** is not approximated further; it costs 0.03 to 0.11 dB against log-MAP at rate 1/2 for 64QAM to 1024QAM.
+ * **Max-log** is not approximated further. For 64QAM to 1024QAM it costs 0.13 to 0.49 dB against log-MAP at rate 1/2,
+ * 0.02 to 0.13 dB at rate 2/3; if the decoder scales its LLRs best, 0.05 to 0.18 dB and 0.01 to 0.03 dB (by mutual
+ * information: reference/quality.py).
  * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
  * them by it. OCUDU takes s8 at scale 6 with limit 120, OAI s16 at 6 with 2047, cuPHY f16. Transmissions can be
  * combined only if all have the same llr_scale.
@@ -41,12 +43,13 @@
  * ## In a receiver
  * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
  *   and never blocks. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
- * - On a CPU a call costs some 50 ns plus the time of its symbols, a further segment 30 to 62 ns,
- *   a further code block 15 to 35 ns.
+ * - On one core of a Zen 4 a call costs some 50 ns plus the time of its symbols, a further segment 30 to 62 ns, a
+ *   further code block 15 to 35 ns.
  * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
  * - A symbol of exactly zero is demodulated like any other; in OCUDU it is an erasure.
- * - UCI on PUSCH: pass each run of UL-SCH symbols as a segment, with `scrambling_offset`. The placeholder bits
- *   x and y of 38.211 clause 6.3.1.1 are the caller's; softqam_gold_sequence() has their scrambling bits.
+ * - UCI on PUSCH: pass each run of UL-SCH symbols as a segment, with `scrambling_offset`. The placeholder bits x and y
+ *   of 38.211 clause 6.3.1.1, which are not scrambled, are left to the caller: softqam_gold_sequence() tells
+ *   where `descramble` changed the sign of their LLRs.
  *
  * ## Fork
  * A child of fork() may use and destroy its parent's objects if no other thread of the parent was creating, preparing,
@@ -77,7 +80,7 @@ extern "C" {
 #endif
 
 /** What a call returns. Zero is success; softqam_status_string() has a phrase for each. Each function
- * lists the statuses it may return; "also" introduces reasons that are not listed here. */
+ * lists the statuses it may return; "also where" introduces reasons beyond those below. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL that must not be; an argument or a field is out of its documented range, contradicts another
@@ -98,11 +101,11 @@ typedef enum softqam_status {
 typedef enum softqam_backend {
     SOFTQAM_BACKEND_CPU = 0,  /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
-    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other of this context is on the
-     *  GPU at that moment; the CPU for all others. Looks for a GPU in the first such call, softqam_context_prepare(),
-     *  softqam_host_alloc() or call of softqam_cuda.h. Without a GPU, or once CUDA has failed, the CPU does all
-     *  host-memory calls; calls of softqam_cuda.h need a GPU. For programs with few CPU cores and large batches; many
-     *  cores are often faster. */
+    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other call of this context is on
+     *  the GPU at that moment; the CPU for all others. Looks for a GPU in the first such call,
+     *  softqam_context_prepare() of more than threads, softqam_host_alloc() or call of softqam_cuda.h. Without a GPU,
+     *  or once CUDA has failed, the CPU does all host-memory calls; calls of softqam_cuda.h need a GPU. For programs
+     *  with few CPU cores and large batches; many cores are often faster. */
     SOFTQAM_BACKEND_AUTO = 2
 } softqam_backend;
 
@@ -124,7 +127,7 @@ typedef enum softqam_modulation {
     SOFTQAM_MODULATION_1024QAM = 7 /**< clause 5.1.7, 10 bits per symbol */
 } softqam_modulation;
 
-/** A symbol in memory: I then Q, in the machine's byte order. A component is sample * input_scale, rounded once. */
+/** A symbol in memory: I then Q, in the machine's byte order. A component is I or Q times input_scale, rounded once. */
 typedef enum softqam_input_format {
     SOFTQAM_INPUT_CF32 = 0, /**< two IEEE-754 binary32, 8 bytes */
     SOFTQAM_INPUT_CS16 = 1, /**< two signed 16-bit integers, 4 bytes */
@@ -209,8 +212,8 @@ typedef struct softqam_context_config {
     uint32_t reserved_word; /**< 0 */
     /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 2^20. After the
      *  first such call each device holds 20 * chunk_symbols bytes per stream (20 MiB by default); where a symbol
-     *  takes more than 20 bytes for input, output and noise, a chunk has fewer symbols. For pageable memory each of up
-     *  to 32 staging threads has at most another 8 MiB on a device and 8 MiB of pinned host memory. */
+     *  takes more than 20 bytes for input, output and noise, a chunk has fewer symbols. Each of up to 32
+     *  staging threads holds at most another 8 MiB on a device and 8 MiB of pinned host memory. */
     size_t chunk_symbols;
     /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C, all with the same
      *  bytes. One that does not run here is refused. NULL, the default, or "": the value of the environment variable
@@ -276,15 +279,15 @@ typedef struct softqam_demodulator_config {
     softqam_sign sign;             /**< default SOFTQAM_SIGN_POSITIVE_IS_0; u8 has 127 as its midpoint with both */
     softqam_noise noise;           /**< default SOFTQAM_NOISE_PER_SYMBOL; u8 takes no noise variance */
     softqam_noise_form noise_form; /**< default N0 */
-    /** Factor that brings a sample to unit mean symbol energy; finite and positive. 0, the default: the format's own,
+    /** Factor that brings symbols to unit mean energy; finite and positive. 0, the default: the format's own,
      *  softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
     float input_scale;
     /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. f16, f32
      *  (which are in nats) and u8: 0 or 1. */
     float llr_scale;
-    /** Largest magnitude of an LLR and of sums in soft buffers, in steps. s8: 1 to 127; s16: 1 to 32767. f16: 1 to
-     *  65504, a number that binary16 holds; it limits sums only, LLRs reach 65504. 0, the default: the largest value
-     *  of the range. f32, u8: must be 0. */
+    /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767 steps. f16: 1 to
+     *  65504 nats, a number that binary16 holds; it limits sums only, LLRs reach 65504. 0, the default: the largest
+     *  value of the range. f32, u8: must be 0. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -319,8 +322,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *
  * **LLRs (s8, s16, f16, f32).** Max-log, with r the symbol and x over the constellation's points:
  * LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0, computed as a piecewise
- * linear function of each component (BPSK, pi/2-BPSK: of I + Q). With a gain g, r is z / g and N0 is divided by g^2
- * (softqam_layer). SOFTQAM_SIGN_POSITIVE_IS_1 negates LLR(b). Let v be the component, after
+ * linear function of each component (BPSK: of I + Q; pi/2-BPSK at odd positions: of Q - I). With a gain g, r is z / g
+ * and N0 is divided by g^2 (softqam_layer). SOFTQAM_SIGN_POSITIVE_IS_1 negates LLR(b). Let v be the component, after
  * input_scale, that carries the bit. For |v| <= 1e38 and without gains the error in nats, before rounding to the
  * format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|; for BPSK and pi/2-BPSK it is at most 6 * 2^-24 |LLR|. Beyond
  * 1e38 an intermediate value may overflow; the LLR is then the format's limit with its sign.
@@ -338,8 +341,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
  * (rounding mode, flushing of subnormals, traps) does not matter and is restored; exception flags may be raised.
  *
- * While another call is using the context's threads, this one runs on the calling thread only. With CUDA, this call
- * uses pinned memory, such as softqam_host_alloc()'s, in place; other memory is staged.
+ * While another call is using the context's threads, this one runs on the calling thread only. With CUDA, a call
+ * whose buffers are all pinned, such as softqam_host_alloc()'s, uses them in place; any other is staged.
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  also where noise_var is misaligned, or given where none is taken; `out`
@@ -425,16 +428,16 @@ typedef struct softqam_codeword {
      *  3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1: with M = min(n_cbg, C) groups, the first C mod M groups have
      *  ceil(C / M) code blocks, the others floor(C / M). */
     uint32_t n_cbg;
-    /** Bit m: group m is transmitted. Bits from min(n_cbg, C) on must be 0. At least one must be set, unless n_cbg
-     *  or n_bits is 0. */
+    /** Bit m, counted from the lowest: group m is transmitted; the CBGTI field of DCI has group 0 in its highest bit.
+     *  Bits from min(n_cbg, C) on must be 0. At least one must be set, unless n_cbg or n_bits is 0. */
     uint32_t cbgti;
     /** 1: each code block is de-interleaved (3GPP TS 38.212 clause 5.4.2.2 undone): bit k of its symbol i goes to value
      *  k * E_r / Qm + i. 0: values in symbol order. */
     uint32_t deinterleave;
     /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
      *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer; `deinterleave` must
-     *  be 1. No value up to 2^32 - 1 is checked against a lifting size. 0: no soft buffers, E_r values in order;
-     *  the fields below must be 0. */
+     *  be 1. It is not checked against the lifting sizes. 0: no soft buffers, E_r values in order; the
+     *  fields below must be 0. */
     uint32_t n_cb;
     uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
     uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
@@ -476,15 +479,15 @@ typedef struct softqam_segment {
     uint64_t first_symbol;
     /** Added to first_symbol for the scrambling sequence and for the parity of pi/2-BPSK, in symbols, a multiple of
      *  n_layers. Usually 0. With UCI on PUSCH (3GPP TS 38.212 clause 6.2.7) the sequence also counts the symbols of
-     *  UCI, which the codeword does not. With descramble (first_symbol + n_symbols + scrambling_offset) * Qm must fit
+     *  UCI that first_symbol does not. With descramble (first_symbol + n_symbols + scrambling_offset) * Qm must fit
      *  in 64 bits. */
     uint64_t scrambling_offset;
     /** Receives the values, b0 of the first symbol first; any alignment. NULL for a segment with a codeword. */
     void *out;
     /** 0: each symbol's values lie side by side in `out`, softqam_output_nbytes() bytes in all. Else bit planes, which
      *  undo the interleaver of 3GPP TS 38.212 clause 5.4.2.2 for a segment without a codeword: bit k of the segment's
-     *  symbol i goes to out[k * plane_stride + i], counted in values; at least n_symbols; E / Qm if the segment
-     *  is part of a code block of E bits. Gaps between planes are not written; no input may lie there. Must be 0 with a
+     *  symbol i goes to value k * plane_stride + i of `out`. The stride is n_symbols or more: E / Qm if the segment is
+     *  part of a code block of E bits. Gaps between planes are not written; no input may lie there. Must be 0 with a
      *  codeword. */
     size_t plane_stride;
     /** Distance from one symbol of a layer to its next, the same for all layers, in symbols; for a layer with symbols_q
@@ -513,12 +516,12 @@ typedef struct softqam_segment {
 /**
  * Demodulates many segments in host memory with one call, such as a slot's; returns when all are written. config.noise
  * does not matter here. A slot is one segment per codeword, or one per codeword and OFDM symbol. With CUDA all memory
- * is staged, pinned or not, but that of a single segment like a call of softqam_demodulate().
+ * is staged, pinned or not, except for a single segment laid out as softqam_demodulate() has it.
  *
  * @param demodulator  formats, scales and sign
- * @param segments     n_segments segments. No output may overlap an input or another segment's output, except that
- *                     segments of one codeword share its buffers. Gaps left by strides count as part of the
- *                     buffer. Alignment as for softqam_demodulate()
+ * @param segments     n_segments segments. No output may overlap an input (gaps left by strides count as part of a
+ *                     buffer) or values that another segment writes. Segments of one codeword share its buffers,
+ *                     those of one code block its bit planes. Alignment as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT also where a segment goes beyond its codeword

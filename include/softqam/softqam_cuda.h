@@ -22,7 +22,7 @@ extern "C" {
  * calling thread or, if that is none of them, on the first in its list. The device that is current does not change. The
  * library's threads and buffers are not used. After softqam_context_prepare() with SOFTQAM_PREPARE_KERNELS the call
  * neither allocates nor synchronises, and can be captured in a CUDA graph; before, the first call loads kernels and may
- * do both. The memory must be valid until the kernel, in a graph each launch, has run; demodulator and context may be
+ * do both. The memory must be valid until the kernel has run, in a graph at each launch; demodulator and context may be
  * destroyed once the call has returned.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
@@ -84,7 +84,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * The host cannot check these descriptors. Invalid pointers, strides and alignments are undefined behaviour. A segment
  * with an unknown modulation, or one that does not suit the output format, is left out; n_layers is limited to
  * SOFTQAM_MAX_LAYERS; symbols beyond a codeword's end, and beyond 2^31 of one segment, are left out; with u8
- * `descramble` and gains are ignored, and layers, planes and codewords must not be set.
+ * `descramble` and gains are ignored, and n_layers must be 0 or 1, plane_stride and the codeword 0.
  *
  * @return as softqam_cuda_demodulate(); SOFTQAM_ERROR_INVALID_ARGUMENT also where d_segments or d_n_segments is NULL or
  *         misaligned; SOFTQAM_ERROR_CUDA also where max_symbols needs a larger grid than CUDA has

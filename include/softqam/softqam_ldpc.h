@@ -17,7 +17,8 @@ extern "C" {
 /** What a grant says about an LDPC transport block. Zero-initialise it. */
 typedef struct softqam_ldpc_grant {
     /** G: coded bits available for this transmission (3GPP TS 38.212 clause 5.4.2.1), a multiple of n_layers *
-     *  bits_per_symbol, 1 to 2^32 - 1. On PUSCH without the bits of UCI: 3GPP TS 38.212 clause 6.2.7. */
+     *  bits_per_symbol, 1 to 2^32 - 1. On PUSCH without the bits of UCI, but with those that HARQ-ACK of 1 or 2 bits
+     *  punctures: 3GPP TS 38.212 clause 6.2.7. */
     uint64_t n_bits;
     /** A: bits of the transport block, without CRC: the transport block size of 38.214 clauses 5.1.3.2 and 6.1.4.2. At
      *  least 1. */
