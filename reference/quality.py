@@ -153,13 +153,20 @@ def print_scales(axis, from_db, to_db, n_points):
     print("# most that s8 loses, by its scale:", *(f"{scale:g} {loss:.4f} " for scale, loss in losses.items()))
 
 
-def print_cost(axis, n_points):
-    """What max-log costs against log-MAP where both carry the same, in dB: with its LLRs as they are, and with s L."""
-    for rate in (1 / 2, 2 / 3):
-        log_map, as_is, best = (snr_of_rate(axis, rate, n_points, information) for information in (
-            lambda grid: grid.information(grid.log_map()), lambda grid: grid.information(grid.max_log()),
-            lambda grid: max(grid.information(grid.max_log(), s) for s in np.linspace(1, 2, 21))))
-        print(f"# at rate {rate:.2f} max-log costs {as_is - log_map:.2f} dB against log-MAP, {best - log_map:.2f} dB at its best s")
+def print_snrs(axis, n_points):
+    """Es/N0 that a rate takes, relative to max-log's: of exact log-MAP, of max-log with the best s, of formats."""
+    cases = {
+        "log-MAP": lambda grid: grid.information(grid.log_map()),
+        "max-log at its best s": lambda grid: max(grid.information(grid.max_log(), s) for s in np.linspace(1, 2, 21)),
+        "s8": lambda grid: grid.information(grid.output("s8"), 1 / 6),
+        "s8 at scale 2 and limit 31": lambda grid: grid.information(grid.output("s8", llr_scale=2, llr_limit=31), 1 / 2),
+    }
+    if axis.modulation == "256qam":
+        cases["u8"] = lambda grid: grid.best_information(grid.output("u8"))
+    for rate in (1 / 2, 2 / 3, 0.9):
+        max_log = snr_of_rate(axis, rate, n_points)
+        print(f"# dB to max-log's {max_log:.2f} at rate {rate:.2f}:",
+              ", ".join(f"{name} {snr_of_rate(axis, rate, n_points, of) - max_log:+.3f}" for name, of in cases.items()))
 
 
 def main():
@@ -173,7 +180,7 @@ def main():
         good = good and is_one_good
         if not options.check:
             print_scales(axis, from_db, to_db, n_points)
-            print_cost(axis, 1 << 11)
+            print_snrs(axis, 1 << 11)
     return 0 if good else 1
 
 
