@@ -60,7 +60,8 @@ class Codeword:
     filler_value   what new data sets fillers to. None is a certain 0: llr_limit with "s8" and "s16", 1000 with "f16"
                    and "f32", negative with sign=1.
     n_cbg          0: all code blocks are transmitted; else 1 to 32 code block groups, of which cbgti says which are.
-    cbgti          bit m: group m is transmitted (3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1).
+    cbgti          bit m, counted from the lowest: group m is transmitted (3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1); the
+                   CBGTI field of DCI has group 0 in its highest bit.
     ldpc           what ldpc_codeword() found besides, for the decoder; None without it.
 
     A Codeword cannot be changed: dataclasses.replace() makes another one. It can be compared, copied and pickled.
