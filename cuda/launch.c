@@ -40,6 +40,7 @@ static void find_kernels(void)
             for (int k = 0; k < KERNEL_SEGMENTS; k++)
                 to[k].kernel = by_input[in](format, k % PLAIN_KERNELS, (softqam_plain_kind)(k / PLAIN_KERNELS));
             to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
+            static_assert(N_OUTPUT_FORMATS == 5, "each is in one of soft_kernels_*.cu");
             const bool is_float = format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32;
             const void *soft = (is_float ? softqam_soft_kernel_floats : softqam_soft_kernel_integers)(format);
             to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){soft, BLOCK_THREADS, 0, 0};
