@@ -34,8 +34,8 @@
  * or one mean N0 for many symbols, costs up to several dB in fading.
  *
  * **Max-log** is not approximated further. For 64QAM to 1024QAM it costs 0.13 to 0.49 dB against log-MAP at rate 1/2,
- * 0.02 to 0.13 dB at rate 2/3; if the decoder scales its LLRs best, 0.05 to 0.18 dB and 0.01 to 0.03 dB (by mutual
- * information: reference/quality.py).
+ * 0.02 to 0.13 dB at rate 2/3; if all LLRs are multiplied by the best factor, 0.05 to 0.18 dB and 0.01 to 0.03 dB (by
+ * mutual information: reference/quality.py).
  * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
  * them by it. OCUDU takes s8 at scale 6 with limit 120, OAI s16 at 6 with 2047, cuPHY f16. Transmissions can be
  * combined only if all have the same llr_scale.
@@ -43,8 +43,8 @@
  * ## In a receiver
  * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
  *   and never blocks. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
- * - On one core of a Zen 4 a call costs some 50 ns plus the time of its symbols, a further segment 30 to 62 ns, a
- *   further code block 15 to 35 ns.
+ * - On one core of a Zen 4, with hot caches, a call costs some 50 ns plus the time of its symbols, a further segment 30
+ *   to 62 ns, a further code block 15 to 35 ns. The first call after other work costs some 5 us.
  * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
  * - A symbol of exactly zero is demodulated like any other; in OCUDU it is an erasure.
  * - UCI on PUSCH: pass each run of UL-SCH symbols as a segment, with `scrambling_offset`. The placeholder bits x and y
@@ -80,7 +80,7 @@ extern "C" {
 #endif
 
 /** What a call returns. Zero is success; softqam_status_string() has a phrase for each. Each function
- * lists the statuses it may return; "also where" introduces reasons beyond those below. */
+ * lists the statuses it may return; "also where" introduces reasons beyond those given at the status. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL that must not be; an argument or a field is out of its documented range, contradicts another
@@ -192,8 +192,9 @@ typedef struct softqam_context_config {
      *  fails, calls run on the calling thread, and softqam_context_prepare() says why. 1, for a real-time receiver: the
      *  calling thread only. Several GPUs always add a thread for each but the first. */
     unsigned n_threads;
-    /** CPUs on which the threads that the context starts run: n_cpus numbers, 0 to 1023; the calling thread's affinity
-     *  is not changed. NULL, the default: those that the thread calling softqam_context_create() may run on. */
+    /** CPUs on any of which each thread that the context starts may run: n_cpus numbers, 0 to 1023; no thread is pinned
+     *  to one of several. The calling thread's affinity is not changed. NULL, the default: those that the thread
+     *  calling softqam_context_create() may run on. */
     const unsigned *cpus;
     unsigned n_cpus; /**< length of `cpus`, at most 1024; 0 with NULL */
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER, whatever class the starting thread has. 1 to
@@ -381,8 +382,9 @@ typedef struct softqam_layer {
 /** Where the LLRs of a codeword go: a buffer for each code block. Zero-initialise it; 0 selects each field's default.
  * softqam_codeword_init_ldpc() fills one from a grant.
  *
- * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1; softqam_codeword_block() computes it). With N_L layers, C'
- * transmitted code blocks, and j = 0, 1, .. counting these:
+ * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1; softqam_codeword_block() computes it). With the
+ * transmission's N_L layers (segment.n_layers, also where symbols already lie in codeword order, that is by resource
+ * element, then layer), C' transmitted code blocks, and j = 0, 1, .. counting these:
  *
  *     E_r = 0                                    if code block r is not transmitted, else
  *     E_r = N_L Qm floor(G / (N_L Qm C'))        if j <= C' - ((G / (N_L Qm)) mod C') - 1
@@ -393,16 +395,16 @@ typedef struct softqam_layer {
  * first_filler on are fillers. Its LLRs e_0, e_1, .. visit the other positions in order, from k0 on, cyclically.
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
- *   filler_value; nothing outside the n_cb values is written. The segment that holds a code
- *   block's first symbol writes its fillers and zeros. Without repetition segments may come in any order; until that
- *   one has come, only the positions that LLRs have visited are defined.
+ *   filler_value; nothing outside the n_cb values is written. The segment that holds a code block's first symbol writes
+ *   its fillers and zeros. Without repetition segments may come in any order; until that one has come, only the
+ *   positions that LLRs have visited are defined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
  * - Repetition (a code block has more LLRs than positions): LLRs at one position are added, with combine 0 to zeros.
  *   The block's segments must then come in order, which nothing checks: in another order the values are undefined. A
  *   call with repetition uses one CPU thread, and is slow on a GPU.
  * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
- *   largest finite float. A value that already was beyond the limit, infinite or NaN stays as it is; for example a
- *   filler of 127 with a limit of 120. An erasure's LLRs are 0, and add nothing.
+ *   largest finite float. A value that already was beyond the limit, infinite or NaN stays as it is. An erasure's LLRs
+ *   are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
  *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls. A receiver that
  *   adds in the order e_0, e_1, .. may get other values where an intermediate sum saturates.
@@ -417,7 +419,8 @@ typedef struct softqam_codeword {
     void *buffers;
     /** Distance in values between the first values of code blocks r and r + 1, untransmitted ones included. At least
      *  the longest E_r, or n_cb with soft buffers. 0: transmitted code blocks follow each other without gaps, E_r (or
-     *  n_cb) values each. Must be 0 with block_buffers. */
+     *  n_cb) values each, so a retransmission of some groups would not meet the buffers of the first transmission.
+     *  Must be 0 with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers to where each code block's values begin. A NULL entry discards its LLRs. */
     void *const *block_buffers;
@@ -428,8 +431,9 @@ typedef struct softqam_codeword {
      *  3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1: with M = min(n_cbg, C) groups, the first C mod M groups have
      *  ceil(C / M) code blocks, the others floor(C / M). */
     uint32_t n_cbg;
-    /** Bit m, counted from the lowest: group m is transmitted; the CBGTI field of DCI has group 0 in its highest bit.
-     *  Bits from min(n_cbg, C) on must be 0. At least one must be set, unless n_cbg or n_bits is 0. */
+    /** Bit m, counted from the lowest: group m is transmitted. In the CBGTI field of DCI, or its part for this
+     *  transport block, that is bit n_cbg - 1 - m. Bits from min(n_cbg, C) on must be 0. At least one must be set,
+     *  unless n_cbg or n_bits is 0. */
     uint32_t cbgti;
     /** 1: each code block is de-interleaved (3GPP TS 38.212 clause 5.4.2.2 undone): bit k of its symbol i goes to value
      *  k * E_r / Qm + i. 0: values in symbol order. */
@@ -527,7 +531,8 @@ typedef struct softqam_segment {
  * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT also where a segment goes beyond its codeword
  *         (first_symbol + n_symbols > n_bits / Qm), and where the segments together have more symbols than a
  *         size_t holds. Overlaps of outputs and inputs are detected within a segment only. If the call runs on a GPU,
- *         device memory that is passed by mistake is found only in the first segment that has symbols.
+ *         device memory that is passed by mistake is found only in the first segment that has symbols. After other
+ *         errors the codewords' buffers are undefined as well: a call with combine 1 cannot be repeated.
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);
@@ -562,8 +567,9 @@ SOFTQAM_API void softqam_host_free(void *memory);
 /**
  * The scrambling sequence of 3GPP TS 38.211 clause 5.2.1: c(n) of a c_init, from any n on.
  *
- * For PDSCH c_init is RNTI 2^15 + q 2^14 + n_ID (clause 7.3.1.1), for PUSCH RNTI 2^15 + n_ID (6.3.1.1). A segment with
- * `descramble` needs no sequence from its caller; this is for what segments do not do, such as UCI placeholders.
+ * For PDSCH c_init is RNTI 2^15 + q 2^14 + n_ID (clause 7.3.1.1), for PUSCH RNTI 2^15 + n_ID (6.3.1.1;
+ * message A: RA-RNTI 2^16 + RAPID 2^10 + n_ID). A segment with `descramble` needs no sequence from its caller; this is
+ * for what segments do not do, such as UCI placeholders.
  *
  * @param c_init     0 to 2^31 - 1; 0 is a valid one
  * @param first_bit  n of the first bit; any position costs the same

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_cuda.h
- * softqam for callers whose symbols are on the GPU already. Needs CUDA's headers; softqam.h does not. Streams and
- * pointers may come from any CUDA runtime of the program, or from the driver in the device's primary context.
+ * softqam for callers whose symbols are on the GPU already. Only a build with CUDA has these functions. Needs CUDA's
+ * headers; softqam.h does not. Streams and pointers may come from any CUDA runtime of the program, or from the driver
+ * in the device's primary context.
  */
 #ifndef SOFTQAM_SOFTQAM_CUDA_H
 #define SOFTQAM_SOFTQAM_CUDA_H
@@ -23,7 +24,9 @@ extern "C" {
  * library's threads and buffers are not used. After softqam_context_prepare() with SOFTQAM_PREPARE_KERNELS the call
  * neither allocates nor synchronises, and can be captured in a CUDA graph; before, the first call loads kernels and may
  * do both. The memory must be valid until the kernel has run, in a graph at each launch; demodulator and context may be
- * destroyed once the call has returned.
+ * destroyed once the call has returned. From compute capability 9.0 on the launch is a programmatic dependent one: a
+ * following kernel that is launched so must call cudaGridDependencySynchronize() before it reads d_out or writes to the
+ * inputs.
  *
  * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
  * @param d_symbols    n_symbols symbols in the input format, in memory that the device reaches (its own, a peer's,
@@ -57,7 +60,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
  * @param n_segments   any number; 0 enqueues nothing
  * @param stream       as for softqam_cuda_demodulate()
  * @return as softqam_cuda_demodulate() and, for what it refuses, softqam_demodulate_segments(). After
- *         SOFTQAM_ERROR_CUDA or SOFTQAM_ERROR_OUT_OF_MEMORY some of several kernels may be enqueued, and write outputs.
+ *         SOFTQAM_ERROR_CUDA or SOFTQAM_ERROR_OUT_OF_MEMORY some of several kernels may be enqueued, and write
+ *         outputs or add to soft buffers.
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demodulator,
                                                             const softqam_segment *segments, size_t n_segments,

@@ -32,7 +32,8 @@ typedef struct softqam_ldpc_grant {
     uint32_t rv;              /**< rv_id: redundancy version of this transmission, 0 to 3 */
     uint32_t bits_per_symbol; /**< Qm of this transmission: 1, 2, 4, 6, 8 or 10 */
     uint32_t n_layers;        /**< N_L of this transmission: 1 to SOFTQAM_MAX_LAYERS */
-    /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits. Not 0: I_LBRM is 1 and N_ref = floor(TBS_LBRM / (C * 2/3)). */
+    /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits. Not 0: I_LBRM is 1 and N_ref = floor(TBS_LBRM / (C * 2/3)): DL-SCH
+     *  always (clause 7.2.5), UL-SCH where the parameter rateMatching is limitedBufferRM (clause 6.2.5). */
     uint32_t tbs_lbrm;
     /** N_ref in bits, in place of tbs_lbrm: one of the two is 0. Both 0: the buffer is not limited (I_LBRM is 0). */
     uint32_t n_ref;
@@ -55,8 +56,9 @@ typedef struct softqam_ldpc {
 } softqam_ldpc;
 
 /**
- * Makes a codeword from a grant: code blocks and rate matching of DL-SCH and UL-SCH. Following 3GPP TS 38.212, with
- * B = A + L (clauses 6.2.1 and 7.2.1):
+ * Makes a codeword from a grant: code blocks and rate matching of DL-SCH and UL-SCH. Of a transport block over several
+ * slots this is the first slot's codeword; for later slots the caller sets k0, and combine to 1. Following 3GPP TS
+ * 38.212, with B = A + L (clauses 6.2.1 and 7.2.1):
  *
  *     K_cb = 8448; base graph 2: 3840                                              clause 5.2.2
  *     C    = 1 and B' = B if B <= K_cb, else ceil(B / (K_cb - 24)) and B + 24 C    clause 5.2.2
