@@ -144,13 +144,15 @@ class Failures(MpiTest):
         self.assertEqual(self.read("y.u8"), self.soft_bits("x.cf32"))
 
     def start_long(self):
-        """A job that has begun to write and is far from its end; pids/ has the process of each rank."""
+        """A job that has begun to write and is far from its end; pids/ has the process of each rank. It writes little, or a
+        rank might wait for a slow disk, deaf, for longer than the second that Open MPI gives it after SIGTERM."""
         with open(self.path("long.cs8"), "wb") as file:
-            file.truncate(2 * 300000000)
+            file.truncate(2 * 200000000)
         os.makedirs(self.path("pids"), exist_ok=True)
         program = self.rank_script("echo $$ >pids/$OMPI_COMM_WORLD_RANK")
         self.before = self.files()
-        process = self.start(*self.command(4, "long.cs8", "y.u8", program=program), env=ENVIRONMENT, stdin=None, preexec_fn=default_signals)
+        command = self.command(4, "-o", "bits", "long.cs8", "y.u8", program=program)
+        process = self.start(*command, env=ENVIRONMENT, stdin=None, preexec_fn=default_signals)
         self.wait_for_temporary(1)
         temporary = self.path(next(f for f in self.files() if f.startswith(".softqam-")))
         self.wait_for(lambda: os.path.getsize(temporary) > 0)
@@ -167,7 +169,7 @@ class Failures(MpiTest):
     def test_one_rank_amid_work(self):
         """The last rank finds its part cut off."""
         process = self.start_long()
-        os.truncate(self.path("long.cs8"), 2 * 225000010)
+        os.truncate(self.path("long.cs8"), 2 * 150000010)
         code, err = self.ended(process)
         cause = r"long\.cs8: became shorter while it was read"
         self.assertEqual((len(re.findall(rf"^softqam-demod-mpi: {cause}$", err, re.M)), code), (1, 1), err)
