@@ -46,7 +46,7 @@ typedef struct softqam_kernel_segment {
     uint8_t is_simple;        /* I and Q side by side, each symbol with a noise value, no gains */
     /* With a codeword. */
     uint32_t codeword_symbol; /* of the segment's first symbol */
-    softqam_blocks blocks;
+    softqam_code_blocks blocks;
     uint64_t block_stride;
     void *const *block_buffers;
     const float *gains[SOFTQAM_MAX_LAYERS]; /* with noise_stride; of layer 0 NULL: there are none */
@@ -102,7 +102,8 @@ HOST_AND_DEVICE static inline void softqam_kernel_codeword_make(softqam_kernel_s
         return;
     to->out = codeword->buffers;
     to->plane_stride = 0;
-    softqam_blocks_make(&to->blocks, codeword, softqam_symbol_bits((softqam_modulation)to->modulation), to->n_layers);
+    softqam_code_blocks_make(&to->blocks, codeword, softqam_symbol_bits((softqam_modulation)to->modulation),
+                             to->n_layers);
 }
 
 /* From a caller's segment in device memory, which a kernel may read there. What no host could check is made harmless as
@@ -166,7 +167,7 @@ HOST_AND_DEVICE static inline void softqam_kernel_soft_make(softqam_kernel_soft 
     to->filler_value = codeword->filler_value;
     to->combines = codeword->combine != 0;
     to->is_repeated =
-        softqam_soft_is_repeated(&to->buffer, (uint64_t)softqam_blocks_longest(&segment->blocks) *
+        softqam_soft_is_repeated(&to->buffer, (uint64_t)softqam_code_blocks_longest(&segment->blocks) *
                                                   softqam_symbol_bits((softqam_modulation)segment->modulation));
 }
 
@@ -237,7 +238,7 @@ typedef struct softqam_codeword_segment {
     size_t plane_nbytes;
     uint64_t first_symbol;
     /* Of code blocks, each of whole groups, that lie where groups are aligned. */
-    softqam_blocks blocks; /* of which none is transmitted: there are none */
+    softqam_code_blocks blocks; /* of which none is transmitted: there are none */
     uint32_t codeword_symbol;
     uint64_t block_stride;
 } softqam_codeword_segment;

@@ -209,14 +209,14 @@ static size_t lay_out_soft_blocks(softqam_kernel_soft *soft, const softqam_kerne
 {
     enum { SIDE_BY_SIDE = 8 }; /* symbols that memory gives at a time */
     const uint32_t last = segment->codeword_symbol + (uint32_t)segment->n_symbols - 1;
-    const uint32_t longest = softqam_blocks_longest(&segment->blocks);
-    soft->first_block = softqam_block_at(&segment->blocks, segment->codeword_symbol).j;
+    const uint32_t longest = softqam_code_blocks_longest(&segment->blocks);
+    soft->first_block = softqam_code_block_at(&segment->blocks, segment->codeword_symbol).j;
     soft->block_parts = soft->is_repeated ? 1 : (uint32_t)count_blocks(longest, most);
     soft->per_part = soft->block_parts > 1 ? UINT32_MAX / soft->block_parts + 1 : 0;
     soft->part_symbols = (uint32_t)count_blocks(longest, soft->block_parts);
     if (soft->part_symbols <= most - SIDE_BY_SIDE)
         soft->part_symbols = (soft->part_symbols + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE * SIDE_BY_SIDE;
-    const size_t n_code_blocks = softqam_block_at(&segment->blocks, last).j - soft->first_block + 1;
+    const size_t n_code_blocks = softqam_code_block_at(&segment->blocks, last).j - soft->first_block + 1;
     return n_code_blocks * soft->block_parts;
 }
 

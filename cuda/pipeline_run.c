@@ -140,9 +140,9 @@ static void scatter_to_soft_buffer(const span_walk *walk, const unsigned char *f
     const softqam_params *params = walk->cursor.list->params;
     const softqam_segment *span = &walk->span;
     const softqam_codeword *codeword = &span->codeword;
-    softqam_blocks blocks;
+    softqam_code_blocks blocks;
     softqam_segment_blocks(&blocks, params, span);
-    const softqam_block block = softqam_segment_block_at(&blocks, span, 0);
+    const softqam_code_block block = softqam_segment_block_at(&blocks, span, 0);
     const softqam_soft_block soft =
         softqam_soft_block_of(params, codeword, &block, softqam_symbol_bits(span->modulation), span->out);
     const uint32_t first = (uint32_t)span->first_symbol - block.first;

@@ -284,7 +284,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     /* The code block of a symbol. */
     __device__ __forceinline__ void open_block(uint32_t number)
     {
-        const softqam_block found = softqam_block_at(&codeword.blocks, number);
+        const softqam_code_block found = softqam_code_block_at(&codeword.blocks, number);
         const uint64_t before =
             codeword.block_stride != 0 ? found.r * codeword.block_stride : uint64_t{found.first} * BITS;
         block_out = static_cast<unsigned char *>(segment.out) + (before - found.first) * size::VALUE_NBYTES;

@@ -37,7 +37,7 @@ struct block_values {
 static __device__ __noinline__ block_values find_block_values(uint32_t symbol, unsigned bits, unsigned value_nbytes)
 {
     const softqam_kernel_segment &segment = block.segment;
-    const softqam_block found = softqam_block_at(&segment.blocks, symbol);
+    const softqam_code_block found = softqam_code_block_at(&segment.blocks, symbol);
     const size_t values_before = size_t{symbol - found.first} * (segment.is_deinterleaved ? 1 : bits);
     const uint64_t first = segment.block_stride != 0 ? found.r * segment.block_stride : uint64_t{found.first} * bits;
     block_values values = {};

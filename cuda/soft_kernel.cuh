@@ -19,10 +19,10 @@ struct soft_arguments {
 };
 
 /* The code block that is the j-th transmitted one; its number r is not looked for. */
-static __device__ __forceinline__ softqam_block code_block_of(const softqam_blocks &blocks, uint32_t j)
+static __device__ __forceinline__ softqam_code_block code_block_of(const softqam_code_blocks &blocks, uint32_t j)
 {
     const uint32_t n_longer = j > blocks.n_shorter ? j - blocks.n_shorter : 0;
-    softqam_block found = {};
+    softqam_code_block found = {};
     found.j = j;
     found.first = j * blocks.shorter + n_longer * blocks.n_layers;
     found.n_symbols = blocks.shorter + (j < blocks.n_shorter ? 0 : blocks.n_layers);
@@ -30,10 +30,10 @@ static __device__ __forceinline__ softqam_block code_block_of(const softqam_bloc
 }
 
 /* Where the soft buffer of a code block begins; NULL: nowhere. */
-static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_block &found, unsigned value_nbytes)
+static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_code_block &found, unsigned value_nbytes)
 {
     const softqam_kernel_segment &segment = block.segment;
-    const uint32_t r = softqam_block_number(&segment.blocks, found.j);
+    const uint32_t r = softqam_code_block_number(&segment.blocks, found.j);
     if (r >= segment.blocks.n_code_blocks || block.soft.buffer.n_data == 0)
         return nullptr;
     if (segment.block_buffers)
@@ -46,7 +46,7 @@ static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_bl
 /* By a thread: the block's work, a span of a code block. The zeros and fillers are shared by all symbols that the
  * segment has of the code block, if it has the first one; with repetition they are written before anything is added. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void open_piece(const softqam_block &found, const soft_span &span)
+static __device__ __forceinline__ void open_piece(const softqam_code_block &found, const soft_span &span)
 {
     const softqam_kernel_segment &segment = block.segment;
     const uint32_t first = segment.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
@@ -86,10 +86,10 @@ static __device__ __forceinline__ void open_piece(const softqam_block &found, co
  * code blocks of its own: all that the launch's segments have of one, in the order of the segments. The block is that
  * of the first segment with symbols of it. */
 struct soft_walk {
-    softqam_block found; /* the code block */
-    size_t next;         /* symbol of the block's segment */
-    size_t end;          /* of what the block has of it */
-    size_t first;        /* of the symbols whose scrambling sequence is written */
+    softqam_code_block found; /* the code block */
+    size_t next;              /* symbol of the block's segment */
+    size_t end;               /* of what the block has of it */
+    size_t first;             /* of the symbols whose scrambling sequence is written */
     /* With repetition. */
     unsigned home; /* the block's segment, and the one that it is at */
     unsigned segment;
@@ -126,7 +126,7 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
         if (next >= end)
             return;
         const uint32_t symbol = block.segment.codeword_symbol + static_cast<uint32_t>(next);
-        found = softqam_block_at(&block.segment.blocks, symbol);
+        found = softqam_code_block_at(&block.segment.blocks, symbol);
         const size_t n_left = size_t{found.first} + found.n_symbols - symbol;
         span = take(static_cast<uint32_t>(min(end - next, n_left)));
     }
@@ -248,8 +248,8 @@ static __device__ __forceinline__ bool begin_repeated(const block_index &index, 
     walk.stride_j = 1;
     if (launch.device_segments) {
         const auto last = static_cast<uint32_t>(of.codeword_symbol + of.n_symbols - 1);
-        walk.found.j = softqam_block_at(&of.blocks, of.codeword_symbol).j + static_cast<uint32_t>(index.number);
-        walk.last_j = softqam_block_at(&of.blocks, last).j;
+        walk.found.j = softqam_code_block_at(&of.blocks, of.codeword_symbol).j + static_cast<uint32_t>(index.number);
+        walk.last_j = softqam_code_block_at(&of.blocks, last).j;
         walk.stride_j = blocks_of(of.n_symbols, launch);
     }
     const bool has_any = walk.found.j <= walk.last_j;
@@ -272,7 +272,7 @@ template <softqam_output_format FORMAT>
 static __device__ __forceinline__ block_span soft_part_of(const softqam_kernel_segment &segment,
                                                           const softqam_kernel_soft &soft,
                                                           const softqam_segment_launch &launch, unsigned part,
-                                                          const softqam_block &found)
+                                                          const softqam_code_block &found)
 {
     const uint64_t before = uint64_t{part} * soft.part_symbols;
     const uint32_t begin = found.first + static_cast<uint32_t>(before);
@@ -298,7 +298,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
     const bool is_in_memory = launch.device_segments;
     block_index index = {0, blockIdx.x};
     block_span span;
-    softqam_block found = {}; /* the code block, of an argument */
+    softqam_code_block found = {}; /* the code block, of an argument */
     bool has_soft;
     let_next_kernel_begin();
     if (threadIdx.x == 0)

@@ -64,19 +64,21 @@ static void layers_at(const softqam_params *params, const softqam_segment *segme
     }
 }
 
-void softqam_segment_blocks(softqam_blocks *blocks, const softqam_params *params, const softqam_segment *segment)
+void softqam_segment_blocks(softqam_code_blocks *blocks, const softqam_params *params, const softqam_segment *segment)
 {
-    softqam_blocks_make(blocks, &segment->codeword, softqam_symbol_bits(softqam_segment_modulation(params, segment)),
-                        segment->n_layers ? segment->n_layers : 1);
+    softqam_code_blocks_make(blocks, &segment->codeword,
+                             softqam_symbol_bits(softqam_segment_modulation(params, segment)),
+                             segment->n_layers ? segment->n_layers : 1);
 }
 
-softqam_block softqam_segment_block_at(const softqam_blocks *blocks, const softqam_segment *segment, size_t first)
+softqam_code_block softqam_segment_block_at(const softqam_code_blocks *blocks, const softqam_segment *segment,
+                                            size_t first)
 {
-    return softqam_block_at(blocks, (uint32_t)(segment->first_symbol + first));
+    return softqam_code_block_at(blocks, (uint32_t)(segment->first_symbol + first));
 }
 
 softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
-                                                const softqam_block *block, size_t first)
+                                                const softqam_code_block *block, size_t first)
 {
     const softqam_codeword *codeword = &segment->codeword;
     const size_t symbol_nbytes = softqam_params_output_nbytes(params, softqam_segment_modulation(params, segment));
@@ -141,8 +143,8 @@ softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
 {
     const softqam_params *params = cursor->list->params;
     const softqam_segment segment = softqam_segment_at(cursor->list, cursor->segment);
-    softqam_blocks blocks;
-    softqam_block block = {0};
+    softqam_code_blocks blocks;
+    softqam_code_block block = {0};
     if (softqam_segment_has_blocks(&segment)) {
         softqam_segment_blocks(&blocks, params, &segment);
         block = softqam_segment_block_at(&blocks, &segment, cursor->offset);

@@ -74,8 +74,9 @@ typedef struct softqam_destination {
 } softqam_destination;
 
 /* How the codeword of a checked segment is divided, and the code block of its symbol `first`. */
-void softqam_segment_blocks(softqam_blocks *blocks, const softqam_params *params, const softqam_segment *segment);
-softqam_block softqam_segment_block_at(const softqam_blocks *blocks, const softqam_segment *segment, size_t first);
+void softqam_segment_blocks(softqam_code_blocks *blocks, const softqam_params *params, const softqam_segment *segment);
+softqam_code_block softqam_segment_block_at(const softqam_code_blocks *blocks, const softqam_segment *segment,
+                                            size_t first);
 
 /* Whether a segment is cut at the code blocks of a codeword. */
 static inline bool softqam_segment_has_blocks(const softqam_segment *segment)
@@ -85,7 +86,7 @@ static inline bool softqam_segment_has_blocks(const softqam_segment *segment)
 
 /* Where a code block's values begin; NULL: nowhere. */
 static inline unsigned char *softqam_block_values(const softqam_params *params, const softqam_codeword *codeword,
-                                                  const softqam_block *block, unsigned bits_per_symbol)
+                                                  const softqam_code_block *block, unsigned bits_per_symbol)
 {
     if (codeword->block_buffers)
         return codeword->block_buffers[block->r];
@@ -97,7 +98,7 @@ static inline unsigned char *softqam_block_values(const softqam_params *params, 
 
 /* Of the segment's symbol `first`, which lies in `block` if the segment has blocks. */
 softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
-                                                const softqam_block *block, size_t first);
+                                                const softqam_code_block *block, size_t first);
 
 /* Notes how many symbols of a checked list, of at least so many segments, stand before each of its parts: cursors then
  * begin at a part. The checkpoints must live as long as the list. */

@@ -105,7 +105,7 @@ static softqam_status check_soft_buffer(const softqam_codeword *codeword)
 }
 
 /* Codewords that have code blocks, but for their buffers. */
-static softqam_status check_code_blocks(softqam_blocks *blocks, const softqam_codeword *codeword,
+static softqam_status check_code_blocks(softqam_code_blocks *blocks, const softqam_codeword *codeword,
                                         unsigned bits_per_symbol, unsigned n_layers)
 {
     const uint64_t n_bits = codeword->n_bits, stride = codeword->block_stride;
@@ -119,11 +119,11 @@ static softqam_status check_code_blocks(softqam_blocks *blocks, const softqam_co
     REFUSE_IF(n_bits % (n_layers * bits_per_symbol) != 0,
               "codeword.n_bits is %" PRIu64 ", not a multiple of %u layers of %u bits a symbol", n_bits, n_layers,
               bits_per_symbol);
-    softqam_blocks_make(blocks, codeword, bits_per_symbol, n_layers);
+    softqam_code_blocks_make(blocks, codeword, bits_per_symbol, n_layers);
     REFUSE_IF(n_bits > 0 && blocks->n_transmitted == 0,
               "codeword.n_bits is %" PRIu64 ", but no code block is transmitted", n_bits);
     const uint64_t longest =
-        codeword->n_cb ? codeword->n_cb : (uint64_t)softqam_blocks_longest(blocks) * bits_per_symbol;
+        codeword->n_cb ? codeword->n_cb : (uint64_t)softqam_code_blocks_longest(blocks) * bits_per_symbol;
     REFUSE_IF(stride > 0 && stride < longest,
               "codeword.block_stride is %" PRIu64 ", less than the %" PRIu64 " values of a code block", stride,
               longest);
@@ -158,7 +158,7 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
 {
     const softqam_codeword *codeword = &segment->codeword;
     const unsigned n_bits = softqam_symbol_bits(modulation);
-    softqam_blocks blocks;
+    softqam_code_blocks blocks;
     /* Without code blocks the other fields would be ignored without a word. */
     REFUSE_IF(!softqam_segment_has_codeword(segment) && !softqam_is_all_zero(codeword, sizeof *codeword),
               "codeword.n_code_blocks is 0, but another field of the codeword is not");
@@ -255,7 +255,7 @@ static bool out_range(memory_range *range, const softqam_params *params, const s
         if (codeword->n_cb)
             longest = codeword->n_cb;
         if (codeword->block_stride == 0 && codeword->n_cb && codeword->n_cbg) {
-            softqam_blocks blocks;
+            softqam_code_blocks blocks;
             softqam_segment_blocks(&blocks, params, segment);
             n = blocks.n_transmitted;
         }
@@ -318,11 +318,11 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
 {
     const softqam_codeword *codeword = &segment->codeword;
     const unsigned n_bits = softqam_symbol_bits(softqam_segment_modulation(params, segment));
-    softqam_blocks blocks;
+    softqam_code_blocks blocks;
     softqam_segment_blocks(&blocks, params, segment);
-    softqam_block block = softqam_segment_block_at(&blocks, segment, 0);
+    softqam_code_block block = softqam_segment_block_at(&blocks, segment, 0);
     const uint64_t end = segment->first_symbol + segment->n_symbols;
-    for (; block.first < end; block = softqam_block_after(&blocks, &block)) {
+    for (; block.first < end; block = softqam_code_block_after(&blocks, &block)) {
         const uint64_t n_values = codeword->n_cb ? codeword->n_cb : (uint64_t)block.n_symbols * n_bits;
         memory_range out;
         bool overlaps = false;
@@ -356,10 +356,10 @@ softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_li
 /* Notes what a checked segment does to its soft buffers. */
 static void note_soft_buffers(softqam_segment_list *list, const softqam_segment *segment)
 {
-    softqam_blocks blocks;
+    softqam_code_blocks blocks;
     const softqam_soft_buffer buffer = softqam_soft_buffer_of(&segment->codeword);
     softqam_segment_blocks(&blocks, list->params, segment);
-    const uint64_t longest = (uint64_t)softqam_blocks_longest(&blocks) *
+    const uint64_t longest = (uint64_t)softqam_code_blocks_longest(&blocks) *
                              softqam_symbol_bits(softqam_segment_modulation(list->params, segment));
     const bool repeats = softqam_soft_is_repeated(&buffer, longest);
     list->repeats |= repeats;
@@ -397,7 +397,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol, unsigned n_layers,
                                       size_t r, uint64_t *first_bit, uint64_t *n_bits)
 {
-    softqam_blocks blocks = {0};
+    softqam_code_blocks blocks = {0};
     REFUSE_IF(!codeword, "codeword is NULL");
     REFUSE_IF(!first_bit, "first_bit is NULL");
     REFUSE_IF(!n_bits, "n_bits is NULL");
@@ -408,11 +408,11 @@ softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned
     REFUSE_IF(r >= codeword->n_code_blocks, "r is %zu, but there are %u code blocks", r, codeword->n_code_blocks);
     TRY(check_code_blocks(&blocks, codeword, bits_per_symbol, n_layers));
     uint32_t j = 0; /* transmitted code blocks before r */
-    while (j < blocks.n_transmitted && softqam_block_number(&blocks, j) < r)
+    while (j < blocks.n_transmitted && softqam_code_block_number(&blocks, j) < r)
         j++;
     const uint32_t n_longer = j < blocks.n_shorter ? 0 : j - blocks.n_shorter;
     const uint32_t n_symbols = blocks.shorter + (j < blocks.n_shorter ? 0 : n_layers);
-    const bool is_transmitted = softqam_block_number(&blocks, j) == r;
+    const bool is_transmitted = softqam_code_block_number(&blocks, j) == r;
     *first_bit = ((uint64_t)j * blocks.shorter + (uint64_t)n_longer * n_layers) * bits_per_symbol;
     *n_bits = is_transmitted ? (uint64_t)n_symbols * bits_per_symbol : 0;
     return SOFTQAM_OK;

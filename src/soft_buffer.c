@@ -73,7 +73,7 @@ softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
 }
 
 softqam_soft_block softqam_soft_block_of(const softqam_params *params, const softqam_codeword *codeword,
-                                         const softqam_block *block, unsigned bits_per_symbol, void *values)
+                                         const softqam_code_block *block, unsigned bits_per_symbol, void *values)
 {
     const softqam_soft_buffer buffer = softqam_soft_buffer_of(codeword);
     const uint64_t n_values = (uint64_t)block->n_symbols * bits_per_symbol;

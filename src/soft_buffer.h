@@ -17,7 +17,7 @@ enum { MAX_CODE_BLOCKS = 65535 };
 
 /* How a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter have
  * `shorter` symbols, the others one resource element more. */
-typedef struct softqam_blocks {
+typedef struct softqam_code_blocks {
     uint32_t n_code_blocks; /* C */
     uint32_t n_groups;      /* code block groups; 0: all code blocks are transmitted */
     uint32_t cbgti;
@@ -25,26 +25,27 @@ typedef struct softqam_blocks {
     uint32_t n_shorter;
     uint32_t shorter;
     uint32_t n_layers; /* symbols of a resource element */
-} softqam_blocks;
+} softqam_code_blocks;
 
 /* A code block, in symbols of the codeword. */
-typedef struct softqam_block {
+typedef struct softqam_code_block {
     uint32_t j;     /* its number among those transmitted */
     uint32_t r;     /* its number; n_code_blocks: the symbol lies behind the codeword's end */
     uint32_t first; /* symbol of the codeword */
     uint32_t n_symbols;
-} softqam_block;
+} softqam_code_block;
 
 /* The code blocks of group m: the first C mod M groups have one more. */
-HOST_AND_DEVICE static inline uint32_t softqam_group_blocks(const softqam_blocks *blocks, uint32_t m)
+HOST_AND_DEVICE static inline uint32_t softqam_group_code_blocks(const softqam_code_blocks *blocks, uint32_t m)
 {
     const uint32_t floor = blocks->n_code_blocks / blocks->n_groups;
     return floor + (m < blocks->n_code_blocks % blocks->n_groups ? 1 : 0);
 }
 
 /* Of a codeword whose n_layers is not 0 and whose n_bits has 32 bits. */
-HOST_AND_DEVICE static inline void softqam_blocks_make(softqam_blocks *blocks, const softqam_codeword *codeword,
-                                                       unsigned bits_per_symbol, unsigned n_layers)
+HOST_AND_DEVICE static inline void softqam_code_blocks_make(softqam_code_blocks *blocks,
+                                                            const softqam_codeword *codeword, unsigned bits_per_symbol,
+                                                            unsigned n_layers)
 {
     const uint32_t n_elements = (uint32_t)codeword->n_bits / (bits_per_symbol * n_layers);
     const uint32_t n_code_blocks = codeword->n_code_blocks;
@@ -54,7 +55,7 @@ HOST_AND_DEVICE static inline void softqam_blocks_make(softqam_blocks *blocks, c
     blocks->n_transmitted = blocks->n_groups == 0 ? n_code_blocks : 0;
     for (uint32_t m = 0; m < blocks->n_groups && m < 32; m++)
         if (codeword->cbgti >> m & 1)
-            blocks->n_transmitted += softqam_group_blocks(blocks, m);
+            blocks->n_transmitted += softqam_group_code_blocks(blocks, m);
     blocks->n_layers = n_layers;
     blocks->n_shorter = 0;
     blocks->shorter = 0;
@@ -66,7 +67,7 @@ HOST_AND_DEVICE static inline void softqam_blocks_make(softqam_blocks *blocks, c
 }
 
 /* The number of the code block that is the j-th transmitted one; n_code_blocks where there is none. */
-HOST_AND_DEVICE static inline uint32_t softqam_block_number(const softqam_blocks *blocks, uint32_t j)
+HOST_AND_DEVICE static inline uint32_t softqam_code_block_number(const softqam_code_blocks *blocks, uint32_t j)
 {
     uint32_t begin = 0;
     if (j >= blocks->n_transmitted)
@@ -74,7 +75,7 @@ HOST_AND_DEVICE static inline uint32_t softqam_block_number(const softqam_blocks
     if (blocks->n_groups == 0)
         return j;
     for (uint32_t m = 0; m < blocks->n_groups; m++) {
-        const uint32_t n = softqam_group_blocks(blocks, m);
+        const uint32_t n = softqam_group_code_blocks(blocks, m);
         const bool is_transmitted = (blocks->cbgti >> m & 1) != 0;
         if (is_transmitted && j < n)
             break;
@@ -85,33 +86,35 @@ HOST_AND_DEVICE static inline uint32_t softqam_block_number(const softqam_blocks
 }
 
 /* The code block that a symbol of the codeword lies in. */
-HOST_AND_DEVICE static inline softqam_block softqam_block_at(const softqam_blocks *blocks, uint32_t symbol)
+HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const softqam_code_blocks *blocks,
+                                                                       uint32_t symbol)
 {
     const uint32_t n_in_shorter = blocks->n_shorter * blocks->shorter;
     const bool is_shorter = symbol < n_in_shorter;
-    softqam_block block;
+    softqam_code_block block;
     block.n_symbols = blocks->shorter + (is_shorter ? 0 : blocks->n_layers);
     const uint32_t begin = is_shorter ? 0 : n_in_shorter;
     const uint32_t before = (symbol - begin) / block.n_symbols;
     block.first = begin + before * block.n_symbols;
     block.j = before + (is_shorter ? 0 : blocks->n_shorter);
-    block.r = softqam_block_number(blocks, block.j);
+    block.r = softqam_code_block_number(blocks, block.j);
     return block;
 }
 
 /* The code block behind another one. */
-static inline softqam_block softqam_block_after(const softqam_blocks *blocks, const softqam_block *before)
+static inline softqam_code_block softqam_code_block_after(const softqam_code_blocks *blocks,
+                                                          const softqam_code_block *before)
 {
-    softqam_block block;
+    softqam_code_block block;
     block.j = before->j + 1;
-    block.r = softqam_block_number(blocks, block.j);
+    block.r = softqam_code_block_number(blocks, block.j);
     block.first = before->first + before->n_symbols;
     block.n_symbols = blocks->shorter + (block.j < blocks->n_shorter ? 0 : blocks->n_layers);
     return block;
 }
 
 /* Symbols of the longest code block. */
-HOST_AND_DEVICE static inline uint32_t softqam_blocks_longest(const softqam_blocks *blocks)
+HOST_AND_DEVICE static inline uint32_t softqam_code_blocks_longest(const softqam_code_blocks *blocks)
 {
     return blocks->shorter + (blocks->n_shorter < blocks->n_transmitted ? blocks->n_layers : 0);
 }
@@ -197,7 +200,7 @@ softqam_soft_add *softqam_soft_add_of(softqam_output_format format);
 
 /* The soft buffer at `values` of a code block of a checked segment. */
 softqam_soft_block softqam_soft_block_of(const softqam_params *params, const softqam_codeword *codeword,
-                                         const softqam_block *block, unsigned bits_per_symbol, void *values);
+                                         const softqam_code_block *block, unsigned bits_per_symbol, void *values);
 
 /* Writes fillers and the zeros that nothing else writes, of new data; where LLRs are added, before the first of them.
  * In the library's floating-point environment. */

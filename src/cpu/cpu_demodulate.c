@@ -55,7 +55,7 @@ static size_t open_soft_tile(span *s, size_t first, size_t n)
 static size_t next_tile(span *s, size_t first)
 {
     if (first == s->out_end) {
-        s->block = softqam_block_after(&s->blocks, &s->block);
+        s->block = softqam_code_block_after(&s->blocks, &s->block);
         open_destination(s, first);
     }
     const size_t left = s->out_end - first;
@@ -149,7 +149,7 @@ static size_t sequence_symbols(const span *s, size_t first)
     const size_t left = s->n_symbols - first;
     size_t n = s->call.n_symbols;
     if (s->out_end < s->n_symbols && n == s->out_end - first) {
-        const size_t longest = softqam_blocks_longest(&s->blocks);
+        const size_t longest = softqam_code_blocks_longest(&s->blocks);
         n += (DESCRAMBLED_SYMBOLS - n) / longest * longest;
     }
     return n < left ? n : left;

@@ -34,8 +34,8 @@ typedef struct span {
     const softqam_params *params;
     const softqam_cpu_loops *loops;
     const softqam_segment *segment;
-    softqam_blocks blocks; /* of the segment's codeword, and the current one */
-    softqam_block block;
+    softqam_code_blocks blocks; /* of the segment's codeword, and the current one */
+    softqam_code_block block;
     size_t first; /* of the segment's symbols */
     size_t n_symbols;
     size_t out_first;             /* symbol of the span that `out` is of */

@@ -27,7 +27,7 @@ typedef struct kernel {
 /* The codeword that a kernel's segment has been made of. */
 static void add_codeword(softqam_segment *segment, const softqam_kernel_segment *from)
 {
-    const softqam_blocks *blocks = &from->blocks;
+    const softqam_code_blocks *blocks = &from->blocks;
     const uint64_t n_longer = blocks->n_transmitted - blocks->n_shorter;
     const uint64_t n_symbols = (uint64_t)blocks->n_transmitted * blocks->shorter + n_longer * blocks->n_layers;
     segment->first_symbol = from->codeword_symbol;
