@@ -254,9 +254,9 @@ static softqam_status launch_segments(softqam_launch *launch)
         if (n_blocks <= loaded.resident_blocks || steps >= MOST_WARP_STEPS)
             break;
     }
-    void *soft_bits = (void *)(uintptr_t)&params->soft_bits;
-    void *arguments[] = {&shared, launch->segments, first_blocks, soft_bits};
-    void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, soft_bits};
+    void *u8_table = (void *)(uintptr_t)&params->u8_table;
+    void *arguments[] = {&shared, launch->segments, first_blocks, u8_table};
+    void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, u8_table};
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
@@ -313,7 +313,7 @@ static softqam_status launch_plain(softqam_launch *launch, int number)
         argument.blocks = segment->blocks;
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
-    void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->soft_bits};
+    void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->u8_table};
     return launch_kernel(&loaded, count_blocks(n_groups, per_block), arguments, launch->stream);
 }
 
@@ -345,6 +345,6 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     const unsigned block_symbols = softqam_block_symbols(shared.block_steps, 1, true);
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / block_symbols + max_segments;
-    const void *arguments[] = {&shared, none.segments, none.soft, no_blocks, &params->soft_bits};
+    const void *arguments[] = {&shared, none.segments, none.soft, no_blocks, &params->u8_table};
     return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
 }

@@ -30,7 +30,7 @@ HOST_AND_DEVICE static constexpr double constellation_energy(int axis_bits)
     return 2.0 * ((1 << 2 * axis_bits) - 1) / 3.0;
 }
 
-HOST_AND_DEVICE static constexpr float llr_rows_per_unit(int axis_bits)
+HOST_AND_DEVICE static constexpr float llr_row_scale(int axis_bits)
 {
     return static_cast<float>(square_root(constellation_energy(axis_bits)) / 2.0);
 }

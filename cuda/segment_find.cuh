@@ -7,7 +7,7 @@
 
 /* The segments of a kernel's arguments. */
 typedef array_of<softqam_kernel_segment> segment_arguments;
-static_assert(sizeof(softqam_soft_table) + sizeof(softqam_segment_launch) + 16 +
+static_assert(sizeof(softqam_u8_table) + sizeof(softqam_segment_launch) + 16 +
                       MAX_SEGMENTS *
                           (sizeof(softqam_kernel_segment) + sizeof(softqam_kernel_soft) + sizeof(unsigned)) <=
                   4096,

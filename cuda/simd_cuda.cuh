@@ -29,22 +29,22 @@ enum {
     SOFT_ROW_NBYTES = 2 * GAINS_OFFSET
 };
 
-typedef struct vec_soft_row {
+typedef struct vec_u8_row {
     float level;
     float level_low;
     float level_high;
     uint32_t byte_selector; /* of prmt: see byte_selector_of() */
     float gain_low;
     float gain_high;
-} vec_soft_row;
+} vec_u8_row;
 
 /* A shared-memory address is small, so as a float's bits it is a subnormal number, and sums of such are exact: one
  * fused operation finds the address of a level's row. */
-typedef struct vec_soft_table {
+typedef struct vec_u8_table {
     float middle_address;   /* of the middle between this thread's copies of the two middle rows */
     float address_per_unit; /* bytes of table per unit of the level */
-    float steps[SOFT_AXIS_BITS];
-} vec_soft_table;
+    float steps[U8_AXIS_BITS];
+} vec_u8_table;
 
 /* The tables of LLRs. Those of one row or two are operands of instructions. Those of four and of eight lie in shared
  * memory as llr_rows has them: eight rows of 16 bytes fill the banks by themselves, each row in its own. Sixteen rows
@@ -65,7 +65,7 @@ static_assert(MAX_AXIS_BITS == 5, "vec_llr_table and vec_llr_row_at() have rows 
 typedef struct vec_llr_table {
     uint32_t rows;  /* shared-memory address of row 0, of this thread's copy; aligned to the rows of one kind */
     uint32_t fifth; /* of the fifth bit's */
-    float rows_per_unit;
+    float row_scale;
     float last_row;
     float slopes[2]; /* of the first bit, by row; that of the second bit, which has one row */
     float intercepts[2];
@@ -122,7 +122,7 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least) { return magnitude < lea
 
 /* Soft bits. */
 
-VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
+VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 {
     /* Not __fmaf_rn(): no flag may have subnormal results flushed. */
     uint32_t address;
@@ -131,7 +131,7 @@ VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
         "mov.b32 %0, sum;}"
         : "=r"(address)
         : "f"(level), "f"(table->address_per_unit), "f"(table->middle_address));
-    vec_soft_row row;
+    vec_u8_row row;
     asm("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
         : "=f"(row.level), "=f"(row.level_low), "=f"(row.level_high), "=r"(row.byte_selector)
         : "r"(address));
@@ -141,8 +141,8 @@ VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
     return row;
 }
 
-VEC vec_f32 vec_gain_low(const vec_soft_table *, vec_soft_row row) { return row.gain_low; }
-VEC vec_f32 vec_gain_high(const vec_soft_table *, vec_soft_row row) { return row.gain_high; }
+VEC vec_f32 vec_gain_low(const vec_u8_table *, vec_u8_row row) { return row.gain_low; }
+VEC vec_f32 vec_gain_high(const vec_u8_table *, vec_u8_row row) { return row.gain_high; }
 
 /* A row's byte_select as the selector of a prmt: a digit for each byte, with which 0 takes the low bits' byte, 1 the
  * high bits', 4 a zero and 5 a 255. */
@@ -150,7 +150,7 @@ VEC vec_u32 byte_selector_of(vec_u32 byte_select)
 {
     vec_u32 selector = 0;
     VEC_UNROLL
-    for (int k = 0; k < SOFT_AXIS_BITS; k++) {
+    for (int k = 0; k < U8_AXIS_BITS; k++) {
         const vec_u32 from = byte_select >> (8 * k) & 0xff;
         selector |= ((from >> 5 & 4) | (from >> 2 & 1)) << (4 * k);
     }
@@ -161,7 +161,7 @@ VEC vec_u32 byte_selector_of(vec_u32 byte_select)
 
 /* The two bytes, truncated and saturated, as one instruction, then the four put in place. Not __byte_perm(), which
  * takes the upper bit off each digit of the selector: here they are clear. */
-VEC vec_u32 vec_soft_bytes(vec_f32 low, vec_f32 high, vec_soft_row row, vec_mask valid)
+VEC vec_u32 vec_u8_bytes(vec_f32 low, vec_f32 high, vec_u8_row row, vec_mask valid)
 {
     vec_u32 bytes;
     asm("{.reg .s32 first, second;\n\t"

@@ -91,10 +91,10 @@ static __device__ __forceinline__ uint32_t own_copy() { return threadIdx.x % TAB
 /* What of a kernel's table lies in shared memory: all threads of a block load and store a part of it, and read after a
  * barrier. That of soft bits comes with the kernel's arguments. */
 struct soft_table_memory {
-    typedef softqam_soft_table argument;
+    typedef softqam_u8_table argument;
     enum { IN_REGISTERS = false };
 
-    alignas(SOFT_ROW_NBYTES) unsigned char rows[SOFT_LEVELS][SOFT_ROW_NBYTES];
+    alignas(SOFT_ROW_NBYTES) unsigned char rows[U8_LEVELS][SOFT_ROW_NBYTES];
 
     /* A copy of a row. */
     template <int THREADS> struct part {
@@ -102,10 +102,10 @@ struct soft_table_memory {
         float2 gains;
     };
 
-    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const softqam_soft_table &table)
+    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const softqam_u8_table &table)
     {
-        static_assert(THREADS >= SOFT_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
-        const unsigned row = threadIdx.x / TABLE_COPIES % SOFT_LEVELS;
+        static_assert(THREADS >= U8_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
+        const unsigned row = threadIdx.x / TABLE_COPIES % U8_LEVELS;
         return {make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
                            __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row])),
                 make_float2(table.gain_low[row], table.gain_high[row])};
@@ -113,23 +113,23 @@ struct soft_table_memory {
 
     template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
     {
-        if (threadIdx.x >= SOFT_LEVELS * TABLE_COPIES)
+        if (threadIdx.x >= U8_LEVELS * TABLE_COPIES)
             return;
         unsigned char *copy = rows[threadIdx.x / TABLE_COPIES] + own_copy();
         *reinterpret_cast<uint4 *>(copy) = loaded.levels;
         *reinterpret_cast<float2 *>(copy + GAINS_OFFSET) = loaded.gains;
     }
 
-    __device__ __forceinline__ vec_soft_table read(const softqam_soft_table &table) const
+    __device__ __forceinline__ vec_u8_table read(const softqam_u8_table &table) const
     {
-        vec_soft_table shared;
+        vec_u8_table shared;
         shared.middle_address =
-            __uint_as_float(shared_address(rows, own_copy() + (SOFT_LEVELS - 1) * SOFT_ROW_NBYTES / 2));
+            __uint_as_float(shared_address(rows, own_copy() + (U8_LEVELS - 1) * SOFT_ROW_NBYTES / 2));
         /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a
          * row. */
-        shared.address_per_unit = __uint_as_float(__float2uint_rn(table.levels_per_unit * SOFT_ROW_NBYTES));
+        shared.address_per_unit = __uint_as_float(__float2uint_rn(table.level_scale * SOFT_ROW_NBYTES));
 #pragma unroll
-        for (int k = 0; k < SOFT_AXIS_BITS; k++)
+        for (int k = 0; k < U8_AXIS_BITS; k++)
             shared.steps[k] = table.steps[k];
         return shared;
     }
@@ -197,7 +197,7 @@ template <int M> struct llr_table_memory {
         constexpr llr_line second_row = llr_line_of(BITS, 0, M > 1 ? 1 : 0);
         constexpr llr_line second = llr_line_of(BITS, M > 1 ? 1 : 0, 0);
         vec_llr_table table = {};
-        table.rows_per_unit = llr_rows_per_unit(BITS);
+        table.row_scale = llr_row_scale(BITS);
         table.last_row = llr_last_row(BITS);
         table.slopes[0] = first.slope;
         table.slopes[1] = second_row.slope;
@@ -347,12 +347,12 @@ static __device__ __forceinline__ float weight_scale(softqam_output_format forma
 }
 
 /* Soft bits. */
-static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_soft_table &table, float i, float q)
+static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_u8_table &table, float i, float q)
 {
     const symbol_distances distances = symbol_distances_of(&table, i, q);
-    const soft_bits bits = soft_bits_from_distances(&table, &distances);
-    const uint32_t of_i = vec_soft_bytes(bits.i.low, bits.i.high, bits.i.row, bits.valid);
-    const uint32_t of_q = vec_soft_bytes(bits.q.low, bits.q.high, bits.q.row, bits.valid);
+    const u8_bits bits = u8_bits_from_distances(&table, &distances);
+    const uint32_t of_i = vec_u8_bytes(bits.i.low, bits.i.high, bits.i.row, bits.valid);
+    const uint32_t of_q = vec_u8_bytes(bits.q.low, bits.q.high, bits.q.row, bits.valid);
     return {{__byte_perm(of_i, of_q, 0x5140), __byte_perm(of_i, of_q, 0x7362)}};
 }
 

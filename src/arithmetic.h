@@ -19,7 +19,7 @@ typedef struct axis_distances {
     vec_f32 nearest; /* to the decided level */
     vec_f32 low;     /* to its low neighbour */
     vec_f32 high;    /* to its high neighbour; larger than any other where there is none */
-    vec_soft_row row;
+    vec_u8_row row;
 } axis_distances;
 
 VEC vec_f32 squared_difference(vec_f32 a, vec_f32 b)
@@ -31,16 +31,16 @@ VEC vec_f32 squared_difference(vec_f32 a, vec_f32 b)
 /* The decision: four halvings of the axis, each on the sign of what is left of v. Carries the residue's negative, r,
  * because then "residue > 0" is the sign bit of r alone: r starts as 0 - v and a difference that cancels is +0, so r is
  * never -0, and a residue of zero of either sign goes to the lower half as it must. */
-VEC axis_distances axis_distances_of(const vec_soft_table *table, vec_f32 component)
+VEC axis_distances axis_distances_of(const vec_u8_table *table, vec_f32 component)
 {
     const vec_f32 v = vec_limit(component, vec_splat(LIMIT_COMPONENT));
     vec_f32 r = vec_sub(vec_splat(0.0f), v);
     VEC_UNROLL
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
+    for (int k = 0; k < U8_AXIS_BITS; k++)
         r = vec_sub(r, vec_flip(table->steps[k], vec_bits(r)));
     /* What the halvings took away is the decided level, but for the rounding of their sums. */
     const vec_f32 decided = vec_add(v, r);
-    const vec_soft_row row = vec_soft_lookup(table, decided);
+    const vec_u8_row row = vec_u8_lookup(table, decided);
     axis_distances axis;
     axis.decided = squared_difference(v, decided);
     axis.nearest = squared_difference(v, row.level);
@@ -52,39 +52,39 @@ VEC axis_distances axis_distances_of(const vec_soft_table *table, vec_f32 compon
 
 /* A bit's soft byte, before it is truncated and limited to 0 .. 255, from the squared distances to the nearest points
  * with it flipped and without. */
-VEC vec_f32 soft_value(vec_f32 flipped, vec_f32 agreeing, vec_f32 gain)
+VEC vec_f32 u8_value(vec_f32 flipped, vec_f32 agreeing, vec_f32 gain)
 {
     return vec_add(vec_mul(vec_sub(flipped, agreeing), gain), vec_splat(127.0f));
 }
 
 /* The two soft bytes of an axis before they are truncated and limited, and the row that says where they go and which
  * bytes are saturated. */
-typedef struct soft_axis {
+typedef struct u8_axis {
     vec_f32 low;
     vec_f32 high;
-    vec_soft_row row;
-} soft_axis;
+    vec_u8_row row;
+} u8_axis;
 
 /* The axis `a`, `b` being the other one; `decided` is the squared distance to the decided point. The nearest point that
  * agrees in the soft bits of `a` is the decided one, or, within an ulp of a decision boundary of the other axis, where
  * liquid-dsp's search finds it too, one that differs on that axis only. The axis's own high neighbour need not be
  * looked at: when it is as near, this bit's margin is 8 alpha^2, far into saturation. */
-VEC soft_axis soft_axis_from_distances(const vec_soft_table *table, const axis_distances *a, const axis_distances *b,
-                                       vec_f32 decided)
+VEC u8_axis u8_axis_from_distances(const vec_u8_table *table, const axis_distances *a, const axis_distances *b,
+                                   vec_f32 decided)
 {
     const vec_f32 agreeing = vec_min(decided, vec_add(a->nearest, vec_min(b->low, b->high)));
-    soft_axis axis;
-    axis.low = soft_value(vec_add(a->low, b->nearest), agreeing, vec_gain_low(table, a->row));
-    axis.high = soft_value(vec_add(a->high, b->nearest), agreeing, vec_gain_high(table, a->row));
+    u8_axis axis;
+    axis.low = u8_value(vec_add(a->low, b->nearest), agreeing, vec_gain_low(table, a->row));
+    axis.high = u8_value(vec_add(a->high, b->nearest), agreeing, vec_gain_high(table, a->row));
     axis.row = a->row;
     return axis;
 }
 
-typedef struct soft_bits {
-    soft_axis i;
-    soft_axis q;
+typedef struct u8_bits {
+    u8_axis i;
+    u8_axis q;
     vec_mask valid; /* the symbol is finite; where not, all eight bytes are 127 */
-} soft_bits;
+} u8_bits;
 
 /* The first half of a symbol's soft bits. */
 typedef struct symbol_distances {
@@ -93,7 +93,7 @@ typedef struct symbol_distances {
     vec_mask valid;
 } symbol_distances;
 
-VEC symbol_distances symbol_distances_of(const vec_soft_table *table, vec_f32 i, vec_f32 q)
+VEC symbol_distances symbol_distances_of(const vec_u8_table *table, vec_f32 i, vec_f32 q)
 {
     symbol_distances symbol;
     symbol.i = axis_distances_of(table, i);
@@ -102,12 +102,12 @@ VEC symbol_distances symbol_distances_of(const vec_soft_table *table, vec_f32 i,
     return symbol;
 }
 
-VEC soft_bits soft_bits_from_distances(const vec_soft_table *table, const symbol_distances *symbol)
+VEC u8_bits u8_bits_from_distances(const vec_u8_table *table, const symbol_distances *symbol)
 {
     const vec_f32 decided = vec_add(symbol->i.decided, symbol->q.decided);
-    soft_bits out;
-    out.i = soft_axis_from_distances(table, &symbol->i, &symbol->q, decided);
-    out.q = soft_axis_from_distances(table, &symbol->q, &symbol->i, decided);
+    u8_bits out;
+    out.i = u8_axis_from_distances(table, &symbol->i, &symbol->q, decided);
+    out.q = u8_axis_from_distances(table, &symbol->q, &symbol->i, decided);
     out.valid = symbol->valid;
     return out;
 }
@@ -171,7 +171,7 @@ VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec
 /* The row of an axis whose lines give the metrics of a component of this magnitude. */
 VEC vec_llr_row llr_row_of(int m, const vec_llr_table *table, vec_f32 magnitude)
 {
-    return vec_llr_row_at(m, table, vec_min(vec_mul(magnitude, table->rows_per_unit), table->last_row));
+    return vec_llr_row_at(m, table, vec_min(vec_mul(magnitude, table->row_scale), table->last_row));
 }
 
 /* The metrics of an axis: N0 times the LLRs of its m bits, of a component by its row, magnitude and sign. */

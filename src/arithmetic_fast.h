@@ -15,15 +15,15 @@
  * point, so that all steps but the first are exact. */
 
 typedef struct linear_bits {
-    vec_s32 x[SOFT_AXIS_BITS]; /* of components as they lie in memory */
+    vec_s32 x[U8_AXIS_BITS]; /* of components as they lie in memory */
 } linear_bits;
 
-VEC linear_bits linear_bits_of(const vec_soft_linear *linear, vec_f32 components)
+VEC linear_bits linear_bits_of(const vec_u8_linear *linear, vec_f32 components)
 {
     linear_bits bits;
     bits.x[0] = vec_round_s32(vec_mul(components, linear->units_per_component));
     VEC_UNROLL
-    for (int k = 1; k < SOFT_AXIS_BITS; k++)
+    for (int k = 1; k < U8_AXIS_BITS; k++)
         bits.x[k] = vec_sub_s32(linear->fold_points[k - 1], vec_abs_s32(bits.x[k - 1]));
     return bits;
 }
@@ -82,7 +82,7 @@ static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_rang
 VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component)
 {
     if (vec_has_signed_rows(m))
-        return vec_llr_row_at(m, table, vec_limit(vec_mul(component, table->rows_per_unit), table->last_row));
+        return vec_llr_row_at(m, table, vec_limit(vec_mul(component, table->row_scale), table->last_row));
     return llr_row_of(m, table, vec_abs(component));
 }
 

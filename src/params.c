@@ -246,7 +246,7 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     };
     for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
-    softqam_soft_table_build(&params->soft_bits, &params->soft_linear, config->sign);
+    softqam_u8_table_build(&params->u8_table, &params->u8_linear, config->sign);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
         params->llrs[axis_bits] = softqam_llr_table_of(axis_bits);
 }

@@ -101,9 +101,9 @@ typedef struct softqam_params {
     float input_scale;
     float llr_scale; /* steps per nat */
     float llr_limit;
-    float sum_limit;              /* largest magnitude of a sum in a soft buffer */
-    softqam_soft_table soft_bits; /* for u8 */
-    softqam_soft_linear soft_linear;
+    float sum_limit;           /* largest magnitude of a sum in a soft buffer */
+    softqam_u8_table u8_table; /* for u8 */
+    softqam_u8_linear u8_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
 } softqam_params;
 

@@ -26,7 +26,7 @@ typedef float vec_f32;
 typedef uint32_t vec_u32;
 typedef uint32_t vec_mask;    /* all ones or zero */
 typedef uint32_t vec_llr_row; /* its number */
-typedef softqam_soft_table vec_soft_table;
+typedef softqam_u8_table vec_u8_table;
 typedef softqam_llr_table vec_llr_table;
 
 /* The same number in every lane. */
@@ -109,22 +109,22 @@ VEC vec_u32 vec_to_byte(vec_f32 a)
 }
 
 /* The row of the level that lies within a few ulp of `level`, and what it holds. */
-typedef struct vec_soft_row {
+typedef struct vec_u8_row {
     vec_f32 level;
     vec_f32 level_low;
     vec_f32 level_high;
     vec_u32 number;
-} vec_soft_row;
+} vec_u8_row;
 
-VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
+VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 {
-    enum { MIDDLE = SOFT_LEVELS / 2 };
-    const vec_u32 number = vec_to_index(level * table->levels_per_unit + (float)MIDDLE);
-    return (vec_soft_row){table->level[number], table->level_low[number], table->level_high[number], number};
+    enum { MIDDLE = U8_LEVELS / 2 };
+    const vec_u32 number = vec_to_index(level * table->level_scale + (float)MIDDLE);
+    return (vec_u8_row){table->level[number], table->level_low[number], table->level_high[number], number};
 }
 
-VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row) { return table->gain_low[row.number]; }
-VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row) { return table->gain_high[row.number]; }
+VEC vec_f32 vec_gain_low(const vec_u8_table *table, vec_u8_row row) { return table->gain_low[row.number]; }
+VEC vec_f32 vec_gain_high(const vec_u8_table *table, vec_u8_row row) { return table->gain_high[row.number]; }
 
 /* The row of LLRs at `place`, 0 to the number of rows, of a modulation with m bits an axis, and what it holds for bit
  * k. */
@@ -161,10 +161,10 @@ VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]
 
 typedef int32_t vec_s32;
 
-typedef struct vec_soft_linear {
+typedef struct vec_u8_linear {
     vec_f32 units_per_component;
-    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
-} vec_soft_linear;
+    vec_s32 fold_points[U8_AXIS_BITS - 1];
+} vec_u8_linear;
 
 /* Truncated, not rounded, which compilers can do on vectors: where it differs, below 2^23, it is off by less than
  * products beyond are anyway. |a| < 2^31. */
@@ -190,12 +190,12 @@ VEC vec_u32 vec_to_f16(vec_f32 a)
  * them in its own way. */
 
 /* The axis's four bytes, the axis's first bit in the lowest, from the soft values of its row. */
-VEC vec_u32 vec_soft_bytes(const vec_soft_table *table, vec_f32 low, vec_f32 high, vec_soft_row row, vec_mask valid)
+VEC vec_u32 vec_u8_bytes(const vec_u8_table *table, vec_f32 low, vec_f32 high, vec_u8_row row, vec_mask valid)
 {
     const vec_u32 select = table->byte_select[row.number];
     const vec_u32 low_byte = vec_to_byte(low), high_byte = vec_to_byte(high);
     vec_u32 bytes = 0;
-    for (unsigned shift = 0; shift < 8 * SOFT_AXIS_BITS; shift += 8) {
+    for (unsigned shift = 0; shift < 8 * U8_AXIS_BITS; shift += 8) {
         const vec_u32 from = select >> shift & 0xff;
         const vec_u32 byte = from == FROM_LOW      ? low_byte
                              : from == FROM_HIGH   ? high_byte

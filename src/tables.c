@@ -16,21 +16,21 @@ static unsigned bit_at(int level, int m, int k) { return ~(unsigned)(level ^ lev
 
 static int low_neighbour(int level) { return level ^ 1; }
 
-/* -1 and SOFT_LEVELS beyond the ends. */
+/* -1 and U8_LEVELS beyond the ends. */
 static int high_neighbour(int level) { return level % 2 ? level + 1 : level - 1; }
 
-static void build_soft_row(softqam_soft_table *table, int level, float gain, unsigned positive_bit)
+static void build_u8_row(softqam_u8_table *table, int level, float gain, unsigned positive_bit)
 {
     const int high = high_neighbour(level);
     uint32_t select = 0;
     table->gain_high[level] = gain;
-    for (int k = 0; k < SOFT_AXIS_BITS; k++) {
-        const unsigned bit = bit_at(level, SOFT_AXIS_BITS, k);
+    for (int k = 0; k < U8_AXIS_BITS; k++) {
+        const unsigned bit = bit_at(level, U8_AXIS_BITS, k);
         uint32_t from = bit == positive_bit ? SATURATED_255 : SATURATED_0;
-        if (bit_at(low_neighbour(level), SOFT_AXIS_BITS, k) != bit) {
+        if (bit_at(low_neighbour(level), U8_AXIS_BITS, k) != bit) {
             from = FROM_LOW;
             table->gain_low[level] = bit == positive_bit ? gain : -gain;
-        } else if (high >= 0 && high < SOFT_LEVELS && bit_at(high, SOFT_AXIS_BITS, k) != bit) {
+        } else if (high >= 0 && high < U8_LEVELS && bit_at(high, U8_AXIS_BITS, k) != bit) {
             from = FROM_HIGH;
             table->gain_high[level] = bit == positive_bit ? gain : -gain;
         }
@@ -39,41 +39,41 @@ static void build_soft_row(softqam_soft_table *table, int level, float gain, uns
     table->byte_select[level] = select;
 }
 
-static void build_soft_linear(softqam_soft_linear *linear, const softqam_soft_table *table, float gain)
+static void build_u8_linear(softqam_u8_linear *linear, const softqam_u8_table *table, float gain)
 {
     /* 4 alpha gain; the fold points are taken at the rounded slope, so that it meets zero where it should. */
-    const double alpha = table->steps[SOFT_AXIS_BITS - 1];
+    const double alpha = table->steps[U8_AXIS_BITS - 1];
     linear->units_per_component = (float)(4.0 * alpha * gain * (1 << LINEAR_FRACTION_BITS));
     linear->largest = (int32_t)((double)LINEAR_COMPONENT * (double)linear->units_per_component);
-    for (int k = 0; k < SOFT_AXIS_BITS - 1; k++) {
+    for (int k = 0; k < U8_AXIS_BITS - 1; k++) {
         linear->fold_points[k] = (int32_t)lrint(table->steps[k] * (double)linear->units_per_component);
         linear->largest -= linear->fold_points[k];
     }
-    linear->middle = (int16_t)((linear->fold_points[SOFT_AXIS_BITS - 2] & ((1 << LINEAR_FRACTION_BITS) - 1)) / 2);
+    linear->middle = (int16_t)((linear->fold_points[U8_AXIS_BITS - 2] & ((1 << LINEAR_FRACTION_BITS) - 1)) / 2);
     linear->error_bound = LINEAR_ERROR_BOUND + 2; /* the middle is rounded */
 }
 
-void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *linear, softqam_sign sign)
+void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, softqam_sign sign)
 {
     /* One rounding from double, then one per level: these are liquid-dsp's levels to the last bit. */
     const float alpha = (float)(1.0 / sqrt(170.0));
     /* liquid-dsp's modemcf_demodulate_soft: gamma = 1.2 * 256 points, times 16. */
     const float gain = 1.2f * 256.0f * 16.0f;
-    float levels[SOFT_LEVELS + 2];
-    for (int j = 0; j < SOFT_LEVELS; j++)
-        levels[j + 1] = (float)amplitude(j, SOFT_AXIS_BITS) * alpha;
+    float levels[U8_LEVELS + 2];
+    for (int j = 0; j < U8_LEVELS; j++)
+        levels[j + 1] = (float)amplitude(j, U8_AXIS_BITS) * alpha;
     levels[0] = -NO_NEIGHBOUR;
-    levels[SOFT_LEVELS + 1] = NO_NEIGHBOUR;
-    for (int j = 0; j < SOFT_LEVELS; j++) {
+    levels[U8_LEVELS + 1] = NO_NEIGHBOUR;
+    for (int j = 0; j < U8_LEVELS; j++) {
         table->level[j] = levels[j + 1];
         table->level_low[j] = levels[low_neighbour(j) + 1];
         table->level_high[j] = levels[high_neighbour(j) + 1];
-        build_soft_row(table, j, gain, sign == SOFTQAM_SIGN_POSITIVE_IS_1);
+        build_u8_row(table, j, gain, sign == SOFTQAM_SIGN_POSITIVE_IS_1);
     }
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
-        table->steps[k] = (float)(1 << (SOFT_AXIS_BITS - 1 - k)) * alpha;
-    table->levels_per_unit = (float)(sqrt(170.0) / 2.0);
-    build_soft_linear(linear, table, gain);
+    for (int k = 0; k < U8_AXIS_BITS; k++)
+        table->steps[k] = (float)(1 << (U8_AXIS_BITS - 1 - k)) * alpha;
+    table->level_scale = (float)(sqrt(170.0) / 2.0);
+    build_u8_linear(linear, table, gain);
 }
 
 /* LLRs, in units of a = 1/sqrt(E). */
@@ -88,13 +88,13 @@ static int nearest_amplitude(int m, int from, int k, unsigned value)
     return nearest;
 }
 
-/* The smallest float whose product with rows_per_unit, as it is rounded, is 1 or more. */
-static float second_row_of(float rows_per_unit)
+/* The smallest float whose product with row_scale, as it is rounded, is 1 or more. */
+static float second_row_of(float row_scale)
 {
-    float from = 1.0f / rows_per_unit;
-    while (nextafterf(from, 0.0f) * rows_per_unit >= 1.0f)
+    float from = 1.0f / row_scale;
+    while (nextafterf(from, 0.0f) * row_scale >= 1.0f)
         from = nextafterf(from, 0.0f);
-    while (from * rows_per_unit < 1.0f)
+    while (from * row_scale < 1.0f)
         from = nextafterf(from, INFINITY);
     return from;
 }
@@ -119,9 +119,9 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
         if (is_negative || n == 0)
             table->intercepts[0][n] = -table->intercepts[0][n];
     }
-    table->rows_per_unit = (float)(sqrt(e) / 2.0);
+    table->row_scale = (float)(sqrt(e) / 2.0);
     table->last_row = (float)last_row;
-    table->second_row = second_row_of(table->rows_per_unit);
+    table->second_row = second_row_of(table->row_scale);
 }
 
 static softqam_llr_table llr_tables[MAX_AXIS_BITS];

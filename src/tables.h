@@ -9,7 +9,7 @@
 #include <softqam/softqam.h>
 
 /* Soft bits, of 256QAM alone: 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
-enum { SOFT_LEVELS = 16, SOFT_AXIS_BITS = 4 };
+enum { U8_LEVELS = 16, U8_AXIS_BITS = 4 };
 
 /* Where a byte of a symbol comes from within the 16 packed soft bytes of four symbols: the low bits of I, the high bits
  * of I, the same of Q. byte_select holds these for I and the first symbol; a saturated byte has a value that no place
@@ -27,37 +27,37 @@ enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_25
 /* By level, the most negative first. Each neighbour of a level differs from it in one label bit: the low neighbour,
  * above an even level and below an odd one, in the axis's last bit, the high neighbour in one of the first three. So of
  * the four bits two are soft, and two (three at the ends, which have no high neighbour) are saturated. */
-typedef struct softqam_soft_table {
-    float level[SOFT_LEVELS];
-    float level_low[SOFT_LEVELS];  /* of the low neighbour */
-    float level_high[SOFT_LEVELS]; /* of the high one; +-NO_NEIGHBOUR beyond the ends */
-    float gain_low[SOFT_LEVELS];   /* byte units per unit of squared distance, with the bit's sign */
-    float gain_high[SOFT_LEVELS];
-    uint32_t byte_select[SOFT_LEVELS]; /* four bytes FROM_.. or SATURATED_.., the axis's first bit lowest */
+typedef struct softqam_u8_table {
+    float level[U8_LEVELS];
+    float level_low[U8_LEVELS];  /* of the low neighbour */
+    float level_high[U8_LEVELS]; /* of the high one; +-NO_NEIGHBOUR beyond the ends */
+    float gain_low[U8_LEVELS];   /* byte units per unit of squared distance, with the bit's sign */
+    float gain_high[U8_LEVELS];
+    uint32_t byte_select[U8_LEVELS]; /* four bytes FROM_.. or SATURATED_.., the axis's first bit lowest */
     /* Half the distance between the sets of levels that each label bit separates: 8, 4, 2, 1 times 1/sqrt(170). */
-    float steps[SOFT_AXIS_BITS];
-    float levels_per_unit; /* level j is at (j - 7.5) / levels_per_unit */
-} softqam_soft_table;
+    float steps[U8_AXIS_BITS];
+    float level_scale; /* level j is at (j - 7.5) / level_scale */
+} softqam_u8_table;
 
 /* The soft bits as linear functions in fixed point, LINEAR_FRACTION_BITS after the point (arithmetic_fast.h). */
 enum { LINEAR_FRACTION_BITS = 16 };
 
 /* They decide for components up to this one where no value is within LINEAR_ERROR_BOUND of an integer:
- * soft_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by less.
+ * u8_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by less.
  * README.md has the figures. */
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
 
-typedef struct softqam_soft_linear {
-    float units_per_component;               /* of fixed point */
-    int32_t fold_points[SOFT_AXIS_BITS - 1]; /* 8, 4, 2 alpha */
-    int32_t largest;                         /* |x3| of a component of LINEAR_COMPONENT */
-    int16_t middle;                          /* half of 2 alpha, modulo 1 */
+typedef struct softqam_u8_linear {
+    float units_per_component;             /* of fixed point */
+    int32_t fold_points[U8_AXIS_BITS - 1]; /* 8, 4, 2 alpha */
+    int32_t largest;                       /* |x3| of a component of LINEAR_COMPONENT */
+    int16_t middle;                        /* half of 2 alpha, modulo 1 */
     int16_t error_bound;
-} softqam_soft_linear;
+} softqam_u8_linear;
 
 /* For liquid-dsp's soft bits of 256QAM, from the formula of 3GPP TS 38.211 clause 5.1.6. */
-void softqam_soft_table_build(softqam_soft_table *table, softqam_soft_linear *linear, softqam_sign sign);
+void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, softqam_sign sign);
 
 /* LLRs. With m bits an axis, N0 times an LLR is piecewise linear in the component v, with breaks at the even multiples
  * of a = 1/sqrt(E): 2^(m-1) rows of |v|, the last one open. */
@@ -70,9 +70,9 @@ enum { MAX_AXIS_BITS = 5, MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS, MAX_LLR_ROWS = 1 
 typedef struct softqam_llr_table {
     float slopes[MAX_AXIS_BITS][MAX_LLR_ROWS];
     float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];
-    float rows_per_unit; /* of |v|: sqrt(E)/2 */
-    float last_row;      /* 2^(m-1) - 1 */
-    float second_row;    /* the smallest |v| of row 1 */
+    float row_scale;  /* of |v|: sqrt(E)/2 */
+    float last_row;   /* 2^(m-1) - 1 */
+    float second_row; /* the smallest |v| of row 1 */
 } softqam_llr_table;
 
 /* For SOFTQAM_SIGN_POSITIVE_IS_0, from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7, in double precision,

@@ -223,8 +223,8 @@ static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, siz
 static void demodulate_few(span *s, tile_memory *tile, const ptrdiff_t *planes)
 {
     softqam_loop_call *call = &s->call;
-    float padded[2 * LARGEST_STEP];
-    float padded_noise[LARGEST_STEP], padded_gains[LARGEST_STEP];
+    float padded[2 * MOST_MIN_SYMBOLS];
+    float padded_noise[MOST_MIN_SYMBOLS], padded_gains[MOST_MIN_SYMBOLS];
     const size_t n_symbols = call->n_symbols;
     call->n_symbols = s->min_symbols;
     copy_padded(padded, call->components, 2 * sizeof padded[0], n_symbols, call->n_symbols);
@@ -268,7 +268,7 @@ static void demodulate_tile(span *s, size_t first, tile_memory *tile)
         return;
     }
     if (is_short) {
-        plane_nbytes = call->planes ? LARGEST_STEP * s->params->value_nbytes : 0;
+        plane_nbytes = call->planes ? MOST_MIN_SYMBOLS * s->params->value_nbytes : 0;
         for (size_t k = 0; k < s->n_bits; k++)
             planes[k] = (ptrdiff_t)(k * plane_nbytes);
         demodulate_few(s, tile, call->planes ? planes : NULL);

@@ -52,7 +52,7 @@ typedef struct flip_table {
 } flip_table;
 
 enum { PLANE_SYMBOLS = 2 * LANES, FLIPPED_TOGETHER = 16, NOT_HERE = 0x80 };
-_Static_assert((int)PLANE_SYMBOLS <= (int)LARGEST_STEP, "short calls are padded to a step");
+_Static_assert((int)PLANE_SYMBOLS <= (int)MOST_MIN_SYMBOLS, "short calls are padded to a step");
 
 _Static_assert(MAX_AXIS_BITS == 5, "only the longest symbols need last_bytes");
 #define FLIP_SYMBOL(at)           ((at) % PLANE_SYMBOLS % FLIPPED_TOGETHER)

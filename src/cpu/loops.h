@@ -82,7 +82,7 @@ typedef void softqam_loop(const softqam_loop_call *call);
 _Static_assert(N_INPUT_FORMATS == 4, "CONVERT_LOOPS has one for each");
 
 /* The most symbols that a loop takes at least (min_symbols, in planes twice as many). */
-enum { LARGEST_STEP = 32 };
+enum { MOST_MIN_SYMBOLS = 32 };
 
 /* Loops of one modulation, by format and layout; LLR_LOOPS() names them by what BY_LAYOUT makes of name_s8 and so on.
  */

@@ -34,17 +34,16 @@ static inline uint64_t spread_bytes(uint32_t bytes)
     return (word | word << 8) & 0x00ff00ff00ff00ffu;
 }
 
-static void soft_bits_of_symbols(const softqam_loop_call *call)
+static void u8_loop(const softqam_loop_call *call)
 {
-    const softqam_soft_table *table = &call->params->soft_bits;
+    const softqam_u8_table *table = &call->params->u8_table;
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2];
         memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
         const symbol_distances distances = symbol_distances_of(table, symbol[0], symbol[1]);
-        const soft_bits bits = soft_bits_from_distances(table, &distances);
-        const uint64_t bytes = spread_bytes(vec_soft_bytes(table, bits.i.low, bits.i.high, bits.i.row, bits.valid)) |
-                               spread_bytes(vec_soft_bytes(table, bits.q.low, bits.q.high, bits.q.row, bits.valid))
-                                   << 8;
+        const u8_bits bits = u8_bits_from_distances(table, &distances);
+        const uint64_t bytes = spread_bytes(vec_u8_bytes(table, bits.i.low, bits.i.high, bits.i.row, bits.valid)) |
+                               spread_bytes(vec_u8_bytes(table, bits.q.low, bits.q.high, bits.q.row, bits.valid)) << 8;
         memcpy(call->out + 8 * k, &bytes, sizeof bytes);
     }
 }
@@ -208,7 +207,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .name = "portable",
     .runs_here = softqam_runs_everywhere,
     .convert = CONVERT_LOOPS,
-    .soft_bits = {soft_bits_of_symbols},
+    .u8 = {u8_loop},
     .llrs = llr_loops,
     .gold = {gold_jump, gold_take},
     .gather = gather,

@@ -24,7 +24,7 @@ typedef struct vec_llr_table {
     vec_f32 upper_slopes[MAX_AXIS_BITS];
     vec_f32 upper_intercepts[MAX_AXIS_BITS];
     vec_f32 last_slopes[2]; /* of the last bit where its intercept is positive, and where it is negative */
-    vec_f32 rows_per_unit;
+    vec_f32 row_scale;
     vec_f32 last_row;
 } vec_llr_table;
 
@@ -155,7 +155,7 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
         table.intercepts[m - 1] = m == 4 ? _mm256_permute2f128_ps(lines, lines, 0) : lines;
     table.last_slopes[0] = vec_flip(vec_splat(from->slopes[m - 1][0]), vec_bits(vec_splat(last[0])));
     table.last_slopes[1] = vec_flip(table.last_slopes[0], vec_splat_u32(0x80000000u));
-    table.rows_per_unit = vec_splat(from->rows_per_unit);
+    table.row_scale = vec_splat(from->row_scale);
     table.last_row = vec_splat(from->last_row);
     return table;
 }

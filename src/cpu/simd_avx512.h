@@ -21,7 +21,7 @@ typedef __mmask16 vec_mask;
 typedef struct vec_llr_table {
     vec_f32 slopes[MAX_AXIS_BITS];
     vec_f32 intercepts[MAX_AXIS_BITS];
-    vec_f32 rows_per_unit;
+    vec_f32 row_scale;
     vec_f32 last_row;
 } vec_llr_table;
 
@@ -97,7 +97,7 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
         table.slopes[k] = vec_load_f32(from->slopes[k]);
         table.intercepts[k] = vec_load_f32(from->intercepts[k]);
     }
-    table.rows_per_unit = vec_splat(from->rows_per_unit);
+    table.row_scale = vec_splat(from->row_scale);
     table.last_row = vec_splat(from->last_row);
     return table;
 }

@@ -5,55 +5,54 @@
 
 #include "tables.h"
 
-_Static_assert(SOFT_LEVELS == 16, "vec_column_value()");
+_Static_assert(U8_LEVELS == 16, "vec_column_value()");
 
 /* What a row holds besides is looked up where it is needed: registers are few. */
-typedef struct vec_soft_row {
+typedef struct vec_u8_row {
     vec_f32 level;
     vec_f32 level_low;
     vec_f32 level_high;
     vec_u32 number;
-} vec_soft_row;
+} vec_u8_row;
 
-typedef struct vec_soft_table {
-    const softqam_soft_table *from;
-    vec_f32 steps[SOFT_AXIS_BITS];
-    vec_f32 levels_per_unit;
-} vec_soft_table;
+typedef struct vec_u8_table {
+    const softqam_u8_table *from;
+    vec_f32 steps[U8_AXIS_BITS];
+    vec_f32 level_scale;
+} vec_u8_table;
 
 /* One of two constants of opposite signs. */
 VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat(INFINITY)); }
 
-VEC vec_soft_table vec_load_soft_table(const softqam_soft_table *from)
+VEC vec_u8_table vec_load_u8_table(const softqam_u8_table *from)
 {
-    vec_soft_table table = {.from = from, .levels_per_unit = vec_splat(from->levels_per_unit)};
+    vec_u8_table table = {.from = from, .level_scale = vec_splat(from->level_scale)};
     VEC_UNROLL
-    for (int k = 0; k < SOFT_AXIS_BITS; k++)
+    for (int k = 0; k < U8_AXIS_BITS; k++)
         table.steps[k] = vec_splat(from->steps[k]);
     return table;
 }
 
-VEC vec_soft_row vec_soft_lookup(const vec_soft_table *table, vec_f32 level)
+VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 {
-    const vec_f32 middle = vec_splat(SOFT_LEVELS / 2);
-    const vec_u32 number = vec_to_index(vec_add(vec_mul(level, table->levels_per_unit), middle));
-    return (vec_soft_row){vec_column_value(table->from->level, number),
-                          vec_column_value(table->from->level_low, number),
-                          vec_column_value(table->from->level_high, number), number};
+    const vec_f32 middle = vec_splat(U8_LEVELS / 2);
+    const vec_u32 number = vec_to_index(vec_add(vec_mul(level, table->level_scale), middle));
+    return (vec_u8_row){vec_column_value(table->from->level, number), vec_column_value(table->from->level_low, number),
+                        vec_column_value(table->from->level_high, number), number};
 }
 
-VEC vec_f32 vec_gain_low(const vec_soft_table *table, vec_soft_row row)
+VEC vec_f32 vec_gain_low(const vec_u8_table *table, vec_u8_row row)
 {
     return vec_column_value(table->from->gain_low, row.number);
 }
 
-VEC vec_f32 vec_gain_high(const vec_soft_table *table, vec_soft_row row)
+VEC vec_f32 vec_gain_high(const vec_u8_table *table, vec_u8_row row)
 {
     return vec_column_value(table->from->gain_high, row.number);
 }
 
-VEC vec_u32 vec_byte_select(const vec_soft_table *table, vec_soft_row row)
+VEC vec_u32 vec_byte_select(const vec_u8_table *table, vec_u8_row row)
 {
     return vec_bits(vec_column_value(table->from->byte_select, row.number));
 }

@@ -25,7 +25,7 @@ typedef vec_bytes vec_llr_row; /* where a row's values lie in an array of 16 */
 
 typedef struct vec_llr_table {
     const softqam_llr_table *from;
-    vec_f32 rows_per_unit;
+    vec_f32 row_scale;
     vec_f32 last_row;
 } vec_llr_table;
 
@@ -160,7 +160,7 @@ VEC vec_f32 vec_load_f16(const void *from) { return vcvt_f32_f16((float16x4_t)vl
 
 VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 {
-    return (void)m, (vec_llr_table){from, vec_splat(from->rows_per_unit), vec_splat(from->last_row)};
+    return (void)m, (vec_llr_table){from, vec_splat(from->row_scale), vec_splat(from->last_row)};
 }
 
 /* Pairs of components to two registers of first and of second ones. */

@@ -29,10 +29,10 @@ typedef vec_u32 __attribute__((aligned(1), may_alias)) vec_u32_anywhere;
 typedef vec_bytes __attribute__((aligned(1), may_alias)) vec_bytes_anywhere;
 
 /* For linear_bits_of(). */
-typedef struct vec_soft_linear {
+typedef struct vec_u8_linear {
     vec_f32 units_per_component; /* of fixed point */
-    vec_s32 fold_points[SOFT_AXIS_BITS - 1];
-} vec_soft_linear;
+    vec_s32 fold_points[U8_AXIS_BITS - 1];
+} vec_u8_linear;
 
 VEC vec_u32 vec_splat_u32(uint32_t a) { return (vec_u32)((vec_lanes_u32){0} + a); }
 VEC vec_s32 vec_splat_s32(int32_t a) { return (vec_s32)((vec_lanes_u32){0} + (uint32_t)a); }

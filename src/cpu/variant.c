@@ -107,7 +107,7 @@ softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, co
 static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const softqam_params *params, int axis_bits)
 {
     if (!softqam_params_have_llrs(params))
-        return variant->soft_bits;
+        return variant->u8;
     return variant->llrs[axis_bits].by_format[params->output_format];
 }
 

@@ -12,7 +12,7 @@ typedef struct softqam_cpu_variant {
     const char *name;
     bool (*runs_here)(void);
     softqam_convert_loop *convert[N_INPUT_FORMATS]; /* by input format */
-    softqam_loop *soft_bits[1];
+    softqam_loop *u8[1];
     const softqam_llr_loops *llrs; /* by bits an axis */
     softqam_gold_loops gold;
     softqam_gather_loop *gather;

@@ -14,13 +14,13 @@
 #include "gather_loops.h"
 #include "gold_loops.h"
 #include "llr_loops.h"
-#include "soft_bit_loops.h"
+#include "u8_loops.h"
 
 /* With the members that an instruction set has of its own. */
 #define VECTOR_VARIANT(...)                                                                                            \
     {                                                                                                                  \
-        .convert = CONVERT_LOOPS, .soft_bits = {soft_bits_of_symbols}, .llrs = llr_loops,                              \
-        .gold = {gold_jump, gold_take}, .gather = gather, .add = COMBINE_LOOPS, .min_symbols = LANES, __VA_ARGS__      \
+        .convert = CONVERT_LOOPS, .u8 = {u8_loop}, .llrs = llr_loops, .gold = {gold_jump, gold_take},                  \
+        .gather = gather, .add = COMBINE_LOOPS, .min_symbols = LANES, __VA_ARGS__                                      \
     }
 
 #endif

@@ -102,7 +102,7 @@ static void check_line(const llr_line &line, const softqam_llr_table &table, int
 
 static void check_lines(int m, const softqam_llr_table &table)
 {
-    check(is_same(llr_rows_per_unit(m), table.rows_per_unit) && llr_last_row(m) == table.last_row, "rows", m, 0, 0);
+    check(is_same(llr_row_scale(m), table.row_scale) && llr_last_row(m) == table.last_row, "rows", m, 0, 0);
     for (int k = 0; k < m; k++)
         for (int row = 0; row <= llr_last_row(m); row++)
             check_line(llr_line_of(m, k, row), table, m, k, row);

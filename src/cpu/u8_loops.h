@@ -4,8 +4,8 @@
  * step goes back to be a whole one.
  *
  * A step is computed by the linear functions of arithmetic_fast.h where these decide, else by arithmetic.h. */
-#ifndef SOFTQAM_CPU_SOFT_BIT_LOOPS_H
-#define SOFTQAM_CPU_SOFT_BIT_LOOPS_H
+#ifndef SOFTQAM_CPU_U8_LOOPS_H
+#define SOFTQAM_CPU_U8_LOOPS_H
 
 #include "variant.h"
 
@@ -19,26 +19,26 @@ static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, 
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
 /* The soft bytes of an axis, two words a symbol; the low one's is 127 for an erasure. */
-VEC vec_bytes soft_words(const soft_axis *axis, vec_mask valid)
+VEC vec_bytes soft_words(const u8_axis *axis, vec_mask valid)
 {
     return vec_pack_s16(vec_truncate(vec_choose(valid, axis->low, vec_splat(127.0f))), vec_truncate(axis->high));
 }
 
 /* Where its bytes come from: all from the low one's for an erasure. */
-VEC vec_u32 soft_select(const vec_soft_table *table, const soft_axis *axis, vec_mask valid)
+VEC vec_u32 soft_select(const vec_u8_table *table, const u8_axis *axis, vec_mask valid)
 {
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
 }
 
-VEC symbol_distances step_distances(const vec_soft_table *table, const float *in)
+VEC symbol_distances step_distances(const vec_u8_table *table, const float *in)
 {
     const vec_f32 a = vec_load_f32(in), b = vec_load_f32(in + LANES);
     return symbol_distances_of(table, vec_firsts(a, b), vec_seconds(a, b));
 }
 
-VEC void store_soft_bits(const vec_soft_table *table, const symbol_distances *symbols, unsigned char *out)
+VEC void store_u8_bits(const vec_u8_table *table, const symbol_distances *symbols, unsigned char *out)
 {
-    const soft_bits bits = soft_bits_from_distances(table, symbols);
+    const u8_bits bits = u8_bits_from_distances(table, symbols);
     const vec_bytes soft = vec_pack_u8(soft_words(&bits.i, bits.valid), soft_words(&bits.q, bits.valid));
     const vec_u32 i = soft_select(table, &bits.i, bits.valid), q = soft_select(table, &bits.q, bits.valid);
     const vec_bytes first = vec_or(vec_interleave_bytes_lower(i, q), vec_splat_bytes(places_of_first_two));
@@ -56,19 +56,19 @@ typedef struct step_place {
 /* An even number of steps: two at a time, because one alone waits for its own results more than it computes. */
 NOT_INLINED void exact_steps(const softqam_params *params, const step_place *places, size_t n_steps)
 {
-    const vec_soft_table table = vec_load_soft_table(&params->soft_bits);
+    const vec_u8_table table = vec_load_u8_table(&params->u8_table);
     for (size_t k = 0; k < n_steps; k += 2) {
         const symbol_distances a = step_distances(&table, places[k].in);
         const symbol_distances b = step_distances(&table, places[k + 1].in);
-        store_soft_bits(&table, &a, places[k].out);
-        store_soft_bits(&table, &b, places[k + 1].out);
+        store_u8_bits(&table, &a, places[k].out);
+        store_u8_bits(&table, &b, places[k + 1].out);
     }
 }
 
 /* The linear way. */
 
 typedef struct linear_constants {
-    vec_soft_linear linear;
+    vec_u8_linear linear;
     vec_bytes middle;      /* half of 2 alpha, modulo 1 */
     vec_bytes error_bound; /* so near an integer is too near */
     vec_s32 largest;       /* |x3| of a component of LINEAR_COMPONENT */
@@ -78,11 +78,11 @@ typedef struct linear_constants {
 
 VEC linear_constants load_linear(const softqam_params *params)
 {
-    const softqam_soft_linear *from = &params->soft_linear;
+    const softqam_u8_linear *from = &params->u8_linear;
     const bool inverted = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1;
     linear_constants constants;
     constants.linear.units_per_component = vec_splat(from->units_per_component);
-    for (int k = 0; k < SOFT_AXIS_BITS - 1; k++)
+    for (int k = 0; k < U8_AXIS_BITS - 1; k++)
         constants.linear.fold_points[k] = vec_splat_s32(from->fold_points[k]);
     constants.middle = vec_splat_s16(from->middle);
     constants.error_bound = vec_splat_s16(from->error_bound);
@@ -163,7 +163,7 @@ VEC size_t tile_steps(const softqam_params *params, unsigned *n_exact, step_plac
     return n_steps;
 }
 
-static void soft_bits_of_symbols(const softqam_loop_call *call)
+static void u8_loop(const softqam_loop_call *call)
 {
     step_place at = {call->components, call->out};
     size_t n_steps = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
