@@ -19,8 +19,8 @@ CHOICES = {
 }  # fmt: skip
 # By program and option, and by format where that matters.
 COUNTS = {
-    DEMOD: {"--threads": (1, 1024), "--streams": (1, 64), "--chunk": (1, 1 << 28), "--planes": (1, 1 << 22), "--skip": (0, MAX_SYMBOLS),
-            "--count": (0, MAX_SYMBOLS), **{f"--llr-limit {name}": (1, limit) for name, (_, _, limit) in LLR_STEPS.items()}},
+    DEMOD: {"--threads": (1, 1024), "--streams": (1, 64), "--chunk": (1, 1 << 28), "--device": (0, (1 << 31) - 1), "--planes": (1, 1 << 22),
+            "--skip": (0, MAX_SYMBOLS), "--count": (0, MAX_SYMBOLS), **{f"--llr-limit {name}": (1, limit) for name, (_, _, limit) in LLR_STEPS.items()}},
     GEN: {"--symbols": (0, MAX_GEN_SYMBOLS), "--seed": (0, (1 << 64) - 1)},
 }  # fmt: skip
 NO_RATIO = "is not a number or fraction (such as 0.25 or 1/32768) from "
@@ -40,7 +40,6 @@ OPTIONS = {
     "decibels": [(program, "--snr-db", "is not a number from -200 to 200") for program in (DEMOD, GEN)],
     "c_init": [(program, "--c-init", "is not a whole number from 0 to 2147483647, decimal or 0x..") for program in (DEMOD, GEN)],
     "shard": [(DEMOD, "--shard", "is not K/N with whole numbers K from 1 to N and N up to 1000000")],
-    "device": [(DEMOD, "--device", "is not a whole number from 0 to 2147483647")],
 }  # fmt: skip
 # By the kind of value: what is none.
 WRONG_VALUES = {
@@ -55,7 +54,6 @@ WRONG_VALUES = {
     "decibels": ["", "nan", "inf", "auto", "200.1", "-201", "30dB", "0x10", "1e999"],
     "c_init": ["", "-1", "0x", "0x-1", "0X1", "1.5", "2147483648", "0x80000000", " 1", "1 ", "0x8000_0000", "18446744073709551616", "1e3"],
     "shard": ["0/2", "3/2", "1", "1/", "/2", "1/2/3", "-1/2", "1/0", "a/b", "", " 1/2", "1/1000001", "1/ 2", "+1/2", "4294967297/3", "1/4294967299"],
-    "device": ["x", "-1", "2147483648"],
 }  # fmt: skip
 NEEDS_NOISE = "output format {} needs a noise variance: --noise-var, --snr-db or --noise-file"
 TAKES_NO_NOISE = NEEDS_NOISE.replace("needs a", "takes no")
@@ -75,7 +73,6 @@ class Wrong(ToolTest):
         wrong = [(kind, text, text) for kind, texts in WRONG_VALUES.items() for text in texts]
         wrong += [("decibels", text, shown) for text, shown in HOSTILE]
         wrong += [(kind, *HOSTILE[4]) for kind in ("choice", "count", "ratio", "c_init", "shard")]
-        wrong += [("device", "0,", ""), ("device", ",0", ""), ("device", "0,all", "all")]
         rows = [(option, text, shown) for kind, text, shown in wrong for option in OPTIONS[kind]]
         for option in OPTIONS["count"]:
             low, high = COUNTS[option[0]][option[1]]
@@ -102,7 +99,7 @@ class Wrong(ToolTest):
             (GEN, ["--s"], "--s: could be more than one option; --help lists them"),
             (DEMOD, ["--frob=3"], "--frob=3: no such option; --help lists them"), (DEMOD, ["x.cf32", "x", "-i"], "--input-format: needs a value"),
             *((DEMOD, ["x.cf32", "x", option], option + ": needs a value")
-              for option in (*CHOICES, *COUNTS[DEMOD], "--input-scale", "--device", "--noise-var", "--snr-db", "--noise-file",
+              for option in (*CHOICES, *COUNTS[DEMOD], "--input-scale", "--noise-var", "--snr-db", "--noise-file",
                              "--llr-scale", "--compare", "--c-init", "--shard") if " " not in option),
         ):  # fmt: skip
             self.refuses(program, operands, 2, message)
@@ -131,9 +128,7 @@ class Wrong(ToolTest):
             (["--stats=j", "x.cf32", "x"], "--stats: 'j' is not json"),
             (["-ohard", "--planes", "8", "--skip", "12", "x.cf32", "x"], "--planes: --skip 12 is not a multiple of the 8 symbols of a code block"),
             (["-o", "hard", "--sign", "1", "x.cf32", "x"], "--sign: only for soft bits and LLRs; hard is bits"),
-            (["--device", "1,0,1", "x.cf32", "x"], "--device: '1,0,1' names device 1 twice"),
-            (["--device", ",".join(map(str, range(65))), "x.cf32", "x"], "--device: more than 64 devices"),
-            *((["--backend", "cpu", "--device", device, "x.cf32", "x"], "--device: contradicts --backend cpu") for device in ("0", "all")),
+            (["--backend", "cpu", "--device", "0", "x.cf32", "x"], "--device: contradicts --backend cpu"),
             (["--noise-file", "-", "-", "x.s8"], "--noise-file: '-' is INPUT as well"),
             (["--noise-file", "/dev/stdin", "-", "x.s8"], "--noise-file: '/dev/stdin' is INPUT as well"),
             (["--compare", "-", "-", "x.u8"], "--compare: '-' is INPUT as well"),
@@ -302,14 +297,15 @@ class Devices(ToolTest):
         before = self.files()
         cause = self.run_tool(DEMOD, "--backend", "cuda", "x.cf32", "x.u8", **hidden).err
         self.assertRegex(cause, r"^softqam-demod: .*CUDA.*\n$")
-        for options in (["--backend", "cuda"], ["--device", "7"], ["--backend", "auto", "--device", "7"], ["--device", "0,7"]):
+        for options in (["--backend", "cuda"], ["--device", "7"], ["--backend", "auto", "--device", "7"]):
             for name in ("x.cf32", "long.cf32"):
                 with self.subTest(options=options, name=name):
                     result = self.run_tool(DEMOD, *options, name, "x.u8", **hidden)
                     self.assertEqual((result.code, result.err), (1, cause))
                     self.assertEqual(self.files(), before)
-        for options in (["--device", "all"], ["--backend", "cpu"], ["--backend", "auto"]):
-            self.ok(self.run_tool(DEMOD, *options, "long.cf32", "x.u8", **hidden))
+        for options in (["--backend", "cpu"], ["--backend", "auto"]):
+            said = self.ok(self.run_tool(DEMOD, *options, "--stats", "long.cf32", "x.u8", **hidden)).err
+            self.assertRegex(said, r"\n  backend +cpu\n")
 
 
 main()

@@ -31,6 +31,9 @@ enum noise_kind {
     NOISE_FILE   /* one a symbol */
 };
 
+/* A value of --backend besides those of softqam_backend: demod_run_wants_cuda() chooses one of them. */
+enum { DEMOD_BACKEND_AUTO = SOFTQAM_BACKEND_CUDA + 1 };
+
 enum demod_progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
 struct demod_options {
@@ -44,9 +47,10 @@ struct demod_options {
     double noise_var;          /* NOISE_VALUE */
     /* With its llr_scale and llr_limit for s8 and s16; modulation and input_scale are 0 where the input says them. */
     softqam_demodulator_config config;
-    softqam_context_config context_config;
-    enum file_format input_format; /* of a plain INPUT */
-    enum output_kind output_kind;  /* of OUTPUT; config.output_format is what the library makes for it */
+    int backend;                           /* a softqam_backend or DEMOD_BACKEND_AUTO; CUDA if a device is named */
+    softqam_context_config context_config; /* its backend is chosen when the run starts */
+    enum file_format input_format;         /* of a plain INPUT */
+    enum output_kind output_kind;          /* of OUTPUT; config.output_format is what the library makes for it */
     enum noise_kind noise;
     uint32_t c_init;
     unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
@@ -229,8 +233,8 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts);
 /* Bits of what a symbol becomes in OUTPUT. */
 size_t demod_run_output_bits(const struct demod_run *run);
 
-/* Whether there are known to be so few symbols that SOFTQAM_BACKEND_AUTO does them on the CPU. */
-bool demod_run_is_small(const struct demod_run *run);
+/* Returns whether the run is to use CUDA: the command says so, or leaves the choice and the input is large. */
+bool demod_run_wants_cuda(const struct demod_run *run);
 
 /* Makes the context, the demodulator and the buffers, and starts the threads, so files are opened before this. */
 bool demod_run_start(struct demod_run *run);

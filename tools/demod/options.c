@@ -15,7 +15,6 @@
 /* Ranges that softqam.h gives. */
 enum {
     MAX_THREADS = 1024,
-    MAX_DEVICES = 64,
     MAX_STREAMS = 64,
     MAX_CHUNK_SYMBOLS = 1 << 28,
     MAX_PLANE_SYMBOLS = 1 << 22, /* each block that is read holds that many at least */
@@ -71,30 +70,6 @@ static bool take_noise_file(const struct option_call *call)
     return option_take_text(call);
 }
 
-/* A number, numbers with commas between them, or "all". */
-static bool take_device(const struct option_call *call)
-{
-    static int devices[MAX_DEVICES];
-    softqam_context_config *config = &((struct demod_options *)call->target)->context_config;
-    char one[ARGUMENTS_NAME_NBYTES];
-    unsigned n = 0;
-    const bool is_all = !strcmp(call->text, "all");
-    for (const char *rest = is_all ? NULL : call->text; arguments_next_name(&rest, one); n++) {
-        uint64_t device = 0;
-        if (!arguments_parse_count(call->row->name, one, 0, INT_MAX, &device))
-            return false;
-        if (n == MAX_DEVICES)
-            return message_print(call->row->name, "more than %d devices", MAX_DEVICES);
-        for (unsigned k = 0; k < n; k++)
-            if (devices[k] == (int)device)
-                return message_print(call->row->name, "'%s' names device %d twice", call->text, devices[k]);
-        devices[n] = (int)device;
-    }
-    config->devices = is_all ? NULL : devices;
-    config->n_devices = is_all ? SOFTQAM_ALL_DEVICES : n;
-    return true;
-}
-
 /* K/N, 1 <= K <= N. */
 static bool take_shard(const struct option_call *call)
 {
@@ -123,7 +98,7 @@ static bool take_stats(const struct option_call *call)
 static const char *const
     signs[] = {"0", "1", NULL},
     *const backends[] =
-        {[SOFTQAM_BACKEND_CPU] = "cpu", [SOFTQAM_BACKEND_CUDA] = "cuda", [SOFTQAM_BACKEND_AUTO] = "auto", NULL},
+        {[SOFTQAM_BACKEND_CPU] = "cpu", [SOFTQAM_BACKEND_CUDA] = "cuda", [DEMOD_BACKEND_AUTO] = "auto", NULL},
     *const progresses[] = {[PROGRESS_AUTO] = "auto", [PROGRESS_ALWAYS] = "always", [PROGRESS_NEVER] = "never", NULL};
 
 #define TO(member) .offset = offsetof(struct demod_options, member)
@@ -210,12 +185,15 @@ struct option_row demod_option_rows[] = {
      "largest magnitude, from 1; s8: to 127, s16: to 32767, which are the defaults", option_take_text,
      TO(llr_limit)},
     OPTION_TEXT("Machine (the bytes are the same with all of these but --shard):"),
-    {"--backend", "NAME", "cpu, cuda or auto; default: auto", option_take_choice, TO(context_config.backend),
-     .names = backends},
-    {"--device", "LIST",
-     "CUDA devices: an ordinal, several with commas between them, or all; default: CUDA's choice, of an MPI job those of a "
-     "host in turn for its ranks. One that is named must be there, even with --backend auto",
-     .take = take_device},
+    {"--backend", "NAME",
+     "cpu, cuda or auto; default: auto, which chooses before the first symbol: cuda if INPUT is a regular file of which at "
+     "least 65536 symbols are to be demodulated and the GPU can be used, or if --device names one; else cpu, also for a pipe. "
+     "--stats says which",
+     option_take_choice, TO(backend), .names = backends},
+    {"--device", "N",
+     "the ordinal of the CUDA device; default: CUDA's choice; in an MPI job the ranks of a host take its devices in turn. "
+     "To use several GPUs, start a process for each: an MPI job, or --shard",
+     option_take_unsigned, TO(context_config.device), 0, INT_MAX},
     {"--threads", "N", "CPU threads, of each rank, 1 to 1024; default: one per CPU that it may use", option_take_unsigned,
      TO(context_config.n_threads), 1, MAX_THREADS},
     {"--streams", "N", "CUDA: chunks in flight, 1 to 64; default: 3", option_take_unsigned, TO(context_config.n_streams),
@@ -305,7 +283,7 @@ static bool check_combinations(const struct demod_options *options)
     if (options->verify && !verification)
         return message_print("--verify",
                              "this softqam-demod was built without the reference, which liquid-dsp is part of");
-    return options->context_config.backend != SOFTQAM_BACKEND_CPU || options->context_config.n_devices == 0 ||
+    return options->backend != SOFTQAM_BACKEND_CPU || options->context_config.device < 0 ||
            message_print("--device", "contradicts --backend cpu");
 }
 
@@ -392,7 +370,7 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
     softqam_demodulator_config_init(&options->config);
     options->config.modulation = SOFTQAM_MODULATION_DEFAULT;
     softqam_context_config_init(&options->context_config);
-    options->context_config.backend = SOFTQAM_BACKEND_AUTO;
+    options->backend = DEMOD_BACKEND_AUTO;
     const enum option_result result = option_table_parse(demod_option_rows, argc, argv, options, 2, "INPUT and OUTPUT");
     if (result != OPTIONS_RUN)
         return result;
@@ -407,6 +385,8 @@ enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi
     if (!choose_input_format(options) || !choose_output_format(options) || !demod_options_check_format(options, NULL) ||
         !choose_llr_steps(options) || !check_combinations(options) || !check_descriptors(options))
         return OPTIONS_WRONG;
+    if (options->context_config.device >= 0)
+        options->backend = SOFTQAM_BACKEND_CUDA;
     options->config.noise = options->noise == NOISE_FILE ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
     options->show_progress = options->progress == PROGRESS_ALWAYS ||
                              (options->progress == PROGRESS_AUTO && !options->quiet && isatty(STDERR_FILENO));

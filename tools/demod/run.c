@@ -15,6 +15,9 @@
 static const size_t cpu_block_symbols = 256 << 10;
 static const size_t cuda_block_symbols = 1 << 20;
 
+/* A smaller input is demodulated on the CPU unless the command says otherwise. */
+static const uint64_t MIN_CUDA_SYMBOLS = 65536;
+
 size_t demod_run_output_bits(const struct demod_run *run)
 {
     const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
@@ -166,23 +169,46 @@ static size_t choose_block_symbols(const struct demod_run *run)
     return unit == 0 ? n : n < unit ? unit : n - n % unit; /* whole code blocks */
 }
 
-bool demod_run_is_small(const struct demod_run *run) { return run->n_symbols < SOFTQAM_AUTO_MIN_SYMBOLS; }
+/* CUDA's driver takes longer to start than the CPU to demodulate a small input. A pipe delivers no more symbols than
+ * the CPU demodulates, and often a few at a time. */
+bool demod_run_wants_cuda(const struct demod_run *run)
+{
+    const bool is_large = run->symbols.is_regular && run->n_symbols >= MIN_CUDA_SYMBOLS;
+    return run->options->backend == SOFTQAM_BACKEND_CUDA || (run->options->backend == DEMOD_BACKEND_AUTO && is_large);
+}
 
-/* AUTO on a small input is the CPU: the GPU's driver is not started to do nothing. But AUTO does not fall back to the
- * CPU from a GPU that the user named: it would go unnoticed. For other inputs the library makes here all that its calls
- * will need, so that the backend is known from here on, and what fails does so before the first block is read. */
-static bool create_demodulator(struct demod_run *run)
+/* Makes the demodulator, its context and all that calls need, so that what fails does so before the first block is
+ * read. After a failure it leaves nothing. */
+static softqam_status create_on(struct demod_run *run, softqam_backend backend)
 {
     softqam_context_config *config = &run->options->context_config;
-    const bool is_small = demod_run_is_small(run), is_named = config->devices != NULL;
-    if (config->backend == SOFTQAM_BACKEND_AUTO && (is_named || is_small))
-        config->backend = is_named ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
+    config->backend = backend;
     softqam_status status = softqam_context_create(&run->context, config);
     run->config->context = run->context;
     if (status == SOFTQAM_OK)
         status = softqam_demodulator_create(&run->demodulator, run->config);
-    if (status == SOFTQAM_OK && !is_small)
+    if (status == SOFTQAM_OK && run->n_symbols >= MIN_CUDA_SYMBOLS)
         status = softqam_context_prepare(run->context, SOFTQAM_PREPARE_ALL);
+    if (status != SOFTQAM_OK) {
+        softqam_demodulator_destroy(run->demodulator);
+        softqam_context_destroy(run->context);
+        run->demodulator = NULL;
+        run->context = NULL;
+    }
+    return status;
+}
+
+/* If the command leaves the choice, the CPU replaces a GPU that cannot be used. That is worth a warning only if there
+ * is one. */
+static bool create_demodulator(struct demod_run *run)
+{
+    const bool wants_cuda = demod_run_wants_cuda(run), may_replace = run->options->backend == DEMOD_BACKEND_AUTO;
+    softqam_status status = create_on(run, wants_cuda ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU);
+    if (wants_cuda && may_replace && status != SOFTQAM_OK && status != SOFTQAM_ERROR_INVALID_ARGUMENT) {
+        if (status != SOFTQAM_ERROR_BACKEND_UNAVAILABLE)
+            message_warn(NULL, "the CPU demodulates: %s", softqam_error_message());
+        status = create_on(run, SOFTQAM_BACKEND_CPU);
+    }
     message_of_command(status != SOFTQAM_ERROR_INVALID_ARGUMENT);
     return status == SOFTQAM_OK || message_print(NULL, "%s", softqam_error_message());
 }

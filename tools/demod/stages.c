@@ -105,15 +105,10 @@ static softqam_status demodulate_block(struct demod_run *run, const struct block
 
 static bool demodulate(struct demod_run *run, const struct block *block, const float *noise_var)
 {
-    const char *backend = softqam_backend_name(run->demodulator);
     const double started = clock_seconds();
     const softqam_status status = demodulate_block(run, block, noise_var);
     run->seconds_in_library += clock_seconds() - started;
-    if (status != SOFTQAM_OK)
-        return message_print(run->symbols.name, "%s", softqam_error_message());
-    if (strcmp(backend, softqam_backend_name(run->demodulator)) != 0)
-        message_warn(NULL, "the CPU has taken over: %s", softqam_backend_detail(run->demodulator));
-    return true;
+    return status == SOFTQAM_OK || message_print(run->symbols.name, "%s", softqam_error_message());
 }
 
 /* A block's values symbol by symbol, where they are looked at so. */

@@ -81,21 +81,19 @@ static bool choose_part(struct job *job)
     return lseek(run->output.fd, offset, SEEK_SET) >= 0 || message_print_errno(run->output.name);
 }
 
-/* CUDA devices of a host are assigned to its ranks round-robin. */
+/* Chooses this rank's CUDA device: the ranks of a host take its devices in turn. */
 static void choose_device(struct job *job)
 {
 #ifdef DEMOD_CUDA
     softqam_context_config *config = &job->run->options->context_config;
     MPI_Comm host;
     int local_rank, n_devices = 0;
-    if (config->n_devices > 0 || config->backend == SOFTQAM_BACKEND_CPU)
-        return;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &local_rank);
     MPI_Comm_free(&host);
     /* Asking starts the driver. */
-    const bool asks = config->backend != SOFTQAM_BACKEND_AUTO || !demod_run_is_small(job->run);
-    if (asks && cudaGetDeviceCount(&n_devices) == cudaSuccess && n_devices > 0)
+    if (config->device < 0 && demod_run_wants_cuda(job->run) && cudaGetDeviceCount(&n_devices) == cudaSuccess &&
+        n_devices > 0)
         config->device = local_rank % n_devices;
 #else
     (void)job;

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 @functools.lru_cache(maxsize=None)
 def _context(backend: int, threads: int, device: int | None) -> _core.Context | None:
     """None stands for the one that the library shares, which has the defaults."""
+    if backend == _names.BACKENDS["auto"]:
+        try:
+            return _context(_names.BACKENDS["cuda"], threads, device)
+        except RuntimeError:
+            return _context(_names.BACKENDS["cpu"], threads, None)
     if (backend, threads, device) == (_names.BACKENDS["cpu"], 0, None):
         return None
     return _core.Context(backend, threads, -1 if device is None else device)
@@ -77,8 +82,8 @@ class Demodulator:
                  binary16 number. None is the largest.
     input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/32768, for int8 1/128.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
-    backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": a GPU on large arrays while it is idle, else the CPU.
-                 Arrays on a GPU are demodulated there whatever the backend is.
+    backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
+                 else "cpu". Arrays on a GPU are demodulated there whatever the backend is.
     threads      CPU threads of a call, this one included; 0 is one for each CPU.
     device       number of the GPU that works on NumPy arrays; None is the current one.
 
@@ -149,7 +154,7 @@ class Demodulator:
 
     @property
     def backend(self) -> str:
-        """What works on large NumPy arrays: "cpu", "cuda", or "auto" while that is open."""
+        """What works on NumPy arrays: "cpu" or "cuda"."""
         return self._core.backend
 
     @property
