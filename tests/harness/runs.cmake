@@ -1,40 +1,41 @@
 # SPDX-License-Identifier: MIT
 # How a test is added: a program, a run of it, a run on each backend, a run with each inner loop of the CPU's.
 
-# All programs of add_test_program() and those of public headers: what a build needs that tests the library alone.
+# All programs of add_test_program() and those of public headers: a build that tests the library alone needs no others.
 add_custom_target(test_programs)
 
-# A CMocka program, NAME.c, linked with the libraries that follow its name.
+# Adds a CMocka program, NAME.c, linked with the libraries that follow its name.
 function(add_test_program name)
   add_executable(${name} ${name}.c)
   add_dependencies(test_programs ${name})
   target_link_libraries(${name} PRIVATE test_harness ${ARGN} Threads::Threads)
 endfunction()
 
-# What tests/run.sh leaves to `tests/run.sh all`, because it takes long for what it tells a developer.
-set(slow_tests bench exhaustive.cpu exhaustive.cpu.bpsk exhaustive.cpu.pi2-bpsk
-  exhaustive.cpu.qpsk exhaustive.cpu.16qam exhaustive.cpu.64qam exhaustive.cpu.1024qam faults.coverage faults.fake_auto faults.fake_cuda faults.fake_three_auto
-  faults.fake_three_cuda faults.mpi faults.tools load.fake_cuda package package.debian python.types
-  python.wheel python.wheel.aarch64 python.wheel.sdist quality second_witness tools.documents.cpu tools.mpi.cpu)
+# The labels of tests. A build's name: the preset of that name (CMakePresets.json) runs the test; `release` runs every test.
+# gpu: the test needs a GPU. slow: tests/run.sh leaves it to `tests/run.sh all`. fuzz: it is a fuzzer.
+set(test_labels asan tsan clang aarch64 gpu slow fuzz)
 
-# One run of a program or script. Exit status 77 is a skip. What may take longest begins first, or it would end alone.
+# Adds one run of a program or script. Exit status 77 is a skip. The run that may take longest begins first, for alone it would
+# keep one processor busy at the end.
 function(add_test_run name)
   cmake_parse_arguments(PARSE_ARGV 1 run "" "TIMEOUT" "COMMAND;ENVIRONMENT;LABELS")
-  if(name IN_LIST slow_tests)
-    list(APPEND run_LABELS slow)
+  set(unknown ${run_LABELS})
+  list(REMOVE_ITEM unknown ${test_labels})
+  if(unknown)
+    message(FATAL_ERROR "the test ${name} has an unknown label: ${unknown}")
   endif()
   add_test(NAME ${name} COMMAND ${run_COMMAND})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${run_TIMEOUT} COST ${run_TIMEOUT}
     ENVIRONMENT "${run_ENVIRONMENT}" LABELS "${run_LABELS}")
 endfunction()
 
-# In place of a test that this machine lacks something for: a skip that says so.
+# Adds a skip in place of a test for which this machine lacks something.
 function(add_skip name reason)
-  add_test_run(${name} COMMAND sh -c "echo 'skipped, ${reason}'; exit 77" TIMEOUT 60)
+  add_test_run(${name} COMMAND sh -c "echo 'skipped, ${reason}'; exit 77" TIMEOUT 60 LABELS ${ARGN})
 endfunction()
 
-# For an interpreter that loads what has a sanitizer in it: that, and the run time of C++, whose exceptions it takes hold of at its
-# start.
+# An interpreter that loads a sanitized library must load the sanitizer first, and C++'s run time, whose exceptions it takes hold
+# of at its start.
 set(interpreter_environment)
 if(SOFTQAM_SANITIZE MATCHES address)
   set(asan asan)
@@ -50,17 +51,17 @@ if(SOFTQAM_SANITIZE MATCHES address)
   set(interpreter_environment LD_PRELOAD=${preload} ASAN_OPTIONS=detect_leaks=0)
 endif()
 
-# A program's run on one backend. Further arguments are more of its environment.
+# Adds a program's run on one backend; LABELS are those of a run on the CPU.
 function(add_backend_run name program timeout backend)
-  set(labels)
+  cmake_parse_arguments(PARSE_ARGV 4 run "" "" "ENVIRONMENT;LABELS")
   if(backend STREQUAL cuda)
-    set(labels gpu)
+    set(run_LABELS gpu)
   endif()
-  add_test_run(${name} COMMAND ${program} TIMEOUT ${timeout} LABELS ${labels}
-    ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} ${ARGN})
+  add_test_run(${name} COMMAND ${program} TIMEOUT ${timeout} LABELS ${run_LABELS}
+    ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} ${run_ENVIRONMENT})
 endfunction()
 
-# NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
+# Adds NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
 # NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a tenth of the random symbols,
 # or what the preset of a sanitizer says.
 set(fewer_symbols)
@@ -68,22 +69,23 @@ if(NOT SOFTQAM_SANITIZE)
   set(fewer_symbols SOFTQAM_TEST_PERCENT=10)
 endif()
 function(add_backend_runs name program timeout)
-  add_backend_run(${name}.cpu ${program} ${timeout} cpu)
-  add_backend_run(${name}.cuda ${program} ${timeout} cuda)
-  add_backend_run(${name}.auto ${program} ${timeout} auto ${fewer_symbols})
+  add_backend_run(${name}.cpu ${program} ${timeout} cpu ${ARGN})
+  add_backend_run(${name}.cuda ${program} ${timeout} cuda ${ARGN})
+  add_backend_run(${name}.auto ${program} ${timeout} auto ENVIRONMENT ${fewer_symbols})
 endfunction()
 
-# NAME.cpu.MODULATION, NAME.cuda.MODULATION: the same program once more for each modulation but the usual 256QAM.
-# Further arguments are more of its environment.
+# Adds NAME.cpu.MODULATION and NAME.cuda.MODULATION: the same program once more for each modulation but the usual 256QAM.
 function(add_modulation_runs name program timeout)
+  cmake_parse_arguments(PARSE_ARGV 3 run "" "" "ENVIRONMENT;LABELS")
   foreach(modulation bpsk pi2-bpsk qpsk 16qam 64qam 1024qam)
     foreach(backend cpu cuda)
-      add_backend_run(${name}.${backend}.${modulation} ${program} ${timeout} ${backend} SOFTQAM_TEST_MODULATION=${modulation} ${ARGN})
+      add_backend_run(${name}.${backend}.${modulation} ${program} ${timeout} ${backend} LABELS ${run_LABELS}
+        ENVIRONMENT SOFTQAM_TEST_MODULATION=${modulation} ${run_ENVIRONMENT})
     endforeach()
   endforeach()
 endfunction()
 
-# NAME.cpu.VARIANT: the same program on the CPU backend once more for each of its inner loops, pinned. One that the
+# Adds NAME.cpu.VARIANT: the same program on the CPU backend once more for each of its inner loops, pinned. One that the
 # processor does not run is a skip.
 set(cpu_variants portable)
 if(SOFTQAM_VECTOR_LOOPS AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -93,6 +95,6 @@ elseif(SOFTQAM_VECTOR_LOOPS AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)
 endif()
 function(add_variant_runs name program timeout)
   foreach(variant ${cpu_variants})
-    add_backend_run(${name}.cpu.${variant} ${program} ${timeout} cpu SOFTQAM_CPU_VARIANT=${variant})
+    add_backend_run(${name}.cpu.${variant} ${program} ${timeout} cpu ${ARGN} ENVIRONMENT SOFTQAM_CPU_VARIANT=${variant})
   endforeach()
 endfunction()
