@@ -32,14 +32,14 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     const softqam_params *params = &demodulator->params;
     softqam_segment_list list = softqam_segment_list_of(params, segments, n_segments);
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, 0, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(softqam_segment_list_check(&list));
     for (size_t k = 0; k < n_segments; k++)
         TRY(check_alignment(params, &segments[k]));
     if (list.n_symbols == 0)
         return SOFTQAM_OK;
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
-    TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
+    TRY(softqam_device_enter(&scope, gpu->device));
     softqam_launch launch;
     softqam_launch_begin(&launch, params, stream);
     for (size_t k = 0; k < n_segments; k++) {
@@ -64,7 +64,7 @@ softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator
 {
     REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, 0, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
     REFUSE_IF(!d_segments || !d_n_segments, "%s is NULL", d_segments ? "d_n_segments" : "d_segments");
     REFUSE_IF((uintptr_t)d_segments % _Alignof(softqam_segment) != 0 || (uintptr_t)d_n_segments % sizeof(unsigned) != 0,
               "d_segments must be aligned to %zu bytes and d_n_segments to %zu", _Alignof(softqam_segment),
@@ -72,7 +72,7 @@ softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
-    TRY(softqam_device_enter(&scope, gpu->devices, gpu->n_devices));
+    TRY(softqam_device_enter(&scope, gpu->device));
     return softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments, max_segments, max_symbols,
                                           stream);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a softqam_gpu is made of, for the files that share it: devices (gpu.c), calls on device memory (device_calls.c),
- * and the pipeline for host memory, which is made in pipeline.c and runs in pipeline_run.c. */
+/* What a softqam_gpu is made of, for the files that share it: the device (gpu.c), calls on device memory
+ * (device_calls.c), and the pipeline for host memory, which is made in pipeline.c and runs in pipeline_run.c. */
 #ifndef SOFTQAM_GPU_PARTS_H
 #define SOFTQAM_GPU_PARTS_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include <cuda_runtime_api.h>
 
@@ -26,10 +25,9 @@ typedef struct softqam_device_scope {
     softqam_float_environment environment;
 } softqam_device_scope;
 
-/* Makes one of these devices current: that which is so already, else the first. CUDA is called in the library's own
- * floating-point environment. softqam_device_leave() restores both, whatever happened in between: ENDED_BY() calls it.
- */
-softqam_status softqam_device_enter(softqam_device_scope *scope, const int *devices, unsigned n_devices);
+/* Makes a device current, and CUDA's calls run in the library's own floating-point environment.
+ * softqam_device_leave() restores both, even if this fails: ENDED_BY() calls it. */
+softqam_status softqam_device_enter(softqam_device_scope *scope, int device);
 void softqam_device_leave(const softqam_device_scope *scope);
 
 /* A thread that stages fills one chunk while the device works on another. */
@@ -37,7 +35,6 @@ enum { SLOTS_PER_WORKER = 2 };
 
 /* A chunk on its way: part of the run of symbols that a call's segments make together. */
 typedef struct slot {
-    int device;
     cudaStream_t stream;
     void *on_device; /* `nbytes` of its memory */
     void *staging;   /* the same of pinned and mapped host memory; NULL in the ring's slots */
@@ -48,41 +45,33 @@ typedef struct slot {
 
 /* All sizes are in bytes, so that calls of any formats use it. */
 typedef struct softqam_pipeline {
-    /* For pinned memory: a ring of n_streams slots for each device. */
-    slot *ring;
-    unsigned n_ring_slots;
-    softqam_pool *feeders; /* a thread for each of several devices, else NULL */
+    slot *ring; /* n_streams slots, for pinned memory */
 
-    /* For other memory: SLOTS_PER_WORKER slots for each thread that copies, the devices in turns. */
+    /* For other memory: SLOTS_PER_WORKER slots for each thread that copies. */
     slot *staged;
     unsigned n_workers;
     size_t streaming_nbytes; /* of a call's output, which is copied past the caches from there on */
 
     unsigned n_slots;
-    slot slots[]; /* all of them: the ring device by device, then the others */
+    slot slots[]; /* all of them: the ring, then the others */
 } softqam_pipeline;
 
 struct softqam_gpu {
+    int device;
+    unsigned n_threads; /* of the context, which stage pageable memory */
     unsigned n_streams;
     size_t chunk_symbols;
-    softqam_pool_scheduling scheduling; /* of threads */
     char detail[320];
 
-    /* Host-memory calls take turns. */
-    pthread_mutex_t mutex;
-    atomic_bool busy;
+    pthread_mutex_t mutex;      /* host-memory calls take turns */
     softqam_pipeline *pipeline; /* NULL: not made yet */
-
-    unsigned n_devices;
-    int devices[];
 };
 
-/* What softqam_gpu_ops says of them. */
-softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers);
-softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool, const softqam_segment_list *list,
-                                           size_t *n_done);
+/* softqam_gpu_ops.prepare_host_calls and .demodulate. */
+softqam_status softqam_pipeline_prepare(softqam_gpu *gpu);
+softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool, const softqam_segment_list *list);
 
-/* Changes the current device. */
+/* The device is current. */
 void softqam_pipeline_destroy(softqam_pipeline *pipeline);
 
 #endif

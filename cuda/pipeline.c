@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gpu_parts.h"
+#include "signals.h"
 #include "streaming.h"
 
 /* A slot of the ring has room for 20 bytes of each of a chunk's symbols, in, out and for noise: what softqam.h
@@ -19,11 +20,9 @@ enum { SPARE_NBYTES = 1024 };
 /* No more threads than this stage: each has streams and memory of its own. */
 enum { MAX_WORKERS = 32 };
 
-static softqam_status open_slot(slot *s, int device, size_t nbytes, bool is_staged)
+static softqam_status open_slot(slot *s, size_t nbytes, bool is_staged)
 {
-    s->device = device;
     s->nbytes = nbytes;
-    TRY_CUDA(cudaSetDevice, device);
     TRY_CUDA(cudaStreamCreateWithFlags, &s->stream, cudaStreamNonBlocking);
     TRY_CUDA(cudaMalloc, &s->on_device, s->nbytes);
     if (is_staged)
@@ -31,37 +30,30 @@ static softqam_status open_slot(slot *s, int device, size_t nbytes, bool is_stag
     return SOFTQAM_OK;
 }
 
-/* The ring's slots device by device, the others with the devices in turns. */
 static softqam_status open_slots(softqam_pipeline *pipeline, const softqam_gpu *gpu)
 {
     const size_t ring_nbytes = gpu->chunk_symbols * RING_SYMBOL_NBYTES + SPARE_NBYTES;
     const size_t longest = gpu->chunk_symbols * LONGEST_SYMBOL_NBYTES + SPARE_NBYTES;
     const size_t staged_nbytes = longest < STAGED_NBYTES ? longest : STAGED_NBYTES;
-    for (unsigned k = 0; k < pipeline->n_ring_slots; k++)
-        TRY(open_slot(&pipeline->ring[k], gpu->devices[k / gpu->n_streams], ring_nbytes, false));
+    for (unsigned k = 0; k < gpu->n_streams; k++)
+        TRY(open_slot(&pipeline->ring[k], ring_nbytes, false));
     for (unsigned k = 0; k < pipeline->n_workers * SLOTS_PER_WORKER; k++)
-        TRY(open_slot(&pipeline->staged[k], gpu->devices[k / SLOTS_PER_WORKER % gpu->n_devices], staged_nbytes, true));
-    if (gpu->n_devices == 1)
-        return SOFTQAM_OK;
-    TRY(softqam_pool_create(&pipeline->feeders, gpu->n_devices, &gpu->scheduling));
-    return softqam_pool_start(pipeline->feeders);
+        TRY(open_slot(&pipeline->staged[k], staged_nbytes, true));
+    return SOFTQAM_OK;
 }
 
-softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
+static softqam_status make_pipeline(softqam_gpu *gpu)
 {
-    if (gpu->pipeline)
-        return SOFTQAM_OK;
-    n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
-    const unsigned n_ring_slots = gpu->n_devices * gpu->n_streams;
-    const unsigned n = n_ring_slots + n_workers * SLOTS_PER_WORKER;
+    const unsigned n_workers = gpu->n_threads < MAX_WORKERS ? gpu->n_threads : MAX_WORKERS;
+    const unsigned n = gpu->n_streams + n_workers * SLOTS_PER_WORKER;
+    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
-    TRY(softqam_device_enter(&scope, gpu->devices, 1));
+    TRY(softqam_device_enter(&scope, gpu->device));
     softqam_pipeline *pipeline = calloc(1, sizeof *pipeline + n * sizeof pipeline->slots[0]);
     if (!pipeline)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pipeline of %u streams", n);
     pipeline->ring = pipeline->slots;
-    pipeline->n_ring_slots = n_ring_slots;
-    pipeline->staged = pipeline->slots + n_ring_slots;
+    pipeline->staged = pipeline->slots + gpu->n_streams;
     pipeline->n_workers = n_workers;
     pipeline->streaming_nbytes = softqam_streaming_nbytes();
     pipeline->n_slots = n;
@@ -73,17 +65,23 @@ softqam_status softqam_pipeline_prepare(softqam_gpu *gpu, unsigned n_workers)
     return status;
 }
 
+softqam_status softqam_pipeline_prepare(softqam_gpu *gpu)
+{
+    pthread_mutex_lock(&gpu->mutex);
+    const softqam_status status = gpu->pipeline ? SOFTQAM_OK : make_pipeline(gpu);
+    pthread_mutex_unlock(&gpu->mutex);
+    return status;
+}
+
 void softqam_pipeline_destroy(softqam_pipeline *pipeline)
 {
     for (unsigned k = 0; k < pipeline->n_slots; k++) {
         slot *s = &pipeline->slots[k];
         if (!s->stream)
             break;
-        (void)cudaSetDevice(s->device);
         (void)cudaStreamDestroy(s->stream);
         (void)cudaFree(s->on_device);
         (void)cudaFreeHost(s->staging);
     }
-    softqam_pool_destroy(pipeline->feeders);
     free(pipeline);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A host-memory call: one kernel on mapped memory, or chunks. */
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ typedef struct run {
     const softqam_gpu *gpu;
     const softqam_segment_list *list;
     size_t nbytes[N_PARTS]; /* most of a symbol's; 0: no symbol has a value of its own */
-    bool is_staged; /* gathered to and scattered from slots' pinned memory; else the devices reach the caller's */
+    bool is_staged; /* gathered to and scattered from slots' pinned memory; else the device reaches the caller's */
 
     slot *slots;
     unsigned slots_per_worker;
@@ -34,7 +35,6 @@ typedef struct run {
     pthread_mutex_t mutex; /* guards what follows */
     softqam_status status; /* of the first failure */
     softqam_error_note note;
-    size_t n_done; /* symbols before the first that a worker took and could not finish */
 } run;
 
 /* A chunk's memory, on the device, mapped, or of the host: each part's values side by side. */
@@ -146,7 +146,7 @@ static void scatter_to_soft_buffer(const span_walk *walk, const unsigned char *f
     const softqam_soft_block soft =
         softqam_soft_block_of(params, codeword, &block, softqam_symbol_bits(span->modulation), span->out);
     const uint32_t first = (uint32_t)span->first_symbol - block.first;
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter(false);
+    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter();
     if (first == 0 && !codeword->combine)
         softqam_soft_block_begin(&soft, params, codeword);
     softqam_soft_block_store(&soft, first, span->n_symbols, from, span->n_symbols * params->value_nbytes);
@@ -241,75 +241,64 @@ static softqam_status slot_start(const run *r, slot *s, size_t first, size_t n_s
     return SOFTQAM_OK;
 }
 
-/* After a worker's failure, which left the chunk from symbol `first` on unfinished. */
-static void give_up(run *r, softqam_status status, size_t first)
+/* Notes the first failure of a worker, so that the others take no more chunks. */
+static void give_up(run *r, softqam_status status)
 {
     pthread_mutex_lock(&r->mutex);
     if (r->status == SOFTQAM_OK) {
         r->status = status;
         r->note = softqam_error_note_take();
     }
-    if (first < r->n_done)
-        r->n_done = first;
     pthread_mutex_unlock(&r->mutex);
     atomic_store(&r->failed, true);
 }
 
-/* Slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap, until none is left. A
- * call that adds to soft buffers has one worker, and hands nothing over behind a chunk that failed. */
+/* Slot by slot, so that one chunk's copy in, another's kernel and a third's copy out overlap, until none is left. */
 static void work_through_chunks(void *context, size_t worker)
 {
     run *r = context;
     const size_t n_symbols = r->list->n_symbols;
     const unsigned n_slots = r->slots_per_worker;
     slot *slots = r->slots + worker * n_slots;
-    softqam_status status = softqam_cuda_status(cudaSetDevice(slots[0].device), "cudaSetDevice");
-    if (status != SOFTQAM_OK)
-        give_up(r, status, atomic_load(&r->next));
-    for (unsigned turn = 0, n_idle = 0; n_idle < n_slots; turn++) {
+    softqam_status status = softqam_cuda_status(cudaSetDevice(r->gpu->device), "cudaSetDevice");
+    for (unsigned turn = 0, n_idle = 0; status == SOFTQAM_OK && n_idle < n_slots && !atomic_load(&r->failed); turn++) {
         slot *s = &slots[turn % n_slots];
-        const bool failed = atomic_load(&r->failed);
-        const size_t first = failed ? n_symbols : atomic_fetch_add(&r->next, r->chunk_symbols);
+        const size_t first = atomic_fetch_add(&r->next, r->chunk_symbols);
         const size_t left = first < n_symbols ? n_symbols - first : 0;
         n_idle = left > 0 ? 0 : n_idle + 1;
-        status = failed && r->list->adds && s->n_symbols > 0 ? r->status : slot_finish(r, s);
+        status = slot_finish(r, s);
         if (status == SOFTQAM_OK && left > 0)
             status = slot_start(r, s, first, left < r->chunk_symbols ? left : r->chunk_symbols);
-        if (status != SOFTQAM_OK)
-            give_up(r, status, s->first);
     }
+    if (status != SOFTQAM_OK)
+        give_up(r, status);
 }
 
-/* A large call. The ring's slots of one device are fed by the calling thread alone. */
-static softqam_status run_chunks(run *r, softqam_pool *pool, size_t *n_done)
+/* A large call. The calling thread alone feeds the ring; the pool's threads stage. */
+static softqam_status run_chunks(run *r, softqam_pool *pool)
 {
     const softqam_pipeline *pipeline = r->gpu->pipeline;
     const size_t n_symbols = r->list->n_symbols;
-    unsigned n_workers = softqam_pool_n_threads(pool);
+    unsigned n_workers = 1;
     if (r->is_staged) {
-        n_workers = r->list->adds ? 1 : n_workers < pipeline->n_workers ? n_workers : pipeline->n_workers;
+        const unsigned n_threads = r->list->adds ? 1 : softqam_pool_n_threads(pool);
+        n_workers = n_threads < pipeline->n_workers ? n_threads : pipeline->n_workers;
         r->slots = pipeline->staged;
         r->slots_per_worker = SLOTS_PER_WORKER;
         r->chunk_symbols = n_symbols;
     } else {
-        const size_t chunk = n_symbols / (CHUNKS_PER_SLOT * pipeline->n_ring_slots) + 1;
-        pool = pipeline->feeders;
-        n_workers = r->gpu->n_devices;
+        const size_t chunk = n_symbols / (CHUNKS_PER_SLOT * r->gpu->n_streams) + 1;
         r->slots = pipeline->ring;
         r->slots_per_worker = r->gpu->n_streams;
         r->chunk_symbols = chunk > MIN_CHUNK_SYMBOLS ? chunk : MIN_CHUNK_SYMBOLS;
     }
     const size_t most = slot_symbols(r, &r->slots[0]);
     r->chunk_symbols = r->chunk_symbols < most ? r->chunk_symbols : most;
-    r->n_done = n_symbols;
     pthread_mutex_init(&r->mutex, NULL);
     softqam_pool_run(pool, work_through_chunks, r, n_workers);
     pthread_mutex_destroy(&r->mutex);
-    if (r->status != SOFTQAM_OK) {
-        const size_t untaken = atomic_load(&r->next);
-        *n_done = untaken < r->n_done ? untaken : r->n_done;
+    if (r->status != SOFTQAM_OK)
         softqam_error_note_restore(&r->note);
-    }
     return r->status;
 }
 
@@ -321,7 +310,6 @@ static softqam_status run_mapped(const run *r)
     s->n_symbols = r->list->n_symbols;
     chunk_memory memory = host_memory(r, s);
     (void)gather(r, s, &memory);
-    TRY_CUDA(cudaSetDevice, s->device);
     for (int k = 0; k < N_PARTS; k++) {
         void *address = NULL;
         if (r->nbytes[k] > 0)
@@ -409,28 +397,23 @@ static void abandon(softqam_pipeline *pipeline)
     (void)cudaGetLastError();
 }
 
-static softqam_status run_call(run *r, softqam_pool *pool, size_t *n_done)
+static softqam_status run_call(run *r, softqam_pool *pool)
 {
     TRY(check_memory(r));
-    const softqam_status status = goes_mapped(r) ? run_mapped(r) : run_chunks(r, pool, n_done);
-    if (status == SOFTQAM_OK)
-        *n_done = r->list->n_symbols;
-    else
+    const softqam_status status = goes_mapped(r) ? run_mapped(r) : run_chunks(r, pool);
+    if (status != SOFTQAM_OK)
         abandon(r->gpu->pipeline);
     return status;
 }
 
-softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool, const softqam_segment_list *list,
-                                           size_t *n_done)
+softqam_status softqam_pipeline_demodulate(softqam_gpu *gpu, softqam_pool *pool, const softqam_segment_list *list)
 {
     run r = {.gpu = gpu, .list = list};
+    TRY(softqam_pipeline_prepare(gpu));
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
-    *n_done = 0;
-    TRY(softqam_device_enter(&scope, gpu->devices, 1));
+    TRY(softqam_device_enter(&scope, gpu->device));
     pthread_mutex_lock(&gpu->mutex);
-    atomic_store(&gpu->busy, true);
-    const softqam_status status = run_call(&r, pool, n_done);
-    atomic_store(&gpu->busy, false);
+    const softqam_status status = run_call(&r, pool);
     pthread_mutex_unlock(&gpu->mutex);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic rounds to nearest even and raises no signal, whatever the caller's own floating-point environment
- * says: it is set aside while the library computes. */
+/* The library computes in a floating-point environment of its own, which rounds to nearest even and raises no signal.
+ * softqam_float_enter() sets the caller's aside; softqam_float_leave() restores it. */
 #ifndef SOFTQAM_FLOAT_ENVIRONMENT_H
 #define SOFTQAM_FLOAT_ENVIRONMENT_H
 
@@ -21,7 +21,7 @@ typedef struct softqam_float_environment {
 /* MXCSR's six lowest bits are flags; they do not matter to the results. */
 #define SOFTQAM_FLOAT_FLAGS 0x3fu
 
-/* Whether subnormal numbers are zeros from here on, for which no loop waits: for loops that are right all the same. */
+/* Makes subnormal numbers zeros from here on, or numbers again. Loops do not wait for zeros. */
 static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
 {
     const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;
@@ -31,11 +31,11 @@ static inline void softqam_float_flush(softqam_float_environment *self, bool flu
     self->now = wanted;
 }
 
-static inline softqam_float_environment softqam_float_enter(bool flush)
+static inline softqam_float_environment softqam_float_enter(void)
 {
     const unsigned before = _mm_getcsr();
     softqam_float_environment self = {before, before};
-    softqam_float_flush(&self, flush);
+    softqam_float_flush(&self, false);
     return self;
 }
 
@@ -55,9 +55,8 @@ static inline void softqam_float_flush(softqam_float_environment *self, bool flu
     (void)flush;
 }
 
-static inline softqam_float_environment softqam_float_enter(bool flush)
+static inline softqam_float_environment softqam_float_enter(void)
 {
-    (void)flush;
     fenv_t before;
     fegetenv(&before);
     fesetenv(FE_DFL_ENV);

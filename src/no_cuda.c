@@ -3,11 +3,9 @@
 #include "error.h"
 #include "gpu.h"
 
-static softqam_status no_create(softqam_gpu **gpu, const softqam_context_config *config,
-                                const softqam_pool_scheduling *scheduling)
+static softqam_status no_create(softqam_gpu **gpu, const softqam_context_config *config)
 {
     (void)config;
-    (void)scheduling;
     *gpu = NULL;
     return softqam_fail(SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "this build of softqam has no CUDA backend");
 }

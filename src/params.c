@@ -85,7 +85,7 @@ enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
 _Static_assert(sizeof(softqam_demodulator_config) == 112 && offsetof(softqam_demodulator_config, llr_limit) == 40 &&
                    offsetof(softqam_demodulator_config, reserved) == 48,
                "softqam_demodulator_config's layout is a promise");
-_Static_assert(sizeof(softqam_context_config) == 128 && offsetof(softqam_context_config, devices) == 32 &&
+_Static_assert(sizeof(softqam_context_config) == 128 && offsetof(softqam_context_config, n_streams) == 40 &&
                    offsetof(softqam_context_config, reserved) == 64,
                "softqam_context_config's layout is a promise");
 
@@ -172,26 +172,6 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
 
 /* A context's. */
 
-static softqam_status check_devices(const softqam_context_config *config)
-{
-    const int *devices = config->devices;
-    const unsigned n = config->n_devices;
-    REFUSE_IF(config->device < -1, "config.device is %d", config->device);
-    REFUSE_IF(n == 0 && devices, "config.devices needs config.n_devices");
-    REFUSE_IF(n != 0 && config->device != -1, "config.device and config.n_devices exclude each other");
-    REFUSE_IF(n == SOFTQAM_ALL_DEVICES && devices, "config.devices is given, but config.n_devices means all devices");
-    if (n == 0 || n == SOFTQAM_ALL_DEVICES)
-        return SOFTQAM_OK;
-    REFUSE_IF(!devices, "config.n_devices is %u, but config.devices is NULL", n);
-    REFUSE_IF(n > MAX_DEVICES, "config.n_devices is %u, more than %d", n, MAX_DEVICES);
-    for (unsigned k = 0; k < n; k++) {
-        REFUSE_IF(devices[k] < 0, "config.devices[%u] is %d", k, devices[k]);
-        for (unsigned other = 0; other < k; other++)
-            REFUSE_IF(devices[other] == devices[k], "config.devices names device %d twice", devices[k]);
-    }
-    return SOFTQAM_OK;
-}
-
 static softqam_status check_threads(const softqam_context_config *config)
 {
     const unsigned n_cpus = config->n_cpus;
@@ -213,12 +193,15 @@ softqam_status softqam_context_config_resolve(softqam_context_config *config, co
         *config = *from;
     REFUSE_IF(config->reserved_word != 0, "config.reserved_word is %u, not 0", config->reserved_word);
     REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
-    REFUSE_IF((unsigned)config->backend > SOFTQAM_BACKEND_AUTO, "config.backend is %d", (int)config->backend);
+    for (int k = 0; k < 3; k++)
+        REFUSE_IF(config->reserved_words[k] != 0, "config.reserved_words[%d] is %u, not 0", k,
+                  config->reserved_words[k]);
+    REFUSE_IF((unsigned)config->backend > SOFTQAM_BACKEND_CUDA, "config.backend is %d", (int)config->backend);
+    REFUSE_IF(config->device < -1, "config.device is %d", config->device);
     REFUSE_IF(config->n_streams > MAX_STREAMS, "config.n_streams is %u, more than %d", config->n_streams, MAX_STREAMS);
     REFUSE_IF(config->chunk_symbols > MAX_CHUNK_SYMBOLS, "config.chunk_symbols is %zu, more than %d",
               config->chunk_symbols, MAX_CHUNK_SYMBOLS);
     TRY(check_threads(config));
-    TRY(check_devices(config));
     if (config->n_streams == 0)
         config->n_streams = DEFAULT_STREAMS;
     if (config->chunk_symbols == 0)

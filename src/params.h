@@ -112,9 +112,8 @@ typedef struct softqam_params {
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
                                                   const softqam_demodulator_config *from);
 
-enum { MAX_DEVICES = 64 };
-
-/* The same of a context's; n_threads stays 0 for one a CPU, `device` may be -1, and the arrays are the caller's. */
+/* Does the same for a context. n_threads stays 0 for one a CPU, `device` may be -1, and the arrays stay the caller's.
+ */
 softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from);
 
 /* Whether this version demodulates a modulation to a format; `field` names it in the message. */

@@ -98,7 +98,7 @@ static void *worker_main(void *argument)
 {
     pool_worker *worker = argument;
     softqam_pool *pool = worker->pool;
-    (void)softqam_float_enter(false); /* a thread begins in the environment of the one that starts it */
+    (void)softqam_float_enter(); /* a thread begins in the environment of the one that starts it */
     for (;;) {
         sleep_until_posted(&worker->wake);
         if (atomic_load_explicit(&pool->stopping, memory_order_relaxed))

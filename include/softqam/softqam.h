@@ -9,8 +9,8 @@
  * you like, and softqam_demodulator_destroy().
  *
  * Two objects and two structures:
- * - `softqam_context` is where the work is done: backend, CPU threads, GPUs. One per process is enough. It creates
- *   threads, streams and memory when a call first needs them, or in softqam_context_prepare().
+ * - `softqam_context` is where the work is done: the CPU and its threads, or one GPU. One per process, or one per GPU,
+ *   is enough. It creates threads, streams and memory when a call first needs them, or in softqam_context_prepare().
  * - `softqam_demodulator` holds the formats of input and output, the scales and the sign. It is immutable, takes
  *   microseconds to create, occupies a few KiB, and keeps its context alive. By default demodulators share one context.
  * - `softqam_segment` is a run of one codeword's symbols, with modulation, layers, noise and scrambling.
@@ -80,7 +80,7 @@ extern "C" {
 #endif
 
 /** What a call returns. Zero is success; softqam_status_string() has a phrase for each. Each function
- * lists the statuses it may return; "also where" introduces reasons beyond those given at the status. */
+ * lists the statuses it may return; "also if" adds causes to those documented at the status. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL that must not be; an argument or a field is out of its documented range, contradicts another
@@ -99,18 +99,9 @@ typedef enum softqam_status {
 
 /** Which processor computes. All backends give the same bytes. */
 typedef enum softqam_backend {
-    SOFTQAM_BACKEND_CPU = 0,  /**< the CPU; never touches a GPU or its driver */
-    SOFTQAM_BACKEND_CUDA = 1, /**< CUDA; without a usable device the context cannot be created */
-    /** CUDA for a host-memory call of at least SOFTQAM_AUTO_MIN_SYMBOLS symbols if no other call of this context is on
-     *  the GPU at that moment; the CPU for all others. Looks for a GPU in the first such call,
-     *  softqam_context_prepare() of more than threads, softqam_host_alloc() or call of softqam_cuda.h. Without a GPU,
-     *  or once CUDA has failed, the CPU does all host-memory calls; calls of softqam_cuda.h need a GPU. For programs
-     *  with few CPU cores and large batches; many cores are often faster. */
-    SOFTQAM_BACKEND_AUTO = 2
+    SOFTQAM_BACKEND_CPU = 0, /**< the CPU; never touches a GPU or its driver */
+    SOFTQAM_BACKEND_CUDA = 1 /**< one GPU; without a usable device the context cannot be created */
 } softqam_backend;
-
-/** With SOFTQAM_BACKEND_AUTO smaller host-memory calls stay on the CPU. */
-#define SOFTQAM_AUTO_MIN_SYMBOLS 65536
 
 /** Modulations of 3GPP TS 38.211 clause 5.1. */
 typedef enum softqam_modulation {
@@ -174,10 +165,7 @@ typedef enum softqam_noise_form {
     SOFTQAM_NOISE_FORM_INVERSE = 2
 } softqam_noise_form;
 
-/** A value of softqam_context_config.n_devices. */
-#define SOFTQAM_ALL_DEVICES (~0u)
-
-/** Backend, CPU threads and GPUs: what computes. Any number of demodulators and threads share one. */
+/** What computes: the CPU and its threads, or one GPU. Any number of demodulators and threads share one. */
 typedef struct softqam_context softqam_context;
 
 /** Formats, scales and sign, ready to demodulate. Immutable. */
@@ -190,31 +178,27 @@ typedef struct softqam_context_config {
     /** CPU threads that may work on one call or stage pageable memory for CUDA, the calling thread included: at most
      *  1024. 0, the default: one per CPU in `cpus`. The others are started when a call first needs them; where that
      *  fails, calls run on the calling thread, and softqam_context_prepare() says why. 1, for a real-time receiver: the
-     *  calling thread only. Several GPUs always add a thread for each but the first. */
+     *  calling thread only. */
     unsigned n_threads;
-    /** CPUs on any of which each thread that the context starts may run: n_cpus numbers, 0 to 1023; no thread is pinned
-     *  to one of several. The calling thread's affinity is not changed. NULL, the default: those that the thread
+    /** CPUs on which the context's threads may run: n_cpus numbers, 0 to 1023. All threads share the set; none is
+     *  pinned to one CPU. The calling thread's affinity is not changed. NULL, the default: those that the thread
      *  calling softqam_context_create() may run on. */
     const unsigned *cpus;
     unsigned n_cpus; /**< length of `cpus`, at most 1024; 0 with NULL */
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER, whatever class the starting thread has. 1 to
      *  99: SCHED_FIFO with that priority, which needs CAP_SYS_NICE or RLIMIT_RTPRIO. */
     int thread_priority;
-    /** CUDA: ordinal of the device. -1, the default: the device that is current in softqam_context_create() or,
-     *  with SOFTQAM_BACKEND_AUTO, in the first call that looks for a GPU. */
+    /** CUDA: ordinal of the device; several devices need a context each. -1, the default: the device that is current
+     *  in softqam_context_create(). */
     int device;
-    /** CUDA: 0, the default: the device that `device` names. 1 to 64: the length of `devices`. SOFTQAM_ALL_DEVICES,
-     *  with `devices` NULL: all devices of this machine. Unless 0, `device` must be -1. */
-    unsigned n_devices;
-    /** CUDA: n_devices different ordinals, of devices that share host-memory calls; NULL if n_devices is 0. */
-    const int *devices;
-    /** CUDA: chunks of a host-memory call in flight on a device, each on its own stream, 1 to 64. 0, the default: 3. */
+    uint32_t reserved_words[3]; /**< 0 */
+    /** CUDA: chunks of a host-memory call in flight, each on its own stream, 1 to 64. 0, the default: 3. */
     unsigned n_streams;
     uint32_t reserved_word; /**< 0 */
     /** CUDA: largest number of symbols in a chunk of a host-memory call, 1 to 2^28. 0, the default: 2^20. After the
-     *  first such call each device holds 20 * chunk_symbols bytes per stream (20 MiB by default); where a symbol
-     *  takes more than 20 bytes for input, output and noise, a chunk has fewer symbols. Each of up to 32
-     *  staging threads holds at most another 8 MiB on a device and 8 MiB of pinned host memory. */
+     *  first such call the device holds 20 * chunk_symbols bytes per stream (20 MiB by default). If a symbol takes
+     *  more than 20 bytes for input, output and noise, a chunk has fewer symbols. Each of up to 32 staging threads
+     *  holds at most another 8 MiB on the device and 8 MiB of pinned host memory. */
     size_t chunk_symbols;
     /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C, all with the same
      *  bytes. One that does not run here is refused. NULL, the default, or "": the value of the environment variable
@@ -228,7 +212,7 @@ typedef struct softqam_context_config {
 SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 
 /**
- * Makes a context, without threads or device memory yet; with SOFTQAM_BACKEND_CUDA it checks that the devices exist.
+ * Makes a context, without threads or device memory yet; with SOFTQAM_BACKEND_CUDA it checks that the device exists.
  * @param context  receives the object, or NULL on failure; the caller destroys it with softqam_context_destroy()
  * @param config   the settings, read during the call only; NULL: the defaults
  * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_OUT_OF_MEMORY (of the host); with
@@ -239,7 +223,7 @@ SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, con
 /** What softqam_context_prepare() creates; values to be or-ed. */
 enum {
     SOFTQAM_PREPARE_THREADS = 1, /**< the CPU threads */
-    /** CUDA: loads the kernels of the context's demodulators on its devices. Needed before a stream capture. */
+    /** CUDA: loads the kernels of the context's demodulators on its device. Needed before a stream capture. */
     SOFTQAM_PREPARE_KERNELS = 2,
     SOFTQAM_PREPARE_HOST_CALLS = 4, /**< CUDA: streams, device memory and pinned memory of host-memory calls */
     SOFTQAM_PREPARE_ALL = 7         /**< everything that the context's backend can use */
@@ -250,15 +234,15 @@ enum {
  * captured. Demodulators that are created later are not prepared.
  *
  * After SOFTQAM_PREPARE_ALL, softqam_demodulate() and softqam_demodulate_segments() allocate nothing and start no
- * thread. Only host-memory calls of CUDA may wait for another call: they take turns on the devices' staging memory.
+ * thread. Only host-memory calls of CUDA may wait for another call: they take turns on the device's staging memory.
  * With n_threads 1 a CPU call makes no system call either. A CPU call takes at most 64 KiB of its thread's stack.
  * Threads that are started block all signals.
  *
  * @param context  the context
  * @param what     SOFTQAM_PREPARE_ALL, or some SOFTQAM_PREPARE_.. or-ed; what the backend does not have is skipped
  * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_OUT_OF_MEMORY; with
- *         SOFTQAM_BACKEND_CUDA also SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA. With _AUTO the CPU takes
- *         over from a GPU that fails. What was created before a failure stays.
+ *         SOFTQAM_BACKEND_CUDA also SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA. What was created before a
+ *         failure stays.
  */
 SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, unsigned what);
 
@@ -346,12 +330,12 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * whose buffers are all pinned, such as softqam_host_alloc()'s, uses them in place; any other is staged.
  *
  * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  also where noise_var is misaligned, or given where none is taken; `out`
- *         overlaps an input; a byte count is over PTRDIFF_MAX; or, where the call runs on a GPU, a buffer is device
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  also if noise_var is misaligned, or given where none is taken; `out`
+ *         overlaps an input; a byte count is over PTRDIFF_MAX; or, if the call runs on a GPU, a buffer is device
  *         memory (managed memory is accepted). Nothing was written;
  *         with SOFTQAM_BACKEND_CUDA only: SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA,
- *         SOFTQAM_ERROR_OUT_OF_MEMORY, SOFTQAM_ERROR_SYSTEM (several GPUs, before softqam_context_prepare()). The
- *         contents of `out` are then undefined, nothing writes there any more, and the demodulator stays usable.
+ *         SOFTQAM_ERROR_OUT_OF_MEMORY. The contents of `out` are then undefined, nothing writes there any more, and
+ *         the demodulator stays usable.
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
@@ -528,8 +512,8 @@ typedef struct softqam_segment {
  *                     those of one code block its bit planes. Alignment as for softqam_demodulate()
  * @param n_segments   any number; 0 does nothing
  *
- * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT also where a segment goes beyond its codeword
- *         (first_symbol + n_symbols > n_bits / Qm), and where the segments together have more symbols than a
+ * @return as softqam_demodulate(), and SOFTQAM_ERROR_INVALID_ARGUMENT also if a segment goes beyond its codeword
+ *         (first_symbol + n_symbols > n_bits / Qm), or if the segments together have more symbols than a
  *         size_t holds. Overlaps of outputs and inputs are detected within a segment only. If the call runs on a GPU,
  *         device memory that is passed by mistake is found only in the first segment that has symbols. After other
  *         errors the codewords' buffers are undefined as well: a call with combine 1 cannot be repeated.
@@ -550,8 +534,8 @@ SOFTQAM_API void softqam_demodulator_destroy(softqam_demodulator *demodulator);
 SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulator *demodulator);
 
 /**
- * Allocates host memory that a context reaches fastest: page-locked where it uses a GPU, else plain. With
- * SOFTQAM_BACKEND_AUTO it looks for a GPU, and the memory is plain where CUDA fails. Aligned to 4096 bytes.
+ * Allocates host memory that a context reaches fastest, aligned to 4096 bytes: page-locked if the context is a GPU,
+ * else pageable.
  * @param context  the context; the memory may outlive it and may be used with any other
  * @param nbytes   size; 0 is taken as 1
  * @param memory   receives the pointer, or NULL on failure; the caller frees it with softqam_host_free()
@@ -602,13 +586,12 @@ SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_m
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
 /** @param demodulator  the demodulator
- * @return the backend of large host-memory calls: "cpu" or "cuda"; "auto" while SOFTQAM_BACKEND_AUTO has not looked
- * for a GPU; "none" for NULL. Lives as long as the library. */
+ * @return the backend of its context: "cpu" or "cuda"; "none" for NULL. Lives as long as the library. */
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
 /** @param demodulator  the demodulator
- * @return one human-readable line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; with
- * CUDA's error where the CPU has taken over from a GPU; "" for NULL. Lives as long as the demodulator. */
+ * @return one human-readable line, such as "avx512, 2 threads" or "NVIDIA H200, 3 streams of 1048576 symbols"; "" for
+ * NULL. Lives as long as the demodulator. */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 
 /** @param status  a status

@@ -19,16 +19,15 @@ extern "C" {
  * Demodulates symbols in device memory, in the caller's stream: enqueues one kernel and returns. Formats, sign, special
  * values and erasures are those of softqam_demodulate().
  *
- * The kernel runs on the context's device. If the context has several, it runs on the one that is current in the
- * calling thread or, if that is none of them, on the first in its list. The device that is current does not change. The
- * library's threads and buffers are not used. After softqam_context_prepare() with SOFTQAM_PREPARE_KERNELS the call
- * neither allocates nor synchronises, and can be captured in a CUDA graph; before, the first call loads kernels and may
- * do both. The memory must be valid until the kernel has run, in a graph at each launch; demodulator and context may be
- * destroyed once the call has returned. From compute capability 9.0 on the launch is a programmatic dependent one: a
- * following kernel that is launched so must call cudaGridDependencySynchronize() before it reads d_out or writes to the
- * inputs.
+ * The kernel runs on the context's device, whichever is current in the calling thread; which one is current does not
+ * change. The library's threads and buffers are not used. After softqam_context_prepare() with SOFTQAM_PREPARE_KERNELS
+ * the call neither allocates nor synchronises, and can be captured in a CUDA graph; before, the first call loads
+ * kernels and may do both. The memory must be valid until the kernel has run, in a graph at each launch; demodulator
+ * and context may be destroyed once the call has returned. From compute capability 9.0 on the launch is a programmatic
+ * dependent one: a following kernel that is launched so must call cudaGridDependencySynchronize() before it reads d_out
+ * or writes to the inputs.
  *
- * @param demodulator  one whose context is not SOFTQAM_BACKEND_CPU
+ * @param demodulator  one whose context is SOFTQAM_BACKEND_CUDA
  * @param d_symbols    n_symbols symbols in the input format, in memory that the device reaches (its own, a peer's,
  *                     managed or mapped host memory), aligned to the size of a symbol; fastest at 16 bytes
  * @param d_noise_var  noise values in such memory: n_symbols values, or one, as config.noise says; aligned to 4 bytes;
@@ -38,9 +37,9 @@ extern "C" {
  *                     the size of a value; fastest at 16 bytes; must not overlap the inputs
  * @param stream       a stream of that device; 0: the legacy default stream
  * @return SOFTQAM_OK: enqueued; errors of the execution appear in the caller's next synchronisation;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  also where a pointer is misaligned, d_noise_var is given where none is taken,
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  also if a pointer is misaligned, d_noise_var is given where none is taken,
  *         d_out overlaps an input, or a byte count is over PTRDIFF_MAX. Nothing was enqueued;
- *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  also where the context's backend is SOFTQAM_BACKEND_CPU;
+ *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  also if the context's backend is SOFTQAM_BACKEND_CPU;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
@@ -90,8 +89,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * SOFTQAM_MAX_LAYERS; symbols beyond a codeword's end, and beyond 2^31 of one segment, are left out; with u8
  * `descramble` and gains are ignored, and n_layers must be 0 or 1, plane_stride and the codeword 0.
  *
- * @return as softqam_cuda_demodulate(); SOFTQAM_ERROR_INVALID_ARGUMENT also where d_segments or d_n_segments is NULL or
- *         misaligned; SOFTQAM_ERROR_CUDA also where max_symbols needs a larger grid than CUDA has
+ * @return as softqam_cuda_demodulate(); SOFTQAM_ERROR_INVALID_ARGUMENT also if d_segments or d_n_segments is NULL or
+ *         misaligned; SOFTQAM_ERROR_CUDA also if max_symbols needs a larger grid than CUDA has
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                                    const softqam_segment *d_segments,

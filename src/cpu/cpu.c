@@ -19,7 +19,7 @@ static void describe(softqam_cpu *cpu, const char *ignored)
             *c = '?';
 }
 
-static softqam_status cpu_create(softqam_cpu *cpu, const char *variant, softqam_pool *pool)
+softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam_pool *pool)
 {
     const char *ignored;
     const softqam_status status = softqam_cpu_variant_choose(&cpu->variant, variant, &ignored);
@@ -31,14 +31,3 @@ static softqam_status cpu_create(softqam_cpu *cpu, const char *variant, softqam_
     describe(cpu, ignored);
     return SOFTQAM_OK;
 }
-
-static void cpu_choose_loops(const softqam_cpu *cpu, softqam_cpu_loops *loops, const softqam_params *params)
-{
-    softqam_cpu_loops_choose(loops, cpu->variant, params);
-}
-
-const softqam_cpu_ops softqam_cpu_backend = {
-    .create = cpu_create,
-    .choose_loops = cpu_choose_loops,
-    .demodulate = softqam_cpu_demodulate,
-};

@@ -24,7 +24,6 @@ typedef struct tile_memory {
 typedef struct cpu_call {
     const softqam_cpu_loops *loops;
     const softqam_segment_list *list;
-    size_t first;
     size_t part; /* symbols of a part */
     bool streaming;
 } cpu_call;
@@ -368,14 +367,14 @@ static bool may_flush(const softqam_cpu_loops *loops, const softqam_segment *seg
 static void demodulate_part(void *context, size_t number)
 {
     const cpu_call *call = context;
-    const size_t first_of_part = call->first + number * call->part;
+    const size_t first_of_part = number * call->part;
     const size_t rest = call->list->n_symbols - first_of_part;
     size_t left = rest < call->part ? rest : call->part;
     const bool is_worth_flushing = left >= WORTH_FLUSHING_SYMBOLS;
     softqam_cursor cursor = {call->list, 0, 0};
     if (first_of_part > 0)
         cursor = softqam_cursor_at(call->list, first_of_part);
-    softqam_float_environment environment = softqam_float_enter(false);
+    softqam_float_environment environment = softqam_float_enter();
     tile_memory tile;
     tile.is_gold_open = false;
     span s;
@@ -400,12 +399,11 @@ static void demodulate_part(void *context, size_t number)
         softqam_streaming_fence();
 }
 
-void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list,
-                            size_t first)
+void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list)
 {
-    const size_t n = list->n_symbols - first;
+    const size_t n = list->n_symbols;
     const size_t short_symbols = cpu->variant->short_symbols;
-    cpu_call call = {loops, list, first, n, false};
+    cpu_call call = {loops, list, n, false};
     softqam_segment_list with_checkpoints;
     size_t checkpoints[SOFTQAM_CHECKPOINTS];
     softqam_pool *pool = NULL;

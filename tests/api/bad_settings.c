@@ -37,12 +37,14 @@ static const api_numbers wrong_numbers[] = {
     DEMODULATOR(U8, llr_limit, 'u', "127", ", not 0, as this output format has none"),
     DEMODULATOR(S8, reserved_word, 'u', "1 4294967295", ", not 0"),
     DEMODULATOR(S8, reserved, 'r', "0 1 2 3 4 5 6 7", ""),
-    CONTEXT(backend, 'u', "3 -1 2147483647", ""),
+    CONTEXT(backend, 'u', "2 3 -1 2147483647", ""),
     CONTEXT(n_threads, 'u', "1025 4294967295 2147483648", ", more than 1024"),
     CONTEXT(n_cpus, 'u', "2", ", but config.cpus is NULL"),
     CONTEXT(thread_priority, 'u', "-1 100 -2147483648", ", not 0 to 99"),
     CONTEXT(device, 'u', "-2 -2147483648", ""),
-    CONTEXT(n_devices, 'u', "1", ", but config.devices is NULL"),
+    CONTEXT(reserved_words[0], 'u', "1 4294967295", ", not 0"),
+    CONTEXT(reserved_words[1], 'u', "1", ", not 0"),
+    CONTEXT(reserved_words[2], 'u', "2147483648", ", not 0"),
     CONTEXT(n_streams, 'u', "65 4294967295", ", more than 64"),
     CONTEXT(chunk_symbols, 'z', "268435457 4294967296 2305843009213693952 18446744073709551615",
             ", more than 268435456"),
@@ -63,7 +65,6 @@ static const api_numbers right_numbers[] = {
 };
 
 static const unsigned too_far[] = {0, 1, 1024}, no_cpu = UINT32_MAX;
-static const int twice[] = {5, 3, 5}, negative[] = {0, -1};
 static char long_name[2000];
 
 /* What is wrong beside another setting, or is no number; of what is wrong beside a reserved word, the word is told. */
@@ -81,13 +82,6 @@ static const struct {
     {{.context = {.device = -1, .cpus = too_far, .n_cpus = UINT32_MAX}}, "config.n_cpus is 4294967295, more than 1024"},
     {{.context = {.device = -1, .cpus = too_far, .n_cpus = 3}}, "config.cpus[2] is 1024, not 0 to 1023"},
     {{.context = {.device = -1, .cpus = &no_cpu, .n_cpus = 1}}, "config.cpus[0] is 4294967295, not 0 to 1023"},
-    {{.context = {.devices = twice, .n_devices = 2}}, "config.device and config.n_devices exclude each other"},
-    {{.context = {.device = -1, .devices = twice}}, "config.devices needs config.n_devices"},
-    {{.context = {.device = -1, .devices = twice, .n_devices = 65}}, "config.n_devices is 65, more than 64"},
-    {{.context = {.device = -1, .devices = twice, .n_devices = SOFTQAM_ALL_DEVICES}},
-     "config.devices is given, but config.n_devices means all devices"},
-    {{.context = {.device = -1, .devices = twice, .n_devices = 3}}, "config.devices names device 5 twice"},
-    {{.context = {.device = -1, .devices = negative, .n_devices = 2}}, "config.devices[1] is -1"},
     {{.context = {.device = -1, .cpu_variant = "sse9"}}, "config.cpu_variant is \"sse9\", not one of .."},
     {{.context = {.device = -1, .cpu_variant = "%s%n%n"}}, "config.cpu_variant is \"%s%n%n\", not one of .."},
     {{.context = {.device = -1, .cpu_variant = "portable "}}, "config.cpu_variant is \"portable \", not one of .."},

@@ -68,10 +68,9 @@ static size_t random_size(worker *self, size_t max)
 
 static softqam_context_config random_context_config(worker *self)
 {
-    static const softqam_backend backends[] = {SOFTQAM_BACKEND_CPU, SOFTQAM_BACKEND_AUTO, SOFTQAM_BACKEND_CUDA};
     softqam_context_config config;
     softqam_context_config_init(&config);
-    config.backend = backends[below(self, self->load->have_cuda ? 3 : 2)];
+    config.backend = self->load->have_cuda && below(self, 2) ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
     config.n_threads = 1 + (unsigned)below(self, 3);
     if (below(self, 2))
         config.cpu_variant = "portable"; /* whose calls threads share from fewer symbols on */
@@ -245,7 +244,7 @@ static void open_shared(load *self)
     self->portable = harness_create_context(&portable);
     for (size_t k = 0; k < N_SHARED; k++) {
         softqam_context_config config = random_context_config(chooser);
-        config.backend = k == 0 ? SOFTQAM_BACKEND_AUTO : SOFTQAM_BACKEND_CPU;
+        config.backend = k == 0 && self->have_cuda ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
         config.n_threads = 1 + (unsigned)k;
         assert_int_equal(softqam_context_create(&self->contexts[k], &config), SOFTQAM_OK);
         self->shared_configs[k] = random_config(chooser);

@@ -1,152 +1,137 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls divided among several GPUs, and AUTO: the same bytes as the CPU's, in memory of any
- * kind. With one GPU, a list of one; with the fake runtime, any number. */
+/* Two contexts on two GPUs, used at once from two threads, give the CPU's bytes, from memory of any kind. A device that
+ * does not exist is refused by name. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
 
-enum { STREAM_SYMBOLS = 1, STREAM_NOISE };
+enum { N_DEVICES = 2 };
 
-/* More than one chunk for every stream of several devices. */
 static size_t n_symbols(void) { return harness_symbol_count(700001); }
 
 typedef struct sample {
     float *symbols;
     float *noise_var;
-    int8_t *expected;
+    uint8_t *expected;
 } sample;
 
-static harness_setup llr_setup(softqam_backend backend)
+static harness_setup device_setup(softqam_backend backend, int device)
 {
-    harness_setup setup = harness_default_setup();
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.backend = backend;
-    setup.demodulator.output_format = SOFTQAM_OUTPUT_S8;
-    setup.demodulator.noise = SOFTQAM_NOISE_PER_SYMBOL;
+    setup.context.device = device;
     setup.context.n_threads = 3;
+    setup.context.chunk_symbols = 65536;
     return setup;
 }
 
-static const sample *shared_sample(void)
+static sample make_sample(void)
 {
-    static sample made;
-    if (!made.symbols) {
-        const size_t n = n_symbols();
-        harness_random random = harness_random_stream(STREAM_SYMBOLS);
-        made.symbols = harness_alloc(2 * sizeof(float) * n);
-        harness_fill_mixture(&random, n, made.symbols);
-        random = harness_random_stream(STREAM_NOISE);
-        made.noise_var = harness_alloc(sizeof(float) * n);
-        harness_fill_noise(&random, HARNESS_NOISE_USUAL, n, made.noise_var);
-        made.expected = harness_alloc(HARNESS_SYMBOL_BITS * n);
-        const harness_setup setup = llr_setup(SOFTQAM_BACKEND_CPU);
-        softqam_demodulator *demodulator = harness_create(&setup);
-        harness_demodulate_llrs(demodulator, made.symbols, made.noise_var, n, made.expected);
+    const size_t n = n_symbols();
+    sample made = {harness_alloc(2 * sizeof(float) * n), harness_alloc(sizeof(float) * n),
+                   harness_alloc(HARNESS_SYMBOL_BITS * n)};
+    harness_random random = harness_random_stream(1);
+    harness_fill_mixture(&random, n, made.symbols);
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, n, made.noise_var);
+    const harness_setup setup = device_setup(SOFTQAM_BACKEND_CPU, -1);
+    scoped_demodulator *cpu = harness_create(&setup);
+    harness_demodulate_llrs(cpu, made.symbols, made.noise_var, n, made.expected);
+    return made;
+}
+
+/* One device's call. */
+typedef struct device_call {
+    softqam_demodulator *demodulator;
+    pthread_barrier_t *start;
+    size_t n_symbols;
+    float *symbols, *noise_var;
+    uint8_t *out;
+    softqam_status status;
+} device_call;
+
+static void *demodulate(void *argument)
+{
+    device_call *call = argument;
+    pthread_barrier_wait(call->start);
+    call->status = softqam_demodulate(call->demodulator, call->symbols, call->noise_var, call->n_symbols, call->out);
+    return NULL;
+}
+
+/* The first n symbols of the sample on both devices at once, in pinned or pageable memory. */
+static void check_calls(softqam_demodulator *demodulators[N_DEVICES], const sample *all, size_t n, bool is_pinned)
+{
+    device_call calls[N_DEVICES];
+    pthread_t threads[N_DEVICES];
+    pthread_barrier_t start;
+    const size_t out_nbytes = HARNESS_SYMBOL_BITS * n, in_nbytes = 3 * sizeof(float) * n;
+    pthread_barrier_init(&start, NULL, N_DEVICES);
+    for (int k = 0; k < N_DEVICES; k++) {
+        void *memory = NULL;
+        if (is_pinned)
+            assert_int_equal(
+                softqam_host_alloc(softqam_demodulator_context(demodulators[k]), in_nbytes + out_nbytes, &memory),
+                SOFTQAM_OK);
+        else
+            memory = harness_alloc(in_nbytes + out_nbytes);
+        calls[k] = (device_call){
+            demodulators[k],     &start, n, memory, (float *)memory + 2 * n, (uint8_t *)memory + in_nbytes,
+            SOFTQAM_ERROR_SYSTEM};
+        memcpy(calls[k].symbols, all->symbols, 2 * sizeof(float) * n);
+        memcpy(calls[k].noise_var, all->noise_var, sizeof(float) * n);
+        harness_poison(calls[k].out, all->expected, out_nbytes);
+    }
+    for (int k = 0; k < N_DEVICES; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, demodulate, &calls[k]), 0);
+    for (int k = 0; k < N_DEVICES; k++)
+        pthread_join(threads[k], NULL);
+    for (int k = 0; k < N_DEVICES; k++) {
+        const char *what = softqam_backend_detail(demodulators[k]);
+        assert_int_equal(calls[k].status, SOFTQAM_OK);
+        assert_true(harness_outputs_equal(what, SOFTQAM_OUTPUT_S8, all->symbols, all->expected, calls[k].out, n));
+        (is_pinned ? softqam_host_free : free)(calls[k].symbols);
+    }
+    pthread_barrier_destroy(&start);
+}
+
+HARNESS_TEST(test_two_contexts)
+{
+    softqam_demodulator *demodulators[N_DEVICES] = {NULL};
+    for (int k = 0; k < N_DEVICES; k++) {
+        const harness_setup setup = device_setup(SOFTQAM_BACKEND_CUDA, k);
+        if (harness_try_create(&demodulators[k], &setup) == SOFTQAM_OK)
+            continue;
+        print_message("skipped, fewer than %d GPUs: %s\n", N_DEVICES, softqam_error_message());
+        softqam_demodulator_destroy(demodulators[0]);
+        skip();
+    }
+    const sample all = make_sample();
+    const size_t sizes[] = {1000, n_symbols()};
+    for (int kind = 0; kind < 4; kind++)
+        check_calls(demodulators, &all, sizes[kind / 2], kind % 2);
+    for (int k = 0; k < N_DEVICES; k++)
+        softqam_demodulator_destroy(demodulators[k]);
+    free(all.symbols);
+    free(all.noise_var);
+    free(all.expected);
+}
+
+HARNESS_TEST(test_absent_device)
+{
+    enum { MOST = 1000 };
+    char expected[64];
+    softqam_demodulator *demodulator = NULL;
+    softqam_status status = SOFTQAM_OK;
+    int n = 0;
+    for (; n < MOST && status == SOFTQAM_OK; n++) {
+        const harness_setup setup = device_setup(SOFTQAM_BACKEND_CUDA, n);
+        status = harness_try_create(&demodulator, &setup);
         softqam_demodulator_destroy(demodulator);
     }
-    return &made;
-}
-
-/* Memory of the demodulator's kind, or plain. */
-static void *get_memory(softqam_demodulator *demodulator, bool of_demodulator, size_t nbytes)
-{
-    void *memory = NULL;
-    if (!of_demodulator)
-        return harness_alloc(nbytes);
-    assert_int_equal(softqam_host_alloc(softqam_demodulator_context(demodulator), nbytes, &memory), SOFTQAM_OK);
-    return memory;
-}
-
-static void put_memory(void *memory, bool of_demodulator)
-{
-    if (of_demodulator)
-        softqam_host_free(memory);
-    else
-        free(memory);
-}
-
-/* The first n symbols of the sample, in either kind of memory for input and output. */
-static void check_call(softqam_demodulator *demodulator, size_t n, bool pinned_in, bool pinned_out)
-{
-    const sample *all = shared_sample();
-    float *symbols = get_memory(demodulator, pinned_in, 3 * sizeof(float) * n), *noise_var = symbols + 2 * n;
-    uint8_t *out = get_memory(demodulator, pinned_out, HARNESS_SYMBOL_BITS * n);
-    memcpy(symbols, all->symbols, 2 * sizeof(float) * n);
-    memcpy(noise_var, all->noise_var, sizeof(float) * n);
-    harness_poison(out, (const uint8_t *)all->expected, HARNESS_SYMBOL_BITS * n);
-    harness_demodulate_llrs(demodulator, symbols, noise_var, n, out);
-    char what[96];
-    snprintf(what, sizeof what, "%s: %zu symbols, input %s, output %s", softqam_backend_detail(demodulator), n,
-             pinned_in ? "pinned" : "pageable", pinned_out ? "pinned" : "pageable");
-    assert_true(harness_outputs_equal(what, SOFTQAM_OUTPUT_S8, symbols, all->expected, out, n));
-    put_memory(symbols, pinned_in);
-    put_memory(out, pinned_out);
-}
-
-static void check_all_kinds(const harness_setup *setup)
-{
-    const size_t all = n_symbols();
-    const size_t sizes[] = {1, 1000, all / 16, all / 2, all};
-    scoped_demodulator *demodulator = harness_create(setup);
-    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++)
-        for (unsigned kind = 0; kind < 4; kind++)
-            check_call(demodulator, sizes[k], kind & 1, kind & 2);
-}
-
-static const size_t chunks[] = {0, 7777, 65536};
-
-HARNESS_TEST(test_all_devices)
-{
-    for (size_t k = 0; k < HARNESS_COUNT(chunks); k++) {
-        for (unsigned n_streams = 1; n_streams <= 3; n_streams++) {
-            harness_setup setup = llr_setup(SOFTQAM_BACKEND_CUDA);
-            setup.context.n_devices = SOFTQAM_ALL_DEVICES;
-            setup.context.chunk_symbols = chunks[k];
-            setup.context.n_streams = n_streams;
-            setup.context.n_threads = 1 + n_streams;
-            check_all_kinds(&setup);
-        }
-    }
-}
-
-/* Every beginning of the list 0, 1, 2 .. that this machine has, and it backwards. */
-HARNESS_TEST(test_lists)
-{
-    int devices[64];
-    for (unsigned n = 1; n <= HARNESS_COUNT(devices); n++) {
-        harness_setup setup = llr_setup(SOFTQAM_BACKEND_CUDA);
-        setup.context.devices = devices;
-        setup.context.n_devices = n;
-        for (unsigned k = 0; k < n; k++)
-            devices[k] = (int)(n - 1 - k);
-        softqam_demodulator *demodulator = NULL;
-        if (harness_try_create(&demodulator, &setup) == SOFTQAM_ERROR_BACKEND_UNAVAILABLE) {
-            char expected[64];
-            snprintf(expected, sizeof expected, "there is no CUDA device %u, only %u device", n - 1, n - 1);
-            assert_non_null(strstr(softqam_error_message(), expected));
-            assert_true(n > 1);
-            return;
-        }
-        assert_non_null(demodulator);
-        char expected[16];
-        snprintf(expected, sizeof expected, "%u x ", n);
-        assert_true(n == 1 || strncmp(softqam_backend_detail(demodulator), expected, strlen(expected)) == 0);
-        check_call(demodulator, n_symbols(), true, true);
-        check_call(demodulator, n_symbols(), false, false);
-        softqam_demodulator_destroy(demodulator);
-    }
-}
-
-/* On both sides of the size from which on AUTO uses a GPU. */
-HARNESS_TEST(test_auto)
-{
-    harness_setup setup = llr_setup(SOFTQAM_BACKEND_AUTO);
-    setup.context.n_devices = SOFTQAM_ALL_DEVICES;
-    check_all_kinds(&setup);
-    scoped_demodulator *demodulator = harness_create(&setup);
-    for (size_t n = 2; n < n_symbols(); n *= 2) {
-        check_call(demodulator, n - 1, true, true);
-        check_call(demodulator, n, false, false);
-    }
+    assert_true(n > 1);
+    assert_int_equal(status, SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    snprintf(expected, sizeof expected, "there is no CUDA device %d, only %d device", n - 1, n - 1);
+    assert_non_null(strstr(softqam_error_message(), expected));
 }

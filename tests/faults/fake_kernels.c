@@ -109,9 +109,9 @@ static void run_kernel(void *context)
     const kernel *self = context;
     softqam_cpu cpu;
     softqam_cpu_loops loops;
-    (void)softqam_cpu_backend.create(&cpu, NULL, NULL);
+    (void)softqam_cpu_create(&cpu, NULL, NULL);
     cpu.streaming_nbytes = SIZE_MAX;
-    softqam_cpu_backend.choose_loops(&cpu, &loops, &self->params);
+    softqam_cpu_loops_choose(&loops, cpu.variant, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
         softqam_segment segment = segment_of(&self->segments[k], self->params.input_nbytes);
         const softqam_kernel_soft *soft = self->soft[k].buffer.n_cb != 0 ? &self->soft[k] : NULL;
@@ -124,7 +124,7 @@ static void run_kernel(void *context)
         list.n_symbols = segment.n_symbols;
         list.repeats = soft && soft->is_repeated;
         list.adds = soft && (soft->is_repeated || soft->combines);
-        softqam_cpu_backend.demodulate(&cpu, &loops, &list, 0);
+        softqam_cpu_demodulate(&cpu, &loops, &list);
     }
 }
 

@@ -81,8 +81,7 @@ static size_t environment_choice(const char *variable, const char *const names[]
     die(variable, "none of the names that it may have");
 }
 
-static const char *const backend_names[] = {
-    [SOFTQAM_BACKEND_CPU] = "cpu", [SOFTQAM_BACKEND_CUDA] = "cuda", [SOFTQAM_BACKEND_AUTO] = "auto"};
+static const char *const backend_names[] = {[SOFTQAM_BACKEND_CPU] = "cpu", [SOFTQAM_BACKEND_CUDA] = "cuda"};
 
 softqam_backend harness_backend(void)
 {

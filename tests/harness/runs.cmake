@@ -61,17 +61,17 @@ function(add_backend_run name program timeout backend)
     ENVIRONMENT SOFTQAM_TEST_BACKEND=${backend} ${run_ENVIRONMENT})
 endfunction()
 
-# Adds NAME.cpu, NAME.cuda and NAME.auto: the same program on each backend. Without a GPU, or without CUDA in the build,
-# NAME.cuda is a skip. AUTO computes nothing of its own, nor do the fake kernels of tests/faults: a tenth of the random symbols,
-# or what the preset of a sanitizer says.
+# The fake kernels of tests/faults compute nothing of their own: a tenth of the random symbols, or what the preset of a
+# sanitizer says.
 set(fewer_symbols)
 if(NOT SOFTQAM_SANITIZE)
   set(fewer_symbols SOFTQAM_TEST_PERCENT=10)
 endif()
+# Adds NAME.cpu and NAME.cuda: the same program on each backend. Without a GPU, or without CUDA in the build, NAME.cuda
+# is a skip.
 function(add_backend_runs name program timeout)
   add_backend_run(${name}.cpu ${program} ${timeout} cpu ${ARGN})
   add_backend_run(${name}.cuda ${program} ${timeout} cuda ${ARGN})
-  add_backend_run(${name}.auto ${program} ${timeout} auto ENVIRONMENT ${fewer_symbols})
 endfunction()
 
 # Adds NAME.cpu.MODULATION and NAME.cuda.MODULATION: the same program once more for each modulation but the usual 256QAM.
