@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU of a context: the choice of the device, and the table of functions; what all calls of CUDA share. */
+#define _POSIX_C_SOURCE 200809L /* sigset_t */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

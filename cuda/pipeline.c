@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Making the pipeline: its slots, their streams and their memory. */
+#define _POSIX_C_SOURCE 200809L /* sigset_t */
 #include <stdlib.h>
 
 #include "gpu_parts.h"
