@@ -15,7 +15,7 @@ extern "C" { /* src/'s headers too are of C */
 #endif
 
 #include "params.h"
-#include "soft_buffer.h"
+#include "resolved_segment.h"
 
 /* Where one layer's symbols and noise lie, as a kernel takes it. */
 typedef struct softqam_kernel_layer {
@@ -54,8 +54,9 @@ typedef struct softqam_kernel_segment {
 
 /* The soft buffers of a segment's codeword. */
 typedef struct softqam_kernel_soft {
-    softqam_soft_buffer buffer; /* n_cb 0: the segment has none; n_data 0: LLRs go nowhere */
+    softqam_soft_buffer buffer; /* n_data 0: LLRs go nowhere */
     float filler_value;
+    uint8_t is_used; /* else the segment has no soft buffers */
     uint8_t combines;
     uint8_t is_repeated; /* some code block has more LLRs than positions, so that the order of adding matters */
     /* Of an argument. */
@@ -138,7 +139,7 @@ HOST_AND_DEVICE static inline void softqam_kernel_segment_make(softqam_kernel_se
         to->gains[k] = from->layers[0].noise_var ? from->layers[k].gain : NULL;
     }
     softqam_kernel_codeword_make(to, from);
-    if (softqam_layers_are_interleaved(from, defaults->symbol_nbytes)) {
+    if (softqam_layers_are_interleaved(from, to->n_layers, defaults->symbol_nbytes)) {
         to->n_layers = 1;
         to->symbol_stride = 1;
         to->noise_stride = 1;
@@ -158,8 +159,8 @@ HOST_AND_DEVICE static inline void softqam_kernel_soft_make(softqam_kernel_soft 
     const bool has_positions = codeword->first_filler <= codeword->n_cb &&
                                codeword->n_fillers <= codeword->n_cb - codeword->first_filler &&
                                codeword->k0 < codeword->n_cb;
-    to->buffer.n_cb = 0;
-    if (!softqam_segment_has_soft_buffers(from))
+    to->is_used = softqam_segment_has_soft_buffers(from);
+    if (!to->is_used)
         return;
     to->buffer = softqam_soft_buffer_of(codeword);
     if (!has_positions)

@@ -228,7 +228,7 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
         const softqam_kernel_segment *segment = &launch->segments[k];
         const unsigned most = softqam_block_symbols(block_steps, segment->n_layers, false);
         first_blocks[k] = (unsigned)n_blocks;
-        if (launch->soft[k].buffer.n_cb != 0)
+        if (launch->soft[k].is_used)
             n_blocks += lay_out_soft_blocks(&launch->soft[k], segment, most);
         else
             n_blocks += count_blocks(segment->n_symbols, most);

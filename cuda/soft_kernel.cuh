@@ -38,8 +38,8 @@ static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_co
         return nullptr;
     if (segment.block_buffers)
         return static_cast<unsigned char *>(segment.block_buffers[r]);
-    const uint64_t first =
-        segment.block_stride != 0 ? r * segment.block_stride : uint64_t{found.j} * block.soft.buffer.n_cb;
+    const uint64_t first = segment.block_stride != 0 ? r * segment.block_stride
+                                                     : uint64_t{found.j} * softqam_soft_buffer_size(&block.soft.buffer);
     return static_cast<unsigned char *>(segment.out) + first * value_nbytes;
 }
 
@@ -148,7 +148,7 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
                            codeword.buffers, codeword.block_buffers, codeword.block_stride);
         }
         const softqam_kernel_segment &other = arguments.segments.at[k];
-        return is_part(other.codeword_symbol, other.n_symbols, arguments.softs.at[k].buffer.n_cb != 0, other.out,
+        return is_part(other.codeword_symbol, other.n_symbols, arguments.softs.at[k].is_used, other.out,
                        other.block_buffers, other.block_stride);
     }
 
@@ -326,7 +326,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
         index = find_segment(first_blocks, launch);
         const softqam_kernel_segment &segment = segments.at[index.segment];
         const softqam_kernel_soft &soft = softs.at[index.segment];
-        has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && soft.buffer.n_cb != 0;
+        has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && soft.is_used;
         if (has_soft) {
             const auto number = static_cast<uint32_t>(index.number);
             const uint32_t of_segment = quotient_of(number, soft.block_parts, soft.per_part);

@@ -214,6 +214,16 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
     const float limit = (float)config->llr_limit;
     *params = (softqam_params){
+        .defaults =
+            {
+                .input_scale = config->input_scale,
+                .llr_scale = config->llr_scale,
+                .modulation = (uint8_t)config->modulation,
+                .noise_form = (uint8_t)config->noise_form,
+                .symbol_nbytes = (uint8_t)softqam_input_symbol_nbytes(config->input_format),
+                .value_nbytes = (uint8_t)output->value_nbytes,
+                .is_negative = config->sign == SOFTQAM_SIGN_POSITIVE_IS_1,
+            },
         .modulation = config->modulation,
         .input_format = config->input_format,
         .output_format = config->output_format,

@@ -88,7 +88,19 @@ typedef struct softqam_llr_scale {
     float limit;         /* largest magnitude */
 } softqam_llr_scale;
 
+/* What a segment's zeros stand for. Plain data, for kernels too. */
+typedef struct softqam_segment_defaults {
+    float input_scale;
+    float llr_scale;
+    uint8_t modulation;
+    uint8_t noise_form;
+    uint8_t symbol_nbytes; /* of the input format */
+    uint8_t value_nbytes;  /* of the output format */
+    bool is_negative;      /* a positive LLR means bit 1 */
+} softqam_segment_defaults;
+
 typedef struct softqam_params {
+    softqam_segment_defaults defaults;
     softqam_modulation modulation; /* of segments that name none */
     softqam_input_format input_format;
     softqam_output_format output_format;
@@ -127,7 +139,7 @@ softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softq
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config);
 
 /* By its bits: with subnormal numbers flushed, as a caller may have them, == takes those for 0 too. */
-static inline bool softqam_is_zero(float a)
+HOST_AND_DEVICE static inline bool softqam_is_zero(float a)
 {
     uint32_t bits;
     __builtin_memcpy(&bits, &a, sizeof bits);
@@ -181,23 +193,6 @@ static inline softqam_llr_scale softqam_params_llr_scale(const softqam_params *p
     const float steps = segment->llr_scale != 0.0f ? segment->llr_scale : params->llr_scale;
     const softqam_llr_scale scale = {params->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -steps : steps, params->llr_limit};
     return scale;
-}
-
-/* Whether all layers are interleaved, [resource element][layer], as equalisers write them: the segment's symbols then
- * lie side by side in the order of the codeword, and so does its noise, as if it had one layer. */
-HOST_AND_DEVICE static inline bool softqam_layers_are_interleaved(const softqam_segment *segment, size_t symbol_nbytes)
-{
-    const softqam_layer *layers = segment->layers;
-    const unsigned n_layers = segment->n_layers;
-    if (n_layers < 2 || n_layers > SOFTQAM_MAX_LAYERS || segment->symbol_stride != n_layers ||
-        segment->noise_stride != n_layers || layers[0].symbols_q)
-        return false;
-    for (unsigned k = 1; k < n_layers; k++)
-        if (layers[k].symbols_q ||
-            layers[k].symbols != (const void *)((const unsigned char *)layers[0].symbols + k * symbol_nbytes) ||
-            layers[k].noise_var != layers[0].noise_var + k || (layers[0].gain && layers[k].gain != layers[0].gain + k))
-            return false;
-    return true;
 }
 
 #endif

@@ -4,16 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-_Static_assert(sizeof(softqam_layer) == 48 && offsetof(softqam_layer, gain) == 24, "a promise");
-_Static_assert(sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layers) == 56 &&
-                   offsetof(softqam_segment, n_layers) == 248 && offsetof(softqam_segment, codeword) == 280 &&
-                   offsetof(softqam_segment, reserved) == 384,
-               "softqam_segment's layout is a promise");
-
-_Static_assert(SEGMENT_RESERVED == 764,
-               "complete, copy and cut the new field (softqam_segment_at, softqam_cursor_take); "
-               "softqam_layers_are_interleaved() may ask for it");
-
 softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
 {
     const softqam_params *params = list->params;

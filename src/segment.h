@@ -9,6 +9,7 @@
 #include <softqam/softqam.h>
 
 #include "params.h"
+#include "resolved_segment.h"
 #include "soft_buffer.h"
 
 /* A caller's array. Zeros in it stand for defaults. */

@@ -8,13 +8,6 @@
 #include "segment.h"
 #include "soft_buffer.h"
 
-enum { MAX_GROUPS = 32 };
-
-_Static_assert(SEGMENT_RESERVED == 764, "check the new field");
-_Static_assert(sizeof(softqam_codeword) == 104 && offsetof(softqam_codeword, n_code_blocks) == 32 &&
-                   offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved) == 72,
-               "softqam_codeword's layout is a promise");
-
 /* Fields. */
 
 static softqam_status check_layers(const softqam_segment *segment, softqam_modulation modulation)

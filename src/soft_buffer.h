@@ -13,18 +13,18 @@
 
 #include "params.h"
 
-enum { MAX_CODE_BLOCKS = 65535 };
+enum { MAX_CODE_BLOCKS = 65535, MAX_GROUPS = 32 };
 
 /* How a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter have
  * `shorter` symbols, the others one resource element more. */
 typedef struct softqam_code_blocks {
     uint32_t n_code_blocks; /* C */
-    uint32_t n_groups;      /* code block groups; 0: all code blocks are transmitted */
-    uint32_t cbgti;
     uint32_t n_transmitted; /* C' */
     uint32_t n_shorter;
     uint32_t shorter;
-    uint32_t n_layers; /* symbols of a resource element */
+    uint32_t cbgti;
+    uint8_t n_groups; /* code block groups; 0: all code blocks are transmitted */
+    uint8_t n_layers; /* symbols of a resource element */
 } softqam_code_blocks;
 
 /* A code block, in symbols of the codeword. */
@@ -50,13 +50,15 @@ HOST_AND_DEVICE static inline void softqam_code_blocks_make(softqam_code_blocks 
     const uint32_t n_elements = (uint32_t)codeword->n_bits / (bits_per_symbol * n_layers);
     const uint32_t n_code_blocks = codeword->n_code_blocks;
     blocks->n_code_blocks = n_code_blocks;
-    blocks->n_groups = codeword->n_cbg < n_code_blocks ? codeword->n_cbg : n_code_blocks;
+    const uint32_t most_groups = MAX_GROUPS;
+    const uint32_t n_groups = codeword->n_cbg < most_groups ? codeword->n_cbg : most_groups;
+    blocks->n_groups = (uint8_t)(n_groups < n_code_blocks ? n_groups : n_code_blocks);
     blocks->cbgti = codeword->cbgti;
     blocks->n_transmitted = blocks->n_groups == 0 ? n_code_blocks : 0;
-    for (uint32_t m = 0; m < blocks->n_groups && m < 32; m++)
+    for (uint32_t m = 0; m < blocks->n_groups; m++)
         if (codeword->cbgti >> m & 1)
             blocks->n_transmitted += softqam_group_code_blocks(blocks, m);
-    blocks->n_layers = n_layers;
+    blocks->n_layers = (uint8_t)n_layers;
     blocks->n_shorter = 0;
     blocks->shorter = 0;
     if (blocks->n_transmitted > 0) {
@@ -119,20 +121,13 @@ HOST_AND_DEVICE static inline uint32_t softqam_code_blocks_longest(const softqam
     return blocks->shorter + (blocks->n_shorter < blocks->n_transmitted ? blocks->n_layers : 0);
 }
 
-/* Whether a codeword's values lie one behind the other as transmitted: its code blocks do not matter then. */
-HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_codeword *codeword)
-{
-    return !codeword->deinterleave && codeword->block_stride == 0 && !codeword->block_buffers;
-}
-
-/* A circular buffer of n_cb values. Its data positions are those that are no fillers: n_data of them, numbered without
- * the fillers. The codeword's LLRs visit them one after the other from `start` on, round and round. */
+/* A circular buffer. Its n_data data positions, which are not fillers, are numbered without the fillers. A code block's
+ * LLRs visit them one after the other from `start` on, round and round. */
 typedef struct softqam_soft_buffer {
-    uint32_t n_cb;
     uint32_t n_data;
     uint32_t first_filler;
     uint32_t n_fillers;
-    uint32_t start; /* k0's number; that of the first position behind the fillers where k0 lies in them */
+    uint32_t start; /* number of position k0, or of the first one after the fillers if k0 lies in them */
 } softqam_soft_buffer;
 
 /* Positions of a soft buffer that follow each other. */
@@ -141,11 +136,10 @@ typedef struct softqam_soft_run {
     uint32_t n;
 } softqam_soft_run;
 
-/* Of a checked codeword with n_cb > 0. n_data may be 0, if the codeword has no bits. */
+/* Returns the soft buffer of a checked codeword with n_cb > 0. n_data is 0 only if the codeword has no bits. */
 HOST_AND_DEVICE static inline softqam_soft_buffer softqam_soft_buffer_of(const softqam_codeword *codeword)
 {
     softqam_soft_buffer buffer;
-    buffer.n_cb = codeword->n_cb;
     buffer.n_data = codeword->n_cb - codeword->n_fillers;
     buffer.first_filler = codeword->first_filler;
     buffer.n_fillers = codeword->n_fillers;
@@ -157,6 +151,12 @@ HOST_AND_DEVICE static inline softqam_soft_buffer softqam_soft_buffer_of(const s
     if (buffer.start == buffer.n_data)
         buffer.start = 0;
     return buffer;
+}
+
+/* Returns N_cb, the number of all positions. */
+HOST_AND_DEVICE static inline uint32_t softqam_soft_buffer_size(const softqam_soft_buffer *buffer)
+{
+    return buffer->n_data + buffer->n_fillers;
 }
 
 /* The position of value n of a code block, and how many values from it on follow each other in the buffer. */

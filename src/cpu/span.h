@@ -147,7 +147,8 @@ static void open_span(span *s, const softqam_segment *segment, size_t first, siz
     const softqam_modulation modulation = segment->modulation ? segment->modulation : params->modulation;
     const int axis_bits = softqam_axis_bits(modulation);
     const bool has_planes = axis_bits > 0 && (segment->plane_stride != 0 || segment->codeword.deinterleave);
-    const bool is_interleaved = segment->n_layers > 1 && softqam_layers_are_interleaved(segment, params->input_nbytes);
+    const bool is_interleaved =
+        segment->n_layers > 1 && softqam_layers_are_interleaved(segment, segment->n_layers, params->input_nbytes);
     const bool has_llrs = softqam_params_have_llrs(params);
     const float input_scale = segment->input_scale != 0.0f ? segment->input_scale : params->input_scale;
     s->segment = segment;

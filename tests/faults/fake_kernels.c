@@ -49,7 +49,7 @@ static void add_codeword(softqam_segment *segment, const softqam_kernel_segment 
 static void add_soft_buffers(softqam_codeword *codeword, const softqam_kernel_soft *from)
 {
     const softqam_soft_buffer *buffer = &from->buffer;
-    codeword->n_cb = buffer->n_cb;
+    codeword->n_cb = softqam_soft_buffer_size(buffer);
     codeword->k0 = buffer->start + (buffer->start < buffer->first_filler ? 0 : buffer->n_fillers);
     codeword->first_filler = buffer->first_filler;
     codeword->n_fillers = buffer->n_fillers;
@@ -114,7 +114,7 @@ static void run_kernel(void *context)
     softqam_cpu_loops_choose(&loops, cpu.variant, &self->params);
     for (unsigned k = 0; k < self->n_segments; k++) {
         softqam_segment segment = segment_of(&self->segments[k], self->params.input_nbytes);
-        const softqam_kernel_soft *soft = self->soft[k].buffer.n_cb != 0 ? &self->soft[k] : NULL;
+        const softqam_kernel_soft *soft = self->soft[k].is_used ? &self->soft[k] : NULL;
         if (soft)
             add_soft_buffers(&segment.codeword, soft);
         for (unsigned layer = 0; layer < segment.n_layers; layer++)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* A segment with every default filled in: what the CPU's stages, the kernels and the host pipeline read. Plain data,
+ * for C, C++ and CUDA. Nothing else asks what a zero of softqam_segment stands for. */
+#ifndef SOFTQAM_RESOLVED_SEGMENT_H
+#define SOFTQAM_RESOLVED_SEGMENT_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <softqam/softqam.h>
+
+#include "params.h"
+#include "soft_buffer.h"
+
+/* Where one layer's symbols, noise values and gains lie. */
+typedef struct softqam_source_layer {
+    const void *symbols;
+    const void *symbols_q;  /* NULL: I and Q lie side by side */
+    const float *noise_var; /* NULL: softqam_source.noise_value */
+    const float *gain;      /* NULL: no layer has gains */
+} softqam_source_layer;
+
+/* Where a segment's symbols come from. Symbol i is symbol i / n_layers of layer i % n_layers. */
+typedef struct softqam_source {
+    softqam_source_layer layers[SOFTQAM_MAX_LAYERS]; /* n_layers of them are set */
+    size_t symbol_stride;                            /* at least 1 */
+    size_t noise_stride;                             /* of gains too; 0: one value for each layer */
+    float input_scale;
+    float noise_value; /* used if noise_var is NULL; softqam_segment_resolve() sets it to 0 */
+    uint8_t n_layers;  /* 1 also if the layers are interleaved: then all symbols lie side by side */
+    uint8_t symbol_nbytes;
+    uint8_t noise_is_inverse;
+    uint8_t has_gains;
+    uint8_t is_split;      /* some layer has I and Q in separate arrays */
+    uint8_t is_contiguous; /* one layer, stride 1, I and Q side by side; noise values likewise or one; gains likewise */
+} softqam_source;
+
+/* Where a segment's LLRs go, with which scale and which signs. Without code blocks they go to `out`, else to the
+ * buffers of the code blocks, which softqam_destination_at() finds. */
+typedef struct softqam_placement {
+    unsigned char *out;         /* the segment's first value; with code blocks the first of all buffers */
+    void *const *block_buffers; /* NULL, or each code block's buffer */
+    size_t plane_stride;        /* in values; 0: symbol order. 0 with code blocks */
+    uint64_t block_stride;      /* in values; 0: transmitted code blocks follow each other without gaps */
+    uint64_t position;          /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
+    /* With code blocks. */
+    softqam_code_blocks blocks;
+    uint32_t codeword_symbol;   /* number of the segment's first symbol in the codeword */
+    softqam_soft_buffer buffer; /* with soft buffers; n_data is 0 if LLRs go nowhere */
+    float filler_value;
+    /* For all segments. */
+    float steps_per_nat; /* negative if a positive LLR means bit 1 */
+    uint32_t c_init;
+    uint8_t modulation; /* softqam_modulation */
+    uint8_t value_nbytes;
+    uint8_t is_descrambled;
+    uint8_t has_code_blocks;  /* LLRs go to code blocks that do not lie one after the other in symbol order */
+    uint8_t has_soft_buffers; /* these are circular soft buffers */
+    uint8_t is_deinterleaved; /* each code block is */
+    uint8_t combines;         /* soft buffers: LLRs are added to what is there */
+    uint8_t is_repeated; /* soft buffers: a code block has more LLRs than positions, so the order of adding counts */
+} softqam_placement;
+
+typedef struct softqam_resolved_segment {
+    size_t n_symbols;
+    softqam_source source;
+    softqam_placement placement;
+} softqam_resolved_segment;
+
+static_assert(sizeof(softqam_source) == 160 && sizeof(softqam_placement) == 104 &&
+                  sizeof(softqam_resolved_segment) == 272,
+              "Kernels take many of these as arguments, 4 KiB in all: see MAX_SEGMENTS in cuda/kernels.h");
+
+/* Returns whether a codeword's values lie one after the other as transmitted, so that code blocks do not matter. */
+HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_codeword *codeword)
+{
+    return !codeword->deinterleave && codeword->block_stride == 0 && !codeword->block_buffers;
+}
+
+/* Returns whether n_layers layers are interleaved, [resource element][layer], as equalisers write them. Symbols and
+ * noise values then lie as if there were one layer. */
+HOST_AND_DEVICE static inline bool softqam_layers_are_interleaved(const softqam_segment *segment, unsigned n_layers,
+                                                                  size_t symbol_nbytes)
+{
+    const softqam_layer *layers = segment->layers;
+    if (n_layers < 2 || segment->symbol_stride != n_layers || segment->noise_stride != n_layers || layers[0].symbols_q)
+        return false;
+    for (unsigned k = 1; k < n_layers; k++)
+        if (layers[k].symbols_q ||
+            layers[k].symbols != (const void *)((const unsigned char *)layers[0].symbols + k * symbol_nbytes) ||
+            layers[k].noise_var != layers[0].noise_var + k || (layers[0].gain && layers[k].gain != layers[0].gain + k))
+            return false;
+    return true;
+}
+
+static_assert(
+    sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layers) == 56 &&
+        offsetof(softqam_segment, n_layers) == 248 && offsetof(softqam_segment, reserved_word) == 276 &&
+        offsetof(softqam_segment, codeword) == 280 && offsetof(softqam_segment, reserved) == 384 &&
+        sizeof(softqam_layer) == 48 && offsetof(softqam_layer, gain) == 24 && offsetof(softqam_layer, reserved) == 32 &&
+        sizeof(softqam_codeword) == 104 && offsetof(softqam_codeword, n_code_blocks) == 32 &&
+        offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved) == 72,
+    "A segment, layer or codeword has a new field. Give softqam_source or softqam_placement a member and fill "
+    "it in below; check the field in segment_check.c; if it points to values of symbols, move it in "
+    "softqam_segment_advance(); only then adapt these offsets. Fields must not move: programs built against "
+    "0.4 run");
+
+HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, const softqam_segment *from,
+                                                          const softqam_segment_defaults *defaults)
+{
+    const unsigned noise_form = from->noise_form ? (unsigned)from->noise_form : defaults->noise_form;
+    const unsigned most = from->n_layers < SOFTQAM_MAX_LAYERS ? from->n_layers : SOFTQAM_MAX_LAYERS;
+    const unsigned n_layers = most ? most : 1;
+    const bool has_noise = from->layers[0].noise_var != NULL, has_gains = has_noise && from->layers[0].gain;
+    const bool is_interleaved = softqam_layers_are_interleaved(from, n_layers, defaults->symbol_nbytes);
+    bool is_split = false;
+    for (unsigned k = 0; k < n_layers; k++) {
+        to->layers[k].symbols = from->layers[k].symbols;
+        to->layers[k].symbols_q = from->layers[k].symbols_q;
+        to->layers[k].noise_var = from->layers[k].noise_var;
+        to->layers[k].gain = has_gains ? from->layers[k].gain : NULL;
+        is_split = is_split || from->layers[k].symbols_q;
+    }
+    to->n_layers = (uint8_t)(is_interleaved ? 1 : n_layers);
+    to->symbol_stride = is_interleaved || from->symbol_stride == 0 ? 1 : from->symbol_stride;
+    to->noise_stride = is_interleaved ? 1 : has_noise ? from->noise_stride : 0;
+    to->input_scale = softqam_is_zero(from->input_scale) ? defaults->input_scale : from->input_scale;
+    to->noise_value = 0.0f;
+    to->symbol_nbytes = defaults->symbol_nbytes;
+    to->noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
+    to->has_gains = has_gains;
+    to->is_split = is_split;
+    to->is_contiguous = to->n_layers == 1 && to->symbol_stride == 1 && !is_split &&
+                        (to->noise_stride == 1 || (to->noise_stride == 0 && !has_gains));
+}
+
+/* Fills in the code blocks and soft buffers of a codeword. What no host could check, in device memory, is made harmless
+ * as far as it can be. */
+HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *to, const softqam_segment *from)
+{
+    const softqam_codeword *codeword = &from->codeword;
+    const unsigned n_bits = softqam_symbol_bits((softqam_modulation)to->modulation);
+    const unsigned most = from->n_layers < SOFTQAM_MAX_LAYERS ? from->n_layers : SOFTQAM_MAX_LAYERS;
+    softqam_code_blocks_make(&to->blocks, codeword, n_bits, most ? most : 1);
+    to->out = (unsigned char *)codeword->buffers;
+    to->plane_stride = 0;
+    to->has_code_blocks = 1;
+    to->is_deinterleaved = codeword->deinterleave != 0;
+    to->has_soft_buffers = codeword->n_cb != 0;
+    if (softqam_codeword_is_contiguous(codeword) && to->blocks.n_transmitted > 0 &&
+        from->first_symbol + from->n_symbols <= codeword->n_bits / n_bits) {
+        to->out += from->first_symbol * n_bits * to->value_nbytes;
+        to->has_code_blocks = to->has_soft_buffers = 0;
+    }
+    if (!to->has_soft_buffers)
+        return;
+    const bool has_positions = codeword->first_filler <= codeword->n_cb &&
+                               codeword->n_fillers <= codeword->n_cb - codeword->first_filler &&
+                               codeword->k0 < codeword->n_cb;
+    to->buffer = softqam_soft_buffer_of(codeword);
+    if (!has_positions)
+        to->buffer.n_data = 0;
+    to->filler_value = codeword->filler_value;
+    to->combines = codeword->combine != 0;
+    to->is_repeated =
+        softqam_soft_is_repeated(&to->buffer, (uint64_t)softqam_code_blocks_longest(&to->blocks) * n_bits);
+}
+
+HOST_AND_DEVICE static inline void softqam_placement_resolve(softqam_placement *to, const softqam_segment *from,
+                                                             const softqam_segment_defaults *defaults)
+{
+    const unsigned modulation = from->modulation ? (unsigned)from->modulation : defaults->modulation;
+    const float llr_scale = softqam_is_zero(from->llr_scale) ? defaults->llr_scale : from->llr_scale;
+    to->out = (unsigned char *)from->out;
+    to->block_buffers = from->codeword.block_buffers;
+    to->plane_stride = from->plane_stride;
+    to->block_stride = from->codeword.block_stride;
+    to->position = from->first_symbol + from->scrambling_offset;
+    to->codeword_symbol = (uint32_t)from->first_symbol;
+    to->steps_per_nat = defaults->is_negative ? -llr_scale : llr_scale;
+    to->c_init = from->c_init & 0x7fffffff;
+    to->modulation = (uint8_t)(modulation <= N_MODULATIONS ? modulation : 0);
+    to->value_nbytes = defaults->value_nbytes;
+    to->is_descrambled = from->descramble != 0;
+    to->has_code_blocks = to->has_soft_buffers = to->is_deinterleaved = to->combines = to->is_repeated = 0;
+    if (from->codeword.n_code_blocks != 0)
+        softqam_codeword_resolve(to, from);
+}
+
+/* Fills in the demodulator's values for a segment's zeros. The segment has passed softqam_segment_list_check(), or lies
+ * in device memory; one there whose modulation is unknown gets no symbols. */
+HOST_AND_DEVICE static inline void softqam_segment_resolve(softqam_resolved_segment *to, const softqam_segment *from,
+                                                           const softqam_segment_defaults *defaults)
+{
+    softqam_source_resolve(&to->source, from, defaults);
+    softqam_placement_resolve(&to->placement, from, defaults);
+    to->n_symbols = to->placement.modulation != 0 ? from->n_symbols : 0;
+}
+
+#endif
