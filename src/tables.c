@@ -106,9 +106,7 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
     const int last_row = (1 << (axis_bits - 1)) - 1;
     for (int n = 0; n < MAX_LLR_ROWS; n++) {
         /* Within a row the nearest levels stay the same, so those of its middle, which is a level, serve. */
-        const bool is_negative = n >= MAX_LLR_ROWS - last_row && last_row < MAX_LLR_ROWS / 2;
-        const int r = is_negative ? MAX_LLR_ROWS - n : n < last_row ? n : last_row;
-        const int middle = 2 * r + 1;
+        const int middle = 2 * (n < last_row ? n : last_row) + 1;
         for (int k = 0; k < MAX_AXIS_BITS; k++) {
             /* (v - one)^2 - (v - zero)^2 */
             const int zero = k < axis_bits ? nearest_amplitude(axis_bits, middle, k, 0) : 0;
@@ -116,8 +114,6 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
             table->slopes[k][n] = (float)(2.0 * (zero - one) * a);
             table->intercepts[k][n] = (float)((double)(one * one - zero * zero) / e);
         }
-        if (is_negative || n == 0)
-            table->intercepts[0][n] = -table->intercepts[0][n];
     }
     table->row_scale = (float)(sqrt(e) / 2.0);
     table->last_row = (float)last_row;

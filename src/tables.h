@@ -64,9 +64,7 @@ void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, 
 enum { MAX_AXIS_BITS = 5, MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS, MAX_LLR_ROWS = 1 << (MAX_AXIS_BITS - 1) };
 
 /* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]; that of the first bit takes
- * the sign of v besides, those of the others are even in v. Up to four bits an axis row MAX_LLR_ROWS - r, for r > 0, is
- * that of the negative component: for it the first bit's line is slopes[0][] * v + intercepts[0][]. Of row 0 that
- * intercept is -0, which keeps the sign of a zero. */
+ * the sign of v besides, those of the others are even in v. The rows after the last one repeat it. */
 typedef struct softqam_llr_table {
     float slopes[MAX_AXIS_BITS][MAX_LLR_ROWS];
     float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];

@@ -72,8 +72,8 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
 VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values) { return _mm512_permutexvar_ps(row, values); }
 VEC vec_f32 vec_column_value(const void *column, vec_u32 row) { return vec_row_value(row, vec_load_f32(column)); }
 
-/* A permutation looks at the lowest four bits of a row's number: two's complement. */
-VEC bool vec_has_signed_rows(int m) { return m >= 2 && m <= 4; }
+/* A permutation looks at the lowest four bits of a row's number, so row -r is in lane LANES - r, if there is room. */
+VEC bool vec_has_signed_rows(int m) { return m > 2 && 2 << (m - 1) <= LANES; }
 
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
@@ -89,14 +89,26 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
 
+/* One bit's values of the rows, and those of the rows of negative components if these have room. */
+VEC vec_f32 load_rows(int m, const float *rows)
+{
+    const __m512i magnitudes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 7, 6, 5, 4, 3, 2, 1);
+    return vec_has_signed_rows(m) ? _mm512_permutexvar_ps(magnitudes, vec_load_f32(rows)) : vec_load_f32(rows);
+}
+
 VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
 {
+    enum { ROW_0_AND_NEGATIVE_ROWS = 0xff01 };
     vec_llr_table table;
     VEC_UNROLL
     for (int k = 0; k < m; k++) {
-        table.slopes[k] = vec_load_f32(from->slopes[k]);
-        table.intercepts[k] = vec_load_f32(from->intercepts[k]);
+        table.slopes[k] = load_rows(m, from->slopes[k]);
+        table.intercepts[k] = load_rows(m, from->intercepts[k]);
     }
+    /* The first bit is odd in v; row 0's intercept of -0 keeps the sign of a zero. */
+    if (vec_has_signed_rows(m))
+        table.intercepts[0] =
+            _mm512_mask_xor_ps(table.intercepts[0], ROW_0_AND_NEGATIVE_ROWS, table.intercepts[0], vec_splat(-0.0f));
     table.row_scale = vec_splat(from->row_scale);
     table.last_row = vec_splat(from->last_row);
     return table;
