@@ -10,7 +10,7 @@ from softqam import _gpu
 class Torch:
     """By capsules, as one before 2.10."""
 
-    has_negative_strides, makes_capsules, is_described_in_c = False, True, False
+    has_negative_strides, is_described_in_c = False, False
 
     def __init__(self, monkeypatch):
         self.torch = torch = pytest.importorskip("torch")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LLRs as the project's arithmetic is specified, reference/contract.h, and what reference/ has for soft buffers: a shared
-library that SOFTQAM_REFERENCE names."""
+"""LLRs as the project's arithmetic is specified, reference/contract.h: a shared library that SOFTQAM_REFERENCE names."""
 from __future__ import annotations
 
 import ctypes
@@ -21,18 +20,6 @@ class Noise(ctypes.Structure):
     """nr_noise."""
 
     _fields_ = [("value", ctypes.c_float), ("is_inverse", ctypes.c_bool), ("has_gain", ctypes.c_bool), ("gain", ctypes.c_float)]
-
-
-class SoftValues(ctypes.Structure):
-    """soft_values."""
-
-    _fields_ = [("format", ctypes.c_int), ("limit", ctypes.c_double)]
-
-
-class CircularBuffer(ctypes.Structure):
-    """circular_buffer."""
-
-    _fields_ = [(name, ctypes.c_size_t) for name in ("N_cb", "k0", "first_filler", "n_fillers")]
 
 
 @functools.lru_cache(maxsize=None)

@@ -54,14 +54,11 @@ class Named(softqam.Demodulator):
 @pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))])
 def test_copies(rng, copy_of):
     symbols = make_symbols(rng, 60)
-    for settings in ({}, SETTINGS):
-        one = softqam.Demodulator(**settings)
+    for one in (softqam.Demodulator(), softqam.Demodulator(**SETTINGS), Named("a")):
         other = copy_of({"model": one})["model"]
         assert repr(other) == repr(one) and other.backend_detail == one.backend_detail
         assert_bytes(other(symbols, 0.3), one(symbols, 0.3))
-    named = copy_of(Named("a"))
-    assert named.names == ["a"] and repr(named) == repr(Named("a"))
-    assert_bytes(named(symbols, 0.3), softqam.Demodulator(**SETTINGS)(symbols, 0.3))
+    assert other.names == ["a"]
 
 
 def test_settings_can_be_read_and_not_set():
@@ -107,13 +104,11 @@ def test_arrays_of_ctypes(rng):
             softqam.demodulate(pairs, noise_var=wrong)
 
 
-FLOATS = (np.float32, np.float64, np.float16, np.array)
+# Positive and finite is valid, however small or large.
 NUMBERS = [
-    (0.25, [0.25, [0.25], np.full(50, 0.25), *(kind(0.25) for kind in FLOATS)]),
-    (2, [2, np.int64(2), np.uint8(2), np.array(2), np.float16(2)]),
-    # Positive and finite is valid, however small or large.
-    *((same, [number, np.full(50, number), np.longdouble(number)])
-      for number, same in ((1e-300, 1e-31), (1e300, 2.0**41), (-1e300, 0), (-1e-300, 0), (5e-324, 1e-31))),
+    (0.25, [0.25, [0.25], np.full(50, 0.25), *(kind(0.25) for kind in (np.float32, np.float64, np.float16, np.longdouble, np.array))]),
+    (2, [2, np.int64(2), np.uint8(2), np.array(2)]),
+    *((same, [number, np.full(50, number)]) for number, same in ((1e-300, 1e-31), (1e300, 2.0**41), (-1e-300, 0))),
 ]  # fmt: skip
 
 
@@ -130,20 +125,16 @@ def test_numbers_as_noise_and_gain(rng, same, numbers):
 def test_masked_arrays_are_refused(rng):
     """Their mask is not in their memory. What replaces it is said."""
     symbols = make_symbols(rng, 20)
-    pairs = np.ma.masked_array(np.ones((20, 2), np.int16), mask=True)
     arguments = {"symbols": symbols, "noise_var": np.ones(20), "gain": np.ones(20), "out": np.zeros(160, np.int8), "c_init": np.array(3)}
-    for name in arguments:
+    for name, value in arguments.items():
         words = "plain" if name in ("out", "c_init") else "filled"
-        for mask in (False, True, [k % 3 == 0 for k in range(arguments[name].size)] if arguments[name].ndim else True):
-            wrong = {**arguments, name: np.ma.masked_array(arguments[name], mask=mask)}
+        for mask in (False, True):
+            wrong = {**arguments, name: np.ma.masked_array(value, mask=mask)}
             with pytest.raises(TypeError, match=f"{name} is .*{words}"):
                 softqam.demodulate(wrong.pop("symbols"), **wrong)
-    for wrong in ({"symbols": pairs}, {"symbols": np.ma.masked_array(symbols, mask=True).view()}, {"noise_var": np.ma.masked},
-                  {"symbols": [symbols, np.ma.masked_array(symbols, mask=True)]}):
+    for wrong in ({"symbols": np.ma.ones((20, 2), np.int16).view()}, {"noise_var": np.ma.masked}, {"symbols": [symbols, np.ma.array(symbols)]}):
         with pytest.raises(TypeError, match="is a masked array"):
             softqam.demodulate(**{"symbols": symbols, "noise_var": 0.1, **wrong})
-    erased = np.ma.masked_array(symbols[:1], mask=True).filled(np.nan)
-    assert_bytes(softqam.demodulate(erased, noise_var=0.1), np.zeros(8, np.int8))
 
 
 def test_conversions_raise_no_floating_point_error():
@@ -215,28 +206,22 @@ def runs_beside(call):
         counter.join()
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "softqam.demodulate(symbols, '256qam', 0.1)",
-        "softqam.demodulate(symbols[::-1], '256qam', 0.1)",
-        "softqam.gold_sequence(1, 1 << 22)",
-    ],
-)
-def test_daemon_threads_at_exit(call):
+def test_daemon_threads_at_exit():
     """The interpreter ends while they are in calls."""
-    program = f"""
+    program = """
 import threading, time
 import numpy as np, softqam
 symbols = np.ones(1 << 17, np.complex64)
-def work():
+def work(call):
     while True:
-        {call}
-for _ in range(3):
-    threading.Thread(target=work, daemon=True).start()
+        call()
+for call in (lambda: softqam.demodulate(symbols, "256qam", 0.1), lambda: softqam.demodulate(symbols[::-1], "256qam", 0.1),
+             lambda: softqam.gold_sequence(1, 1 << 22)):
+    for _ in range(2):
+        threading.Thread(target=work, args=[call], daemon=True).start()
 time.sleep(0.2)
 """
-    for _ in range(3):
+    for _ in range(4):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stderr) == (0, "")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""On a real GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs; more than one GPU. The
-bytes are in test_gpu.py."""
+"""On a real GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs; more than one GPU; tensors
+that DLPack cannot describe. The bytes are in test_gpu.py."""
 import contextlib
 import time
 
@@ -83,13 +83,32 @@ def test_streams_and_devices_in_c(gpu, rng, monkeypatch):
                 assert_bytes(out.cpu().numpy(), expected)
 
 
-@pytest.mark.parametrize("gpu", KINDS[1:2], indirect=True)
-def test_symbols_of_jax(gpu, rng):
-    jax = pytest.importorskip("jax")
-    values = make_symbols(rng, 10000)
-    symbols = jax.device_put(values)
-    if symbols.__dlpack_device__()[0] != 2:
-        pytest.skip("JAX finds no GPU")
-    out = gpu.to_gpu(np.zeros(80000, np.int8))
-    softqam.demodulate(symbols, noise_var=0.1, out=out)
-    assert_bytes(gpu.result_of(out), softqam.demodulate(values, noise_var=0.1))
+@pytest.mark.parametrize("gpu", KINDS[:1], indirect=True)
+def test_what_dlpack_cannot_say(gpu, rng):
+    """C does not take it: a call goes the other way, where PyTorch refuses it in its own words."""
+    library, demodulator = _gpu.in_c[gpu.Array], softqam.Demodulator(output="f32")
+    values, n0 = make_symbols(rng, 4), np.ones(4, np.float32)
+    symbols, noise, out = map(gpu.to_gpu, (values, n0, np.zeros(32, np.float32)))
+    negative = gpu.to_gpu(np.zeros(32, np.complex64)).conj().imag
+    assert negative.is_neg()
+
+    def in_c(symbols=symbols, noise_var=noise, gain=None, out=out):
+        return demodulator._core.device_of_library(library, symbols, noise_var, gain, (None, 0, None, None, None, False), out)
+
+    assert in_c() is out
+    for wrong, words in [
+        ({"symbols": symbols.conj()}, "conjugate"),
+        ({"symbols": symbols.clone().requires_grad_()}, "gradient"),
+        ({"noise_var": noise.clone().requires_grad_()}, "gradient"),
+        ({"noise_var": negative[:4]}, "negative"),
+        ({"out": out.clone().requires_grad_()}, "gradient"),
+        ({"symbols": symbols.to_sparse()}, "layout|sparse"),
+        ({"gain": 0.5}, None),
+        ({"noise_var": gpu.torch.nn.Parameter(noise, requires_grad=False)}, None),
+    ]:
+        assert in_c(**wrong) is None
+        if words:
+            with pytest.raises((BufferError, TypeError, ValueError), match=words):
+                demodulator(**{"symbols": symbols, "noise_var": noise, "out": out, **wrong})
+    assert in_c(symbols.conj().resolve_conj()) is out
+    assert_bytes(gpu.result_of(out), softqam.demodulate(values.conj(), noise_var=n0, output="f32"))

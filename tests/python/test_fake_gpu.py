@@ -8,14 +8,11 @@ import weakref
 import fake_gpu
 import numpy as np
 import pytest
-from fake_gpu import KINDS, Array, Library, Stream, empty, gpu, result_of, synchronize, to_gpu  # noqa: F401
+from fake_gpu import Array, Library, Stream, empty, gpu, result_of, synchronize, to_gpu  # noqa: F401
 from symbols import Refused, assert_bytes, make_noise, make_symbols, refuse
 
 import softqam
 from softqam import _gpu
-
-pytestmark = pytest.mark.parametrize("gpu", KINDS[:2], indirect=True)
-
 
 def test_returns_before_the_stream_has_passed(rng):
     symbols = make_symbols(rng, 300)

@@ -80,13 +80,9 @@ def run(tmp_path, *arguments):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_package(tmp_path):
-    run(tmp_path, "mypy", "--strict", "-p", "softqam")
-
-
-def test_calls(tmp_path):
+def test_package_and_calls(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    run(tmp_path, "mypy", "--strict", str(tmp_path / "program.py"))
+    run(tmp_path, "mypy", "--strict", "softqam", str(tmp_path / "program.py"))
 
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="stubtest imports the extension, which has a sanitizer in it")
