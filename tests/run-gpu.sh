@@ -12,13 +12,13 @@ cd "$(dirname "$0")/.."
 results=${RESULTS:-build/gpu/results}
 mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
-# Programs of tests, and of some a single test. Of test_llr_* the others take hours: chunks of one symbol, each a launch of
-# milliseconds.
-every_tool=(test_{api,bad_calls} test_llr_segments/test_{combinations,cuts,random} test_llr_calls/test_input_formats)
-memory_tools=(test_cuda_device_{calls,pointers,segments,codewords} test_{soft_bits,llr_specified})
+# Programs, or single tests of them: the others of test_llrs and test_soft_buffers take hours, for chunks of one symbol are each a
+# launch of milliseconds.
+every_tool=(test_{api,bad_calls} test_soft_buffers/test_{combinations,cuts,random} test_llrs/test_input_formats)
+memory_tools=(test_cuda_device{,_llrs,_soft_buffers} test_devices test_llrs/test_values)
 # These tools cost milliseconds a launch, and the other tests repeat the same kernels.
-launch_tools=(test_soft_bits/test_symbol_sets test_llr_specified/test_gains test_cuda_device_segments/test_{random,cuts,chain}
-    test_cuda_device_calls/test_misuse test_cuda_device_codewords/test_halves)
+launch_tools=(test_llrs/test_soft_bit_hashes test_cuda_device/test_{chain,refusals} test_cuda_device_llrs/test_values
+    test_cuda_device_soft_buffers/test_{random,cuts,large_codewords})
 
 sanitize() {
     local tool=$1 run program tests log

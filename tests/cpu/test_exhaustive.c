@@ -201,7 +201,8 @@ static void define(const chunk *self, const softqam_demodulator_config *config, 
         oracle_destroy(reference);
     } else if (by == BY_CONTRACT) {
         const softqam_segment all = part_of(self, config, 0, self->n);
-        llr_specify(config, &all, self->expected);
+        for (size_t i = 0; i < self->n; i++)
+            llr_specify(config, &all, i, (uint8_t *)self->expected + i * self->symbol_nbytes);
     } else {
         chunk other = *self;
         other.got = self->expected;
@@ -247,7 +248,7 @@ static void run_set(const set *from, softqam_output_format output, noise_kind no
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     setup.context.cpu_variant = on_cuda() ? NULL : "portable";
     scoped_context *definer = harness_create_context(&setup);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(0, on_cuda() ? CHUNK_SYMBOLS / 4 : 0);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(0, 0, on_cuda() ? CHUNK_SYMBOLS / 4 : 0);
     llr_contexts portable = {.n = 1, .names = {"portable"}, .items = {definer}};
     chunk room = {.symbol_nbytes = harness_output_nbytes(output, 1)};
     const size_t nbytes[] = {2 * sizeof(float), sizeof(float), room.symbol_nbytes, room.symbol_nbytes};

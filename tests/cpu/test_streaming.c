@@ -115,7 +115,7 @@ static void check_large(softqam_context *context, softqam_input_format input, so
 /* Every modulation, output and input format, by the vector loops in turn; soft bits and floats by all loops. */
 HARNESS_TEST(test_large_calls)
 {
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, 0);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, 0, 0);
     for (int k = 0; k < HARNESS_N_MODULATIONS; k++)
         check_large(on.items[on.n - 1 - (size_t)k % (on.n > 1 ? on.n - 1 : 1)],
                     (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS), harness_llr_formats[(k + k / 4) % 4],

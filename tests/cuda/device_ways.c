@@ -1,40 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The tests of llr/ that programs here are made of, again of device memory: each of their calls is made in one of these
- * ways, in turn. Its memory is managed and lies between canaries. */
-#define _GNU_SOURCE /* setenv */
-#include <stdlib.h>
+/* Linked to a program of ../llr, this file makes its calls for device memory: each in one of these ways, in turn. */
 #include <string.h>
 
 #include "device_fixture.h"
 #include "llr_fixture.h"
 
-/* Of the memory handed out; in front of it stands its size. */
-static void *alloc_managed(size_t nbytes)
-{
-    uint8_t *memory;
-    CUDA(cudaMallocManaged((void **)&memory, nbytes + 2 * DEVICE_MARGIN, cudaMemAttachGlobal));
-    memset(memory, DEVICE_CANARY, nbytes + 2 * DEVICE_MARGIN);
-    memcpy(memory, &nbytes, sizeof nbytes);
-    return memory + DEVICE_MARGIN;
-}
-
-static void free_managed(void *handed_out)
-{
-    uint8_t *memory = (uint8_t *)handed_out - DEVICE_MARGIN;
-    size_t nbytes;
-    memcpy(&nbytes, memory, sizeof nbytes);
-    for (size_t i = sizeof nbytes; i < DEVICE_MARGIN; i++)
-        if (memory[i] != DEVICE_CANARY || memory[nbytes + 2 * DEVICE_MARGIN - 1 - i] != DEVICE_CANARY)
-            fail_msg("%s: bytes beside %zu were overwritten", llr_calls.way, nbytes);
-    CUDA(cudaFree(memory));
-}
-
 typedef struct call {
+    const softqam_demodulator_config *config;
     const softqam_demodulator *demodulator;
     const softqam_segment *segments; /* whose pointers are the device's too */
     unsigned n;
     size_t n_symbols;
-    softqam_segment *d_segments, *d_late; /* room for `room`, with nothing valid in it */
+    softqam_segment *d_segments, *d_late; /* have room for `room` segments, and hold nothing valid */
     unsigned *d_n_segments;
     unsigned room;
     cudaStream_t stream;
@@ -51,7 +28,7 @@ static void enqueue_arguments(const call *self, const softqam_segment *segments)
     assert_enqueued(softqam_cuda_demodulate_segments(self->demodulator, segments, self->n, self->stream));
 }
 
-/* A kernel for just what there is, or for more. */
+/* Launches a kernel for just what there is, or for more. */
 static void enqueue_descriptors(const call *self, bool is_larger)
 {
     const unsigned max_segments = is_larger ? self->room : self->n;
@@ -66,9 +43,19 @@ static void write_descriptors(const call *self, const softqam_segment *segments,
     CUDA(cudaMemcpy(self->d_n_segments, &n_segments, sizeof n_segments, cudaMemcpyHostToDevice));
 }
 
-static void by_arguments(const call *self) { enqueue_arguments(self, self->segments); }
+/* By softqam_cuda_demodulate() if that can do it. */
+static void by_arguments(const call *self)
+{
+    const softqam_segment *first = self->segments;
+    const softqam_layer *layer = &first->layers[0];
+    if (self->n == 1 && llr_is_plain(self->config, first))
+        assert_enqueued(softqam_cuda_demodulate(self->demodulator, layer->symbols, layer->noise_var, first->n_symbols,
+                                                first->out, self->stream));
+    else
+        enqueue_arguments(self, first);
+}
 
-/* There are more than max_segments, of which the others are not looked at. */
+/* There are more segments than max_segments; the others are not looked at. */
 static void by_descriptors(const call *self)
 {
     write_descriptors(self, self->segments, self->room);
@@ -126,7 +113,8 @@ static void by_late_descriptors(const call *self)
     enqueue_descriptors(self, false);
 }
 
-static void demodulate(const softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments)
+static void demodulate(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,
+                       const softqam_segment *segments, size_t n_segments)
 {
     static const struct {
         const char *name;
@@ -147,7 +135,8 @@ static void demodulate(const softqam_demodulator *demodulator, const softqam_seg
     uint8_t *memory;
     CUDA(cudaMalloc((void **)&memory, 2 * nbytes + sizeof(unsigned)));
     CUDA(cudaMemset(memory, DEVICE_CANARY, 2 * nbytes));
-    call self = {.demodulator = demodulator,
+    call self = {.config = config,
+                 .demodulator = demodulator,
                  .segments = segments,
                  .n = (unsigned)n_segments,
                  .d_segments = (softqam_segment *)(void *)memory,
@@ -164,8 +153,17 @@ static void demodulate(const softqam_demodulator *demodulator, const softqam_seg
     CUDA(cudaFree(memory));
 }
 
+/* 32 symbols for each thread that the device can hold: so many that a thread block takes more tiles than a thread has
+ * groups on their way, and all its warps write the scrambling sequence. */
+static size_t large_call(void)
+{
+    int multiprocessors = 0, threads = 0;
+    CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    CUDA(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+    return (size_t)multiprocessors * (size_t)threads * 32 + 4 * 997;
+}
+
 __attribute__((constructor)) static void use_device_memory(void)
 {
-    setenv("SOFTQAM_TEST_BACKEND", "cuda", 1);
-    llr_calls = (llr_library){"", demodulate, alloc_managed, free_managed, true};
+    llr_calls = (llr_library){"", demodulate, device_alloc, device_free, large_call};
 }

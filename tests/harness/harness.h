@@ -151,6 +151,8 @@ void harness_buffer_open(harness_buffer *self, size_t max_nbytes);
 void harness_buffer_place_at_start(harness_buffer *self, size_t nbytes, size_t gap);
 /* Hands out nbytes that end `gap` bytes before the last guard page. */
 void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap);
+/* Makes the memory read-only until it is closed. */
+void harness_buffer_protect(const harness_buffer *self);
 /* Fails the test when a canary has changed. */
 void harness_buffer_check(const harness_buffer *self);
 void harness_buffer_close(harness_buffer *self);

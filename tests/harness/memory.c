@@ -48,6 +48,11 @@ void harness_buffer_place_at_end(harness_buffer *self, size_t nbytes, size_t gap
     place(self, nbytes, gap, self->room_nbytes - gap - nbytes);
 }
 
+void harness_buffer_protect(const harness_buffer *self)
+{
+    assert_int_equal(mprotect(self->room, self->room_nbytes, PROT_READ), 0);
+}
+
 void harness_buffer_check(const harness_buffer *self)
 {
     const size_t begin = (size_t)(self->data - self->room);

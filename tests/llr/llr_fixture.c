@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "llr_fixture.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "contract.h"
-
-llr_library llr_calls = {"", harness_demodulate_segments, harness_alloc, free, false};
+#include "oracle.h"
 
 const nr_constellation *llr_constellation(softqam_modulation modulation)
 {
@@ -20,13 +20,14 @@ const nr_constellation *llr_constellation(softqam_modulation modulation)
     return all[modulation];
 }
 
-llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols)
+llr_contexts llr_open_contexts(unsigned n_threads, unsigned n_streams, size_t chunk_symbols)
 {
     static const char *const variants[LLR_MAX_CONTEXTS] = {"portable", "avx2", "avx512", "neon"};
     llr_contexts self = {0};
     harness_setup setup = harness_default_setup();
     const char *pinned = getenv("SOFTQAM_CPU_VARIANT");
     setup.context.n_threads = n_threads;
+    setup.context.n_streams = n_streams;
     setup.context.chunk_symbols = chunk_symbols;
     if (setup.context.backend != SOFTQAM_BACKEND_CPU || (pinned && *pinned)) {
         self.names[0] = "as the environment says";
@@ -50,7 +51,7 @@ void llr_close_contexts(llr_contexts *self)
 int llr_open_state(void **state)
 {
     llr_contexts *self = *state = harness_alloc(sizeof *self);
-    *self = llr_open_contexts(1, 0);
+    *self = llr_open_contexts(1, 0, 0);
     return 0;
 }
 
@@ -68,53 +69,43 @@ softqam_demodulator *llr_create(const softqam_demodulator_config *config, softqa
     return harness_create(&setup);
 }
 
-softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
-                         size_t n_elements)
+/* What a segment must give. */
+
+llr_setting llr_setting_of(const softqam_demodulator_config *config, const softqam_segment *segment)
 {
-    const size_t n_layers = whole->n_layers ? whole->n_layers : 1, stride = whole->symbol_stride;
-    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
-    softqam_segment part = *whole;
-    part.n_symbols = n_elements * n_layers;
-    part.first_symbol += first_element * n_layers;
-    for (size_t k = 0; k < n_layers; k++) {
-        softqam_layer *layer = &part.layers[k];
-        const size_t step = first_element * (stride ? stride : 1) * (layer->symbols_q ? nbytes / 2 : nbytes);
-        const size_t noise_step = first_element * part.noise_stride;
-        layer->symbols = (const uint8_t *)layer->symbols + step;
-        layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + step : NULL;
-        layer->noise_var = layer->noise_var ? layer->noise_var + noise_step : NULL;
-        layer->gain = layer->gain ? layer->gain + noise_step : NULL;
-    }
-    return part;
+    const harness_llr_defaults *defaults = &harness_llr_defaults_of[config->output_format];
+    const softqam_noise_form form = segment->noise_form ? segment->noise_form : config->noise_form;
+    const float scale = segment->llr_scale > 0 ? segment->llr_scale : config->llr_scale;
+    return (llr_setting){
+        .format = config->output_format,
+        .modulation = segment->modulation  ? segment->modulation
+                      : config->modulation ? config->modulation
+                                           : SOFTQAM_MODULATION_256QAM,
+        .is_inverse = form == SOFTQAM_NOISE_FORM_INVERSE,
+        .has_gains = segment->layers[0].gain != NULL,
+        .scale = scale > 0 ? scale : defaults->scale,
+        .limit = config->llr_limit ? config->llr_limit : defaults->limit,
+    };
 }
 
-/* Symbol i of a segment, as its input format has it, its noise value and its gain. */
-static void sample_at(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *sample,
-                      float *noise, float *gain)
+/* Reads symbol i of a segment in its input format, its noise value and its gain. */
+static void read_symbol(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
+                        uint8_t *sample, float *noise, float *gain)
 {
-    const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
+    const size_t n_layers = segment->n_layers ? segment->n_layers : 1, element = i / n_layers;
+    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
     const size_t half = softqam_input_symbol_nbytes(config->input_format) / 2;
-    const softqam_segment element = llr_part(config, segment, i / n_layers, 1);
-    const softqam_layer *layer = &element.layers[i % n_layers];
+    const softqam_layer *layer = &segment->layers[i % n_layers];
     const uint8_t *in_phase = layer->symbols, *quadrature = layer->symbols_q;
-    memcpy(sample, in_phase, half);
-    memcpy((uint8_t *)sample + half, quadrature ? quadrature : in_phase + half, half);
-    *noise = layer->noise_var ? *layer->noise_var : 0;
-    *gain = layer->gain ? *layer->gain : 1;
+    const size_t first = element * stride * (quadrature ? half : 2 * half);
+    memcpy(sample, in_phase + first, half);
+    memcpy(sample + half, quadrature ? quadrature + first : in_phase + first + half, half);
+    *noise = layer->noise_var ? layer->noise_var[element * segment->noise_stride] : 0;
+    *gain = layer->gain ? layer->gain[element * segment->noise_stride] : 1;
 }
 
-/* The same, scaled. */
-static void symbol_at(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
-                      float symbol[2], float *noise, float *gain)
-{
-    const float scale = segment->input_scale > 0 ? segment->input_scale : config->input_scale;
-    float sample[2];
-    sample_at(config, segment, i, sample, noise, gain);
-    harness_widen(config->input_format, scale, sample, 1, symbol);
-}
-
-/* Which of a symbol's LLRs have the opposite sign: by the configuration, or by the scrambling sequence, of which
- * test_gold_sequence.c has the proof. */
+/* Returns which of a symbol's LLRs have the opposite sign: by the configuration, or by the scrambling sequence, which
+ * test_gold_sequence.c proves. */
 static uint32_t flips_of(const softqam_demodulator_config *config, const softqam_segment *segment, uint64_t position,
                          size_t n_bits)
 {
@@ -124,58 +115,97 @@ static uint32_t flips_of(const softqam_demodulator_config *config, const softqam
     return (config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? ~0U : 0) ^ scrambled;
 }
 
-void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to)
+static void specify_u8(const float symbol[2], uint8_t *values)
 {
-    const nr_constellation *c = llr_constellation(segment->modulation ? segment->modulation : config->modulation);
-    const harness_llr_defaults *defaults = &harness_llr_defaults_of[config->output_format];
-    const softqam_noise_form form = segment->noise_form ? segment->noise_form : config->noise_form;
-    const float own_scale = segment->llr_scale > 0 ? segment->llr_scale : config->llr_scale;
-    const float scale = own_scale > 0 ? own_scale : defaults->scale;
-    const int limit = config->llr_limit ? config->llr_limit : defaults->limit;
-    const size_t nbytes = softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, (size_t)c->n_bits);
-    nr_noise noise = {.is_inverse = form == SOFTQAM_NOISE_FORM_INVERSE, .has_gain = segment->layers[0].gain != NULL};
-    for (size_t i = 0; i < segment->n_symbols; i++, to += nbytes) {
-        const uint64_t position = segment->first_symbol + segment->scrambling_offset + i;
-        const uint32_t flips = flips_of(config, segment, position, (size_t)c->n_bits);
-        float symbol[2];
-        union {
-            int8_t s8[NR_MAX_BITS];
-            int16_t s16[NR_MAX_BITS];
-            uint16_t f16[NR_MAX_BITS];
-            float f32[NR_MAX_BITS];
-        } llrs;
-        symbol_at(config, segment, i, symbol, &noise.value, &noise.gain);
-        switch (config->output_format) {
-        case SOFTQAM_OUTPUT_S8:
-            contract_s8(c, symbol, noise, position, flips, scale, limit, llrs.s8);
-            break;
-        case SOFTQAM_OUTPUT_S16:
-            contract_s16(c, symbol, noise, position, flips, scale, limit, llrs.s16);
-            break;
-        case SOFTQAM_OUTPUT_F16:
-            contract_f16(c, symbol, noise, position, flips, llrs.f16);
-            break;
-        case SOFTQAM_OUTPUT_F32:
-            contract_f32(c, symbol, noise, position, flips, llrs.f32);
-            break;
-        case SOFTQAM_OUTPUT_U8:
-            fail_msg("u8 is not specified here");
-        }
-        memcpy(to, &llrs, nbytes);
+    static oracle *reference; /* never ended */
+    reference = reference ? reference : oracle_create();
+    assert_non_null(reference);
+    oracle_soft_bits(reference, symbol, 1, values);
+}
+
+void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *values)
+{
+    const llr_setting setting = llr_setting_of(config, segment);
+    const nr_constellation *c = llr_constellation(setting.modulation);
+    const uint64_t position = segment->first_symbol + segment->scrambling_offset + i;
+    const uint32_t flips = flips_of(config, segment, position, (size_t)c->n_bits);
+    nr_noise noise = {.is_inverse = setting.is_inverse, .has_gain = setting.has_gains};
+    uint8_t sample[2 * sizeof(float)];
+    float symbol[2];
+    read_symbol(config, segment, i, sample, &noise.value, &noise.gain);
+    harness_widen(config->input_format, segment->input_scale > 0 ? segment->input_scale : config->input_scale, sample,
+                  1, symbol);
+    switch (setting.format) {
+    case SOFTQAM_OUTPUT_S8:
+        contract_s8(c, symbol, noise, position, flips, setting.scale, setting.limit, values);
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        contract_s16(c, symbol, noise, position, flips, setting.scale, setting.limit, values);
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        contract_f16(c, symbol, noise, position, flips, values);
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        contract_f32(c, symbol, noise, position, flips, values);
+        break;
+    case SOFTQAM_OUTPUT_U8:
+        specify_u8(symbol, values);
     }
 }
 
-/* By the library, as one layer whose symbols lie side by side. */
-static void demodulate_plainly(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to)
+/* A soft bit is trunc(127 + x), so with the opposite sign it is trunc(127 - x): 254 less the byte, or one less than
+ * that unless x is whole. */
+static bool is_opposite(const uint8_t usual[], const uint8_t opposite[])
 {
-    static softqam_context *context; /* never ended */
-    harness_setup setup = {.context = {.backend = SOFTQAM_BACKEND_CPU, .device = -1, .n_threads = 1}};
-    context = context ? context : harness_create_context(&setup);
+    bool is_good = true;
+    for (size_t b = 0; b < HARNESS_SYMBOL_BITS; b++) {
+        const int most = usual[b] == 0 ? 255 : usual[b] < 254 ? 254 - usual[b] : 0;
+        const int least = usual[b] == 0 ? 253 : most > 0 ? most - 1 : 0;
+        is_good = is_good && least <= opposite[b] && opposite[b] <= most;
+    }
+    return is_good;
+}
+
+static void check_by_reference(const softqam_demodulator_config *config, const softqam_segment *plain,
+                               const uint8_t *values)
+{
+    enum { SHORT_CALL = 4000, STRIDE = 17 };
+    static size_t n_calls;
+    const llr_setting setting = llr_setting_of(config, plain);
+    const bool is_u8 = setting.format == SOFTQAM_OUTPUT_U8;
+    const size_t nbytes = softqam_output_nbytes(setting.format, setting.modulation, 1);
+    const size_t stride = plain->n_symbols > SHORT_CALL ? STRIDE : 1;
+#if !defined(__x86_64__)
+    if (is_u8) /* elsewhere liquid-dsp's last bits differ: reference/README.md */
+        return;
+#endif
+    for (size_t i = n_calls++ % stride; i < plain->n_symbols; i += stride) {
+        float expected[HARNESS_MAX_SYMBOL_BITS], noise, gain, symbol[2] = {0};
+        const uint8_t *got = values + i * nbytes;
+        llr_specify(config, plain, i, expected);
+        if (is_u8 && config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? is_opposite((uint8_t *)expected, got)
+                                                                : memcmp(expected, got, nbytes) == 0)
+            continue;
+        read_symbol(config, plain, i, (uint8_t *)symbol, &noise, &gain);
+        harness_outputs_equal("reference and portable loop", setting.format, symbol, expected, got, 1);
+        fail_msg("%s to %s, modulation %d, sign %d, scale %a, limit %d: symbol %zu of %zu, %s %a, gain %a",
+                 harness_input_names[config->input_format], harness_output_names[setting.format],
+                 (int)setting.modulation, (int)config->sign, (double)setting.scale, setting.limit, i, plain->n_symbols,
+                 setting.is_inverse ? "1/N0" : "N0", (double)noise, (double)gain);
+    }
+}
+
+void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *values)
+{
+    static softqam_context *portable; /* never ended */
+    const harness_setup setup = {
+        .context = {.backend = SOFTQAM_BACKEND_CPU, .device = -1, .n_threads = 1, .cpu_variant = "portable"}};
+    portable = portable ? portable : harness_create_context(&setup);
     const size_t n = segment->n_symbols, nbytes = softqam_input_symbol_nbytes(config->input_format);
     scoped_memory uint8_t *symbols = harness_alloc(n * nbytes);
     scoped_memory float *noise = harness_alloc(n * sizeof *noise), *gains = harness_alloc(n * sizeof *gains);
     for (size_t i = 0; i < n; i++)
-        sample_at(config, segment, i, symbols + i * nbytes, &noise[i], &gains[i]);
+        read_symbol(config, segment, i, symbols + i * nbytes, &noise[i], &gains[i]);
     softqam_segment plain = *segment;
     plain.n_layers = 1;
     plain.symbol_stride = plain.plane_stride = 0;
@@ -186,93 +216,100 @@ static void demodulate_plainly(const softqam_demodulator_config *config, const s
     plain.first_symbol += plain.scrambling_offset;
     plain.scrambling_offset = 0;
     plain.codeword = (softqam_codeword){0};
-    plain.out = to;
-    scoped_demodulator *demodulator = llr_create(config, context);
+    plain.out = values;
+    scoped_demodulator *demodulator = llr_create(config, portable);
     harness_demodulate_segments(demodulator, &plain, 1);
+    if (harness_backend() == SOFTQAM_BACKEND_CPU) /* once is enough */
+        check_by_reference(config, &plain, values);
 }
 
-void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to)
+softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
+                         size_t n_elements)
 {
-    enum { SPECIFIED_SYMBOLS = 20000 };
-    const bool is_specified = harness_backend() == SOFTQAM_BACKEND_CPU && segment->n_symbols < SPECIFIED_SYMBOLS &&
-                              config->output_format != SOFTQAM_OUTPUT_U8;
-    (is_specified ? llr_specify : demodulate_plainly)(config, segment, to);
-}
-
-/* A demodulator on context number k, kept for the next calls with the same settings. */
-static const softqam_demodulator *kept(const softqam_demodulator_config *config, softqam_context *context, size_t k)
-{
-    static softqam_demodulator *demodulators[LLR_MAX_CONTEXTS];
-    static softqam_demodulator_config configs[LLR_MAX_CONTEXTS];
-    softqam_demodulator_config placed = *config;
-    placed.context = context;
-    if (!demodulators[k] || memcmp(&configs[k], &placed, sizeof placed) != 0) {
-        softqam_demodulator_destroy(demodulators[k]);
-        demodulators[k] = llr_create(config, context);
-        configs[k] = placed;
+    const size_t n_layers = whole->n_layers ? whole->n_layers : 1, stride = whole->symbol_stride;
+    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
+    softqam_segment part = *whole;
+    part.n_symbols = n_elements * n_layers;
+    part.first_symbol += first_element * n_layers;
+    for (size_t k = 0; k < n_layers; k++) {
+        softqam_layer *layer = &part.layers[k];
+        const size_t distance = first_element * (stride ? stride : 1) * (layer->symbols_q ? nbytes / 2 : nbytes);
+        const size_t noise_distance = first_element * part.noise_stride;
+        layer->symbols = (const uint8_t *)layer->symbols + distance;
+        layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + distance : NULL;
+        layer->noise_var = layer->noise_var ? layer->noise_var + noise_distance : NULL;
+        layer->gain = layer->gain ? layer->gain + noise_distance : NULL;
     }
-    return demodulators[k];
+    return part;
 }
 
-static void demodulate(const softqam_demodulator_config *config, softqam_context *context, size_t k,
-                       const softqam_segment *segment, uint8_t *out)
+/* Calls and memory. */
+
+bool llr_is_plain(const softqam_demodulator_config *config, const softqam_segment *segment)
 {
     const softqam_layer *layer = &segment->layers[0];
-    softqam_segment placed = *segment;
-    placed.out = out;
-    const softqam_segment simple =
-        harness_segment(layer->symbols, layer->noise_var, segment->noise_stride, segment->n_symbols, out);
-    softqam_demodulator_config of = *config;
-    of.noise = segment->noise_stride ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
-    const softqam_demodulator *demodulator = kept(&of, context, k);
-    if (segment->noise_stride <= 1 && memcmp(&placed, &simple, sizeof simple) == 0)
-        harness_demodulate_llrs(demodulator, layer->symbols, layer->noise_var, segment->n_symbols, out);
+    const size_t noise_stride = layer->noise_var && config->noise == SOFTQAM_NOISE_PER_SYMBOL;
+    const softqam_segment plain =
+        harness_segment(layer->symbols, layer->noise_var, noise_stride, segment->n_symbols, segment->out);
+    return memcmp(&plain, segment, sizeof plain) == 0;
+}
+
+/* Uses softqam_demodulate() for every other call that it can do. */
+static void demodulate_on_host(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,
+                               const softqam_segment *segments, size_t n_segments)
+{
+    static size_t n_plain;
+    const softqam_layer *layer = &segments->layers[0];
+    if (n_segments == 1 && llr_is_plain(config, segments) && n_plain++ % 2)
+        harness_demodulate_llrs(demodulator, layer->symbols, layer->noise_var, segments->n_symbols, segments->out);
     else
-        harness_demodulate_segments(demodulator, &placed, 1);
+        harness_demodulate_segments(demodulator, segments, n_segments);
 }
 
-void llr_check(const llr_contexts *on, const softqam_demodulator_config *config, const softqam_segment *segment,
-               const uint8_t *expected, const char *what)
+static size_t large_call(void) { return 150000; }
+
+llr_library llr_calls = {"", demodulate_on_host, NULL, NULL, large_call};
+
+enum { ON_HEAP, GUARDED, OF_CONTEXT, OF_DEVICE };
+
+void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *on, size_t nbytes, size_t unit)
 {
-    const softqam_modulation modulation = segment->modulation ? segment->modulation : config->modulation;
-    const size_t symbol_nbytes = softqam_output_nbytes(config->output_format, modulation, 1);
-    const size_t nbytes = symbol_nbytes * segment->n_symbols;
-    scoped_memory uint8_t *got = harness_alloc(nbytes), *specified = expected ? NULL : harness_alloc(nbytes);
-    if (!expected) {
-        llr_specify(config, segment, specified);
-        expected = specified;
+    static const int kinds[2][4] = {{ON_HEAP, ON_HEAP, GUARDED, GUARDED}, {ON_HEAP, GUARDED, OF_CONTEXT, OF_CONTEXT}};
+    const size_t gap = harness_random_below(random, HARNESS_MAX_GAP / unit + 1) * unit;
+    const size_t room_nbytes = (nbytes + HARNESS_MAX_GAP + 15) / 16 * 16;
+    void *room = NULL;
+    self->kind = kinds[harness_backend() == SOFTQAM_BACKEND_CUDA][harness_random_below(random, 4)];
+    if (llr_calls.alloc) {
+        self->kind = OF_DEVICE;
+        room = llr_calls.alloc(room_nbytes);
+    } else if (self->kind == GUARDED) {
+        harness_buffer_open(&self->buffer, nbytes);
+    } else if (self->kind == OF_CONTEXT) {
+        assert_int_equal(softqam_host_alloc(on->items[0], room_nbytes, &room), SOFTQAM_OK);
+    } else {
+        room = harness_alloc(room_nbytes);
     }
-    for (size_t k = 0; k < on->n; k++) {
-        harness_poison(got, expected, nbytes);
-        demodulate(config, on->items[k], k, segment, got);
-        if (memcmp(got, expected, nbytes) == 0)
-            continue;
-        size_t at = 0;
-        while (got[at] == expected[at])
-            at++;
-        const size_t i = at / symbol_nbytes;
-        float symbol[2], noise, gain;
-        symbol_at(config, segment, i, symbol, &noise, &gain);
-        fail_msg("%s, %s: %s to %s, modulation %d%s, scale %a, limit %d: symbol %zu of %zu, (%a, %a), %s %a, gain %a: "
-                 "byte %zu is %d, not %d",
-                 what, on->names[k], harness_input_names[config->input_format],
-                 harness_output_names[config->output_format], (int)modulation, config->sign ? ", positive is 1" : "",
-                 (double)config->llr_scale, config->llr_limit, i, segment->n_symbols, (double)symbol[0],
-                 (double)symbol[1], config->noise_form == SOFTQAM_NOISE_FORM_INVERSE ? "1/N0" : "N0", (double)noise,
-                 (double)gain, at % symbol_nbytes, got[at], expected[at]);
-    }
+    if (room)
+        self->buffer = (harness_buffer){.room = room, .room_nbytes = room_nbytes};
+    (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(&self->buffer,
+                                                                                                    nbytes, gap);
 }
 
-uint64_t soft_far_position(softqam_modulation modulation, unsigned n_layers)
+void llr_memory_protect(const llr_memory *self)
 {
-    enum { SKIPPED = 1600 };
-    const uint64_t period = ((uint64_t)1 << 31) - 1, n_bits = softqam_bits_per_symbol(modulation);
-    for (uint64_t k = 0; k <= SKIPPED; k++) {
-        /* The three parts of 31 bits have the sum 2^32 - 1 - SKIPPED. */
-        const uint64_t bit = ((uint64_t)1 << 62) + ((period - SKIPPED + k) << 31) + (period - k);
-        if (bit % (n_bits * n_layers) == 0)
-            return bit / n_bits;
-    }
-    fail_msg("no such symbol");
-    return 0;
+    if (self->kind == GUARDED)
+        harness_buffer_protect(&self->buffer);
+}
+
+void llr_memory_close(llr_memory *self)
+{
+    harness_buffer_check(&self->buffer);
+    if (self->kind == GUARDED)
+        harness_buffer_close(&self->buffer);
+    else if (self->kind == OF_CONTEXT)
+        softqam_host_free(self->buffer.room);
+    else if (self->kind == OF_DEVICE)
+        llr_calls.release(self->buffer.room);
+    else
+        free(self->buffer.room);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of LLRs share: contexts of all variants, the LLRs that reference/contract.h specifies for a segment,
- * their comparison with the library's to the last bit, and how the library is called. */
+/* What the tests of LLRs share: the contexts whose bytes are compared, the values that a segment must give, and the
+ * memory and the functions that a call uses. */
 #ifndef SOFTQAM_TESTS_LLR_FIXTURE_H
 #define SOFTQAM_TESTS_LLR_FIXTURE_H
 
@@ -9,8 +9,9 @@
 
 const nr_constellation *llr_constellation(softqam_modulation modulation);
 
-/* Contexts of all that is to be compared: on the CPU every variant of the loops that runs here, unless
- * SOFTQAM_CPU_VARIANT says which; else the backend under test, in chunks of so many symbols, 0 for its default. */
+/* Contexts of everything that is compared: on the CPU every variant of the loops that runs here, unless
+ * SOFTQAM_CPU_VARIANT names one; else one context of the backend under test. The numbers are those of the context's
+ * configuration, 0 for its default. */
 enum { LLR_MAX_CONTEXTS = 4 };
 
 typedef struct llr_contexts {
@@ -19,7 +20,7 @@ typedef struct llr_contexts {
     softqam_context *items[LLR_MAX_CONTEXTS];
 } llr_contexts;
 
-llr_contexts llr_open_contexts(unsigned n_threads, size_t chunk_symbols);
+llr_contexts llr_open_contexts(unsigned n_threads, unsigned n_streams, size_t chunk_symbols);
 void llr_close_contexts(llr_contexts *self);
 
 /* A test whose *state are contexts of one thread each. */
@@ -27,38 +28,58 @@ void llr_close_contexts(llr_contexts *self);
 int llr_open_state(void **state);
 int llr_close_state(void **state);
 
-/* A demodulator of this configuration on another context. */
+/* Creates a demodulator of this configuration on another context. */
 softqam_demodulator *llr_create(const softqam_demodulator_config *config, softqam_context *context);
 
-/* What a segment's symbols must give, in symbol order. Not for u8. */
-void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to);
+/* Settings that a segment has, its own or the demodulator's. */
+typedef struct llr_setting {
+    softqam_output_format format;
+    softqam_modulation modulation;
+    bool is_inverse, has_gains;
+    float scale; /* steps per nat; 1 for formats in nats */
+    int limit;
+} llr_setting;
 
-/* The same; of u8, of many symbols and where the CPU is not under test as a plain segment on a thread of the CPU's. */
-void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *to);
+llr_setting llr_setting_of(const softqam_demodulator_config *config, const softqam_segment *segment);
 
-/* A run of a segment's resource elements. */
+/* Writes the values that symbol i of a segment must have, by reference/contract.h; for u8, with the usual sign, by the
+ * oracle. */
+void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *values);
+
+/* Writes what the portable loop makes of a segment's symbols as one plain call, in symbol order. The references must
+ * agree: on every symbol of a short call, on one in 17 of a long one. */
+void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *values);
+
+/* Returns the segment that is n_elements resource elements of another one. */
 softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
                          size_t n_elements);
 
-/* The segment's symbols on every context: `expected`, or without it what is specified. A segment that
- * softqam_demodulate() can do is demodulated by that. */
-void llr_check(const llr_contexts *on, const softqam_demodulator_config *config, const softqam_segment *segment,
-               const uint8_t *expected, const char *what);
-
-/* A far position, a multiple of n_layers: with the 1600 bits that the scrambling sequence skips, its distance needs two
- * carries to come out below the period of 2^31 - 1. */
-uint64_t soft_far_position(softqam_modulation modulation, unsigned n_layers);
-
-/* How tests of segments call the library, and of what memory: softqam_demodulate_segments() and malloc(). Those in
- * cuda/ have others: the same tests again, of device memory. */
+/* How tests call the library, and with memory of which kind: functions for host memory. ../cuda/device_ways.c has
+ * others, for device memory, which make the same tests again. */
 typedef struct llr_library {
-    const char *way; /* what is said of it where a byte is wrong */
-    void (*demodulate)(const softqam_demodulator *demodulator, const softqam_segment *segments, size_t n_segments);
-    void *(*alloc)(size_t nbytes);
+    const char *way; /* how the last call was made, for messages */
+    void (*demodulate)(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,
+                       const softqam_segment *segments, size_t n_segments);
+    void *(*alloc)(size_t nbytes); /* NULL: any host memory */
     void (*release)(void *memory);
-    bool is_aligned; /* symbols, values and pointers must be */
+    size_t (*large_call)(void); /* symbols of a call that the backend computes by its ways for large ones */
 } llr_library;
 
 extern llr_library llr_calls;
+
+/* True if a segment is what softqam_demodulate() can do. */
+bool llr_is_plain(const softqam_demodulator_config *config, const softqam_segment *segment);
+
+/* Memory of a random kind between canaries: of malloc, between guard pages, of softqam_host_alloc(), or the device's.
+ * It begins or ends at a random multiple of `unit` bytes, at the end of that room if a read beyond it must be seen. */
+typedef struct llr_memory {
+    harness_buffer buffer; /* buffer.data has nbytes */
+    int kind;
+} llr_memory;
+
+void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *on, size_t nbytes, size_t unit);
+/* Makes writing a failure where the kind allows that. */
+void llr_memory_protect(const llr_memory *self);
+void llr_memory_close(llr_memory *self);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "half.h"
 #include "rate_recovery.h"
 
 #define NOWHERE SIZE_MAX
@@ -14,8 +15,8 @@
 typedef struct sent {
     softqam_segment whole; /* all of its symbols; its codeword lacks the pointers */
     unsigned n_layers, Q_m;
-    uint8_t *symbols;
-    float *noise, *gains;
+    llr_memory symbols, noise, gains;
+    bool has_erasures; /* the last noise value is 0 */
     size_t n_parts;
     softqam_segment *parts; /* in which it is demodulated */
     uint8_t *llrs;          /* f_0, f_1, .. of the first code block sent, then the next one's */
@@ -29,7 +30,7 @@ typedef enum placement { BY_STRIDE, SIDE_BY_SIDE, BY_POINTERS, N_PLACEMENTS } pl
 /* What codewords are sent to. Symbol order and planes count as one code block. */
 typedef struct target {
     trial_choice choice;
-    softqam_codeword buffers; /* what all that are sent have in common */
+    softqam_codeword buffers; /* what all codewords that are sent have in common */
     placement placement;
     size_t begin;
     size_t pointer_at[TRIAL_MAX_BLOCKS];
@@ -38,17 +39,30 @@ typedef struct target {
 } target;
 
 struct trial {
+    const llr_contexts *on;
     softqam_demodulator_config config;
-    size_t value_nbytes, nbytes, unit; /* unit: where values may begin */
+    size_t value_nbytes, nbytes;
+    size_t unit; /* where values may begin: device memory is aligned */
     size_t n_targets;
     target *targets[TRIAL_MAX_TARGETS];
 };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* What is chosen. */
 
-trial *trial_open(harness_random *random, softqam_output_format format, softqam_input_format input)
+#define ANY_OF(random, array) ((array)[harness_random_below(random, HARNESS_COUNT(array))])
+
+static float choose_input_scale(harness_random *random)
+{
+    static const float scales[] = {1,      0.7F,    1.3F / 32768, 0.3F,    0.00239617F, 1e-42F,  FLT_MIN,
+                                   1e-30F, 0x1p62F, 0x1.8p62F,    0x1p63F, 0x1p64F,     0x1p66F, 1e36F};
+    return ANY_OF(random, scales);
+}
+
+trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output_format format,
+                  softqam_input_format input)
 {
     static const int limits[HARNESS_N_OUTPUT_FORMATS][6] = {
         [SOFTQAM_OUTPUT_S8] = {0, 127, 120, 31, 1, 100},
@@ -57,17 +71,28 @@ trial *trial_open(harness_random *random, softqam_output_format format, softqam_
     };
     _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "limits has a row for each that has limits");
     trial *self = harness_alloc(sizeof *self);
-    *self = (trial){.value_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1)};
-    self->unit = llr_calls.is_aligned ? self->value_nbytes : 1;
+    *self = (trial){.on = on, .value_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1)};
+    self->unit = llr_calls.alloc ? self->value_nbytes : 1;
     softqam_demodulator_config_init(&self->config);
     self->config.output_format = format;
     self->config.input_format = input;
     if (format != SOFTQAM_OUTPUT_U8)
         self->config.modulation = (softqam_modulation)harness_random_below(random, HARNESS_N_MODULATIONS + 1);
     self->config.sign = (softqam_sign)harness_random_below(random, 2);
-    self->config.llr_limit = limits[format][harness_random_below(random, 6)];
-    self->config.input_scale = harness_random_below(random, 5) ? 0 : 0.3F;
+    self->config.noise = (softqam_noise)harness_random_below(random, 2);
+    self->config.noise_form = (softqam_noise_form)harness_random_below(random, 3);
+    self->config.llr_limit = ANY_OF(random, limits[format]);
+    self->config.input_scale = harness_random_below(random, 5) ? 0 : choose_input_scale(random);
     return self;
+}
+
+static float choose_llr_scale(harness_random *random, softqam_output_format format)
+{
+    static const float scales[] = {0, 6, 1, 20, 0.37F, 0x1p-6F, 0x1p-10F, 0x1p14F, 0x1p20F};
+    const size_t n = HARNESS_COUNT(scales) - (format == SOFTQAM_OUTPUT_S16), k = harness_random_below(random, 2 * n);
+    if (!harness_llr_defaults_of[format].limit)
+        return 0;
+    return k < n ? scales[k] : exp2f((float)harness_random_below(random, 24000) / 1000 - 10);
 }
 
 /* What the reference must know of the output: its format, and the limit of sums. */
@@ -85,18 +110,34 @@ static soft_values values_of(const softqam_demodulator_config *config)
     return values;
 }
 
+/* Returns a far position, a multiple of n_layers: with the 1600 bits that the scrambling sequence skips, its distance
+ * needs two carries to come out below the period of 2^31 - 1. */
+static uint64_t far_position(softqam_modulation modulation, unsigned n_layers)
+{
+    enum { SKIPPED = 1600 };
+    const uint64_t period = ((uint64_t)1 << 31) - 1, n_bits = softqam_bits_per_symbol(modulation);
+    for (uint64_t k = 0; k <= SKIPPED; k++) {
+        /* The three parts of 31 bits have the sum 2^32 - 1 - SKIPPED. */
+        const uint64_t bit = ((uint64_t)1 << 62) + ((period - SKIPPED + k) << 31) + (period - k);
+        if (bit % (n_bits * n_layers) == 0)
+            return bit / n_bits;
+    }
+    fail_msg("no such symbol");
+    return 0;
+}
+
 /* A multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. */
 static uint64_t choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers)
 {
     const size_t kind = harness_random_below(random, 16);
     return kind == 0   ? (uint64_t)n_layers << 55
-           : kind == 1 ? soft_far_position(modulation, n_layers)
+           : kind == 1 ? far_position(modulation, n_layers)
            : kind < 6  ? 0
            : kind < 10 ? harness_random_below(random, 999) * n_layers
                        : (uint64_t)harness_random_u32(random) * n_layers;
 }
 
-static float any_filler_value(harness_random *random, softqam_output_format format)
+static float choose_filler_value(harness_random *random, softqam_output_format format)
 {
     static const float halves[] = {0, -0.0F, 20, -20, 127, 10000, 65504, 65519, 0.1F, -1e-6F, 1e-9F, 2049};
     static const float floats[] = {0, -0.0F, 1e30F, -3.4028235e38F, 1e-42F, 0.1F};
@@ -104,12 +145,11 @@ static float any_filler_value(harness_random *random, softqam_output_format form
         return (float)(int)harness_random_below(random, 256) - 128;
     if (format == SOFTQAM_OUTPUT_S16)
         return (float)(int)harness_random_below(random, 65536) - 32768;
-    return format == SOFTQAM_OUTPUT_F16 ? halves[harness_random_below(random, HARNESS_COUNT(halves))]
-                                        : floats[harness_random_below(random, HARNESS_COUNT(floats))];
+    return format == SOFTQAM_OUTPUT_F16 ? ANY_OF(random, halves) : ANY_OF(random, floats);
 }
 
-/* What all transmissions have in common: symbol order and planes are one code block without a buffer. Buffers are small
- * or of any size, with fillers anywhere, the first and last positions among them. */
+/* Chooses what all transmissions have in common: symbol order and planes are one code block without a buffer. Buffers
+ * are small or of any size, with fillers anywhere, the first and last positions among them. */
 static void choose_buffers(harness_random *random, softqam_output_format format, target *self)
 {
     static const softqam_codeword no_buffer = {.n_code_blocks = 1};
@@ -122,15 +162,14 @@ static void choose_buffers(harness_random *random, softqam_output_format format,
         *buffers = *choice->one_block;
     } else if (harness_random_below(random, 6)) {
         const size_t sizes[] = {8, 400, choice->max_n_cb, choice->max_n_cb};
-        const size_t size = smaller(sizes[harness_random_below(random, HARNESS_COUNT(sizes))], choice->max_n_cb);
-        buffers->n_cb = 1 + (uint32_t)harness_random_below(random, size);
+        buffers->n_cb = 1 + (uint32_t)harness_random_below(random, smaller(ANY_OF(random, sizes), choice->max_n_cb));
         const size_t most = smaller(choice->max_blocks, 1 + 2 * choice->max_n_cb / buffers->n_cb);
         buffers->n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
         if (harness_random_below(random, 4))
             buffers->n_fillers = (uint32_t)harness_random_below(random, buffers->n_cb);
         const uint32_t last = buffers->n_cb - buffers->n_fillers;
         const uint32_t firsts[] = {0, last, (uint32_t)harness_random_below(random, last + 1)};
-        buffers->first_filler = firsts[harness_random_below(random, HARNESS_COUNT(firsts))];
+        buffers->first_filler = ANY_OF(random, firsts);
         buffers->deinterleave = 1;
         self->n_sent = 1 + harness_random_below(random, TRIAL_MAX_SENT);
     } else {
@@ -139,18 +178,18 @@ static void choose_buffers(harness_random *random, softqam_output_format format,
         buffers->deinterleave = (uint32_t)harness_random_below(random, 2);
     }
     if (buffers->n_cb)
-        buffers->filler_value = any_filler_value(random, format);
+        buffers->filler_value = choose_filler_value(random, format);
 }
 
 static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffers)
 {
-    const uint32_t n_cb = buffers->n_cb, behind = buffers->first_filler + buffers->n_fillers;
+    const uint32_t n_cb = buffers->n_cb, after = buffers->first_filler + buffers->n_fillers;
     if (n_cb == 0)
         return 0;
     const uint32_t any = (uint32_t)harness_random_below(random, n_cb);
     const uint32_t filler = buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1);
-    const uint32_t all[] = {0, any, any, n_cb - 1, filler % n_cb, behind % n_cb};
-    return all[harness_random_below(random, HARNESS_COUNT(all))];
+    const uint32_t all[] = {0, any, any, n_cb - 1, filler % n_cb, after % n_cb};
+    return ANY_OF(random, all);
 }
 
 /* Bits of a code block, roughly: any part of the buffer, just all of it, some times that, or very often that. */
@@ -168,10 +207,10 @@ static size_t choose_block_length(harness_random *random, const target *self, si
 static void choose_blocks(harness_random *random, const target *of, size_t k, sent *self)
 {
     softqam_codeword *codeword = &self->whole.codeword;
-    const size_t step = self->n_layers * self->Q_m, C = of->buffers.n_code_blocks;
+    const size_t element_bits = self->n_layers * self->Q_m, C = of->buffers.n_code_blocks;
     *codeword = of->buffers;
     if (of->choice.layout != TRIAL_BLOCKS)
-        codeword->n_bits = of->choice.n_elements * step;
+        codeword->n_bits = of->choice.n_elements * element_bits;
     codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
     if (of->choice.one_block)
         return;
@@ -183,16 +222,13 @@ static void choose_blocks(harness_random *random, const target *of, size_t k, se
             (harness_random_u32(random) >> (32 - n_groups)) | 1U << harness_random_below(random, n_groups);
     }
     const size_t length = choose_block_length(random, of, of->choice.max_bits / C);
-    codeword->n_bits = (length * C / step + harness_random_below(random, C)) * step;
+    codeword->n_bits = (length * C / element_bits + harness_random_below(random, C)) * element_bits;
 }
 
 /* Modulation, layers, scales and scrambling of a codeword. */
-static void choose_segment(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
+static void choose_segment(harness_random *random, trial *in, const trial_choice *choice, sent *self)
 {
-    static const float input_scales[] = {1, 0.7F, 1.3F / 32768, 1e-42F, 0x1p62F, 0x1p63F, 1e36F};
-    static const float llr_scales[] = {0, 0, 1, 20, 0x1p-6F, 0x1p-10F, 0x1p14F};
-    const bool has_steps = harness_llr_defaults_of[in->config.output_format].limit;
-    const bool is_blocks = choice->layout == TRIAL_BLOCKS;
+    const bool is_blocks = choice->layout == TRIAL_BLOCKS, is_scaled = choice->values && choice->values->is_scaled;
     softqam_segment *whole = &self->whole;
     whole->modulation = choice->modulation
                             ? choice->modulation
@@ -204,16 +240,24 @@ static void choose_segment(harness_random *random, const trial *in, const trial_
     self->n_layers = whole->n_layers;
     self->Q_m = softqam_bits_per_symbol(whole->modulation);
     whole->n_layers -= whole->n_layers == 1 && harness_random_below(random, 2);
+    *(choice->is_plain ? &in->config.llr_scale : &whole->llr_scale) =
+        choose_llr_scale(random, in->config.output_format);
+    if (choice->is_plain) {
+        in->config.modulation = whole->modulation;
+        in->config.input_scale = is_scaled ? 0 : in->config.input_scale;
+        *whole = (softqam_segment){0};
+        return;
+    }
     const uint64_t position = choose_position(random, whole->modulation, self->n_layers);
     whole->first_symbol = is_blocks ? 0 : position;
     whole->scrambling_offset = is_blocks                         ? position
                                : harness_random_below(random, 2) ? harness_random_below(random, 999) * self->n_layers
                                                                  : 0;
     whole->noise_form = (softqam_noise_form)harness_random_below(random, 3);
-    if (harness_random_below(random, 2))
-        whole->input_scale = input_scales[harness_random_below(random, HARNESS_COUNT(input_scales))];
-    if (has_steps)
-        whole->llr_scale = llr_scales[harness_random_below(random, HARNESS_COUNT(llr_scales))];
+    if (is_scaled)
+        whole->input_scale = softqam_input_default_scale(in->config.input_format);
+    else if (harness_random_below(random, 2))
+        whole->input_scale = choose_input_scale(random);
     whole->descramble = is_blocks ? (unsigned)harness_random_below(random, 2) : choice->is_descrambled;
     whole->c_init = whole->descramble ? harness_random_u32(random) >> 1 : 0;
     if (whole->modulation == in->config.modulation)
@@ -222,46 +266,94 @@ static void choose_segment(harness_random *random, const trial *in, const trial_
 
 /* The inputs. */
 
-/* Layers interleaved, one behind the other, or anywhere in the same memory with I and Q apart, from any address on. */
-static void place_layers(harness_random *random, const softqam_demodulator_config *config, sent *self)
+/* Where the layers lie, counted in their memory: in halves of symbols, and in noise values. */
+typedef struct layer_places {
+    size_t in_phase[SOFTQAM_MAX_LAYERS], quadrature[SOFTQAM_MAX_LAYERS], noise[SOFTQAM_MAX_LAYERS];
+    bool are_apart[SOFTQAM_MAX_LAYERS]; /* I and Q */
+    size_t n_halves, n_noise;           /* what the memory needs, to its end */
+} layer_places;
+
+/* Layers interleaved, one after the other, or anywhere in the same memory with I and Q perhaps apart. */
+static layer_places choose_places(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
 {
     enum { MAX_STRIDE = 8, ROOM = 64 };
     softqam_segment *whole = &self->whole;
-    const size_t n = whole->n_symbols / self->n_layers, kind = harness_random_below(random, 3);
-    const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
-    const size_t misalignment = llr_calls.is_aligned ? 0 : harness_random_below(random, 16);
-    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
-    const bool has_gains = takes_noise && harness_random_below(random, 3) == 0;
+    const bool is_contiguous = choice->is_plain || choice->values;
+    const size_t n = whole->n_symbols / self->n_layers, kind = is_contiguous ? 1 : harness_random_below(random, 3);
+    layer_places places = {0};
     whole->symbol_stride = kind == 0 ? self->n_layers + harness_random_below(random, 2) * (MAX_STRIDE - self->n_layers)
-                           : kind == 1 ? 1
+                           : kind == 1 ? harness_random_below(random, 2)
                                        : harness_random_below(random, MAX_STRIDE + 1);
-    whole->noise_stride = kind == 0 ? whole->symbol_stride : harness_random_below(random, 3);
-    const size_t widest = whole->symbol_stride > 2 ? whole->symbol_stride : 2;
-    const size_t n_placed = (n + ROOM) * (widest + (kind == 1 ? self->n_layers : 0));
-    self->symbols = llr_calls.alloc(misalignment + n_placed * nbytes);
-    uint8_t *symbols = self->symbols + misalignment;
-    self->noise = llr_calls.alloc((1 + n_placed) * sizeof(float));
-    self->gains = llr_calls.alloc(n_placed * sizeof(float));
-    if (config->input_format == SOFTQAM_INPUT_CF32)
-        harness_fill_mixture(random, n_placed, (float *)(void *)self->symbols);
-    else
-        harness_random_fill(random, self->symbols, n_placed * nbytes);
-    self->noise[0] = 0; /* of erasures */
-    float *noise = self->noise + 1;
-    harness_fill_noise(random, HARNESS_NOISE_USUAL, n_placed, noise);
-    for (size_t i = 0; i < n_placed; i += 1 + harness_random_below(random, 200))
-        harness_fill_noise(random, HARNESS_NOISE_ANY, 1, noise + i);
-    harness_fill_gains(random, n_placed, self->gains);
+    whole->noise_stride = kind == 0       ? whole->symbol_stride
+                          : is_contiguous ? in->config.noise == SOFTQAM_NOISE_PER_SYMBOL
+                                          : harness_random_below(random, 3);
+    if (choice->is_plain)
+        whole->symbol_stride = 0;
+    const size_t stride = larger(whole->symbol_stride, 1), most = n > 0 ? n - 1 : 0;
     for (size_t k = 0; k < self->n_layers; k++) {
-        const bool is_apart = kind == 2 && harness_random_below(random, 2);
         const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
-        whole->layers[k] = (softqam_layer){
-            .symbols = symbols + first * nbytes,
-            .symbols_q = is_apart ? symbols + harness_random_below(random, ROOM) * nbytes / 2 : NULL,
-            .noise_var = takes_noise ? noise + first : NULL,
-            .gain = has_gains ? self->gains + first : NULL,
-        };
+        places.are_apart[k] = kind == 2 && harness_random_below(random, 2);
+        places.in_phase[k] = 2 * first;
+        places.quadrature[k] = places.are_apart[k] ? harness_random_below(random, ROOM) : 2 * first + 1;
+        places.noise[k] = first;
+        const size_t last =
+            larger(places.in_phase[k], places.quadrature[k]) + most * stride * (places.are_apart[k] ? 1 : 2);
+        places.n_halves = larger(places.n_halves, n > 0 ? last + 1 : 0);
+        places.n_noise = larger(places.n_noise, first + most * whole->noise_stride + 1);
     }
+    return places;
+}
+
+static void fill_inputs(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
+{
+    const llr_values *kind = choice->values ? choice->values : llr_mixture;
+    const llr_setting setting = llr_setting_of(&in->config, &self->whole);
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(in->config.input_format);
+    const size_t n_symbols = (self->symbols.buffer.nbytes + symbol_nbytes - 1) / symbol_nbytes;
+    const size_t n_noise = self->noise.buffer.nbytes / sizeof(float);
+    SCOPED(llr_input_close) llr_input values = llr_input_open(larger(n_symbols, n_noise));
+    uint16_t *halves = (uint16_t *)(void *)self->symbols.buffer.data;
+    harness_set_modulation(setting.modulation); /* whose levels some symbols are close to */
+    kind->fill(random, &setting, &values);
+    memcpy(self->noise.buffer.data, values.noise, n_noise * sizeof(float));
+    memcpy(self->gains.buffer.data, values.gains, self->gains.buffer.nbytes);
+    if (self->has_erasures)
+        memset(self->noise.buffer.data + (n_noise - 1) * sizeof(float), 0, sizeof(float));
+    if (in->config.input_format == SOFTQAM_INPUT_CF32)
+        memcpy(self->symbols.buffer.data, values.symbols, self->symbols.buffer.nbytes);
+    else
+        harness_random_fill(random, self->symbols.buffer.data, self->symbols.buffer.nbytes);
+    if (in->config.input_format == SOFTQAM_INPUT_CF16 && harness_random_below(random, 4))
+        for (size_t k = 0; k < self->symbols.buffer.nbytes / sizeof *halves; k++) {
+            const uint16_t half = isfinite(values.symbols[k]) ? half_from_double((double)values.symbols[k]) : 0x7e00;
+            memcpy(halves + k, &half, sizeof half);
+        }
+}
+
+static void open_inputs(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
+{
+    softqam_segment *whole = &self->whole;
+    const layer_places places = choose_places(random, in, choice, self);
+    const size_t half = softqam_input_symbol_nbytes(in->config.input_format) / 2;
+    const bool takes_noise = in->config.output_format != SOFTQAM_OUTPUT_U8;
+    const bool has_gains = takes_noise && !choice->is_plain && harness_random_below(random, 3) == 0;
+    llr_memory_open(&self->symbols, random, in->on, places.n_halves * half, llr_calls.alloc ? 2 * half : 1);
+    self->has_erasures = takes_noise && !choice->is_plain && harness_random_below(random, 4) == 0;
+    llr_memory_open(&self->noise, random, in->on, (places.n_noise + self->has_erasures) * sizeof(float), sizeof(float));
+    llr_memory_open(&self->gains, random, in->on, places.n_noise * sizeof(float), sizeof(float));
+    if (choice->is_plain && !takes_noise)
+        whole->noise_stride = 0;
+    for (size_t k = 0; k < self->n_layers; k++)
+        whole->layers[k] = (softqam_layer){
+            .symbols = self->symbols.buffer.data + places.in_phase[k] * half,
+            .symbols_q = places.are_apart[k] ? self->symbols.buffer.data + places.quadrature[k] * half : NULL,
+            .noise_var = takes_noise ? (float *)(void *)self->noise.buffer.data + places.noise[k] : NULL,
+            .gain = has_gains ? (float *)(void *)self->gains.buffer.data + places.noise[k] : NULL,
+        };
+    fill_inputs(random, in, choice, self);
+    llr_memory_protect(&self->symbols);
+    llr_memory_protect(&self->noise);
+    llr_memory_protect(&self->gains);
 }
 
 /* Cuts it between any resource elements, some parts empty. As with UCI on PUSCH there may be others between the parts,
@@ -270,7 +362,8 @@ static void place_layers(harness_random *random, const softqam_demodulator_confi
 static void cut(harness_random *random, const softqam_demodulator_config *config, sent *self)
 {
     const size_t n_elements = self->whole.n_symbols / self->n_layers;
-    const bool has_gaps = harness_random_below(random, 2), has_erasures = harness_random_below(random, 4) == 0;
+    const bool has_gaps = harness_random_below(random, 2);
+    const float *zero = (float *)(void *)(self->noise.buffer.data + self->noise.buffer.nbytes) - 1;
     uint64_t offset = self->whole.scrambling_offset;
     self->parts = harness_alloc(self->n_parts * sizeof *self->parts);
     for (size_t k = 0, first = 0; k < self->n_parts; k++) {
@@ -281,10 +374,10 @@ static void cut(harness_random *random, const softqam_demodulator_config *config
         *part = llr_part(config, &self->whole, first, n);
         part->scrambling_offset = offset;
         offset += has_gaps ? harness_random_below(random, 5) * self->n_layers : 0;
-        if (has_erasures && part->layers[0].noise_var && harness_random_below(random, 4) == 0) {
+        if (self->has_erasures && harness_random_below(random, 4) == 0) {
             part->noise_stride = 0;
             for (size_t layer = 0; layer < self->n_layers; layer++)
-                part->layers[layer].noise_var = self->noise;
+                part->layers[layer].noise_var = zero;
         }
         first += n;
     }
@@ -405,7 +498,8 @@ static void place_blocks(harness_random *random, trial *in, target *self, size_t
                           : self->placement == BY_POINTERS ? self->pointer_at[r]
                                                            : next;
         const size_t end = at + room_of(self, r) * in->value_nbytes;
-        in->nbytes = end > in->nbytes ? end : in->nbytes;
+        /* No input may lie in the last code block's stride. */
+        in->nbytes = larger(in->nbytes, stride ? at + stride * in->value_nbytes : end);
         of->at[r] = self->placement == BY_POINTERS && harness_random_below(random, 5) == 0 ? NOWHERE : at;
         next = of->transmitted[r] ? end : next;
     }
@@ -432,7 +526,7 @@ static bool keeps_order(const sent *self)
     return false;
 }
 
-static void open_sent(harness_random *random, const trial *in, target *of, size_t k)
+static void open_sent(harness_random *random, trial *in, target *of, size_t k)
 {
     sent *self = &of->sent[k];
     softqam_codeword *codeword = &self->whole.codeword;
@@ -448,7 +542,7 @@ static void open_sent(harness_random *random, const trial *in, target *of, size_
             self->whole.n_symbols + (harness_random_below(random, 2) ? harness_random_below(random, 100) : 0);
     self->n_parts = of->choice.n_parts ? of->choice.n_parts
                                        : 1 + harness_random_below(random, harness_random_below(random, 3) ? 16 : 1);
-    place_layers(random, &in->config, self);
+    open_inputs(random, in, &of->choice, self);
     cut(random, &in->config, self);
     const size_t nbytes = in->value_nbytes * self->Q_m;
     self->llrs = harness_alloc(nbytes * self->whole.n_symbols);
@@ -484,9 +578,9 @@ static void close_target(target *self)
     for (size_t k = 0; k < self->n_sent; k++) {
         free(self->sent[k].llrs);
         free(self->sent[k].parts);
-        llr_calls.release(self->sent[k].gains);
-        llr_calls.release(self->sent[k].noise);
-        llr_calls.release(self->sent[k].symbols);
+        llr_memory_close(&self->sent[k].gains);
+        llr_memory_close(&self->sent[k].noise);
+        llr_memory_close(&self->sent[k].symbols);
     }
     free(self);
 }
@@ -573,44 +667,22 @@ static void demodulate(const trial *self, harness_random *random, size_t k, cons
     size_t n_parts = 0;
     for (size_t t = 0; t < self->n_targets; t++)
         n_parts += k < self->targets[t]->n_sent ? self->targets[t]->sent[k].n_parts : 0;
-    void **pointers = llr_calls.alloc(self->n_targets * TRIAL_MAX_BLOCKS * sizeof *pointers);
+    llr_memory pointers;
+    llr_memory_open(&pointers, random, self->on, self->n_targets * TRIAL_MAX_BLOCKS * sizeof(void *), sizeof(void *));
     scoped_memory softqam_segment *segments = harness_alloc(n_parts * sizeof *segments),
                                   *copies = harness_alloc(n_parts * sizeof *copies);
-    assert_int_equal(list_parts(self, random, k, base, pointers, segments), n_parts);
+    assert_int_equal(list_parts(self, random, k, base, (void **)(void *)pointers.buffer.data, segments), n_parts);
     memcpy(copies, segments, n_parts * sizeof *segments);
     const bool is_one_call = !splits || harness_random_below(random, 2);
     for (size_t first = 0, n; first < n_parts; first += n) {
         n = is_one_call ? n_parts : 1 + harness_random_below(random, n_parts - first);
-        llr_calls.demodulate(demodulator, segments + first, n);
+        llr_calls.demodulate(&self->config, demodulator, segments + first, n);
     }
     assert_memory_equal(segments, copies, n_parts * sizeof *segments);
-    llr_calls.release(pointers);
+    llr_memory_close(&pointers);
 }
 
-/* Memory between guard pages where that is malloc's, else of llr_calls. */
-static void open_memory(harness_random *random, const trial *self, harness_buffer *memory)
-{
-    const size_t gap = harness_random_below(random, HARNESS_MAX_GAP / self->unit + 1) * self->unit;
-    if (llr_calls.alloc == harness_alloc) {
-        harness_buffer_open(memory, self->nbytes);
-    } else {
-        const size_t nbytes = (self->nbytes + HARNESS_MAX_GAP) / sizeof(float) * sizeof(float) + sizeof(float);
-        *memory = (harness_buffer){.room = llr_calls.alloc(nbytes), .room_nbytes = nbytes};
-    }
-    (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(memory,
-                                                                                                    self->nbytes, gap);
-}
-
-static void close_memory(harness_buffer *memory)
-{
-    harness_buffer_check(memory);
-    if (llr_calls.alloc == harness_alloc)
-        harness_buffer_close(memory);
-    else
-        llr_calls.release(memory->room);
-}
-
-size_t trial_run(trial *self, harness_random *random, const llr_contexts *on, bool splits)
+size_t trial_run(trial *self, harness_random *random, bool splits)
 {
     uint8_t *states[1 + TRIAL_MAX_SENT]; /* before, and after each */
     size_t n_sent = 0, n_rounds = 0;
@@ -627,16 +699,16 @@ size_t trial_run(trial *self, harness_random *random, const llr_contexts *on, bo
                 n_sent++;
             }
     }
-    for (size_t c = 0; c < on->n; c++) {
-        harness_buffer memory;
-        scoped_demodulator *demodulator = llr_create(&self->config, on->items[c]);
-        open_memory(random, self, &memory);
-        memcpy(memory.data, states[0], self->nbytes);
+    for (size_t c = 0; c < self->on->n; c++) {
+        llr_memory memory;
+        scoped_demodulator *demodulator = llr_create(&self->config, self->on->items[c]);
+        llr_memory_open(&memory, random, self->on, self->nbytes, self->unit);
+        memcpy(memory.buffer.data, states[0], self->nbytes);
         for (size_t k = 0; k < n_rounds; k++) {
-            demodulate(self, random, k, demodulator, splits, memory.data);
-            compare(self, k, memory.data, states[k], states[k + 1], on->names[c]);
+            demodulate(self, random, k, demodulator, splits, memory.buffer.data);
+            compare(self, k, memory.buffer.data, states[k], states[k + 1], self->on->names[c]);
         }
-        close_memory(&memory);
+        llr_memory_close(&memory);
     }
     for (size_t k = 0; k <= TRIAL_MAX_SENT; k++)
         free(states[k]);
@@ -644,4 +716,12 @@ size_t trial_run(trial *self, harness_random *random, const llr_contexts *on, bo
         close_target(self->targets[t]);
     free(self);
     return n_sent;
+}
+
+size_t trial_check(harness_random *random, const llr_contexts *on, softqam_output_format format,
+                   softqam_input_format input, const trial_choice *choice)
+{
+    trial *self = trial_open(random, on, format, input);
+    trial_add(self, random, choice);
+    return trial_run(self, random, choice->layout == TRIAL_BLOCKS);
 }

@@ -1,35 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /* Random calls for segments, and what must come of them: codewords of any layout of inputs, sent to symbol order, bit
- * planes, code blocks or soft buffers that lie in one memory. */
+ * planes, code blocks or soft buffers that lie in one memory. Every field of a demodulator and of a segment that
+ * changes a byte is given its values here, and nowhere else. */
 #ifndef SOFTQAM_TESTS_TRIAL_H
 #define SOFTQAM_TESTS_TRIAL_H
 
 #include "llr_fixture.h"
+#include "values.h"
 
 enum { TRIAL_MAX_BLOCKS = 160, TRIAL_MAX_SENT = 4, TRIAL_MAX_TARGETS = 24 };
 
 typedef enum trial_layout { TRIAL_IN_ORDER, TRIAL_PLANES, TRIAL_BLOCKS } trial_layout;
 
-/* A codeword, or those that are sent to the same soft buffers one after the other. */
+/* A codeword, or several that are sent to the same soft buffers one after the other. */
 typedef struct trial_choice {
     trial_layout layout;
     softqam_modulation modulation; /* 0: any */
     unsigned n_layers;             /* 0: any */
-    bool is_descrambled;           /* of TRIAL_BLOCKS: any */
-    size_t n_elements;             /* resource elements; of TRIAL_BLOCKS max_bits says it */
+    bool is_descrambled;           /* TRIAL_BLOCKS: any */
+    bool is_plain;                 /* one layer, contiguous, default settings: for softqam_demodulate() */
+    size_t n_elements;             /* resource elements; for TRIAL_BLOCKS max_bits says it */
     size_t n_parts;                /* in which it is demodulated; 0: one or several */
-    /* Of TRIAL_BLOCKS. */
+    const llr_values *values;      /* NULL: the mixture */
+    /* For TRIAL_BLOCKS. */
     size_t max_n_cb, max_blocks, max_bits;
     const softqam_codeword *one_block; /* not NULL: this one, in place of all that; filler value and combine are any */
 } trial_choice;
 
 typedef struct trial trial;
 
-/* Of no codeword yet; sign, limits and input scale are any. */
-trial *trial_open(harness_random *random, softqam_output_format format, softqam_input_format input);
+/* Begins a trial without codewords; sign, limits and scales are any. */
+trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output_format format,
+                  softqam_input_format input);
 void trial_add(trial *self, harness_random *random, const trial_choice *choice);
-/* The codewords of all targets in one call, and again for those that follow them; if `splits`, perhaps in several
- * calls. Fails where a byte is wrong on any context, and ends the trial. Returns how many codewords there were. */
-size_t trial_run(trial *self, harness_random *random, const llr_contexts *on, bool splits);
+/* Makes one call for the codewords of all targets, and again for those that follow them; if `splits`, perhaps several
+ * calls. Fails where a byte is wrong on any context, in the outputs, beside them, in the inputs or in the descriptors.
+ * Ends the trial. Returns how many codewords there were. */
+size_t trial_run(trial *self, harness_random *random, bool splits);
+
+/* Makes a trial of one codeword. */
+size_t trial_check(harness_random *random, const llr_contexts *on, softqam_output_format format,
+                   softqam_input_format input, const trial_choice *choice);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A call for segments gives the specified LLRs, reference/contract.h, each at its place, and changes no other byte:
- * layers, strides, I and Q apart, gains, descrambling and settings of each segment's own, in symbol order, bit planes,
- * code blocks and LDPC soft buffers (what the reference for rate recovery makes of them), in any combination; codewords
- * cut between any resource elements, with UCI between them, several in one call, dropped and repeated code blocks,
- * retransmissions; soft bits, of one layer. On the backend that SOFTQAM_TEST_BACKEND names, in chunks of all sizes; on
- * the CPU by every variant of the loops that runs here. api/bad_codewords.c has the refusals. */
+/* The differential harness for codewords: the LLRs of a segment's symbols, each at its place, and no other byte, for
+ * layers, strides, I and Q apart, gains, scrambling and settings of each segment's own, in symbol order, bit planes,
+ * code blocks and soft buffers, in any combination; codewords cut between any resource elements, with UCI between them,
+ * several in one call, dropped and repeated code blocks, retransmissions. Every backend and variant must equal
+ * reference/rate_recovery.h applied to the portable loop's LLRs, which test_llrs.c proves; test_references.c proves
+ * that reference. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,10 +12,17 @@
 #include "rate_recovery.h"
 #include "trial.h"
 
+/* Under a sanitizer, which makes every access slower, one trial in three. */
+enum { TRIAL_STRIDE = HARNESS_SANITIZED ? 3 : 1 };
+
 /* In symbol order or planes. */
 
-/* Under a sanitizer, which makes every access slower, one trial in three. */
-enum { TRIAL_STEP = HARNESS_SANITIZED ? 3 : 1 };
+static softqam_input_format any_input(harness_random *random)
+{
+    return harness_random_below(random, 2)
+               ? SOFTQAM_INPUT_CF32
+               : (softqam_input_format)harness_random_below(random, HARNESS_N_INPUT_FORMATS);
+}
 
 /* Number k of all combinations of modulation, format, layers, planes and scrambling. */
 enum { N_COMBINATIONS = HARNESS_N_MODULATIONS * HARNESS_N_LLR_FORMATS * SOFTQAM_MAX_LAYERS * 4 };
@@ -37,23 +44,14 @@ static softqam_output_format format_at(size_t k)
     return harness_llr_formats[k / HARNESS_N_MODULATIONS % HARNESS_N_LLR_FORMATS];
 }
 
-/* Returns how many codewords there were. */
-static size_t check_choice(const llr_contexts *on, harness_random *random, softqam_output_format format, size_t input,
-                           const trial_choice *choice)
-{
-    trial *self = trial_open(random, format, (softqam_input_format)input);
-    trial_add(self, random, choice);
-    return trial_run(self, random, on, choice->layout == TRIAL_BLOCKS);
-}
-
 /* Each with each input format: of every length to 200 resource elements, and of some thousands. */
 LLR_TEST(test_combinations)
 {
     harness_random random = harness_random_named(__func__);
-    for (size_t k = 0; k < (size_t)4 * N_COMBINATIONS; k += TRIAL_STEP) {
+    for (size_t k = 0; k < (size_t)4 * N_COMBINATIONS; k += TRIAL_STRIDE) {
         trial_choice choice = combination_at(k / 4);
         choice.n_elements = k % 4 == k / 4 % 4 ? harness_random_below(&random, 3001) : k % 201;
-        check_choice(*state, &random, format_at(k / 4), k % HARNESS_N_INPUT_FORMATS, &choice);
+        trial_check(&random, *state, format_at(k / 4), (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS), &choice);
     }
 }
 
@@ -67,7 +65,7 @@ LLR_TEST(test_cuts)
         choice.n_parts =
             k % 16 ? 2 + harness_random_below(&random, k % 8 ? 14 : 498) : full[k / 16 % HARNESS_COUNT(full)];
         choice.n_elements = harness_random_below(&random, k % 8 ? 300 : 4000);
-        check_choice(*state, &random, format_at(k), harness_random_below(&random, 4), &choice);
+        trial_check(&random, *state, format_at(k), any_input(&random), &choice);
     }
 }
 
@@ -75,20 +73,15 @@ LLR_TEST(test_cuts)
 
 static const trial_choice usual_blocks = {.layout = TRIAL_BLOCKS, .max_n_cb = 2000, .max_blocks = 12, .max_bits = 6000};
 
-static size_t any_input(harness_random *random)
-{
-    return harness_random_below(random, 2) ? SOFTQAM_INPUT_CF32 : harness_random_below(random, HARNESS_N_INPUT_FORMATS);
-}
-
 static void check_blocks(const char *test, const trial_choice *choice, unsigned n_threads, size_t n_codewords)
 {
     harness_random random = harness_random_named(test);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(n_threads, 0);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(n_threads, 0, 0);
     for (size_t k = 0, n = 0; n < n_codewords; k++)
-        n += check_choice(&on, &random, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random), choice);
+        n += trial_check(&random, &on, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random), choice);
 }
 
-HARNESS_TEST(test_random) { check_blocks(__func__, &usual_blocks, 1, harness_symbol_count(15000)); }
+HARNESS_TEST(test_random) { check_blocks(__func__, &usual_blocks, 1, harness_symbol_count(8000)); }
 
 /* Buffers of some values, each of which is sent many times. */
 HARNESS_TEST(test_tiny)
@@ -97,30 +90,7 @@ HARNESS_TEST(test_tiny)
     choice.max_n_cb = 8;
     choice.max_blocks = 40;
     choice.max_bits = 2000;
-    check_blocks(__func__, &choice, 1, harness_symbol_count(30000));
-}
-
-/* Every k0, every run of fillers and every number of bits to three times the buffer, of small buffers. */
-LLR_TEST(test_every_position)
-{
-    enum { MAX_N_CB = HARNESS_SANITIZED ? 4 : 7 };
-    harness_random random = harness_random_named(__func__);
-    softqam_codeword block = {.n_code_blocks = 1, .deinterleave = 1};
-    size_t n = 0;
-    for (block.n_cb = 1; block.n_cb <= MAX_N_CB; block.n_cb++)
-        for (block.k0 = 0; block.k0 < block.n_cb; block.k0++)
-            for (block.n_fillers = 0; block.n_fillers < block.n_cb; block.n_fillers++)
-                for (block.first_filler = 0; block.first_filler + block.n_fillers <= block.n_cb; block.first_filler++)
-                    for (block.n_bits = 0; block.n_bits <= 3 * block.n_cb; block.n_bits += 2) {
-                        const softqam_output_format format = harness_llr_formats[n++ % HARNESS_N_LLR_FORMATS];
-                        const trial_choice choice = {.layout = TRIAL_BLOCKS,
-                                                     .modulation = block.n_bits % 4 ? SOFTQAM_MODULATION_QPSK
-                                                                                    : SOFTQAM_MODULATION_16QAM,
-                                                     .n_layers = 1,
-                                                     .one_block = &block};
-                        check_choice(*state, &random, format, any_input(&random), &choice);
-                    }
-    print_message("%zu buffers\n", n);
+    check_blocks(__func__, &choice, 1, harness_symbol_count(20000));
 }
 
 /* Several codewords. */
@@ -135,11 +105,11 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
     } sizes[] = {{1, 1, 3, 30}, {3, 97, 300, 3000}, {2, 1000, 300, 6000}, {3, 20000, 3000, 6000}};
     harness_random random = harness_random_named(test);
     for (size_t s = 0; s < HARNESS_COUNT(sizes); s++) {
-        SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(sizes[s].n_threads, sizes[s].chunk_symbols);
+        SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(sizes[s].n_threads, 0, sizes[s].chunk_symbols);
         for (size_t k = 0; k < n_calls; k++) {
-            trial *self =
-                trial_open(&random, is_soft_bits ? SOFTQAM_OUTPUT_U8 : harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
-                           (softqam_input_format)(k / 4 % HARNESS_N_INPUT_FORMATS));
+            trial *self = trial_open(&random, &on,
+                                     is_soft_bits ? SOFTQAM_OUTPUT_U8 : harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
+                                     (softqam_input_format)(k / 4 % HARNESS_N_INPUT_FORMATS));
             for (size_t n = 1 + harness_random_below(&random, TRIAL_MAX_TARGETS); n > 0; n--) {
                 trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
                 if (is_soft_bits)
@@ -152,7 +122,7 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
                     harness_random_below(&random, harness_random_below(&random, 8) ? 101 : sizes[s].max_elements + 1);
                 trial_add(self, &random, &choice);
             }
-            trial_run(self, &random, &on, k % 2);
+            trial_run(self, &random, k % 2);
         }
     }
 }
@@ -162,32 +132,60 @@ HARNESS_TEST(test_calls) { check_calls(__func__, false, harness_symbol_count(400
 
 HARNESS_TEST(test_soft_bits) { check_calls(__func__, true, 32); }
 
-/* Enough symbols for several threads, whose shares begin in any layer, code block or segment: large codewords, and
- * many short segments of one layer, which the CPU demodulates at once where they lie side by side. */
-HARNESS_TEST(test_threads)
+/* Many short segments of one layer, which the CPU demodulates at once if they are contiguous. */
+HARNESS_TEST(test_short_segments)
 {
-    enum { N_SYMBOLS = 150000, MAX_ELEMENTS = 12000 };
+    enum { MAX_ELEMENTS = 12000 };
     harness_random random = harness_random_named(__func__);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0);
-    for (size_t k = 0; k < 26; k += TRIAL_STEP) {
-        const bool is_large = k < 16;
-        trial *self =
-            trial_open(&random, harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
-                       is_large ? (softqam_input_format)(k / 2 % HARNESS_N_INPUT_FORMATS) : SOFTQAM_INPUT_CF32);
-        for (size_t n = 0; n < (is_large ? 1 : TRIAL_MAX_TARGETS); n++) {
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0, 0);
+    for (size_t k = 0; k < 8; k += TRIAL_STRIDE) {
+        trial *self = trial_open(&random, &on, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], SOFTQAM_INPUT_CF32);
+        for (size_t n = 0; n < TRIAL_MAX_TARGETS; n++) {
             trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
-            choice.n_layers = is_large ? 1 + (unsigned)(k + 2) % SOFTQAM_MAX_LAYERS : 1;
-            choice.n_elements = is_large ? N_SYMBOLS / choice.n_layers : harness_random_below(&random, MAX_ELEMENTS);
-            choice.n_parts = is_large ? 1 + k % 3 : 1 + harness_random_below(&random, 20);
+            choice.n_layers = 1;
+            choice.n_elements = harness_random_below(&random, MAX_ELEMENTS);
+            choice.n_parts = 1 + harness_random_below(&random, 20);
             trial_add(self, &random, &choice);
         }
-        trial_run(self, &random, &on, false);
+        trial_run(self, &random, false);
     }
+}
+
+/* Enough symbols for several threads, whose shares begin in any layer or code block; on a GPU, of one segment, on
+ * either side of where kernels change, and in the largest calls. Half of the floats and halves have kernels of their
+ * own. */
+HARNESS_TEST(test_large_codewords)
+{
+    const size_t largest = llr_calls.large_call(), n_calls = llr_calls.alloc ? 300 : harness_symbol_count(24000) / 1000;
+    const size_t on_device[] = {largest / 400, largest / 600, largest / 48, largest / 48};
+    harness_random random = harness_random_named(__func__);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0, 0);
+    for (size_t k = 0; k < n_calls; k += TRIAL_STRIDE) {
+        const softqam_output_format format = format_at(k * HARNESS_N_MODULATIONS);
+        trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
+        size_t n_symbols = llr_calls.alloc ? on_device[harness_random_below(&random, 4)] : largest;
+        if (k % 24 == 23)
+            n_symbols = largest / (format == SOFTQAM_OUTPUT_F32 ? 4 : 1);
+        choice.n_elements = n_symbols / choice.n_layers;
+        choice.n_parts = llr_calls.alloc ? 1 : 1 + k % 3;
+        if (k % 3 == 2) {
+            choice.layout = TRIAL_BLOCKS;
+            choice.max_n_cb = 66 * 384;
+            choice.max_blocks = TRIAL_MAX_BLOCKS;
+            choice.max_bits = n_symbols * softqam_bits_per_symbol(choice.modulation);
+        }
+        trial_check(&random, &on, format, any_input(&random), &choice);
+    }
+}
+
+/* Many repetitions in large buffers, by several threads. */
+HARNESS_TEST(test_large_buffers)
+{
     trial_choice choice = usual_blocks;
     choice.max_n_cb = 66 * 384;
     choice.max_blocks = 20;
     choice.max_bits = 400000;
-    check_blocks(__func__, &choice, 3, HARNESS_SANITIZED || harness_is_under_compute_sanitizer() ? 20 : 200);
+    check_blocks(__func__, &choice, 3, HARNESS_SANITIZED || harness_is_under_compute_sanitizer() ? 20 : 100);
 }
 
 /* Some symbols of BPSK before many of 1024QAM: a chunk takes no more symbols than it has room for of the latter. */
@@ -197,15 +195,15 @@ HARNESS_TEST(test_longest_values)
     if (harness_backend() == SOFTQAM_BACKEND_CPU) /* has no chunks */
         skip();
     harness_random random = harness_random_named(__func__);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, N_SYMBOLS / 2);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, 0, N_SYMBOLS / 2);
     trial_choice few = {.modulation = SOFTQAM_MODULATION_BPSK, .n_layers = 1, .n_elements = 10, .n_parts = 1};
     trial_choice many = {
         .modulation = SOFTQAM_MODULATION_1024QAM, .n_layers = 1, .n_elements = N_SYMBOLS, .n_parts = 1};
     for (size_t k = 0; k < 3; k++) { /* in either order */
-        trial *self = trial_open(&random, SOFTQAM_OUTPUT_F32, SOFTQAM_INPUT_CF32);
+        trial *self = trial_open(&random, &on, SOFTQAM_OUTPUT_F32, SOFTQAM_INPUT_CF32);
         trial_add(self, &random, &few);
         trial_add(self, &random, &many);
-        trial_run(self, &random, &on, false);
+        trial_run(self, &random, false);
     }
 }
 
@@ -228,7 +226,7 @@ static void check_largest(softqam_output_format format, softqam_context *context
     void *const buffers[1] = {buffer};
     uint8_t llrs[N_LLRS * sizeof(float)];
     softqam_segment segment = harness_segment(symbol, &noise_var, 0, 1, NULL);
-    llr_specify(&config, &segment, llrs);
+    llr_specify(&config, &segment, 0, llrs);
     segment.codeword = (softqam_codeword){.n_bits = N_LLRS,
                                           .n_code_blocks = 1,
                                           .block_buffers = buffers,

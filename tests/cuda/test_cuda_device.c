@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls for device memory, but for their bytes, which the programs of ../llr compare once more with device_ways.c:
+ * streams, kernels that follow each other, graphs whose demodulator is gone, what is refused, 2^32 bytes and more. And
+ * calls for host memory that the caller has pinned or had from CUDA. */
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "device_fixture.h"
+
+/* Symbols, and the soft bits that the CPU makes of them; a demodulator on the GPU. */
+typedef struct sample {
+    size_t n;
+    softqam_demodulator *cuda;
+    float *symbols; /* both in memory that the device reaches */
+    uint8_t *out;
+    uint8_t *expected;
+} sample;
+
+static sample open_sample(size_t n)
+{
+    harness_random random = harness_random_named(__func__);
+    harness_setup setup = harness_soft_bits_setup();
+    sample self = {.n = n,
+                   .cuda = harness_create(&setup),
+                   .symbols = device_alloc(n * 2 * sizeof(float)),
+                   .out = device_alloc(n * HARNESS_SYMBOL_BITS)};
+    harness_fill_mixture(&random, n, self.symbols);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    self.expected = harness_answer(&setup, self.symbols, NULL, n);
+    harness_poison(self.out, self.expected, n * HARNESS_SYMBOL_BITS);
+    return self;
+}
+
+static void close_sample(sample *self)
+{
+    softqam_demodulator_destroy(self->cuda);
+    device_free(self->symbols);
+    device_free(self->out);
+    free(self->expected);
+}
+
+static void enqueue(const sample *self, cudaStream_t stream)
+{
+    if (softqam_cuda_demodulate(self->cuda, self->symbols, NULL, self->n, self->out, stream) != SOFTQAM_OK)
+        fail_msg("softqam_cuda_demodulate: %s", softqam_error_message());
+}
+
+static void check(const sample *self, const char *what, const uint8_t *out)
+{
+    assert_true(harness_outputs_equal(what, SOFTQAM_OUTPUT_U8, self->symbols, self->expected, out, self->n));
+}
+
+HARNESS_TEST(test_default_streams)
+{
+    const cudaStream_t streams[] = {0, cudaStreamLegacy, cudaStreamPerThread};
+    for (size_t k = 0; k < HARNESS_COUNT(streams); k++) {
+        SCOPED(close_sample) sample self = open_sample(10007);
+        enqueue(&self, streams[k]);
+        CUDA(cudaStreamSynchronize(streams[k]));
+        check(&self, "a default stream", self.out);
+    }
+}
+
+/* Holds up a stream until told to go on, or for two seconds at most. */
+typedef struct gate {
+    atomic_bool is_open, timed_out;
+} gate;
+
+static void CUDART_CB wait_at_gate(void *argument)
+{
+    gate *self = argument;
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    int n_waits = 0;
+    while (!atomic_load(&self->is_open) && n_waits++ < 2000)
+        nanosleep(&millisecond, NULL);
+    atomic_store(&self->timed_out, !atomic_load(&self->is_open));
+}
+
+/* On a stream that the gate holds up: the call returns and has waited for nothing, and its work is done when the
+ * demodulator is gone. Destroying it may wait for the device, and so for the gate, which then opens by itself. */
+HARNESS_TEST(test_held_stream)
+{
+    gate held = {0};
+    const cudaStream_t stream = device_open_stream();
+    SCOPED(close_sample) sample self = open_sample(100003);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaLaunchHostFunc(stream, wait_at_gate, &held));
+    enqueue(&self, stream);
+    assert_true(harness_is_under_compute_sanitizer() || !atomic_load(&held.timed_out));
+    softqam_demodulator_destroy(self.cuda);
+    self.cuda = NULL;
+    atomic_store(&held.is_open, true);
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaStreamDestroy(stream));
+    check(&self, "on a held stream, the demodulator destroyed", self.out);
+}
+
+enum { N_CHAIN = 20000, N_ROUNDS = 40, CHAIN_NBYTES = N_CHAIN * 2 * sizeof(float) };
+
+/* QPSK has as many LLRs as components, so the output of one call is the input of the next. Every other round takes the
+ * kernel of segments. */
+static softqam_segment round_of_chain(unsigned k, float *const memory[2], const float *noise)
+{
+    return (softqam_segment){.n_symbols = N_CHAIN,
+                             .modulation = SOFTQAM_MODULATION_QPSK,
+                             .descramble = k % 2,
+                             .c_init = k % 2 * k,
+                             .input_scale = 0.25f,
+                             .layers = {{.symbols = memory[k % 2], .noise_var = noise}},
+                             .out = memory[(k + 1) % 2]};
+}
+
+static void enqueue_chain(const softqam_demodulator *demodulator, float *const memory[2], const float *noise,
+                          cudaStream_t stream)
+{
+    for (unsigned k = 0; k < N_ROUNDS; k++) {
+        softqam_segment segment = round_of_chain(k, memory, noise);
+        assert_int_equal(softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream), SOFTQAM_OK);
+        memset(&segment, 0xff, sizeof segment);
+    }
+}
+
+/* Makes new symbols, and what the CPU makes of them. */
+static void fill_chain(harness_random *random, const softqam_demodulator *cpu, float *const memory[2],
+                       float *const expected[2], const float *noise)
+{
+    harness_fill_mixture(random, N_CHAIN, expected[0]);
+    memcpy(memory[0], expected[0], CHAIN_NBYTES);
+    memset(memory[1], DEVICE_CANARY, CHAIN_NBYTES);
+    for (unsigned k = 0; k < N_ROUNDS; k++) {
+        const softqam_segment segment = round_of_chain(k, expected, noise);
+        harness_demodulate_segments(cpu, &segment, 1);
+    }
+}
+
+/* Kernels that follow each other in a stream begin before the one before them has ended, but see what it wrote: called,
+ * then captured once and replayed on new symbols, when the demodulator and the segments are gone. */
+HARNESS_TEST(test_chain)
+{
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_F32, SOFTQAM_NOISE_PER_CALL);
+    softqam_demodulator *cuda = harness_create(&setup);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    scoped_demodulator *cpu = harness_create(&setup);
+    float *memory[2] = {device_alloc(CHAIN_NBYTES), device_alloc(CHAIN_NBYTES)}, *noise = device_alloc(sizeof *noise);
+    float *expected[2] = {harness_alloc(CHAIN_NBYTES), harness_alloc(CHAIN_NBYTES)};
+    *noise = 0.5f;
+    harness_random random = harness_random_named(__func__);
+    const cudaStream_t stream = device_open_stream();
+    cudaGraphExec_t graph = NULL;
+    for (int replay = 0; replay < 4; replay++) {
+        fill_chain(&random, cpu, memory, expected, noise);
+        if (graph)
+            CUDA(cudaGraphLaunch(graph, stream));
+        else
+            enqueue_chain(cuda, memory, noise, stream);
+        CUDA(cudaStreamSynchronize(stream));
+        assert_memory_equal(memory[N_ROUNDS % 2], expected[N_ROUNDS % 2], CHAIN_NBYTES);
+        if (!graph) {
+            size_t n_nodes = 0;
+            device_begin_capture(cuda, stream);
+            enqueue_chain(cuda, memory, noise, stream);
+            graph = device_end_capture(stream, &n_nodes);
+            assert_int_equal(n_nodes, N_ROUNDS);
+            softqam_demodulator_destroy(cuda);
+        }
+    }
+    CUDA(cudaGraphExecDestroy(graph));
+    CUDA(cudaStreamDestroy(stream));
+    for (size_t k = 0; k < 2; k++) {
+        device_free(memory[k]);
+        free(expected[k]);
+    }
+    device_free(noise);
+}
+
+static void assert_refused(softqam_status status, softqam_status expected, const char *what)
+{
+    if (status != expected)
+        fail_msg("%s: %s", what, softqam_status_string(status));
+    assert_true(status == SOFTQAM_OK || strlen(softqam_error_message()) > 0);
+}
+
+/* One wrong pointer or number in a good segment, which is the second of two. */
+static void check_refusals(softqam_input_format format)
+{
+    enum { N = 1000, SYMBOL_VALUES = HARNESS_SYMBOL_BITS * sizeof(int16_t) };
+    const size_t nbytes = softqam_input_symbol_nbytes(format);
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S16, SOFTQAM_NOISE_PER_SYMBOL);
+    setup.demodulator.input_format = format;
+    scoped_demodulator *cuda = harness_create(&setup);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    scoped_demodulator *cpu = harness_create(&setup);
+    uint8_t *in = device_alloc(N * nbytes), *out = device_alloc((size_t)N * SYMBOL_VALUES);
+    float *noise = device_alloc(N * sizeof *noise);
+    const softqam_segment good = harness_segment(in, noise, 1, N, out);
+    const struct {
+        const char *what;
+        size_t place;
+        uintptr_t value;
+    } rows[] = {
+#define FIELD(name) offsetof(softqam_segment, name)
+        {"no input", FIELD(layers[0].symbols), 0},
+        {"no noise", FIELD(layers[0].noise_var), 0},
+        {"no output", FIELD(out), 0},
+        {"noise misaligned", FIELD(layers[0].noise_var), (uintptr_t)noise + 2},
+        {"misaligned by one byte", FIELD(layers[0].symbols), (uintptr_t)in + 1},
+        {"misaligned by a half", FIELD(layers[0].symbols), (uintptr_t)in + nbytes / 2},
+        {"misaligned by all but one byte", FIELD(layers[0].symbols), (uintptr_t)in + nbytes - 1},
+        {"Q misaligned", FIELD(layers[0].symbols_q), (uintptr_t)in + 1},
+        {"output misaligned", FIELD(out), (uintptr_t)out + 1},
+        {"in place", FIELD(layers[0].symbols), (uintptr_t)out},
+        {"begins in the output", FIELD(layers[0].symbols), (uintptr_t)out + (size_t)(N - 1) * SYMBOL_VALUES},
+        {"ends in the output", FIELD(layers[0].symbols), (uintptr_t)out + SYMBOL_VALUES - N * nbytes},
+        {"SIZE_MAX symbols", FIELD(n_symbols), SIZE_MAX},
+        {"bytes that wrap to 0", FIELD(n_symbols), SIZE_MAX / SYMBOL_VALUES + 1},
+        {"more bytes than PTRDIFF_MAX", FIELD(n_symbols), PTRDIFF_MAX / SYMBOL_VALUES + 1},
+#undef FIELD
+    };
+    _Static_assert(sizeof(uintptr_t) == sizeof(size_t) && sizeof(void *) == sizeof(size_t), "one type for all fields");
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
+        softqam_segment segments[2] = {{0}, good};
+        const softqam_segment *wrong = &segments[1];
+        if (rows[k].place == offsetof(softqam_segment, layers[0].symbols_q) && format == SOFTQAM_INPUT_CS8)
+            continue; /* any address will do */
+        memcpy((uint8_t *)&segments[1] + rows[k].place, &rows[k].value, sizeof rows[k].value);
+        assert_refused(softqam_cuda_demodulate_segments(cuda, segments, 2, 0), SOFTQAM_ERROR_INVALID_ARGUMENT,
+                       rows[k].what);
+        if (rows[k].place != offsetof(softqam_segment, layers[0].symbols_q))
+            assert_refused(softqam_cuda_demodulate(cuda, wrong->layers[0].symbols, wrong->layers[0].noise_var,
+                                                   wrong->n_symbols, wrong->out, 0),
+                           SOFTQAM_ERROR_INVALID_ARGUMENT, rows[k].what);
+    }
+    softqam_segment buffers = good;
+    buffers.out = NULL;
+    buffers.codeword =
+        (softqam_codeword){.n_bits = (uint64_t)N * HARNESS_SYMBOL_BITS, .n_code_blocks = 1, .buffers = out + 1};
+    assert_refused(softqam_cuda_demodulate_segments(cuda, &buffers, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT, "buffers");
+    assert_refused(softqam_cuda_demodulate_segments(NULL, &good, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT, "NULL");
+    assert_refused(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), SOFTQAM_ERROR_INVALID_ARGUMENT, "NULL");
+    assert_refused(softqam_cuda_demodulate_segments(cpu, &good, 1, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CPU");
+    assert_refused(softqam_cuda_demodulate(cpu, in, noise, N, out, 0), SOFTQAM_ERROR_BACKEND_UNAVAILABLE, "CPU");
+    assert_refused(softqam_cuda_demodulate(NULL, in, noise, N, out, 0), SOFTQAM_ERROR_INVALID_ARGUMENT, "NULL");
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK);
+    /* Nothing was launched, and nothing is broken. */
+    CUDA(cudaDeviceSynchronize());
+    for (size_t i = 0; i < (size_t)N * SYMBOL_VALUES; i++)
+        assert_int_equal(out[i], DEVICE_CANARY);
+    memset(in, 0, N * nbytes); /* LLRs of 0: as noise canaries are good enough */
+    assert_int_equal(softqam_cuda_demodulate_segments(cuda, &good, 1, 0), SOFTQAM_OK);
+    CUDA(cudaDeviceSynchronize());
+    assert_true(out[0] == 0 && out[(size_t)N * SYMBOL_VALUES - 1] == 0);
+    device_free(in);
+    device_free(out);
+    device_free(noise);
+}
+
+HARNESS_TEST(test_refusals)
+{
+    for (int format = 0; format < HARNESS_N_INPUT_FORMATS; format++)
+        check_refusals((softqam_input_format)format);
+}
+
+HARNESS_TEST(test_refusals_of_descriptors)
+{
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
+    scoped_demodulator *cuda = harness_create(&setup);
+    setup.context.backend = SOFTQAM_BACKEND_CPU;
+    scoped_demodulator *cpu = harness_create(&setup);
+    uint8_t *memory = device_alloc(2 * sizeof(softqam_segment));
+    const softqam_segment *segments = (const softqam_segment *)(void *)memory;
+    const softqam_segment *odd = (const softqam_segment *)(void *)(memory + 4);
+    const unsigned *n = (const unsigned *)(void *)(memory + sizeof(softqam_segment));
+    const struct {
+        softqam_status status;
+        const softqam_demodulator *demodulator;
+        const softqam_segment *segments;
+        const unsigned *n_segments;
+        unsigned max_segments;
+        size_t max_symbols;
+    } rows[] = {
+        {SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, NULL, n, 1, 1},
+        {SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, segments, NULL, 1, 1},
+        {SOFTQAM_ERROR_INVALID_ARGUMENT, cuda, odd, n, 1, 1},
+        {SOFTQAM_ERROR_INVALID_ARGUMENT, NULL, segments, n, 1, 1},
+        {SOFTQAM_ERROR_BACKEND_UNAVAILABLE, cpu, segments, n, 1, 1},
+        {SOFTQAM_OK, cuda, segments, n, 0, 1},
+        {SOFTQAM_OK, cuda, segments, n, 1, 0},
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
+        assert_refused(softqam_cuda_demodulate_device_segments(rows[k].demodulator, rows[k].segments,
+                                                               rows[k].n_segments, rows[k].max_segments,
+                                                               rows[k].max_symbols, 0),
+                       rows[k].status, "descriptors");
+    CUDA(cudaDeviceSynchronize());
+    device_free(memory);
+}
+
+/* Makes the host-to-host call, in one piece and in chunks. */
+static void check_host_call(const sample *self, const char *what, float *in, uint8_t *out)
+{
+    harness_setup setup = harness_soft_bits_setup();
+    setup.context.chunk_symbols = self->n / 3;
+    scoped_demodulator *chunked = harness_create(&setup);
+    const softqam_demodulator *const demodulators[] = {self->cuda, chunked};
+    CUDA(cudaDeviceSynchronize());
+    memcpy(in, self->symbols, self->n * 2 * sizeof(float));
+    for (size_t k = 0; k < HARNESS_COUNT(demodulators); k++) {
+        harness_poison(out, self->expected, self->n * HARNESS_SYMBOL_BITS);
+        harness_demodulate(demodulators[k], in, self->n, out);
+        check(self, what, out);
+    }
+}
+
+/* Host memory of CUDA's, and memory that the caller has pinned, whole or in part. */
+HARNESS_TEST(test_host_calls)
+{
+    enum { N = 8192, NBYTES = N * HARNESS_SYMBOL_BITS };
+    _Static_assert(HARNESS_SYMBOL_BITS == 2 * sizeof(float), "as many bytes in as out");
+    SCOPED(close_sample) sample self = open_sample(N), other = open_sample(N);
+    harness_buffer in, out;
+    check_host_call(&self, "managed memory", other.symbols, other.out);
+    harness_buffer_open(&in, NBYTES);
+    harness_buffer_open(&out, NBYTES);
+    harness_buffer_place_at_start(&in, NBYTES, 0);
+    harness_buffer_place_at_start(&out, NBYTES, 0);
+    float *symbols = (float *)(void *)in.data;
+    for (size_t parts = 1; parts <= 2; parts++) {
+        CUDA(cudaHostRegister(in.data, NBYTES / parts, cudaHostRegisterDefault));
+        check_host_call(&self, "input registered", symbols, out.data);
+        CUDA(cudaHostRegister(out.data, NBYTES / parts, cudaHostRegisterDefault));
+        check_host_call(&self, "both registered", symbols, out.data);
+        CUDA(cudaHostUnregister(in.data));
+        check_host_call(&self, "output registered", symbols, out.data);
+        CUDA(cudaHostUnregister(out.data));
+    }
+    harness_buffer_check(&in);
+    harness_buffer_check(&out);
+    harness_buffer_close(&out);
+    harness_buffer_close(&in);
+}
+
+/* More bytes than 32 bits count, on the way in and out: a pattern over and over, made by doubling what is there. */
+HARNESS_TEST(test_more_than_4_gib)
+{
+    enum { N = 1 << 20, NBYTES = N * HARNESS_SYMBOL_BITS };
+    const size_t n = ((size_t)1 << 29) + 3, all = n * HARNESS_SYMBOL_BITS;
+    size_t n_free, n_total;
+    CUDA(cudaMemGetInfo(&n_free, &n_total));
+    if (n_free < 17 * n || harness_is_under_compute_sanitizer()) {
+        print_message("needs 9 GB of free device memory, and no compute-sanitizer\n");
+        skip();
+    }
+    SCOPED(close_sample) sample self = open_sample(N);
+    uint8_t *d_symbols, *d_out;
+    scoped_memory uint8_t *got = harness_alloc(NBYTES);
+    CUDA(cudaMalloc((void **)&d_symbols, all));
+    CUDA(cudaMalloc((void **)&d_out, all));
+    CUDA(cudaMemcpy(d_symbols, self.symbols, NBYTES, cudaMemcpyDefault));
+    for (size_t done = NBYTES; done < all; done *= 2)
+        CUDA(cudaMemcpy(d_symbols + done, d_symbols, all - done < done ? all - done : done, cudaMemcpyDeviceToDevice));
+    CUDA(cudaMemset(d_out, DEVICE_CANARY, all));
+    CUDA(cudaDeviceSynchronize());
+    assert_int_equal(softqam_cuda_demodulate(self.cuda, d_symbols, NULL, n, d_out, 0), SOFTQAM_OK);
+    for (size_t at = 0; at < all; at += NBYTES) {
+        const size_t nbytes = all - at < NBYTES ? all - at : NBYTES;
+        CUDA(cudaMemcpy(got, d_out + at, nbytes, cudaMemcpyDeviceToHost));
+        assert_memory_equal(got, self.expected, nbytes);
+    }
+    CUDA(cudaFree(d_out));
+    CUDA(cudaFree(d_symbols));
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+#include "values.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract.h"
+#include "max_log.h"
+#include "simd_scalar.h"
+
+#include "arithmetic_fast.h"
+
+/* The loops' tile, and the most symbols that they compute at once. */
+enum { TILE = 1024, VECTOR = 16 };
+
+static const float usual_limit = 1.4F;
+
+llr_input llr_input_open(size_t n)
+{
+    return (llr_input){n, harness_alloc(n * 2 * sizeof(float)), harness_alloc(n * sizeof(float)),
+                       harness_alloc(n * sizeof(float))};
+}
+
+void llr_input_close(llr_input *self)
+{
+    free(self->gains);
+    free(self->noise);
+    free(self->symbols);
+}
+
+static bool one_in(harness_random *random, size_t n) { return harness_random_below(random, n) == 0; }
+
+static float any_sign(harness_random *random, double magnitude)
+{
+    return (float)(one_in(random, 2) ? magnitude : -magnitude);
+}
+
+static double random_between(harness_random *random, double from, double to)
+{
+    return from + (to - from) * harness_random_below(random, 1u << 24) / (1u << 24);
+}
+
+/* The noise value that gives LLRs this weight, in steps. */
+static float noise_of_weight(const llr_setting *setting, double weight)
+{
+    return (float)(setting->is_inverse ? weight / (double)setting->scale : (double)setting->scale / weight);
+}
+
+/* Sets components to what a channel with these gains would have made of them. */
+static void apply_gains(const llr_setting *setting, const llr_input *to)
+{
+    for (size_t i = 0; i < 2 * to->n && setting->has_gains; i++)
+        to->symbols[i] *= to->gains[i / 2];
+}
+
+/* What a receiver sees, and what the loops' fast path is for. */
+static void fill_usual(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    harness_fill_uniform(random, usual_limit, to->n, to->symbols);
+    harness_fill_noise(random, HARNESS_NOISE_USUAL, to->n, to->noise);
+    for (size_t i = 0; i < to->n; i++) {
+        to->noise[i] = setting->is_inverse ? 1 / to->noise[i] : to->noise[i];
+        to->gains[i] = (float)exp2(random_between(random, -6, 6));
+    }
+    apply_gains(setting, to);
+}
+
+/* All sets of symbols next to each other, with usual noise but for some. */
+static void fill_mixture(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    (void)setting;
+    harness_fill_mixture(random, to->n, to->symbols);
+    harness_fill_noise(random, HARNESS_NOISE_USUAL, to->n, to->noise);
+    for (size_t i = 0; i < to->n; i += 1 + harness_random_below(random, 200))
+        harness_fill_noise(random, HARNESS_NOISE_ANY, 1, to->noise + i);
+    harness_fill_gains(random, to->n, to->gains);
+}
+
+static void fill_any_noise(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    fill_mixture(random, setting, to);
+    harness_fill_noise(random, HARNESS_NOISE_ANY, to->n, to->noise);
+}
+
+/* Special values: where the arithmetic or the fast path changes, and the floats beside. */
+
+typedef struct special_values {
+    size_t n;
+    uint32_t bits[512];
+} special_values;
+
+static void add_floats(special_values *self, const float *values, size_t n, int n_ulps_beside)
+{
+    for (size_t k = 0; k < n; k++)
+        for (int ulp = -n_ulps_beside; ulp <= n_ulps_beside; ulp++) {
+            assert_true(self->n < HARNESS_COUNT(self->bits));
+            memcpy(&self->bits[self->n], &values[k], sizeof(float));
+            self->bits[self->n++] += (uint32_t)ulp;
+        }
+}
+
+static float any_of(harness_random *random, const special_values *from)
+{
+    float value;
+    memcpy(&value, &from->bits[harness_random_below(random, from->n)], sizeof value);
+    return value;
+}
+
+static const uint32_t no_numbers[] = {0x7f800000, 0x7fc00000, 0x7f800001, 0x7fffffff};
+
+static void add_no_numbers(special_values *self)
+{
+    memcpy(self->bits + self->n, no_numbers, sizeof no_numbers);
+    self->n += HARNESS_COUNT(no_numbers);
+}
+
+static float special_component(harness_random *random, softqam_modulation modulation)
+{
+    static const float near[] = {FLT_MIN, 0x1p-64F, 0x1p-63F, 0x1p-62F, 0x1p-24F, 1, 2, 3, 4, 0x1p23F, 1e30F, 0x1p127F};
+    static const float others[] = {0, 0x1p-149F, 0x1.8p-130F, 0x1p-100F, 1e-30F, 40, FLT_MAX / 3, FLT_MAX};
+    static special_values all[1 + HARNESS_N_MODULATIONS];
+    const nr_constellation *c = llr_constellation(modulation);
+    special_values *self = &all[modulation];
+    if (self->n == 0) {
+        add_floats(self, near, HARNESS_COUNT(near), 2);
+        add_floats(self, others, HARNESS_COUNT(others), 0);
+        for (int k = 1; k <= 1 << (c->axis_bits - 1); k++)
+            add_floats(self, &(float){(float)(2 * k / sqrt(c->energy))}, 1, 4); /* ends of rows */
+        add_no_numbers(self);
+    }
+    const float value = any_of(random, self);
+    return one_in(random, 2) ? value : -value;
+}
+
+/* N0 or 1/N0. */
+static float special_noise(harness_random *random, float scale)
+{
+    const float near[] = {0x1p-100F, 0x1p-40F,         0x1p40F,         0x1p100F,         0x1p-13F,
+                          0x1p13F,   scale * 0x1p-19F, 0x1p19F / scale, scale * 0x1p-15F, 0x1p15F / scale};
+    static const float others[] = {0,         -0.0F,       -1,      -0x1p-149F, -INFINITY, -NAN,
+                                   0x1p-149F, 0x1.8p-130F, FLT_MIN, 1e-30F,     0x1p-63F,  1e-4F,
+                                   0.01F,     1,           1e4F,    1e30F,      FLT_MAX};
+    special_values self = {0};
+    add_floats(&self, near, HARNESS_COUNT(near), 2);
+    add_floats(&self, others, HARNESS_COUNT(others), 0);
+    add_no_numbers(&self);
+    return any_of(random, &self);
+}
+
+/* Makes I, Q or the noise of a symbol special. */
+static void spoil(harness_random *random, const llr_setting *setting, const llr_input *to, size_t i)
+{
+    const size_t what = harness_random_below(random, 3);
+    if (what < 2)
+        to->symbols[2 * i + what] = special_component(random, setting->modulation);
+    else
+        to->noise[i] = special_noise(random, setting->scale);
+}
+
+/* Of three symbols one has a special I, one a special Q, one both; with usual or special noise, or usual symbols with
+ * special noise, so that the weight alone decides how they are computed. */
+static void fill_special(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    const size_t kind = harness_random_below(random, 4);
+    fill_usual(random, setting, to);
+    for (size_t i = 0; i < to->n; i++) {
+        if (kind > 0 && i % 3 != 1)
+            to->symbols[2 * i] = special_component(random, setting->modulation);
+        if (kind > 0 && i % 3 != 0)
+            to->symbols[2 * i + 1] = special_component(random, setting->modulation);
+        if (kind == 0 ? one_in(random, VECTOR) : kind > 1)
+            to->noise[i] = special_noise(random, setting->scale);
+    }
+}
+
+/* One unusual symbol: from call to call at each place of a tile, and of the vectors after it. */
+static void fill_one_unusual(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static size_t n_calls;
+    fill_usual(random, setting, to);
+    if (to->n > 0)
+        spoil(random, setting, to, n_calls++ % to->n);
+}
+
+/* Unusual symbols in few of the tiles, or in many: fewer and more than are computed in full after one. */
+static void fill_spoiled_tiles(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const size_t every[] = {40, 40, 17, 5, 2, 1};
+    const size_t one = every[harness_random_below(random, HARNESS_COUNT(every))];
+    fill_usual(random, setting, to);
+    for (size_t tile = 0; tile < to->n / TILE; tile++)
+        if (one_in(random, one))
+            spoil(random, setting, to, tile * TILE + harness_random_below(random, TILE));
+}
+
+/* One weight of any size for the call: the largest usual components must not pass a limit that small ones keep. */
+static void fill_one_weight(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const float corners[4][2] = {
+        {0x1.fffffep0F, -0x1.fffffep0F}, {-0x1.ffff00p0F, 0.5F}, {0, -0x1.1p-20F}, {-0.61F, 1.15F}};
+    const float noise = noise_of_weight(setting, exp2(random_between(random, -42, 102)));
+    for (size_t i = 0; i < to->n; i++) {
+        memcpy(to->symbols + 2 * i, corners[i % HARNESS_COUNT(corners)], sizeof corners[0]);
+        to->noise[i] = noise;
+        to->gains[i] = 1;
+    }
+}
+
+/* LLRs of so many steps or nats where loops and kernels compute differently, with noise of all sizes. */
+static void fill_borders(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const float borders[] = {0.5F,      126.5F,  127.5F,  128.5F,    32767.5F, 0x1p22F,
+                                    0x1.8p23F, 0x1p24F, 0x1p30F, 0x1.8p53F, 0x1p54F,  0x1p61F};
+    static const float others[] = {0, -0.0F, 0x1p-63F, 0x0.ffffffp-63F, 3e38F, -3e38F, INFINITY, NAN};
+    fill_usual(random, setting, to);
+    for (size_t i = 0; i < to->n; i++) {
+        const double n0 =
+            ldexp(1 + (double)harness_random_below(random, 8) / 8, (int)harness_random_below(random, 144) - 102);
+        to->noise[i] = (float)(setting->is_inverse ? 1 / n0 : n0);
+        for (size_t axis = 0; axis < 2; axis++) {
+            const double border = (double)borders[harness_random_below(random, HARNESS_COUNT(borders))];
+            const double near = 1 + ((double)harness_random_below(random, 17) - 8) * 0x1p-22;
+            to->symbols[2 * i + axis] =
+                any_sign(random, border * near * n0 / (double)(one_in(random, 2) ? setting->scale : 1));
+            if (one_in(random, 8))
+                to->symbols[2 * i + axis] = others[harness_random_below(random, HARNESS_COUNT(others))];
+        }
+    }
+}
+
+/* Products so near to a half of a step that binary32 rounds them to it: rounded twice, half of them go wrong. With
+ * small weights, with usual ones, and with any. */
+static void fill_ties(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const double largest[] = {0x1p12, 0x1p18, (double)FLT_MAX};
+    const nr_constellation *c = llr_constellation(setting->modulation);
+    const double most = largest[harness_random_below(random, HARNESS_COUNT(largest))];
+    fill_usual(random, setting, to);
+    for (size_t i = 0; i < to->n; i++) {
+        float metrics[NR_MAX_BITS];
+        harness_fill_uniform(random, usual_limit, 1, to->symbols + 2 * i);
+        contract_f32(c, to->symbols + 2 * i, nr_inverse_noise_var(1), i, 0, metrics);
+        const double metric = fabs((double)metrics[harness_random_below(random, (size_t)c->n_bits)]);
+        const double half = (double)harness_random_below(random, 127) + 0.5;
+        to->noise[i] = noise_of_weight(setting, half <= metric * most ? half / metric : 1);
+        to->gains[i] = 1;
+    }
+}
+
+static int limited(int exponent, int least, int most)
+{
+    return exponent < least ? least : exponent > most ? most : exponent;
+}
+
+/* Gains, noise values and components at all powers of two and beside them: weights come to the ends of the floats, and
+ * LLRs to those of their format. */
+static void fill_powers_of_two(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    for (size_t i = 0; i < to->n; i++) {
+        const int gain = (int)harness_random_below(random, 277) - 149;
+        const int llr = (int)harness_random_below(random, 12) - 4; /* of the LLR, if that can be */
+        const int noise = (int)harness_random_below(random, 277) - 149;
+        const int n0 = limited(setting->is_inverse ? -noise : noise, -100, 40);
+        const int component = llr + n0 - (setting->has_gains ? limited(gain, -40, 40) : 0) - ilogbf(setting->scale);
+        to->gains[i] = ldexpf(1 + (float)harness_random_below(random, 3) * 0x1p-23F, gain);
+        to->noise[i] = ldexpf(1 + (float)harness_random_below(random, 3) * 0x1p-22F, noise);
+        for (size_t axis = 0; axis < 2; axis++)
+            to->symbols[2 * i + axis] =
+                any_sign(random, ldexp(1 + (double)harness_random_below(random, 1 << 23) * 0x1p-23, component));
+    }
+}
+
+/* Symbols on which no shortcut may be taken, or most of which are zero, of either sign, or not finite, among others;
+ * and points with few such symbols. */
+static void fill_worst(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const float values[] = {0.0F,    -0.0F, 0.0F, -0.0F, NAN,  INFINITY, -INFINITY, 0x1p-149F,
+                                   -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
+    enum { N_ZEROS = 4, N_NOT_FINITE = 7, N_PIECES = 40 };
+    const float alpha = (float)(1 / sqrt(170.0));
+    const float worst[] = {0, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3, -1e30F, INFINITY, NAN};
+    fill_usual(random, setting, to);
+    harness_fill_gains(random, to->n, to->gains);
+    for (size_t i = 0; i < 2 * to->n; i++) {
+        const size_t piece = i * N_PIECES / (2 * to->n), kind = piece % 4;
+        const bool is_other = one_in(random, 64);
+        if (kind == 0 || (kind == 1 && is_other))
+            to->symbols[i] = worst[piece / 4];
+        else if (kind == 1)
+            to->symbols[i] = alpha * (float)(2 * (int)harness_random_below(random, 16) - 15);
+        else
+            to->symbols[i] = values[harness_random_below(random, is_other    ? HARNESS_COUNT(values)
+                                                                 : kind == 2 ? N_ZEROS
+                                                                             : N_NOT_FINITE)];
+        if (kind == 1 && is_other)
+            harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i / 2]);
+    }
+}
+
+/* A component up to a magnitude: that, any below, one that is tiny or zero. */
+static float component_up_to(harness_random *random, double max)
+{
+    const size_t kind = harness_random_below(random, 16);
+    return any_sign(random, kind == 0   ? max
+                            : kind < 4  ? max * exp2(random_between(random, -12, 0))
+                            : kind == 4 ? exp2(random_between(random, -70, -60))
+                            : kind == 5 ? 0
+                                        : random_between(random, 0, max));
+}
+
+/* A weight up to a limit: that, any below, the smallest of all, none (N0 is infinite). */
+static double weight_up_to(harness_random *random, double max, float scale)
+{
+    const size_t kind = harness_random_below(random, 256);
+    return kind == 0   ? 0
+           : kind == 1 ? (double)scale * 0x1p-40 * random_between(random, 0.5, 2)
+           : kind < 4  ? max
+                       : max * exp2(random_between(random, -20, 0));
+}
+
+_Static_assert(HARNESS_N_LLR_FORMATS == 4, "fast_llr_end() has each");
+
+/* The largest LLR that the fast path computes. */
+static double fast_llr_end(harness_random *random, const llr_setting *setting)
+{
+    const bool is_second = one_in(random, 2);
+    if (setting->format == SOFTQAM_OUTPUT_S16 && is_second)
+        return (double)fast_range_bpsk_s16.llr_end;
+    if (setting->format == SOFTQAM_OUTPUT_F16 && is_second)
+        return (double)FAST_LIMITED_F16_END;
+    return (double)(setting->format == SOFTQAM_OUTPUT_S8    ? fast_range_s8.llr_end
+                    : setting->format == SOFTQAM_OUTPUT_S16 ? fast_range_s16.llr_end
+                    : setting->format == SOFTQAM_OUTPUT_F16 ? fast_range_f16.llr_end
+                                                            : fast_range_f32.llr_end);
+}
+
+/* Values at the end of the fast path's range: the largest component of some tiles times their largest weight is just
+ * within it, that of others just beyond. */
+static void fill_fast_range(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const double borders[] = {0.999, 1.001, 0.5, 8};
+    const bool has_one_weight = one_in(random, 5);
+    double component = 0, max_weight = 0;
+    harness_fill_gains(random, to->n, to->gains);
+    for (size_t i = 0; i < to->n; i++) {
+        if (i % (2 * TILE) == 0) {
+            double metrics[NR_MAX_BITS], largest = 0;
+            component = exp2(random_between(random, -3, one_in(random, 4) ? 40 : 19.9));
+            max_log_metrics(llr_constellation(setting->modulation), (float[]){(float)component, (float)component}, 0,
+                            metrics);
+            for (int b = 0; b < llr_constellation(setting->modulation)->n_bits; b++)
+                largest = fmax(largest, fabs(metrics[b]));
+            max_weight =
+                fast_llr_end(random, setting) / largest * borders[harness_random_below(random, HARNESS_COUNT(borders))];
+        }
+        to->noise[i] =
+            noise_of_weight(setting, has_one_weight ? max_weight : weight_up_to(random, max_weight, setting->scale));
+        for (size_t axis = 0; axis < 2; axis++)
+            to->symbols[2 * i + axis] = component_up_to(random, component);
+    }
+}
+
+/* N0 and gains of all sizes, each call's alike: some limit of theirs is just within the fast path's range or beyond it,
+ * and some have erasures. */
+static void fill_n0_and_gains(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const double n0s[] = {-102, -100, -60, -8, 0, 30, 40, 41, 43, 60, 100};
+    const double component = exp2(random_between(random, -3, one_in(random, 2) ? 21 : 3));
+    const double gain = random_between(random, -45, 45) / (one_in(random, 2) ? 1 : 3);
+    const double n0 = n0s[harness_random_below(random, HARNESS_COUNT(n0s))];
+    const size_t erasures = harness_random_below(random, 6);
+    const bool has_tiny = one_in(random, 2);
+    for (size_t i = 0; i < to->n; i++) {
+        to->gains[i] = (float)exp2(gain + random_between(random, -1, 1));
+        to->noise[i] = (float)exp2((n0 + random_between(random, -1, 1)) * (setting->is_inverse ? -1 : 1));
+        for (size_t axis = 0; axis < 2; axis++)
+            to->symbols[2 * i + axis] =
+                has_tiny ? component_up_to(random, component) : (float)random_between(random, 0.1, component);
+    }
+    apply_gains(setting, to);
+    for (size_t i = 5; i < to->n; i += 47) {
+        if (erasures == 1)
+            harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i]);
+        if (erasures == 2)
+            to->gains[i] = -to->gains[i] * (float)harness_random_below(random, 2);
+    }
+}
+
+/* A component whose soft bit is so many 65536ths, and up to 8 more, from an integer. */
+static float near_integer(harness_random *random, double distance)
+{
+    const double alpha = 1 / sqrt(170.0), slope = 4 * alpha * (double)(1.2F * 256 * 16);
+    const double boundary = alpha * (double)(2 * (int)harness_random_below(random, 15) - 14);
+    const double whole = (double)((int)harness_random_below(random, 259) - 129);
+    const double off = distance + (double)harness_random_below(random, 9);
+    return (float)(boundary + (whole + (one_in(random, 2) ? off : -off) / 65536) / slope);
+}
+
+/* u8: where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat further from the
+ * integers, where the loops must know that they do not: groups of symbols equally far from them, so that a group is
+ * undecided as a whole or not at all. Far out, a component's square makes the sums coarse. */
+static void fill_near_integers(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    enum { GROUP = 64 };
+    static const size_t distances[] = {40, 40, 600, 20000};
+    double distance = 0;
+    bool is_far = false;
+    fill_usual(random, setting, to);
+    for (size_t i = 0; i < to->n; i++) {
+        const size_t axis = harness_random_below(random, 2);
+        if (i % GROUP == 0) {
+            distance = (double)harness_random_below(random, distances[harness_random_below(random, 4)]);
+            is_far = one_in(random, 2);
+        }
+        to->symbols[2 * i + axis] = near_integer(random, distance);
+        to->symbols[2 * i + 1 - axis] =
+            is_far ? any_sign(random, random_between(random, 1.1, 3.2)) : near_integer(random, distance);
+    }
+}
+
+const llr_values llr_value_kinds[] = {
+    {"a mixture", 3000, fill_mixture, false, true, true},
+    {"a mixture, any noise", 3000, fill_any_noise, false, false, true},
+    {"usual values", 3000, fill_usual, true, true, true},
+    {"special values", 500, fill_special, false, false, true},
+    {"one unusual value", TILE + 2 * VECTOR + 5, fill_one_unusual, true, true, true},
+    {"spoiled tiles", 66 * TILE + 7, fill_spoiled_tiles, true, true, true},
+    {"one weight", VECTOR, fill_one_weight, true, false, true},
+    {"borders", 2000, fill_borders, true, false, true},
+    {"ties", 2000, fill_ties, true, false, true},
+    {"powers of two", 1500, fill_powers_of_two, true, false, true},
+    {"worst inputs", 1 << 16, fill_worst, true, true, true},
+    {"ends of the fast range", 8 * TILE - 5, fill_fast_range, true, false, true},
+    {"N0 and gains", 75, fill_n0_and_gains, true, false, true},
+    {"soft bits near integers", 1 << 17, fill_near_integers, true, true, false},
+};
+const size_t llr_n_value_kinds = HARNESS_COUNT(llr_value_kinds);
+const llr_values *const llr_mixture = &llr_value_kinds[0];
