@@ -65,10 +65,9 @@ def test_figure(rng, modulation):
 
 
 @pytest.mark.parametrize("symbols, soft", [
-    ([0.1], np.full(8, 127, np.uint8)), ([0.1j] * 1000, np.full(8000, 255, np.uint8)), ([np.nan, np.inf], np.zeros(16, np.int8)),
-    ([3e38, -3e38j], np.tile([-128, 127], 8).astype(np.int8)), ([1e-45] * 2, np.tile([-32768, 32767], 8).astype(np.int16)),
-    ([0.1, 1], np.tile([np.nan, np.inf], 8).astype(np.float32)), ([0.1, 1], np.tile([3.4e38, -1e-45], 8).astype(np.float32)),
-    ([0.1, 1], np.full(16, 1e-45, np.float32)), ([0.1, 1], np.tile([65504, 6e-8], 8).astype(np.float16)),
+    ([0.1], np.full(8, 127, np.uint8)), ([np.nan, np.inf], np.zeros(16, np.int8)), ([3e38, -3e38j], np.tile([-128, 127], 8).astype(np.int8)),
+    ([1e-45] * 2, np.tile([-32768, 32767], 8).astype(np.int16)), ([0.1, 1], np.tile([np.nan, np.inf], 8).astype(np.float32)),
+    ([0.1, 1], np.tile([3.4e38, -1e-45], 8).astype(np.float32)), ([0.1, 1], np.tile([65504, 6e-8], 8).astype(np.float16)),
 ])  # fmt: skip
 def test_extremes(tmp_path, symbols, soft):
     plot.figure(symbols, soft).savefig(tmp_path / "x.png")
@@ -127,13 +126,13 @@ def test_formats(tmp_path, run, rng, name, dtype, full, zero):
     softqam.demodulate(symbols @ [1, 1j], "qpsk", 0.1, output="f16").tofile(tmp_path / "x.f16")
     components.astype(dtype).tofile(tmp_path / f"x.{name}")
     figures = [drawn_of("-m", "qpsk", f"x.{name}", "x.f16")]
-    for order in "<>":
+    for order, options in (("<", []), (">", ["--input-scale", str(scale)])):
         end = {"<": "_le", ">": "_be"}[order] if dtype[1] != "1" else ""
         components.astype(order + dtype).tofile(tmp_path / "r.sigmf-data")
         whole = {"core:datatype": name.replace("cs", "ci") + end, "softqam:modulation": "qpsk", "softqam:input_scale": scale / 2}
         (tmp_path / "r.sigmf-meta").write_text(json.dumps({"global": whole}))
-        figures += [drawn_of("r.sigmf-data", "x.f16", *options) for options in ([], ["--input-scale", str(scale)])]
-    for figure, factor in zip(figures, (1, 0.5, 1, 0.5, 1)):
+        figures.append(drawn_of("r.sigmf-data", "x.f16", *options))
+    for figure, factor in zip(figures, (1, 0.5, 1)):
         assert np.allclose(lanes(figure)[0][0], factor * np.sqrt(2) * symbols[:, 0], atol=0.02)
 
 
@@ -148,7 +147,7 @@ def test_many_symbols(tmp_path, run, rng):
     assert np.array_equal(lanes(figure)[0][1], np.fromfile(tmp_path / "x.s8", np.int8)[::3])
 
 
-@pytest.mark.parametrize("name", ["a'b\"c\\d", "$(touch x)", "$\\frac{1}{", "line\nbreak\r\t", "\udcff", "%d %s", "\u202e"])
+@pytest.mark.parametrize("name", ["a'b\"c\\d", "$\\frac{1}{", "line\nbreak\r\t", "\udcff"])
 def test_hostile_names(tmp_path, pair, run, name):
     """Nothing but names, and one line of a message."""
     for suffix in ("cf32", "s8"):

@@ -96,14 +96,6 @@ def test_prior_is_left_to_sionna():
     assert torch.equal(ours(symbols, noise, prior=prior), theirs(symbols, noise, prior))
 
 
-def test_constellation_object():
-    constellation = mapping.Constellation("qam", 8)
-    demapper = Demapper("maxlog", constellation=constellation)
-    assert demapper.constellation is constellation
-    symbols = make_symbols(10)
-    assert_bytes(demapper(symbols, 0.1).numpy(), softqam.demodulate(symbols.numpy(), "256qam", 0.1, output="f32", sign=1))
-
-
 def test_without_noise():
     """Signs and gradients as Sionna's; no infinity, no NaN."""
     theirs, ours = pair(8)

@@ -112,15 +112,6 @@ def test_shapes_and_strides(n_layers):
         assert torch.equal(demapper(received, no), demapper(received, torch.full(received.shape, 0.1)))
 
 
-def test_special_values():
-    """As Demapper has them."""
-    encoder = make_encoder(4, 2)
-    _, received, _ = receive(encoder, 2)
-    llrs = TBDemapper(encoder)(received, 0.0)
-    assert torch.isfinite(llrs).all() and torch.equal(llrs > 0, recovered_by_sionna(encoder, received, torch.tensor(0.1)) > 0)
-    assert not TBDemapper(encoder)(received * float("nan"), 0.1).any()
-
-
 @pytest.mark.parametrize("tb_size, padding", [(1000, 32), (850, -2)])
 def test_padding(tb_size, padding):
     """The encoder pads, or cuts off."""
@@ -163,26 +154,6 @@ def test_retransmissions(rvs, size, monkeypatch):
     ldpc.LDPC5GDecoder(encoder.ldpc_encoder, harq_mode=True)(torch.stack(transmissions, -2), rv=list(rvs))
     assert_near(buffers, seen[0].reshape(buffers.shape))
     assert torch.equal(buffers == 0, seen[0].reshape(buffers.shape) == 0)
-
-
-def test_blocks_lost_after_retransmissions():
-    encoder = make_encoder(4, 1)
-    sent = torch.randint(0, 2, (60, 1, encoder.tb_size)).float()
-    blocks = encoder.tb_crc_encoder(sent)[:, :, None]
-    demapper, once = TBDemapper(encoder, harq_mode=True), TBDemapper(encoder)
-    decoder = TBDecoder(encoder, num_bp_iter=10, harq_mode=True)
-    of_sionna = ldpc.LDPC5GDecoder(encoder.ldpc_encoder, num_iter=10, harq_mode=True)
-    buffers, transmissions, n_lost = None, [], []
-    for n, rv in enumerate((0, 2)):
-        received, noise_var = with_noise(encode(encoder, blocks, rv), 0.6)
-        buffers = demapper(received, noise_var, rv=rv, soft_buffers=buffers)
-        transmissions.append(once(received, noise_var))
-        ours, is_valid = decoder(buffers)
-        theirs = of_sionna(torch.stack(transmissions, -2), rv=[0, 2][: n + 1])[:, 0, 0, : encoder.tb_size]
-        lost = (ours != sent).any(-1)
-        assert torch.equal(lost[:, 0], (theirs != sent[:, 0]).any(-1)) and not (lost & is_valid).any()
-        n_lost.append(int(lost.sum()))
-    assert n_lost[0] > 40 and n_lost[1] < 20
 
 
 def make_configuration(n_layers, mcs, first_port, n_rnti):

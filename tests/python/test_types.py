@@ -30,6 +30,7 @@ import numpy.typing as npt
 from typing_extensions import assert_type
 import softqam
 
+
 class Tensor:
     def data_ptr(self) -> int:
         return 0

@@ -60,7 +60,7 @@ static void make_capture(softqam_output_format format, softqam_sign sign)
 }
 
 /* Changes one value by little more than shows: a bit of a soft bit, one step in s8 and s16, a few units in the last
- * place in f16, and in f32 more than the bound. */
+ * place in f16, and in f32 more than the bound, or NaN. */
 static void spoil(size_t k)
 {
     const double step = 1e-5 / (double)capture.noise_var[k / 8];
@@ -79,7 +79,7 @@ static void spoil(size_t k)
         capture.out.f16[k] = half_from_double(value + step + 1.5e-3 * fabs(value));
         break;
     case SOFTQAM_OUTPUT_F32:
-        capture.out.f32[k] = (float)(value + step + 1e-6 * fabs(value));
+        capture.out.f32[k] = k % 2 ? NAN : (float)(value + step + 1e-6 * fabs(value));
         break;
     }
 }
@@ -120,33 +120,12 @@ HARNESS_TEST(test_verify_finds_wrong_value)
             assert_int_equal(difference.symbol, symbol);
             assert_int_equal(difference.bit, k % 8);
             const double got = sample_format_value(format, &capture.out, k);
-            assert_true(difference.got == got && (got < difference.low || got > difference.high));
+            assert_true(isnan(got) || (difference.got == got && (got < difference.low || got > difference.high)));
             assert_true(difference.expected >= difference.low && difference.expected <= difference.high);
             assert_true(difference.i == capture.symbols[2 * symbol] && difference.q == capture.symbols[2 * symbol + 1]);
             assert_true(format == SOFTQAM_OUTPUT_U8 || difference.noise_var == capture.noise_var[symbol]);
             capture.out = right.out;
         }
-    }
-}
-
-/* The floats at the ends of the bound are right, those beyond are wrong, and so are NaN and infinities. */
-HARNESS_TEST(test_verify_ends_of_the_bound)
-{
-    make_capture(SOFTQAM_OUTPUT_F32, SOFTQAM_SIGN_POSITIVE_IS_0);
-    for (size_t k = 0; k < N_VALUES; k += 61) {
-        const float before = capture.out.f32[k];
-        capture.out.f32[k] = NAN;
-        assert_false(verify(0));
-        float low = (float)difference.low, high = (float)difference.high;
-        low = (double)low < difference.low ? nextafterf(low, INFINITY) : low;
-        high = (double)high > difference.high ? nextafterf(high, -INFINITY) : high;
-        const float tried[] = {low, high, nextafterf(low, -INFINITY), nextafterf(high, INFINITY), INFINITY, -INFINITY};
-        for (int i = 0; i < 6; i++) {
-            capture.out.f32[k] = tried[i];
-            assert_int_equal(verify(0), i < 2);
-            assert_true(i < 2 || difference.symbol * 8 + difference.bit == k);
-        }
-        capture.out.f32[k] = before;
     }
 }
 
@@ -286,7 +265,7 @@ HARNESS_TEST(test_expected_error)
         /* There BPSK follows pi/2-BPSK, whose error is the same. */
         const nr_constellation *constellation = nr_constellations[modulation - 1];
         double worst = 0;
-        for (double db = -10; db <= 40; db += 3.5) {
+        for (double db = -10; db <= 40; db += 7) {
             const double noise_var = pow(10, -db / 10);
             const double integral = integrate_expected_error(constellation, noise_var);
             worst = fmax(worst, fabs(noise_expected_error(modulation, noise_var) - integral) / integral);

@@ -150,15 +150,12 @@ class Names(BadInput):
         soft_bits = ", ".join(OUTPUT_FORMATS)
         for name in ("y" + suffix for suffix in UNKNOWN_SUFFIXES):
             for commands, option, known in (
-                ([(DEMOD, [name, "x.u8"]), (DEMOD, ["-o", "u8", name, "-"])], "input", INPUT_FORMATS),
+                ([(DEMOD, [name, "x.u8"])], "input", INPUT_FORMATS),
                 ([(DEMOD, ["x.cf32", name]), (DEMOD, ["-i", "cf32", "-", name])], "output", soft_bits),
                 ([(GEN, ["--symbols", "1", name])], "output", "cf32, cs16, cs8, cf16"),
             ):
                 shown = f"{name}: suffix {name[1:]} is unknown; --{option}-format names the format: {known}".replace("\n", "\\n")
                 self.refused_by_suffix(name, commands, shown)
-        for stem in ("none/y", "y.cf32", ".y"):
-            message = f"{stem}.wav: suffix .wav is unknown; --output-format names the format: {soft_bits}"
-            self.refuses(DEMOD, ["x.cf32", stem + ".wav"], 2, message)
 
     def test_permissions(self):
         """A file that may not be written is not to be replaced either, though its folder would allow that."""

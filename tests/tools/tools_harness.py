@@ -64,8 +64,6 @@ TYPECODE = {"cf32": "f", "cs16": "h", "cs8": "b", "cf16": "e"}  # of struct
 # Bits of a symbol, and what the squared magnitudes of I and Q are divided by.
 MODULATIONS = {"bpsk": (1, 2), "pi2-bpsk": (1, 2), "qpsk": (2, 2), "16qam": (4, 10), "64qam": (6, 42),
                "256qam": (8, 170), "1024qam": (10, 682)}  # fmt: skip
-# Es/N0 in dB at which each modulation is used.
-SNRS = {"bpsk": 12, "pi2-bpsk": 12, "qpsk": 9, "16qam": 18, "64qam": 24, "256qam": 30, "1024qam": 36}
 # Those that end a process that does nothing about them, and can be caught; SIGXFSZ is an error of write(). The first and the last
 # of the real-time signals stand for all.
 DEADLY_SIGNALS = sorted(signal.valid_signals() - set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX)) - {
