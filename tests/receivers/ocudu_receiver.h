@@ -4,6 +4,7 @@
  * symbols, channel estimates, and an LDPC decoder that decodes nothing. */
 #pragma once
 
+#include <future>
 #include <memory>
 #include <random>
 #include <vector>
@@ -140,10 +141,13 @@ class listener final : public pusch_demodulator_notifier, public pusch_decoder_n
   public:
     void on_provisional_stats(unsigned, const demodulation_stats &stats) override { all_stats.push_back(stats); }
     void on_end_stats(const demodulation_stats &stats) override { all_stats.push_back(stats); }
-    void on_sch_data(const pusch_decoder_result &result) override { n_code_blocks = result.nof_codeblocks_total; }
+    void on_sch_data(const pusch_decoder_result &result) override
+    {
+        n_code_blocks.set_value(result.nof_codeblocks_total);
+    }
 
     std::vector<demodulation_stats> all_stats;
-    unsigned n_code_blocks = 0;
+    std::promise<unsigned> n_code_blocks; ///< an executor's thread may give it
 };
 
 /// Collects the LLRs of UCI.
@@ -161,12 +165,13 @@ class uci_buffer final : public pusch_decoder_buffer
     std::vector<int8_t> bytes;
 };
 
-/// A transmission: PUSCH, its transport block and HARQ-ACK on it.
+/// A transmission: PUSCH, its transport block, HARQ-ACK and CSI part 1 on it.
 struct transmission {
     pusch_demodulator::configuration pusch;
     pusch_decoder::configuration sch;
     unsigned tb_size; ///< bits
     unsigned n_harq_ack_bits = 0, n_harq_ack_elements = 0;
+    unsigned n_csi_bits = 0, n_csi_elements = 0;
 
     unsigned bits_per_element() const { return get_bits_per_symbol(pusch.modulation) * pusch.nof_tx_layers; }
     unsigned n_elements() const
@@ -180,7 +185,7 @@ struct transmission {
     /// HARQ-ACK of more than two bits is rate matched around, of fewer it punctures.
     unsigned n_sch_bits() const
     {
-        return (n_elements() - (n_harq_ack_bits > 2 ? n_harq_ack_elements : 0)) * bits_per_element();
+        return (n_elements() - n_csi_elements - (n_harq_ack_bits > 2 ? n_harq_ack_elements : 0)) * bits_per_element();
     }
     unsigned n_code_blocks() const { return compute_nof_codeblocks(units::bits(tb_size), sch.base_graph); }
     unsigned code_block_length() const
@@ -203,6 +208,8 @@ struct transmission {
         config.nof_harq_ack_bits = n_harq_ack_bits;
         config.nof_enc_harq_ack_bits = n_harq_ack_elements * bits_per_element();
         config.nof_harq_ack_rvd = n_harq_ack_bits > 2 ? 0 : config.nof_enc_harq_ack_bits;
+        config.nof_csi_part1_bits = n_csi_bits;
+        config.nof_enc_csi_part1_bits = n_csi_elements * bits_per_element();
         return config;
     }
 };
@@ -255,7 +262,7 @@ class buffer_pool
     std::unique_ptr<rx_buffer_pool_controller> pool_;
 };
 
-/// The whole way, with parts of these factories.
+/// From the grid to decoded code blocks, with parts of these factories.
 class receiver
 {
   public:
@@ -269,13 +276,14 @@ class receiver
                  const dmrs_pusch_estimator_results &estimates)
     {
         heard = listener();
-        harq_ack = uci_buffer();
+        uci = uci_buffer();
         transport_block_.resize(sent.tb_size / 8);
         pusch_decoder_buffer &sch = decoder_->new_data(
             transport_block_, pool_.reserve(sent.n_code_blocks(), sent.sch.new_data), heard, sent.sch);
         decoder_->set_nof_softbits(units::bits(sent.n_sch_bits()));
-        pusch_codeword_buffer &codeword = demultiplexer_->demultiplex(sch, harq_ack, harq_ack, sent.demultiplexing());
+        pusch_codeword_buffer &codeword = demultiplexer_->demultiplex(sch, uci, uci, sent.demultiplexing());
         demodulator_->demodulate(codeword, heard, grid, estimates, sent.pusch);
+        n_heard = heard.n_code_blocks.get_future().get();
     }
 
     /// The soft buffers, whole.
@@ -300,7 +308,8 @@ class receiver
     }
 
     listener heard;
-    uci_buffer harq_ack;
+    uci_buffer uci;
+    unsigned n_heard = 0; ///< code blocks
 
   private:
     std::unique_ptr<pusch_demodulator> demodulator_;
@@ -310,9 +319,12 @@ class receiver
     std::vector<uint8_t> transport_block_;
 };
 
-inline pusch_decoder_factory_sw_configuration decoder_configuration()
+/// Without an executor code blocks are decoded as they become complete.
+inline pusch_decoder_factory_sw_configuration decoder_configuration(task_executor *executor, unsigned n_threads)
 {
     pusch_decoder_factory_sw_configuration config;
+    config.executor = executor;
+    config.nof_pusch_decoder_threads = n_threads + 1;
     config.crc_factory = create_crc_calculator_factory_sw("auto");
     config.decoder_factory = softqam_ocudu::make_factory<ldpc_decoder_factory>(
         []() -> std::unique_ptr<ldpc_decoder> { return std::make_unique<no_ldpc_decoder>(); });

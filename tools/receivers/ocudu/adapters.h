@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
+#include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <ocudu/adt/complex.h>
@@ -24,20 +25,21 @@
 namespace softqam_ocudu
 {
 
-/// Of mappers with every modulation that OCUDU has, 1024QAM too. They have no state, so all threads may share one.
+/// Creates mappers with every modulation that OCUDU has, 1024QAM too. All threads may share one: it has no state.
 ///
 /// Exact max-log in steps of 1/6 nat (BPSK and QPSK: 1/5), limited to 120. A symbol of zero, a symbol that is not
 /// finite, and a noise variance that is not positive and finite give LLRs of 0. The first symbol of pi/2-BPSK is even.
 std::shared_ptr<ocudu::demodulation_mapper_factory>
 create_demodulation_mapper_factory() __asm__("__wrap__ZN5ocudu34create_demodulation_mapper_factoryEv");
 
-/// Of demodulators from channel symbols to descrambled LLRs, or straight to the soft buffers that a decoder of the next
-/// factory offers. Equaliser, transform precoder and EVM are OCUDU's.
+/// Creates demodulators from channel symbols to descrambled LLRs. If a decoder of the next factory offers its memory of
+/// symbols, they equalise into that and leave the LLRs to it. Equaliser, transform precoder and EVM are OCUDU's.
 ///
 /// Where EVM is measured, LLRs are computed twice: OCUDU's calculator wants them in symbol order, before descrambling.
 std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_factory(
     std::shared_ptr<ocudu::channel_equalizer_factory> equalizer,
-    std::shared_ptr<ocudu::transform_precoder_factory> precoder, std::shared_ptr<ocudu::demodulation_mapper_factory>,
+    std::shared_ptr<ocudu::transform_precoder_factory> precoder,
+    std::shared_ptr<ocudu::demodulation_mapper_factory> mapper,
     std::shared_ptr<ocudu::evm_calculator_factory> evm_calculator,
     std::shared_ptr<ocudu::pseudo_random_generator_factory> scrambling, unsigned max_n_prb,
     bool
@@ -45,60 +47,81 @@ std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_facto
                           "factoryEES0_INS_26transform_precoder_factoryEES0_INS_27demodulation_mapper_factoryEES0_"
                           "INS_22evm_calculator_factoryEES0_INS_31pseudo_random_generator_factoryEEjb");
 
-/// Of OCUDU's PUSCH decoders, whose soft buffers our demodulators fill: pusch_decoder.cpp.
+/// Creates OCUDU's PUSCH decoders, which demap into their own soft buffers: pusch_decoder.cpp.
 std::shared_ptr<ocudu::pusch_decoder_factory>
 create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
     "__wrap__ZN5ocudu31create_pusch_decoder_factory_swENS_38pusch_decoder_factory_sw_configurationE");
 
-/// A context without threads, and a demodulator for each of OCUDU's quantisers.
-class demodulators
-{
-  public:
-    /// Null where memory is short.
-    static std::shared_ptr<const demodulators> create();
+// The linker knows OCUDU's functions by name, and a name follows from the types: ours must not differ.
+static_assert(
+    std::is_same_v<decltype(create_demodulation_mapper_factory), decltype(ocudu::create_demodulation_mapper_factory)> &&
+        std::is_same_v<decltype(create_pusch_demodulator_factory),
+                       decltype(ocudu::create_pusch_demodulator_factory_sw)> &&
+        std::is_same_v<decltype(create_pusch_decoder_factory), decltype(ocudu::create_pusch_decoder_factory_sw)>,
+    "OCUDU has changed a factory: wrap.txt would not replace it");
 
-    /// Of cf32 symbols and a noise variance each, to int8 LLRs with OCUDU's scale and limit.
-    const softqam_demodulator *of(ocudu::modulation_scheme mod) const
-    {
-        return by_bits_[static_cast<unsigned>(mod)].get();
-    }
+/// A mapper of ours from OCUDU's factory, which may have decorated it, else another one of ours. Null where memory is
+/// short.
+std::shared_ptr<ocudu::demodulation_mapper> create_mapper(ocudu::demodulation_mapper_factory *factory);
 
-  private:
-    /// Indexed by OCUDU's numbers, which are the bits of a symbol, but for pi/2-BPSK's 0.
-    std::shared_ptr<softqam_demodulator> by_bits_[ocudu::MODULATION_MAX_BITS_PER_SYMBOL + 1];
-};
+/// Demaps `segment` by a call of a mapper from create_mapper(). OCUDU's metrics decorate mappers and measure their
+/// calls, so that they measure this, too. Returns whether LLRs were written.
+bool demap(ocudu::demodulation_mapper &mapper, ocudu::modulation_scheme mod, const softqam_segment &segment);
 
-/// A transmission of a transport block, from equalised symbols to its code blocks' soft buffers: LLRs, descrambling,
-/// de-interleaving, rate recovery and combining in one pass, an OFDM symbol a call.
+/// The memory of a transport block's equalised symbols, and the way from there to the code blocks' soft buffers: LLRs,
+/// descrambling, de-interleaving, rate recovery and combining of a code block in one pass, while it is in the first
+/// cache, in the thread that decodes it.
 class soft_buffers
 {
   public:
-    explicit soft_buffers(std::shared_ptr<const demodulators> shared) : shared_(std::move(shared)) {}
+    explicit soft_buffers(size_t max_n_symbols) : max_n_(max_n_symbols), memory_(new float[3 * max_n_symbols]) {}
 
-    /// Begins a transmission of `tb_size` bits in a codeword of `n_bits`. The buffers are OCUDU's, one a code block. A
-    /// first transmission clears what a limited buffer does not reach. False if softqam has no such codeword; nothing
-    /// is written then.
+    /// Begins a transmission of `tb_size` bits in a codeword of `n_bits`. The buffers are OCUDU's, one a code block.
+    /// False if softqam has no such codeword.
     bool begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size, ocudu::units::bits n_bits,
                ocudu::rx_buffer &buffers);
 
-    /// Writes the next symbols, which begin where the last call ended: whole resource elements, layers interleaved, a
-    /// noise variance each. Noise variances that are not positive and finite erase. False, with nothing written, if
-    /// there are more symbols than the codeword has.
-    bool write(ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars, uint32_t c_init);
+    /// The memory of the next `n` symbols, which are whole resource elements with interleaved layers, and of a noise
+    /// variance for each. Null if the codeword does not have as many.
+    ocudu::cf_t *next_symbols(size_t n) { return n_ + n <= n_symbols_ ? symbols(n_) : nullptr; }
+    float *next_noise_vars() { return noise_vars(n_); }
 
-    /// How many bits of the codeword have been written.
-    uint64_t n_bits_written() const { return segment_.first_symbol * bits_per_symbol_; }
+    /// Takes the next `n` symbols over. `position` is the first one's in the scrambling sequence of `c_init`. Noise
+    /// variances that are not positive and finite erase, as do symbols of zero. The mapper may be called in any thread.
+    void add(size_t n, uint64_t position, uint32_t c_init, std::shared_ptr<ocudu::demodulation_mapper> mapper);
 
-    /// Where each code block begins in the codeword, in bits.
-    const std::vector<uint64_t> &first_bits() const { return first_bits_; }
+    /// Moves the last symbols to where the first were. No code block before r is needed any more.
+    void forget(size_t r);
+
+    /// Demaps code block r, whose symbols are complete, into its soft buffer. Other threads may do others.
+    void place(size_t r);
+
+    size_t n_blocks() const { return block_buffers_.size(); }
+    /// How many symbols of the codeword have been added, in bits.
+    uint64_t n_bits() const { return n_ * bits_per_symbol_; }
+    /// Where code block r begins in the codeword, in bits.
+    uint64_t first_bit(size_t r) const { return first_symbol(r) * bits_per_symbol_; }
 
   private:
-    std::shared_ptr<const demodulators> shared_;
-    const softqam_demodulator *demodulator_ = nullptr;
-    softqam_segment segment_ = {};
-    unsigned bits_per_symbol_ = 0;
-    std::vector<void *> block_buffers_;
-    std::vector<uint64_t> first_bits_;
+    /// TS 38.212 clause 5.4.2.1: the last code blocks are longer by a resource element.
+    uint64_t first_symbol(size_t r) const
+    {
+        const size_t n_elements = n_symbols_ / segment_.n_layers, n_short = n_blocks() - n_elements % n_blocks();
+        return (n_elements / n_blocks() * r + (r > n_short ? r - n_short : 0)) * segment_.n_layers;
+    }
+    ocudu::cf_t *symbols(size_t i) { return reinterpret_cast<ocudu::cf_t *>(memory_.get()) + (i - origin_); }
+    float *noise_vars(size_t i) { return memory_.get() + 2 * max_n_ + (i - origin_); }
+
+    size_t max_n_;
+    std::unique_ptr<float[]> memory_; ///< symbols, then noise variances; no page is touched before its first use
+    std::vector<ocudu::span<ocudu::log_likelihood_ratio>> block_buffers_;
+    ocudu::modulation_scheme mod_ = {};
+    size_t bits_per_symbol_ = 0;
+    size_t n_symbols_ = 0;         ///< of the codeword
+    size_t n_ = 0;                 ///< that have been added
+    size_t origin_ = 0;            ///< that have been forgotten
+    softqam_segment segment_ = {}; ///< what code blocks have in common
+    std::shared_ptr<ocudu::demodulation_mapper> mapper_;
 };
 
 /// What a decoder offers to the demodulator that asks it for memory, in their thread.
@@ -110,12 +133,12 @@ class soft_buffer_offer
         last_ = {llrs.data(), buffers};
     }
 
-    /// The soft buffers offered with `llrs`, or null. An offer is taken once.
-    static soft_buffers *take(ocudu::span<const ocudu::log_likelihood_ratio> llrs)
+    /// Takes what was offered with `llrs`: soft buffers, or null. Nothing if `llrs` is not a decoder's memory. An offer
+    /// is taken once.
+    static std::optional<soft_buffers *> take(ocudu::span<const ocudu::log_likelihood_ratio> llrs)
     {
-        soft_buffers *buffers = last_.llrs == llrs.data() ? last_.buffers : nullptr;
-        last_ = {};
-        return buffers;
+        const offer taken = std::exchange(last_, {});
+        return taken.llrs == llrs.data() ? std::optional(taken.buffers) : std::nullopt;
     }
 
   private:
@@ -141,32 +164,33 @@ template <typename interface, typename function> std::shared_ptr<interface> make
     return std::make_shared<factory>(std::move(make));
 }
 
+/// Lanes of which compilers make vectors.
+using float_lanes [[gnu::vector_size(64)]] = float;
+using int_lanes [[gnu::vector_size(64)]] = int32_t;
+constexpr size_t n_lanes = sizeof(float_lanes) / sizeof(float);
+
+/// A function that gcc compiles for each kind of x86, as adapters are compiled for any.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
+#define SOFTQAM_OCUDU_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define SOFTQAM_OCUDU_VECTORS
+#endif
+
 static_assert(sizeof(ocudu::cf_t) == 2 * sizeof(float), "symbols are read as two floats");
 
-/// Whether a component of `n` symbols is zero, n being a multiple of 8: sums side by side, of which the compiler makes
-/// vectors.
-inline bool has_zero_component(const ocudu::cf_t *symbols, size_t n)
-{
-    const float *components = reinterpret_cast<const float *>(symbols);
-    int32_t hits[16] = {};
-    for (size_t i = 0; i < 2 * n; i += std::size(hits))
-        for (size_t j = 0; j < std::size(hits); ++j)
-            hits[j] |= components[i + j] == 0 ? -1 : 0;
-    int32_t any = 0;
-    for (int32_t hit : hits)
-        any |= hit;
-    return any != 0;
-}
+/// Returns whether a component of `n` symbols is zero.
+bool has_zero_component(const ocudu::cf_t *symbols, size_t n);
 
 /// Calls erase(i) for each symbol i that is zero. Usually there is none.
 template <typename erase_function> void for_each_zero_symbol(const ocudu::cf_t *symbols, size_t n, erase_function erase)
 {
-    constexpr size_t block = 256;
-    for (size_t first = 0; first < n; first += block) {
-        const size_t end = std::min(n, first + block), n_whole = (end - first) / 8 * 8;
-        for (size_t i = first + (has_zero_component(symbols + first, n_whole) ? 0 : n_whole); i < end; ++i)
-            if (symbols[i] == ocudu::cf_t())
-                erase(i);
+    constexpr size_t chunk = 1024;
+    for (size_t first = 0; first < n; first += chunk) {
+        const size_t end = std::min(n, first + chunk);
+        if (has_zero_component(symbols + first, end - first))
+            for (size_t i = first; i < end; ++i)
+                if (symbols[i] == ocudu::cf_t())
+                    erase(i);
     }
 }
 

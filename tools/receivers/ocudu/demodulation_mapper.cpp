@@ -2,6 +2,8 @@
 // The demodulators with OCUDU's scales; softqam as OCUDU's demodulation mapper.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 
 #include <ocudu/phy/upper/channel_modulation/demodulation_mapper.h>
 #include <ocudu/support/ocudu_assert.h>
@@ -11,6 +13,27 @@
 using namespace softqam_ocudu;
 
 static_assert(sizeof(ocudu::log_likelihood_ratio) == sizeof(int8_t), "LLRs are written as int8");
+
+namespace
+{
+
+/// A context without threads, and a demodulator for each of OCUDU's quantisers.
+class demodulators
+{
+  public:
+    /// Null where memory is short.
+    static std::shared_ptr<const demodulators> create();
+
+    /// Takes cf32 symbols with a noise variance each, and gives int8 LLRs with OCUDU's scale and limit.
+    const softqam_demodulator *of(ocudu::modulation_scheme mod) const
+    {
+        return by_bits_[static_cast<unsigned>(mod)].get();
+    }
+
+  private:
+    /// Indexed by OCUDU's numbers, which are the bits of a symbol, but for pi/2-BPSK's 0.
+    std::shared_ptr<softqam_demodulator> by_bits_[ocudu::MODULATION_MAX_BITS_PER_SYMBOL + 1];
+};
 
 std::shared_ptr<const demodulators> demodulators::create()
 {
@@ -49,8 +72,9 @@ std::shared_ptr<const demodulators> demodulators::create()
     return created;
 }
 
-namespace
-{
+/// What the mapper that is called next in this thread demaps instead of its arguments; null: nothing else.
+thread_local const softqam_segment *pending_segment;
+thread_local softqam_status segment_status;
 
 class demodulation_mapper final : public ocudu::demodulation_mapper
 {
@@ -60,6 +84,10 @@ class demodulation_mapper final : public ocudu::demodulation_mapper
     void demodulate_soft(ocudu::span<ocudu::log_likelihood_ratio> llrs, ocudu::span<const ocudu::cf_t> symbols,
                          ocudu::span<const float> noise_vars, ocudu::modulation_scheme mod) override
     {
+        if (const softqam_segment *segment = std::exchange(pending_segment, nullptr)) {
+            segment_status = softqam_demodulate_segments(shared_->of(mod), segment, 1);
+            return;
+        }
         const unsigned bits = ocudu::get_bits_per_symbol(mod);
         ocudu_assert(symbols.size() == noise_vars.size(), "Inputs symbols and noise_vars must have the same length.");
         ocudu_assert(symbols.size() * bits == llrs.size(), "Input and output lengths are incompatible.");
@@ -78,7 +106,52 @@ class demodulation_mapper final : public ocudu::demodulation_mapper
     std::shared_ptr<const demodulators> shared_;
 };
 
+/// Returns whether a mapper is ours, decorated or not: another one leaves the segment.
+bool is_ours(ocudu::demodulation_mapper &mapper)
+{
+    const softqam_segment nothing = {};
+    pending_segment = &nothing;
+    mapper.demodulate_soft({}, {}, {}, ocudu::modulation_scheme::QPSK);
+    return std::exchange(pending_segment, nullptr) == nullptr;
+}
+
 } // namespace
+
+std::shared_ptr<ocudu::demodulation_mapper> softqam_ocudu::create_mapper(ocudu::demodulation_mapper_factory *factory)
+{
+    std::shared_ptr<ocudu::demodulation_mapper> mapper = factory ? factory->create() : nullptr;
+    if (mapper && is_ours(*mapper))
+        return mapper;
+    const std::shared_ptr<ocudu::demodulation_mapper_factory> ours = create_demodulation_mapper_factory();
+    return ours ? ours->create() : nullptr;
+}
+
+bool softqam_ocudu::demap(ocudu::demodulation_mapper &mapper, ocudu::modulation_scheme mod,
+                          const softqam_segment &segment)
+{
+    pending_segment = &segment;
+    mapper.demodulate_soft({}, {static_cast<const ocudu::cf_t *>(segment.layers[0].symbols), segment.n_symbols}, {},
+                           mod);
+    return segment_status == SOFTQAM_OK;
+}
+
+SOFTQAM_OCUDU_VECTORS bool softqam_ocudu::has_zero_component(const ocudu::cf_t *symbols, size_t n)
+{
+    const float *components = reinterpret_cast<const float *>(symbols);
+    int_lanes hits = {};
+    for (size_t i = 0; i < 2 * n; i += n_lanes) {
+        float_lanes values = float_lanes() + 1;
+        if (i + n_lanes <= 2 * n)
+            std::memcpy(&values, components + i, sizeof(values));
+        else
+            std::memcpy(&values, components + i, (2 * n - i) * sizeof(float));
+        hits |= values == 0;
+    }
+    int32_t any = 0;
+    for (size_t lane = 0; lane < n_lanes; ++lane)
+        any |= hits[lane];
+    return any != 0;
+}
 
 std::shared_ptr<ocudu::demodulation_mapper_factory> softqam_ocudu::create_demodulation_mapper_factory()
 {

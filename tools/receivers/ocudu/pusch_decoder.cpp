@@ -1,79 +1,27 @@
 // SPDX-License-Identifier: MIT
-/* OCUDU's PUSCH decoder, whose soft buffers our PUSCH demodulator fills itself.
+/* OCUDU's PUSCH decoder, which demaps each code block itself, into its soft buffer.
  *
- * OCUDU's decoder collects LLRs in a buffer of its own, then rate dematches each code block of them and decodes. It is
- * the decoder of its own factory here too, in a shell. The shell knows the transport block and its soft buffers before
- * the first symbol is demodulated, and its length G where CSI part 2 is not expected. Both of us are called in one
- * thread and a demodulator of ours asks for each block's memory: so the shell offers soft buffers with the memory, and
- * the demodulator fills these in place of that. The shell then puts a mark at each code block's first LLR, a value that
- * no LLR has, and our rate dematcher, which otherwise hands on to OCUDU's, leaves such a code block alone.
+ * OCUDU's decoder collects LLRs in a buffer of its own, then rate dematches each code block of them and decodes, in a
+ * task of its executor if it has one. It is the decoder of its own factory here too, in a shell. The shell knows the
+ * transport block and its soft buffers before the first symbol is demodulated, and its length G where CSI part 2 is not
+ * expected. Both of us are called in one thread and a demodulator of ours asks for each block's memory: so the shell
+ * offers, with the memory of LLRs, memory of symbols, and the demodulator equalises into that. When a code block's
+ * symbols are complete, the shell puts a mark at its first LLRs, which no LLRs are; and our rate dematcher, which
+ * otherwise hands on to OCUDU's, demaps a code block with a mark from its symbols.
  *
  * A codeword whose first LLRs come otherwise, because UCI has been taken out of them or because another demodulator
  * made them, takes OCUDU's way to its end. */
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <ocudu/phy/upper/log_likelihood_ratio.h>
 #include <ocudu/phy/upper/unique_rx_buffer.h>
+#include <ocudu/ran/pusch/pusch_constants.h>
 
 #include "adapters.h"
 
 using namespace softqam_ocudu;
-
-bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size,
-                         ocudu::units::bits n_bits, ocudu::rx_buffer &buffers)
-{
-    softqam_ldpc_grant grant = {};
-    grant.n_bits = n_bits.value();
-    grant.tb_size = tb_size.value();
-    grant.base_graph = static_cast<uint32_t>(config.base_graph);
-    grant.rv = config.rv;
-    grant.bits_per_symbol = ocudu::get_bits_per_symbol(config.mod);
-    grant.n_layers = config.nof_layers;
-    grant.n_ref = config.Nref;
-    softqam_codeword codeword;
-    softqam_ldpc ldpc;
-    if (softqam_codeword_init_ldpc(&codeword, &ldpc, &grant) != SOFTQAM_OK)
-        return false;
-
-    block_buffers_.resize(ldpc.n_code_blocks);
-    first_bits_.resize(ldpc.n_code_blocks);
-    for (uint32_t r = 0; r < ldpc.n_code_blocks; ++r) {
-        const ocudu::span<ocudu::log_likelihood_ratio> buffer = buffers.get_codeblock_soft_bits(r, ldpc.n);
-        block_buffers_[r] = buffer.data();
-        if (config.new_data)
-            std::fill(buffer.begin() + codeword.n_cb, buffer.end(), ocudu::log_likelihood_ratio());
-        uint64_t n_block_bits;
-        softqam_codeword_block(&codeword, grant.bits_per_symbol, grant.n_layers, r, &first_bits_[r], &n_block_bits);
-    }
-    codeword.block_buffers = block_buffers_.data();
-    codeword.filler_value = ocudu::log_likelihood_ratio::infinity().to_int();
-    codeword.combine = config.new_data ? 0 : 1;
-
-    demodulator_ = shared_->of(config.mod);
-    bits_per_symbol_ = grant.bits_per_symbol;
-    segment_ = {};
-    segment_.n_layers = grant.n_layers;
-    segment_.symbol_stride = grant.n_layers;
-    segment_.noise_stride = grant.n_layers;
-    segment_.descramble = 1;
-    segment_.codeword = codeword;
-    return true;
-}
-
-bool soft_buffers::write(ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars, uint32_t c_init)
-{
-    segment_.n_symbols = symbols.size();
-    segment_.c_init = c_init;
-    for (unsigned layer = 0; layer < segment_.n_layers; ++layer) {
-        segment_.layers[layer].symbols = symbols.data() + layer;
-        segment_.layers[layer].noise_var = noise_vars.data() + layer;
-    }
-    if (softqam_demodulate_segments(demodulator_, &segment_, 1) != SOFTQAM_OK)
-        return false;
-    segment_.first_symbol += symbols.size();
-    return true;
-}
 
 namespace
 {
@@ -81,10 +29,97 @@ namespace
 using llr_span = ocudu::span<ocudu::log_likelihood_ratio>;
 using const_llr_span = ocudu::span<const ocudu::log_likelihood_ratio>;
 
-/// The mark of a code block that is in its soft buffer already. LLRs are -127 to 127.
-constexpr int8_t placed = -128;
+/// What stands in place of the first LLRs of a code block that is to be demapped. LLRs are -127 to 127.
+struct mark {
+    int8_t no_llrs[4] = {-128, -128, -128, -128};
+    uint32_t r = 0;
+    soft_buffers *buffers = nullptr;
+};
 
-/// Rate dematches what is not in its soft buffer yet.
+} // namespace
+
+bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size,
+                         ocudu::units::bits n_bits, ocudu::rx_buffer &buffers)
+{
+    mod_ = config.mod;
+    bits_per_symbol_ = ocudu::get_bits_per_symbol(config.mod);
+    n_symbols_ = n_bits.value() / bits_per_symbol_;
+    n_ = 0;
+    origin_ = 0;
+    softqam_ldpc_grant grant = {};
+    grant.n_bits = n_bits.value();
+    grant.tb_size = tb_size.value();
+    grant.base_graph = static_cast<uint32_t>(config.base_graph);
+    grant.rv = config.rv;
+    grant.bits_per_symbol = uint32_t(bits_per_symbol_);
+    grant.n_layers = config.nof_layers;
+    grant.n_ref = config.Nref;
+    segment_ = {};
+    softqam_ldpc ldpc;
+    if (n_symbols_ > max_n_ || softqam_codeword_init_ldpc(&segment_.codeword, &ldpc, &grant) != SOFTQAM_OK)
+        return false;
+
+    segment_.n_layers = grant.n_layers;
+    segment_.symbol_stride = grant.n_layers;
+    segment_.noise_stride = grant.n_layers;
+    segment_.descramble = 1;
+    segment_.codeword.n_code_blocks = 1; // each is a codeword of its own
+    segment_.codeword.filler_value = ocudu::log_likelihood_ratio::infinity().to_int();
+    segment_.codeword.combine = config.new_data ? 0 : 1;
+    block_buffers_.resize(ldpc.n_code_blocks);
+    for (uint32_t r = 0; r < ldpc.n_code_blocks; ++r)
+        block_buffers_[r] = buffers.get_codeblock_soft_bits(r, ldpc.n);
+    return first_bit(1) >= sizeof(mark);
+}
+
+void soft_buffers::add(size_t n, uint64_t position, uint32_t c_init, std::shared_ptr<ocudu::demodulation_mapper> mapper)
+{
+    if (n_ == 0) { // later the decoder's threads may be at it
+        segment_.scrambling_offset = position;
+        segment_.c_init = c_init;
+        mapper_ = std::move(mapper);
+    }
+    n_ += n;
+}
+
+void soft_buffers::forget(size_t r)
+{
+    const size_t first = first_symbol(r);
+    if (first == origin_)
+        return;
+    std::copy(symbols(first), symbols(n_), symbols(origin_));
+    std::copy(noise_vars(first), noise_vars(n_), noise_vars(origin_));
+    origin_ = first;
+}
+
+void soft_buffers::place(size_t r)
+{
+    const size_t first = first_symbol(r), n = first_symbol(r + 1) - first;
+    const llr_span buffer = block_buffers_[r];
+    if (bits_per_symbol_ > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
+        for_each_zero_symbol(symbols(first), n,
+                             [&](size_t i) { noise_vars(first)[i] = std::numeric_limits<float>::infinity(); });
+    if (segment_.codeword.combine == 0)
+        std::fill(buffer.begin() + segment_.codeword.n_cb, buffer.end(), ocudu::log_likelihood_ratio());
+
+    softqam_segment segment = segment_;
+    segment.n_symbols = n;
+    segment.scrambling_offset += first;
+    for (unsigned layer = 0; layer < segment.n_layers; ++layer) {
+        segment.layers[layer].symbols = symbols(first) + layer;
+        segment.layers[layer].noise_var = noise_vars(first) + layer;
+    }
+    void *const values = buffer.data();
+    segment.codeword.n_bits = n * bits_per_symbol_;
+    segment.codeword.block_buffers = &values;
+    if (!demap(*mapper_, mod_, segment) && segment_.codeword.combine == 0)
+        std::fill(buffer.begin(), buffer.end(), ocudu::log_likelihood_ratio());
+}
+
+namespace
+{
+
+/// Rate dematches code blocks of LLRs, and demaps those that have a mark.
 class rate_dematcher final : public ocudu::ldpc_rate_dematcher
 {
   public:
@@ -93,7 +128,12 @@ class rate_dematcher final : public ocudu::ldpc_rate_dematcher
     void rate_dematch(llr_span output, const_llr_span input, bool new_data,
                       const ocudu::codeblock_metadata &config) override
     {
-        if (input.empty() || input.front().to_value_type() != placed)
+        mark found;
+        if (input.size() >= sizeof(found))
+            std::memcpy(static_cast<void *>(&found), input.data(), sizeof(found));
+        if (input.size() >= sizeof(found) && std::memcmp(found.no_llrs, mark().no_llrs, sizeof(found.no_llrs)) == 0)
+            found.buffers->place(found.r);
+        else
             inner_->rate_dematch(output, input, new_data, config);
     }
 
@@ -104,8 +144,8 @@ class rate_dematcher final : public ocudu::ldpc_rate_dematcher
 class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_decoder_buffer
 {
   public:
-    pusch_decoder(std::unique_ptr<ocudu::pusch_decoder> inner, std::shared_ptr<const demodulators> shared)
-        : inner_(std::move(inner)), soft_buffers_(std::move(shared))
+    pusch_decoder(std::unique_ptr<ocudu::pusch_decoder> inner, size_t max_n_symbols, bool is_synchronous)
+        : inner_(std::move(inner)), soft_buffers_(max_n_symbols), is_synchronous_(is_synchronous)
     {
     }
 
@@ -132,6 +172,8 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
   private:
     llr_span get_next_block_view(unsigned size) override
     {
+        if (is_offering_ && is_synchronous_)
+            soft_buffers_.forget(n_marked_); // it has been decoded; so a small part of the memory stays in the cache
         view_ = inner_buffer_->get_next_block_view(size);
         soft_buffer_offer::make(view_, is_offering_ ? &soft_buffers_ : nullptr);
         return view_;
@@ -140,7 +182,7 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
     void on_new_softbits(const_llr_span llrs) override
     {
         n_bits_ += llrs.size();
-        if (is_offering_ && soft_buffers_.n_bits_written() == n_bits_)
+        if (is_offering_ && soft_buffers_.n_bits() == n_bits_)
             mark_code_blocks();
         else
             is_offering_ = false;
@@ -149,28 +191,30 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
 
     void on_end_softbits() override { inner_buffer_->on_end_softbits(); }
 
-    /// Puts the mark at the beginning of the code blocks that begin in the last view.
+    /// Puts the mark at the beginning of the code blocks that are complete with the last view.
     void mark_code_blocks()
     {
-        const uint64_t view_begin = n_bits_ - view_.size();
-        for (; n_marked_ < soft_buffers_.first_bits().size(); ++n_marked_) {
-            const uint64_t first_bit = soft_buffers_.first_bits()[n_marked_];
-            if (first_bit >= n_bits_)
-                break;
-            std::memcpy(static_cast<void *>(view_.data() + (first_bit - view_begin)), &placed, sizeof(placed));
+        ocudu::log_likelihood_ratio *const view_end = view_.data() + view_.size();
+        for (; n_marked_ < soft_buffers_.n_blocks() && soft_buffers_.first_bit(n_marked_ + 1) <= n_bits_; ++n_marked_) {
+            mark found;
+            found.r = uint32_t(n_marked_);
+            found.buffers = &soft_buffers_;
+            std::memcpy(static_cast<void *>(view_end - (n_bits_ - soft_buffers_.first_bit(n_marked_))), &found,
+                        sizeof(found));
         }
     }
 
     std::unique_ptr<ocudu::pusch_decoder> inner_;
     ocudu::pusch_decoder_buffer *inner_buffer_ = nullptr;
     soft_buffers soft_buffers_;
+    bool is_synchronous_; ///< the inner decoder has decoded the code blocks that it has when it returns
     configuration config_;
     ocudu::units::bits tb_size_;
     ocudu::rx_buffer *rx_buffer_ = nullptr;
     llr_span view_;
     uint64_t n_bits_ = 0;      ///< of the codeword that have come
     size_t n_marked_ = 0;      ///< code blocks
-    bool is_offering_ = false; ///< all bits so far are in the soft buffers
+    bool is_offering_ = false; ///< all bits so far have come as symbols
 };
 
 } // namespace
@@ -183,16 +227,15 @@ wrapped_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
 std::shared_ptr<ocudu::pusch_decoder_factory>
 softqam_ocudu::create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config)
 {
-    std::shared_ptr<const demodulators> shared = demodulators::create();
-    if (!shared)
-        return nullptr;
+    const bool is_synchronous = config.executor == nullptr;
+    const size_t max_n_symbols = ocudu::pusch_constants::get_codeword_max_symbols(config.nof_prb, config.nof_layers);
     config.dematcher_factory = make_factory<ocudu::ldpc_rate_dematcher_factory>(
         [inner = std::move(config.dematcher_factory)]() -> std::unique_ptr<ocudu::ldpc_rate_dematcher> {
             return std::make_unique<rate_dematcher>(inner->create());
         });
     const auto create_inner = wrapped_factory ? wrapped_factory : ocudu::create_pusch_decoder_factory_sw;
-    return make_factory<ocudu::pusch_decoder_factory>(
-        [inner = create_inner(std::move(config)), shared]() -> std::unique_ptr<ocudu::pusch_decoder> {
-            return std::make_unique<pusch_decoder>(inner->create(), shared);
-        });
+    return make_factory<ocudu::pusch_decoder_factory>([inner = create_inner(std::move(config)), max_n_symbols,
+                                                       is_synchronous]() -> std::unique_ptr<ocudu::pusch_decoder> {
+        return std::make_unique<pusch_decoder>(inner->create(), max_n_symbols, is_synchronous);
+    });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // OFDM symbol by OFDM symbol: extract, equalise, and demap to where the codeword's buffer says.
-#include <cmath>
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -30,26 +31,49 @@ using llr_span = ocudu::span<ocudu::log_likelihood_ratio>;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
+/// The sum of finite noise variances and how many they are: the DC subcarrier's is not.
+struct noise_sum {
+    double sum = 0;
+    uint64_t n = 0;
+};
+
+/// Adds in lanes, and these, every thousand values, in double precision.
+SOFTQAM_OCUDU_VECTORS noise_sum sum_of(const float *noise_vars, size_t n)
+{
+    constexpr size_t chunk = 64 * n_lanes;
+    noise_sum whole;
+    for (size_t first = 0; first < n; first += chunk) {
+        const size_t end = std::min(n, first + chunk);
+        float_lanes sums = {};
+        int_lanes counts = {};
+        for (size_t i = first; i < end; i += n_lanes) {
+            int_lanes bits = int_lanes() - 1; // NaN
+            if (i + n_lanes <= end)
+                std::memcpy(&bits, noise_vars + i, sizeof(bits));
+            else
+                std::memcpy(&bits, noise_vars + i, (end - i) * sizeof(float));
+            const int_lanes are_finite = (bits & 0x7fffffff) < 0x7f800000;
+            sums += reinterpret_cast<float_lanes>(bits & are_finite);
+            counts -= are_finite;
+        }
+        for (size_t lane = 0; lane < n_lanes; ++lane) {
+            whole.sum += double(sums[lane]);
+            whole.n += unsigned(counts[lane]);
+        }
+    }
+    return whole;
+}
+
 /// Sums of an OFDM symbol or of all.
 struct statistics {
-    double noise_sum = 0;
-    uint64_t n_noise_vars = 0;
+    noise_sum noise;
     double evm_sum = 0;
     uint64_t n_evm_symbols = 0;
 
-    void add_noise(ocudu::span<const float> noise_vars)
-    {
-        for (float noise_var : noise_vars)
-            if (std::isfinite(noise_var)) { // the DC subcarrier's is not
-                noise_sum += noise_var;
-                ++n_noise_vars;
-            }
-    }
-
     void add(const statistics &other)
     {
-        noise_sum += other.noise_sum;
-        n_noise_vars += other.n_noise_vars;
+        noise.sum += other.noise.sum;
+        noise.n += other.noise.n;
         evm_sum += other.evm_sum;
         n_evm_symbols += other.n_evm_symbols;
     }
@@ -58,8 +82,8 @@ struct statistics {
     {
         ocudu::pusch_demodulator_notifier::demodulation_stats means;
         means.sinr_dB = infinity;
-        if (noise_sum > 0)
-            means.sinr_dB = -ocudu::convert_power_to_dB(float(noise_sum / double(n_noise_vars)));
+        if (noise.sum > 0)
+            means.sinr_dB = -ocudu::convert_power_to_dB(float(noise.sum / double(noise.n)));
         if (n_evm_symbols != 0)
             means.evm = float(evm_sum / double(n_evm_symbols));
         return means;
@@ -88,26 +112,28 @@ struct transmission {
     uint32_t c_init;
     size_t bits_per_symbol;
     uint64_t n_symbols_done = 0;
+    uint64_t n_sequence_bits = 0; ///< where the generator of the scrambling sequence is
 };
 
-/// TS 38.211 clause 6.3.1.1.
+/// TS 38.211 clause 6.3.1.1. The sequence's register has 31 bits (clause 5.2.1).
 uint32_t scrambling_init(const configuration &config)
 {
     const uint32_t rnti = to_value(config.rnti);
     if (config.n_rapid.has_value())
-        return (rnti << 16) + (*config.n_rapid << 10) + config.n_id;
+        return ((rnti << 16) + (*config.n_rapid << 10) + config.n_id) & 0x7fffffff;
     return (rnti << 15) + config.n_id;
 }
 
 class pusch_demodulator final : public ocudu::pusch_demodulator
 {
   public:
-    pusch_demodulator(std::shared_ptr<const demodulators> shared, std::unique_ptr<ocudu::channel_equalizer> equalizer,
+    pusch_demodulator(std::shared_ptr<ocudu::demodulation_mapper> mapper,
+                      std::unique_ptr<ocudu::channel_equalizer> equalizer,
                       std::unique_ptr<ocudu::transform_precoder> precoder,
                       std::unique_ptr<ocudu::evm_calculator> evm_calculator,
                       std::unique_ptr<ocudu::pseudo_random_generator> scrambling, unsigned max_n_elements,
                       bool has_sinr)
-        : shared_(std::move(shared)), equalizer_(std::move(equalizer)), precoder_(std::move(precoder)),
+        : mapper_(std::move(mapper)), equalizer_(std::move(equalizer)), precoder_(std::move(precoder)),
           evm_calculator_(std::move(evm_calculator)), scrambling_(std::move(scrambling)), has_sinr_(has_sinr),
           received_copy_(ocudu::MAX_PORTS, max_n_elements),
           channel_(max_n_elements, ocudu::pusch_constants::MAX_NOF_RX_PORTS, ocudu::pusch_constants::MAX_NOF_LAYERS),
@@ -131,11 +157,7 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
             const allocation &elements = config.dmrs_symb_pos.test(l) ? beside_dmrs : data;
             if (elements.n == 0)
                 continue;
-            const size_t n_symbols = elements.n * config.nof_tx_layers;
-            const ocudu::span<ocudu::cf_t> symbols = ocudu::span<ocudu::cf_t>(symbols_).first(n_symbols);
-            const ocudu::span<float> noise = ocudu::span<float>(noise_vars_).first(n_symbols);
-            equalize(call, l, elements, symbols, noise);
-            whole.add(demap(call, notifier, l, symbols, noise));
+            whole.add(demodulate_symbol(call, notifier, l, elements));
         }
         notifier.on_end_stats(whole.means());
         codeword.on_end_codeword();
@@ -199,59 +221,90 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         }
     }
 
-    /// Demaps an OFDM symbol, in as many blocks as the codeword's buffer takes it. Statistics come before the last one.
-    statistics demap(transmission &call, ocudu::pusch_demodulator_notifier &notifier, unsigned l,
-                     ocudu::span<const ocudu::cf_t> symbols, ocudu::span<float> noise_vars)
+    /// Equalises an OFDM symbol, to where the decoder wants it, and demaps it, in as many blocks as the codeword's
+    /// buffer takes it, if the decoder does not. Statistics come before the last block.
+    statistics demodulate_symbol(transmission &call, ocudu::pusch_demodulator_notifier &notifier, unsigned l,
+                                 const allocation &elements)
     {
+        const size_t n_symbols = elements.n * call.config.nof_tx_layers, n_llrs = n_symbols * call.bits_per_symbol;
+        llr_span llrs = call.codeword.get_next_block_view(n_llrs);
+        std::optional<soft_buffers *> offer = soft_buffer_offer::take(llrs);
+        soft_buffers *const buffers = offer && llrs.size() == n_llrs ? *offer : nullptr;
+        ocudu::cf_t *const offered = buffers ? buffers->next_symbols(n_symbols) : nullptr;
+        ocudu::span<ocudu::cf_t> symbols(offered ? offered : symbols_.data(), n_symbols);
+        ocudu::span<float> noise_vars(offered ? buffers->next_noise_vars() : noise_vars_.data(), n_symbols);
+        equalize(call, l, elements, symbols, noise_vars);
+
         statistics sums;
         if (has_sinr_)
-            sums.add_noise(noise_vars);
-        if (call.bits_per_symbol > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
-            for_each_zero_symbol(symbols.data(), symbols.size(), [&](size_t i) { noise_vars[i] = infinity; });
-
-        while (!symbols.empty()) {
-            const llr_span llrs = call.codeword.get_next_block_view(symbols.size() * call.bits_per_symbol);
+            sums.noise = sum_of(noise_vars.data(), noise_vars.size());
+        for (;;) {
             const size_t n = llrs.size() / call.bits_per_symbol;
-            demap_block(call, symbols.first(n), noise_vars.first(n), llrs, sums);
+            if (evm_calculator_)
+                measure_evm(call, symbols.first(n), noise_vars.first(n), llrs, sums);
+            sequence_.resize(llrs.size());
+            if (offered)
+                buffers->add(n, call.n_symbols_done, call.c_init, mapper_);
+            else
+                demap_block(call, symbols.first(n), noise_vars.first(n), llrs);
+            if (!offer)
+                make_sequence(call);
+            call.n_symbols_done += n;
             symbols = symbols.last(symbols.size() - n);
             noise_vars = noise_vars.last(noise_vars.size() - n);
-            if (symbols.empty())
-                notifier.on_provisional_stats(l, sums.means());
+            if (symbols.empty()) {
+                // OCUDU's LDPC decoder, called from here, has vectors on its stack. They are aligned in OCUDU, whose
+                // demodulator aligns the stack for AVX-512, and make it up to a tenth slower where they are not.
+                alignas(64) const ocudu::pusch_demodulator_notifier::demodulation_stats means = sums.means();
+                notifier.on_provisional_stats(l, means);
+            }
             call.codeword.on_new_block(llrs, sequence_);
+            if (symbols.empty())
+                return sums;
+            llrs = call.codeword.get_next_block_view(symbols.size() * call.bits_per_symbol);
+            offer = soft_buffer_offer::take(llrs);
         }
-        return sums;
     }
 
-    /// To the soft buffers that came with `llrs`, or to `llrs` in symbol order, with the scrambling sequence.
-    void demap_block(transmission &call, ocudu::span<const ocudu::cf_t> symbols, ocudu::span<const float> noise_vars,
-                     llr_span llrs, statistics &sums)
+    void measure_evm(const transmission &call, ocudu::span<const ocudu::cf_t> symbols,
+                     ocudu::span<const float> noise_vars, llr_span llrs, statistics &sums)
     {
-        soft_buffers *buffers = soft_buffer_offer::take(llrs);
         const ocudu::modulation_scheme modulation = call.config.modulation;
-        if (evm_calculator_) {
-            softqam_demodulate(shared_->of(modulation), symbols.data(), noise_vars.data(), symbols.size(), llrs.data());
-            sums.evm_sum += double(symbols.size()) * evm_calculator_->calculate(llrs, symbols, modulation);
-            sums.n_evm_symbols += symbols.size();
-        }
-        sequence_.resize(llrs.size());
-        if (!buffers || !buffers->write(symbols, noise_vars, call.c_init)) {
-            softqam_segment segment = {};
-            segment.n_symbols = symbols.size();
-            segment.first_symbol = call.n_symbols_done;
-            segment.out = llrs.data();
-            segment.noise_stride = 1;
-            segment.layers[0].symbols = symbols.data();
-            segment.layers[0].noise_var = noise_vars.data();
-            segment.descramble = 1;
-            segment.c_init = call.c_init;
-            if (softqam_demodulate_segments(shared_->of(modulation), &segment, 1) != SOFTQAM_OK)
-                std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
-            scrambling_->generate(sequence_);
-        }
-        call.n_symbols_done += symbols.size();
+        mapper_->demodulate_soft(llrs, symbols, noise_vars, modulation);
+        sums.evm_sum += double(symbols.size()) * evm_calculator_->calculate(llrs, symbols, modulation);
+        sums.n_evm_symbols += symbols.size();
     }
 
-    std::shared_ptr<const demodulators> shared_;
+    /// Writes descrambled LLRs in symbol order.
+    void demap_block(const transmission &call, ocudu::span<const ocudu::cf_t> symbols, ocudu::span<float> noise_vars,
+                     llr_span llrs)
+    {
+        if (call.bits_per_symbol > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
+            for_each_zero_symbol(symbols.data(), symbols.size(), [&](size_t i) { noise_vars[i] = infinity; });
+        softqam_segment segment = {};
+        segment.n_symbols = symbols.size();
+        segment.first_symbol = call.n_symbols_done;
+        segment.out = llrs.data();
+        segment.noise_stride = 1;
+        segment.layers[0].symbols = symbols.data();
+        segment.layers[0].noise_var = noise_vars.data();
+        segment.descramble = 1;
+        segment.c_init = call.c_init;
+        if (!demap(*mapper_, call.config.modulation, segment))
+            std::fill(llrs.begin(), llrs.end(), ocudu::log_likelihood_ratio());
+    }
+
+    /// Makes the block's part of the scrambling sequence, which a demultiplexer reads but a decoder does not.
+    void make_sequence(transmission &call)
+    {
+        const uint64_t begin = call.n_symbols_done * call.bits_per_symbol;
+        if (begin != call.n_sequence_bits)
+            scrambling_->advance(unsigned(begin - call.n_sequence_bits));
+        scrambling_->generate(sequence_);
+        call.n_sequence_bits = begin + sequence_.size();
+    }
+
+    std::shared_ptr<ocudu::demodulation_mapper> mapper_;
     std::unique_ptr<ocudu::channel_equalizer> equalizer_;
     std::unique_ptr<ocudu::transform_precoder> precoder_;
     std::unique_ptr<ocudu::evm_calculator> evm_calculator_;
@@ -267,18 +320,20 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
 
 } // namespace
 
-std::shared_ptr<ocudu::pusch_demodulator_factory> softqam_ocudu::create_pusch_demodulator_factory(
-    std::shared_ptr<ocudu::channel_equalizer_factory> equalizer,
-    std::shared_ptr<ocudu::transform_precoder_factory> precoder, std::shared_ptr<ocudu::demodulation_mapper_factory>,
-    std::shared_ptr<ocudu::evm_calculator_factory> evm_calculator,
-    std::shared_ptr<ocudu::pseudo_random_generator_factory> scrambling, unsigned max_n_prb, bool has_sinr)
+std::shared_ptr<ocudu::pusch_demodulator_factory>
+softqam_ocudu::create_pusch_demodulator_factory(std::shared_ptr<ocudu::channel_equalizer_factory> equalizer,
+                                                std::shared_ptr<ocudu::transform_precoder_factory> precoder,
+                                                std::shared_ptr<ocudu::demodulation_mapper_factory> mapper_factory,
+                                                std::shared_ptr<ocudu::evm_calculator_factory> evm_calculator,
+                                                std::shared_ptr<ocudu::pseudo_random_generator_factory> scrambling,
+                                                unsigned max_n_prb, bool has_sinr)
 {
-    std::shared_ptr<const demodulators> shared = demodulators::create();
-    if (!shared)
+    std::shared_ptr<ocudu::demodulation_mapper> mapper = create_mapper(mapper_factory.get());
+    if (!mapper)
         return nullptr;
     return make_factory<ocudu::pusch_demodulator_factory>([=]() -> std::unique_ptr<ocudu::pusch_demodulator> {
         return std::make_unique<pusch_demodulator>(
-            shared, equalizer->create(), precoder->create(), evm_calculator ? evm_calculator->create() : nullptr,
+            mapper, equalizer->create(), precoder->create(), evm_calculator ? evm_calculator->create() : nullptr,
             scrambling->create(), max_n_prb * ocudu::NOF_SUBCARRIERS_PER_RB, has_sinr);
     });
 }
