@@ -30,7 +30,7 @@ LLR_TEST(test_values)
     harness_random random = harness_random_named(__func__);
     for (size_t k = 0; k < llr_n_value_kinds; k++) {
         const llr_values *kind = &llr_value_kinds[k];
-        const size_t usual = ((size_t)3 << 19) / kind->max_symbols;
+        const size_t usual = ((size_t)1 << 20) / kind->max_symbols;
         const size_t n_calls = usual < FEWEST_CALLS ? FEWEST_CALLS : usual > MOST_CALLS ? MOST_CALLS : usual;
         for (size_t n = harness_symbol_count(n_calls * 1000) / 1000; n > 0; n--) {
             const softqam_output_format format = any_format(&random, kind);

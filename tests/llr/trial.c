@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "trial.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "half.h"
 #include "rate_recovery.h"
-
-#define NOWHERE SIZE_MAX
-
-/* A codeword that is sent once. */
-typedef struct sent {
-    softqam_segment whole; /* all of its symbols; its codeword lacks the pointers */
-    unsigned n_layers, Q_m;
-    llr_memory symbols, noise, gains;
-    bool has_erasures; /* the last noise value is 0 */
-    size_t n_parts;
-    softqam_segment *parts; /* in which it is demodulated */
-    uint8_t *llrs;          /* f_0, f_1, .. of the first code block sent, then the next one's */
-    bool transmitted[TRIAL_MAX_BLOCKS];
-    size_t lengths[TRIAL_MAX_BLOCKS]; /* E_r */
-    size_t at[TRIAL_MAX_BLOCKS];      /* where code block r begins in the memory; NOWHERE: dropped */
-} sent;
+#include "trial_codeword.h"
 
 typedef enum placement { BY_STRIDE, SIDE_BY_SIDE, BY_POINTERS, N_PLACEMENTS } placement;
 
@@ -35,7 +17,7 @@ typedef struct target {
     size_t begin;
     size_t pointer_at[TRIAL_MAX_BLOCKS];
     size_t n_sent;
-    sent sent[TRIAL_MAX_SENT];
+    trial_codeword sent[TRIAL_MAX_SENT];
 } target;
 
 struct trial {
@@ -51,15 +33,6 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* What is chosen. */
-
-#define ANY_OF(random, array) ((array)[harness_random_below(random, HARNESS_COUNT(array))])
-
-static float choose_input_scale(harness_random *random)
-{
-    static const float scales[] = {1,      0.7F,    1.3F / 32768, 0.3F,    0.00239617F, 1e-42F,  FLT_MIN,
-                                   1e-30F, 0x1p62F, 0x1.8p62F,    0x1p63F, 0x1p64F,     0x1p66F, 1e36F};
-    return ANY_OF(random, scales);
-}
 
 trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output_format format,
                   softqam_input_format input)
@@ -81,18 +54,9 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
     self->config.sign = (softqam_sign)harness_random_below(random, 2);
     self->config.noise = (softqam_noise)harness_random_below(random, 2);
     self->config.noise_form = (softqam_noise_form)harness_random_below(random, 3);
-    self->config.llr_limit = ANY_OF(random, limits[format]);
-    self->config.input_scale = harness_random_below(random, 5) ? 0 : choose_input_scale(random);
+    self->config.llr_limit = TRIAL_ANY_OF(random, limits[format]);
+    self->config.input_scale = harness_random_below(random, 5) ? 0 : trial_choose_input_scale(random);
     return self;
-}
-
-static float choose_llr_scale(harness_random *random, softqam_output_format format)
-{
-    static const float scales[] = {0, 6, 1, 20, 0.37F, 0x1p-6F, 0x1p-10F, 0x1p14F, 0x1p20F};
-    const size_t n = HARNESS_COUNT(scales) - (format == SOFTQAM_OUTPUT_S16), k = harness_random_below(random, 2 * n);
-    if (!harness_llr_defaults_of[format].limit)
-        return 0;
-    return k < n ? scales[k] : exp2f((float)harness_random_below(random, 24000) / 1000 - 10);
 }
 
 /* What the reference must know of the output: its format, and the limit of sums. */
@@ -110,33 +74,6 @@ static soft_values values_of(const softqam_demodulator_config *config)
     return values;
 }
 
-/* Returns a far position, a multiple of n_layers: with the 1600 bits that the scrambling sequence skips, its distance
- * needs two carries to come out below the period of 2^31 - 1. */
-static uint64_t far_position(softqam_modulation modulation, unsigned n_layers)
-{
-    enum { SKIPPED = 1600 };
-    const uint64_t period = ((uint64_t)1 << 31) - 1, n_bits = softqam_bits_per_symbol(modulation);
-    for (uint64_t k = 0; k <= SKIPPED; k++) {
-        /* The three parts of 31 bits have the sum 2^32 - 1 - SKIPPED. */
-        const uint64_t bit = ((uint64_t)1 << 62) + ((period - SKIPPED + k) << 31) + (period - k);
-        if (bit % (n_bits * n_layers) == 0)
-            return bit / n_bits;
-    }
-    fail_msg("no such symbol");
-    return 0;
-}
-
-/* A multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. */
-static uint64_t choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers)
-{
-    const size_t kind = harness_random_below(random, 16);
-    return kind == 0   ? (uint64_t)n_layers << 55
-           : kind == 1 ? far_position(modulation, n_layers)
-           : kind < 6  ? 0
-           : kind < 10 ? harness_random_below(random, 999) * n_layers
-                       : (uint64_t)harness_random_u32(random) * n_layers;
-}
-
 static float choose_filler_value(harness_random *random, softqam_output_format format)
 {
     static const float halves[] = {0, -0.0F, 20, -20, 127, 10000, 65504, 65519, 0.1F, -1e-6F, 1e-9F, 2049};
@@ -145,7 +82,7 @@ static float choose_filler_value(harness_random *random, softqam_output_format f
         return (float)(int)harness_random_below(random, 256) - 128;
     if (format == SOFTQAM_OUTPUT_S16)
         return (float)(int)harness_random_below(random, 65536) - 32768;
-    return format == SOFTQAM_OUTPUT_F16 ? ANY_OF(random, halves) : ANY_OF(random, floats);
+    return format == SOFTQAM_OUTPUT_F16 ? TRIAL_ANY_OF(random, halves) : TRIAL_ANY_OF(random, floats);
 }
 
 /* Chooses what all transmissions have in common: symbol order and planes are one code block without a buffer. Buffers
@@ -162,14 +99,15 @@ static void choose_buffers(harness_random *random, softqam_output_format format,
         *buffers = *choice->one_block;
     } else if (harness_random_below(random, 6)) {
         const size_t sizes[] = {8, 400, choice->max_n_cb, choice->max_n_cb};
-        buffers->n_cb = 1 + (uint32_t)harness_random_below(random, smaller(ANY_OF(random, sizes), choice->max_n_cb));
+        buffers->n_cb =
+            1 + (uint32_t)harness_random_below(random, smaller(TRIAL_ANY_OF(random, sizes), choice->max_n_cb));
         const size_t most = smaller(choice->max_blocks, 1 + 2 * choice->max_n_cb / buffers->n_cb);
         buffers->n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
         if (harness_random_below(random, 4))
             buffers->n_fillers = (uint32_t)harness_random_below(random, buffers->n_cb);
         const uint32_t last = buffers->n_cb - buffers->n_fillers;
         const uint32_t firsts[] = {0, last, (uint32_t)harness_random_below(random, last + 1)};
-        buffers->first_filler = ANY_OF(random, firsts);
+        buffers->first_filler = TRIAL_ANY_OF(random, firsts);
         buffers->deinterleave = 1;
         self->n_sent = 1 + harness_random_below(random, TRIAL_MAX_SENT);
     } else {
@@ -189,7 +127,7 @@ static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffer
     const uint32_t any = (uint32_t)harness_random_below(random, n_cb);
     const uint32_t filler = buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1);
     const uint32_t all[] = {0, any, any, n_cb - 1, filler % n_cb, after % n_cb};
-    return ANY_OF(random, all);
+    return TRIAL_ANY_OF(random, all);
 }
 
 /* Bits of a code block, roughly: any part of the buffer, just all of it, some times that, or very often that. */
@@ -204,7 +142,7 @@ static size_t choose_block_length(harness_random *random, const target *self, si
 }
 
 /* Code blocks and groups of codeword number k, and how many bits it has. */
-static void choose_blocks(harness_random *random, const target *of, size_t k, sent *self)
+static void choose_blocks(harness_random *random, const target *of, size_t k, trial_codeword *self)
 {
     softqam_codeword *codeword = &self->whole.codeword;
     const size_t element_bits = self->n_layers * self->Q_m, C = of->buffers.n_code_blocks;
@@ -225,164 +163,6 @@ static void choose_blocks(harness_random *random, const target *of, size_t k, se
     codeword->n_bits = (length * C / element_bits + harness_random_below(random, C)) * element_bits;
 }
 
-/* Modulation, layers, scales and scrambling of a codeword. */
-static void choose_segment(harness_random *random, trial *in, const trial_choice *choice, sent *self)
-{
-    const bool is_blocks = choice->layout == TRIAL_BLOCKS, is_scaled = choice->values && choice->values->is_scaled;
-    softqam_segment *whole = &self->whole;
-    whole->modulation = choice->modulation
-                            ? choice->modulation
-                            : (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
-    whole->n_layers =
-        choice->n_layers ? choice->n_layers : 1 + (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS);
-    if (whole->modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        whole->n_layers = 1;
-    self->n_layers = whole->n_layers;
-    self->Q_m = softqam_bits_per_symbol(whole->modulation);
-    whole->n_layers -= whole->n_layers == 1 && harness_random_below(random, 2);
-    *(choice->is_plain ? &in->config.llr_scale : &whole->llr_scale) =
-        choose_llr_scale(random, in->config.output_format);
-    if (choice->is_plain) {
-        in->config.modulation = whole->modulation;
-        in->config.input_scale = is_scaled ? 0 : in->config.input_scale;
-        *whole = (softqam_segment){0};
-        return;
-    }
-    const uint64_t position = choose_position(random, whole->modulation, self->n_layers);
-    whole->first_symbol = is_blocks ? 0 : position;
-    whole->scrambling_offset = is_blocks                         ? position
-                               : harness_random_below(random, 2) ? harness_random_below(random, 999) * self->n_layers
-                                                                 : 0;
-    whole->noise_form = (softqam_noise_form)harness_random_below(random, 3);
-    if (is_scaled)
-        whole->input_scale = softqam_input_default_scale(in->config.input_format);
-    else if (harness_random_below(random, 2))
-        whole->input_scale = choose_input_scale(random);
-    whole->descramble = is_blocks ? (unsigned)harness_random_below(random, 2) : choice->is_descrambled;
-    whole->c_init = whole->descramble ? harness_random_u32(random) >> 1 : 0;
-    if (whole->modulation == in->config.modulation)
-        whole->modulation = SOFTQAM_MODULATION_DEFAULT;
-}
-
-/* The inputs. */
-
-/* Where the layers lie, counted in their memory: in halves of symbols, and in noise values. */
-typedef struct layer_places {
-    size_t in_phase[SOFTQAM_MAX_LAYERS], quadrature[SOFTQAM_MAX_LAYERS], noise[SOFTQAM_MAX_LAYERS];
-    bool are_apart[SOFTQAM_MAX_LAYERS]; /* I and Q */
-    size_t n_halves, n_noise;           /* what the memory needs, to its end */
-} layer_places;
-
-/* Layers interleaved, one after the other, or anywhere in the same memory with I and Q perhaps apart. */
-static layer_places choose_places(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
-{
-    enum { MAX_STRIDE = 8, ROOM = 64 };
-    softqam_segment *whole = &self->whole;
-    const bool is_contiguous = choice->is_plain || choice->values;
-    const size_t n = whole->n_symbols / self->n_layers, kind = is_contiguous ? 1 : harness_random_below(random, 3);
-    layer_places places = {0};
-    whole->symbol_stride = kind == 0 ? self->n_layers + harness_random_below(random, 2) * (MAX_STRIDE - self->n_layers)
-                           : kind == 1 ? harness_random_below(random, 2)
-                                       : harness_random_below(random, MAX_STRIDE + 1);
-    whole->noise_stride = kind == 0       ? whole->symbol_stride
-                          : is_contiguous ? in->config.noise == SOFTQAM_NOISE_PER_SYMBOL
-                                          : harness_random_below(random, 3);
-    if (choice->is_plain)
-        whole->symbol_stride = 0;
-    const size_t stride = larger(whole->symbol_stride, 1), most = n > 0 ? n - 1 : 0;
-    for (size_t k = 0; k < self->n_layers; k++) {
-        const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
-        places.are_apart[k] = kind == 2 && harness_random_below(random, 2);
-        places.in_phase[k] = 2 * first;
-        places.quadrature[k] = places.are_apart[k] ? harness_random_below(random, ROOM) : 2 * first + 1;
-        places.noise[k] = first;
-        const size_t last =
-            larger(places.in_phase[k], places.quadrature[k]) + most * stride * (places.are_apart[k] ? 1 : 2);
-        places.n_halves = larger(places.n_halves, n > 0 ? last + 1 : 0);
-        places.n_noise = larger(places.n_noise, first + most * whole->noise_stride + 1);
-    }
-    return places;
-}
-
-static void fill_inputs(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
-{
-    const llr_values *kind = choice->values ? choice->values : llr_mixture;
-    const llr_setting setting = llr_setting_of(&in->config, &self->whole);
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(in->config.input_format);
-    const size_t n_symbols = (self->symbols.buffer.nbytes + symbol_nbytes - 1) / symbol_nbytes;
-    const size_t n_noise = self->noise.buffer.nbytes / sizeof(float);
-    SCOPED(llr_input_close) llr_input values = llr_input_open(larger(n_symbols, n_noise));
-    uint16_t *halves = (uint16_t *)(void *)self->symbols.buffer.data;
-    harness_set_modulation(setting.modulation); /* whose levels some symbols are close to */
-    kind->fill(random, &setting, &values);
-    memcpy(self->noise.buffer.data, values.noise, n_noise * sizeof(float));
-    memcpy(self->gains.buffer.data, values.gains, self->gains.buffer.nbytes);
-    if (self->has_erasures)
-        memset(self->noise.buffer.data + (n_noise - 1) * sizeof(float), 0, sizeof(float));
-    if (in->config.input_format == SOFTQAM_INPUT_CF32)
-        memcpy(self->symbols.buffer.data, values.symbols, self->symbols.buffer.nbytes);
-    else
-        harness_random_fill(random, self->symbols.buffer.data, self->symbols.buffer.nbytes);
-    if (in->config.input_format == SOFTQAM_INPUT_CF16 && harness_random_below(random, 4))
-        for (size_t k = 0; k < self->symbols.buffer.nbytes / sizeof *halves; k++) {
-            const uint16_t half = isfinite(values.symbols[k]) ? half_from_double((double)values.symbols[k]) : 0x7e00;
-            memcpy(halves + k, &half, sizeof half);
-        }
-}
-
-static void open_inputs(harness_random *random, const trial *in, const trial_choice *choice, sent *self)
-{
-    softqam_segment *whole = &self->whole;
-    const layer_places places = choose_places(random, in, choice, self);
-    const size_t half = softqam_input_symbol_nbytes(in->config.input_format) / 2;
-    const bool takes_noise = in->config.output_format != SOFTQAM_OUTPUT_U8;
-    const bool has_gains = takes_noise && !choice->is_plain && harness_random_below(random, 3) == 0;
-    llr_memory_open(&self->symbols, random, in->on, places.n_halves * half, llr_calls.alloc ? 2 * half : 1);
-    self->has_erasures = takes_noise && !choice->is_plain && harness_random_below(random, 4) == 0;
-    llr_memory_open(&self->noise, random, in->on, (places.n_noise + self->has_erasures) * sizeof(float), sizeof(float));
-    llr_memory_open(&self->gains, random, in->on, places.n_noise * sizeof(float), sizeof(float));
-    if (choice->is_plain && !takes_noise)
-        whole->noise_stride = 0;
-    for (size_t k = 0; k < self->n_layers; k++)
-        whole->layers[k] = (softqam_layer){
-            .symbols = self->symbols.buffer.data + places.in_phase[k] * half,
-            .symbols_q = places.are_apart[k] ? self->symbols.buffer.data + places.quadrature[k] * half : NULL,
-            .noise_var = takes_noise ? (float *)(void *)self->noise.buffer.data + places.noise[k] : NULL,
-            .gain = has_gains ? (float *)(void *)self->gains.buffer.data + places.noise[k] : NULL,
-        };
-    fill_inputs(random, in, choice, self);
-    llr_memory_protect(&self->symbols);
-    llr_memory_protect(&self->noise);
-    llr_memory_protect(&self->gains);
-}
-
-/* Cuts it between any resource elements, some parts empty. As with UCI on PUSCH there may be others between the parts,
- * which the scrambling sequence counts (38.212 clause 6.2.7), and parts whose bits were replaced, which are erasures.
- */
-static void cut(harness_random *random, const softqam_demodulator_config *config, sent *self)
-{
-    const size_t n_elements = self->whole.n_symbols / self->n_layers;
-    const bool has_gaps = harness_random_below(random, 2);
-    const float *zero = (float *)(void *)(self->noise.buffer.data + self->noise.buffer.nbytes) - 1;
-    uint64_t offset = self->whole.scrambling_offset;
-    self->parts = harness_alloc(self->n_parts * sizeof *self->parts);
-    for (size_t k = 0, first = 0; k < self->n_parts; k++) {
-        const size_t left = n_elements - first;
-        const size_t wanted = harness_random_below(random, 2 * left / (self->n_parts - k) + 1);
-        const size_t n = k + 1 == self->n_parts || wanted > left ? left : wanted;
-        softqam_segment *part = &self->parts[k];
-        *part = llr_part(config, &self->whole, first, n);
-        part->scrambling_offset = offset;
-        offset += has_gaps ? harness_random_below(random, 5) * self->n_layers : 0;
-        if (self->has_erasures && harness_random_below(random, 4) == 0) {
-            part->noise_stride = 0;
-            for (size_t layer = 0; layer < self->n_layers; layer++)
-                part->layers[layer].noise_var = zero;
-        }
-        first += n;
-    }
-}
-
 /* What must come of it. */
 
 static circular_buffer buffer_of(const softqam_codeword *codeword)
@@ -397,7 +177,7 @@ static circular_buffer buffer_of(const softqam_codeword *codeword)
 
 /* Brings a codeword's code blocks up to date by the reference; or puts its LLRs, or their complements, where they go.
  */
-static void expect(const trial *self, const sent *of, bool complements, uint8_t *memory)
+static void expect(const trial *self, const trial_codeword *of, bool complements, uint8_t *memory)
 {
     const softqam_codeword *codeword = &of->whole.codeword;
     const soft_values values = values_of(&self->config);
@@ -406,7 +186,7 @@ static void expect(const trial *self, const sent *of, bool complements, uint8_t 
     const uint8_t *llrs = of->llrs;
     for (size_t r = 0; r < codeword->n_code_blocks; llrs += of->lengths[r++] * nbytes) {
         const size_t row = stride ? stride : codeword->deinterleave ? of->lengths[r] / of->Q_m : 0;
-        if (!of->transmitted[r] || of->at[r] == NOWHERE)
+        if (!of->transmitted[r] || of->at[r] == TRIAL_NOWHERE)
             continue;
         uint8_t *to = memory + of->at[r];
         if (codeword->n_cb > 0)
@@ -439,13 +219,13 @@ static void fill_before(const trial *self, harness_random *random, uint8_t *befo
     const soft_values values = values_of(&self->config);
     harness_random_fill(random, before, self->nbytes);
     for (size_t t = 0; t < self->n_targets; t++) {
-        const sent *first = &self->targets[t]->sent[0];
+        const trial_codeword *first = &self->targets[t]->sent[0];
         const size_t n_cb = first->whole.codeword.n_cb, n_llrs = first->whole.codeword.n_bits;
         if (n_cb == 0)
             expect(self, first, true, before);
         for (size_t i = 0; i < n_cb * first->whole.codeword.n_code_blocks; i++) {
             const size_t kind = harness_random_below(random, 8), at = first->at[i / n_cb];
-            if (at == NOWHERE || !first->transmitted[i / n_cb])
+            if (at == TRIAL_NOWHERE || !first->transmitted[i / n_cb])
                 continue;
             uint8_t *value = before + at + i % n_cb * self->value_nbytes;
             if (kind == 0)
@@ -462,7 +242,7 @@ static void fill_before(const trial *self, harness_random *random, uint8_t *befo
 /* Values of code block r's buffer, or of all planes. */
 static size_t room_of(const target *self, size_t r)
 {
-    const sent *first = &self->sent[0];
+    const trial_codeword *first = &self->sent[0];
     const size_t n = first->whole.n_symbols, stride = first->whole.plane_stride;
     return n > 0 && stride      ? (first->Q_m - 1) * stride + n
            : self->buffers.n_cb ? self->buffers.n_cb
@@ -490,7 +270,7 @@ static void choose_placement(harness_random *random, const trial *in, target *se
 /* Where codeword k's code blocks have their buffers, and the memory its end. */
 static void place_blocks(harness_random *random, trial *in, target *self, size_t k)
 {
-    sent *of = &self->sent[k];
+    trial_codeword *of = &self->sent[k];
     const size_t stride = self->buffers.block_stride;
     of->whole.codeword.block_stride = stride;
     for (size_t r = 0, next = self->begin; r < self->buffers.n_code_blocks; r++) {
@@ -500,13 +280,13 @@ static void place_blocks(harness_random *random, trial *in, target *self, size_t
         const size_t end = at + room_of(self, r) * in->value_nbytes;
         /* No input may lie in the last code block's stride. */
         in->nbytes = larger(in->nbytes, stride ? at + stride * in->value_nbytes : end);
-        of->at[r] = self->placement == BY_POINTERS && harness_random_below(random, 5) == 0 ? NOWHERE : at;
+        of->at[r] = self->placement == BY_POINTERS && harness_random_below(random, 5) == 0 ? TRIAL_NOWHERE : at;
         next = of->transmitted[r] ? end : next;
     }
 }
 
 /* softqam_codeword_block() gives each code block's place in the codeword. */
-static void check_blocks(const sent *self)
+static void check_blocks(const trial_codeword *self)
 {
     const softqam_codeword *codeword = &self->whole.codeword;
     for (size_t r = 0, expected = 0; r < codeword->n_code_blocks; expected += self->lengths[r++]) {
@@ -517,7 +297,7 @@ static void check_blocks(const sent *self)
 }
 
 /* Where values are added to each other, their order counts. */
-static bool keeps_order(const sent *self)
+static bool keeps_order(const trial_codeword *self)
 {
     const circular_buffer buffer = buffer_of(&self->whole.codeword);
     for (size_t r = 0; buffer.N_cb > 0 && r < self->whole.codeword.n_code_blocks; r++)
@@ -528,9 +308,9 @@ static bool keeps_order(const sent *self)
 
 static void open_sent(harness_random *random, trial *in, target *of, size_t k)
 {
-    sent *self = &of->sent[k];
+    trial_codeword *self = &of->sent[k];
     softqam_codeword *codeword = &self->whole.codeword;
-    choose_segment(random, in, &of->choice, self);
+    trial_choose_segment(random, &in->config, &of->choice, self);
     choose_blocks(random, of, k, self);
     rate_recovery_transmitted(codeword->n_code_blocks, codeword->n_cbg, codeword->cbgti, self->transmitted);
     rate_recovery_lengths(codeword->n_bits, self->n_layers, self->Q_m, codeword->n_code_blocks, self->transmitted,
@@ -542,8 +322,8 @@ static void open_sent(harness_random *random, trial *in, target *of, size_t k)
             self->whole.n_symbols + (harness_random_below(random, 2) ? harness_random_below(random, 100) : 0);
     self->n_parts = of->choice.n_parts ? of->choice.n_parts
                                        : 1 + harness_random_below(random, harness_random_below(random, 3) ? 16 : 1);
-    open_inputs(random, in, &of->choice, self);
-    cut(random, &in->config, self);
+    trial_open_inputs(random, &in->config, in->on, &of->choice, self);
+    trial_cut(random, &in->config, self);
     const size_t nbytes = in->value_nbytes * self->Q_m;
     self->llrs = harness_alloc(nbytes * self->whole.n_symbols);
     for (size_t p = 0; p < self->n_parts; p++)
@@ -577,10 +357,7 @@ static void close_target(target *self)
 {
     for (size_t k = 0; k < self->n_sent; k++) {
         free(self->sent[k].llrs);
-        free(self->sent[k].parts);
-        llr_memory_close(&self->sent[k].gains);
-        llr_memory_close(&self->sent[k].noise);
-        llr_memory_close(&self->sent[k].symbols);
+        trial_close_inputs(&self->sent[k]);
     }
     free(self);
 }
@@ -590,7 +367,7 @@ static void close_target(target *self)
 /* Where the LLRs of a part of codeword k go, in memory that begins at `base`. `pointers` has room for all blocks. */
 static void aim(const trial *self, const target *of, size_t k, uint8_t *base, void **pointers, softqam_segment *part)
 {
-    const sent *codeword = &of->sent[k];
+    const trial_codeword *codeword = &of->sent[k];
     if (of->choice.layout != TRIAL_BLOCKS) {
         const size_t step = (codeword->whole.plane_stride ? 1 : codeword->Q_m) * self->value_nbytes;
         part->codeword = (softqam_codeword){0};
@@ -603,7 +380,7 @@ static void aim(const trial *self, const target *of, size_t k, uint8_t *base, vo
         return;
     }
     for (size_t r = 0; r < of->buffers.n_code_blocks; r++) {
-        pointers[r] = codeword->at[r] == NOWHERE ? NULL : base + codeword->at[r];
+        pointers[r] = codeword->at[r] == TRIAL_NOWHERE ? NULL : base + codeword->at[r];
         if (!codeword->transmitted[r] && r % 2)
             pointers[r] = (void *)(uintptr_t)16; /* not followed */
     }
@@ -621,7 +398,7 @@ static size_t list_parts(const trial *self, harness_random *random, size_t k, ui
     while (n_left > 0) {
         const size_t i = harness_random_below(random, n_left), t = left[i];
         const target *of = self->targets[t];
-        const sent *codeword = &of->sent[k];
+        const trial_codeword *codeword = &of->sent[k];
         segments[n] = codeword->parts[taken[t]];
         aim(self, of, k, base, pointers + t * TRIAL_MAX_BLOCKS, &segments[n]);
         if (segments[n].n_symbols == 0 && harness_random_below(random, 2))
@@ -644,20 +421,22 @@ static void compare(const trial *self, size_t k, const uint8_t *got, const uint8
     while (t > 0 && self->targets[t]->begin > i)
         t--;
     const target *of = self->targets[t];
-    const sent *codeword = &of->sent[k < of->n_sent ? k : 0];
+    const trial_codeword *codeword = &of->sent[k < of->n_sent ? k : 0];
     const softqam_segment *whole = &codeword->whole;
     const softqam_codeword *blocks = &whole->codeword;
     fail_msg(
-        "%s%s, %s to %s, limit %d, target %zu of %zu, transmission %zu of %zu: layout %d, modulation %d, %u layers, "
-        "%zu symbols from %llu + %llu on in %zu parts, noise form %d, scales %a and %a, descramble %u%s; %u code "
-        "blocks, n_cb %u, k0 %u, %u fillers from %u on, combine %u: byte %zu is %d, was %d, should be %d",
+        "%s%s, %s to %s, limit %d, target %zu of %zu, transmission %zu of %zu: layout %d, %s, modulation %d, %u "
+        "layers, "
+        "%zu symbols at %llu + %llu in %zu parts, scales %a and %a, descramble %u, gains %d; %u code blocks, n_cb %u, "
+        "k0 %u, %u fillers at %u, combine %u: byte %zu is %d, was %d, should be %d",
         context, llr_calls.way, harness_input_names[self->config.input_format],
         harness_output_names[self->config.output_format], self->config.llr_limit, t, self->n_targets, k, of->n_sent,
-        (int)of->choice.layout, (int)whole->modulation, codeword->n_layers, whole->n_symbols,
-        (unsigned long long)whole->first_symbol, (unsigned long long)whole->scrambling_offset, codeword->n_parts,
-        (int)whole->noise_form, (double)whole->input_scale, (double)whole->llr_scale, whole->descramble,
-        whole->layers[0].gain ? ", gains" : "", blocks->n_code_blocks, blocks->n_cb, blocks->k0, blocks->n_fillers,
-        blocks->first_filler, blocks->combine, i - of->begin, got[i], before[i], expected[i]);
+        (int)of->choice.layout, of->choice.values ? of->choice.values->name : "a mixture", (int)whole->modulation,
+        codeword->n_layers, whole->n_symbols, (unsigned long long)whole->first_symbol,
+        (unsigned long long)whole->scrambling_offset, codeword->n_parts, (double)whole->input_scale,
+        (double)whole->llr_scale, whole->descramble, whole->layers[0].gain != NULL, blocks->n_code_blocks, blocks->n_cb,
+        blocks->k0, blocks->n_fillers, blocks->first_filler, blocks->combine, i - of->begin, got[i], before[i],
+        expected[i]);
 }
 
 /* Codewords number k on one context. */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "trial_codeword.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Settings. */
+
+float trial_choose_input_scale(harness_random *random)
+{
+    static const float scales[] = {1,      0.7F,    1.3F / 32768, 0.3F,    0.00239617F, 1e-42F,  FLT_MIN,
+                                   1e-30F, 0x1p62F, 0x1.8p62F,    0x1p63F, 0x1p64F,     0x1p66F, 1e36F};
+    return TRIAL_ANY_OF(random, scales);
+}
+
+static float choose_llr_scale(harness_random *random, softqam_output_format format)
+{
+    static const float scales[] = {0, 6, 1, 20, 0.37F, 0x1p-6F, 0x1p-10F, 0x1p14F, 0x1p20F};
+    const size_t n = HARNESS_COUNT(scales) - (format == SOFTQAM_OUTPUT_S16), k = harness_random_below(random, 2 * n);
+    if (!harness_llr_defaults_of[format].limit)
+        return 0;
+    return k < n ? scales[k] : exp2f((float)harness_random_below(random, 24000) / 1000 - 10);
+}
+
+/* Returns a far position, a multiple of n_layers: with the 1600 bits that the scrambling sequence skips, its distance
+ * needs two carries to come out below the period of 2^31 - 1. */
+static uint64_t far_position(softqam_modulation modulation, unsigned n_layers)
+{
+    enum { SKIPPED = 1600 };
+    const uint64_t period = ((uint64_t)1 << 31) - 1, n_bits = softqam_bits_per_symbol(modulation);
+    for (uint64_t k = 0; k <= SKIPPED; k++) {
+        /* The three parts of 31 bits have the sum 2^32 - 1 - SKIPPED. */
+        const uint64_t bit = ((uint64_t)1 << 62) + ((period - SKIPPED + k) << 31) + (period - k);
+        if (bit % (n_bits * n_layers) == 0)
+            return bit / n_bits;
+    }
+    fail_msg("no such symbol");
+    return 0;
+}
+
+/* A multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. */
+static uint64_t choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers)
+{
+    const size_t kind = harness_random_below(random, 16);
+    return kind == 0   ? (uint64_t)n_layers << 55
+           : kind == 1 ? far_position(modulation, n_layers)
+           : kind < 6  ? 0
+           : kind < 10 ? harness_random_below(random, 999) * n_layers
+                       : (uint64_t)harness_random_u32(random) * n_layers;
+}
+
+void trial_choose_segment(harness_random *random, softqam_demodulator_config *config, const trial_choice *choice,
+                          trial_codeword *self)
+{
+    const bool is_blocks = choice->layout == TRIAL_BLOCKS, is_scaled = choice->values && choice->values->is_scaled;
+    softqam_segment *whole = &self->whole;
+    whole->modulation = choice->modulation
+                            ? choice->modulation
+                            : (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
+    whole->n_layers =
+        choice->n_layers ? choice->n_layers : 1 + (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS);
+    if (whole->modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        whole->n_layers = 1;
+    self->n_layers = whole->n_layers;
+    self->Q_m = softqam_bits_per_symbol(whole->modulation);
+    whole->n_layers -= whole->n_layers == 1 && harness_random_below(random, 2);
+    *(choice->is_plain ? &config->llr_scale : &whole->llr_scale) = choose_llr_scale(random, config->output_format);
+    if (choice->is_plain) {
+        config->modulation = whole->modulation;
+        config->input_scale = is_scaled ? 0 : config->input_scale;
+        *whole = (softqam_segment){0};
+        return;
+    }
+    const uint64_t position = choose_position(random, whole->modulation, self->n_layers);
+    whole->first_symbol = is_blocks ? 0 : position;
+    whole->scrambling_offset = is_blocks                         ? position
+                               : harness_random_below(random, 2) ? harness_random_below(random, 999) * self->n_layers
+                                                                 : 0;
+    whole->noise_form = (softqam_noise_form)harness_random_below(random, 3);
+    if (is_scaled)
+        whole->input_scale = softqam_input_default_scale(config->input_format);
+    else if (harness_random_below(random, 2))
+        whole->input_scale = trial_choose_input_scale(random);
+    whole->descramble = is_blocks ? (unsigned)harness_random_below(random, 2) : choice->is_descrambled;
+    whole->c_init = whole->descramble ? harness_random_u32(random) >> 1 : 0;
+    if (whole->modulation == config->modulation)
+        whole->modulation = SOFTQAM_MODULATION_DEFAULT;
+}
+
+/* Inputs. */
+
+/* Where the layers lie, counted in their memory: in halves of symbols, and in noise values. */
+typedef struct layer_places {
+    size_t in_phase[SOFTQAM_MAX_LAYERS], quadrature[SOFTQAM_MAX_LAYERS], noise[SOFTQAM_MAX_LAYERS];
+    bool are_apart[SOFTQAM_MAX_LAYERS]; /* I and Q */
+    size_t n_halves, n_noise;           /* what the memory needs, to its end */
+} layer_places;
+
+/* Layers interleaved, one after the other, or anywhere in the same memory with I and Q perhaps apart. */
+static layer_places choose_places(harness_random *random, const softqam_demodulator_config *config,
+                                  const trial_choice *choice, trial_codeword *self)
+{
+    enum { MAX_STRIDE = 8, ROOM = 64 };
+    softqam_segment *whole = &self->whole;
+    const bool is_contiguous = choice->is_plain || choice->values;
+    const size_t n = whole->n_symbols / self->n_layers, kind = is_contiguous ? 1 : harness_random_below(random, 3);
+    layer_places places = {0};
+    whole->symbol_stride = kind == 0 ? self->n_layers + harness_random_below(random, 2) * (MAX_STRIDE - self->n_layers)
+                           : kind == 1 ? harness_random_below(random, 2)
+                                       : harness_random_below(random, MAX_STRIDE + 1);
+    whole->noise_stride = kind == 0       ? whole->symbol_stride
+                          : is_contiguous ? config->noise == SOFTQAM_NOISE_PER_SYMBOL
+                                          : harness_random_below(random, 3);
+    if (choice->is_plain)
+        whole->symbol_stride = 0;
+    const size_t stride = larger(whole->symbol_stride, 1), most = n > 0 ? n - 1 : 0;
+    for (size_t k = 0; k < self->n_layers; k++) {
+        const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
+        places.are_apart[k] = kind == 2 && harness_random_below(random, 2);
+        places.in_phase[k] = 2 * first;
+        places.quadrature[k] = places.are_apart[k] ? harness_random_below(random, ROOM) : 2 * first + 1;
+        places.noise[k] = first;
+        const size_t last =
+            larger(places.in_phase[k], places.quadrature[k]) + most * stride * (places.are_apart[k] ? 1 : 2);
+        places.n_halves = larger(places.n_halves, n > 0 ? last + 1 : 0);
+        places.n_noise = larger(places.n_noise, first + most * whole->noise_stride + 1);
+    }
+    return places;
+}
+
+static void fill_inputs(harness_random *random, const softqam_demodulator_config *config, const trial_choice *choice,
+                        trial_codeword *self)
+{
+    const llr_values *kind = choice->values ? choice->values : llr_mixture;
+    const llr_setting setting = llr_setting_of(config, &self->whole);
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    const size_t n_symbols = (self->symbols.buffer.nbytes + symbol_nbytes - 1) / symbol_nbytes;
+    const size_t n_noise = self->noise.buffer.nbytes / sizeof(float);
+    SCOPED(llr_input_close) llr_input values = llr_input_open(larger(n_symbols, n_noise));
+    uint16_t *halves = (uint16_t *)(void *)self->symbols.buffer.data;
+    harness_set_modulation(setting.modulation); /* whose levels some symbols are close to */
+    kind->fill(random, &setting, &values);
+    memcpy(self->noise.buffer.data, values.noise, n_noise * sizeof(float));
+    memcpy(self->gains.buffer.data, values.gains, self->gains.buffer.nbytes);
+    if (self->has_erasures)
+        memset(self->noise.buffer.data + (n_noise - 1) * sizeof(float), 0, sizeof(float));
+    if (config->input_format == SOFTQAM_INPUT_CF32)
+        memcpy(self->symbols.buffer.data, values.symbols, self->symbols.buffer.nbytes);
+    else
+        harness_random_fill(random, self->symbols.buffer.data, self->symbols.buffer.nbytes);
+    if (config->input_format == SOFTQAM_INPUT_CF16 && harness_random_below(random, 4))
+        for (size_t k = 0; k < self->symbols.buffer.nbytes / sizeof *halves; k++) {
+            const uint16_t half = isfinite(values.symbols[k]) ? half_from_double((double)values.symbols[k]) : 0x7e00;
+            memcpy(halves + k, &half, sizeof half);
+        }
+}
+
+void trial_open_inputs(harness_random *random, const softqam_demodulator_config *config, const llr_contexts *on,
+                       const trial_choice *choice, trial_codeword *self)
+{
+    softqam_segment *whole = &self->whole;
+    const layer_places places = choose_places(random, config, choice, self);
+    const size_t half = softqam_input_symbol_nbytes(config->input_format) / 2;
+    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
+    const bool has_gains = takes_noise && !choice->is_plain && harness_random_below(random, 3) == 0;
+    llr_memory_open(&self->symbols, random, on, places.n_halves * half, llr_calls.alloc ? 2 * half : 1);
+    self->has_erasures = takes_noise && !choice->is_plain && harness_random_below(random, 4) == 0;
+    llr_memory_open(&self->noise, random, on, (places.n_noise + self->has_erasures) * sizeof(float), sizeof(float));
+    llr_memory_open(&self->gains, random, on, places.n_noise * sizeof(float), sizeof(float));
+    if (choice->is_plain && !takes_noise)
+        whole->noise_stride = 0;
+    for (size_t k = 0; k < self->n_layers; k++)
+        whole->layers[k] = (softqam_layer){
+            .symbols = self->symbols.buffer.data + places.in_phase[k] * half,
+            .symbols_q = places.are_apart[k] ? self->symbols.buffer.data + places.quadrature[k] * half : NULL,
+            .noise_var = takes_noise ? (float *)(void *)self->noise.buffer.data + places.noise[k] : NULL,
+            .gain = has_gains ? (float *)(void *)self->gains.buffer.data + places.noise[k] : NULL,
+        };
+    fill_inputs(random, config, choice, self);
+    llr_memory_protect(&self->symbols);
+    llr_memory_protect(&self->noise);
+    llr_memory_protect(&self->gains);
+}
+
+void trial_cut(harness_random *random, const softqam_demodulator_config *config, trial_codeword *self)
+{
+    const size_t n_elements = self->whole.n_symbols / self->n_layers;
+    const bool has_gaps = harness_random_below(random, 2);
+    const float *zero = (float *)(void *)(self->noise.buffer.data + self->noise.buffer.nbytes) - 1;
+    uint64_t offset = self->whole.scrambling_offset;
+    self->parts = harness_alloc(self->n_parts * sizeof *self->parts);
+    for (size_t k = 0, first = 0; k < self->n_parts; k++) {
+        const size_t left = n_elements - first;
+        const size_t wanted = harness_random_below(random, 2 * left / (self->n_parts - k) + 1);
+        const size_t n = k + 1 == self->n_parts || wanted > left ? left : wanted;
+        softqam_segment *part = &self->parts[k];
+        *part = llr_part(config, &self->whole, first, n);
+        part->scrambling_offset = offset;
+        offset += has_gaps ? harness_random_below(random, 5) * self->n_layers : 0;
+        if (self->has_erasures && harness_random_below(random, 4) == 0) {
+            part->noise_stride = 0;
+            for (size_t layer = 0; layer < self->n_layers; layer++)
+                part->layers[layer].noise_var = zero;
+        }
+        first += n;
+    }
+}
+
+void trial_close_inputs(trial_codeword *self)
+{
+    llr_memory_close(&self->gains);
+    llr_memory_close(&self->noise);
+    llr_memory_close(&self->symbols);
+    free(self->parts);
+}
