@@ -14,7 +14,7 @@ mkdir -p "$results"
 export SOFTQAM_REQUIRE_GPU=1
 # Programs, or single tests of them: the others of test_llrs and test_soft_buffers take hours, for chunks of one symbol are each a
 # launch of milliseconds.
-every_tool=(test_{api,bad_calls} test_soft_buffers/test_{combinations,cuts,random} test_llrs/test_input_formats)
+every_tool=(test_{api,refusals} test_soft_buffers/test_{combinations,cuts,random} test_llrs/test_input_formats)
 memory_tools=(test_cuda_device{,_llrs,_soft_buffers} test_devices test_llrs/test_values)
 # These tools cost milliseconds a launch, and the other tests repeat the same kernels.
 launch_tools=(test_llrs/test_soft_bit_hashes test_cuda_device/test_{chain,refusals} test_cuda_device_llrs/test_values
@@ -28,7 +28,7 @@ sanitize() {
         log=$results/$tool.$program.${tests:-all}.log
         options=(--tool "$tool" --error-exitcode 1)
         # An allocation that is too large is one of its tests, which memcheck reports as an error of the driver's.
-        [ "$program" != test_bad_calls ] || options+=(--report-api-errors no)
+        [ "$program" != test_refusals ] || options+=(--report-api-errors no)
         SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_PERCENT=1 compute-sanitizer "${options[@]}" \
             "build/gpu/tests/$program" ${tests:+"$tests"} >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
         echo "$program $tests: $(grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$log")"

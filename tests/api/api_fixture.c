@@ -86,35 +86,6 @@ void api_check_refusal(softqam_status status, const char *expected, const char *
         fail_msg("%s, row %zu: status %d, \"%s\" instead of \"%s\"", what, row, (int)status, message, expected);
 }
 
-bool api_next_number(api_number *self, void *object, size_t nbytes)
-{
-    for (; self->row < self->n_rows; self->row++, self->left = NULL) {
-        const api_numbers *row = &self->rows[self->row];
-        const char *text = self->left ? self->left + strspn(self->left, " ") : row->numbers;
-        char *field = (char *)object + row->at, *end;
-        memcpy(object, row->right, nbytes);
-        if (row->type == 'f') {
-            const float number = strtof(text, &end);
-            memcpy(field, &number, sizeof number);
-            snprintf(self->message, sizeof self->message, "%s is %g%s", row->field, (double)number, row->rest);
-        } else if (row->type == 'r') {
-            const unsigned long k = strtoul(text, &end, 10);
-            const uint64_t word = k % 2 ? 1 : (uint64_t)1 << 63;
-            memcpy(field + k * sizeof word, &word, sizeof word);
-            snprintf(self->message, sizeof self->message, "%s is not 0", row->field);
-        } else {
-            const unsigned long long number = strtoull(text, &end, 10);
-            memcpy(field, &number, row->type == 'z' ? sizeof(uint64_t) : sizeof(uint32_t));
-            snprintf(self->message, sizeof self->message, "%s is %.*s%s", row->field, (int)(end - text), text,
-                     row->rest);
-        }
-        self->left = end;
-        if (end > text)
-            return true;
-    }
-    return false;
-}
-
 static void *do_nothing(void *argument) { return argument; }
 
 /* With its first thread a sanitizer starts one of its own. */

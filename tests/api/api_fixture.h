@@ -32,29 +32,6 @@ void api_assert_one_line(const char *message);
  * beginning counts where it ends in two dots. */
 void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row);
 
-/* Numbers for a field of an object that is right but for it: as text, as the message that refuses one of them goes on
- * behind the field's name and the number. Of an array of reserved words, which of them is not 0. */
-typedef struct api_numbers {
-    const void *right;
-    size_t at;
-    const char *field;
-    char type; /* f: float, u: of 32 bits, z: of 64, r: reserved words, of which the message gives no number */
-    const char *numbers, *rest;
-} api_numbers;
-
-enum { API_MESSAGE = 200 };
-
-/* One of those in rows, and the message. */
-typedef struct api_number {
-    const api_numbers *rows;
-    size_t n_rows, row;
-    const char *left; /* of the row's numbers */
-    char message[API_MESSAGE];
-} api_number;
-
-/* Makes an object of nbytes with the next number; false after the last. */
-bool api_next_number(api_number *self, void *object, size_t nbytes);
-
 /* The threads of this process, as the kernel has them. */
 enum { TASKS_MAX = 256 };
 

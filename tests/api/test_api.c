@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam.h around the calls: the driver, host memory, sizes, statuses, messages, backends, version; the defaults of
- * settings (bad_settings.c has what is refused); the default context, what is prepared, and which variant of the CPU's
+ * settings (test_refusals.c has what is refused); the default context, what is prepared, and which variant of the CPU's
  * loops runs. test_load.c and faults/test_faults.c end contexts before and after their demodulators. */
 #define _GNU_SOURCE /* kill, sigtimedwait, RTLD_NOLOAD */
 #include <dlfcn.h>
@@ -274,7 +274,6 @@ HARNESS_TEST(test_default_context)
     }
 }
 
-/* The last context is one that nothing was ever done with. */
 HARNESS_TEST(test_prepare_flags)
 {
     const harness_setup setup = harness_default_setup();
@@ -285,13 +284,6 @@ HARNESS_TEST(test_prepare_flags)
             assert_int_equal(softqam_context_prepare(context, what), SOFTQAM_OK);
         api_assert_works(demodulator, API_SYMBOLS);
     }
-    scoped_context *context = harness_create_context(&setup);
-    api_check_refusal(softqam_context_prepare(context, 8), "what is 0x8, of which 0x8 is unknown", "flags", 0);
-    api_check_refusal(softqam_context_prepare(context, 17), "what is 0x11, of which 0x10 is unknown", "flags", 1);
-    api_check_refusal(softqam_context_prepare(context, ~0U), "what is 0xffffffff, of which 0xfffffff8 is unknown",
-                      "flags", 2);
-    api_check_refusal(softqam_context_prepare(NULL, SOFTQAM_PREPARE_ALL), "context is NULL", "prepare", 3);
-    api_check_refusal(softqam_context_create(NULL, NULL), "context is NULL", "create", 4);
 }
 
 HARNESS_TEST(test_backend_names)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam_codeword_init_ldpc() against 3GPP TS 38.212 followed step by step, for transport blocks of all sizes; against
- * numbers of other programs; that every transport block size of 38.214 is taken; refusals, and that nothing else is
- * refused. */
+ * numbers of other programs; that every transport block size of 38.214 is taken. test_refusals.c has what is refused.
+ */
 #include <math.h>
 #include <string.h>
 
-#include "api_fixture.h"
+#include "refusals.h"
 
 enum { STREAM_GRANTS = 1, STREAM_SIZES };
 
@@ -273,48 +273,43 @@ HARNESS_TEST(test_other_programs)
         }
 }
 
-#define NO_GRAPH .n_bits = 96, .tb_size = 8456, .bits_per_symbol = 6, .n_layers = 4
-#define GOOD     NO_GRAPH, .base_graph = 1
+#define NO_GRAPH "grant n_bits=96 tb_size=8456 bits_per_symbol=6 n_layers=4 "
+#define GRAPH    NO_GRAPH "base_graph=1 "
 
-/* Numbers that a field must not have, beside others that are right. */
-#define WRONG(name, type, numbers, rest, ...)                                                                          \
-    {                                                                                                                  \
-        &(const softqam_ldpc_grant){__VA_ARGS__}, offsetof(softqam_ldpc_grant, name), "grant." #name, type, numbers,   \
-            rest                                                                                                       \
-    }
-static const api_numbers wrong_numbers[] = {
-    WRONG(bits_per_symbol, 'u', "0 3 12", ", not 1, 2, 4, 6, 8 or 10", GOOD),
-    WRONG(n_layers, 'u', "0 5", ", not 1 to 4", GOOD),
-    WRONG(n_bits, 'z', "0 4294967296", ", not 1 to 2^32 - 1", GOOD),
-    WRONG(n_bits, 'z', "100", ", not a multiple of 4 layers of 6 bits a symbol", GOOD),
-    WRONG(base_graph, 'u', "3", ", not 0, 1 or 2", NO_GRAPH),
-    WRONG(base_graph, 'u', "1", ", but code_rate is not 0: it chooses the base graph", NO_GRAPH, .code_rate = 517),
-    WRONG(base_graph, 'u', "1", ", but code_rate is not 0: it chooses the base graph", NO_GRAPH, .code_rate = NAN),
-    WRONG(code_rate, 'f', "0 0.67 -517 1024 nan", ", not R * 1024 of at least 1 and below 1024, and base_graph is 0",
-          NO_GRAPH),
-    WRONG(tb_size, 'u', "0", ", less than 1", GOOD),
-    WRONG(tb_size, 'u', "8457", ": with its CRC it does not divide into 2 code blocks of base graph 1", GOOD),
-    WRONG(tb_size, 'u', "4294967295", ", more than 65535 code blocks hold", GOOD),
-    WRONG(tb_size, 'u', "250081537", ", more than 65535 code blocks hold", NO_GRAPH, .base_graph = 2),
-    WRONG(rv, 'u', "4", ", not 0 to 3", GOOD),
-    WRONG(tbs_lbrm, 'u', "9000", ", but n_ref is not 0: give one of them", GOOD, .n_ref = 1),
-    WRONG(tbs_lbrm, 'u', "1", ", which leaves no buffer: N_ref is 0", GOOD),
-    WRONG(reserved, 'r', "0 1 2 3", "", GOOD),
+static const refusal grant_rows[] = {
+    {GRAPH "bits_per_symbol=0|3|12", "%, not 1, 2, 4, 6, 8 or 10"},
+    {GRAPH "n_layers=0|5", "%, not 1 to 4"},
+    {GRAPH "n_bits=0|4294967296", "%, not 1 to 2^32 - 1"},
+    {GRAPH "n_bits=100", "%, not a multiple of 4 layers of 6 bits a symbol"},
+    {NO_GRAPH "base_graph=3", "%, not 0, 1 or 2"},
+    {NO_GRAPH "code_rate=517 base_graph=1", "%, but code_rate is not 0: it chooses the base graph"},
+    {NO_GRAPH "code_rate=nan base_graph=1", "%, but code_rate is not 0: it chooses the base graph"},
+    {NO_GRAPH "code_rate=0|0.67|-517|1024|nan", "%, not R * 1024 of at least 1 and below 1024, and base_graph is 0"},
+    {GRAPH "tb_size=0", "%, less than 1"},
+    {GRAPH "tb_size=8457", "%: with its CRC it does not divide into 2 code blocks of base graph 1"},
+    {GRAPH "tb_size=4294967295", "%, more than 65535 code blocks hold"},
+    {NO_GRAPH "base_graph=2 tb_size=250081537", "%, more than 65535 code blocks hold"},
+    {GRAPH "rv=4", "%, not 0 to 3"},
+    {GRAPH "n_ref=1 tbs_lbrm=9000", "%, but n_ref is not 0: give one of them"},
+    {GRAPH "tbs_lbrm=1", "%, which leaves no buffer: N_ref is 0"},
+    {GRAPH "reserved=0|1|2|3", "grant.reserved is not 0"},
 };
 
-HARNESS_TEST(test_refusals)
+HARNESS_TEST(test_grants)
 {
     softqam_codeword codeword = {.n_cb = 77}, codeword_before = codeword;
     softqam_ldpc ldpc = {.k = 77}, ldpc_before = ldpc;
-    api_number number = {.rows = wrong_numbers, .n_rows = HARNESS_COUNT(wrong_numbers)};
-    for (softqam_ldpc_grant grant; api_next_number(&number, &grant, sizeof grant);)
-        api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, &grant), number.message, "grant", number.row);
-    const softqam_ldpc_grant good = {GOOD};
-    api_check_refusal(softqam_codeword_init_ldpc(NULL, &ldpc, &good), "codeword is NULL", "NULL", 0);
+    refusal_position at = {0};
+    refused_call call;
+    while (refusal_next(grant_rows, HARNESS_COUNT(grant_rows), GRANT, &at, &call))
+        api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, &call.grant), call.message, "grant", at.row);
+    api_check_refusal(softqam_codeword_init_ldpc(NULL, &ldpc, &call.grant), "codeword is NULL", "NULL", 0);
     api_check_refusal(softqam_codeword_init_ldpc(&codeword, &ldpc, NULL), "grant is NULL", "NULL", 1);
     assert_memory_equal(&codeword, &codeword_before, sizeof codeword);
     assert_memory_equal(&ldpc, &ldpc_before, sizeof ldpc);
 }
+
+#define GOOD .n_bits = 96, .tb_size = 8456, .bits_per_symbol = 6, .n_layers = 4, .base_graph = 1
 
 /* What is close to a refusal. */
 HARNESS_TEST(test_accepted)

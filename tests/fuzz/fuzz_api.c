@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any demodulator, any segments or codeword: the fastest loops and the portable one on one thread make
  * the same of it, a documented refusal with a line that says why, and nothing written, or the same bytes, and nothing
- * is read beside inputs or written beside outputs. What is to be refused is a matter of tests/api/test_bad_calls.c. */
+ * is read beside inputs or written beside outputs. What is to be refused is a matter of tests/api/test_refusals.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static void check_refusal(softqam_status status)
 
 /* Configurations. */
 
-/* What is refused of its settings is a matter of tests/api/bad_settings.c. */
+/* What is refused of its settings is a matter of tests/api/test_refusals.c. */
 static void take_context_config(softqam_context_config *config)
 {
     static const char *const variants[] = {NULL, "", "portable", "avx2", "avx512", "neon"};
