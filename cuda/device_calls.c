@@ -5,8 +5,9 @@
 #include <softqam/softqam_cuda.h>
 
 #include "context.h"
+#include "cuda_calls.h"
 #include "gpu_parts.h"
-#include "kernels.h"
+#include "launch.h"
 
 /* To symbols, or to components where I and Q lie apart, and to values. */
 static softqam_status check_alignment(const softqam_params *params, const softqam_segment *segment)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels, their arguments and their launcher, for C and CUDA. */
+/* The kernels and their arguments, for C and CUDA. */
 #ifndef SOFTQAM_KERNELS_H
 #define SOFTQAM_KERNELS_H
 
@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cuda_runtime_api.h>
 
 #ifdef __cplusplus
 extern "C" { /* src/'s headers too are of C */
@@ -284,38 +282,6 @@ softqam_plain_kernels softqam_plain_kernels_cf16;
 const void *softqam_segment_kernel(softqam_output_format format);
 const void *softqam_soft_kernel_integers(softqam_output_format format);
 const void *softqam_soft_kernel_floats(softqam_output_format format);
-
-/* The launcher. */
-
-/* Segments collected for a launch: a launcher's begin, any number of adds, and a flush. */
-typedef struct softqam_launch {
-    const softqam_params *params;
-    softqam_kernel_defaults defaults;
-    cudaStream_t stream;
-    unsigned n_segments;
-    bool has_soft; /* some segment has soft buffers */
-    softqam_kernel_segment segments[MAX_SEGMENTS];
-    softqam_kernel_soft soft[MAX_SEGMENTS]; /* of these */
-} softqam_launch;
-
-/* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
-void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream);
-
-/* Adds a completed segment in device memory; launches first what the launch has, if it is full. A segment of LLRs whose
- * noise_var is NULL has noise_value for all its symbols. */
-softqam_status softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value);
-
-/* Launches what has been collected since the begin or the last launch. */
-softqam_status softqam_launch_flush(softqam_launch *launch);
-
-/* Launches for segments that lie in device memory, as does their number: at most max_segments of max_symbols symbols
- * together; what is more is left out. */
-softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                              cudaStream_t stream);
-
-/* Makes the kernels for a demodulator's formats ready on the current device. */
-softqam_status softqam_kernels_prepare(const softqam_params *params);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher: which kernel, in what shape. */
+/* Which kernel a launch takes, with which grid. */
+#include "launch.h"
+
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "gpu_parts.h"
-#include "kernels.h"
+#include "cuda_calls.h"
 
 /* The kernels for a pair of formats: of plain calls, by kind and by bits an axis; of segments; of those with soft
  * buffers or in device memory. */
@@ -260,51 +261,70 @@ static softqam_status launch_segments(softqam_launch *launch)
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
-/* The only segment, by the kernel of small plain calls or of codewords. Large plain calls have one of their own; a
- * codeword of few symbols is faster by that of segments. */
-static softqam_status launch_plain(softqam_launch *launch, int number)
+/* The argument of the kernels of plain calls; the first part of that of large codewords. */
+static softqam_plain_segment plain_segment_of(const softqam_launch *launch, unsigned groups_per_block)
 {
     const softqam_kernel_segment *segment = &launch->segments[0];
-    const bool is_codeword = number / PLAIN_KERNELS == CODEWORD_CALL;
     const bool is_pi2 = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
     const uint32_t pi2_sign = is_pi2 ? (uint32_t)segment->first_symbol << 31 : 0;
+    return (softqam_plain_segment){
+        .symbols = segment->layers[0].symbols,
+        .noise = segment->layers[0].noise_var,
+        .out = segment->out,
+        .n_symbols = segment->n_symbols,
+        .input_scale = segment->input_scale,
+        .steps_per_nat = segment->steps_per_nat,
+        .limit = llr_limit_of(launch->params),
+        .noise_value = segment->noise_value,
+        .groups_per_block = groups_per_block,
+        .pi2_sign = pi2_sign,
+        .other_pi2_sign = is_pi2 ? pi2_sign ^ 0x80000000u : 0,
+        .has_noise_each = segment->layers[0].noise_var && segment->noise_stride != 0,
+        .noise_is_inverse = segment->noise_is_inverse,
+    };
+}
+
+/* The only segment, by the kernel of small plain calls, or by that of large ones if the device cannot hold all blocks
+ * of the other at once. */
+static softqam_status launch_plain(const softqam_launch *launch, int number)
+{
+    const softqam_params *params = launch->params;
+    const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
-    TRY(load_kernel(&loaded, launch->params, number));
-    if (is_codeword && segment->n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 4)
-        return launch_segments(launch);
-    const softqam_kernel *small = loaded.kernel;
-    const bool is_large =
-        is_codeword || count_blocks(segment->n_symbols, small->threads * small->group_symbols) > loaded.resident_blocks;
-    if (is_large && !is_codeword)
-        TRY(load_kernel(&loaded, launch->params, LARGE_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS));
+    TRY(load_kernel(&loaded, params, number));
+    const unsigned small_block_symbols = loaded.kernel->threads * loaded.kernel->group_symbols;
+    const bool is_large = count_blocks(n_symbols, small_block_symbols) > loaded.resident_blocks;
+    if (is_large)
+        TRY(load_kernel(&loaded, params, LARGE_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS));
     const softqam_kernel *kernel = loaded.kernel;
-    const size_t n_groups = count_blocks(segment->n_symbols, kernel->group_symbols);
+    const size_t n_groups = count_blocks(n_symbols, kernel->group_symbols);
     const unsigned per_block =
         is_large ? plain_block_groups(n_groups, loaded.resident_blocks, kernel->most_tiles) : kernel->threads;
-    /* The kernels of plain calls take the first part of it. */
+    softqam_plain_segment argument = plain_segment_of(launch, per_block);
+    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
+    return launch_kernel(&loaded, count_blocks(n_groups, per_block), arguments, launch->stream);
+}
+
+/* The only segment, by the kernel of large codewords. A codeword of few symbols is faster by the kernel of segments. */
+static softqam_status launch_codeword(softqam_launch *launch, int number)
+{
+    const softqam_params *params = launch->params;
+    const softqam_kernel_segment *segment = &launch->segments[0];
+    device_kernel loaded;
+    TRY(load_kernel(&loaded, params, number));
+    if (segment->n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 4)
+        return launch_segments(launch);
+    const softqam_kernel *kernel = loaded.kernel;
+    const size_t n_groups = count_blocks(segment->n_symbols, kernel->group_symbols);
+    const unsigned per_block = plain_block_groups(n_groups, loaded.resident_blocks, kernel->most_tiles);
     softqam_codeword_segment argument = {
-        .plain =
-            {
-                .symbols = segment->layers[0].symbols,
-                .noise = segment->layers[0].noise_var,
-                .out = segment->out,
-                .n_symbols = segment->n_symbols,
-                .input_scale = segment->input_scale,
-                .steps_per_nat = segment->steps_per_nat,
-                .limit = llr_limit_of(launch->params),
-                .noise_value = segment->noise_value,
-                .groups_per_block = per_block,
-                .pi2_sign = pi2_sign,
-                .other_pi2_sign = is_pi2 ? pi2_sign ^ 0x80000000u : 0,
-                .has_noise_each = segment->layers[0].noise_var && segment->noise_stride != 0,
-                .noise_is_inverse = segment->noise_is_inverse,
-            },
+        .plain = plain_segment_of(launch, per_block),
         .n_layers = segment->n_layers,
         .symbol_step = (int)(BLOCK_THREADS * kernel->group_symbols / segment->n_layers),
         .is_descrambled = segment->is_descrambled,
         .is_deinterleaved = segment->plane_stride != 0 || segment->has_codeword,
         .c_init = segment->c_init,
-        .plane_nbytes = segment->plane_stride * launch->params->value_nbytes,
+        .plane_nbytes = segment->plane_stride * params->value_nbytes,
         .first_symbol = segment->first_symbol,
         .codeword_symbol = segment->codeword_symbol,
         .block_stride = segment->block_stride,
@@ -313,8 +333,31 @@ static softqam_status launch_plain(softqam_launch *launch, int number)
         argument.blocks = segment->blocks;
     for (unsigned k = 0; k < segment->n_layers; k++)
         argument.layers[k] = segment->layers[k];
-    void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->u8_table};
+    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
     return launch_kernel(&loaded, count_blocks(n_groups, per_block), arguments, launch->stream);
+}
+
+void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream)
+{
+    launch->params = params;
+    launch->defaults = softqam_kernel_defaults_of(params);
+    launch->stream = stream;
+    launch->n_segments = 0;
+    launch->has_soft = false;
+}
+
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)
+{
+    if (segment->n_symbols == 0)
+        return SOFTQAM_OK;
+    if (launch->n_segments == MAX_SEGMENTS)
+        TRY(softqam_launch_flush(launch));
+    const unsigned k = launch->n_segments++;
+    softqam_kernel_segment_make(&launch->segments[k], segment, &launch->defaults);
+    launch->segments[k].noise_value = noise_value;
+    softqam_kernel_soft_make(&launch->soft[k], segment, &launch->segments[k]);
+    launch->has_soft |= softqam_segment_has_soft_buffers(segment);
+    return SOFTQAM_OK;
 }
 
 softqam_status softqam_launch_flush(softqam_launch *launch)
@@ -322,7 +365,9 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
     softqam_status status = SOFTQAM_OK;
     if (launch->n_segments > 0) {
         const int number = find_plain_kernel(launch);
-        status = number == KERNEL_SEGMENTS ? launch_segments(launch) : launch_plain(launch, number);
+        status = number == KERNEL_SEGMENTS                 ? launch_segments(launch)
+                 : number / PLAIN_KERNELS == CODEWORD_CALL ? launch_codeword(launch, number)
+                                                           : launch_plain(launch, number);
     }
     launch->n_segments = 0;
     launch->has_soft = false;

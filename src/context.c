@@ -194,7 +194,8 @@ static softqam_status run(const softqam_demodulator *demodulator, const softqam_
 {
     const softqam_context *context = demodulator->context;
     if (context->gpu)
-        return softqam_gpu_backend.demodulate(context->gpu, softqam_pool_for_call(context->pool), list);
+        return softqam_gpu_backend.demodulate(context->gpu, softqam_pool_for_call(context->pool), &demodulator->loops,
+                                              list);
     softqam_cpu_demodulate(&context->cpu, &demodulator->loops, list);
     return SOFTQAM_OK;
 }

@@ -8,6 +8,7 @@
 
 #include <softqam/softqam.h>
 
+#include "cpu/loops.h"
 #include "params.h"
 #include "segment.h"
 #include "thread_pool.h"
@@ -26,8 +27,10 @@ typedef struct softqam_gpu_ops {
     softqam_status (*prepare_host_calls)(softqam_gpu *gpu);
 
     /* Demodulates a checked list of at least one symbol in host memory. With a pool of NULL the calling thread does all
-     * the staging. Calls take turns. After any error nothing reads or writes the caller's memory any more. */
-    softqam_status (*demodulate)(softqam_gpu *gpu, softqam_pool *pool, const softqam_segment_list *list);
+     * the staging, with these loops. Calls take turns. After any error nothing reads or writes
+     * the caller's memory any more. */
+    softqam_status (*demodulate)(softqam_gpu *gpu, softqam_pool *pool, const softqam_cpu_loops *loops,
+                                 const softqam_segment_list *list);
 
     /* Allocates page-locked host memory; frees it, which needs no softqam_gpu. */
     softqam_status (*host_alloc)(softqam_gpu *gpu, size_t nbytes, void **memory);

@@ -297,15 +297,63 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     });
 }
 
-cudaError_t cudaLaunchKernel(const void *kernel, dim3, dim3, void **arguments, size_t, cudaStream_t stream)
+/* Kernels. */
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments)
+{
+    const fake_kernel *fake = static_cast<const fake_kernel *>(kernel);
+    const bool is_reached = fake->is_reached(fake, arguments);
+    return call{__func__}([&] {
+        std::vector<std::vector<unsigned char>> copied;
+        for (size_t k = 0; k < FAKE_KERNEL_ARGUMENTS && fake->nbytes[k] > 0; k++) {
+            const unsigned char *argument = static_cast<const unsigned char *>(arguments[k]);
+            copied.emplace_back(argument, argument + fake->nbytes[k]);
+        }
+        if (!is_reached)
+            return cudaErrorIllegalAddress;
+        if (config->gridDim.x == 0 || config->blockDim.x == 0)
+            return cudaErrorInvalidConfiguration;
+        n_launches++;
+        return enqueue(config->stream, [=]() mutable {
+            std::vector<void *> pointers;
+            for (std::vector<unsigned char> &argument : copied)
+                pointers.push_back(argument.data());
+            fake->run(fake, pointers.data());
+        });
+    });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *)
 {
     return call{__func__}([&] {
-        const fake_kernel *description = static_cast<const fake_kernel *>(kernel);
-        const unsigned char *argument = static_cast<const unsigned char *>(arguments[0]);
-        std::vector<unsigned char> copied(argument, argument + description->argument_nbytes);
-        n_launches++;
-        return enqueue(
-            stream, [=]() mutable { description->run(copied.data()); });
+        *attributes = {};
+        attributes->ptxVersion = 90;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *, int, size_t)
+{
+    return call{__func__}([&] {
+        *n = 2;
+        return cudaSuccess;
+    });
+}
+
+/* A device of compute capability 9.0 with 4 multiprocessors. */
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    return call{__func__}([&] {
+        *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 4;
+        return check_device(device);
+    });
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    return call{__func__}([&] {
+        *version = 12030;
+        return cudaSuccess;
     });
 }
 

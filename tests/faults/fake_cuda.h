@@ -3,7 +3,7 @@
  * sanitizer. It is stricter than a GPU: work on a stream is put off until something waits for it, so what is read too
  * early is seen; memory of another device, or not known to it, is refused.
  *
- * FAKE_CUDA_DEVICES says how many devices there are, 1 without it. fake_kernels.c replaces launch.c and the kernels. */
+ * FAKE_CUDA_DEVICES says how many devices there are, 1 without it. fake_kernels.c replaces the kernels. */
 #ifndef SOFTQAM_TESTS_FAKE_CUDA_H
 #define SOFTQAM_TESTS_FAKE_CUDA_H
 
@@ -26,10 +26,14 @@ size_t fake_cuda_launches(void);
 /* Whether a kernel of the current device may use this memory. */
 bool fake_cuda_reaches(const void *memory, size_t nbytes);
 
-/* What stands for a kernel: cudaLaunchKernel() takes a pointer to one, and copies its one argument. */
+/* Stands for a kernel: its address is a pointer to one. A launch copies the arguments and enqueues run(). If the device
+ * may not use the memory that they name, is_reached() returns false, and the launch fails. */
+enum { FAKE_KERNEL_ARGUMENTS = 5 };
 typedef struct fake_kernel {
-    void (*run)(void *argument);
-    size_t argument_nbytes;
+    void (*run)(const struct fake_kernel *self, void *const arguments[]);
+    bool (*is_reached)(const struct fake_kernel *self, void *const arguments[]);
+    size_t nbytes[FAKE_KERNEL_ARGUMENTS]; /* of each argument; 0: there is none */
+    int input_format, output_format, axis_bits;
 } fake_kernel;
 
 #endif

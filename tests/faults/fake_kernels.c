@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher for the fake runtime: the CPU's fastest loops, enqueued like a kernel. */
+/* The kernels for the fake runtime: the CPU's fastest loops. They take the arguments that the launcher gives to the
+ * real ones. There is no kernel of large codewords. */
 #include <math.h>
 #include <string.h>
 
 #include "cpu/cpu.h"
 #include "fake_cuda.h"
-#include "gpu_parts.h"
 #include "kernels.h"
-
-softqam_status softqam_kernels_prepare(const softqam_params *params)
-{
-    (void)params;
-    int device = 0;
-    TRY_CUDA(cudaGetDevice, &device);
-    return SOFTQAM_OK;
-}
-
-/* What a kernel has in its arguments. */
-typedef struct kernel {
-    softqam_params params;
-    unsigned n_segments;
-    softqam_kernel_segment segments[MAX_SEGMENTS];
-    softqam_kernel_soft soft[MAX_SEGMENTS]; /* n_cb 0: none */
-} kernel;
 
 /* The codeword that a kernel's segment has been made of. */
 static void add_codeword(softqam_segment *segment, const softqam_kernel_segment *from)
@@ -104,32 +88,53 @@ static softqam_segment segment_of(const softqam_kernel_segment *from, size_t sym
     return segment;
 }
 
-static void run_kernel(void *context)
+/* The parameters that a kernel and its arguments have for all segments. */
+static softqam_params params_of(const fake_kernel *self, bool is_negative, const softqam_llr_limit *limit,
+                                float sum_limit)
 {
-    const kernel *self = context;
+    softqam_params params;
+    const bool is_float = self->output_format == SOFTQAM_OUTPUT_F16 || self->output_format == SOFTQAM_OUTPUT_F32;
+    softqam_demodulator_config config = {
+        .modulation = SOFTQAM_MODULATION_256QAM,
+        .input_format = (softqam_input_format)self->input_format,
+        .output_format = (softqam_output_format)self->output_format,
+        .sign = is_negative ? SOFTQAM_SIGN_POSITIVE_IS_1 : SOFTQAM_SIGN_POSITIVE_IS_0,
+        .noise_form = SOFTQAM_NOISE_FORM_N0,
+        .input_scale = 1.0f,
+        .llr_scale = 1.0f,
+        .llr_limit = is_float ? 0 : limit->steps,
+    };
+    softqam_params_make(&params, &config);
+    params.sum_limit = sum_limit;
+    return params;
+}
+
+/* A kernel's segment, on the CPU; soft may be NULL. */
+static void run_segment(const softqam_params *params, const softqam_kernel_segment *from,
+                        const softqam_kernel_soft *soft)
+{
     softqam_cpu cpu;
     softqam_cpu_loops loops;
+    if (from->n_symbols == 0)
+        return;
+    softqam_segment segment = segment_of(from, params->input_nbytes);
     (void)softqam_cpu_create(&cpu, NULL, NULL);
     cpu.streaming_nbytes = SIZE_MAX;
-    softqam_cpu_loops_choose(&loops, cpu.variant, &self->params);
-    for (unsigned k = 0; k < self->n_segments; k++) {
-        softqam_segment segment = segment_of(&self->segments[k], self->params.input_nbytes);
-        const softqam_kernel_soft *soft = self->soft[k].is_used ? &self->soft[k] : NULL;
-        if (soft)
-            add_soft_buffers(&segment.codeword, soft);
-        for (unsigned layer = 0; layer < segment.n_layers; layer++)
-            if (softqam_params_have_llrs(&self->params) && !segment.layers[layer].noise_var)
-                segment.layers[layer].noise_var = &self->segments[k].noise_value;
-        softqam_segment_list list = softqam_segment_list_of(&self->params, &segment, 1);
-        list.n_symbols = segment.n_symbols;
-        list.repeats = soft && soft->is_repeated;
-        list.adds = soft && (soft->is_repeated || soft->combines);
-        softqam_cpu_demodulate(&cpu, &loops, &list);
-    }
+    softqam_cpu_loops_choose(&loops, cpu.variant, params);
+    if (soft)
+        add_soft_buffers(&segment.codeword, soft);
+    for (unsigned layer = 0; layer < segment.n_layers; layer++)
+        if (softqam_params_have_llrs(params) && !segment.layers[layer].noise_var)
+            segment.layers[layer].noise_var = &from->noise_value;
+    softqam_segment_list list = softqam_segment_list_of(params, &segment, 1);
+    list.n_symbols = segment.n_symbols;
+    list.repeats = soft && soft->is_repeated;
+    list.adds = soft && (soft->is_repeated || soft->combines);
+    softqam_cpu_demodulate(&cpu, &loops, &list);
 }
 
 /* Only whole segments side by side are checked: what the pipeline passes. */
-static bool is_reached(const softqam_params *params, const softqam_kernel_segment *segment)
+static bool segment_is_reached(const softqam_params *params, const softqam_kernel_segment *segment)
 {
     const size_t n = segment->n_symbols;
     const softqam_kernel_layer *layer = &segment->layers[0];
@@ -144,54 +149,148 @@ static bool is_reached(const softqam_params *params, const softqam_kernel_segmen
            (!segment->gains[0] || fake_cuda_reaches(segment->gains[0], noise_nbytes));
 }
 
-static softqam_status launch_fake(const fake_kernel *fake, void *argument, cudaStream_t stream)
+/* Plain calls: a softqam_plain_segment, the table of u8. */
+
+static softqam_kernel_segment plain_segment(const fake_kernel *self, const softqam_plain_segment *from)
 {
-    TRY_CUDA(cudaLaunchKernel, fake, (dim3){1, 1, 1}, (dim3){1, 1, 1}, &argument, 0, stream);
-    return SOFTQAM_OK;
+    const bool is_pi2 = from->pi2_sign != from->other_pi2_sign;
+    return (softqam_kernel_segment){
+        .n_symbols = from->n_symbols,
+        .first_symbol = from->pi2_sign >> 31,
+        .out = from->out,
+        .symbol_stride = 1,
+        .noise_stride = from->has_noise_each,
+        .layers = {{.symbols = from->symbols, .noise_var = from->noise}},
+        .input_scale = from->input_scale,
+        .steps_per_nat = from->steps_per_nat,
+        .noise_value = from->noise_value,
+        .modulation = (uint8_t)(self->axis_bits > 0 ? SOFTQAM_MODULATION_QPSK - 1 + self->axis_bits
+                                : is_pi2            ? SOFTQAM_MODULATION_PI2_BPSK
+                                                    : SOFTQAM_MODULATION_BPSK),
+        .n_layers = 1,
+        .noise_is_inverse = from->noise_is_inverse,
+    };
 }
 
-softqam_status softqam_launch_flush(softqam_launch *launch)
+static softqam_params plain_params(const fake_kernel *self, const softqam_plain_segment *from)
 {
-    static const fake_kernel fake = {run_kernel, sizeof(kernel)};
-    kernel argument = {.params = *launch->params, .n_segments = launch->n_segments};
-    launch->n_segments = 0;
-    launch->has_soft = false;
-    for (unsigned k = 0; k < argument.n_segments; k++) {
-        argument.segments[k] = launch->segments[k];
-        argument.soft[k] = launch->soft[k];
-        if (!is_reached(launch->params, &launch->segments[k]))
-            return softqam_cuda_status(cudaErrorIllegalAddress, "launching the kernel");
+    return params_of(self, from->steps_per_nat < 0.0f, &from->limit, 0.0f);
+}
+
+static void run_plain(const fake_kernel *self, void *const arguments[])
+{
+    const softqam_params params = plain_params(self, arguments[0]);
+    const softqam_kernel_segment segment = plain_segment(self, arguments[0]);
+    run_segment(&params, &segment, NULL);
+}
+
+static bool plain_is_reached(const fake_kernel *self, void *const arguments[])
+{
+    const softqam_params params = plain_params(self, arguments[0]);
+    const softqam_kernel_segment segment = plain_segment(self, arguments[0]);
+    return segment_is_reached(&params, &segment);
+}
+
+static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_format out, int axis_bits,
+                                   softqam_plain_kind kind)
+{
+    static fake_kernel fakes[N_INPUT_FORMATS][N_OUTPUT_FORMATS][MAX_AXIS_BITS + 1];
+    if (kind == CODEWORD_CALL)
+        return (softqam_kernel){0};
+    fake_kernel *fake = &fakes[in][out][axis_bits];
+    *fake = (fake_kernel){.run = run_plain,
+                          .is_reached = plain_is_reached,
+                          .nbytes = {sizeof(softqam_plain_segment), sizeof(softqam_u8_table)},
+                          .input_format = (int)in,
+                          .output_format = (int)out,
+                          .axis_bits = axis_bits};
+    return (softqam_kernel){.address = fake,
+                            .threads = kind == SMALL_CALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
+                            .group_symbols = 4,
+                            .most_tiles = 8};
+}
+
+#define DEFINE_PLAIN_KERNELS(NAME, in)                                                                                 \
+    softqam_kernel NAME(softqam_output_format format, int axis_bits, softqam_plain_kind kind)                          \
+    {                                                                                                                  \
+        return plain_kernel(in, format, axis_bits, kind);                                                              \
     }
-    return argument.n_segments > 0 ? launch_fake(&fake, &argument, launch->stream) : SOFTQAM_OK;
+DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cf32, SOFTQAM_INPUT_CF32)
+DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs16, SOFTQAM_INPUT_CS16)
+DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs8, SOFTQAM_INPUT_CS8)
+DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cf16, SOFTQAM_INPUT_CF16)
+
+/* Segments: a softqam_segment_launch, the segments, their soft buffers if some have them, the numbers of their first
+ * thread blocks, the table of u8. */
+
+static softqam_params launch_params(const fake_kernel *self, const softqam_segment_launch *launch, bool is_negative)
+{
+    fake_kernel with_input = *self;
+    with_input.input_format = (int)launch->input_format;
+    return params_of(&with_input, is_negative, &launch->limit, launch->sum_limit);
 }
 
-/* What such a kernel has in its arguments. */
-typedef struct device_segments {
-    softqam_params params;
-    const softqam_segment *segments;
-    const unsigned *n_segments;
-    unsigned max_segments;
-} device_segments;
-
-static void run_device_segments(void *context)
+static void run_device_segments(const softqam_params *params, const softqam_segment_launch *launch)
 {
-    const device_segments *self = context;
-    kernel one = {.params = self->params, .n_segments = 1};
-    for (unsigned k = 0; k < *self->n_segments && k < self->max_segments; k++) {
-        const softqam_kernel_defaults defaults = softqam_kernel_defaults_of(&self->params);
-        softqam_kernel_segment_make(&one.segments[0], &self->segments[k], &defaults);
-        softqam_kernel_soft_make(&one.soft[0], &self->segments[k], &one.segments[0]);
-        if (one.segments[0].n_symbols > 0)
-            run_kernel(&one);
+    for (unsigned k = 0; k < *launch->n_device_segments && k < launch->n_segments; k++) {
+        softqam_kernel_segment segment;
+        softqam_kernel_soft soft;
+        softqam_kernel_segment_make(&segment, &launch->device_segments[k], &launch->defaults);
+        softqam_kernel_soft_make(&soft, &launch->device_segments[k], &segment);
+        run_segment(params, &segment, softqam_segment_has_soft_buffers(&launch->device_segments[k]) ? &soft : NULL);
     }
 }
 
-softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                              cudaStream_t stream)
+static void run_segments(const fake_kernel *self, void *const arguments[])
 {
-    static const fake_kernel fake = {run_device_segments, sizeof(device_segments)};
-    (void)max_symbols;
-    device_segments argument = {*params, segments, n_segments, max_segments};
-    return launch_fake(&fake, &argument, stream);
+    const softqam_segment_launch *launch = arguments[0];
+    const softqam_kernel_segment *segments = arguments[1];
+    const softqam_kernel_soft *soft = self->nbytes[4] > 0 ? arguments[2] : NULL;
+    const bool is_negative = launch->device_segments ? launch->defaults.is_negative : segments[0].steps_per_nat < 0.0f;
+    const softqam_params params = launch_params(self, launch, is_negative);
+    if (launch->device_segments)
+        run_device_segments(&params, launch);
+    for (unsigned k = 0; k < launch->n_segments && !launch->device_segments; k++)
+        run_segment(&params, &segments[k], soft && soft[k].is_used ? &soft[k] : NULL);
 }
+
+static bool segments_are_reached(const fake_kernel *self, void *const arguments[])
+{
+    const softqam_segment_launch *launch = arguments[0];
+    const softqam_kernel_segment *segments = arguments[1];
+    const softqam_params params = launch_params(self, launch, false);
+    bool are_reached = true;
+    for (unsigned k = 0; k < launch->n_segments && !launch->device_segments; k++)
+        are_reached = are_reached && segment_is_reached(&params, &segments[k]);
+    return are_reached;
+}
+
+enum {
+    SEGMENTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_kernel_segment),
+    SOFT_NBYTES = MAX_SEGMENTS * sizeof(softqam_kernel_soft),
+    FIRST_BLOCKS_NBYTES = MAX_SEGMENTS * sizeof(unsigned)
+};
+
+const void *softqam_segment_kernel(softqam_output_format format)
+{
+    static fake_kernel fakes[N_OUTPUT_FORMATS];
+    fakes[format] = (fake_kernel){
+        .run = run_segments,
+        .is_reached = segments_are_reached,
+        .nbytes = {sizeof(softqam_segment_launch), SEGMENTS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
+        .output_format = (int)format,
+    };
+    return &fakes[format];
+}
+
+const void *softqam_soft_kernel_integers(softqam_output_format format)
+{
+    static fake_kernel fakes[N_OUTPUT_FORMATS];
+    fakes[format] = *(const fake_kernel *)softqam_segment_kernel(format);
+    fakes[format].nbytes[2] = SOFT_NBYTES;
+    fakes[format].nbytes[3] = FIRST_BLOCKS_NBYTES;
+    fakes[format].nbytes[4] = sizeof(softqam_u8_table);
+    return &fakes[format];
+}
+
+const void *softqam_soft_kernel_floats(softqam_output_format format) { return softqam_soft_kernel_integers(format); }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher: collects segments in device memory, and launches the kernel that suits them. */
+#ifndef SOFTQAM_LAUNCH_H
+#define SOFTQAM_LAUNCH_H
+
+#include <cuda_runtime_api.h>
+
+#include "kernels.h"
+
+/* Segments collected for a launch: softqam_launch_begin(), any number of softqam_launch_add(), softqam_launch_flush().
+ */
+typedef struct softqam_launch {
+    const softqam_params *params;
+    softqam_kernel_defaults defaults;
+    cudaStream_t stream;
+    unsigned n_segments;
+    bool has_soft; /* some segment has soft buffers */
+    softqam_kernel_segment segments[MAX_SEGMENTS];
+    softqam_kernel_soft soft[MAX_SEGMENTS]; /* of these */
+} softqam_launch;
+
+/* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
+void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream);
+
+/* Adds a completed segment in device memory; launches first what the launch has, if it is full. A segment of LLRs whose
+ * noise_var is NULL has noise_value for all its symbols. */
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value);
+
+/* Launches what has been collected since the begin or the last launch. */
+softqam_status softqam_launch_flush(softqam_launch *launch);
+
+/* Launches for segments that lie in device memory, as does their number: at most max_segments of max_symbols symbols
+ * together; what is more is left out. */
+softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
+                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                              cudaStream_t stream);
+
+/* Makes the kernels for a demodulator's formats ready on the current device. */
+softqam_status softqam_kernels_prepare(const softqam_params *params);
+
+#endif
