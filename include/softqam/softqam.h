@@ -13,32 +13,33 @@
  *   is enough. It creates threads, streams and memory when a call first needs them, or in softqam_context_prepare().
  * - `softqam_demodulator` holds the formats of input and output, the scales and the sign. It is immutable, takes
  *   microseconds to create, occupies a few KiB, and keeps its context alive. By default demodulators share one context.
- * - `softqam_segment` is a run of one codeword's symbols, with modulation, layers, noise and scrambling.
- * - `softqam_codeword`, a member of the segment, is where the LLRs go: the LDPC decoder's buffers, one for each code
- *   block. Without it they go to segment.out.
+ * - `softqam_segment` describes consecutive symbols of one codeword: modulation, layers, noise, scrambling.
+ * - `softqam_codeword`, a member of the segment, says where the LLRs go: to the LDPC decoder's buffers, one for each
+ *   code block. Without it they go to segment.out.
  *
  * The library never prints, exits or aborts. Every failure is a status; softqam_error_message() has the details. Any
  * number of threads may call any function at once, with the same objects too, unless the function says otherwise.
  *
  * ## Bits, sign, noise variance
- * The constellations are those of 3GPP TS 38.211 clause 5.1 with unit mean symbol energy. Bits come in 3GPP order, b0
- * first. Even bits lie on I, odd bits on Q; BPSK's bit on both.
+ * The constellations are those of 3GPP TS 38.211 clause 5.1, with unit mean symbol energy. Bits come in 3GPP order, b0
+ * first. Even bits lie on I, odd bits on Q; BPSK's bit lies on both.
  *
  * **A positive LLR means bit 0**, unless config.sign says otherwise. MATLAB's 5G Toolbox, OCUDU (formerly srsRAN
  * Project), OAI, cuPHY and AFF3CT have this sign; Sionna, GNU Radio, CommPy and srsRAN 4G have the opposite one.
  *
- * **The noise variance N0 is that of the complex noise**, E|n|^2, where symbols have unit mean energy (after
+ * **The noise variance N0 is that of the complex noise**, E|n|^2, if symbols have unit mean energy (after
  * input_scale): 10^(-SNR/10) at an Es/N0 of SNR dB, twice the variance of one component. A noise value that is not
- * positive and finite marks an erasure, whose LLRs are 0. After an MMSE equaliser divide each symbol by its bias b < 1,
- * which makes its N0 (1 - b) / b, or pass b as its gain (softqam_layer). A bias that is neither divided out nor passed,
- * or one mean N0 for many symbols, costs up to several dB in fading.
+ * positive and finite marks an erasure, whose LLRs are 0. After an MMSE equaliser, divide each symbol by its bias b <
+ * 1, which makes its N0 (1 - b) / b, or pass b as its gain (softqam_layer). A bias that is neither divided out nor
+ * passed costs up to several dB in fading, and so does one mean N0 for many symbols.
  *
  * **Max-log** is not approximated further. For 64QAM to 1024QAM it costs 0.13 to 0.49 dB against log-MAP at rate 1/2,
  * 0.02 to 0.13 dB at rate 2/3; if all LLRs are multiplied by the best factor, 0.05 to 0.18 dB and 0.01 to 0.03 dB (by
  * mutual information: reference/quality.py).
- * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder that reads them must divide
- * them by it. OCUDU takes s8 at scale 6 with limit 120, OAI s16 at 6 with 2047, cuPHY f16. Transmissions can be
- * combined only if all have the same llr_scale.
+ *
+ * **Scale.** s8 and s16 LLRs have config.llr_scale steps per nat; a floating-point decoder must divide them by it.
+ * OCUDU takes s8 at scale 6 with limit 120, OAI s16 at 6 with 2047, cuPHY f16. Transmissions can be combined only if
+ * all have the same llr_scale.
  *
  * ## In a receiver
  * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
@@ -47,9 +48,9 @@
  *   to 62 ns, a further code block 15 to 35 ns. The first call after other work costs some 5 us.
  * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
  * - A symbol of exactly zero is demodulated like any other; in OCUDU it is an erasure.
- * - UCI on PUSCH: pass each run of UL-SCH symbols as a segment, with `scrambling_offset`. The placeholder bits x and y
- *   of 38.211 clause 6.3.1.1, which are not scrambled, are left to the caller: softqam_gold_sequence() tells
- *   where `descramble` changed the sign of their LLRs.
+ * - UCI on PUSCH: pass consecutive UL-SCH symbols as a segment, with `scrambling_offset`. The placeholder bits x and y
+ *   of 38.211 clause 6.3.1.1 are not scrambled. They are left to the caller: softqam_gold_sequence() says where
+ *   `descramble` changed the sign of their LLRs.
  *
  * ## Fork
  * A child of fork() may use and destroy its parent's objects if no other thread of the parent was creating, preparing,
@@ -79,15 +80,14 @@
 extern "C" {
 #endif
 
-/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. Each function
- * lists the statuses it may return; "also if" adds causes to those documented at the status. */
+/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. Each function lists the
+ * statuses that it may return; "also if" adds causes to those documented at the status. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
-    /** A pointer is NULL that must not be; an argument or a field is out of its documented range, contradicts another
-     *  or is not supported by this version; or a reserved field is not 0. Nothing was done; no buffer was written. */
+    /** A pointer is NULL that must not be; an argument or field is out of its documented range, contradicts another or
+     *  is not supported by this version; or a reserved field is not 0. Nothing was done; no buffer was written. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
-    /** This build lacks the backend, or code for the device; or the machine has no usable device, or not the one that
-     *  was named. */
+    /** The build lacks the backend or code for the device, or the machine has no usable device of that number. */
     SOFTQAM_ERROR_BACKEND_UNAVAILABLE = 2,
     /** Host, page-locked or device memory could not be allocated. */
     SOFTQAM_ERROR_OUT_OF_MEMORY = 3,
@@ -176,9 +176,9 @@ typedef struct softqam_demodulator softqam_demodulator;
 typedef struct softqam_context_config {
     softqam_backend backend; /**< default SOFTQAM_BACKEND_CPU */
     /** CPU threads that may work on one call or stage pageable memory for CUDA, the calling thread included: at most
-     *  1024. 0, the default: one per CPU in `cpus`. The others are started when a call first needs them; where that
-     *  fails, calls run on the calling thread, and softqam_context_prepare() says why. 1, for a real-time receiver: the
-     *  calling thread only. */
+     *  1024. 0, the default: one per CPU in `cpus`. 1, for a real-time receiver: the calling thread only. The others
+     *  are started when a call first needs them; if that fails, calls run on the calling thread, and
+     *  softqam_context_prepare() says why. */
     unsigned n_threads;
     /** CPUs on which the context's threads may run: n_cpus numbers, 0 to 1023. All threads share the set; none is
      *  pinned to one CPU. The calling thread's affinity is not changed. NULL, the default: those that the thread
@@ -202,7 +202,7 @@ typedef struct softqam_context_config {
     size_t chunk_symbols;
     /** CPU: instruction set of the inner loops: "avx512", "avx2", "neon" or "portable", plain C, all with the same
      *  bytes. One that does not run here is refused. NULL, the default, or "": the value of the environment variable
-     *  SOFTQAM_CPU_VARIANT, or the fastest where it is unset or does not run here: see softqam_backend_detail(). */
+     *  SOFTQAM_CPU_VARIANT if it runs here, else the fastest: see softqam_backend_detail(). */
     const char *cpu_variant;
     uint64_t reserved[8]; /**< 0 */
 } softqam_context_config;
@@ -235,11 +235,11 @@ enum {
  *
  * After SOFTQAM_PREPARE_ALL, softqam_demodulate() and softqam_demodulate_segments() allocate nothing and start no
  * thread. Only host-memory calls of CUDA may wait for another call: they take turns on the device's staging memory.
- * With n_threads 1 a CPU call makes no system call either. A CPU call takes at most 64 KiB of its thread's stack.
- * Threads that are started block all signals.
+ * With n_threads 1 a CPU call makes no system call either. It takes at most 64 KiB of its thread's stack. The context's
+ * threads block all signals.
  *
  * @param context  the context
- * @param what     SOFTQAM_PREPARE_ALL, or some SOFTQAM_PREPARE_.. or-ed; what the backend does not have is skipped
+ * @param what     SOFTQAM_PREPARE_ALL, or some of SOFTQAM_PREPARE_.., or-ed; those of the other backend do nothing
  * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT, SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_OUT_OF_MEMORY; with
  *         SOFTQAM_BACKEND_CUDA also SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA. What was created before a
  *         failure stays.
@@ -255,8 +255,8 @@ SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
 /** Settings of a demodulator. Fill it with softqam_demodulator_config_init(), or zero it: 0 selects each default. */
 typedef struct softqam_demodulator_config {
-    /** The context to run on; the demodulator keeps it alive. NULL, the default: a context with default settings that
-     *  all demodulators without one of their own share. */
+    /** The context, which the demodulator keeps alive. NULL, the default: a context with default settings, which all
+     *  demodulators without one of their own share. */
     softqam_context *context;
     softqam_modulation modulation;       /**< of softqam_demodulate(), and of segments that name none; default 256QAM */
     softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
@@ -272,7 +272,7 @@ typedef struct softqam_demodulator_config {
     float llr_scale;
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767 steps. f16: 1 to
      *  65504 nats, a number that binary16 holds; it limits sums only, LLRs reach 65504. 0, the default: the largest
-     *  value of the range. f32, u8: must be 0. */
+     *  value of the range. f32, u8: 0. */
     int llr_limit;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[8];   /**< 0 */
@@ -312,8 +312,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * input_scale, that carries the bit. For |v| <= 1e38 and without gains the error in nats, before rounding to the
  * format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|; for BPSK and pi/2-BPSK it is at most 6 * 2^-24 |LLR|. Beyond
  * 1e38 an intermediate value may overflow; the LLR is then the format's limit with its sign.
- * - A symbol with a component that is NaN or infinite (after scaling), or with a noise value that is zero, negative,
- *   NaN or infinite, is an erasure: its LLRs are 0.
+ * - A symbol is an erasure if a component is NaN or infinite (after scaling), or its noise value is zero, negative, NaN
+ *   or infinite: its LLRs are 0.
  * - A component below 2^-63 in magnitude is treated as a zero of the same sign.
  * - No LLR is NaN or infinite (one that a soft buffer held before stays there: see softqam_codeword). What would
  *   overflow is the format's largest finite value with its sign: 65504 for f16, FLT_MAX for f32, s8's and s16's limit.
@@ -326,8 +326,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * All arithmetic is binary32, round to nearest even, in one fixed order. The caller's floating-point environment
  * (rounding mode, flushing of subnormals, traps) does not matter and is restored; exception flags may be raised.
  *
- * While another call is using the context's threads, this one runs on the calling thread only. With CUDA, a call
- * whose buffers are all pinned, such as softqam_host_alloc()'s, uses them in place; any other is staged.
+ * While another call uses the context's threads, this one runs on the calling thread only. With CUDA, a call whose
+ * buffers are all pinned, such as softqam_host_alloc()'s, uses them in place; any other is staged.
  *
  * @return SOFTQAM_OK;
  *         SOFTQAM_ERROR_INVALID_ARGUMENT  also if noise_var is misaligned, or given where none is taken; `out`
@@ -403,7 +403,7 @@ typedef struct softqam_codeword {
     void *buffers;
     /** Distance in values between the first values of code blocks r and r + 1, untransmitted ones included. At least
      *  the longest E_r, or n_cb with soft buffers. 0: transmitted code blocks follow each other without gaps, E_r (or
-     *  n_cb) values each, so a retransmission of some groups would not meet the buffers of the first transmission.
+     *  n_cb) values each. Do not use 0 if only some groups may be retransmitted: their buffers would be elsewhere.
      *  Must be 0 with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers to where each code block's values begin. A NULL entry discards its LLRs. */
@@ -455,7 +455,7 @@ typedef struct softqam_codeword {
 SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
                                                   unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
 
-/** A run of one codeword's symbols: the whole codeword, an OFDM symbol's resource elements, or any other part.
+/** Consecutive symbols of one codeword: all of them, an OFDM symbol's resource elements, or any other part.
  * Zero-initialise it; 0 selects each field's default.
  *
  * The output equals demodulating, descrambling, de-interleaving and rate recovery in turn. SOFTQAM_OUTPUT_U8 takes
@@ -599,8 +599,8 @@ SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodu
  * the library. */
 SOFTQAM_API const char *softqam_status_string(softqam_status status);
 
-/** @return what went wrong in this thread's last call that did not return SOFTQAM_OK: one line without a line end, ""
- * if none has failed, with numbers in the caller's locale. The thread's next failure overwrites it. */
+/** @return what went wrong in this thread's last call that failed: one line without a line end, with numbers in the
+ * caller's locale; "" if none has failed. The thread's next failure overwrites it. */
 SOFTQAM_API const char *softqam_error_message(void);
 
 /** @return the version of the linked library, "major.minor.patch". Lives as long as the library. */

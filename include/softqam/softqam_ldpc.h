@@ -33,7 +33,7 @@ typedef struct softqam_ldpc_grant {
     uint32_t bits_per_symbol; /**< Qm of this transmission: 1, 2, 4, 6, 8 or 10 */
     uint32_t n_layers;        /**< N_L of this transmission: 1 to SOFTQAM_MAX_LAYERS */
     /** TBS_LBRM of 38.212 clause 5.4.2.1, in bits. Not 0: I_LBRM is 1 and N_ref = floor(TBS_LBRM / (C * 2/3)): DL-SCH
-     *  always (clause 7.2.5), UL-SCH where the parameter rateMatching is limitedBufferRM (clause 6.2.5). */
+     *  always (clause 7.2.5), UL-SCH if the parameter rateMatching is limitedBufferRM (clause 6.2.5). */
     uint32_t tbs_lbrm;
     /** N_ref in bits, in place of tbs_lbrm: one of the two is 0. Both 0: the buffer is not limited (I_LBRM is 0). */
     uint32_t n_ref;
@@ -56,15 +56,15 @@ typedef struct softqam_ldpc {
 } softqam_ldpc;
 
 /**
- * Makes a codeword from a grant: code blocks and rate matching of DL-SCH and UL-SCH. Of a transport block over several
- * slots this is the first slot's codeword; for later slots the caller sets k0, and combine to 1. Following 3GPP TS
- * 38.212, with B = A + L (clauses 6.2.1 and 7.2.1):
+ * Makes a codeword from a grant: code blocks and rate matching of DL-SCH and UL-SCH. If a transport block spans several
+ * slots, this describes the first; for later ones the caller sets k0, and combine to 1. Following 3GPP TS 38.212, with
+ * B = A + L (clauses 6.2.1 and 7.2.1):
  *
  *     K_cb = 8448; base graph 2: 3840                                              clause 5.2.2
  *     C    = 1 and B' = B if B <= K_cb, else ceil(B / (K_cb - 24)) and B + 24 C    clause 5.2.2
  *     K_b  = 22; base graph 2: 10 if B > 640, 9 if B > 560, 8 if B > 192, else 6   clause 5.2.2
  *     Zc   = the smallest lifting size with K_b Zc >= K' = B' / C                  clause 5.2.2, table 5.3.2-1
- *     N_cb = N, or min(N, N_ref) where the buffer is limited                       clause 5.4.2.1
+ *     N_cb = N, or min(N, N_ref) if the buffer is limited                          clause 5.4.2.1
  *     k0   = floor(x N_cb / N) Zc, x = 0, 17, 33, 56; base graph 2: 0, 13, 25, 43  table 5.4.2.1-2
  *
  * The codeword gets n_bits (G), n_code_blocks (C), deinterleave 1, n_cb (N_cb) and k0. With fillers within n_cb,
@@ -78,7 +78,7 @@ typedef struct softqam_ldpc {
  * @param codeword  receives the codeword
  * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
- * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  also where B is not a multiple of C, which no transport block
+ * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  also if B is not a multiple of C, which no transport block
  *         size of 38.214 gives; C exceeds 65535; or tbs_lbrm is so small that N_ref would be 0. Nothing was
  *         written.
  */
