@@ -41,7 +41,7 @@ typedef struct softqam_kernel_segment {
     uint8_t is_descrambled;
     uint8_t has_codeword;
     uint8_t is_deinterleaved; /* each code block, with a codeword */
-    uint8_t is_simple;        /* I and Q side by side, each symbol with a noise value, no gains */
+    uint8_t is_iq_with_noise; /* I and Q side by side, each symbol with a noise value, no gains */
     /* With a codeword. */
     uint32_t codeword_symbol; /* of the segment's first symbol */
     softqam_code_blocks blocks;
@@ -128,9 +128,9 @@ HOST_AND_DEVICE static inline void softqam_kernel_segment_make(softqam_kernel_se
     to->n_layers = (uint8_t)(n_layers ? n_layers : 1);
     to->noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
     to->is_descrambled = from->descramble != 0;
-    to->is_simple = to->noise_stride != 0 && !from->layers[0].gain;
+    to->is_iq_with_noise = to->noise_stride != 0 && !from->layers[0].gain;
     for (unsigned k = 0; k < SOFTQAM_MAX_LAYERS; k++) {
-        to->is_simple &= k >= to->n_layers || !from->layers[k].symbols_q;
+        to->is_iq_with_noise &= k >= to->n_layers || !from->layers[k].symbols_q;
         to->layers[k].symbols = from->layers[k].symbols;
         to->layers[k].symbols_q = from->layers[k].symbols_q;
         to->layers[k].noise_var = from->layers[k].noise_var;
@@ -182,12 +182,12 @@ enum {
     BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS
 };
 
-/* Steps that a warp of segment_run.cuh takes at most: so many that the begin of a block costs little. */
-enum { MOST_WARP_STEPS = 16 };
+/* Iterations of a warp of segment_warp.cuh, at most: enough that the begin of a thread block costs little. */
+enum { MOST_WARP_ITERATIONS = 16 };
 
-/* Symbols that a warp takes at a time in segment_run.cuh: whole resource elements, so that each thread stays with
+/* Symbols that a warp takes at a time in segment_warp.cuh: whole resource elements, so that each thread stays with
  * one layer. */
-HOST_AND_DEVICE static inline unsigned softqam_step_symbols(unsigned n_layers)
+HOST_AND_DEVICE static inline unsigned softqam_warp_symbols(unsigned n_layers)
 {
     return n_layers == 3 ? 30 : WARP_THREADS; /* a division would take as long as a load */
 }
@@ -201,11 +201,12 @@ typedef struct softqam_llr_limit {
     uint32_t to_middle_each;  /* from the limit to the middle of what a byte or half holds */
 } softqam_llr_limit;
 
-/* Symbols that a block's warps take of a segment, in so many steps each. Of segments in device memory, whose layers a
- * block does not look at before it has found its own, as many as of three layers. */
-HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_steps, unsigned n_layers, bool is_in_device)
+/* Symbols that a thread block takes of a segment in so many iterations of all its warps together. For segments in
+ * device memory, whose layers a thread block does not know before it has found its own, as many as of three layers. */
+HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iterations, unsigned n_layers,
+                                                             bool is_in_device)
 {
-    return block_steps * softqam_step_symbols(is_in_device ? 3 : n_layers);
+    return block_iterations * softqam_warp_symbols(is_in_device ? 3 : n_layers);
 }
 
 /* Of plain_kernel.cuh, before the table of soft bits. */
@@ -230,7 +231,7 @@ typedef struct softqam_codeword_segment {
     softqam_plain_segment plain; /* of a layer: its first one */
     softqam_kernel_layer layers[SOFTQAM_MAX_LAYERS];
     unsigned n_layers; /* 1, 2 or 4; of several, each symbol has a noise value */
-    int symbol_step;   /* from a symbol of a group to that of the group BLOCK_THREADS after it, in its layer */
+    int symbol_stride; /* from a symbol of a group to that of the group BLOCK_THREADS after it, in its layer */
     bool is_descrambled;
     bool is_deinterleaved; /* in bit planes: each code block, or all symbols, plane_nbytes from one plane to the next */
     uint32_t c_init;
@@ -246,9 +247,9 @@ typedef struct softqam_codeword_segment {
 typedef struct softqam_segment_launch {
     const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
     const unsigned *n_device_segments;
-    unsigned n_segments;   /* with device_segments: at most */
-    unsigned block_steps;  /* that a block's warps take, each the same number of them */
-    unsigned input_format; /* softqam_input_format */
+    unsigned n_segments;       /* with device_segments: at most */
+    unsigned block_iterations; /* of all warps of a thread block together, each the same number */
+    unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
     softqam_kernel_defaults defaults; /* of device_segments */
     float sum_limit;                  /* of values in soft buffers */

@@ -197,11 +197,12 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     };
 }
 
-/* How many steps a warp of the kernel of segments takes: one, or so many that the device holds all blocks at once. */
-static unsigned warp_steps(size_t n_symbols, unsigned resident_blocks)
+/* How many iterations a warp of the kernel of segments takes: one, or so many that the device holds all blocks at once.
+ */
+static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
 {
-    const size_t steps = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
-    return (unsigned)(steps < MOST_WARP_STEPS ? steps : MOST_WARP_STEPS);
+    const size_t n = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
+    return (unsigned)(n < MOST_WARP_ITERATIONS ? n : MOST_WARP_ITERATIONS);
 }
 
 /* Divides the code blocks that a segment has symbols of among thread blocks of at most so many symbols; returns how
@@ -222,12 +223,12 @@ static size_t lay_out_soft_blocks(softqam_kernel_soft *soft, const softqam_kerne
 }
 
 /* Where each segment's blocks begin; returns how many there are. */
-static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, unsigned block_steps)
+static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, unsigned block_iterations)
 {
     size_t n_blocks = 0;
     for (unsigned k = 0; k < launch->n_segments; k++) {
         const softqam_kernel_segment *segment = &launch->segments[k];
-        const unsigned most = softqam_block_symbols(block_steps, segment->n_layers, false);
+        const unsigned most = softqam_block_symbols(block_iterations, segment->n_layers, false);
         first_blocks[k] = (unsigned)n_blocks;
         if (launch->soft[k].is_used)
             n_blocks += lay_out_soft_blocks(&launch->soft[k], segment, most);
@@ -249,10 +250,10 @@ static softqam_status launch_segments(softqam_launch *launch)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
     /* Segments' last blocks, which are not full, may make it more blocks than the device holds. */
-    for (unsigned steps = warp_steps(n_symbols, loaded.resident_blocks);; steps++) {
-        shared.block_steps = BLOCK_WARPS * steps;
-        n_blocks = lay_out_blocks(first_blocks, launch, shared.block_steps);
-        if (n_blocks <= loaded.resident_blocks || steps >= MOST_WARP_STEPS)
+    for (unsigned n = warp_iterations(n_symbols, loaded.resident_blocks);; n++) {
+        shared.block_iterations = BLOCK_WARPS * n;
+        n_blocks = lay_out_blocks(first_blocks, launch, shared.block_iterations);
+        if (n_blocks <= loaded.resident_blocks || n >= MOST_WARP_ITERATIONS)
             break;
     }
     void *u8_table = (void *)(uintptr_t)&params->u8_table;
@@ -320,7 +321,7 @@ static softqam_status launch_codeword(softqam_launch *launch, int number)
     softqam_codeword_segment argument = {
         .plain = plain_segment_of(launch, per_block),
         .n_layers = segment->n_layers,
-        .symbol_step = (int)(BLOCK_THREADS * kernel->group_symbols / segment->n_layers),
+        .symbol_stride = (int)(BLOCK_THREADS * kernel->group_symbols / segment->n_layers),
         .is_descrambled = segment->is_descrambled,
         .is_deinterleaved = segment->plane_stride != 0 || segment->has_codeword,
         .c_init = segment->c_init,
@@ -386,8 +387,8 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
-    shared.block_steps = BLOCK_WARPS * warp_steps(max_symbols, loaded.resident_blocks);
-    const unsigned block_symbols = softqam_block_symbols(shared.block_steps, 1, true);
+    shared.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, loaded.resident_blocks);
+    const unsigned block_symbols = softqam_block_symbols(shared.block_iterations, 1, true);
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / block_symbols + max_segments;
     const void *arguments[] = {&shared, none.segments, none.soft, no_blocks, &params->u8_table};

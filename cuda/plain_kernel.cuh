@@ -115,8 +115,8 @@ static __device__ __forceinline__ packed_values<N * NBYTES / 4> join(const packe
 
 template <int WORDS> static __device__ __forceinline__ void store_words(void *to, const packed_values<WORDS> &values)
 {
-    enum { UNIT = WORDS % 4 == 0 ? 16 : WORDS % 2 == 0 ? 8 : 4 };
-    store_symbol<4 * WORDS, UNIT>(static_cast<unsigned char *>(to), values);
+    enum { WIDTH = WORDS % 4 == 0 ? 16 : WORDS % 2 == 0 ? 8 : 4 };
+    store_symbol<4 * WORDS, WIDTH>(static_cast<unsigned char *>(to), values);
 }
 
 /* Shared memory by its address, so that no access computes it anew. */
@@ -142,23 +142,20 @@ static __device__ __forceinline__ void store_shared(uint32_t address, const pack
  * together. */
 template <int WORDS> static __device__ __forceinline__ void copy_staged(unsigned char *out, uint32_t staged, int n)
 {
-    enum { UNIT_NBYTES = 16, ALL = 4 * WORDS * WARP_THREADS };
+    enum { ALL = 4 * WORDS * WARP_THREADS };
     const int lane = threadIdx.x % WARP_THREADS;
     if (n >= WARP_THREADS) {
 #pragma unroll
-        for (int k = 0; k < ALL; k += UNIT_NBYTES * WARP_THREADS) {
-            const int at = k + UNIT_NBYTES * lane;
+        for (int k = 0; k < ALL; k += VECTOR_NBYTES * WARP_THREADS) {
+            const int at = k + VECTOR_NBYTES * lane;
             if (at < ALL)
-                *reinterpret_cast<uint4 *>(out + at) = load_shared_unit(staged + at);
+                *reinterpret_cast<uint4 *>(out + at) = load_shared_vector(staged + at);
         }
         return;
     }
 #pragma unroll 1
-    for (int at = 4 * lane; at < 4 * WORDS * n; at += 4 * WARP_THREADS) {
-        uint32_t word;
-        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(staged + at) : "memory");
-        *reinterpret_cast<uint32_t *>(out + at) = word;
-    }
+    for (int at = 4 * lane; at < 4 * WORDS * n; at += 4 * WARP_THREADS)
+        *reinterpret_cast<uint32_t *>(out + at) = load_shared_value<4>(staged + at);
 }
 
 /* Stores a bit's values of a group's N symbols side by side. */
@@ -225,9 +222,9 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     /* Of code blocks: the next group's first symbol, counted in the codeword, the end of the code block at hand, and
      * where its values would lie if it began with the codeword. */
     uint32_t symbol_number;
-    uint32_t block_end;
+    uint32_t code_block_end;
     uint32_t bit_nbytes; /* from one bit's values to the next one's */
-    unsigned char *block_out;
+    unsigned char *code_block_out;
 
     __device__ __forceinline__ bool has_layers() const
     {
@@ -253,10 +250,10 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     }
 
     /* From a symbol of a group to that of the group THREADS after it. */
-    __device__ __forceinline__ int symbol_step() const
+    __device__ __forceinline__ int symbol_stride() const
     {
         if constexpr (IS_CODEWORD)
-            return codeword.symbol_step;
+            return codeword.symbol_stride;
         return THREADS * G;
     }
 
@@ -277,19 +274,19 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         out = static_cast<unsigned char *>(segment.out) + (first_group + threadIdx.x) * group_nbytes();
         if constexpr (IS_CODEWORD) {
             symbol_number = codeword.codeword_symbol + static_cast<uint32_t>(n);
-            block_end = 0;
+            code_block_end = 0;
         }
     }
 
     /* The code block of a symbol. */
-    __device__ __forceinline__ void open_block(uint32_t number)
+    __device__ __forceinline__ void open_code_block(uint32_t number)
     {
         const softqam_code_block found = softqam_code_block_at(&codeword.blocks, number);
         const uint64_t before =
             codeword.block_stride != 0 ? found.r * codeword.block_stride : uint64_t{found.first} * BITS;
-        block_out = static_cast<unsigned char *>(segment.out) + (before - found.first) * size::VALUE_NBYTES;
+        code_block_out = static_cast<unsigned char *>(segment.out) + (before - found.first) * size::VALUE_NBYTES;
         bit_nbytes = found.n_symbols * size::VALUE_NBYTES;
-        block_end = found.first + found.n_symbols;
+        code_block_end = found.first + found.n_symbols;
     }
 
     /* The group that is k * THREADS after the next one. */
@@ -303,8 +300,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                 in.symbols = {};
 #pragma unroll
                 for (int g = 0; g < G; g++) {
-                    in.symbols.load_symbol(g, reinterpret_cast<const part *>(symbols_in[g] + k * symbol_step()));
-                    in.noise[g] = noise_in[g][k * symbol_step()];
+                    in.symbols.load_symbol(g, reinterpret_cast<const part *>(symbols_in[g] + k * symbol_stride()));
+                    in.noise[g] = noise_in[g][k * symbol_stride()];
                 }
                 return;
             }
@@ -346,9 +343,9 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
             size_t plane_nbytes = codeword.plane_nbytes;
             if (codeword.blocks.n_transmitted != 0) {
                 const uint32_t number = symbol_number + k * THREADS * G;
-                if (number >= block_end)
-                    open_block(number);
-                to = block_out + size_t{number} * size::VALUE_NBYTES;
+                if (number >= code_block_end)
+                    open_code_block(number);
+                to = code_block_out + size_t{number} * size::VALUE_NBYTES;
                 plane_nbytes = bit_nbytes;
             }
             if (codeword.is_deinterleaved) {
@@ -401,13 +398,57 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         }
 #pragma unroll
         for (int g = 0; g < sizeof symbols_in / sizeof symbols_in[0]; g++) {
-            symbols_in[g] += n * symbol_step();
-            noise_in[g] += n * symbol_step();
+            symbols_in[g] += n * symbol_stride();
+            noise_in[g] += n * symbol_stride();
         }
         out += n * THREADS * group_nbytes();
         n_left -= n * THREADS;
     }
+
+    /* Demodulates the block's tiles, of which the first DEPTH are loaded, and the symbols after the last whole group if
+     * they are the block's. */
+    template <typename Table>
+    __device__ __forceinline__ void demodulate_tiles(const Table &table, loaded (&next)[DEPTH], unsigned n_groups,
+                                                     bool has_rest, uint32_t *room)
+    {
+        const unsigned n_rest = static_cast<unsigned>(segment.n_symbols % G);
+        if constexpr (shape::IS_SMALL) {
+            store(0, demodulate(table, next[0], 0));
+            if (G > 1 && has_rest)
+                demodulate_rest(table, n_rest, room);
+            return;
+        }
+        const int n_tiles = static_cast<int>((n_groups + THREADS - 1) / THREADS);
+        int tile = 0;
+#pragma unroll 1
+        for (; tile < n_tiles; tile += DEPTH) {
+#pragma unroll
+            for (int k = 0; k < DEPTH; k++)
+                if (k == 0 || tile + k < n_tiles) {
+                    store(k, demodulate(table, next[k], descrambling_of_group(k)));
+                    load(next[k], k + DEPTH);
+                }
+            advance(DEPTH);
+        }
+        if (G > 1 && has_rest) {
+            advance(static_cast<int>(n_groups / THREADS) - tile);
+            demodulate_rest(table, n_rest, room);
+        }
+    }
 };
+
+/* Writes the scrambling sequence for a block's symbols. */
+template <typename Thread>
+static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_codeword_segment &codeword,
+                                                            size_t first_group)
+{
+    enum { G = Thread::G, MANY_TILES = 4 };
+    const softqam_plain_segment &segment = codeword.plain;
+    const auto n =
+        static_cast<unsigned>(min(segment.groups_per_block * size_t{G}, segment.n_symbols - first_group * G));
+    write_block_gold(to, (n * Thread::BITS + 31) / 32, n > MANY_TILES * Thread::THREADS * G, codeword.c_init,
+                     (codeword.first_symbol + first_group * G) * Thread::BITS);
+}
 
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
 static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND>::THREADS),
@@ -416,7 +457,7 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
                  const __grid_constant__ typename kernel_table<FORMAT, M>::argument table)
 {
     typedef plain_thread<Component, FORMAT, M, KIND> thread;
-    enum { G = thread::G, DEPTH = thread::DEPTH, THREADS = thread::THREADS, MANY_TILES = 4 };
+    enum { G = thread::G, DEPTH = thread::DEPTH, THREADS = thread::THREADS };
     const softqam_plain_segment &segment = plain_of(argument);
     __shared__ kernel_table<FORMAT, M> memory;
     __shared__ alignas(16) uint32_t stage[THREADS * thread::WORDS];
@@ -424,12 +465,8 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
     const auto part_of_table = kernel_table<FORMAT, M>::template load<THREADS>(table);
     if constexpr (thread::IS_CODEWORD)
-        if (argument.is_descrambled) {
-            const auto n =
-                static_cast<unsigned>(min(segment.groups_per_block * size_t{G}, segment.n_symbols - first * G));
-            write_block_gold(sequence, (n * thread::BITS + 31) / 32, n > MANY_TILES * THREADS * G, argument.c_init,
-                             (argument.first_symbol + first * G) * thread::BITS);
-        }
+        if (argument.is_descrambled)
+            write_plain_sequence<thread>(sequence, argument, first);
     const size_t n_whole = segment.n_symbols / G;
     const unsigned n_groups = static_cast<unsigned>(min(segment.groups_per_block + size_t{0}, n_whole - first));
     thread self = {segment, argument, shared_address(stage, threadIdx.x * thread::shape::GROUP_NBYTES),
@@ -451,32 +488,8 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     memory.store(part_of_table);
     if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD)
         __syncthreads();
-    const auto shared = memory.read(table);
-
-    if constexpr (thread::shape::IS_SMALL) {
-        self.store(0, self.demodulate(shared, next[0], 0));
-        if (G > 1 && first + segment.groups_per_block > n_whole)
-            self.demodulate_rest(shared, static_cast<unsigned>(segment.n_symbols % G),
-                                 stage + threadIdx.x * thread::WORDS);
-        return;
-    }
-    const int n_tiles = static_cast<int>((n_groups + THREADS - 1) / THREADS);
-    int tile = 0;
-#pragma unroll 1
-    for (; tile < n_tiles; tile += DEPTH) {
-#pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
-            if (k == 0 || tile + k < n_tiles) {
-                self.store(k, self.demodulate(shared, next[k], self.descrambling_of_group(k)));
-                self.load(next[k], k + DEPTH);
-            }
-        }
-        self.advance(DEPTH);
-    }
-    if (G > 1 && first + segment.groups_per_block > n_whole) {
-        self.advance(static_cast<int>(n_groups / THREADS) - tile);
-        self.demodulate_rest(shared, static_cast<unsigned>(segment.n_symbols % G), stage + threadIdx.x * thread::WORDS);
-    }
+    self.demodulate_tiles(memory.read(table), next, n_groups, first + segment.groups_per_block > n_whole,
+                          stage + threadIdx.x * thread::WORDS);
 }
 
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>

@@ -1,96 +1,179 @@
 /* SPDX-License-Identifier: MIT */
-/* What the threads of a block share that works on segments: tables, the block's segment, room for values on their way.
- */
+/* A thread block that works on a segment: what its threads share, how it finds its segment in the kernel's arguments,
+ * and how it prepares table and scrambling sequence. */
 #ifndef SOFTQAM_SEGMENT_BLOCK_CUH
 #define SOFTQAM_SEGMENT_BLOCK_CUH
 
+#include "gold.cuh"
+#include "kernel_tables.cuh"
 #include "kernels.h"
 #include "symbol.cuh"
 
-/* Which segment a block works on, and which of its blocks it is. */
-struct block_index {
-    unsigned segment;
-    size_t number; /* of the segment's blocks */
-};
-
-/* softqam_soft_buffer for threads: the same positions by fewer instructions, of values below n_data. */
-struct soft_positions {
-    uint32_t start;
-    uint32_t to_end; /* from there */
-    uint32_t n_data;
-    uint32_t break_at; /* data positions before the fillers; all of them if there are none */
-    uint32_t n_fillers;
-
-    __device__ __forceinline__ void open(const softqam_soft_buffer &buffer)
-    {
-        start = buffer.start;
-        to_end = buffer.n_data - buffer.start;
-        n_data = buffer.n_data;
-        break_at = buffer.n_fillers > 0 ? buffer.first_filler : buffer.n_data;
-        n_fillers = buffer.n_fillers;
-    }
-
-    __device__ __forceinline__ softqam_soft_run run_at(uint32_t n) const
-    {
-        const uint32_t number = n < to_end ? start + n : n - to_end;
-        const bool is_before = number < break_at;
-        return {number + (is_before ? 0 : n_fillers), (is_before ? break_at : n_data) - number};
-    }
-};
-
-/* What a block does of a code block with a soft buffer. */
-struct soft_work {
-    soft_positions positions;
-    unsigned char *values; /* the soft buffer; NULL: LLRs go nowhere */
-    uint32_t n_symbols;    /* of the code block */
-    uint32_t first;        /* symbol of the code block */
-    /* Of the zeros and fillers that no LLR goes to, zeros first, those that are this block's. */
-    uint32_t fill_first;
-    uint32_t fill_end;
-    uint32_t first_zero; /* as a value of the code block */
-    uint32_t n_zeros;
-    bool adds;
-    bool is_repeated; /* values are visited twice, in an order */
-};
-
-/* Of a warp's symbols of any modulation and output format. */
+/* Words that a warp's symbols take in any modulation and output format. */
 enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<SOFTQAM_OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
 
-/* Of the scrambling sequence for a block's symbols, of any modulation. */
-enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_STEPS * 2 * MAX_AXIS_BITS };
+/* Words of the scrambling sequence for a block's symbols, of any modulation. */
+enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_ITERATIONS * 2 * MAX_AXIS_BITS };
 
-/* A tile's values on their way to soft buffers, as bit planes, each aligned as its destination is: of any modulation
- * and output format at least one symbol a thread; a word behind. */
+/* Bytes that a tile's values take on their way to soft buffers, at least one symbol a thread in any modulation and
+ * output format: bit planes, each aligned as its destination is, and a word more. */
 enum { SOFT_STAGE_NBYTES = 2 * MAX_AXIS_BITS * (4 * BLOCK_THREADS + 16) + 16 };
 
-/* What all threads of a block share. */
+/* What the threads of a block share. */
 struct segment_block {
-    /* A kernel_table, of the modulation of the block's segment. */
     alignas(llr_table_memory<MAX_AXIS_BITS>) unsigned char tables[sizeof(llr_table_memory<MAX_AXIS_BITS>)];
     union {
-        uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word before and one behind */
+        uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word more at both ends */
         alignas(16) unsigned char soft_stage[SOFT_STAGE_NBYTES];
-        uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* of a segment in device memory */
+        uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* a segment in device memory */
     };
-    uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first on; a word behind */
+    uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
     softqam_kernel_segment segment;
     unsigned input_format;
-    /* Of segments in device memory. */
-    unsigned n_blocks[BLOCK_WARPS]; /* of those that a warp's threads have counted */
-    block_index index;
-    /* Of soft buffers. */
-    softqam_kernel_soft soft;
-    soft_work work;
-    uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: of each plane the data position of a tile's first */
+
+    /* The table of the block's segment. */
+    template <softqam_output_format FORMAT, int M> __device__ __forceinline__ kernel_table<FORMAT, M> &table()
+    {
+        static_assert(sizeof(kernel_table<FORMAT, M>) <= sizeof tables, "of any modulation");
+        return *reinterpret_cast<kernel_table<FORMAT, M> *>(tables);
+    }
 };
 
-static __shared__ segment_block block;
+/* The table that comes with a kernel's arguments. */
+template <softqam_output_format FORMAT> using u8_table_argument = typename kernel_table<FORMAT, 4>::argument;
 
-template <softqam_output_format FORMAT, int M>
-static __device__ __forceinline__ kernel_table<FORMAT, M> &table_of_block()
+/* All threads write the table of a modulation. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void write_table(segment_block &block, unsigned modulation,
+                                                   const u8_table_argument<FORMAT> &u8_table)
 {
-    static_assert(sizeof(kernel_table<FORMAT, M>) <= sizeof block.tables, "of any modulation");
-    return *reinterpret_cast<kernel_table<FORMAT, M> *>(block.tables);
+    with_axis_bits<FORMAT>(
+        modulation,
+        [&](auto axis_bits) {
+            typedef kernel_table<FORMAT, decltype(axis_bits)::value> table;
+            block.table<FORMAT, decltype(axis_bits)::value>().store(table::template load<BLOCK_THREADS>(u8_table));
+        });
+}
+
+/* The segments of a kernel's arguments. */
+template <typename Item> struct array_of {
+    Item at[MAX_SEGMENTS];
+};
+
+typedef array_of<softqam_kernel_segment> segment_arguments;
+static_assert(sizeof(softqam_u8_table) + sizeof(softqam_segment_launch) + 16 +
+                      MAX_SEGMENTS *
+                          (sizeof(softqam_kernel_segment) + sizeof(softqam_kernel_soft) + sizeof(unsigned)) <=
+                  4096,
+              "a kernel's arguments are limited");
+
+/* Reads a kernel's argument at its generic address. Arguments lie in constant memory, which serves a warp one word at a
+ * time; at the generic address each thread gets its own word at once, though the first access takes longer. */
+template <typename Argument> static __device__ __forceinline__ const Argument &as_memory(const Argument &argument)
+{
+    const Argument *pointer = &argument;
+    asm volatile("" : "+l"(pointer));
+    return *pointer;
+}
+
+/* The block's first threads copy a structure of whole words from a kernel's arguments to shared memory. */
+template <typename Structure>
+static __device__ __forceinline__ void copy_words(Structure &to, const Structure &argument)
+{
+    enum { WORDS = sizeof to / sizeof(uint32_t) };
+    static_assert(sizeof to % sizeof(uint32_t) == 0 && WORDS + 0 <= BLOCK_THREADS + 0, "a thread for each word");
+    if (threadIdx.x < WORDS)
+        reinterpret_cast<uint32_t *>(&to)[threadIdx.x] =
+            reinterpret_cast<const uint32_t *>(&as_memory(argument))[threadIdx.x];
+}
+
+/* Which segment of a launch a block works on, and which of the segment's blocks it is. */
+struct block_index {
+    unsigned segment;
+    size_t number;
+};
+
+/* Finds the segment of a block among those that are arguments: the last one that begins at this block or before. */
+static __device__ __forceinline__ block_index find_segment(const array_of<unsigned> &first_blocks,
+                                                           const softqam_segment_launch &launch)
+{
+    unsigned low = 0;
+    unsigned high = launch.n_segments;
+    while (high - low > 1) {
+        const unsigned middle = (low + high) / 2;
+        if (first_blocks.at[middle] <= blockIdx.x)
+            low = middle;
+        else
+            high = middle;
+    }
+    return {low, static_cast<size_t>(blockIdx.x - first_blocks.at[low])};
+}
+
+/* The symbols of a segment that a block works on. */
+struct block_span {
+    size_t first;
+    unsigned n_symbols;
+    bool is_descrambled;
+    bool is_written_by_one; /* the scrambling sequence, by the last warp */
+};
+
+/* The span of the segment's block `number`. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ block_span block_span_of(const softqam_kernel_segment &segment,
+                                                           const softqam_segment_launch &launch, size_t number)
+{
+    enum { MANY_ITERATIONS = 4 };
+    const unsigned of_block =
+        softqam_block_symbols(launch.block_iterations, segment.n_layers, launch.device_segments != nullptr);
+    block_span span;
+    span.first = number * of_block;
+    span.n_symbols = span.first < segment.n_symbols
+                         ? static_cast<unsigned>(min(segment.n_symbols - span.first, of_block + size_t{0}))
+                         : 0;
+    span.is_descrambled = FORMAT != SOFTQAM_OUTPUT_U8 && segment.is_descrambled;
+    span.is_written_by_one = span.is_descrambled && launch.block_iterations < MANY_ITERATIONS * BLOCK_WARPS;
+    return span;
+}
+
+/* Writes the scrambling sequence for a span. */
+static __device__ __forceinline__ void write_sequence(segment_block &block, const softqam_kernel_segment &segment,
+                                                      const block_span &span)
+{
+    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(segment.modulation));
+    if (span.is_descrambled)
+        write_block_gold(block.sequence, (span.n_symbols * bits + 31) / 32, !span.is_written_by_one, segment.c_init,
+                         (segment.first_symbol + span.first) * bits);
+}
+
+/* Barriers of less than a block's warps: those but the last one, which arrives at the second alone. */
+enum { OTHER_WARPS_BARRIER = 1, LAST_WARP_BARRIER };
+
+/* Copies a segment of a kernel's arguments to shared memory, and writes its table and its scrambling sequence. If one
+ * warp writes the sequence, it needs only the arguments, and so does not wait for the others. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void open_segment(segment_block &block, const softqam_kernel_segment &segment,
+                                                    const block_span &span, const u8_table_argument<FORMAT> &u8_table)
+{
+    enum { OTHERS = BLOCK_THREADS - WARP_THREADS, WORDS = sizeof segment / sizeof(uint32_t) };
+    static_assert(sizeof segment % sizeof(uint32_t) == 0 && WORDS + 0 <= OTHERS + 0, "a thread for each word");
+    if (span.is_written_by_one && threadIdx.x >= OTHERS) {
+        write_table<FORMAT>(block, segment.modulation, u8_table);
+        write_sequence(block, segment, span);
+        asm volatile("bar.sync %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
+        return;
+    }
+    const uint32_t word =
+        threadIdx.x < WORDS ? reinterpret_cast<const uint32_t *>(&as_memory(segment))[threadIdx.x] : 0;
+    write_table<FORMAT>(block, segment.modulation, u8_table);
+    if (threadIdx.x < WORDS)
+        reinterpret_cast<uint32_t *>(&block.segment)[threadIdx.x] = word;
+    if (span.is_written_by_one) {
+        asm volatile("bar.sync %0, %1;" ::"n"(OTHER_WARPS_BARRIER + 0), "n"(OTHERS + 0) : "memory");
+        asm volatile("bar.arrive %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
+        return;
+    }
+    write_sequence(block, segment, span);
+    __syncthreads();
 }
 
 #endif

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of segments without soft buffers: up to MAX_SEGMENTS, in their arguments, each with its modulation,
  * layers, strides, noise, scrambling and layout of the output. */
-#include "segment_find.cuh"
+#include "segment_warp.cuh"
 
 template <softqam_output_format FORMAT>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     segment_kernel(const __grid_constant__ softqam_segment_launch launch,
                    const __grid_constant__ segment_arguments segments,
                    const __grid_constant__ array_of<unsigned> first_blocks,
-                   const __grid_constant__ soft_table_argument<FORMAT> soft_table)
+                   const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
+    __shared__ segment_block block;
     let_next_kernel_begin();
     if (threadIdx.x == 0)
         block.input_format = launch.input_format;
     const block_index index = find_segment(first_blocks, launch);
     const softqam_kernel_segment &segment = segments.at[index.segment];
     const block_span span = block_span_of<FORMAT>(segment, launch, index.number);
-    open_segment<FORMAT>(segment, span, soft_table);
-    demodulate_block<FORMAT>(launch, span, soft_table);
+    open_segment<FORMAT>(block, segment, span, u8_table);
+    demodulate_block<FORMAT>(block, launch, span, u8_table);
 }
 
 const void *softqam_segment_kernel(softqam_output_format format)

@@ -10,7 +10,9 @@
 
 #include <cuda_fp16.h>
 
+extern "C" {
 #include "tables.h"
+}
 
 #define VEC        static __device__ __forceinline__
 #define VEC_UNROLL _Pragma("unroll")
@@ -26,7 +28,7 @@ enum {
     TABLE_COPIES = 8,
     COPY_NBYTES = 16,
     GAINS_OFFSET = TABLE_COPIES * COPY_NBYTES,
-    SOFT_ROW_NBYTES = 2 * GAINS_OFFSET
+    U8_ROW_NBYTES = 2 * GAINS_OFFSET
 };
 
 typedef struct vec_u8_row {
@@ -41,8 +43,8 @@ typedef struct vec_u8_row {
 /* A shared-memory address is small, so as a float's bits it is a subnormal number, and sums of such are exact: one
  * fused operation finds the address of a level's row. */
 typedef struct vec_u8_table {
-    float middle_address;   /* of the middle between this thread's copies of the two middle rows */
-    float address_per_unit; /* bytes of table per unit of the level */
+    float middle_address; /* of the middle between this thread's copies of the two middle rows */
+    float address_scale;  /* bytes of table per unit of the level */
     float steps[U8_AXIS_BITS];
 } vec_u8_table;
 
@@ -130,7 +132,7 @@ VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
         "fma.rn.f32 sum, %1, %2, %3;\n\t"
         "mov.b32 %0, sum;}"
         : "=r"(address)
-        : "f"(level), "f"(table->address_per_unit), "f"(table->middle_address));
+        : "f"(level), "f"(table->address_scale), "f"(table->middle_address));
     vec_u8_row row;
     asm("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
         : "=f"(row.level), "=f"(row.level_low), "=f"(row.level_high), "=r"(row.byte_selector)

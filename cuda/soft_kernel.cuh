@@ -4,19 +4,109 @@
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
-#include "segment_find.cuh"
-#include "soft_run.cuh"
+#include "segment_warp.cuh"
+#include "soft_tile.cuh"
 
-/* That a multiprocessor holds at once: one fewer than of the other kernels. With 64 registers a thread would keep many
- * values in memory. */
+/* Thread blocks that a multiprocessor holds at once: one fewer than of the other kernels. With 64 registers a thread
+ * would keep many values in memory. */
 enum { SOFT_BLOCKS = 7 };
 
-/* What a block of this kernel is given. */
-struct soft_arguments {
+/* A kernel's arguments. */
+template <softqam_output_format FORMAT> struct soft_arguments {
     const softqam_segment_launch &launch;
     const segment_arguments &segments;
     const array_of<softqam_kernel_soft> &softs;
+    const u8_table_argument<FORMAT> &u8_table;
+
+    __device__ __forceinline__ bool are_in_memory() const { return launch.device_segments != nullptr; }
 };
+
+/* Segments in device memory. */
+
+/* Thread blocks that n symbols of such a segment take. They are limited to what a segment that fits in memory takes, so
+ * that sums do not overflow. */
+static __device__ __forceinline__ unsigned blocks_of(size_t n_symbols, const softqam_segment_launch &launch)
+{
+    enum : unsigned { MOST_SYMBOLS = 1u << 31, MOST_BLOCKS = (1u << 23) - 1 };
+    const unsigned of_block = softqam_block_symbols(launch.block_iterations, 1, true);
+    const unsigned n = static_cast<unsigned>(min(n_symbols, size_t{MOST_SYMBOLS})) + of_block - 1;
+    return min(n / of_block, MOST_BLOCKS + 0u);
+}
+
+/* A thread block finds its segment: each thread counts the blocks of one segment. Returns false, to all threads, if the
+ * block is not needed. */
+static __device__ __forceinline__ bool find_device_segment(soft_block &block, const softqam_segment_launch &launch)
+{
+    const unsigned all = 0xffffffffu;
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const unsigned n_segments = min(*launch.n_device_segments, launch.n_segments);
+    unsigned before = 0;
+    for (unsigned first = 0; first < launch.n_segments; first += BLOCK_THREADS) {
+        /* Segments after the last one are read too, so that all loads are on their way at once. */
+        const unsigned segment = first + threadIdx.x;
+        const size_t n_symbols = segment < launch.n_segments ? launch.device_segments[segment].n_symbols : 0;
+        const unsigned mine = segment < n_segments ? blocks_of(n_symbols, launch) : 0;
+        unsigned sum = mine; /* of the warp's threads up to this one */
+#pragma unroll
+        for (unsigned distance = 1; distance < WARP_THREADS; distance *= 2) {
+            const unsigned other = __shfl_up_sync(all, sum, distance);
+            sum += lane >= distance ? other : 0;
+        }
+        if (lane == WARP_THREADS - 1)
+            block.warp_sums[threadIdx.x / WARP_THREADS] = sum;
+        __syncthreads();
+        unsigned number = blockIdx.x - (before + sum - mine); /* among this thread's */
+#pragma unroll
+        for (unsigned warp = 0; warp < BLOCK_WARPS; warp++) {
+            number -= warp < threadIdx.x / WARP_THREADS ? block.warp_sums[warp] : 0;
+            before += block.warp_sums[warp];
+        }
+        if (number < mine)
+            block.index = {segment, number};
+        __syncthreads();
+        if (blockIdx.x < before)
+            return true;
+        if (first + BLOCK_THREADS >= n_segments)
+            return false;
+    }
+    return false;
+}
+
+/* The first warp makes a segment in device memory the block's. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void load_segment(soft_block &block, unsigned number,
+                                                    const softqam_segment_launch &launch)
+{
+    enum { WORDS = sizeof block.descriptor / sizeof(uint64_t) };
+    if (threadIdx.x >= WARP_THREADS)
+        return;
+    const unsigned lane = threadIdx.x;
+    const uint64_t *words = reinterpret_cast<const uint64_t *>(&launch.device_segments[number]);
+    const unsigned n_segments = *launch.n_device_segments;
+#pragma unroll
+    for (unsigned k = 0; k < WORDS; k += WARP_THREADS)
+        if (k + lane < WORDS)
+            block.descriptor[k + lane] = words[k + lane];
+    __syncwarp();
+    if (lane > 0)
+        return;
+    const softqam_segment *descriptor = reinterpret_cast<const softqam_segment *>(block.descriptor);
+    softqam_kernel_segment_make(&block.segment, descriptor, &launch.defaults);
+    const unsigned modulation = block.segment.modulation;
+    if (n_segments == 0 || (FORMAT == SOFTQAM_OUTPUT_U8 ? modulation != SOFTQAM_MODULATION_256QAM : modulation == 0))
+        block.segment.n_symbols = 0;
+}
+
+/* Completes the soft buffers of a segment that has been loaded, before anything is staged. */
+static __device__ __forceinline__ void open_soft_buffers(soft_block &block)
+{
+    if (threadIdx.x == 0)
+        softqam_kernel_soft_make(&block.soft, reinterpret_cast<const softqam_segment *>(block.descriptor),
+                                 &block.segment);
+    __syncthreads();
+}
+
+/* Code blocks. */
 
 /* The code block that is the j-th transmitted one; its number r is not looked for. */
 static __device__ __forceinline__ softqam_code_block code_block_of(const softqam_code_blocks &blocks, uint32_t j)
@@ -30,23 +120,25 @@ static __device__ __forceinline__ softqam_code_block code_block_of(const softqam
 }
 
 /* Where the soft buffer of a code block begins; NULL: nowhere. */
-static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_code_block &found, unsigned value_nbytes)
+static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_kernel_segment &segment,
+                                                                const softqam_soft_buffer &buffer, uint32_t j,
+                                                                unsigned value_nbytes)
 {
-    const softqam_kernel_segment &segment = block.segment;
-    const uint32_t r = softqam_code_block_number(&segment.blocks, found.j);
-    if (r >= segment.blocks.n_code_blocks || block.soft.buffer.n_data == 0)
+    const uint32_t r = softqam_code_block_number(&segment.blocks, j);
+    if (r >= segment.blocks.n_code_blocks || buffer.n_data == 0)
         return nullptr;
     if (segment.block_buffers)
         return static_cast<unsigned char *>(segment.block_buffers[r]);
-    const uint64_t first = segment.block_stride != 0 ? r * segment.block_stride
-                                                     : uint64_t{found.j} * softqam_soft_buffer_size(&block.soft.buffer);
+    const uint64_t first =
+        segment.block_stride != 0 ? r * segment.block_stride : uint64_t{j} * softqam_soft_buffer_size(&buffer);
     return static_cast<unsigned char *>(segment.out) + first * value_nbytes;
 }
 
-/* By a thread: the block's work, a span of a code block. The zeros and fillers are shared by all symbols that the
+/* A thread writes the block's work for a span of a code block. The zeros and fillers are shared by all symbols that the
  * segment has of the code block, if it has the first one; with repetition they are written before anything is added. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void open_piece(const softqam_code_block &found, const soft_span &span)
+static __device__ __forceinline__ void open_work(soft_block &block, const softqam_code_block &found,
+                                                 const soft_span &span)
 {
     const softqam_kernel_segment &segment = block.segment;
     const uint32_t first = segment.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
@@ -56,14 +148,15 @@ static __device__ __forceinline__ void open_piece(const softqam_code_block &foun
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(segment.modulation));
     soft_work &work = block.work;
     work.positions.open(buffer);
-    work.values = soft_buffer_at(found, symbol_size<FORMAT, 1>::VALUE_NBYTES);
+    work.values = soft_buffer_at(segment, buffer, found.j, symbol_size<FORMAT, 1>::VALUE_NBYTES);
     work.n_symbols = found.n_symbols;
     work.first = first;
     work.is_repeated = softqam_soft_is_repeated(&buffer, uint64_t{found.n_symbols} * bits);
     work.adds = block.soft.combines || work.is_repeated;
     work.fill_first = work.fill_end = 0;
-    work.first_zero = work.is_repeated ? 0 : found.n_symbols * bits;
-    work.n_zeros = buffer.n_data - work.first_zero;
+    work.fill.first_zero = work.is_repeated ? 0 : found.n_symbols * bits;
+    work.fill.n_zeros = buffer.n_data - work.fill.first_zero;
+    work.fill.filler_value = block.soft.filler_value;
     if (block.soft.combines || segment.codeword_symbol > found.first)
         return;
     if (work.is_repeated) {
@@ -72,55 +165,34 @@ static __device__ __forceinline__ void open_piece(const softqam_code_block &foun
     }
     const uint32_t n_shared = static_cast<uint32_t>(
         min(uint64_t{found.n_symbols}, segment.codeword_symbol + segment.n_symbols - found.first));
-    const uint32_t n_values = work.n_zeros + buffer.n_fillers;
+    const uint32_t n_values = work.fill.n_zeros + buffer.n_fillers;
     const uint64_t each = n_values / n_shared + 1;
     work.fill_first = static_cast<uint32_t>(min(first * each, uint64_t{n_values}));
     work.fill_end =
         static_cast<uint32_t>(min((first + uint64_t{static_cast<uint32_t>(span.n)}) * each, uint64_t{n_values}));
 }
 
-/* A block's way through its symbols, span by span, each of one code block, where these are several. All threads have
- * the same; between spans it lies in shared memory.
- *
- * Without repetition a block of a segment in device memory has symbols of several code blocks. With repetition it has
- * code blocks of its own: all that the launch's segments have of one, in the order of the segments. The block is that
- * of the first segment with symbols of it. */
-struct soft_walk {
-    softqam_code_block found; /* the code block */
-    size_t next;              /* symbol of the block's segment */
-    size_t end;               /* of what the block has of it */
-    size_t first;             /* of the symbols whose scrambling sequence is written */
-    /* With repetition. */
-    unsigned home; /* the block's segment, and the one that it is at */
-    unsigned segment;
-    uint32_t last_j;
-    uint32_t stride_j; /* from a code block to the block's next one */
-    bool is_open;      /* the code block is this block's */
-};
-
-static __shared__ soft_walk walk_of_block;
-
+/* Moves a thread block along its walk. All threads have the same. */
 template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
-    const soft_arguments &arguments;
-    const soft_table_argument<FORMAT> &soft_table;
+    soft_block &block;
+    const soft_arguments<FORMAT> &arguments;
 
-    __device__ __forceinline__ soft_walker(const soft_arguments &all, const soft_table_argument<FORMAT> &table)
-        : soft_walk(walk_of_block), arguments(all), soft_table(table)
+    __device__ __forceinline__ soft_walker(soft_block &shared, const soft_arguments<FORMAT> &all)
+        : soft_walk(shared.walk), block(shared), arguments(all)
     {
     }
 
-    __device__ __forceinline__ bool is_in_memory() const { return arguments.launch.device_segments != nullptr; }
-
     __device__ __forceinline__ soft_span take(uint32_t n)
     {
-        const soft_span span = {next, static_cast<int>(n), static_cast<unsigned>(next - first), !is_in_memory()};
+        const soft_span span = {next, static_cast<int>(n), static_cast<unsigned>(next - first),
+                                !arguments.are_in_memory()};
         if (threadIdx.x == 0)
-            open_piece<FORMAT>(found, span);
+            open_work<FORMAT>(block, found, span);
         next += n;
         return span;
     }
 
-    /* Of the block's range of symbols, those up to the end of a code block. */
+    /* Takes of the block's range the symbols up to the end of a code block. */
     __device__ __forceinline__ void advance_in_range(soft_span &span)
     {
         if (next >= end)
@@ -131,7 +203,7 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
         span = take(static_cast<uint32_t>(min(end - next, n_left)));
     }
 
-    /* Whether segment k has symbols of the code block, and of the same codeword. */
+    /* True if segment k has symbols of the code block, and of the same codeword. */
     __device__ __forceinline__ bool has_part(unsigned k) const
     {
         const softqam_kernel_segment &here = block.segment;
@@ -141,7 +213,7 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
                    block_stride == here.block_stride && n > 0 && begin < uint64_t{found.first} + found.n_symbols &&
                    begin + n > found.first;
         };
-        if (is_in_memory()) {
+        if (arguments.are_in_memory()) {
             const softqam_segment &other = arguments.launch.device_segments[k];
             const softqam_codeword &codeword = other.codeword;
             return is_part(other.first_symbol, other.n_symbols, softqam_segment_has_soft_buffers(&other),
@@ -152,10 +224,10 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
                        other.block_buffers, other.block_stride);
     }
 
-    /* The first of some segments that has symbols of the code block; `behind`: none has. */
-    __device__ __forceinline__ unsigned find_part(unsigned k, unsigned behind) const
+    /* Finds the first segment, from k up to `last`, that has symbols of the code block; `last`: none has. */
+    __device__ __forceinline__ unsigned find_part(unsigned k, unsigned last) const
     {
-        while (k < behind && !has_part(k))
+        while (k < last && !has_part(k))
             k++;
         return k;
     }
@@ -165,27 +237,26 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
     {
         __syncthreads();
         if (k != segment) {
-            if (is_in_memory()) {
-                if (threadIdx.x < WARP_THREADS)
-                    load_segment<FORMAT>(arguments.launch.device_segments[k], arguments.launch);
+            if (arguments.are_in_memory()) {
+                load_segment<FORMAT>(block, k, arguments.launch);
             } else {
                 copy_words(block.segment, arguments.segments.at[k]);
                 copy_words(block.soft, arguments.softs.at[k]);
             }
             segment = k;
             __syncthreads();
-            if (is_in_memory())
-                open_soft_buffers();
-            write_table<FORMAT>(block.segment.modulation, soft_table);
+            if (arguments.are_in_memory())
+                open_soft_buffers(block);
+            write_table<FORMAT>(block, block.segment.modulation, arguments.u8_table);
         }
         const softqam_kernel_segment &of = block.segment;
         const uint64_t begin = max(uint64_t{of.codeword_symbol}, uint64_t{found.first});
-        const uint64_t behind = min(of.codeword_symbol + of.n_symbols, uint64_t{found.first} + found.n_symbols);
+        const uint64_t last = min(of.codeword_symbol + of.n_symbols, uint64_t{found.first} + found.n_symbols);
         next = begin - of.codeword_symbol;
-        end = behind > begin ? behind - of.codeword_symbol : next;
+        end = last > begin ? last - of.codeword_symbol : next;
     }
 
-    /* To a code block of the home segment, which is at hand, unless another block has it. */
+    /* Goes to a code block of the home segment, which is at hand, unless another thread block has it. */
     __device__ __forceinline__ void open_code_block(uint32_t j)
     {
         found = code_block_of(block.segment.blocks, j);
@@ -197,10 +268,10 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
 
     __device__ __forceinline__ void advance_repeated(soft_span &span)
     {
+        const softqam_segment_launch &launch = arguments.launch;
         while (next >= end) {
-            const unsigned n_segments = is_in_memory()
-                                            ? min(*arguments.launch.n_device_segments, arguments.launch.n_segments)
-                                            : arguments.launch.n_segments;
+            const unsigned n_segments =
+                arguments.are_in_memory() ? min(*launch.n_device_segments, launch.n_segments) : launch.n_segments;
             const unsigned other = is_open ? find_part(segment + 1, n_segments) : n_segments;
             if (other < n_segments) {
                 load(other);
@@ -211,37 +282,45 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
             load(home);
             open_code_block(found.j + stride_j);
         }
-        const unsigned most = softqam_block_symbols(BLOCK_WARPS * MOST_WARP_STEPS, block.segment.n_layers, false);
+        const unsigned most = softqam_block_symbols(BLOCK_WARPS * MOST_WARP_ITERATIONS, block.segment.n_layers, false);
         const auto n = static_cast<uint32_t>(min(end - next, size_t{most}));
         __syncthreads();
         first = next;
-        write_sequence(block.segment, {next, n, block.segment.is_descrambled != 0, false});
+        write_sequence(block, block.segment, {next, n, block.segment.is_descrambled != 0, false});
         span = take(n);
     }
 };
 
-/* The block's next span; of no symbols if there is none. */
+/* Returns the block's next span; one of no symbols if there is none. */
 template <softqam_output_format FORMAT>
-static __device__ __noinline__ soft_span advance_walk(const soft_arguments &arguments,
-                                                      const soft_table_argument<FORMAT> &soft_table)
+static __device__ __noinline__ soft_span advance_walk(soft_block &block, const soft_arguments<FORMAT> &arguments)
 {
+    __builtin_assume(__isShared(&block) != 0);
     soft_span span = {};
     __syncthreads(); /* threads may still read what belongs to the span before */
-    soft_walker<FORMAT> walker(arguments, soft_table);
+    soft_walker<FORMAT> walker(block, arguments);
     __syncthreads();
     if (block.soft.is_repeated)
         walker.advance_repeated(span);
     else
         walker.advance_in_range(span);
     if (threadIdx.x == 0)
-        walk_of_block = walker;
+        block.walk = walker;
     return span;
 }
 
-/* The walk's code blocks with repetition, those of a segment in device memory divided among its blocks; the one before
- * the first, of which nothing is left. False: this block has none. */
-static __device__ __forceinline__ bool begin_repeated(const block_index &index, const softqam_segment_launch &launch,
-                                                      soft_walk &walk)
+/* The first span of a thread block, and whose it is. */
+struct soft_task {
+    block_index index; /* the segment */
+    block_span span;
+    softqam_code_block found; /* the code block, of an argument */
+    bool has_soft;
+};
+
+/* Prepares the walk's code blocks with repetition, of a segment in device memory divided among its thread blocks; it
+ * begins before the first of them. Returns false if this thread block has none. */
+static __device__ __forceinline__ bool begin_repeated(const soft_block &block, const block_index &index,
+                                                      const softqam_segment_launch &launch, soft_walk &walk)
 {
     const softqam_kernel_segment &of = block.segment;
     walk.last_j = walk.found.j;
@@ -259,6 +338,67 @@ static __device__ __forceinline__ bool begin_repeated(const block_index &index, 
     return has_any;
 }
 
+/* Demodulates a thread block's symbols of a segment with soft buffers. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void
+demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &arguments, const soft_task &task)
+{
+    const block_span &span = task.span;
+    /* The thread block has no more than this span. */
+    const bool is_alone = !arguments.are_in_memory() && !block.soft.is_repeated;
+    soft_span next = {span.first, static_cast<int>(span.n_symbols), 0, true};
+    if (is_alone) {
+        if (threadIdx.x == 0)
+            open_work<FORMAT>(block, task.found, next);
+    } else {
+        soft_walk walk = {task.found, span.first,         span.first + span.n_symbols,
+                          span.first, task.index.segment, task.index.segment};
+        if (block.soft.is_repeated && !begin_repeated(block, task.index, arguments.launch, walk))
+            return;
+        if (threadIdx.x == 0)
+            block.walk = walk;
+        next = advance_walk<FORMAT>(block, arguments);
+    }
+#pragma unroll 1
+    while (next.n > 0) {
+        demodulate_soft_span<FORMAT>(block, arguments.launch, next);
+        if (is_alone)
+            return;
+        next = advance_walk<FORMAT>(block, arguments);
+    }
+}
+
+/* The kernel. */
+
+/* Finds and prepares what a thread block does of the segments in device memory. Returns false if it has nothing to do.
+ */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ bool open_device_task(soft_task &task, soft_block &block,
+                                                        const soft_arguments<FORMAT> &arguments)
+{
+    const softqam_segment_launch &launch = arguments.launch;
+    wait_for_previous_kernel();
+    task.index = {0, blockIdx.x};
+    if (launch.n_segments > 1) {
+        if (!find_device_segment(block, launch))
+            return false;
+        task.index = block.index;
+    }
+    load_segment<FORMAT>(block, task.index.segment, launch);
+    __syncthreads();
+    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 &&
+                    softqam_segment_has_soft_buffers(reinterpret_cast<const softqam_segment *>(block.descriptor));
+    if (task.has_soft)
+        open_soft_buffers(block);
+    task.span = block_span_of<FORMAT>(block.segment, launch, task.index.number);
+    if (task.span.n_symbols == 0)
+        return false;
+    write_table<FORMAT>(block, block.segment.modulation, arguments.u8_table);
+    if (!task.has_soft || !block.soft.is_repeated)
+        write_sequence(block, block.segment, task.span);
+    return true;
+}
+
 /* number / divisor; `reciprocal` is 2^32 / divisor, rounded up, or 0 for a divisor of 1. The product's upper word is
  * the quotient or one more. */
 static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t divisor, uint32_t reciprocal)
@@ -267,24 +407,51 @@ static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t
     return reciprocal == 0 ? number : quotient - (quotient * divisor > number ? 1 : 0);
 }
 
-/* A block's part of a code block of a segment that is an argument. */
+/* Finds what a thread block does of a segment with soft buffers that is an argument: a part of one code block. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ block_span soft_part_of(const softqam_kernel_segment &segment,
-                                                          const softqam_kernel_soft &soft,
-                                                          const softqam_segment_launch &launch, unsigned part,
-                                                          const softqam_code_block &found)
+static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, const softqam_kernel_segment &segment,
+                                                               const softqam_kernel_soft &soft,
+                                                               const softqam_segment_launch &launch)
 {
-    const uint64_t before = uint64_t{part} * soft.part_symbols;
+    const auto number = static_cast<uint32_t>(task.index.number);
+    const uint32_t of_segment = quotient_of(number, soft.block_parts, soft.per_part);
+    task.found = code_block_of(segment.blocks, soft.first_block + of_segment);
+    const softqam_code_block &found = task.found;
+    const uint64_t before = uint64_t{number - of_segment * soft.block_parts} * soft.part_symbols;
     const uint32_t begin = found.first + static_cast<uint32_t>(before);
     const uint32_t n =
         before < found.n_symbols ? min(soft.part_symbols, found.n_symbols - static_cast<uint32_t>(before)) : 0;
     /* A codeword has less than 2^32 symbols. */
     const uint32_t first = max(segment.codeword_symbol, begin);
     const uint32_t end = min(segment.codeword_symbol + static_cast<uint32_t>(segment.n_symbols), begin + n);
-    block_span span = block_span_of<FORMAT>(segment, launch, 0);
-    span.first = first - segment.codeword_symbol;
-    span.n_symbols = end > first ? static_cast<unsigned>(end - first) : 0;
-    return span;
+    task.span = block_span_of<FORMAT>(segment, launch, 0);
+    task.span.first = first - segment.codeword_symbol;
+    task.span.n_symbols = end > first ? static_cast<unsigned>(end - first) : 0;
+    if (soft.is_repeated) /* the sequence is written span by span */
+        task.span.is_descrambled = task.span.is_written_by_one = false;
+}
+
+/* Finds and prepares what a thread block does of the segments that are arguments. Returns false if it has nothing to
+ * do. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ bool open_argument_task(soft_task &task, soft_block &block,
+                                                          const soft_arguments<FORMAT> &arguments,
+                                                          const array_of<unsigned> &first_blocks)
+{
+    task.index = find_segment(first_blocks, arguments.launch);
+    const softqam_kernel_segment &segment = arguments.segments.at[task.index.segment];
+    const softqam_kernel_soft &soft = arguments.softs.at[task.index.segment];
+    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && soft.is_used;
+    if (task.has_soft) {
+        find_part_of_code_block<FORMAT>(task, segment, soft, arguments.launch);
+        if (task.span.n_symbols == 0)
+            return false;
+        copy_words(block.soft, soft);
+    } else {
+        task.span = block_span_of<FORMAT>(segment, arguments.launch, task.index.number);
+    }
+    open_segment<FORMAT>(block, segment, task.span, arguments.u8_table);
+    return true;
 }
 
 template <softqam_output_format FORMAT>
@@ -293,80 +460,21 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
                 const __grid_constant__ segment_arguments segments,
                 const __grid_constant__ array_of<softqam_kernel_soft> softs,
                 const __grid_constant__ array_of<unsigned> first_blocks,
-                const __grid_constant__ soft_table_argument<FORMAT> soft_table)
+                const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
-    const bool is_in_memory = launch.device_segments;
-    block_index index = {0, blockIdx.x};
-    block_span span;
-    softqam_code_block found = {}; /* the code block, of an argument */
-    bool has_soft;
+    __shared__ soft_block block;
+    const soft_arguments<FORMAT> arguments = {launch, segments, softs, u8_table};
+    soft_task task = {};
     let_next_kernel_begin();
     if (threadIdx.x == 0)
         block.input_format = launch.input_format;
-    if (is_in_memory) {
-        wait_for_previous_kernel();
-        if (launch.n_segments > 1) {
-            if (!find_segment(launch))
-                return;
-            index = block.index;
-        }
-        if (threadIdx.x < WARP_THREADS)
-            load_segment<FORMAT>(launch.device_segments[index.segment], launch);
-        __syncthreads();
-        has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && has_soft_buffers();
-        if (has_soft)
-            open_soft_buffers();
-        span = block_span_of<FORMAT>(block.segment, launch, index.number);
-        if (span.n_symbols == 0)
-            return;
-        write_table<FORMAT>(block.segment.modulation, soft_table);
-        if (!has_soft || !block.soft.is_repeated)
-            write_sequence(block.segment, span);
-    } else {
-        index = find_segment(first_blocks, launch);
-        const softqam_kernel_segment &segment = segments.at[index.segment];
-        const softqam_kernel_soft &soft = softs.at[index.segment];
-        has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && soft.is_used;
-        if (has_soft) {
-            const auto number = static_cast<uint32_t>(index.number);
-            const uint32_t of_segment = quotient_of(number, soft.block_parts, soft.per_part);
-            found = code_block_of(segment.blocks, soft.first_block + of_segment);
-            span = soft_part_of<FORMAT>(segment, soft, launch, number - of_segment * soft.block_parts, found);
-            if (span.n_symbols == 0)
-                return;
-            if (soft.is_repeated) /* the sequence is written span by span */
-                span.is_descrambled = span.is_written_by_one = false;
-            copy_words(block.soft, soft);
-        } else {
-            span = block_span_of<FORMAT>(segment, launch, index.number);
-        }
-        open_segment<FORMAT>(segment, span, soft_table);
-    }
-    if (!has_soft)
-        return demodulate_block<FORMAT>(launch, span, soft_table);
-    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
-        const soft_arguments arguments = {launch, segments, softs};
-        const bool is_alone = !is_in_memory && !block.soft.is_repeated; /* a span is all that the block has */
-        soft_span own = {span.first, static_cast<int>(span.n_symbols), 0, !is_in_memory};
-        if (is_alone) {
-            if (threadIdx.x == 0)
-                open_piece<FORMAT>(found, own);
-        } else {
-            soft_walk walk = {found, span.first, span.first + span.n_symbols, span.first, index.segment, index.segment};
-            if (block.soft.is_repeated && !begin_repeated(index, launch, walk))
-                return;
-            if (threadIdx.x == 0)
-                walk_of_block = walk;
-            own = advance_walk<FORMAT>(arguments, soft_table);
-        }
-#pragma unroll 1
-        while (own.n > 0) {
-            demodulate_soft_span<FORMAT>(launch, own);
-            if (is_alone)
-                return;
-            own = advance_walk<FORMAT>(arguments, soft_table);
-        }
-    }
+    if (!(arguments.are_in_memory() ? open_device_task<FORMAT>(task, block, arguments)
+                                    : open_argument_task<FORMAT>(task, block, arguments, first_blocks)))
+        return;
+    if (!task.has_soft)
+        return demodulate_block<FORMAT>(block, launch, task.span, u8_table);
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
+        demodulate_code_blocks<FORMAT>(block, arguments, task);
 }
 
 template <softqam_output_format FORMAT> static const void *soft_kernel_of()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every kernel does with a symbol: from components as they lie in memory to its values, packed as they leave. */
+/* What every kernel does with a symbol: it converts components as they lie in memory to values, packed as they leave.
+ */
 #ifndef SOFTQAM_SYMBOL_CUH
 #define SOFTQAM_SYMBOL_CUH
 
@@ -7,15 +8,16 @@
 
 #include <cuda_fp16.h>
 
+#include "kernel_tables.cuh"
 #include "kernels.h"
-#include "llr_tables.cuh"
+#include "memory.cuh"
 #include "simd_cuda.cuh"
 
 #include "arithmetic.h"
 
 static_assert(N_OUTPUT_FORMATS == 5, "symbol_size, metrics_of() and llrs_of() have each format");
 
-/* Of a symbol with M bits an axis; 0 stands for BPSK and pi/2-BPSK. */
+/* Sizes of a symbol with M bits an axis; 0 stands for BPSK and pi/2-BPSK. */
 template <softqam_output_format FORMAT, int M> struct symbol_size {
     enum {
         BITS = M == 0 ? 1 : 2 * M,
@@ -29,7 +31,7 @@ template <softqam_output_format FORMAT, int M> struct symbol_size {
 
 template <softqam_output_format FORMAT> using format_of = std::integral_constant<softqam_output_format, FORMAT>;
 
-/* Calls what there is for an output format. */
+/* Calls a function with an output format as a constant. */
 template <typename Function> static auto with_format(softqam_output_format format, const Function &function)
 {
     switch (format) {
@@ -47,13 +49,40 @@ template <typename Function> static auto with_format(softqam_output_format forma
     __builtin_unreachable();
 }
 
-/* Times one is the same value; samples of floats are multiplied all the same. */
+template <int M> using axis_bits_of = std::integral_constant<int, M>;
+
+/* Calls a function with a modulation's bits an axis as a constant. */
+template <softqam_output_format FORMAT, typename Function>
+static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const Function &function)
+{
+    static_assert(N_MODULATIONS == 7, "a case for each");
+    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
+        return function(axis_bits_of<4>());
+    else
+        switch (modulation) {
+        case SOFTQAM_MODULATION_BPSK:
+        case SOFTQAM_MODULATION_PI2_BPSK:
+            return function(axis_bits_of<0>());
+        case SOFTQAM_MODULATION_QPSK:
+            return function(axis_bits_of<1>());
+        case SOFTQAM_MODULATION_16QAM:
+            return function(axis_bits_of<2>());
+        case SOFTQAM_MODULATION_64QAM:
+            return function(axis_bits_of<3>());
+        case SOFTQAM_MODULATION_256QAM:
+            return function(axis_bits_of<4>());
+        case SOFTQAM_MODULATION_1024QAM:
+            return function(axis_bits_of<5>());
+        }
+}
+
+/* Floats are multiplied too; times 1 they stay the same. */
 template <typename Component> static __device__ __forceinline__ float convert(Component sample, float scale)
 {
     return __fmul_rn(static_cast<float>(sample), scale);
 }
 
-/* A component's bits, the lowest of a word, as what they are. */
+/* Reads the lowest bits of a word as a component. */
 template <typename Component> static __device__ __forceinline__ Component component_of(uint32_t word)
 {
     return static_cast<Component>(word);
@@ -64,205 +93,7 @@ template <> __device__ __forceinline__ __half component_of<__half>(uint32_t word
     return __ushort_as_half(static_cast<uint16_t>(word));
 }
 
-template <int NBYTES> struct unsigned_of;
-template <> struct unsigned_of<1> {
-    typedef uint8_t type;
-};
-template <> struct unsigned_of<2> {
-    typedef uint16_t type;
-};
-template <> struct unsigned_of<4> {
-    typedef uint32_t type;
-};
-
-/* Tables in shared memory. */
-
-/* Shared memory's address of what a thread block has written there, and an offset; after the barrier. The asm keeps the
- * sum from being taken apart again for every row. */
-static __device__ __forceinline__ uint32_t shared_address(const void *memory, uint32_t offset)
-{
-    uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(memory)) + offset;
-    asm volatile("" : "+r"(address)::"memory");
-    return address;
-}
-
-static __device__ __forceinline__ uint32_t own_copy() { return threadIdx.x % TABLE_COPIES * COPY_NBYTES; }
-
-/* What of a kernel's table lies in shared memory: all threads of a block load and store a part of it, and read after a
- * barrier. That of soft bits comes with the kernel's arguments. */
-struct soft_table_memory {
-    typedef softqam_u8_table argument;
-    enum { IN_REGISTERS = false };
-
-    alignas(SOFT_ROW_NBYTES) unsigned char rows[U8_LEVELS][SOFT_ROW_NBYTES];
-
-    /* A copy of a row. */
-    template <int THREADS> struct part {
-        uint4 levels;
-        float2 gains;
-    };
-
-    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const softqam_u8_table &table)
-    {
-        static_assert(THREADS >= U8_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
-        const unsigned row = threadIdx.x / TABLE_COPIES % U8_LEVELS;
-        return {make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
-                           __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row])),
-                make_float2(table.gain_low[row], table.gain_high[row])};
-    }
-
-    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
-    {
-        if (threadIdx.x >= U8_LEVELS * TABLE_COPIES)
-            return;
-        unsigned char *copy = rows[threadIdx.x / TABLE_COPIES] + own_copy();
-        *reinterpret_cast<uint4 *>(copy) = loaded.levels;
-        *reinterpret_cast<float2 *>(copy + GAINS_OFFSET) = loaded.gains;
-    }
-
-    __device__ __forceinline__ vec_u8_table read(const softqam_u8_table &table) const
-    {
-        vec_u8_table shared;
-        shared.middle_address =
-            __uint_as_float(shared_address(rows, own_copy() + (U8_LEVELS - 1) * SOFT_ROW_NBYTES / 2));
-        /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a
-         * row. */
-        shared.address_per_unit = __uint_as_float(__float2uint_rn(table.level_scale * SOFT_ROW_NBYTES));
-#pragma unroll
-        for (int k = 0; k < U8_AXIS_BITS; k++)
-            shared.steps[k] = table.steps[k];
-        return shared;
-    }
-};
-
-struct no_table {
-    uint32_t unused;
-};
-
-template <int M> struct llr_table_memory {
-    typedef no_table argument;
-    enum {
-        IN_REGISTERS = M <= 2,
-        IS_COPIED = M == 5,
-        ROWS = M == 0 ? 1 : 1 << (M - 1),
-        /* That are copied one by one. */
-        FIRST_VALUE = IS_COPIED ? llr_rows<5>::FIFTH + 0 : 0,
-        N_VALUES = IN_REGISTERS ? 0
-                   : IS_COPIED  ? 2 * MAX_LLR_ROWS
-                                : 2 * ROWS * LLR_ROW_NBYTES / sizeof(float)
-    };
-    static_assert(MAX_AXIS_BITS == 5, "more rows need a table");
-    alignas(IS_COPIED ? 2048 : 128) unsigned char rows[IN_REGISTERS ? 1
-                                                       : IS_COPIED  ? LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES
-                                                                    : 2 * ROWS * LLR_ROW_NBYTES];
-
-    /* What one of THREADS threads copies. */
-    template <int THREADS> struct part {
-        enum { ROWS_EACH = IS_COPIED ? 2 * MAX_LLR_ROWS * TABLE_COPIES / THREADS : 0 };
-        float4 rows[ROWS_EACH + 1];
-        float value;
-    };
-
-    /* From global memory; what is loaded later need not wait for it. */
-    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const no_table &)
-    {
-        part<THREADS> loaded = {};
-        if constexpr (!IN_REGISTERS) {
-            const float *values = llr_rows_of<M>.values;
-#pragma unroll
-            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
-                loaded.rows[k] = reinterpret_cast<const float4 *>(values)[(k * THREADS + threadIdx.x) / TABLE_COPIES];
-            if (threadIdx.x < N_VALUES)
-                loaded.value = values[FIRST_VALUE + threadIdx.x];
-        }
-        return loaded;
-    }
-
-    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
-    {
-        static_assert(N_VALUES <= THREADS, "a thread for each value");
-        if constexpr (!IN_REGISTERS) {
-#pragma unroll
-            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
-                reinterpret_cast<float4 *>(rows)[k * THREADS + threadIdx.x] = loaded.rows[k];
-            if (threadIdx.x < N_VALUES)
-                reinterpret_cast<float *>(rows + (IS_COPIED ? LLR_FIFTH_OFFSET + 0 : 0))[threadIdx.x] = loaded.value;
-        }
-    }
-
-    __device__ __forceinline__ vec_llr_table read(const no_table &) const
-    {
-        enum { BITS = M == 0 ? 1 : M };
-        constexpr llr_line first = llr_line_of(BITS, 0, 0);
-        constexpr llr_line second_row = llr_line_of(BITS, 0, M > 1 ? 1 : 0);
-        constexpr llr_line second = llr_line_of(BITS, M > 1 ? 1 : 0, 0);
-        vec_llr_table table = {};
-        table.row_scale = llr_row_scale(BITS);
-        table.last_row = llr_last_row(BITS);
-        table.slopes[0] = first.slope;
-        table.slopes[1] = second_row.slope;
-        table.intercepts[0] = first.intercept;
-        table.intercepts[1] = second_row.intercept;
-        table.second_slope = second.slope;
-        table.second_intercept = second.intercept;
-        if constexpr (!IN_REGISTERS)
-            table.rows = shared_address(rows, IS_COPIED ? own_copy() : 0);
-        if constexpr (IS_COPIED)
-            table.fifth = shared_address(rows, LLR_FIFTH_OFFSET);
-        return table;
-    }
-};
-
-template <softqam_output_format FORMAT, int M>
-using kernel_table = std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, soft_table_memory, llr_table_memory<M>>;
-
-/* Values of a symbol, side by side in words, b0 lowest; what is left of a last word is undefined. */
-template <int WORDS> struct packed_values {
-    uint32_t word[WORDS];
-};
-
-/* Value k of a symbol, as the lowest bytes. */
-template <int VALUE_NBYTES, int WORDS>
-static __device__ __forceinline__ uint32_t value_at(const packed_values<WORDS> &values, int k)
-{
-    enum { PER_WORD = 4 / VALUE_NBYTES };
-    return values.word[k / PER_WORD] >> 8 * VALUE_NBYTES * (k % PER_WORD);
-}
-
-template <int NBYTES> static __device__ __forceinline__ void store_value(unsigned char *to, uint32_t value)
-{
-    *reinterpret_cast<typename unsigned_of<NBYTES>::type *>(to) =
-        static_cast<typename unsigned_of<NBYTES>::type>(value);
-}
-
-/* A symbol's values side by side, by the widest accesses that their size allows, but no wider than UNIT bytes, to which
- * `to` is aligned. */
-template <int NBYTES, int UNIT, int WORDS>
-static __device__ __forceinline__ void store_symbol(unsigned char *to, const packed_values<WORDS> &values)
-{
-#pragma unroll
-    for (int k = 0; k < NBYTES; k += UNIT) {
-        const uint32_t *from = values.word + k / 4;
-        if constexpr (UNIT == 16)
-            *reinterpret_cast<uint4 *>(to + k) = make_uint4(from[0], from[1], from[2], from[3]);
-        else if constexpr (UNIT == 8)
-            *reinterpret_cast<uint2 *>(to + k) = make_uint2(from[0], from[1]);
-        else
-            store_value<UNIT>(to + k, from[0] >> 8 * (k % 4));
-    }
-}
-
-static __device__ __forceinline__ uint4 load_shared_unit(uint32_t address)
-{
-    uint4 unit;
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(unit.x), "=r"(unit.y), "=r"(unit.z), "=r"(unit.w)
-                 : "r"(address)
-                 : "memory");
-    return unit;
-}
-
-/* Whether LLRs are whole numbers of steps. */
+/* True if LLRs are whole numbers of steps. */
 static __device__ __forceinline__ constexpr bool is_in_steps(softqam_output_format format)
 {
     return format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16;
@@ -275,7 +106,7 @@ struct symbol_scale {
     uint32_t descramble; /* bit k is set where LLR k changes its sign, none above a symbol's */
     vec_mask valid;      /* LLRs that are no steps: zero where the symbol is an erasure */
 
-    /* Of a noise value; `scale` is weight_scale(). */
+    /* Sets the weight from a noise value; `scale` is weight_scale(). */
     __device__ __forceinline__ void set_noise(float scale, float noise, bool is_inverse)
     {
         weight = is_inverse ? llr_weight(scale, noise, 1) : llr_weight(scale, noise, 0);
@@ -288,7 +119,7 @@ static __device__ __forceinline__ bool is_between(float value, float least, floa
     return __float_as_uint(value) - __float_as_uint(least) < __float_as_uint(end) - __float_as_uint(least);
 }
 
-/* What a symbol with a gain is multiplied with, and its LLRs. */
+/* What a symbol with a gain is multiplied by, and its metrics. */
 struct any_gain {
     float inverse;
     float weight;
@@ -300,7 +131,7 @@ struct any_gain {
 #define SMALL_WEIGHT        0x1p-80f
 #define SMALL_WEIGHT_METRIC 0x1p-40f
 
-/* Of any gain and noise value; `scale` is weight_scale(). Not inlined: seldom needed. */
+/* Takes any gain and noise value; `scale` is weight_scale(). It is seldom needed, so it is not inlined. */
 static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bool is_inverse, float gain,
                                                     bool is_in_steps)
 {
@@ -318,12 +149,13 @@ static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bo
     return any;
 }
 
-/* The same with a gain. */
+/* How the LLRs of a symbol with a gain are scaled. */
 struct gain_scale : symbol_scale {
     bool has_small_weight; /* of LLRs in steps: `weight` is for a metric times SMALL_WEIGHT_METRIC */
 
-    /* Of a noise value and a gain, whose inverse it returns. Those that are neither tiny nor huge are in every limit,
-     * and their weights far from the ends of the floats. */
+    /* Sets the weight from a noise value and a gain; returns the gain's inverse. Gains and noise values that are
+     * neither tiny nor huge are within every limit, and their weights are far from the ends of the floats, so this is
+     * llr_weight_of_gain() without limits. */
     __device__ __forceinline__ float set_gain(softqam_output_format format, float scale, float noise, bool is_inverse,
                                               float gain)
     {
@@ -340,14 +172,15 @@ struct gain_scale : symbol_scale {
     }
 };
 
-/* What makes weights of noise values. A power of two does not change how a quotient or a product is rounded. */
+/* The factor that makes weights of noise values. LLR_STEP, a power of two, does not change how a quotient or a product
+ * is rounded. */
 static __device__ __forceinline__ float weight_scale(softqam_output_format format, float steps_per_nat)
 {
     return is_in_steps(format) ? __fmul_rn(steps_per_nat, LLR_STEP) : steps_per_nat;
 }
 
 /* Soft bits. */
-static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_u8_table &table, float i, float q)
+static __device__ __forceinline__ packed_values<2> u8_bytes_of(const vec_u8_table &table, float i, float q)
 {
     const symbol_distances distances = symbol_distances_of(&table, i, q);
     const u8_bits bits = u8_bits_from_distances(&table, &distances);
@@ -358,15 +191,15 @@ static __device__ __forceinline__ packed_values<2> soft_bytes_of(const vec_u8_ta
 
 /* LLRs. */
 
-/* Whether a symbol is finite, no erasure, and its weight so small that components below TINY_COMPONENT make LLRs of
- * zero as they are: |i| + |q| + 1 times the weight is below 2^30. A NaN or an infinity is in none of these. */
+/* True if a symbol is finite, is no erasure, and has a weight so small that components below TINY_COMPONENT make LLRs
+ * of zero without being flushed: (|i| + |q| + 1) times the weight is below 2^30. It is false for NaN and infinity. */
 static __device__ __forceinline__ bool is_regular(float i, float q, const symbol_scale &scale)
 {
     const float magnitude = __fadd_rn(fabsf(i), fabsf(q));
     return fabsf(__fmaf_rn(magnitude, scale.weight, scale.weight)) < 0x1p30f;
 }
 
-/* Makes any symbol such that the same operations give its LLRs. */
+/* Changes any other symbol so that the operations for regular symbols give its LLRs. */
 static __device__ __forceinline__ void regularize(float &i, float &q, symbol_scale &scale)
 {
     const vec_mask valid = vec_both(vec_both(vec_is_finite(i), vec_is_finite(q)), vec_is_finite(scale.weight));
@@ -376,7 +209,7 @@ static __device__ __forceinline__ void regularize(float &i, float &q, symbol_sca
     scale.valid = valid;
 }
 
-/* The metrics of a regular symbol, b0 first, even bits on I. */
+/* Computes the metrics of a regular symbol, b0 first, even bits on I. */
 template <softqam_output_format FORMAT, int M>
 static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, float i, float q,
                                                   const symbol_scale &scale, float metrics[])
@@ -401,7 +234,7 @@ static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, fl
     }
 }
 
-/* The N LLRs of a word, from LLR k of a symbol on. */
+/* Packs N LLRs of a symbol, from LLR k on, into a word. */
 template <softqam_output_format FORMAT, int N, bool IS_DESCRAMBLED>
 static __device__ __forceinline__ uint32_t word_of_steps(const float metrics[], int k, const symbol_scale &scale,
                                                          const softqam_llr_limit &limit)
@@ -424,7 +257,7 @@ static __device__ __forceinline__ uint32_t word_of_steps(const float metrics[], 
     return (word + limit.to_middle_each) ^ (FORMAT == SOFTQAM_OUTPUT_S16 ? 0x80008000 : 0x80808080);
 }
 
-/* The LLRs of a regular symbol. IS_DESCRAMBLED: scale.descramble counts. */
+/* Computes the LLRs of a regular symbol. IS_DESCRAMBLED: scale.descramble counts. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Scale>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const softqam_llr_limit &limit)
@@ -464,8 +297,8 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
     return packed;
 }
 
-/* The values of N symbols, soft bits or LLRs, of their components, I and Q by turns. The branch stands before all of
- * them, so that their instructions hide each other's waits. */
+/* Computes the values, soft bits or LLRs, of N symbols, whose components alternate between I and Q. One branch is taken
+ * for all of them, so that the instructions of one symbol hide the waits of another. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table, typename Scale>
 static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
                                                  const Table &table, float (&components)[2 * N], Scale (&scales)[N],
@@ -474,7 +307,7 @@ static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMA
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8) {
 #pragma unroll
         for (int n = 0; n < N; n++)
-            values[n] = soft_bytes_of(table, components[2 * n], components[2 * n + 1]);
+            values[n] = u8_bytes_of(table, components[2 * n], components[2 * n + 1]);
     } else {
         bool are_regular = true;
 #pragma unroll
@@ -491,23 +324,6 @@ static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMA
             values[n] =
                 llrs_of<FORMAT, M, IS_DESCRAMBLED>(table, components[2 * n], components[2 * n + 1], scales[n], limit);
     }
-}
-
-/* Programmatic dependent launch: a kernel may begin while the one before it in the stream still runs, and reads and
- * writes memory only after it has waited. The next one may begin when all blocks have said so: at once, it may be one
- * of several that wait; behind the wait, it is the only one, and its blocks are spread over the device more evenly. */
-static __device__ __forceinline__ void let_next_kernel_begin()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-static __device__ __forceinline__ void wait_for_previous_kernel()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }
 
 #endif

@@ -4,13 +4,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-/* An axis of m bits has 2^m levels, the most negative first, with the amplitudes 2 level + 1 - 2^m in units of
- * 1/sqrt(E). 38.211's nested products label them with the complement of the Gray code. */
-static int amplitude(int level, int m) { return 2 * level + 1 - (1 << m); }
-
-static unsigned bit_at(int level, int m, int k) { return ~(unsigned)(level ^ level >> 1) >> (m - 1 - k) & 1; }
+#include "llr_lines.h"
 
 /* Soft bits. */
 
@@ -25,12 +20,12 @@ static void build_u8_row(softqam_u8_table *table, int level, float gain, unsigne
     uint32_t select = 0;
     table->gain_high[level] = gain;
     for (int k = 0; k < U8_AXIS_BITS; k++) {
-        const unsigned bit = bit_at(level, U8_AXIS_BITS, k);
+        const unsigned bit = axis_bit(level, U8_AXIS_BITS, k);
         uint32_t from = bit == positive_bit ? SATURATED_255 : SATURATED_0;
-        if (bit_at(low_neighbour(level), U8_AXIS_BITS, k) != bit) {
+        if (axis_bit(low_neighbour(level), U8_AXIS_BITS, k) != bit) {
             from = FROM_LOW;
             table->gain_low[level] = bit == positive_bit ? gain : -gain;
-        } else if (high >= 0 && high < U8_LEVELS && bit_at(high, U8_AXIS_BITS, k) != bit) {
+        } else if (high >= 0 && high < U8_LEVELS && axis_bit(high, U8_AXIS_BITS, k) != bit) {
             from = FROM_HIGH;
             table->gain_high[level] = bit == positive_bit ? gain : -gain;
         }
@@ -61,7 +56,7 @@ void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, 
     const float gain = 1.2f * 256.0f * 16.0f;
     float levels[U8_LEVELS + 2];
     for (int j = 0; j < U8_LEVELS; j++)
-        levels[j + 1] = (float)amplitude(j, U8_AXIS_BITS) * alpha;
+        levels[j + 1] = (float)axis_amplitude(j, U8_AXIS_BITS) * alpha;
     levels[0] = -NO_NEIGHBOUR;
     levels[U8_LEVELS + 1] = NO_NEIGHBOUR;
     for (int j = 0; j < U8_LEVELS; j++) {
@@ -78,16 +73,6 @@ void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, 
 
 /* LLRs, in units of a = 1/sqrt(E). */
 
-/* The amplitude nearest to `from` whose bit k has a value. */
-static int nearest_amplitude(int m, int from, int k, unsigned value)
-{
-    int nearest = 1 << 20;
-    for (int level = 0; level < 1 << m; level++)
-        if (bit_at(level, m, k) == value && abs(amplitude(level, m) - from) < abs(nearest - from))
-            nearest = amplitude(level, m);
-    return nearest;
-}
-
 /* The smallest float whose product with row_scale, as it is rounded, is 1 or more. */
 static float second_row_of(float row_scale)
 {
@@ -101,22 +86,16 @@ static float second_row_of(float row_scale)
 
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
 {
-    /* E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
-    const double e = 2.0 * ((double)(1 << 2 * axis_bits) - 1.0) / 3.0, a = 1.0 / sqrt(e);
-    const int last_row = (1 << (axis_bits - 1)) - 1;
-    for (int n = 0; n < MAX_LLR_ROWS; n++) {
-        /* Within a row the nearest levels stay the same, so those of its middle, which is a level, serve. */
-        const int middle = 2 * (n < last_row ? n : last_row) + 1;
+    for (int n = 0; n < MAX_LLR_ROWS; n++)
         for (int k = 0; k < MAX_AXIS_BITS; k++) {
-            /* (v - one)^2 - (v - zero)^2 */
-            const int zero = k < axis_bits ? nearest_amplitude(axis_bits, middle, k, 0) : 0;
-            const int one = k < axis_bits ? nearest_amplitude(axis_bits, middle, k, 1) : 0;
-            table->slopes[k][n] = (float)(2.0 * (zero - one) * a);
-            table->intercepts[k][n] = (float)((double)(one * one - zero * zero) / e);
+            const int last_row = llr_last_row(axis_bits);
+            const llr_line none = {0.0f, 0.0f};
+            const llr_line line = k < axis_bits ? llr_line_of(axis_bits, k, n < last_row ? n : last_row) : none;
+            table->slopes[k][n] = line.slope;
+            table->intercepts[k][n] = line.intercept;
         }
-    }
-    table->row_scale = (float)(sqrt(e) / 2.0);
-    table->last_row = (float)last_row;
+    table->row_scale = llr_row_scale(axis_bits);
+    table->last_row = (float)llr_last_row(axis_bits);
     table->second_row = second_row_of(table->row_scale);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that kernels have from the compiler. Those of the Gold sequence against the shift registers of 3GPP TS
- * 38.211 clause 5.2.1, bit by bit; those of LLRs against what the library builds: the same bits, but for the sign of
- * one zero. No GPU is needed. */
+/* The tables that kernels have from the compiler. Those of the Gold sequence are compared with the shift registers of
+ * 3GPP TS 38.211 clause 5.2.1, bit by bit; the rows of LLRs with the table that the library builds. No GPU is needed.
+ */
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
 #include "gold.cuh"
-#include "llr_tables.cuh"
+#include "kernel_tables.cuh"
 
 static bool is_good = true;
 
@@ -91,23 +91,6 @@ static void check_powers(const gold_powers &table, int which)
 
 static bool is_same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-/* The library's -0 keeps the sign of a component that is zero. Kernels take |v| and give the sign afterwards: they have
- * 0 there. */
-static void check_line(const llr_line &line, const softqam_llr_table &table, int m, int k, int row)
-{
-    const float intercept = k == 0 && row == 0 ? -table.intercepts[k][row] : table.intercepts[k][row];
-    check(is_same(line.slope, table.slopes[k][row]) && is_same(line.intercept, intercept), "line of bits an axis", m, k,
-          row);
-}
-
-static void check_lines(int m, const softqam_llr_table &table)
-{
-    check(is_same(llr_row_scale(m), table.row_scale) && llr_last_row(m) == table.last_row, "rows", m, 0, 0);
-    for (int k = 0; k < m; k++)
-        for (int row = 0; row <= llr_last_row(m); row++)
-            check_line(llr_line_of(m, k, row), table, m, k, row);
-}
-
 /* Each line is in the rows once, where the kernels look for it. */
 template <int M> static void check_rows(const softqam_llr_table &table)
 {
@@ -116,7 +99,9 @@ template <int M> static void check_rows(const softqam_llr_table &table)
         for (int row = 0; row < rows.ROWS; row++) {
             const int slope = k == 4 ? rows.FIFTH + 2 * row : M == 3 && k == 2 ? 16 + 4 * row : 4 * row + k;
             const int intercept = M == 3 ? slope + (k == 2 ? 1 : 2) : k == 4 ? slope + 1 : slope + 4 * rows.ROWS;
-            check_line({rows.values[slope], rows.values[intercept]}, table, M, k, row);
+            check(is_same(rows.values[slope], table.slopes[k][row]) &&
+                      is_same(rows.values[intercept], table.intercepts[k][row]),
+                  "line of bits an axis", M, k, row);
         }
 }
 
@@ -129,10 +114,8 @@ int main()
         check_words(words, which);
         check_powers(powers, which);
     }
-    for (int m = 1; m <= MAX_AXIS_BITS; m++) {
+    for (int m = 1; m <= MAX_AXIS_BITS; m++)
         softqam_llr_table_build(&tables[m], m);
-        check_lines(m, tables[m]);
-    }
     static_assert(MAX_AXIS_BITS == 5, "rows of each from three bits on");
     check_rows<3>(tables[3]);
     check_rows<4>(tables[4]);

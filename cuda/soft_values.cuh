@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* How a warp stores runs of values to soft buffers, or adds them, at any alignment. */
-#ifndef SOFTQAM_SOFT_STORES_CUH
-#define SOFTQAM_SOFT_STORES_CUH
+/* What warps do to soft buffers, at any alignment: they find positions, store or add runs of values, and write zeros
+ * and fillers. */
+#ifndef SOFTQAM_SOFT_VALUES_CUH
+#define SOFTQAM_SOFT_VALUES_CUH
 
-#include "segment_block.cuh"
+#include "symbol.cuh"
 
-#include "arithmetic.h"
+enum { HALF_WARP = WARP_THREADS / 2 };
 
-enum { UNIT_NBYTES = 16, HALF_WARP = WARP_THREADS / 2 };
+/* softqam_soft_buffer for threads: the same positions by fewer instructions, for values below n_data. */
+struct soft_positions {
+    uint32_t start;
+    uint32_t to_end; /* from there */
+    uint32_t n_data;
+    uint32_t break_at; /* data positions before the fillers; all of them if there are none */
+    uint32_t n_fillers;
 
-/* HARQ combining: llr_combined() on a word of values and LLRs of an output format. */
+    __device__ __forceinline__ void open(const softqam_soft_buffer &buffer)
+    {
+        start = buffer.start;
+        to_end = buffer.n_data - buffer.start;
+        n_data = buffer.n_data;
+        break_at = buffer.n_fillers > 0 ? buffer.first_filler : buffer.n_data;
+        n_fillers = buffer.n_fillers;
+    }
+
+    __device__ __forceinline__ softqam_soft_run run_at(uint32_t n) const
+    {
+        const uint32_t number = n < to_end ? start + n : n - to_end;
+        const bool is_before = number < break_at;
+        return {number + (is_before ? 0 : n_fillers), (is_before ? break_at : n_data) - number};
+    }
+};
+
+/* HARQ combining: llr_combined() for the values and LLRs in a word. f32's form is llr_combined() itself. */
 template <softqam_output_format FORMAT> struct soft_sum;
 
 template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
     uint32_t limits;
     uint32_t least;
 
-    /* Bytes 0 and 1, or 2 and 3, of a word as halves of their sign. */
+    /* Extends bytes 0 and 1, or 2 and 3, of a word to halves with their sign. */
     static __device__ __forceinline__ uint32_t widened(uint32_t bytes, bool upper)
     {
         uint32_t halves;
@@ -67,7 +91,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S16> {
     }
 };
 
-/* A sum of halves rounded once is what their sum as floats, rounded to a half, is. */
+/* A sum of halves, rounded once, equals their sum as floats rounded to a half. */
 template <> struct soft_sum<SOFTQAM_OUTPUT_F16> {
     __half2 limits;
 
@@ -107,7 +131,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F32> {
     }
 };
 
-/* A value of an output format as the lowest bytes of a word. */
+/* Converts a number to a value of an output format, in the lowest bytes of a word. */
 static_assert(N_OUTPUT_FORMATS == 5, "all others are integers");
 template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t soft_value_of(float value)
 {
@@ -118,67 +142,35 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32
     return static_cast<uint32_t>(static_cast<int32_t>(value));
 }
 
-template <int NBYTES> static __device__ __forceinline__ uint32_t load_shared(uint32_t address)
-{
-    uint32_t value;
-    if (NBYTES == 4)
-        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
-    else if (NBYTES == 2)
-        asm volatile("{.reg .b16 half;\n\tld.shared.b16 half, [%1];\n\tcvt.u32.u16 %0, half;}"
-                     : "=r"(value)
-                     : "r"(address)
-                     : "memory");
-    else
-        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
-    return value;
-}
-
-template <int NBYTES> static __device__ __forceinline__ void store_shared_value(uint32_t address, uint32_t value)
-{
-    if (NBYTES == 4)
-        asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
-    else if (NBYTES == 2)
-        asm volatile("{.reg .b16 half;\n\tcvt.u16.u32 half, %1;\n\tst.shared.b16 [%0], half;}" ::"r"(address),
-                     "r"(value)
-                     : "memory");
-    else
-        asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(value) : "memory");
-}
-
-template <int NBYTES> static __device__ __forceinline__ uint32_t load_value(const unsigned char *from)
-{
-    return *reinterpret_cast<const typename unsigned_of<NBYTES>::type *>(from);
-}
-
-/* A run of bytes at any address: whole units of memory, and values at both ends. */
+/* The parts of a run of bytes at any address: aligned vectors, and single values at both ends. */
 struct run_parts {
-    uint32_t head;  /* bytes before the first unit */
-    uint32_t units; /* the units' bytes */
+    uint32_t head;    /* bytes before the first vector */
+    uint32_t vectors; /* bytes of all vectors */
 
     __device__ __forceinline__ run_parts(const unsigned char *to, uint32_t nbytes)
     {
-        head = min(nbytes, (0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to))) % UNIT_NBYTES);
-        units = (nbytes - head) & ~(UNIT_NBYTES - 1u);
+        head = min(nbytes, (0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to))) % VECTOR_NBYTES);
+        vectors = (nbytes - head) & ~(VECTOR_NBYTES - 1u);
     }
 };
 
-/* Half a warp stores or adds nbytes of staged values, of which this thread is the lane-th. Where these are aligned as
- * their destination is, by units. */
+/* Half a warp, of which this is thread `lane`, stores or adds nbytes of values from shared memory: by vectors if `from`
+ * has the alignment of `to`. */
 template <softqam_output_format FORMAT, bool ADDS>
 static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t from, uint32_t nbytes, unsigned lane,
                                                  const soft_sum<FORMAT> &sum)
 {
     enum {
         VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES,
-        EDGE_THREADS = VALUE == 1 ? HALF_WARP + 0 : HALF_WARP / 2 /* so many values an end has at most */
+        EDGE_THREADS = VALUE == 1 ? HALF_WARP + 0 : HALF_WARP / 2 /* values at an end, at most */
     };
     const run_parts parts(to, nbytes);
 #pragma unroll
     for (unsigned first = 0; first < 2 * EDGE_THREADS; first += HALF_WARP) {
         const bool is_head = first + lane < EDGE_THREADS;
-        const uint32_t at = is_head ? lane * VALUE : parts.head + parts.units + (lane % EDGE_THREADS) * VALUE;
+        const uint32_t at = is_head ? lane * VALUE : parts.head + parts.vectors + (lane % EDGE_THREADS) * VALUE;
         if (at < (is_head ? parts.head : nbytes)) {
-            uint32_t value = load_shared<VALUE>(from + at);
+            uint32_t value = load_shared_value<VALUE>(from + at);
             if (ADDS)
                 value = sum.of(load_value<VALUE>(to + at), value);
             store_value<VALUE>(to + at, value);
@@ -186,44 +178,73 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
     }
     to += parts.head;
     from += parts.head;
-    if (from % UNIT_NBYTES == 0) {
+    if (from % VECTOR_NBYTES == 0) {
 #pragma unroll 1
-        for (uint32_t at = lane * UNIT_NBYTES; at < parts.units; at += HALF_WARP * UNIT_NBYTES) {
+        for (uint32_t at = lane * VECTOR_NBYTES; at < parts.vectors; at += HALF_WARP * VECTOR_NBYTES) {
             uint4 *target = reinterpret_cast<uint4 *>(to + at);
-            uint4 unit = load_shared_unit(from + at);
+            uint4 vector = load_shared_vector(from + at);
             if (ADDS) {
                 const uint4 before = *target;
-                unit = make_uint4(sum.of(before.x, unit.x), sum.of(before.y, unit.y), sum.of(before.z, unit.z),
-                                  sum.of(before.w, unit.w));
+                vector = make_uint4(sum.of(before.x, vector.x), sum.of(before.y, vector.y), sum.of(before.z, vector.z),
+                                    sum.of(before.w, vector.w));
             }
-            *target = unit;
+            *target = vector;
         }
         return;
     }
 #pragma unroll 1
-    for (uint32_t at = lane * 4; at < parts.units; at += HALF_WARP * 4) {
+    for (uint32_t at = lane * 4; at < parts.vectors; at += HALF_WARP * 4) {
         uint32_t *target = reinterpret_cast<uint32_t *>(to + at);
         const uint32_t aligned = (from + at) & ~3u;
-        uint32_t word = load_shared<4>(aligned);
+        uint32_t word = load_shared_value<4>(aligned);
         if (VALUE < 4)
-            word = __funnelshift_r(word, load_shared<4>(aligned + 4), 8 * (from % 4));
+            word = __funnelshift_r(word, load_shared_value<4>(aligned + 4), 8 * (from % 4));
         *target = ADDS ? sum.of(*target, word) : word;
     }
 }
 
-/* A warp stores a value that fills a word again and again. */
+/* A warp fills nbytes with a word, which one value repeated fills. */
 template <int VALUE> static __device__ __forceinline__ void fill_run(unsigned char *to, uint32_t word, uint32_t nbytes)
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
     const run_parts parts(to, nbytes);
     const bool is_head = lane < HALF_WARP;
-    const uint32_t edge = lane % HALF_WARP * VALUE + (is_head ? 0 : parts.head + parts.units);
+    const uint32_t edge = lane % HALF_WARP * VALUE + (is_head ? 0 : parts.head + parts.vectors);
     if (edge < (is_head ? parts.head : nbytes))
         store_value<VALUE>(to + edge, word);
     to += parts.head;
 #pragma unroll 1
-    for (uint32_t at = lane * UNIT_NBYTES; at < parts.units; at += WARP_THREADS * UNIT_NBYTES)
+    for (uint32_t at = lane * VECTOR_NBYTES; at < parts.vectors; at += WARP_THREADS * VECTOR_NBYTES)
         *reinterpret_cast<uint4 *>(to + at) = make_uint4(word, word, word, word);
+}
+
+/* The positions of a code block that its LLRs do not visit: zeros, then fillers. */
+struct soft_fill {
+    uint32_t first_zero; /* as a value of the code block */
+    uint32_t n_zeros;
+    float filler_value;
+};
+
+/* A warp writes those of them that are numbered from `begin` to `end`. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void fill_positions(const soft_positions &positions, unsigned char *values,
+                                                      const soft_fill &fill, uint32_t begin, uint32_t end)
+{
+    enum { VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES };
+    const uint32_t zeros_end = min(end, fill.n_zeros);
+#pragma unroll 1
+    while (begin < zeros_end) {
+        const softqam_soft_run run = positions.run_at(fill.first_zero + begin);
+        const uint32_t n = min(run.n, zeros_end - begin);
+        fill_run<VALUE>(values + size_t{run.first} * VALUE, 0, n * VALUE);
+        begin += n;
+    }
+    if (begin < end) {
+        const uint32_t position = positions.break_at + (begin - fill.n_zeros);
+        const uint32_t value = soft_value_of<FORMAT>(fill.filler_value);
+        const uint32_t word = VALUE == 4 ? value : __byte_perm(value, 0, VALUE == 2 ? 0x1010 : 0);
+        fill_run<VALUE>(values + size_t{position} * VALUE, word, (end - begin) * VALUE);
+    }
 }
 
 #endif

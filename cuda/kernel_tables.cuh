@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of a modulation as kernels have them. Those of LLRs are made by the compiler from src/llr_lines.h. Up to
+ * two bits an axis their values are operands of instructions; from three bits on rows lie in global memory, from which
+ * thread blocks copy them to shared memory. The table of soft bits comes with a kernel's arguments. */
+#ifndef SOFTQAM_KERNEL_TABLES_CUH
+#define SOFTQAM_KERNEL_TABLES_CUH
+
+#include <type_traits>
+
+#include "kernels.h"
+#include "llr_lines.h"
+#include "memory.cuh"
+#include "simd_cuda.cuh"
+
+/* Rows as shared memory has them, of M bits an axis: of four the slopes, then the intercepts; of three the slopes and
+ * intercepts of two bits, then slope and intercept of the third; of five those of four, then slope and intercept of the
+ * fifth by twos. */
+template <int M> struct llr_rows {
+    enum { ROWS = 1 << (M - 1), FIFTH = 2 * 4 * ROWS, VALUES = FIFTH + (M == 5 ? 2 * ROWS : 0) };
+    alignas(16) float values[VALUES]; /* kernels read four at a time */
+    static_assert(M >= 3 && M <= 5, "no other rows have a layout");
+
+    constexpr llr_rows() : values{}
+    {
+        for (int row = 0; row < ROWS; row++)
+            for (int k = 0; k < M; k++) {
+                const llr_line line = llr_line_of(M, k, row);
+                const int slope = k == 4 ? FIFTH + 2 * row : M == 3 && k == 2 ? 4 * (ROWS + row) : 4 * row + k;
+                const int intercept = k == 4 ? slope + 1 : M > 3 ? slope + 4 * ROWS : k == 2 ? slope + 1 : slope + 2;
+                values[slope] = line.slope;
+                values[intercept] = line.intercept;
+            }
+    }
+};
+
+template <int M> static __device__ const llr_rows<M> llr_rows_of = llr_rows<M>();
+
+static __device__ __forceinline__ uint32_t own_copy() { return threadIdx.x % TABLE_COPIES * COPY_NBYTES; }
+
+/* What of a kernel's table lies in shared memory: all threads of a block load and store a part of it, and read after a
+ * barrier. That of soft bits comes with the kernel's arguments. */
+struct u8_table_memory {
+    typedef softqam_u8_table argument;
+    enum { IN_REGISTERS = false };
+
+    alignas(U8_ROW_NBYTES) unsigned char rows[U8_LEVELS][U8_ROW_NBYTES];
+
+    /* A copy of a row. */
+    template <int THREADS> struct part {
+        uint4 levels;
+        float2 gains;
+    };
+
+    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const softqam_u8_table &table)
+    {
+        static_assert(THREADS >= U8_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
+        const unsigned row = threadIdx.x / TABLE_COPIES % U8_LEVELS;
+        return {make_uint4(__float_as_uint(table.level[row]), __float_as_uint(table.level_low[row]),
+                           __float_as_uint(table.level_high[row]), byte_selector_of(table.byte_select[row])),
+                make_float2(table.gain_low[row], table.gain_high[row])};
+    }
+
+    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
+    {
+        if (threadIdx.x >= U8_LEVELS * TABLE_COPIES)
+            return;
+        unsigned char *copy = rows[threadIdx.x / TABLE_COPIES] + own_copy();
+        *reinterpret_cast<uint4 *>(copy) = loaded.levels;
+        *reinterpret_cast<float2 *>(copy + GAINS_OFFSET) = loaded.gains;
+    }
+
+    __device__ __forceinline__ vec_u8_table read(const softqam_u8_table &table) const
+    {
+        vec_u8_table shared;
+        shared.middle_address = __uint_as_float(shared_address(rows, own_copy() + (U8_LEVELS - 1) * U8_ROW_NBYTES / 2));
+        /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a
+         * row. */
+        shared.address_scale = __uint_as_float(__float2uint_rn(table.level_scale * U8_ROW_NBYTES));
+#pragma unroll
+        for (int k = 0; k < U8_AXIS_BITS; k++)
+            shared.steps[k] = table.steps[k];
+        return shared;
+    }
+};
+
+struct no_table {
+    uint32_t unused;
+};
+
+template <int M> struct llr_table_memory {
+    typedef no_table argument;
+    enum {
+        IN_REGISTERS = M <= 2,
+        IS_COPIED = M == 5,
+        ROWS = M == 0 ? 1 : 1 << (M - 1),
+        /* That are copied one by one. */
+        FIRST_VALUE = IS_COPIED ? llr_rows<5>::FIFTH + 0 : 0,
+        N_VALUES = IN_REGISTERS ? 0
+                   : IS_COPIED  ? 2 * MAX_LLR_ROWS
+                                : 2 * ROWS * LLR_ROW_NBYTES / sizeof(float)
+    };
+    static_assert(MAX_AXIS_BITS == 5, "more rows need a table");
+    alignas(IS_COPIED ? 2048 : 128) unsigned char rows[IN_REGISTERS ? 1
+                                                       : IS_COPIED  ? LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES
+                                                                    : 2 * ROWS * LLR_ROW_NBYTES];
+
+    /* What one of THREADS threads copies. */
+    template <int THREADS> struct part {
+        enum { ROWS_EACH = IS_COPIED ? 2 * MAX_LLR_ROWS * TABLE_COPIES / THREADS : 0 };
+        float4 rows[ROWS_EACH + 1];
+        float value;
+    };
+
+    /* From global memory; what is loaded later need not wait for it. */
+    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const no_table &)
+    {
+        part<THREADS> loaded = {};
+        if constexpr (!IN_REGISTERS) {
+            const float *values = llr_rows_of<M>.values;
+#pragma unroll
+            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
+                loaded.rows[k] = reinterpret_cast<const float4 *>(values)[(k * THREADS + threadIdx.x) / TABLE_COPIES];
+            if (threadIdx.x < N_VALUES)
+                loaded.value = values[FIRST_VALUE + threadIdx.x];
+        }
+        return loaded;
+    }
+
+    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
+    {
+        static_assert(N_VALUES <= THREADS, "a thread for each value");
+        if constexpr (!IN_REGISTERS) {
+#pragma unroll
+            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
+                reinterpret_cast<float4 *>(rows)[k * THREADS + threadIdx.x] = loaded.rows[k];
+            if (threadIdx.x < N_VALUES)
+                reinterpret_cast<float *>(rows + (IS_COPIED ? LLR_FIFTH_OFFSET + 0 : 0))[threadIdx.x] = loaded.value;
+        }
+    }
+
+    __device__ __forceinline__ vec_llr_table read(const no_table &) const
+    {
+        enum { BITS = M == 0 ? 1 : M };
+        constexpr llr_line first = llr_line_of(BITS, 0, 0);
+        constexpr llr_line second_row = llr_line_of(BITS, 0, M > 1 ? 1 : 0);
+        constexpr llr_line second = llr_line_of(BITS, M > 1 ? 1 : 0, 0);
+        vec_llr_table table = {};
+        table.row_scale = llr_row_scale(BITS);
+        table.last_row = llr_last_row(BITS);
+        table.slopes[0] = first.slope;
+        table.slopes[1] = second_row.slope;
+        table.intercepts[0] = first.intercept;
+        table.intercepts[1] = second_row.intercept;
+        table.second_slope = second.slope;
+        table.second_intercept = second.intercept;
+        if constexpr (!IN_REGISTERS)
+            table.rows = shared_address(rows, IS_COPIED ? own_copy() : 0);
+        if constexpr (IS_COPIED)
+            table.fifth = shared_address(rows, LLR_FIFTH_OFFSET);
+        return table;
+    }
+};
+
+template <softqam_output_format FORMAT, int M>
+using kernel_table = std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, u8_table_memory, llr_table_memory<M>>;
+
+#endif

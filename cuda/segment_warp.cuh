@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* A warp's work on a segment without soft buffers, a symbol a thread at a time: of any modulation, layers, strides,
+ * noise, scrambling and layout of the output, in memory that need be aligned to components and values alone. */
+#ifndef SOFTQAM_SEGMENT_WARP_CUH
+#define SOFTQAM_SEGMENT_WARP_CUH
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "thread_symbols.cuh"
+
+/* The symbols of the block's segment that a warp demodulates. */
+struct warp_span {
+    size_t first;
+    unsigned before; /* symbols of the block before the first one */
+    int n;           /* up to the end of the last iteration; 0 or less: none */
+    unsigned stride; /* from an iteration to the warp's next one, in iterations */
+    bool waits;      /* for the kernel before, which it has not yet */
+};
+
+/* Where the values of a codeword's symbol go, and of those after it up to the end of its code block. */
+struct code_block_values {
+    unsigned char *out; /* NULL: nowhere */
+    size_t bit_nbytes;  /* from one bit's value to the next one's */
+    uint32_t end;       /* symbol of the codeword */
+};
+
+/* Finds them. A thread seldom comes to another code block, so this is not inlined. */
+static __device__ __noinline__ code_block_values find_code_block_values(const softqam_kernel_segment &segment,
+                                                                        uint32_t symbol, unsigned bits,
+                                                                        unsigned value_nbytes)
+{
+    const softqam_code_block found = softqam_code_block_at(&segment.blocks, symbol);
+    const size_t values_before = size_t{symbol - found.first} * (segment.is_deinterleaved ? 1 : bits);
+    const uint64_t first = segment.block_stride != 0 ? found.r * segment.block_stride : uint64_t{found.first} * bits;
+    code_block_values values = {};
+    values.bit_nbytes = size_t{segment.is_deinterleaved ? found.n_symbols : 1} * value_nbytes;
+    values.end = found.first + found.n_symbols;
+    if (found.r >= segment.blocks.n_code_blocks)
+        return values;
+    if (segment.block_buffers)
+        values.out = static_cast<unsigned char *>(segment.block_buffers[found.r]);
+    else
+        values.out = static_cast<unsigned char *>(segment.out) + first * value_nbytes;
+    if (values.out)
+        values.out += values_before * value_nbytes;
+    return values;
+}
+
+/* A warp copies its staged values to memory that is aligned to values alone: whole words, each from two staged ones
+ * that it lies across, and single values at both ends. */
+template <int VALUE_NBYTES>
+static __device__ __noinline__ void copy_to_values(unsigned char *out, const segment_block &block, unsigned nbytes)
+{
+    __builtin_assume(__isShared(&block) != 0);
+    const uint32_t *staged = block.staged[threadIdx.x / WARP_THREADS] + 1;
+    const unsigned beyond = VALUE_NBYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(out) % 4; /* a word's begin */
+    const unsigned back = beyond > 0 ? 1 : 0;
+    for (unsigned word = threadIdx.x % WARP_THREADS; 4 * word < nbytes + beyond; word += WARP_THREADS) {
+        const int at = static_cast<int>(4 * word - beyond);
+        const uint32_t *from = staged + word - back;
+        const uint32_t bytes = VALUE_NBYTES == 4 ? from[0] : __funnelshift_r(from[0], from[1], 8 * (4 - beyond) % 32);
+        if (at >= 0 && at + 4 <= static_cast<int>(nbytes)) {
+            *reinterpret_cast<uint32_t *>(out + at) = bytes;
+            continue;
+        }
+        for (int k = 0; k < 4; k += VALUE_NBYTES)
+            if (at + k >= 0 && at + k < static_cast<int>(nbytes))
+                store_value<VALUE_NBYTES>(out + at + k, bytes >> 8 * k);
+    }
+}
+
+/* Where a warp's values go. */
+template <softqam_output_format FORMAT, int M> struct warp_output {
+    typedef symbol_size<FORMAT, M> size;
+    enum {
+        BITS = size::BITS,
+        VALUE = size::VALUE_NBYTES,
+        NBYTES = size::NBYTES,
+        WIDTH = NBYTES % 16 == 0  ? 16 /* the widest accesses that a symbol allows */
+                : NBYTES % 8 == 0 ? 8
+                : NBYTES % 4 == 0 ? 4
+                : NBYTES % 2 == 0 ? 2
+                                  : 1
+    };
+
+    segment_block &block;
+    /* In symbol order without a codeword: the warp's next symbol. Else each thread has its own destination, its next
+     * symbol's first value, which is NULL if its code block is dropped. */
+    unsigned char *out;
+    size_t bit_nbytes; /* from one bit's value to the next one's; 0: symbol order without a codeword */
+    bool is_stored_at_once;
+    uint32_t symbol; /* of the codeword: this thread's next one, and where its code block ends */
+    uint32_t code_block_end;
+
+    __device__ __forceinline__ void open(size_t first)
+    {
+        const softqam_kernel_segment &segment = block.segment;
+        const unsigned lane = threadIdx.x % WARP_THREADS;
+        symbol = segment.codeword_symbol + static_cast<uint32_t>(first) + lane;
+        code_block_end = UINT32_MAX;
+        if (segment.has_codeword) {
+            is_stored_at_once = false;
+            open_code_block();
+            return;
+        }
+        out = static_cast<unsigned char *>(segment.out);
+        is_in_global_memory(out);
+        bit_nbytes = segment.plane_stride * VALUE;
+        is_stored_at_once = NBYTES == WIDTH && reinterpret_cast<uintptr_t>(out) % NBYTES == 0;
+        out += bit_nbytes != 0 ? (first + lane) * VALUE : first * NBYTES;
+        symbol = 0;
+    }
+
+    /* Finds the code block of this thread's next symbol. */
+    __device__ __forceinline__ void open_code_block()
+    {
+        const code_block_values found = find_code_block_values(block.segment, symbol, BITS, VALUE);
+        out = found.out;
+        bit_nbytes = found.bit_nbytes;
+        code_block_end = found.end;
+    }
+
+    /* Stores the next n symbols, a symbol a thread; is_mine: this thread's is one of them. */
+    __device__ __forceinline__ void store(unsigned n, bool is_mine, const packed_values<size::WORDS> &values) const
+    {
+        const unsigned lane = threadIdx.x % WARP_THREADS;
+        if (bit_nbytes != 0) {
+            unsigned char *to = out;
+            if (is_mine && to)
+#pragma unroll
+                for (int k = 0; k < BITS; k++, to += bit_nbytes)
+                    store_value<VALUE>(to, value_at<VALUE>(values, k));
+        } else if (is_stored_at_once) {
+            if (is_mine)
+                store_symbol<NBYTES, WIDTH>(out + lane * NBYTES, values);
+        } else {
+            unsigned char *staged = reinterpret_cast<unsigned char *>(block.staged[threadIdx.x / WARP_THREADS] + 1);
+            __syncwarp();
+            store_symbol<NBYTES, (WIDTH < 4 ? WIDTH : 4)>(staged + lane * NBYTES, values);
+            __syncwarp();
+            copy_to_values<VALUE>(out, block, n * NBYTES);
+        }
+    }
+
+    __device__ __forceinline__ void advance(unsigned n)
+    {
+        const bool is_symbol_order = bit_nbytes == 0 || bit_nbytes == VALUE;
+        if (out)
+            out += n * (is_symbol_order ? NBYTES + 0 : VALUE + 0);
+        symbol += n;
+        if (symbol >= code_block_end)
+            open_code_block();
+    }
+};
+
+/* A warp demodulates its symbols of the block's segment. */
+template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAMBLED>
+static __device__ __forceinline__ void demodulate_warp(segment_block &block, const softqam_llr_limit &limit,
+                                                       const warp_span &span, const u8_table_argument<FORMAT> &u8_table)
+{
+    const int lane = static_cast<int>(threadIdx.x % WARP_THREADS);
+    const int n_symbols = static_cast<int>(softqam_warp_symbols(block.segment.n_layers));
+    const int stride = static_cast<int>(span.stride) * n_symbols;
+    const int position = lane < n_symbols ? lane : INT_MAX;
+    thread_symbols<FORMAT, M, KIND, IS_DESCRAMBLED> symbols = {block};
+    symbols.open(span.first + min(lane, n_symbols - 1), span.before + lane, span.stride);
+    if (IS_DESCRAMBLED && KIND != GAIN_SOURCE)
+        symbols.is_descrambled = true;
+    if (span.waits && block.segment.block_buffers) /* pointers in memory */
+        wait_for_previous_kernel();
+    warp_output<FORMAT, M> output = {block};
+    output.open(span.first);
+    const float *noise_of_all = symbols.source.noise;
+    if (span.waits)
+        wait_for_previous_kernel();
+    symbols.next = {};
+    symbols.load(position < span.n);
+    __syncthreads(); /* table and sequence are written */
+    const auto table = block.table<FORMAT, M>().read(u8_table);
+    symbols.set_noise(noise_of_all);
+#pragma unroll 1
+    for (int left = span.n; left > 0; left -= stride) {
+        const auto values = symbols.demodulate(table, limit, position < left - stride, stride);
+        output.store(static_cast<unsigned>(min(left, n_symbols)), position < left, values);
+        output.advance(static_cast<unsigned>(stride));
+    }
+}
+
+/* From an iteration of a warp to its next one, in iterations. The block's warps take turns, so that they read and write
+ * side by side. But if an iteration reads less than 64 bytes of a layer, which memory gives at a time, a warp takes
+ * the next one too. */
+static __device__ __forceinline__ unsigned iteration_stride(unsigned n_layers, unsigned input_format)
+{
+    return n_layers > 2 && input_format != SOFTQAM_INPUT_CF32 ? 1 : BLOCK_WARPS;
+}
+
+/* Demodulates a block's symbols of its segment, which has no soft buffers. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void demodulate_block(segment_block &block, const softqam_segment_launch &launch,
+                                                        const block_span &span,
+                                                        const u8_table_argument<FORMAT> &u8_table)
+{
+    const bool is_in_memory = launch.device_segments;
+    const unsigned n_layers = block.segment.n_layers;
+    const unsigned stride = iteration_stride(n_layers, block.input_format);
+    const unsigned apart = stride == 1
+                               ? softqam_block_symbols(launch.block_iterations, n_layers, is_in_memory) / BLOCK_WARPS
+                               : softqam_warp_symbols(n_layers);
+    const unsigned before = threadIdx.x / WARP_THREADS * apart;
+    const int n_left = static_cast<int>(span.n_symbols - before);
+    const int n_warp = stride == 1 ? min(n_left, static_cast<int>(apart)) : n_left;
+    const warp_span own = {span.first + before, before, n_warp, stride, !is_in_memory};
+    const auto demodulate = [&](auto axis_bits, auto source) {
+        constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8;
+        constexpr int M = decltype(axis_bits)::value;
+        constexpr source_kind KIND = decltype(source)::value;
+        if (HAS_LLRS && (KIND == GAIN_SOURCE || block.segment.is_descrambled))
+            demodulate_warp<FORMAT, M, KIND, HAS_LLRS>(block, launch.limit, own, u8_table);
+        else
+            demodulate_warp<FORMAT, M, KIND, false>(block, launch.limit, own, u8_table);
+    };
+    with_axis_bits<FORMAT>(block.segment.modulation, [&](auto axis_bits) {
+        with_source<FORMAT>(block, [&](auto source) { demodulate(axis_bits, source); });
+    });
+}
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* How a thread block demodulates symbols of one code block to its soft buffer. It collects their LLRs in shared memory,
+ * a tile of symbols in bit planes, and stores them from there, each plane in one run of positions or in a few. */
+#ifndef SOFTQAM_SOFT_TILE_CUH
+#define SOFTQAM_SOFT_TILE_CUH
+
+#include "soft_values.cuh"
+#include "thread_symbols.cuh"
+
+/* What a thread block does of a code block with a soft buffer. */
+struct soft_work {
+    soft_positions positions;
+    unsigned char *values; /* the soft buffer; NULL: LLRs go nowhere */
+    uint32_t n_symbols;    /* of the code block */
+    uint32_t first;        /* symbol of the code block */
+    soft_fill fill;
+    uint32_t fill_first; /* the zeros and fillers that are this thread block's */
+    uint32_t fill_end;
+    bool adds;
+    bool is_repeated; /* positions are visited twice, in an order */
+};
+
+/* A thread block's way through its symbols, span by span, each of one code block.
+ *
+ * Without repetition a thread block of a segment in device memory has symbols of several code blocks. With repetition
+ * it has code blocks of its own: all symbols that the launch's segments have of one, in the order of the segments. It
+ * belongs to the first segment with symbols of that code block. */
+struct soft_walk {
+    softqam_code_block found;
+    size_t next;  /* symbol of the segment at hand */
+    size_t end;   /* of what the thread block has of it */
+    size_t first; /* symbol at which the written scrambling sequence begins */
+    /* With repetition. */
+    unsigned home; /* the thread block's segment, and the segment at hand */
+    unsigned segment;
+    uint32_t last_j;
+    uint32_t stride_j; /* from a code block to the thread block's next one */
+    bool is_open;      /* the code block is this thread block's */
+};
+
+/* What the threads of a thread block share that works on soft buffers. */
+struct soft_block : segment_block {
+    softqam_kernel_soft soft;
+    soft_work work;
+    soft_walk walk;                           /* between spans */
+    uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: the data position of each plane's first value */
+    unsigned warp_sums[BLOCK_WARPS];          /* segments in device memory: blocks of those that a warp has counted */
+    block_index index;
+};
+
+/* Symbols of the block's segment, all of one code block; block.work is written before the next barrier. */
+struct soft_span {
+    size_t first;
+    int n;
+    unsigned before; /* symbols of the block's sequence before the first one */
+    bool waits;      /* for the kernel before, which it has not yet */
+};
+
+/* The warps share the zeros and fillers that are this thread block's. */
+template <softqam_output_format FORMAT> static __device__ __forceinline__ void fill_soft_buffer(const soft_work &work)
+{
+    const uint32_t fill_end = work.fill_end;
+    const uint32_t of_warp = (fill_end - work.fill_first + BLOCK_WARPS - 1) / BLOCK_WARPS;
+    const uint32_t begin = work.fill_first + threadIdx.x / WARP_THREADS * of_warp;
+    const uint32_t end = min(begin + of_warp, fill_end);
+    if (begin < end)
+        fill_positions<FORMAT>(work.positions, work.values, work.fill, begin, end);
+}
+
+/* Symbols in shared memory: a bit plane every `pitch` bytes, each with the alignment of its destination, modulo a
+ * vector. */
+struct soft_stage {
+    uint32_t address;
+    uint32_t pitch;
+    uint32_t first; /* symbol of the code block */
+    uint32_t n_symbols;
+};
+
+/* Prefetches the values that a tile is added to, a line a thread. */
+template <int BITS, int VALUE>
+static __device__ __forceinline__ void prefetch_tile(const soft_work &work, const soft_stage &stage)
+{
+    enum { LINE_NBYTES = 128, THREADS = BLOCK_THREADS / BITS };
+    unsigned thread; /* threadIdx.x, which the compiler would else divide in advance for every modulation */
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    const unsigned plane = thread / THREADS;
+    const softqam_soft_run run = work.positions.run_at(plane * work.n_symbols + stage.first);
+    const uint32_t last = (min(run.n, stage.n_symbols) - 1) * VALUE;
+    const uint32_t at = thread % THREADS * LINE_NBYTES;
+    if (plane < BITS && at < last + LINE_NBYTES)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(at, last)));
+}
+
+/* Stores or adds a tile's values, no position of which is visited twice. Half a warp at a time has a plane, or a part
+ * of one. */
+template <softqam_output_format FORMAT, int BITS, bool ADDS>
+static __device__ __forceinline__ void store_tile(const soft_work &work, const soft_stage &stage,
+                                                  const soft_sum<FORMAT> &sum)
+{
+    enum {
+        VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES,
+        HALF_WARPS = BLOCK_THREADS / HALF_WARP,
+        PARTS = HALF_WARPS / BITS > 1 ? HALF_WARPS / BITS : 1,
+        STRIDE = HALF_WARPS / PARTS
+    };
+    const unsigned number = threadIdx.x / HALF_WARP;
+    const unsigned part = number / STRIDE;
+    const uint32_t begin = PARTS == 1 ? 0 : stage.n_symbols * part / PARTS; /* symbols of the tile */
+    const uint32_t end = PARTS == 1 ? stage.n_symbols : stage.n_symbols * (part + 1) / PARTS;
+    const soft_positions positions = work.positions;
+    unsigned char *const values = work.values;
+#pragma unroll 1
+    for (unsigned plane = number % STRIDE; plane < BITS; plane += STRIDE) {
+        const uint32_t of_plane = plane * work.n_symbols + stage.first;
+        softqam_soft_run run = positions.run_at(of_plane);
+        const uint32_t misaligned =
+            (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(values)) + run.first * VALUE) % VECTOR_NBYTES;
+        const uint32_t from = stage.address + plane * stage.pitch + misaligned;
+        uint32_t at = begin;
+        if (at > 0)
+            run = positions.run_at(of_plane + at);
+        for (;;) {
+            const uint32_t n = min(run.n, end - at);
+            place_run<FORMAT, ADDS>(values + size_t{run.first} * VALUE, from + at * VALUE, n * VALUE,
+                                    threadIdx.x % HALF_WARP, sum);
+            at += n;
+            if (at >= end)
+                break;
+            run = positions.run_at(of_plane + at);
+        }
+    }
+}
+
+/* Adds a tile's values if positions may be visited twice: one thread adds the values of a position, in the order of
+ * symbols, then of bits. Each round of n_data values visits every position once, in the same order of planes. This is
+ * slow, and rarely needed. */
+template <softqam_output_format FORMAT>
+static __device__ __noinline__ void place_repeated(soft_block &block, unsigned bits, const soft_stage &stage,
+                                                   float limit)
+{
+    enum { VALUE_NBYTES = symbol_size<FORMAT, 1>::VALUE_NBYTES };
+    __builtin_assume(__isShared(&block) != 0);
+    const soft_work &work = block.work;
+    const soft_positions &buffer = work.positions;
+    soft_sum<FORMAT> sum;
+    sum.open(limit);
+    if (threadIdx.x < bits)
+        block.plane_starts[threadIdx.x] = static_cast<uint32_t>(
+            (buffer.start + uint64_t{threadIdx.x} * work.n_symbols + stage.first) % buffer.n_data);
+    __syncthreads();
+    const uint32_t n_first = min(stage.n_symbols, buffer.n_data);
+    /* The symbol of the tile at which a plane comes to a data position. */
+    const auto visit = [&](uint32_t data_position, unsigned plane) {
+        const uint32_t begin = block.plane_starts[plane];
+        return data_position >= begin ? data_position - begin : buffer.n_data - begin + data_position;
+    };
+    for (unsigned plane = 0; plane < bits; plane++)
+        for (uint32_t symbol = threadIdx.x; symbol < n_first; symbol += BLOCK_THREADS) {
+            const uint32_t to_end = buffer.n_data - block.plane_starts[plane];
+            const uint32_t data_position = symbol < to_end ? block.plane_starts[plane] + symbol : symbol - to_end;
+            bool is_first = true;
+            for (unsigned other = 0; other < bits; other++) {
+                const uint32_t at = visit(data_position, other);
+                is_first &= at > symbol || (at == symbol && other >= plane);
+            }
+            if (!is_first)
+                continue;
+            const uint32_t position = data_position + (data_position < buffer.break_at ? 0 : buffer.n_fillers);
+            unsigned char *to = work.values + size_t{position} * VALUE_NBYTES;
+            uint32_t value = load_value<VALUE_NBYTES>(to);
+            for (uint64_t round = 0; round < stage.n_symbols; round += buffer.n_data) {
+                const uint32_t n_left = stage.n_symbols - static_cast<uint32_t>(round);
+                uint64_t last = 0; /* symbol and plane of the value before, plus one */
+                for (;;) {
+                    uint64_t next = UINT64_MAX;
+                    for (unsigned other = 0; other < bits; other++) {
+                        const uint32_t at = visit(data_position, other);
+                        const uint64_t key = uint64_t{at} * 16 + other;
+                        if (at < n_left && key >= last && key < next)
+                            next = key;
+                    }
+                    if (next == UINT64_MAX)
+                        break;
+                    value = sum.of(value, load_shared_value<VALUE_NBYTES>(
+                                              stage.address + static_cast<uint32_t>(next % 16) * stage.pitch +
+                                              static_cast<uint32_t>(round + next / 16) * VALUE_NBYTES));
+                    last = next + 1;
+                }
+            }
+            store_value<VALUE_NBYTES>(to, value);
+        }
+}
+
+/* Sizes of a tile. */
+template <softqam_output_format FORMAT, int M> struct tile_size {
+    enum {
+        BITS = symbol_size<FORMAT, M>::BITS,
+        VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES,
+        MOST_ROWS = (SOFT_STAGE_NBYTES - 16 - 16 * BITS) / (BITS * VALUE * BLOCK_THREADS),
+        ROWS = MOST_ROWS < MOST_WARP_ITERATIONS ? MOST_ROWS + 0 : MOST_WARP_ITERATIONS + 0, /* of a symbol a thread */
+        PITCH = ROWS * BLOCK_THREADS * VALUE + 16
+    };
+    static_assert(ROWS >= 1 && BITS * PITCH + 16 <= SOFT_STAGE_NBYTES, "a tile is staged");
+};
+
+/* Finds where a thread's values of each plane go in shared memory, `address` being that of an aligned plane: thread k
+ * of a warp finds it for plane k. */
+template <softqam_output_format FORMAT, int M, int BITS>
+static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], const soft_work &work, uint32_t first,
+                                                   uint32_t address)
+{
+    typedef tile_size<FORMAT, M> size;
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    uint32_t misaligned = 0;
+    if (!work.is_repeated) {
+        const uint32_t values = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(work.values));
+        misaligned =
+            (values + work.positions.run_at(lane * work.n_symbols + first).first * size::VALUE) % VECTOR_NBYTES;
+    }
+#pragma unroll
+    for (int k = 0; k < BITS; k++)
+        plane_at[k] = address + k * size::PITCH + __shfl_sync(0xffffffffu, misaligned, k);
+}
+
+/* Demodulates a span's symbols to their soft buffer. After a barrier the next span's block.work, sequence and segment
+ * may be written. */
+template <softqam_output_format FORMAT, int M, source_kind KIND>
+static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const softqam_segment_launch &launch,
+                                                        const soft_span &span)
+{
+    typedef tile_size<FORMAT, M> size;
+    enum { BITS = size::BITS, VALUE = size::VALUE };
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const int n_warp = static_cast<int>(softqam_warp_symbols(block.segment.n_layers));
+    const int row = BLOCK_WARPS * n_warp;
+    const unsigned of_thread = threadIdx.x / WARP_THREADS * n_warp + min(static_cast<int>(lane), n_warp - 1);
+    const int position = static_cast<int>(lane) < n_warp ? static_cast<int>(of_thread) : INT_MAX;
+    thread_symbols<FORMAT, M, KIND, true> symbols = {block};
+    symbols.open(span.first + of_thread, span.before + of_thread, BLOCK_WARPS);
+    const float *noise_of_all = symbols.source.noise;
+    if (span.waits)
+        wait_for_previous_kernel();
+    symbols.next = {};
+    symbols.load(position < span.n);
+    __syncthreads(); /* table, sequence and work are written */
+    const soft_work &work = block.work;
+    if (!work.values)
+        return;
+    fill_soft_buffer<FORMAT>(work);
+    const auto table = block.table<FORMAT, M>().read({});
+    symbols.set_noise(noise_of_all);
+    soft_sum<FORMAT> sum;
+    sum.open(launch.sum_limit);
+    soft_stage stage = {shared_address(block.soft_stage, 0), size::PITCH};
+#pragma unroll 1
+    for (int done = 0; done < span.n; done += size::ROWS * row) {
+        const int n = min(span.n - done, size::ROWS * row);
+        uint32_t plane_at[BITS];
+        stage.first = work.first + done;
+        stage.n_symbols = n;
+        open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + of_thread * VALUE);
+        if (work.adds && !work.is_repeated)
+            prefetch_tile<BITS, VALUE>(work, stage);
+#pragma unroll 1
+        for (int at = 0; at < n; at += row) {
+            const auto values = symbols.demodulate(table, launch.limit, position < span.n - done - at - row, row);
+            if (position < n - at)
+#pragma unroll
+                for (int k = 0; k < BITS; k++)
+                    store_shared_value<VALUE>(plane_at[k], value_at<VALUE>(values, k));
+#pragma unroll
+            for (int k = 0; k < BITS; k++)
+                plane_at[k] += row * VALUE;
+        }
+        __syncthreads();
+        if (work.is_repeated)
+            place_repeated<FORMAT>(block, BITS, stage, launch.sum_limit);
+        else if (work.adds)
+            store_tile<FORMAT, BITS, true>(work, stage, sum);
+        else
+            store_tile<FORMAT, BITS, false>(work, stage, sum);
+        if (done + n < span.n)
+            __syncthreads();
+    }
+}
+
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void demodulate_soft_span(soft_block &block, const softqam_segment_launch &launch,
+                                                            const soft_span &span)
+{
+    with_axis_bits<FORMAT>(
+        block.segment.modulation,
+        [&](auto axis_bits) {
+            with_source<FORMAT>(
+                block,
+                [&](auto source) {
+                    demodulate_tiles<FORMAT, decltype(axis_bits)::value, decltype(source)::value>(block, launch, span);
+                });
+        });
+}
+
+#endif

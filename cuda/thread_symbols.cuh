@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread's symbols of a segment, from memory to values: of any layer, at any stride, I and Q side by side or apart,
+ * with one noise value or one for each symbol, with gains, descrambled. */
+#ifndef SOFTQAM_THREAD_SYMBOLS_CUH
+#define SOFTQAM_THREAD_SYMBOLS_CUH
+
+#include "segment_block.cuh"
+
+/* A symbol as it lies in memory, its noise value and its gain. Samples of two bytes and of one lie in the lower parts
+ * of x. */
+struct raw_symbol {
+    uint2 components;
+    float noise;
+    float gain;
+};
+
+/* What the compiler knows of a segment's input: only that it has no gains; that it is floats or halves, I and Q side by
+ * side, and each symbol has a noise value; or that each symbol has a noise value and a gain. */
+enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE };
+
+static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind kind)
+{
+    return kind == ANY_SOURCE || kind == GAIN_SOURCE;
+}
+
+/* Where a thread's symbols lie. */
+template <source_kind KIND> struct thread_source {
+    const unsigned char *i;
+    const unsigned char *q; /* NULL: Q follows I */
+    const float *noise;
+    const float *gain;    /* GAIN_SOURCE */
+    size_t symbol_stride; /* from one symbol to the next, in bytes */
+    size_t noise_stride;
+
+    /* Begins at a symbol of a segment. `stride`: from a warp's iteration to its next one, in iterations. */
+    __device__ __forceinline__ void open(const softqam_kernel_segment &segment, unsigned input_format, size_t symbol,
+                                         unsigned stride)
+    {
+        const unsigned n_layers = segment.n_layers;
+        const size_t element = n_layers == 1   ? symbol
+                               : n_layers == 2 ? symbol / 2
+                               : n_layers == 3 ? symbol / 3
+                                               : symbol / 4;
+        const unsigned of_element = static_cast<unsigned>(symbol - element * n_layers);
+        const softqam_kernel_layer &layer = segment.layers[of_element];
+        static_assert(N_INPUT_FORMATS == 4, "each has its bytes");
+        const unsigned component_nbytes = input_format == SOFTQAM_INPUT_CF32  ? 4
+                                          : input_format == SOFTQAM_INPUT_CS8 ? 1
+                                                                              : 2;
+        const size_t nbytes = segment.symbol_stride * (layer.symbols_q ? component_nbytes : 2 * component_nbytes);
+        const unsigned elements = n_layers == 3 ? 10 : WARP_THREADS >> n_layers / 2; /* of an iteration */
+        i = static_cast<const unsigned char *>(layer.symbols) + element * nbytes;
+        q = layer.symbols_q ? static_cast<const unsigned char *>(layer.symbols_q) + element * nbytes : nullptr;
+        noise = layer.noise_var ? layer.noise_var + element * segment.noise_stride : nullptr;
+        symbol_stride = stride * elements * nbytes;
+        noise_stride = stride * elements * segment.noise_stride;
+        is_in_global_memory(i);
+        is_in_global_memory(q);
+        is_in_global_memory(noise);
+        if (KIND == GAIN_SOURCE) {
+            gain = segment.gains[of_element] + element * segment.noise_stride;
+            is_in_global_memory(gain);
+        }
+    }
+
+    /* Loads I and Q as one number, whether or not Q follows I. */
+    template <typename Component, typename Symbol> __device__ __forceinline__ Symbol load_components() const
+    {
+        if (!q)
+            return *reinterpret_cast<const Symbol *>(i);
+        return static_cast<Symbol>(*reinterpret_cast<const Component *>(i)) |
+               static_cast<Symbol>(*reinterpret_cast<const Component *>(q)) << 8 * sizeof(Component);
+    }
+
+    /* Loads the next symbol. */
+    __device__ __forceinline__ raw_symbol load(unsigned input_format, bool has_noise_each)
+    {
+        raw_symbol raw = {};
+        if (KIND == CF32_SOURCE) {
+            raw.components = *reinterpret_cast<const uint2 *>(i);
+        } else if (KIND == CF16_SOURCE) {
+            raw.components.x = *reinterpret_cast<const uint32_t *>(i);
+        } else if (input_format == SOFTQAM_INPUT_CF32) {
+            const uint64_t both = load_components<uint32_t, uint64_t>();
+            raw.components = make_uint2(static_cast<uint32_t>(both), static_cast<uint32_t>(both >> 32));
+        } else if (input_format == SOFTQAM_INPUT_CS8) {
+            raw.components.x = load_components<uint8_t, uint16_t>();
+        } else {
+            raw.components.x = load_components<uint16_t, uint32_t>();
+        }
+        if (has_noise_each)
+            raw.noise = *noise;
+        if (KIND == GAIN_SOURCE)
+            raw.gain = *gain;
+        return raw;
+    }
+
+    __device__ __forceinline__ void advance()
+    {
+        i += symbol_stride;
+        if (is_of_any_layout(KIND))
+            q = q ? q + symbol_stride : nullptr;
+        noise += noise_stride;
+        if (KIND == GAIN_SOURCE)
+            gain += noise_stride;
+    }
+};
+
+template <source_kind KIND>
+static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned input_format, float scale)
+{
+    const uint32_t x = raw.components.x;
+    if (KIND == CF32_SOURCE || (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CF32))
+        return make_float2(convert(__uint_as_float(x), scale), convert(__uint_as_float(raw.components.y), scale));
+    if (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CS8)
+        return make_float2(convert(static_cast<int8_t>(x), scale), convert(static_cast<int8_t>(x >> 8), scale));
+    if (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CS16)
+        return make_float2(convert(static_cast<int16_t>(x), scale), convert(static_cast<int16_t>(x >> 16), scale));
+    return make_float2(convert(component_of<__half>(x), scale), convert(component_of<__half>(x >> 16), scale));
+}
+
+template <source_kind KIND> using source_of = std::integral_constant<source_kind, KIND>;
+
+/* Calls a function with the kind of a segment's input as a constant. */
+template <softqam_output_format FORMAT, typename Function>
+static __device__ __forceinline__ void with_source(const segment_block &block, const Function &function)
+{
+    const bool is_iq_with_noise = FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_iq_with_noise;
+    if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF32)
+        function(source_of<CF32_SOURCE>());
+    else if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF16)
+        function(source_of<CF16_SOURCE>());
+    else if (FORMAT != SOFTQAM_OUTPUT_U8 && !is_iq_with_noise && block.segment.gains[0])
+        function(source_of<GAIN_SOURCE>());
+    else
+        function(source_of<ANY_SOURCE>());
+}
+
+/* A thread's symbols of the thread block's segment. IS_DESCRAMBLED: some may be. */
+template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAMBLED> struct thread_symbols {
+    typedef symbol_size<FORMAT, M> size;
+    enum { BITS = size::BITS };
+    typedef packed_values<size::WORDS> values;
+
+    const segment_block &block;
+    thread_source<KIND> source;
+    raw_symbol next;
+    symbol_scale scale;
+    float weights;
+    float input_scale;
+    unsigned input_format;
+    bool has_noise_each;
+    bool noise_is_inverse;
+    bool is_descrambled;
+    unsigned bit; /* the next symbol's first bit in the block's sequence */
+
+    /* Begins at a symbol of the segment, which is `before` symbols into the block's sequence. */
+    __device__ __forceinline__ void open(size_t symbol, unsigned before, unsigned stride)
+    {
+        const softqam_kernel_segment &segment = block.segment;
+        input_format = block.input_format;
+        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || segment.noise_stride != 0);
+        noise_is_inverse = segment.noise_is_inverse;
+        is_descrambled = IS_DESCRAMBLED && segment.is_descrambled;
+        weights = weight_scale(FORMAT, segment.steps_per_nat);
+        input_scale = segment.input_scale;
+        bit = before * BITS;
+        scale = {};
+        /* A stride is even, so I changes its sign in all of a thread's symbols or in none. */
+        if (M == 0 && segment.modulation == SOFTQAM_MODULATION_PI2_BPSK)
+            scale.pi2_sign = static_cast<uint32_t>(segment.first_symbol + symbol) << 31;
+        source.open(segment, input_format, symbol, stride);
+    }
+
+    __device__ __forceinline__ void load(bool has_symbol)
+    {
+        if (has_symbol)
+            next = source.load(input_format, has_noise_each);
+    }
+
+    /* Sets the weight of a segment with one noise value. */
+    __device__ __forceinline__ void set_noise(const float *noise)
+    {
+        if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
+            scale.set_noise(weights, noise ? *noise : block.segment.noise_value, noise_is_inverse);
+    }
+
+    /* Computes the values of the symbol that has been loaded, and loads the next one, `stride` symbols further. */
+    template <typename Table>
+    __device__ __forceinline__ values demodulate(const Table &table, const softqam_llr_limit &limit, bool has_next,
+                                                 unsigned stride)
+    {
+        const raw_symbol raw = next;
+        source.advance();
+        load(has_next);
+        std::conditional_t<KIND == GAIN_SOURCE, gain_scale, symbol_scale> scales[] = {{scale}};
+        float inverse_gain = 1.0f;
+        if constexpr (KIND == GAIN_SOURCE)
+            inverse_gain = scales[0].set_gain(FORMAT, weights, raw.noise, noise_is_inverse, raw.gain);
+        else if (has_noise_each)
+            scales[0].set_noise(weights, raw.noise, noise_is_inverse);
+        if (is_descrambled) {
+            gold_bits<BITS> sequence;
+            sequence.open(block.sequence, bit);
+            scales[0].descramble = sequence.read(0);
+            bit += stride * BITS;
+        }
+        const float2 symbol = convert<KIND>(raw, input_format, input_scale);
+        float components[] = {symbol.x, symbol.y};
+        if (KIND == GAIN_SOURCE)
+            for (float &component : components)
+                component = vec_mul(component, inverse_gain);
+        values packed[1];
+        values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
+        return packed[0];
+    }
+};
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines that LLRs lie on, from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7: at run time in C, by the
+ * compiler in CUDA. An axis of m bits has 2^m levels, the most negative first, with the amplitudes 2 level + 1 - 2^m in
+ * units of a = 1/sqrt(E). 38.211's nested products label them with the complement of the Gray code. */
+#ifndef SOFTQAM_LLR_LINES_H
+#define SOFTQAM_LLR_LINES_H
+
+#ifdef __CUDACC__
+#define LLR_LINE_FUNCTION static __host__ __device__ constexpr
+#else
+#define LLR_LINE_FUNCTION static inline
+#endif
+
+/* In row r of |v|, between 2 r a and 2 (r + 1) a, N0 times the LLR of bit k is slope * |v| + intercept. */
+typedef struct llr_line {
+    float slope;
+    float intercept;
+} llr_line;
+
+LLR_LINE_FUNCTION int axis_amplitude(int level, int m) { return 2 * level + 1 - (1 << m); }
+
+LLR_LINE_FUNCTION unsigned axis_bit(int level, int m, int k)
+{
+    return ~(unsigned)(level ^ level >> 1) >> (m - 1 - k) & 1;
+}
+
+/* The amplitude nearest to `from` whose bit k has a value. */
+LLR_LINE_FUNCTION int nearest_amplitude(int m, int from, int k, unsigned value)
+{
+    int nearest = 1 << 10;
+    for (int level = 0; level < 1 << m; level++) {
+        const int amplitude = axis_amplitude(level, m);
+        if (axis_bit(level, m, k) == value &&
+            (amplitude - from) * (amplitude - from) < (nearest - from) * (nearest - from))
+            nearest = amplitude;
+    }
+    return nearest;
+}
+
+/* By Newton's method, from above. */
+LLR_LINE_FUNCTION double square_root(double a)
+{
+    double root = a;
+    for (double next = (a + 1.0) / 2.0; next < root; next = (root + a / root) / 2.0)
+        root = next;
+    return root;
+}
+
+/* E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
+LLR_LINE_FUNCTION double constellation_energy(int m) { return 2.0 * ((double)(1 << 2 * m) - 1.0) / 3.0; }
+
+/* |v| times this is the row, rounded down and limited to the last one. */
+LLR_LINE_FUNCTION float llr_row_scale(int m) { return (float)(square_root(constellation_energy(m)) / 2.0); }
+
+LLR_LINE_FUNCTION int llr_last_row(int m) { return (1 << (m - 1)) - 1; }
+
+/* (v - one)^2 - (v - zero)^2, `one` and `zero` being the nearest amplitudes of either bit. Within a row these stay the
+ * same, so those of its middle, which is an amplitude, serve. */
+LLR_LINE_FUNCTION llr_line llr_line_of(int m, int k, int row)
+{
+    const double e = constellation_energy(m);
+    const int zero = nearest_amplitude(m, 2 * row + 1, k, 0);
+    const int one = nearest_amplitude(m, 2 * row + 1, k, 1);
+    const llr_line line = {(float)(2.0 * (zero - one) * (1.0 / square_root(e))),
+                           (float)((double)(one * one - zero * zero) / e)};
+    return line;
+}
+
+#endif
