@@ -178,7 +178,7 @@ softqam_demodulator_config bench_case_config(const struct bench_case *c);
 softqam_status bench_case_create(softqam_demodulator **demodulator, const struct bench_case *c, softqam_backend backend,
                                  const char *variant);
 
-/* Whether softqam_demodulate() does it, without a segment. */
+/* Returns whether softqam_demodulate() does the case, without a segment. */
 bool bench_case_is_plain(const struct bench_case *c);
 
 /* Whether `out`, which was all BENCH_POISON, has the bytes that the CPU makes, of the CPU's own cases its portable
@@ -186,7 +186,7 @@ bool bench_case_is_plain(const struct bench_case *c);
 enum { BENCH_POISON = 1 };
 bool bench_verify(const struct bench_job *job, const void *out);
 
-/* Whether a call of the library succeeded; says so if not. */
+/* Checks that a call of the library succeeded. */
 bool bench_is_ok(const struct bench_job *job, softqam_status status);
 
 /* Fills a row's symbols and noise variances, of the case's kind. False after a message: out of memory. */

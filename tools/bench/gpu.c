@@ -24,7 +24,7 @@ static struct {
     cudaEvent_t start, stop;
 } bench;
 
-/* Whether a call succeeded; if not, says so. */
+/* Checks that a call succeeded. */
 static bool is_good(cudaError_t error, const char *what)
 {
     return error == cudaSuccess || message_print(what, "%s", cudaGetErrorString(error));
@@ -174,7 +174,7 @@ static size_t count_launches(const struct bench_job *job)
     return n < n_allowed ? n : n_allowed;
 }
 
-/* What a launch reads, to where it lies or to where the producer of a chain has it from. */
+/* Copies a launch's input to its place, or to the place that the producer of a chain reads. */
 static bool copy_input(const struct bench_job *job, unsigned char *to)
 {
     const struct bench_row *row = job->row;
@@ -250,7 +250,7 @@ static bool open_copies(struct bench_job *job)
     return good;
 }
 
-/* What is measured is no first call. */
+/* The measured calls are no first ones. */
 static bool gpu_open(struct bench_job *job)
 {
     job->measure = measure;

@@ -16,7 +16,7 @@ enum { COLD_NBYTES = 48 << 20, LINE_NBYTES = 64 };
 /* Memory that a call does not touch, and that caches are filled with. */
 static unsigned char other[COLD_NBYTES];
 
-/* Of all jobs of the CPU's tables, so that what one job leaves in the caches costs no other. */
+/* The output of all jobs of the CPU's tables, so that no job pays for another's data in the caches. */
 static unsigned char *outputs;
 
 /* A cache line, in as many registers as it takes: units of 64 symbols are whole lines. Words are of what is left. */
@@ -31,7 +31,7 @@ enum { UNIT = 64 };
 #define WIDEST
 #endif
 
-/* Round the caches, where the processor can. */
+/* Writes a line past the caches if the processor can. */
 static inline __attribute__((always_inline)) void stream_line(line *out, const line *value)
 {
 #if defined(__x86_64__)

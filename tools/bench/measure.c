@@ -140,7 +140,7 @@ static void report_row(struct table *table, const char *name, const struct bench
     cJSON_AddItemToArray(table->rows, object);
 }
 
-/* Whether a limit is measured twice, of which the faster one counts: also with is_long. */
+/* Returns whether a limit is measured with is_long too; the faster one counts. */
 static bool has_long(const struct bench_case *c)
 {
     return c->launch == BENCH_BY_CPU ? c->n_symbols > LARGE_SYMBOLS : c->launch < BENCH_PINNED;

@@ -38,7 +38,7 @@ int file_name_descriptor(const char *path, int standard)
     return number >= 0 ? number : number_after(path, "/proc/self/fd/");
 }
 
-/* What messages call it. */
+/* Returns the name that messages give a file. */
 static const char *file_name_shown(const char *path, int standard)
 {
     if (strcmp(path, "-") != 0)
@@ -224,7 +224,7 @@ static int directory_length(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* What is to appear: the file at the end of symbolic links, or a new one in the folder. NULL after a failure. */
+/* Returns the path of the file that is to appear: the target of symbolic links, or a new file. NULL after a failure. */
 static char *find_target(const char *path)
 {
     char folder[PATH_MAX], real[PATH_MAX], target[2 * PATH_MAX];

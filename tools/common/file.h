@@ -53,10 +53,10 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
 /* The next read gives these n bytes again; nothing is read ahead already. */
 bool input_file_put_back(struct input_file *file, const void *bytes, size_t n);
 
-/* Whether nothing comes any more. */
+/* Returns whether nothing comes any more. */
 bool input_file_is_at_end(const struct input_file *file);
 
-/* Whether so many bytes of the file are whole values; says so if not. */
+/* Checks that so many bytes of the file are whole values. */
 bool input_file_is_whole(const struct input_file *file, uint64_t nbytes);
 
 void input_file_close(struct input_file *file);
@@ -109,13 +109,13 @@ bool output_file_publish(struct output_file *file);
  * was published is removed again. */
 void output_file_end(struct output_file *file, bool keep);
 
-/* Whether an open file is no terminal, which binary data may upset; says so if it is. */
+/* Checks that an open file is no terminal, which binary data may upset. */
 bool output_file_check_terminal(const struct output_file *file);
 
-/* Whether a file that was found is another one, or would replace it: that one would be lost. */
+/* Returns whether the output is a given file or would replace it, so that this file would be lost. */
 bool output_file_is(const struct output_file *file, const struct stat *other);
 
-/* Whether two open files are one. Pipes and devices may be written from both. */
+/* Returns whether two open files are one. Pipes and devices may be written from both. */
 bool output_file_is_same(const struct output_file *file, const struct output_file *other);
 
 #endif

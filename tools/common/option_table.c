@@ -205,7 +205,7 @@ static void report_wrong(int result, const struct option_row *known, const char 
                       n_matches > 1 ? "could be more than one option" : "no such option");
 }
 
-/* Whether the operands that are left are as many as wanted; says so if not. */
+/* Checks that as many operands are left as wanted. */
 static bool count_operands(int argc, int wanted, const char *names)
 {
     const int n_operands = argc - optind;

@@ -36,7 +36,7 @@ struct option_row {
         .help = (words)                                                                                                \
     }
 
-/* What take() can be. */
+/* Values of take(). */
 bool option_take_true(const struct option_call *call);     /* of bool */
 bool option_take_text(const struct option_call *call);     /* of const char * */
 bool option_take_count(const struct option_call *call);    /* of uint64_t */
@@ -69,7 +69,7 @@ bool arguments_next_name(const char **list, char name[ARGUMENTS_NAME_NBYTES]);
 /* One of the names of a list that ends with NULL, in any case; the value is its index. */
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
 
-/* What main() does next. */
+/* The next action of main(). */
 enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
 
 /* OPTIONS_WRONG after it has said what is wrong. The operands, as many as there are to be, are those from optind on;
@@ -77,7 +77,7 @@ enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG }
 enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target,
                                       int n_operands, const char *operands);
 
-/* What a program answers that does not run: --help is on standard output. An exit status. */
+/* Prints --help or the version on standard output. Returns the exit status of a program that does not run. */
 int option_table_answer(enum option_result result, const struct option_row *rows);
 
 #endif

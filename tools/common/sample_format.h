@@ -41,7 +41,7 @@ enum file_format {
     N_FILE_FORMATS
 };
 
-/* What is known of a format; from the third on, of symbols. */
+/* A format; the members from the third on are of formats of symbols. */
 struct file_format_row {
     const char *suffixes[4]; /* of which each without its dot is a name; the first is the one that messages have */
     int value;

@@ -105,7 +105,7 @@ static bool read_own_members(struct sigmf_input *input, const cJSON *global)
     return true;
 }
 
-/* Whether no member says that the data are other than samples alone. */
+/* Checks that no member says that the data are other than samples alone. */
 static bool check_conforms(const char *path, const cJSON *object)
 {
     static const char *const names[] = {"core:dataset", "core:trailing_bytes", "core:header_bytes",

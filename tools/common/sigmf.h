@@ -29,14 +29,14 @@ struct sigmf_input {
 /* Reads the metadata of the recording that a path names. */
 bool sigmf_input_read(struct sigmf_input *input, const char *path);
 
-/* Whether a path ends like the metadata of a recording. */
+/* Returns whether a path ends like the metadata of a recording. */
 bool sigmf_name_is_metadata(const char *path);
 
-/* Whether a path ends like the metadata or the data of a recording. */
+/* Returns whether a path ends like the metadata or the data of a recording. */
 bool sigmf_name_is_explicit(const char *path);
 
-/* Whether a path that is to be read names a recording: by its end, or because there is no such file but metadata with
- * this base name. */
+/* Returns whether a path that is to be read names a recording: by its end, or because there is no such file but
+ * metadata with this base name. */
 bool sigmf_name_is_recording(const char *path);
 
 /* Both files of the recording that a path names. False where that is too long for the system. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-demod: a file of symbols in, a file of soft bits or LLRs out, block by block. */
+/* softqam-demod: a file of symbols in, a file of soft bits or LLRs out, batch by batch. */
 #include "demod.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-demod and softqam-demod-mpi: their command line, and a run, from the files to the report. Blocks of symbols
+/* softqam-demod and softqam-demod-mpi: their command line, and a run, from the files to the report. Batches of symbols
  * pass through three stages, each in a thread of its own: read, demodulated, and written, by the caller. So the three
- * overlap, in memory that is bounded: the stages work on different blocks of a ring. Failures are reported on standard
+ * overlap, in memory that is bounded: the stages work on different batches of a ring. Failures are reported on standard
  * error. */
 #ifndef SOFTQAM_TOOLS_DEMOD_DEMOD_H
 #define SOFTQAM_TOOLS_DEMOD_DEMOD_H
@@ -22,7 +22,7 @@
 
 /* options.c */
 
-/* Where the noise variances N0 of the symbols come from. */
+/* The source of the symbols' noise variances N0. */
 enum noise_kind {
     NOISE_NONE,  /* soft bits take none */
     NOISE_UNIT,  /* 1, because any gives the same signs */
@@ -45,7 +45,7 @@ struct demod_options {
     uint64_t skip, count;      /* symbols of INPUT; count is UINT64_MAX for all that are left */
     uint64_t plane_symbols;    /* of a code block, which comes out as bit planes; 0 for symbol order */
     double noise_var;          /* NOISE_VALUE */
-    /* With its llr_scale and llr_limit for s8 and s16; modulation and input_scale are 0 where the input says them. */
+    /* llr_scale and llr_limit are set for s8 and s16; modulation and input_scale are 0 if the input says them. */
     softqam_demodulator_config config;
     int backend;                           /* a softqam_backend or DEMOD_BACKEND_AUTO; CUDA if a device is named */
     softqam_context_config context_config; /* its backend is chosen when the run starts */
@@ -72,8 +72,8 @@ extern struct option_row demod_option_rows[];
 /* OPTIONS_WRONG after it has said what is wrong. softqam-demod-mpi's ranks are the parts that --shard would choose. */
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
 
-/* Whether OUTPUT's format is one for the modulation, descrambled or not; where that is not so, the subject says where
- * the two come from, if not from the command. */
+/* Checks that OUTPUT's format is one for the modulation, descrambled or not. The message names the subject as the
+ * source of the two; NULL for the command. */
 bool demod_options_check_format(const struct demod_options *options, const char *subject);
 
 /* statistics.c */
@@ -138,7 +138,7 @@ struct verifier {
     struct nr_scrambling *scrambling; /* NULL where the LLRs are not descrambled */
 };
 
-/* What differs: the first soft bit or LLR of the first symbol that is wrong. */
+/* The first soft bit or LLR of the first symbol that is wrong. */
 struct verify_difference {
     uint64_t symbol;
     float i, q;      /* after scaling */
@@ -165,12 +165,12 @@ extern const struct verification *const verification;
 
 /* run.c and stages.c */
 
-enum { BLOCK_RING_SLOTS = 4 };
+enum { N_BATCHES = 4 };
 
-/* In the order in which a block comes to them. */
-enum block_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BLOCK_STAGES };
+/* In the order in which a batch comes to them. */
+enum batch_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BATCH_STAGES };
 
-struct block {
+struct batch {
     void *samples;
     void *noise_vars; /* floats; NULL where there is not one a symbol */
     void *out;
@@ -180,11 +180,11 @@ struct block {
     bool failed; /* then it is the last; what it has comes before the failure */
 };
 
-struct block_ring {
-    struct block blocks[BLOCK_RING_SLOTS];
-    sem_t n_ready[N_BLOCK_STAGES];   /* blocks that wait for a stage */
-    unsigned n_done[N_BLOCK_STAGES]; /* of which only the stage knows */
-    atomic_bool is_stopped;          /* no stage gets a block any more */
+struct batch_ring {
+    struct batch batches[N_BATCHES];
+    sem_t n_ready[N_BATCH_STAGES];   /* batches that wait for a stage */
+    unsigned n_done[N_BATCH_STAGES]; /* of which only the stage knows */
+    atomic_bool is_stopped;          /* no stage gets a batch any more */
 };
 
 /* All zero but the options is one that holds nothing. */
@@ -211,9 +211,9 @@ struct demod_run {
     struct statistics statistics;
     struct noise_estimate seen; /* the first symbols; none with a noise file */
     struct verifier verifier;
-    size_t block_symbols;
-    void *symbol_order; /* of a block that comes out as bit planes, for what looks at it symbol by symbol; else NULL */
-    struct block_ring ring;
+    size_t batch_symbols;
+    void *symbol_order; /* of a batch that comes out as bit planes, for what looks at it symbol by symbol; else NULL */
+    struct batch_ring ring;
     pthread_t threads[STAGE_WRITE]; /* of the stages before */
     int n_threads;
     int stop_fd; /* of an event that ends the threads' waiting for input; 0 for none */
@@ -245,7 +245,7 @@ bool demod_run_write(struct demod_run *run);
 /* Ends the threads, frees what is held, and removes what was written unless it is kept. */
 void demod_run_close(struct demod_run *run, bool keep);
 
-/* In stages.c: starts the threads, and ends them: early, where they may wait for blocks, or for input, which may not
+/* In stages.c: starts the threads, and ends them: early, where they may wait for batches, or for input, which may not
  * come for a long time; and a message, false, that a file has too few or too many values. */
 bool demod_start_threads(struct demod_run *run);
 void demod_end_threads(struct demod_run *run, bool early);
@@ -255,8 +255,8 @@ bool demod_misfit(const struct demod_run *run, const struct input_file *file, bo
  * symbols, which are read again; once. Without any symbols there are none. */
 bool demod_estimate(struct demod_run *run);
 
-/* Looks at the symbols of the next block, as many as a warning of the scale or the noise needs. */
-void demod_scale_check(struct demod_run *run, const struct block *block);
+/* Looks at the symbols of the next batch, as many as a warning of the scale or the noise needs. */
+void demod_scale_check(struct demod_run *run, const struct batch *batch);
 
 /* How much is done, if that is wanted and due, at a time of clock_seconds(). */
 void demod_progress(const struct demod_run *run, uint64_t n_done, double *due);

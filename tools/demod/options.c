@@ -17,11 +17,11 @@ enum {
     MAX_THREADS = 1024,
     MAX_STREAMS = 64,
     MAX_CHUNK_SYMBOLS = 1 << 28,
-    MAX_PLANE_SYMBOLS = 1 << 22, /* each block that is read holds that many at least */
+    MAX_PLANE_SYMBOLS = 1 << 22, /* each batch that is read holds that many at least */
     MAX_SHARDS = 1000000
 };
 
-/* As many as leave the size of every file a 64-bit signed number. */
+/* More symbols would make files whose size is no 64-bit signed number. */
 enum { MAX_SYMBOL_NBYTES = 16 };
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / MAX_SYMBOL_NBYTES)
 
@@ -247,7 +247,7 @@ struct option_row demod_option_rows[] = {
 };
 /* clang-format on */
 
-/* What follows depends on more than one option, and on the names of files. */
+/* The functions below look at several options, and at the names of files. */
 
 static bool is_decisions(enum output_kind kind) { return kind == OUTPUT_HARD || kind == OUTPUT_BITS; }
 
@@ -287,7 +287,7 @@ static bool check_combinations(const struct demod_options *options)
            message_print("--device", "contradicts --backend cpu");
 }
 
-/* What softqam.h says of llr_scale and llr_limit: the ranges, and what a 0 stands for; all 0 where there are none. */
+/* The ranges and defaults of llr_scale and llr_limit in softqam.h; all 0 for formats that have none. */
 static const struct {
     double max_scale; /* the least is 1/1024 */
     float default_scale;

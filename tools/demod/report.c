@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run says on standard error: its progress, warnings, and the reports that were asked for; and the estimates of
- * the scale and the noise variance, which warnings compare with what the command says. */
+/* Prints what a run says on standard error: its progress, warnings, and the reports that were asked for; and the
+ * estimates of the scale and the noise variance, which warnings compare with what the command says. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -57,7 +57,7 @@ static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_
     return first.energy > 0 ? first.n_symbols : 0;
 }
 
-/* From the first symbols, n of the library's input. */
+/* Estimates scale and noise from the first n symbols, in the library's format. */
 static bool estimate(struct demod_run *run, const void *symbols, size_t n_symbols)
 {
     const char *name = run->symbols.name;
@@ -102,13 +102,13 @@ bool demod_estimate(struct demod_run *run)
     return good;
 }
 
-/* Not with a noise file: whatever its noise variances bury says nothing of the scale. */
-void demod_scale_check(struct demod_run *run, const struct block *block)
+/* Symbols with a noise file are left out: noise of any strength says nothing of the scale. */
+void demod_scale_check(struct demod_run *run, const struct batch *batch)
 {
     const uint64_t n = run->n_demodulated, left = n < MAX_CHECK_SYMBOLS ? MAX_CHECK_SYMBOLS - n : 0;
-    if (!block->noise_vars)
-        noise_estimate_add(&run->seen, run->config, run->options->skip + run->first_symbol + n, block->samples,
-                           block->n_symbols < left ? block->n_symbols : (size_t)left);
+    if (!batch->noise_vars)
+        noise_estimate_add(&run->seen, run->config, run->options->skip + run->first_symbol + n, batch->samples,
+                           batch->n_symbols < left ? batch->n_symbols : (size_t)left);
 }
 
 /* If their energy differs from 1 + N0, or their noise from what was given, soft bits and LLRs are wrong, and nothing
@@ -158,7 +158,7 @@ bool demod_warn(const struct demod_run *run)
     return !options->strict || message_n_warnings() == 0;
 }
 
-/* What is said unless the run is quiet. */
+/* Prints estimates and the result of --verify. */
 static void report_findings(const struct demod_run *run)
 {
     const char *name = run->symbols.name;
@@ -187,7 +187,7 @@ static double bit_error_rate(const struct demod_run *run)
 /* To a millionth. */
 static double decibels(double noise_var) { return round(-1e7 * log10(noise_var)) / 1e6; }
 
-/* What --stats says: a text, or else a number, which is nothing where it is not finite. */
+/* A line of --stats: a text, or else a number, which is unknown if it is not finite. */
 struct statistic {
     const char *name, *text;
     double number;

@@ -9,11 +9,11 @@
 #include "common/modulation.h"
 #include "demod.h"
 
-/* Symbols of a block: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
- * reading, demodulating and writing. The GPU's blocks are longer, because a call costs it more, but not much longer,
+/* Symbols of a batch: enough to make the cost of a call small, few enough to stay in the cache of a CPU between
+ * reading, demodulating and writing. The GPU's batches are longer, because a call costs it more, but not much longer,
  * because pinning memory takes time too. */
-static const size_t cpu_block_symbols = 256 << 10;
-static const size_t cuda_block_symbols = 1 << 20;
+static const size_t cpu_batch_symbols = 256 << 10;
+static const size_t cuda_batch_symbols = 1 << 20;
 
 /* A smaller input is demodulated on the CPU unless the command says otherwise. */
 static const uint64_t MIN_CUDA_SYMBOLS = 65536;
@@ -25,7 +25,7 @@ size_t demod_run_output_bits(const struct demod_run *run)
     return kind == OUTPUT_BITS ? n_bits : 8 * (kind == OUTPUT_HARD ? n_bits : run->value_nbytes);
 }
 
-/* What the metadata of a recording say counts where the command says nothing. */
+/* Takes from a recording's metadata what the command does not say. */
 static bool complete_options(struct demod_run *run)
 {
     struct demod_options *options = run->options;
@@ -66,7 +66,7 @@ bool demod_run_open(struct demod_run *run)
            (!options->compared_bits || input_file_open(&run->sent_bits, options->compared_bits, "bit", 1, n_bits));
 }
 
-/* Whether OUTPUT is no file that is read. Both files of a recording are, even where one is read as plain samples. */
+/* Checks that OUTPUT is no file that is read. Both files of a recording are, even if one is read as plain samples. */
 static bool check_output(const struct demod_run *run)
 {
     const struct demod_options *options = run->options;
@@ -107,7 +107,7 @@ static bool select_symbols(struct demod_run *run, uint64_t first, uint64_t n_sym
                          n_skipped, first);
 }
 
-/* Whether a file has a value for each symbol, where the number of both is known. */
+/* Checks that a file has a value for each symbol, if the number of both is known. */
 static bool check_fits(const struct demod_run *run, const struct input_file *file)
 {
     if (!file->is_regular || !run->symbols.is_regular)
@@ -157,11 +157,11 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
 }
 
 /* Chunks that the user wants longer than that are not cut; a known small input needs no more memory than it fills. */
-static size_t choose_block_symbols(const struct demod_run *run)
+static size_t choose_batch_symbols(const struct demod_run *run)
 {
     const bool on_gpu = !strcmp(softqam_backend_name(run->demodulator), "cuda");
     const size_t unit = run->options->plane_symbols, chunk = run->options->context_config.chunk_symbols;
-    size_t n = on_gpu ? cuda_block_symbols : cpu_block_symbols;
+    size_t n = on_gpu ? cuda_batch_symbols : cpu_batch_symbols;
     if (on_gpu && n < chunk)
         n = chunk;
     if (run->n_symbols < n)
@@ -177,7 +177,7 @@ bool demod_run_wants_cuda(const struct demod_run *run)
     return run->options->backend == SOFTQAM_BACKEND_CUDA || (run->options->backend == DEMOD_BACKEND_AUTO && is_large);
 }
 
-/* Makes the demodulator, its context and all that calls need, so that what fails does so before the first block is
+/* Makes the demodulator, its context and all that calls need, so that what fails does so before the first batch is
  * read. After a failure it leaves nothing. */
 static softqam_status create_on(struct demod_run *run, softqam_backend backend)
 {
@@ -216,16 +216,16 @@ static bool create_demodulator(struct demod_run *run)
 static bool allocate(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
-    const size_t n = run->block_symbols = choose_block_symbols(run);
-    for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
-        struct block *block = &run->ring.blocks[i];
-        if (softqam_host_alloc(run->context, n * run->symbols.symbol_nbytes, &block->samples) != SOFTQAM_OK ||
-            softqam_host_alloc(run->context, n * run->value_nbytes, &block->out) != SOFTQAM_OK ||
+    const size_t n = run->batch_symbols = choose_batch_symbols(run);
+    for (int i = 0; i < N_BATCHES; i++) {
+        struct batch *batch = &run->ring.batches[i];
+        if (softqam_host_alloc(run->context, n * run->symbols.symbol_nbytes, &batch->samples) != SOFTQAM_OK ||
+            softqam_host_alloc(run->context, n * run->value_nbytes, &batch->out) != SOFTQAM_OK ||
             (options->noise == NOISE_FILE &&
-             softqam_host_alloc(run->context, n * sizeof(float), &block->noise_vars) != SOFTQAM_OK))
+             softqam_host_alloc(run->context, n * sizeof(float), &batch->noise_vars) != SOFTQAM_OK))
             return message_print(NULL, "%s", softqam_error_message());
     }
-    /* What checks and counts look at symbols. */
+    /* Checks and counts go symbol by symbol. */
     if (options->plane_symbols == 0 || !(options->verify || options->stats || options->compared_bits))
         return true;
     run->symbol_order = malloc(n * run->value_nbytes);
@@ -256,10 +256,10 @@ void demod_run_close(struct demod_run *run, bool keep)
     output_file_end(&run->output, keep);
     if (run->verifier.config.context)
         verification->end(&run->verifier);
-    for (int i = 0; i < BLOCK_RING_SLOTS; i++) {
-        softqam_host_free(run->ring.blocks[i].samples);
-        softqam_host_free(run->ring.blocks[i].out);
-        softqam_host_free(run->ring.blocks[i].noise_vars);
+    for (int i = 0; i < N_BATCHES; i++) {
+        softqam_host_free(run->ring.batches[i].samples);
+        softqam_host_free(run->ring.batches[i].out);
+        softqam_host_free(run->ring.batches[i].noise_vars);
     }
     free(run->symbol_order);
     softqam_demodulator_destroy(run->demodulator);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stages of a run: one thread fills blocks with symbols, another demodulates, checks and counts them, and the
- * caller writes them; and the ring through which the blocks pass. A failure goes through it too, with the last block.
+/* The stages of a run: one thread fills batches with symbols, another demodulates, checks and counts them, and the
+ * caller writes them; and the ring through which the batches pass. A failure goes through it too, with the last batch.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,26 +10,26 @@
 #include "common/message.h"
 #include "demod.h"
 
-static struct block *wait_for_block(struct block_ring *ring, enum block_stage stage)
+static struct batch *wait_for_batch(struct batch_ring *ring, enum batch_stage stage)
 {
     while (sem_wait(&ring->n_ready[stage]))
         continue;
-    return ring->is_stopped ? NULL : &ring->blocks[ring->n_done[stage] % BLOCK_RING_SLOTS];
+    return ring->is_stopped ? NULL : &ring->batches[ring->n_done[stage] % N_BATCHES];
 }
 
-static void hand_on(struct block_ring *ring, enum block_stage stage)
+static void hand_on(struct batch_ring *ring, enum batch_stage stage)
 {
     ring->n_done[stage]++;
-    sem_post(&ring->n_ready[(stage + 1) % N_BLOCK_STAGES]);
+    sem_post(&ring->n_ready[(stage + 1) % N_BATCH_STAGES]);
 }
 
-/* Whether there are other blocks than the reader's in the ring, so that it may wait for more symbols. */
+/* Returns whether the ring has other batches than the reader's, so that the reader may wait for more symbols. */
 static bool is_busy(void *context)
 {
-    struct block_ring *ring = context;
+    struct batch_ring *ring = context;
     int n_free = 0;
     sem_getvalue(&ring->n_ready[STAGE_READ], &n_free);
-    return n_free < BLOCK_RING_SLOTS - 1 && !ring->is_stopped;
+    return n_free < N_BATCHES - 1 && !ring->is_stopped;
 }
 
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short)
@@ -47,7 +47,7 @@ static bool read_values(const struct demod_run *run, struct input_file *file, vo
            (n_read == nbytes || demod_misfit(run, file, true));
 }
 
-/* Whether it ends where the symbols do. */
+/* Checks that a file ends where the symbols do. */
 static bool check_end(const struct demod_run *run, struct input_file *file)
 {
     char byte;
@@ -57,44 +57,44 @@ static bool check_end(const struct demod_run *run, struct input_file *file)
 }
 
 /* Whole symbols go on, whatever comes after them. */
-static bool read_block(struct demod_run *run, struct block *block)
+static bool read_batch(struct demod_run *run, struct batch *batch)
 {
     struct input_file *file = &run->symbols;
     const size_t nbytes = file->symbol_nbytes;
     size_t n;
     const bool good =
-        input_file_read(file, block->samples, run->block_symbols * nbytes, &n) && input_file_is_whole(file, n);
-    block->is_last = input_file_is_at_end(file);
-    block->n_symbols = n / nbytes;
-    file_format_convert(run->recording.format, block->samples, block->n_symbols);
-    if (block->noise_vars && !read_values(run, &run->noise_vars, block->noise_vars, block->n_symbols)) {
-        block->n_symbols = 0;
+        input_file_read(file, batch->samples, run->batch_symbols * nbytes, &n) && input_file_is_whole(file, n);
+    batch->is_last = input_file_is_at_end(file);
+    batch->n_symbols = n / nbytes;
+    file_format_convert(run->recording.format, batch->samples, batch->n_symbols);
+    if (batch->noise_vars && !read_values(run, &run->noise_vars, batch->noise_vars, batch->n_symbols)) {
+        batch->n_symbols = 0;
         return false;
     }
-    return good && (!block->is_last || check_end(run, &run->noise_vars));
+    return good && (!batch->is_last || check_end(run, &run->noise_vars));
 }
 
-/* Of the next symbol to be demodulated: the file's first symbol is the codeword's. */
+/* Returns the position in its codeword of the next symbol to be demodulated. The file's first symbol has position 0. */
 static uint64_t position(const struct demod_run *run)
 {
     return run->options->skip + run->first_symbol + run->n_demodulated;
 }
 
-/* As symbols side by side or as code blocks. */
-static softqam_status demodulate_block(struct demod_run *run, const struct block *block, const float *noise_var)
+/* Demodulates a batch in one call, or code block by code block if these come out as bit planes. */
+static softqam_status demodulate_batch(struct demod_run *run, const struct batch *batch, const float *noise_var)
 {
     const bool has_planes = run->options->plane_symbols > 0, own_noise = run->options->noise == NOISE_FILE;
-    const size_t all = block->n_symbols, unit = has_planes ? run->options->plane_symbols : all;
+    const size_t all = batch->n_symbols, unit = has_planes ? run->options->plane_symbols : all;
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(run->config->input_format);
     softqam_status status = SOFTQAM_OK;
     for (size_t first = 0; first < all && status == SOFTQAM_OK; first += unit) {
         const size_t n = all - first < unit ? all - first : unit;
         const softqam_segment segment = {.n_symbols = n,
                                          .first_symbol = position(run) + first,
-                                         .out = (char *)block->out + first * run->value_nbytes,
+                                         .out = (char *)batch->out + first * run->value_nbytes,
                                          .plane_stride = has_planes ? n : 0,
                                          .noise_stride = own_noise,
-                                         .layers = {{.symbols = (char *)block->samples + first * symbol_nbytes,
+                                         .layers = {{.symbols = (char *)batch->samples + first * symbol_nbytes,
                                                      .noise_var = own_noise ? noise_var + first : noise_var}},
                                          .descramble = run->options->descrambles,
                                          .c_init = run->options->c_init};
@@ -103,24 +103,24 @@ static softqam_status demodulate_block(struct demod_run *run, const struct block
     return status;
 }
 
-static bool demodulate(struct demod_run *run, const struct block *block, const float *noise_var)
+static bool demodulate(struct demod_run *run, const struct batch *batch, const float *noise_var)
 {
     const double started = clock_seconds();
-    const softqam_status status = demodulate_block(run, block, noise_var);
+    const softqam_status status = demodulate_batch(run, batch, noise_var);
     run->seconds_in_library += clock_seconds() - started;
     return status == SOFTQAM_OK || message_print(run->symbols.name, "%s", softqam_error_message());
 }
 
-/* A block's values symbol by symbol, where they are looked at so. */
-static const void *in_symbol_order(struct demod_run *run, const struct block *block)
+/* Returns a batch's values symbol by symbol. */
+static const void *in_symbol_order(struct demod_run *run, const struct batch *batch)
 {
     const size_t n_bits = softqam_bits_per_symbol(run->config->modulation), nbytes = run->value_nbytes / n_bits;
-    const char *from = block->out;
+    const char *from = batch->out;
     char *to = run->symbol_order;
     if (!to)
-        return block->out;
-    for (size_t first = 0; first < block->n_symbols; first += run->options->plane_symbols) {
-        const size_t left = block->n_symbols - first, unit = run->options->plane_symbols;
+        return batch->out;
+    for (size_t first = 0; first < batch->n_symbols; first += run->options->plane_symbols) {
+        const size_t left = batch->n_symbols - first, unit = run->options->plane_symbols;
         const size_t n = left < unit ? left : unit;
         for (size_t k = 0; k < n_bits; k++)
             for (size_t i = 0; i < n; i++, from += nbytes)
@@ -129,10 +129,10 @@ static const void *in_symbol_order(struct demod_run *run, const struct block *bl
     return to;
 }
 
-static bool verify(struct demod_run *run, const struct block *block, const float *noise_var, const void *values)
+static bool verify(struct demod_run *run, const struct batch *batch, const float *noise_var, const void *values)
 {
     struct verify_difference difference;
-    if (verification->next(&run->verifier, block->samples, noise_var, values, block->n_symbols, &difference))
+    if (verification->next(&run->verifier, batch->samples, noise_var, values, batch->n_symbols, &difference))
         return true;
     return message_print(run->symbols.name,
                          "verify: symbol %" PRIu64 " (I %.9g, Q %.9g, N0 %.9g): b%u is %.9g, but %s has %.9g to %.9g",
@@ -183,66 +183,66 @@ static size_t pack_bits(struct demod_run *run, uint8_t *bits, size_t n, bool is_
 }
 
 /* Converts the library's output to what is written, in place. */
-static void finish_block(struct demod_run *run, struct block *block)
+static void finish_batch(struct demod_run *run, struct batch *batch)
 {
     const softqam_demodulator_config *config = run->config;
-    const size_t n_bits = block->n_symbols * softqam_bits_per_symbol(config->modulation);
+    const size_t n_bits = batch->n_symbols * softqam_bits_per_symbol(config->modulation);
     const enum output_kind kind = run->options->output_kind;
-    block->out_nbytes = block->n_symbols * run->value_nbytes;
+    batch->out_nbytes = batch->n_symbols * run->value_nbytes;
     if (kind == OUTPUT_HARD || kind == OUTPUT_BITS) {
-        sample_format_decide(config->output_format, config->sign, block->out, n_bits, block->out);
-        block->out_nbytes = kind == OUTPUT_HARD ? n_bits : pack_bits(run, block->out, n_bits, block->is_last);
+        sample_format_decide(config->output_format, config->sign, batch->out, n_bits, batch->out);
+        batch->out_nbytes = kind == OUTPUT_HARD ? n_bits : pack_bits(run, batch->out, n_bits, batch->is_last);
     }
 }
 
-static bool process_block(struct demod_run *run, struct block *block)
+static bool process_batch(struct demod_run *run, struct batch *batch)
 {
     const struct demod_options *options = run->options;
-    const float *noise_var = options->noise == NOISE_FILE   ? block->noise_vars
+    const float *noise_var = options->noise == NOISE_FILE   ? batch->noise_vars
                              : options->noise == NOISE_NONE ? NULL
                                                             : &run->noise_var;
-    block->out_nbytes = 0;
-    if (!demodulate(run, block, noise_var))
+    batch->out_nbytes = 0;
+    if (!demodulate(run, batch, noise_var))
         return false;
-    const void *values = in_symbol_order(run, block);
-    if (options->verify && !verify(run, block, noise_var, values))
+    const void *values = in_symbol_order(run, batch);
+    if (options->verify && !verify(run, batch, noise_var, values))
         return false;
     if (!options->quiet || options->strict)
-        demod_scale_check(run, block);
+        demod_scale_check(run, batch);
     if (options->stats)
-        statistics_add(&run->statistics, run->config, position(run), block->samples, values, block->n_symbols);
-    if (options->compared_bits && !compare_bits(run, values, block->n_symbols))
+        statistics_add(&run->statistics, run->config, position(run), batch->samples, values, batch->n_symbols);
+    if (options->compared_bits && !compare_bits(run, values, batch->n_symbols))
         return false;
-    run->n_demodulated += block->n_symbols;
-    finish_block(run, block);
-    return !options->compared_bits || !block->is_last || block->failed || check_end(run, &run->sent_bits);
+    run->n_demodulated += batch->n_symbols;
+    finish_batch(run, batch);
+    return !options->compared_bits || !batch->is_last || batch->failed || check_end(run, &run->sent_bits);
 }
 
-/* Does the work of a stage on blocks until it fails or has had the last one. */
-static void *run_stage(struct demod_run *run, enum block_stage stage, bool (*work)(struct demod_run *, struct block *))
+/* Does the work of a stage on batches until it fails or has had the last one. */
+static void *run_stage(struct demod_run *run, enum batch_stage stage, bool (*work)(struct demod_run *, struct batch *))
 {
-    struct block *block;
+    struct batch *batch;
     bool is_last = false;
-    while (!is_last && (block = wait_for_block(&run->ring, stage))) {
-        if (!work(run, block))
-            block->failed = block->is_last = true;
-        is_last = block->is_last;
+    while (!is_last && (batch = wait_for_batch(&run->ring, stage))) {
+        if (!work(run, batch))
+            batch->failed = batch->is_last = true;
+        is_last = batch->is_last;
         hand_on(&run->ring, stage);
     }
     return NULL;
 }
 
-static void *read_blocks(void *run) { return run_stage(run, STAGE_READ, read_block); }
-static void *process_blocks(void *run) { return run_stage(run, STAGE_DEMODULATE, process_block); }
+static void *read_batches(void *run) { return run_stage(run, STAGE_READ, read_batch); }
+static void *process_batches(void *run) { return run_stage(run, STAGE_DEMODULATE, process_batch); }
 
-/* With stacks that are large enough whatever `ulimit -s` says. */
+/* The stacks are large enough whatever `ulimit -s` says. */
 bool demod_start_threads(struct demod_run *run)
 {
     enum { STACK_NBYTES = 1 << 20 }; /* calls of the library need 64 KiB */
-    static void *(*const stages[])(void *) = {read_blocks, process_blocks};
+    static void *(*const stages[])(void *) = {read_batches, process_batches};
     pthread_attr_t attributes;
-    for (int stage = 0; stage < N_BLOCK_STAGES; stage++)
-        sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? BLOCK_RING_SLOTS : 0);
+    for (int stage = 0; stage < N_BATCH_STAGES; stage++)
+        sem_init(&run->ring.n_ready[stage], 0, stage == STAGE_READ ? N_BATCHES : 0);
     run->started = clock_seconds();
     run->symbols.is_busy = is_busy;
     run->symbols.busy = &run->ring;
@@ -278,10 +278,10 @@ bool demod_run_write(struct demod_run *run)
     double due = 0;
     bool good = true, is_last = false;
     while (good && !is_last) {
-        const struct block *block = wait_for_block(&run->ring, STAGE_WRITE);
-        is_last = block->is_last;
-        good = output_file_write(&run->output, block->out, block->out_nbytes) && !block->failed;
-        n_written += block->n_symbols;
+        const struct batch *batch = wait_for_batch(&run->ring, STAGE_WRITE);
+        is_last = batch->is_last;
+        good = output_file_write(&run->output, batch->out, batch->out_nbytes) && !batch->failed;
+        n_written += batch->n_symbols;
         if (good)
             demod_progress(run, n_written, &due);
         hand_on(&run->ring, STAGE_WRITE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be said of symbols and their soft bits or LLRs without knowing what was sent. */
+/* Statistics of symbols and their soft bits or LLRs, without knowing what was sent. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>

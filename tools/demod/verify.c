@@ -25,7 +25,7 @@ _Static_assert(sizeof constellations / sizeof constellations[0] == MODULATION_CO
 
 enum { SOFT_BITS = 8 };
 
-/* What a soft bit or LLR should be, and what it may be. */
+/* The right value of a soft bit or LLR, and the range that is accepted. */
 struct expectation {
     double value, low, high;
 };
@@ -120,7 +120,7 @@ static void expect_llrs(const struct verifier *verifier, uint64_t position, cons
     }
 }
 
-/* The symbol `offset` symbols into the block that starts at n_seen. */
+/* The symbol `offset` symbols into the batch that starts at n_seen. */
 static bool check_symbol(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                          uint64_t offset, struct verify_difference *difference)
 {
@@ -156,7 +156,7 @@ static bool next(struct verifier *verifier, const void *samples, const float *no
     for (uint64_t i = first; i < end && i < verifier->n_all; i++)
         if (!check_symbol(verifier, samples, noise_var, out, i - first, difference))
             return false;
-    /* A whole number of runs lies before n_all; a run that reaches into the next block is looked at in both. */
+    /* A whole number of runs lies before n_all; a run that reaches into the next batch is looked at in both. */
     const uint64_t rest = first > verifier->n_all ? first : verifier->n_all;
     for (uint64_t run = rest / VERIFY_RUN_SYMBOLS; run * VERIFY_RUN_SYMBOLS < end; run++) {
         uint64_t state = run; /* a hash of the run's number says which symbol */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-gen: random symbols with noise, and their bits, block by block. */
+/* softqam-gen: random symbols with noise, and their bits, batch by batch. */
 #include <float.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,9 +13,9 @@
 #include "common/sigmf.h"
 #include "common/transmitter.h"
 
-enum { DEFAULT_SYMBOLS = 1000000, BLOCK_SYMBOLS = 1 << 20 };
+enum { DEFAULT_SYMBOLS = 1000000, BATCH_SYMBOLS = 1 << 20 };
 
-/* As many symbols as leave the size of every file a 64-bit signed number. */
+/* More symbols would make files whose size is no 64-bit signed number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / MODULATION_MAX_BITS)
 
 struct options {
@@ -164,9 +164,9 @@ struct run {
 
 static bool allocate(struct run *run)
 {
-    run->samples = malloc(BLOCK_SYMBOLS * softqam_input_symbol_nbytes(run->options->format));
+    run->samples = malloc(BATCH_SYMBOLS * softqam_input_symbol_nbytes(run->options->format));
     if (run->options->bits)
-        run->bits = malloc(run->transmitter.modulation->n_bits * (size_t)BLOCK_SYMBOLS);
+        run->bits = malloc(run->transmitter.modulation->n_bits * (size_t)BATCH_SYMBOLS);
     return (run->samples && (run->bits || !run->options->bits)) || message_print(NULL, "out of memory");
 }
 
@@ -246,9 +246,9 @@ static bool generate(struct run *run)
 {
     const struct options *options = run->options;
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(options->format);
-    for (uint64_t first = 0; first < options->n_symbols; first += BLOCK_SYMBOLS) {
+    for (uint64_t first = 0; first < options->n_symbols; first += BATCH_SYMBOLS) {
         const uint64_t left = options->n_symbols - first;
-        const size_t n = left < BLOCK_SYMBOLS ? (size_t)left : BLOCK_SYMBOLS;
+        const size_t n = left < BATCH_SYMBOLS ? (size_t)left : BATCH_SYMBOLS;
         run->n_clipped += transmitter_generate(&run->transmitter, first, n, run->samples, run->bits);
         if (!output_file_write(&run->output, run->samples, n * symbol_nbytes) ||
             (run->bits && !output_file_write(&run->bits_output, run->bits, run->transmitter.modulation->n_bits * n)))

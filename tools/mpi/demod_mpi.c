@@ -21,8 +21,8 @@ struct job {
     struct demod_run *run;
 };
 
-/* Whether all ranks are sound. If not, all get the exit code of the lowest one that failed, whose message is printed,
- * and from there on no other. */
+/* Returns whether all ranks are sound. If not, all get the exit code of the lowest one that failed, whose message is
+ * printed, and from there on no other. */
 static bool agree(const struct job *job, bool sound)
 {
     int lowest, mine = sound ? job->n_ranks : job->rank;
@@ -105,7 +105,7 @@ static void reduce(const struct job *job, void *value, MPI_Datatype type, MPI_Op
     MPI_Reduce(job->rank == 0 ? MPI_IN_PLACE : value, value, 1, type, op, 0, MPI_COMM_WORLD);
 }
 
-/* Of all ranks, on rank 0. */
+/* Adds up on rank 0 what all ranks have counted. */
 static void gather_report(struct job *job)
 {
     struct demod_run *run = job->run;
@@ -120,7 +120,7 @@ static void gather_report(struct job *job)
     reduce(job, &run->seconds_in_library, MPI_DOUBLE, MPI_MAX);
 }
 
-/* By rank 0, of the first symbols and of all ranks' counts. */
+/* Lets rank 0 warn of the first symbols. */
 static bool warn(struct job *job)
 {
     gather_report(job);
@@ -145,7 +145,7 @@ static bool demodulate(struct job *job)
            agree(job, job->rank > 0 || output_file_publish(&run->output));
 }
 
-/* What is wrong with a command waits for all ranks too: mpirun ends the others at the first failure, so that one could
+/* A wrong command is reported when all ranks agree, too: mpirun ends the others at the first failure, so that one could
  * end before it has said why. */
 static bool run_job(struct demod_options *options, bool command_is_right)
 {

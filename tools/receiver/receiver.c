@@ -20,8 +20,8 @@
 
 enum { CHANNEL_PATHS = 8, FFT_LENGTH = 4096 };
 
-/* Of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code blocks are equally long.
- * TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
+/* Makes the transmissions of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code
+ * blocks are equally long. TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
 static bool init_transmissions(struct codeword *codeword, unsigned bits_per_symbol)
 {
     enum { RATE = 948, OF = 1024, BLOCK_BITS = 8448 - 24, CRC_BITS = 24 };
@@ -193,8 +193,8 @@ static bool slot_make(const struct layout *layout, size_t slot, const float *noi
 /* Probability that a Gaussian variable of standard deviation sigma exceeds x. */
 static double tail(double x, double sigma) { return 0.5 * erfc(x / (sigma * M_SQRT2)); }
 
-/* Of one axis with equiprobable levels, odd multiples of `half` with Gray labels: the probability of each decision
- * times the bits in which the labels differ. */
+/* Returns the bit error rate of an axis with equiprobable levels, odd multiples of `half` with Gray labels: the sum
+ * over decisions of their probability times the bits in which the labels differ. */
 static double axis_bit_error_rate(unsigned axis_bits, double half, double sigma)
 {
     const int n_levels = 1 << axis_bits;
@@ -223,7 +223,7 @@ static double bit_error_rate(const struct layout *layout, const struct codeword 
     return sum / (double)n;
 }
 
-/* What the results are compared with: theory, and the library's portable loop. */
+/* The results are compared with theory and the library's portable loop. */
 struct check {
     uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
     int8_t *expected; /* soft buffers after each slot */
@@ -258,7 +258,7 @@ static bool expect_values(struct check *check, const struct engine *engine)
     return good;
 }
 
-/* Which transmissions visit the positions of a code block. */
+/* The transmissions that visit a position of a code block. */
 enum { FIRST = 1, AGAIN = 2, BOTH = FIRST | AGAIN };
 
 static void find_visits(const struct layout *layout, const struct codeword *codeword, size_t r,

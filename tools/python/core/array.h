@@ -10,12 +10,11 @@
 #include <cstring>
 #include <string>
 
-#include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-namespace nb = nanobind;
+#include "interpreter.h"
 
-/* What an array is made of, in the byte order of this machine; all else is `other`. */
+/* The element type of an array, in this machine's byte order; all else is `other`. */
 enum class element { complex64, complex128, complex32, float32, float64, float16, int16, int8, uint8, uint32, other };
 
 constexpr int NOT_READ = -1; /* from a GPU, where nothing is converted */
@@ -69,9 +68,6 @@ inline element element_of_dlpack(nb::dlpack::dtype type)
         return type.lanes == 1 && type.code == row.dlpack_code && type.bits == 8 * row.nbytes;
     });
 }
-
-[[noreturn]] inline void type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
-[[noreturn]] inline void value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
 
 inline nb::object shape_tuple(const int64_t *shape, int n_axes)
 {
@@ -230,15 +226,15 @@ class array
     nb::object held;
     float number;
 
-    /* The axes of an array whose strides count units of so many bytes; NULL: C-contiguous. */
+    /* The axes of an array at these distances, counted in so many bytes; NULL: C-contiguous. */
     template <typename Integer>
-    void set_axes(int count, const Integer *lengths, const Integer *steps, int64_t unit, int64_t itemsize)
+    void set_axes(int count, const Integer *lengths, const Integer *distances, int64_t unit, int64_t itemsize)
     {
         n_axes = count;
         for (int axis = n_axes - 1; axis >= 0; axis--) {
             shape[axis] = lengths[axis];
-            if (steps)
-                strides[axis] = steps[axis] * unit;
+            if (distances)
+                strides[axis] = distances[axis] * unit;
             else
                 strides[axis] = axis == n_axes - 1 ? itemsize : strides[axis + 1] * shape[axis + 1];
         }

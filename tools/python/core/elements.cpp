@@ -8,37 +8,37 @@
 #include <cstring>
 #include <utility>
 
-void elements::add_axis(int64_t length, int64_t step)
+void elements::add_axis(int64_t length, int64_t stride)
 {
     if (length == 1)
         return;
-    if (n_axes > 0 && steps[n_axes - 1] == length * step)
+    if (n_axes > 0 && strides[n_axes - 1] == length * stride)
         n_axes--;
     else
         shape[n_axes] = 1;
     shape[n_axes] *= length;
-    steps[n_axes++] = step;
+    strides[n_axes++] = stride;
 }
 
 const char *elements::at(int64_t index, int64_t *left) const
 {
     const char *place = data;
-    *left = run() - index % run();
+    *left = n_consecutive() - index % n_consecutive();
     for (int axis = n_axes - 1; axis >= 0; axis--) {
-        place += index % shape[axis] * steps[axis];
+        place += index % shape[axis] * strides[axis];
         index /= shape[axis];
     }
     return place;
 }
 
 /* Rows of elements, at distances of their own on both sides. */
-struct block {
+struct rows_of_elements {
     const char *from;
     char *to;
     int64_t rows, columns, from_row, from_column, to_row, to_column;
 };
 
-template <typename From, typename To, typename Convert> static void copy_block(block b, Convert convert)
+template <typename From, typename To, typename Convert> static void copy_rows(rows_of_elements b, Convert convert)
 {
     for (; b.rows > 0; b.rows--, b.from += b.from_row, b.to += b.to_row) {
         const char *from = b.from;
@@ -70,27 +70,27 @@ float nearest_float(double value)
     return nearest;
 }
 
-static void copy_converted(const block &b, elements::conversion how, int64_t nbytes)
+static void copy_converted(const rows_of_elements &b, elements::conversion how, int64_t nbytes)
 {
     const auto same = [](auto element) { return element; };
     const auto narrow = [](complex128 z) { return complex64{static_cast<float>(z.real), static_cast<float>(z.imag)}; };
     if (how == elements::TO_COMPLEX64)
-        copy_block<complex128, complex64>(b, narrow);
+        copy_rows<complex128, complex64>(b, narrow);
     else if (how == elements::TO_FLOAT32)
-        copy_block<double, float>(b, nearest_float);
+        copy_rows<double, float>(b, nearest_float);
     else if (nbytes == 8)
-        copy_block<uint64_t, uint64_t>(b, same);
+        copy_rows<uint64_t, uint64_t>(b, same);
     else if (nbytes == 4)
-        copy_block<uint32_t, uint32_t>(b, same);
+        copy_rows<uint32_t, uint32_t>(b, same);
     else if (nbytes == 2)
-        copy_block<uint16_t, uint16_t>(b, same);
+        copy_rows<uint16_t, uint16_t>(b, same);
     else
-        copy_block<uint8_t, uint8_t>(b, same);
+        copy_rows<uint8_t, uint8_t>(b, same);
 }
 
 /* Where neighbours in `from` are of different rows, and these are long, in tiles whose lines the first cache holds.
  * Short rows of float64 are converted column by column: in vectors. */
-static void copy_in_tiles(block b, elements::conversion how, int64_t nbytes)
+static void copy_in_tiles(rows_of_elements b, elements::conversion how, int64_t nbytes)
 {
     constexpr int64_t LINE = 64;
     if (how == elements::TO_FLOAT32 && b.columns < 8) {
@@ -104,7 +104,7 @@ static void copy_in_tiles(block b, elements::conversion how, int64_t nbytes)
     }
     for (int64_t row = 0; row < b.rows; row += LINE / nbytes)
         for (int64_t column = 0; column < b.columns; column += LINE) {
-            block tile = b;
+            rows_of_elements tile = b;
             tile.from += row * b.from_row + column * b.from_column;
             tile.to += row * b.to_row + column * b.to_column;
             tile.rows = std::min(LINE / nbytes, b.rows - row);
@@ -114,9 +114,9 @@ static void copy_in_tiles(block b, elements::conversion how, int64_t nbytes)
 }
 
 void elements::copy(int64_t first, int64_t count, conversion how, int64_t nbytes, int64_t offset, char *to,
-                    int64_t to_step) const
+                    int64_t to_stride) const
 {
-    const int64_t length = run();
+    const int64_t length = n_consecutive();
     while (count > 0) {
         int64_t left, rows = 1;
         const char *from = at(first, &left) + offset;
@@ -125,10 +125,10 @@ void elements::copy(int64_t first, int64_t count, conversion how, int64_t nbytes
             rows = std::min(count / length, n_rows - first / length % n_rows);
         }
         const int64_t columns = std::min(left, count);
-        const int64_t row_step = n_axes > 1 ? steps[n_axes - 2] : 0;
-        copy_in_tiles({from, to, rows, columns, row_step, step(), length * to_step, to_step}, how, nbytes);
+        const int64_t row_stride = n_axes > 1 ? strides[n_axes - 2] : 0;
+        copy_in_tiles({from, to, rows, columns, row_stride, stride(), length * to_stride, to_stride}, how, nbytes);
         first += rows * columns;
         count -= rows * columns;
-        to += rows * columns * to_step;
+        to += rows * columns * to_stride;
     }
 }

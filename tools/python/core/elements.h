@@ -5,11 +5,12 @@
 
 #include <cstdint>
 
-/* What a float does not hold counts as the nearest value that it does: a valid noise variance stays valid. */
+/* Returns the nearest float, finite for finite values and positive for positive ones: a valid noise variance stays
+ * valid. */
 float nearest_float(double value);
 
-/* Elements by axes, the outermost first, steps in bytes. Neighbouring axes along which the distance stays the same are
- * one, and axes of length 1 are none. */
+/* Elements by axes, the outermost first, strides in bytes. Neighbouring axes along which the distance stays the same
+ * are one, and axes of length 1 are none. */
 class elements
 {
   public:
@@ -18,25 +19,25 @@ class elements
         data = at;
         n_axes = 0;
     }
-    void add_axis(int64_t length, int64_t step);
+    void add_axis(int64_t length, int64_t stride);
 
     /* How many elements follow each other at one distance, and that distance. */
-    int64_t run() const { return n_axes > 0 ? shape[n_axes - 1] : 1; }
-    int64_t step() const { return n_axes > 0 ? steps[n_axes - 1] : 0; }
-    /* Element `index`; *left receives how many the rest of its run has, itself included. */
+    int64_t n_consecutive() const { return n_axes > 0 ? shape[n_axes - 1] : 1; }
+    int64_t stride() const { return n_axes > 0 ? strides[n_axes - 1] : 0; }
+    /* Element `index`; *left receives how many elements from it on follow each other at that distance. */
     const char *at(int64_t index, int64_t *left) const;
 
     enum conversion { SAME, TO_COMPLEX64, TO_FLOAT32 }; /* the latter two from twice the size */
     /* Copies elements [first, first + count), each of so many bytes and so many bytes behind `data`, to `to`, where
-     * they are to_step bytes apart. */
+     * they are to_stride bytes apart. */
     void copy(int64_t first, int64_t count, conversion how, int64_t nbytes, int64_t offset, char *to,
-              int64_t to_step) const;
+              int64_t to_stride) const;
 
   private:
     enum { CAPACITY = 66 }; /* the axes of an array, and two more */
     const char *data;
     int n_axes;
-    int64_t shape[CAPACITY], steps[CAPACITY];
+    int64_t shape[CAPACITY], strides[CAPACITY];
 };
 
 #endif

@@ -14,11 +14,11 @@
 #include "array.h"
 #include "elements.h"
 
-/* What a call asks for beside its arrays. */
+/* The options of a call. */
 struct call_options {
     int64_t n_layers = 0; /* axis -2 of the symbols; 0: there is no such axis */
     uint64_t first_symbol = 0;
-    int64_t block_symbols = 0; /* symbols of a code block, whose values lie in bit planes; 0: none */
+    int64_t code_block_symbols = 0; /* symbols of a code block, whose values lie in bit planes; 0: none */
     bool descramble = false;
     uint32_t c_init = 0;
     const uint32_t *c_inits = nullptr; /* NULL, or one for each codeword */
@@ -37,10 +37,10 @@ constexpr size_t MAX_SEGMENTS = 4096;
 constexpr int64_t COPIED_PART = 65536;
 /* Symbols that the library gets at once where there is no copy. Signals are looked for in between. */
 constexpr int64_t DIRECT_PART = int64_t{1} << 24;
-/* A run of fewer elements costs more as a segment of its own than its copy does. */
-constexpr int64_t SHORT_RUN = 128;
+/* Fewer consecutive elements cost more as a segment of their own than their copy does. */
+constexpr int64_t FEW_CONSECUTIVE = 128;
 
-/* What is read as symbols, and what the library gets of it. */
+/* The types that are read as symbols, and the library's formats for them. */
 static constexpr struct {
     element type;
     bool is_complex; /* else I and Q are the last axis */
@@ -91,12 +91,12 @@ class layout
         apart = !known->is_complex && q_offset != itemsize;
         n = array.shape[axes - 1];
         n_layers = layered ? options.n_layers : 1;
-        symbols.step = array.strides[axes - 1];
-        symbols.layer_step = layered ? array.strides[axes - 2] : 0;
+        symbols.stride = array.strides[axes - 1];
+        symbols.layer_stride = layered ? array.strides[axes - 2] : 0;
         n_batch = axes - 1 - layered;
         for (int axis = 0; axis < n_batch; axis++) {
             out_shape[axis] = array.shape[axis];
-            symbols.batch_step[axis] = array.strides[axis];
+            symbols.batch_stride[axis] = array.strides[axis];
         }
         n_out_axes = n_batch + 1;
         if (__builtin_mul_overflow(n, n_layers * bits, &out_shape[n_batch]))
@@ -125,7 +125,7 @@ class layout
     }
 
     nb::object shape() const { return shape_tuple(out_shape, n_out_axes); }
-    /* Of the argument that receives the values. */
+    /* Returns the name of the argument that receives the values. */
     const char *out_name() const { return options.has_soft_buffers ? "soft_buffers" : "out"; }
 
     /* Once all are read and there are symbols. Arrays in host memory that are not contiguous are copied, part by part.
@@ -159,12 +159,12 @@ class layout
         const char *wanted = "its strides must be positive multiples of a symbol; make it contiguous";
         arrange_for_library();
         part = INT64_MAX;
-        const int64_t step = symbols.order.step();
-        if (symbols.order.run() > 1 && (step <= 0 || step % stride_unit() != 0))
+        const int64_t stride = symbols.order.stride();
+        if (symbols.order.n_consecutive() > 1 && (stride <= 0 || stride % stride_unit() != 0))
             given.symbols.value_error(wanted);
-        if (!noise.aligned || noise.order.step() < 0)
+        if (!noise.aligned || noise.order.stride() < 0)
             given.noise_var.value_error(wanted);
-        if (!gain.aligned || gain.order.step() < 0 || !has_noise_strides())
+        if (!gain.aligned || gain.order.stride() < 0 || !has_noise_strides())
             given.gain.value_error(
                 "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
     }
@@ -187,10 +187,10 @@ class layout
     int64_t n_done() const { return done * width; }
 
   private:
-    /* An argument's steps in bytes along the symbols' axes. */
+    /* An argument's strides in bytes along the symbols' axes. */
     struct argument {
         const char *data = nullptr;
-        int64_t batch_step[MAX_AXES], step = 0, layer_step = 0;
+        int64_t batch_stride[MAX_AXES], stride = 0, layer_stride = 0;
         int64_t nbytes = 0;                        /* of an element, as the library gets it */
         elements::conversion how = elements::SAME; /* to that */
         bool aligned = true;
@@ -212,7 +212,7 @@ class layout
     int64_t total = 0, codeword = 0, done = 0;
     int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */
     /* Soft buffers: bytes from one codeword's to the next along the batch's axes; values between code blocks. */
-    int64_t buffers_step[MAX_AXES];
+    int64_t buffers_stride[MAX_AXES];
     uint64_t block_stride = 0;
 
     void read_floats(const array &values, argument *of)
@@ -223,8 +223,8 @@ class layout
         if (values.is_given() && !is_read)
             values.type_error("it takes float32");
         const int axes = n_batch + 1 + (options.n_layers > 0);
-        int64_t shape[MAX_AXES], steps[MAX_AXES];
-        std::fill(steps, steps + axes, 0);
+        int64_t shape[MAX_AXES], strides[MAX_AXES];
+        std::fill(strides, strides + axes, 0);
         std::copy(out_shape, out_shape + n_batch, shape);
         shape[axes - 1] = n;
         if (options.n_layers > 0)
@@ -235,16 +235,16 @@ class layout
             const int64_t length = values.shape[axis];
             if (missing < 0 || (length != 1 && length != shape[axis + missing]))
                 values.value_error("it does not broadcast to the symbols, " + describe_shape(shape, axes));
-            steps[axis + missing] = length == 1 ? 0 : values.strides[axis];
-            addresses |= static_cast<uintptr_t>(steps[axis + missing]);
+            strides[axis + missing] = length == 1 ? 0 : values.strides[axis];
+            addresses |= static_cast<uintptr_t>(strides[axis + missing]);
         }
         of->data = values.data;
         of->aligned = addresses % sizeof(float) == 0;
         if (values.type == element::float64)
             of->how = elements::TO_FLOAT32;
-        of->step = steps[axes - 1];
-        of->layer_step = options.n_layers > 0 ? steps[axes - 2] : 0;
-        std::copy(steps, steps + n_batch, of->batch_step);
+        of->stride = strides[axes - 1];
+        of->layer_stride = options.n_layers > 0 ? strides[axes - 2] : 0;
+        std::copy(strides, strides + n_batch, of->batch_stride);
     }
 
     /* Before anything is written: the library sees the symbols part by part. */
@@ -264,15 +264,15 @@ class layout
     {
         int64_t span = static_cast<int64_t>(element_nbytes(out.type));
         for (int axis = n_out_axes - 1; axis >= 0 && !out.is_empty(); axis--) {
-            const int64_t step = out.shape[axis] == 1 ? span : out.strides[axis];
-            if (axis == n_out_axes - 1 ? step != span
-                                       : step < span || step % static_cast<int64_t>(element_nbytes(out.type)))
+            const int64_t stride = out.shape[axis] == 1 ? span : out.strides[axis];
+            if (axis == n_out_axes - 1 ? stride != span
+                                       : stride < span || stride % static_cast<int64_t>(element_nbytes(out.type)))
                 out.value_error("a code block's values must lie side by side, and the code blocks in C order");
             if (axis < n_batch)
-                buffers_step[axis] = step;
+                buffers_stride[axis] = stride;
             if (axis == n_batch)
-                block_stride = static_cast<uint64_t>(step) / element_nbytes(out.type);
-            span += (out.shape[axis] - 1) * step;
+                block_stride = static_cast<uint64_t>(stride) / element_nbytes(out.type);
+            span += (out.shape[axis] - 1) * stride;
         }
     }
 
@@ -284,23 +284,23 @@ class layout
         for (int axis = 0; axis < n_batch; axis++)
             total *= out_shape[axis];
         const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
-        const bool by_rows = options.descramble || options.block_symbols > 0 || options.has_soft_buffers || parity;
+        const bool by_rows = options.descramble || options.code_block_symbols > 0 || options.has_soft_buffers || parity;
         codeword = by_rows ? row : total;
         for (argument *of : {&symbols, &noise, &gain}) {
             of->order.begin(of->data);
             for (int axis = 0; axis < n_batch; axis++)
-                of->order.add_axis(out_shape[axis], of->batch_step[axis]);
-            of->order.add_axis(n, of->step);
+                of->order.add_axis(out_shape[axis], of->batch_stride[axis]);
+            of->order.add_axis(n, of->stride);
             if (!in_layers)
-                of->order.add_axis(n_layers, of->layer_step);
+                of->order.add_axis(n_layers, of->layer_stride);
         }
     }
 
-    /* A segment of all layers only where they are not one run of symbols. */
+    /* Segments have all layers only if the layers' symbols are not consecutive. */
     void arrange_for_library()
     {
         /* Element and layer are one axis, along which the codeword's symbols follow each other. */
-        const auto is_interleaved = [this](const argument &of) { return of.step == n_layers * of.layer_step; };
+        const auto is_interleaved = [this](const argument &of) { return of.stride == n_layers * of.layer_stride; };
         arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain)));
     }
 
@@ -308,15 +308,17 @@ class layout
 
     bool is_direct(const argument &of) const
     {
-        const int64_t run = of.order.run();
-        const bool usual = run == 1 || of.order.step() == of.nbytes || (&of != &symbols && of.order.step() == 0);
-        return usual && of.how == elements::SAME && run >= std::min(codeword, SHORT_RUN);
+        const int64_t n_consecutive = of.order.n_consecutive();
+        const bool usual =
+            n_consecutive == 1 || of.order.stride() == of.nbytes || (&of != &symbols && of.order.stride() == 0);
+        return usual && of.how == elements::SAME && n_consecutive >= std::min(codeword, FEW_CONSECUTIVE);
     }
 
     /* The library has one stride for both. */
     bool has_noise_strides() const
     {
-        return !gain.data || gain.order.run() == 1 || noise.order.run() == 1 || gain.order.step() == noise.order.step();
+        return !gain.data || gain.order.n_consecutive() == 1 || noise.order.n_consecutive() == 1 ||
+               gain.order.stride() == noise.order.stride();
     }
 
     const char *place(const argument &of, int64_t first, int64_t *count) const
@@ -336,31 +338,32 @@ class layout
     void fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const
     {
         const int64_t in_codeword = first % codeword;
-        const int64_t block = options.block_symbols > 0 ? options.block_symbols / width : codeword;
-        const int64_t in_block = in_codeword % block;
-        const int64_t block_length = std::min(block, codeword - (in_codeword - in_block));
-        *count = std::min(*count, block_length - in_block);
+        const int64_t code_block = options.code_block_symbols > 0 ? options.code_block_symbols / width : codeword;
+        const int64_t in_code_block = in_codeword % code_block;
+        const int64_t code_block_length = std::min(code_block, codeword - (in_codeword - in_code_block));
+        *count = std::min(*count, code_block_length - in_code_block);
         const char *at = place(symbols, first, count);
         const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
         const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
-        /* The lengths of code blocks depend on the layers, also where these are one run of symbols. */
-        const bool is_one_run = options.has_soft_buffers && width == 1;
-        const int64_t layers = is_one_run ? n_layers : width, interleaved = is_one_run ? n_layers : 1;
-        const auto step_of = [](const argument &of) { return of.copied ? of.nbytes : of.order.step(); };
+        /* The lengths of code blocks depend on the layers even if their symbols are consecutive. */
+        const bool is_consecutive = options.has_soft_buffers && width == 1;
+        const int64_t layers = is_consecutive ? n_layers : width, interleaved = is_consecutive ? n_layers : 1;
+        const auto stride_of = [](const argument &of) { return of.copied ? of.nbytes : of.order.stride(); };
         const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
-            return first_layer ? first_layer + k * (is_one_run ? step_of(of) : of.layer_step) : nullptr;
+            return first_layer ? first_layer + k * (is_consecutive ? stride_of(of) : of.layer_stride) : nullptr;
         };
         segment->n_symbols = static_cast<size_t>(*count * width);
         segment->first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
-        const bool adjacent = symbols.copied || symbols.order.run() == 1;
-        segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : step_of(symbols) / stride_unit()));
-        segment->noise_stride = static_cast<size_t>(interleaved * step_of(noise)) / sizeof(float);
+        const bool adjacent = symbols.copied || symbols.order.n_consecutive() == 1;
+        segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : stride_of(symbols) / stride_unit()));
+        segment->noise_stride = static_cast<size_t>(interleaved * stride_of(noise)) / sizeof(float);
         segment->n_layers = static_cast<unsigned>(layers);
-        segment->plane_stride = options.block_symbols > 0 ? static_cast<size_t>(block_length * width) : 0;
+        segment->plane_stride = options.code_block_symbols > 0 ? static_cast<size_t>(code_block_length * width) : 0;
         segment->descramble = options.descramble;
         if (options.descramble)
             segment->c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
-        const int64_t value = options.block_symbols > 0 ? (first - in_block) * bits + in_block : first * bits;
+        const int64_t value =
+            options.code_block_symbols > 0 ? (first - in_code_block) * bits + in_code_block : first * bits;
         segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
         for (int64_t k = 0; k < layers; k++) {
             softqam_layer &layer = segment->layers[k];
@@ -380,7 +383,7 @@ class layout
         segment->codeword = options.codeword;
         if (!options.codeword.block_buffers) {
             for (int axis = n_batch - 1; axis >= 0; axis--) {
-                out += row % out_shape[axis] * buffers_step[axis];
+                out += row % out_shape[axis] * buffers_stride[axis];
                 row /= out_shape[axis];
             }
             segment->codeword.buffers = out;

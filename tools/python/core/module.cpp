@@ -3,7 +3,6 @@
  * checked, its segments made, the library called without the GIL. */
 #include <algorithm>
 #include <array>
-#include <cxxabi.h>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,50 +15,6 @@
 
 #include "array.h"
 #include "layout.h"
-
-/* Where a thread may lose the GIL. A daemon thread that wants it again while the interpreter ends gets no further:
- * before Python 3.14 pthread_exit() ends it there, by unwinding a stack whose functions let nothing pass and whose
- * destructors would need the GIL. Here such a thread waits for the end of the process instead, as it does from 3.14 on.
- */
-
-/* Does work that ends with the GIL. */
-template <typename Work> static void outlive_interpreter(const Work &work)
-{
-    try {
-        work();
-    } catch (const abi::__forced_unwind &) {
-        for (;;)
-            pause();
-    }
-}
-
-/* The GIL is given back while one lives. */
-class gil_released
-{
-  public:
-    gil_released() : state(PyEval_SaveThread()) {}
-    gil_released(const gil_released &) = delete;
-    gil_released &operator=(const gil_released &) = delete;
-    ~gil_released()
-    {
-        outlive_interpreter([this] { PyEval_RestoreThread(state); });
-    }
-
-  private:
-    PyThreadState *state;
-};
-
-/* What a function of Python's returns; its exceptions are nanobind's. */
-template <typename... Arguments> static nb::object call_python(nb::handle function, const Arguments &...arguments)
-{
-    PyObject *result = nullptr;
-    outlive_interpreter([&] {
-        result = PyObject_CallFunctionObjArgs(function.ptr(), arguments.ptr()..., static_cast<void *>(nullptr));
-    });
-    if (!result)
-        throw nb::python_error();
-    return nb::steal(result);
-}
 
 /* Raises what stands for a status that is not SOFTQAM_OK: the library's message, with the names that arguments have in
  * Python. */
@@ -133,13 +88,13 @@ static softqam_status cuda_demodulate(const softqam_demodulator *, const softqam
 }
 #endif
 
-/* What is called of NumPy. Never freed: the interpreter may be gone before this module is. */
+/* Functions of NumPy. They are never freed: the interpreter may be gone before this module is. */
 static struct {
     nb::handle masked_array, empty, zeros;
 } numpy;
 
-/* Whether an argument's memory is all there is to it. A masked array has a buffer, too, in which its mask is not:
- * _arrays refuses it. */
+/* Returns whether an argument's memory is all there is to it. A masked array has a buffer, too, in which its mask is
+ * not: _arrays refuses it. */
 static bool is_buffer(nb::handle argument)
 {
     return PyObject_CheckBuffer(argument.ptr()) &&
@@ -197,10 +152,10 @@ static nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_
                                          ldpc.n));
 }
 
-/* What receives the values: one array, or soft buffers as a list of arrays. */
+/* The arrays that receive the values: one, or a list of soft buffers. */
 struct call_output {
     array whole;
-    std::vector<std::unique_ptr<array>> blocks;
+    std::vector<std::unique_ptr<array>> buffers;
     std::vector<void *> pointers; /* to the values of each code block, NULL where its LLRs are dropped */
 };
 
@@ -224,16 +179,16 @@ static void read_soft_buffers(nb::handle arrays, const softqam_codeword &fields,
         if (item.is_none())
             continue;
         const std::string name = "soft_buffers[" + std::to_string(r) + "]";
-        array &block = *out->blocks.emplace_back(new array);
-        read_output(item, name.c_str(), &block);
-        block.check_output(type, &n_cb, 1);
-        if (!block.is_contiguous())
-            block.value_error("its values do not lie side by side");
-        out->pointers[r] = block.data;
+        array &buffer = *out->buffers.emplace_back(new array);
+        read_output(item, name.c_str(), &buffer);
+        buffer.check_output(type, &n_cb, 1);
+        if (!buffer.is_contiguous())
+            buffer.value_error("its values do not lie side by side");
+        out->pointers[r] = buffer.data;
     }
     std::vector<const char *> begins;
-    for (const auto &block : out->blocks)
-        begins.push_back(block->data);
+    for (const auto &buffer : out->buffers)
+        begins.push_back(buffer->data);
     std::sort(begins.begin(), begins.end());
     for (size_t k = 1; k < begins.size(); k++)
         if (begins[k] < begins[k - 1] + fields.n_cb * element_nbytes(type))
@@ -386,7 +341,7 @@ class demodulator
                       [](element type) { return type != element::other; });
         read_floats(noise_var, "noise_var", &given.noise_var);
         read_floats(gain, "gain", &given.gain);
-        run(given, of_call, 0, [&](const layout &codewords, call_options *options, call_output *output) {
+        execute(given, of_call, 0, [&](const layout &codewords, call_options *options, call_output *output) {
             if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
                 if (codewords.n_batch > 0)
                     value_error("soft_buffers is a list, which takes one codeword: symbols has several");
@@ -412,7 +367,7 @@ class demodulator
         given.symbols.read_capsule(symbols, "symbols");
         given.noise_var.read_capsule(noise_var, "noise_var");
         given.gain.read_capsule(gain, "gain");
-        run(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
+        execute(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
             output->whole.read_capsule(call_python(make_out, codewords.shape()), codewords.out_name());
         });
     }
@@ -442,7 +397,7 @@ class demodulator
             return nb::none();
         library.read(noise, "noise_var", &given.noise_var);
         library.read(gain, "gain", &given.gain);
-        run(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
+        execute(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
             if (out.is_none())
                 result =
                     call_python(library.empty, codewords.shape(), nb::str(element_name(out_element)), nb::int_(device));
@@ -459,7 +414,7 @@ class demodulator
     nb::object where, out_dtype;
     element out_element;
     float certain_zero;
-    /* By device and input format, made when first needed. */
+    /* The library's demodulators by device and input format, made when first needed. */
     std::map<std::pair<int, softqam_input_format>, std::shared_ptr<softqam_demodulator>> handles;
 
     softqam_demodulator *host_handle() const { return handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get(); }
@@ -514,7 +469,7 @@ class demodulator
         if (!layers.is_none())
             options.n_layers = static_cast<int64_t>(integer(layers, "layers", 1, SOFTQAM_MAX_LAYERS));
         if (!planes.is_none())
-            options.block_symbols = static_cast<int64_t>(integer(planes, "planes", 1, INT64_MAX));
+            options.code_block_symbols = static_cast<int64_t>(integer(planes, "planes", 1, INT64_MAX));
         options.first_symbol = integer(first_symbol, "first_symbol", 0, UINT64_MAX >> 5);
         options.descramble = !c_init.is_none();
         if (PyLong_Check(c_init.ptr()))
@@ -522,7 +477,7 @@ class demodulator
         if (!of_codeword.is_none())
             read_codeword(of_codeword, layers, nb::cast<bool>(of_call[5]), &options);
         if (config.output_format == SOFTQAM_OUTPUT_U8 &&
-            (options.n_layers > 1 || options.block_symbols > 0 || options.descramble || options.has_soft_buffers))
+            (options.n_layers > 1 || options.code_block_symbols > 0 || options.descramble || options.has_soft_buffers))
             value_error("output is \"u8\", liquid-dsp's soft bits, which take no layers, planes, c_init or codeword");
         if (options.n_layers > 1) {
             const std::string given = "layers is " + std::to_string(options.n_layers);
@@ -530,7 +485,7 @@ class demodulator
                 value_error(given + ": pi/2-BPSK has one layer");
             if (options.first_symbol % static_cast<uint64_t>(options.n_layers) != 0)
                 value_error(given + ", and first_symbol is no multiple of it");
-            if (options.block_symbols % options.n_layers != 0)
+            if (options.code_block_symbols % options.n_layers != 0)
                 value_error(given + ", and planes is no multiple of it");
         }
         return options;
@@ -538,7 +493,7 @@ class demodulator
 
     /* read_out(layout, options, output) describes the output, once its shape is known. */
     template <typename ReadOut>
-    void run(const call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
+    void execute(const call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
     {
         const int device = given.symbols.device;
         call_options options = read_options(of_call);
@@ -558,8 +513,8 @@ class demodulator
         }
         for (const array *input : {&given.symbols, &given.noise_var, &given.gain}) {
             out.whole.check_apart_from(*input);
-            for (const auto &block : out.blocks)
-                block->check_apart_from(*input);
+            for (const auto &buffer : out.buffers)
+                buffer->check_apart_from(*input);
         }
         if (given.symbols.is_empty())
             return;

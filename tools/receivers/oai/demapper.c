@@ -36,7 +36,7 @@ EXPORT int demapper_compute_llr(int32_t *rxdataF_comp, oai_c16 *ul_ch_mag, oai_c
 
 enum { N_CHUNK = 512, N_ORDERS = 4 };
 
-/* By mod_order / 2 - 1. */
+/* Indexed by mod_order / 2 - 1. */
 static const struct {
     softqam_modulation modulation;
     double energy;            /* of the constellation with odd levels */
