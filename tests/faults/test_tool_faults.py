@@ -192,6 +192,16 @@ class CudaFaults(FaultTest):
         self.assertEqual(ends, {(0, False), (0, True), (1, True)})
 
 
+    def test_choice(self):
+        """What auto chooses: CUDA for many symbols of a file or a device that is named, else the CPU."""
+        for n_symbols, options, source, backend in ((65536, [], "x.cf32", "cuda"), (65535, [], "x.cf32", "cpu"), (70000, ["--count", "9"], "x.cf32", "cpu"),
+                                                    (65536, [], "-", "cpu"), (9, ["--device", "0"], "x.cf32", "cuda")):  # fmt: skip
+            data = self.content(("x.cf32", n_symbols))
+            files, stdin = ({}, data) if source == "-" else ({source: data}, b"")
+            said = Outcome(DEMOD, ["--stats", *options, source, "x.u8"], files, stdin).err
+            self.assertRegex(said, rf"\n  backend +{backend}\n")
+
+
 @unittest.skipUnless(MPIRUN, "no mpirun")
 class MpiFaults(FaultTest):
     """Ranks of softqam-demod-mpi."""
