@@ -13,27 +13,21 @@
 #include <string.h>
 
 #include "llr_fixture.h"
-#include "oracle.h"
 
-/* Of a set as a test; and where each symbol takes a reference that is slow: so many times further apart, and never
- * less. */
+/* References are slow: so many times further apart, and never less. */
 enum { DEFAULT_STRIDE = 2039, REFERENCE_FACTOR = 7, REFERENCE_STRIDE = 1021 };
 
 #define ALL_BITS ((uint64_t)1 << 32)
 
 /* The symbols. */
 
-/* A set of symbols by number: the bits of I and Q, of a noise value where that runs. */
+/* A set of symbols by number: the bits of I and Q, of a noise value if that runs. */
 typedef struct set {
     const char *name;
     uint64_t n, stride;
     void (*make)(const struct set *self, uint64_t number, uint32_t symbol[2], float *noise);
-    /* Of make_crossed(): the bits of value number k of each component, of so many. */
-    uint32_t (*value)(size_t k);
-    size_t n_values;
-    /* Of make_running(): what the other component is; which one runs, I (0) or Q (1). */
-    float fixed;
-    unsigned running;
+    float fixed;      /* make_running(): the other component */
+    unsigned running; /* which one runs, I (0) or Q (1) */
 } set;
 
 /* Levels are the odd multiples of alpha, boundaries the even ones. */
@@ -50,16 +44,8 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-/* Each value with each. */
-static void make_crossed(const set *self, uint64_t number, uint32_t symbol[2], float *noise)
-{
-    (void)noise;
-    symbol[0] = self->value((size_t)number / self->n_values);
-    symbol[1] = self->value((size_t)number % self->n_values);
-}
-
-/* The floats within NEAR_ULPS of the multiples of alpha, and those of the other axis likewise. */
-enum { NEAR_ULPS = 16, N_NEAR = 2 * NEAR_ULPS + 1, MAX_MULTIPLE = 16, N_MULTIPLES = 2 * MAX_MULTIPLE + 1 };
+/* The floats within NEAR_ULPS of the multiples of alpha, on both axes. */
+enum { NEAR_ULPS = 16, N_NEAR = 2 * NEAR_ULPS + 1, MAX_MULTIPLE = 16, N_NEAR_ALL = (2 * MAX_MULTIPLE + 1) * N_NEAR };
 
 static uint32_t near_bits(size_t k)
 {
@@ -69,14 +55,18 @@ static uint32_t near_bits(size_t k)
     return bits_of(multiple_of_alpha(multiple)) + (uint32_t)n_ulp;
 }
 
-static const set near_all = {
-    .name = "both within 16 ulp of a multiple of alpha",
-    .n = (uint64_t)N_MULTIPLES * N_NEAR * N_MULTIPLES * N_NEAR,
-    .stride = 1,
-    .make = make_crossed,
-    .value = near_bits,
-    .n_values = (size_t)N_MULTIPLES * N_NEAR,
-};
+static void make_near(const set *self, uint64_t number, uint32_t symbol[2], float *noise)
+{
+    (void)self;
+    (void)noise;
+    symbol[0] = near_bits((size_t)number / N_NEAR_ALL);
+    symbol[1] = near_bits((size_t)number % N_NEAR_ALL);
+}
+
+static const set near_all = {.name = "both within 16 ulp of a multiple of alpha",
+                             .n = (uint64_t)N_NEAR_ALL * N_NEAR_ALL,
+                             .stride = 1,
+                             .make = make_near};
 
 /* The ends of every exponent, of either sign: zeros, subnormals, infinities and what is no number are among them. */
 enum { N_EXPONENTS = 256, N_MANTISSAS = 3, N_EDGES = 2 * N_EXPONENTS * N_MANTISSAS };
@@ -87,14 +77,16 @@ static uint32_t edge_bits(size_t k)
     return (uint32_t)(k % 2) << 31 | (uint32_t)(k / 2 % N_EXPONENTS) << 23 | mantissas[k / (2 * N_EXPONENTS)];
 }
 
+static void make_edges(const set *self, uint64_t number, uint32_t symbol[2], float *noise)
+{
+    (void)self;
+    (void)noise;
+    symbol[0] = edge_bits((size_t)number / N_EDGES);
+    symbol[1] = edge_bits((size_t)number % N_EDGES);
+}
+
 static const set edges_all = {
-    .name = "both at the ends of an exponent",
-    .n = (uint64_t)N_EDGES * N_EDGES,
-    .stride = 1,
-    .make = make_crossed,
-    .value = edge_bits,
-    .n_values = N_EDGES,
-};
+    .name = "both at the ends of an exponent", .n = (uint64_t)N_EDGES * N_EDGES, .stride = 1, .make = make_edges};
 
 static set every(uint64_t stride, const set *of)
 {
@@ -121,7 +113,7 @@ static void make_running(const set *self, uint64_t number, uint32_t symbol[2], f
 
 enum { N_FIXED = 7, ON_LEVEL = 0, AT_NAN = N_FIXED - 1 };
 
-/* I (0) or Q (1) runs through all floats while the other component stays at one of so many values. */
+/* I (0) or Q (1) runs through all floats while the other component stays at one of N_FIXED values. */
 static set running_set(unsigned running, int fixed, uint64_t stride)
 {
     static const char *const names[2][N_FIXED] = {
@@ -162,7 +154,7 @@ static set noise_set(uint64_t stride) { return every(stride, &(set){.name = "the
 enum { CHUNK_SYMBOLS = 1 << 20 };
 
 typedef enum noise_kind { ONE_NOISE, EACH_N0, EACH_INVERSE, N_NOISE_KINDS } noise_kind;
-typedef enum definition { BY_LIBRARY, BY_ORACLE, BY_CONTRACT } definition;
+typedef enum definition { BY_LIBRARY, BY_REFERENCE } definition;
 
 static bool on_cuda(void) { return harness_backend() == SOFTQAM_BACKEND_CUDA; }
 
@@ -172,53 +164,41 @@ typedef struct chunk {
     void *symbols, *noise, *expected, *got;
 } chunk;
 
-static softqam_segment part_of(const chunk *self, const softqam_demodulator_config *config, size_t first, size_t n)
+static softqam_segment part_of(const chunk *self, const softqam_demodulator_config *config, size_t first, size_t n,
+                               void *out)
 {
     const size_t noise_stride = config->noise == SOFTQAM_NOISE_PER_SYMBOL;
     const float *noise = config->output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise;
     return harness_segment((float *)self->symbols + 2 * first, noise ? noise + first * noise_stride : NULL,
-                           noise ? noise_stride : 0, n, (uint8_t *)self->got + first * self->symbol_nbytes);
+                           noise ? noise_stride : 0, n, (uint8_t *)out + first * self->symbol_nbytes);
 }
 
 /* By a context, in calls of so many symbols. */
 static void demodulate(const chunk *self, const softqam_demodulator_config *config, softqam_context *context,
-                       size_t n_call)
+                       size_t n_call, void *out)
 {
     scoped_demodulator *demodulator = llr_create(config, context);
-    for (size_t at = 0; at < self->n; at += n_call) {
-        const softqam_segment part = part_of(self, config, at, self->n - at < n_call ? self->n - at : n_call);
+    for (size_t first = 0; first < self->n; first += n_call) {
+        const softqam_segment part =
+            part_of(self, config, first, self->n - first < n_call ? self->n - first : n_call, out);
         harness_demodulate_llrs(demodulator, part.layers[0].symbols, part.layers[0].noise_var, part.n_symbols,
                                 part.out);
-    }
-}
-
-static void define(const chunk *self, const softqam_demodulator_config *config, definition by, softqam_context *definer)
-{
-    if (by == BY_ORACLE) {
-        oracle *reference = oracle_create();
-        assert_non_null(reference);
-        oracle_soft_bits(reference, self->symbols, self->n, self->expected);
-        oracle_destroy(reference);
-    } else if (by == BY_CONTRACT) {
-        const softqam_segment all = part_of(self, config, 0, self->n);
-        for (size_t i = 0; i < self->n; i++)
-            llr_specify(config, &all, i, (uint8_t *)self->expected + i * self->symbol_nbytes);
-    } else {
-        chunk other = *self;
-        other.got = self->expected;
-        demodulate(&other, config, definer, self->n);
     }
 }
 
 static void check_chunk(const chunk *self, const softqam_demodulator_config *config, definition by,
                         softqam_context *definer, const llr_contexts *on, const char *what)
 {
-    define(self, config, by, definer);
+    const softqam_segment all = part_of(self, config, 0, self->n, self->got);
+    if (by == BY_LIBRARY)
+        demodulate(self, config, definer, self->n, self->expected);
+    for (size_t i = 0; i < self->n && by == BY_REFERENCE; i++)
+        llr_specify(config, &all, i, (uint8_t *)self->expected + i * self->symbol_nbytes);
     for (size_t c = 0; c < on->n; c++)
         for (size_t n_call = self->n; n_call > 0; n_call = on_cuda() && n_call == self->n ? CHUNK_SYMBOLS / 8 : 0) {
             /* Small calls have kernels of their own. */
             harness_poison(self->got, self->expected, self->n * self->symbol_nbytes);
-            demodulate(self, config, on->items[c], n_call);
+            demodulate(self, config, on->items[c], n_call, self->got);
             if (!harness_outputs_equal(what, config->output_format, self->symbols, self->expected, self->got, self->n))
                 fail_msg("%s: to %s, noise %d of form %d", on->names[c], harness_output_names[config->output_format],
                          (int)config->noise, (int)config->noise_form);
@@ -267,11 +247,6 @@ static void run_set(const set *from, softqam_output_format output, noise_kind no
                   (unsigned long long)from->n, harness_seconds() - start);
 }
 
-static void run_floats(const set *from, softqam_output_format output, noise_kind noise)
-{
-    run_set(from, output, noise, BY_LIBRARY);
-}
-
 /* Soft bits are 256QAM's alone. */
 static void skip_other_modulations(void)
 {
@@ -279,15 +254,21 @@ static void skip_other_modulations(void)
         skip();
 }
 
+/* Soft bits, whose axes depend on each other. */
+static void run_soft_bits(definition by, uint64_t of_running)
+{
+    for (int k = 0; k < 2 * N_FIXED; k++) {
+        const set from = running_set((unsigned)k % 2, k / 2, of_running);
+        run_set(&from, SOFTQAM_OUTPUT_U8, ONE_NOISE, by);
+    }
+    run_set(&near_all, SOFTQAM_OUTPUT_U8, ONE_NOISE, by);
+}
+
 HARNESS_TEST(test_u8)
 {
     skip_other_modulations();
-    for (int k = 0; k < 2 * N_FIXED; k++) {
-        const set from = running_set((unsigned)k % 2, k / 2, stride());
-        run_floats(&from, SOFTQAM_OUTPUT_U8, ONE_NOISE);
-    }
-    run_floats(&near_all, SOFTQAM_OUTPUT_U8, ONE_NOISE);
-    run_floats(&edges_all, SOFTQAM_OUTPUT_U8, ONE_NOISE);
+    run_soft_bits(BY_LIBRARY, stride());
+    run_set(&edges_all, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_LIBRARY);
 }
 
 /* LLRs of an axis depend on the other only in whether it is a number, so two values of it do; but for BPSK's. */
@@ -296,16 +277,16 @@ static void run_llrs(softqam_output_format output)
     const set with_level[] = {running_set(0, ON_LEVEL, stride()), running_set(1, ON_LEVEL, stride())};
     const set with_nan = running_set(0, AT_NAN, stride()), noise = noise_set(stride());
     for (int kind = 0; kind < N_NOISE_KINDS; kind++)
-        run_floats(&with_level[kind % 2], output, (noise_kind)kind);
+        run_set(&with_level[kind % 2], output, (noise_kind)kind, BY_LIBRARY);
     for (int k = 0; k < 2 * N_FIXED && harness_symbol_bits() == 1; k++) {
         const set from = running_set((unsigned)k % 2, k / 2, stride());
-        run_floats(&from, output, ONE_NOISE);
+        run_set(&from, output, ONE_NOISE, BY_LIBRARY);
     }
-    run_floats(&with_nan, output, EACH_N0);
-    run_floats(&noise, output, EACH_N0);
-    run_floats(&noise, output, EACH_INVERSE);
-    run_floats(&near_all, output, ONE_NOISE);
-    run_floats(&edges_all, output, EACH_N0);
+    run_set(&with_nan, output, EACH_N0, BY_LIBRARY);
+    run_set(&noise, output, EACH_N0, BY_LIBRARY);
+    run_set(&noise, output, EACH_INVERSE, BY_LIBRARY);
+    run_set(&near_all, output, ONE_NOISE, BY_LIBRARY);
+    run_set(&edges_all, output, EACH_N0, BY_LIBRARY);
 }
 
 _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "a test for each");
@@ -326,12 +307,8 @@ HARNESS_TEST(test_oracle)
                                              .n = (uint64_t)1 << 28,
                                              .make = make_oracle_range,
                                              .fixed = multiple_of_alpha(5)});
-    run_set(&range, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
-    run_set(&near_all, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
-    for (int k = 0; k < 2 * N_FIXED; k++) {
-        const set from = running_set((unsigned)k % 2, k / 2, sparse_stride());
-        run_set(&from, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_ORACLE);
-    }
+    run_set(&range, SOFTQAM_OUTPUT_U8, ONE_NOISE, BY_REFERENCE);
+    run_soft_bits(BY_REFERENCE, sparse_stride());
 }
 
 /* In f32, whose metrics and weights the others have too; at the ends of exponents all of them. */
@@ -342,6 +319,6 @@ HARNESS_TEST(test_specified)
     const set sets[] = {running_set(0, ON_LEVEL, sparse_stride()), running_set(1, ON_LEVEL, sparse_stride()),
                         noise_set(sparse_stride())};
     for (size_t k = 0; k < 2 * HARNESS_COUNT(sets); k++)
-        run_set(&sets[k / 2], SOFTQAM_OUTPUT_F32, k % 2 ? EACH_INVERSE : EACH_N0, BY_CONTRACT);
-    run_set(&edges_all, SOFTQAM_OUTPUT_F32, EACH_N0, BY_CONTRACT);
+        run_set(&sets[k / 2], SOFTQAM_OUTPUT_F32, k % 2 ? EACH_INVERSE : EACH_N0, BY_REFERENCE);
+    run_set(&edges_all, SOFTQAM_OUTPUT_F32, EACH_N0, BY_REFERENCE);
 }

@@ -180,6 +180,7 @@ LLR_TEST(test_soft_bit_hashes)
     static const uint64_t hashes[] = {0x844842268306ef21U, 0x2fbe771bd9ad036dU, 0x90d6b2ca0b4c2985U};
     const harness_setup setup = harness_soft_bits_setup();
     size_t n_hashes = 0;
+    harness_set_modulation(SOFTQAM_MODULATION_256QAM); /* whose levels the sets have */
     for (size_t i = 0; i < harness_n_symbol_sets; i++) {
         const harness_symbol_set *set = &harness_symbol_sets[i];
         const size_t n = set->n_fixed;

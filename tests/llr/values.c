@@ -67,21 +67,16 @@ static void fill_usual(harness_random *random, const llr_setting *setting, const
     apply_gains(setting, to);
 }
 
-/* All sets of symbols next to each other, with usual noise but for some. */
+/* All sets of symbols next to each other, with usual noise but for some, or with any. */
 static void fill_mixture(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
+    const bool is_any = one_in(random, 4);
     (void)setting;
     harness_fill_mixture(random, to->n, to->symbols);
-    harness_fill_noise(random, HARNESS_NOISE_USUAL, to->n, to->noise);
-    for (size_t i = 0; i < to->n; i += 1 + harness_random_below(random, 200))
+    harness_fill_noise(random, is_any ? HARNESS_NOISE_ANY : HARNESS_NOISE_USUAL, to->n, to->noise);
+    for (size_t i = 0; i < to->n && !is_any; i += 1 + harness_random_below(random, 200))
         harness_fill_noise(random, HARNESS_NOISE_ANY, 1, to->noise + i);
     harness_fill_gains(random, to->n, to->gains);
-}
-
-static void fill_any_noise(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    fill_mixture(random, setting, to);
-    harness_fill_noise(random, HARNESS_NOISE_ANY, to->n, to->noise);
 }
 
 /* Special values: where the arithmetic or the fast path changes, and the floats beside. */
@@ -108,10 +103,9 @@ static float any_of(harness_random *random, const special_values *from)
     return value;
 }
 
-static const uint32_t no_numbers[] = {0x7f800000, 0x7fc00000, 0x7f800001, 0x7fffffff};
-
 static void add_no_numbers(special_values *self)
 {
+    static const uint32_t no_numbers[] = {0x7f800000, 0x7fc00000, 0x7f800001, 0x7fffffff};
     memcpy(self->bits + self->n, no_numbers, sizeof no_numbers);
     self->n += HARNESS_COUNT(no_numbers);
 }
@@ -195,19 +189,6 @@ static void fill_spoiled_tiles(harness_random *random, const llr_setting *settin
             spoil(random, setting, to, tile * TILE + harness_random_below(random, TILE));
 }
 
-/* One weight of any size for the call: the largest usual components must not pass a limit that small ones keep. */
-static void fill_one_weight(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    static const float corners[4][2] = {
-        {0x1.fffffep0F, -0x1.fffffep0F}, {-0x1.ffff00p0F, 0.5F}, {0, -0x1.1p-20F}, {-0.61F, 1.15F}};
-    const float noise = noise_of_weight(setting, exp2(random_between(random, -42, 102)));
-    for (size_t i = 0; i < to->n; i++) {
-        memcpy(to->symbols + 2 * i, corners[i % HARNESS_COUNT(corners)], sizeof corners[0]);
-        to->noise[i] = noise;
-        to->gains[i] = 1;
-    }
-}
-
 /* LLRs of so many steps or nats where loops and kernels compute differently, with noise of all sizes. */
 static void fill_borders(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
@@ -272,29 +253,21 @@ static void fill_powers_of_two(harness_random *random, const llr_setting *settin
     }
 }
 
-/* Symbols on which no shortcut may be taken, or most of which are zero, of either sign, or not finite, among others;
- * and points with few such symbols. */
+/* Pieces of nothing but one worst value, of either sign, on which no shortcut may be taken; and of points with few. */
 static void fill_worst(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
-    static const float values[] = {0.0F,    -0.0F, 0.0F, -0.0F, NAN,  INFINITY, -INFINITY, 0x1p-149F,
-                                   -1e-30F, 1e-7F, 0.3F, -2.7F, 3.0F, -40.0F,   1e30F,     -FLT_MAX};
-    enum { N_ZEROS = 4, N_NOT_FINITE = 7, N_PIECES = 40 };
+    enum { N_PIECES = 40 };
     const float alpha = (float)(1 / sqrt(170.0));
-    const float worst[] = {0, -0.0F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3, -1e30F, INFINITY, NAN};
+    const float worst[] = {0,    0, 0,     0x1p-149F, 8 * alpha, -14 * alpha, 2.39999F,
+                           2.4F, 3, 1e30F, INFINITY,  NAN,       FLT_MAX,     0.3F};
     fill_usual(random, setting, to);
     harness_fill_gains(random, to->n, to->gains);
     for (size_t i = 0; i < 2 * to->n; i++) {
-        const size_t piece = i * N_PIECES / (2 * to->n), kind = piece % 4;
-        const bool is_other = one_in(random, 64);
-        if (kind == 0 || (kind == 1 && is_other))
-            to->symbols[i] = worst[piece / 4];
-        else if (kind == 1)
-            to->symbols[i] = alpha * (float)(2 * (int)harness_random_below(random, 16) - 15);
-        else
-            to->symbols[i] = values[harness_random_below(random, is_other    ? HARNESS_COUNT(values)
-                                                                 : kind == 2 ? N_ZEROS
-                                                                             : N_NOT_FINITE)];
-        if (kind == 1 && is_other)
+        const size_t piece = i * N_PIECES / (2 * to->n);
+        const bool is_worst = piece % 2 || one_in(random, 64);
+        to->symbols[i] = is_worst ? any_sign(random, (double)worst[piece / 2 % HARNESS_COUNT(worst)])
+                                  : alpha * (float)(2 * (int)harness_random_below(random, 16) - 15);
+        if (is_worst && one_in(random, 64))
             harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i / 2]);
     }
 }
@@ -422,12 +395,10 @@ static void fill_near_integers(harness_random *random, const llr_setting *settin
 
 const llr_values llr_value_kinds[] = {
     {"a mixture", 3000, fill_mixture, false, true, true},
-    {"a mixture, any noise", 3000, fill_any_noise, false, false, true},
     {"usual values", 3000, fill_usual, true, true, true},
     {"special values", 500, fill_special, false, false, true},
     {"one unusual value", TILE + 2 * VECTOR + 5, fill_one_unusual, true, true, true},
     {"spoiled tiles", 66 * TILE + 7, fill_spoiled_tiles, true, true, true},
-    {"one weight", VECTOR, fill_one_weight, true, false, true},
     {"borders", 2000, fill_borders, true, false, true},
     {"ties", 2000, fill_ties, true, false, true},
     {"powers of two", 1500, fill_powers_of_two, true, false, true},
