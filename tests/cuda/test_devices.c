@@ -18,15 +18,9 @@ enum { N_DEVICES = 2 };
 
 static size_t n_symbols(void) { return harness_symbol_count(700001); }
 
-typedef struct sample {
-    float *symbols;
-    float *noise_var;
-    uint8_t *expected;
-} sample;
-
 static harness_setup device_setup(softqam_backend backend, int device)
 {
-    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
     setup.context.backend = backend;
     setup.context.device = device;
     setup.context.n_threads = 3;
@@ -34,72 +28,34 @@ static harness_setup device_setup(softqam_backend backend, int device)
     return setup;
 }
 
-static sample make_sample(void)
-{
-    const size_t n = n_symbols();
-    sample made = {harness_alloc(2 * sizeof(float) * n), harness_alloc(sizeof(float) * n),
-                   harness_alloc(HARNESS_SYMBOL_BITS * n)};
-    harness_random random = harness_random_stream(1);
-    harness_fill_mixture(&random, n, made.symbols);
-    harness_fill_noise(&random, HARNESS_NOISE_USUAL, n, made.noise_var);
-    const harness_setup setup = device_setup(SOFTQAM_BACKEND_CPU, -1);
-    scoped_demodulator *cpu = harness_create(&setup);
-    harness_demodulate_llrs(cpu, made.symbols, made.noise_var, n, made.expected);
-    return made;
-}
-
-/* One device's call. */
-typedef struct device_call {
+/* One device's thread: which calls it makes, and if all were right. */
+typedef struct worker {
     softqam_demodulator *demodulator;
-    pthread_barrier_t *start;
-    size_t n_symbols;
-    float *symbols, *noise_var;
-    uint8_t *out;
-    softqam_status status;
-} device_call;
+    const float *symbols;
+    const uint8_t *expected;
+    bool is_right;
+} worker;
 
+static const float noise_var = 0.01F;
+
+/* Makes a short and a long call, in pageable and in pinned memory. */
 static void *demodulate(void *argument)
 {
-    device_call *call = argument;
-    pthread_barrier_wait(call->start);
-    call->status = softqam_demodulate(call->demodulator, call->symbols, call->noise_var, call->n_symbols, call->out);
-    return NULL;
-}
-
-/* The first n symbols of the sample on both devices at once, in pinned or pageable memory. */
-static void check_calls(softqam_demodulator *demodulators[N_DEVICES], const sample *all, size_t n, bool is_pinned)
-{
-    device_call calls[N_DEVICES];
-    pthread_t threads[N_DEVICES];
-    pthread_barrier_t start;
-    const size_t out_nbytes = HARNESS_SYMBOL_BITS * n, in_nbytes = 3 * sizeof(float) * n;
-    pthread_barrier_init(&start, NULL, N_DEVICES);
-    for (int k = 0; k < N_DEVICES; k++) {
-        void *memory = NULL;
+    worker *self = argument;
+    for (size_t kind = 0; kind < 4; kind++) {
+        const size_t n = kind / 2 ? n_symbols() : 1000, nbytes = n * HARNESS_SYMBOL_BITS;
+        const bool is_pinned = kind % 2;
+        void *memory = is_pinned ? NULL : malloc(2 * nbytes);
         if (is_pinned)
-            assert_int_equal(
-                softqam_host_alloc(softqam_demodulator_context(demodulators[k]), in_nbytes + out_nbytes, &memory),
-                SOFTQAM_OK);
-        else
-            memory = harness_alloc(in_nbytes + out_nbytes);
-        calls[k] = (device_call){
-            demodulators[k],     &start, n, memory, (float *)memory + 2 * n, (uint8_t *)memory + in_nbytes,
-            SOFTQAM_ERROR_SYSTEM};
-        memcpy(calls[k].symbols, all->symbols, 2 * sizeof(float) * n);
-        memcpy(calls[k].noise_var, all->noise_var, sizeof(float) * n);
-        harness_poison(calls[k].out, all->expected, out_nbytes);
+            softqam_host_alloc(softqam_demodulator_context(self->demodulator), 2 * nbytes, &memory);
+        uint8_t *out = (uint8_t *)memory + nbytes;
+        memcpy(memory, self->symbols, n * 2 * sizeof(float));
+        harness_poison(out, self->expected, nbytes);
+        const softqam_status status = softqam_demodulate(self->demodulator, memory, &noise_var, n, out);
+        self->is_right = self->is_right && status == SOFTQAM_OK && memcmp(out, self->expected, nbytes) == 0;
+        (is_pinned ? softqam_host_free : free)(memory);
     }
-    for (int k = 0; k < N_DEVICES; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, demodulate, &calls[k]), 0);
-    for (int k = 0; k < N_DEVICES; k++)
-        pthread_join(threads[k], NULL);
-    for (int k = 0; k < N_DEVICES; k++) {
-        const char *what = softqam_backend_detail(demodulators[k]);
-        assert_int_equal(calls[k].status, SOFTQAM_OK);
-        assert_true(harness_outputs_equal(what, SOFTQAM_OUTPUT_S8, all->symbols, all->expected, calls[k].out, n));
-        (is_pinned ? softqam_host_free : free)(calls[k].symbols);
-    }
-    pthread_barrier_destroy(&start);
+    return NULL;
 }
 
 HARNESS_TEST(test_two_contexts)
@@ -113,15 +69,22 @@ HARNESS_TEST(test_two_contexts)
         softqam_demodulator_destroy(demodulators[0]);
         skip();
     }
-    const sample all = make_sample();
-    const size_t sizes[] = {1000, n_symbols()};
-    for (int kind = 0; kind < 4; kind++)
-        check_calls(demodulators, &all, sizes[kind / 2], kind % 2);
-    for (int k = 0; k < N_DEVICES; k++)
+    const harness_setup setup = device_setup(SOFTQAM_BACKEND_CPU, -1);
+    harness_random random = harness_random_named(__func__);
+    scoped_memory float *symbols = harness_alloc(n_symbols() * 2 * sizeof(float));
+    harness_fill_mixture(&random, n_symbols(), symbols);
+    scoped_memory uint8_t *expected = harness_answer(&setup, symbols, &noise_var, n_symbols());
+    worker workers[N_DEVICES];
+    pthread_t threads[N_DEVICES];
+    for (int k = 0; k < N_DEVICES; k++) {
+        workers[k] = (worker){demodulators[k], symbols, expected, true};
+        assert_int_equal(pthread_create(&threads[k], NULL, demodulate, &workers[k]), 0);
+    }
+    for (int k = 0; k < N_DEVICES; k++) {
+        pthread_join(threads[k], NULL);
+        assert_true(workers[k].is_right);
         softqam_demodulator_destroy(demodulators[k]);
-    free(all.symbols);
-    free(all.noise_var);
-    free(all.expected);
+    }
 }
 
 HARNESS_TEST(test_absent_device)
