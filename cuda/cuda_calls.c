@@ -36,5 +36,5 @@ void softqam_device_leave(const softqam_device_scope *scope)
     int device = -1;
     if (scope->device >= 0 && (cudaGetDevice(&device) != cudaSuccess || device != scope->device))
         (void)cudaSetDevice(scope->device);
-    softqam_float_leave(scope->environment);
+    softqam_float_leave(&scope->environment);
 }

@@ -39,7 +39,7 @@ static softqam_status choose_device(softqam_gpu *gpu, const softqam_context_conf
 static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config *config)
 {
     ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter();
+    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     *out = NULL;
     softqam_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
@@ -88,7 +88,7 @@ static softqam_status gpu_host_alloc(softqam_gpu *gpu, size_t nbytes, void **mem
 
 static void gpu_host_free(void *memory)
 {
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter();
+    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     (void)cudaFreeHost(memory);
 }
 

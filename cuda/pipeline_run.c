@@ -148,7 +148,7 @@ static void scatter_to_soft_buffer(const host_call *call, const softqam_segment 
         softqam_soft_block_of(params, codeword, &block, softqam_symbol_bits(piece->modulation), piece->out);
     const uint32_t first = (uint32_t)piece->first_symbol - block.first;
     soft.add = call->loops->add;
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter();
+    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     if (first == 0 && !codeword->combine)
         softqam_soft_block_begin(&soft, params, codeword);
     softqam_soft_block_store(&soft, first, piece->n_symbols, from, piece->n_symbols * params->value_nbytes);

@@ -11,7 +11,7 @@
 #include "error.h"
 #include "float_environment.h"
 
-/* Guards every context's n_holders, and the one that is shared by demodulators without a context of their own. */
+/* Guards every context's n_holders, and default_context, which demodulators without a context of their own share. */
 static pthread_mutex_t holders_mutex = PTHREAD_MUTEX_INITIALIZER;
 static softqam_context *default_context;
 
@@ -123,8 +123,7 @@ softqam_status softqam_context_gpu(const softqam_context *context, softqam_gpu *
 
 /* Demodulators. */
 
-/* Makes a demodulator a holder of a context: of the one that all without one of their own share, if it is NULL. It ends
- * with softqam_context_destroy(). */
+/* Takes a reference to a context, or to the default one if it is NULL; softqam_context_destroy() gives it up. */
 static softqam_status hold(softqam_context **context)
 {
     softqam_status status = SOFTQAM_OK;
@@ -147,7 +146,7 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
     *out = NULL;
     softqam_demodulator_config config;
     /* A subnormal scale is not 0. */
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter();
+    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     TRY(softqam_demodulator_config_resolve(&config, from));
     softqam_demodulator *demodulator = calloc(1, sizeof *demodulator);
     if (!demodulator)
@@ -158,7 +157,7 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
         free(demodulator);
         return status;
     }
-    softqam_gold_prepare(); /* not in a call, which may be a real-time thread's */
+    softqam_gold_prepare(); /* here, as a call may be a real-time thread's */
     softqam_params_make(&demodulator->params, &config);
     softqam_cpu_loops_choose(&demodulator->loops, demodulator->context->cpu.variant, &demodulator->params);
     pthread_mutex_lock(&demodulator->context->mutex);

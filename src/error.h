@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a failure travels: a status up the call chain, its details in the thread's message. */
+/* A failure is a status that goes up the call chain; the thread's message has the details. */
 #ifndef SOFTQAM_ERROR_H
 #define SOFTQAM_ERROR_H
 
@@ -23,10 +23,11 @@ softqam_status softqam_fail(softqam_status status, const char *format, ...) __at
             return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, __VA_ARGS__);                                          \
     } while (0)
 
-/* Of a variable: the function that gets its address where its block ends, however it ends. */
+/* On a variable: calls the function with its address when its block ends, however it ends. */
 #define ENDED_BY(function) __attribute__((cleanup(function), unused))
 
-/* The thread's message, and its return to what it was: for a failure that the library makes good by itself. */
+/* A thread's message. softqam_error_note_take() returns it; softqam_error_note_restore() sets it: after a failure that
+ * the library makes good itself, or to hand it to another thread. */
 typedef struct softqam_error_note {
     char text[256];
 } softqam_error_note;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The library computes in a floating-point environment of its own, which rounds to nearest even and raises no signal.
- * softqam_float_enter() sets the caller's aside; softqam_float_leave() restores it. */
+ * softqam_float_enter() sets the caller's aside; softqam_float_leave() restores it: ENDED_BY() calls it. */
 #ifndef SOFTQAM_FLOAT_ENVIRONMENT_H
 #define SOFTQAM_FLOAT_ENVIRONMENT_H
 
@@ -39,10 +39,10 @@ static inline softqam_float_environment softqam_float_enter(void)
     return self;
 }
 
-static inline void softqam_float_leave(softqam_float_environment self)
+static inline void softqam_float_leave(const softqam_float_environment *self)
 {
-    if (((self.before ^ self.now) & ~SOFTQAM_FLOAT_FLAGS) != 0)
-        _mm_setcsr(self.before);
+    if (((self->before ^ self->now) & ~SOFTQAM_FLOAT_FLAGS) != 0)
+        _mm_setcsr(self->before);
 }
 #else
 #include <fenv.h>
@@ -63,10 +63,7 @@ static inline softqam_float_environment softqam_float_enter(void)
     return before;
 }
 
-static inline void softqam_float_leave(softqam_float_environment before) { fesetenv(&before); }
+static inline void softqam_float_leave(const softqam_float_environment *before) { fesetenv(before); }
 #endif
-
-/* For ENDED_BY(). */
-static inline void softqam_float_end(const softqam_float_environment *self) { softqam_float_leave(*self); }
 
 #endif

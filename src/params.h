@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats and modulations, and what each of them is; a caller's configurations, checked and completed, and in the
- * form that loops and kernels take them. */
+/* The lists of formats and modulations; a caller's configurations, checked and completed; the parameters that loops and
+ * kernels read. */
 #ifndef SOFTQAM_PARAMS_H
 #define SOFTQAM_PARAMS_H
 
@@ -30,21 +30,21 @@ typedef struct softqam_input_kind {
     float default_scale;
 } softqam_input_kind;
 
-/* Scales are far wider than of use, and narrow enough that scale / N0 never vanishes. */
+/* Scales may be far larger and smaller than is useful, but scale / N0 never vanishes. */
 typedef struct softqam_output_kind {
     const char *name;
-    const char *scales; /* in steps per nat, for messages */
+    const char *scales; /* the range of scales, for messages */
     size_t value_nbytes;
     float default_scale;
     float min_scale;
     float max_scale;
-    int max_limit;     /* the largest llr_limit, and its default; 0: there is none. f16's is that of sums */
-    float largest_llr; /* 0: llr_limit */
-    float filler_end;  /* of a filler's magnitude; 0: fillers are whole numbers, of as many bits as max_limit + 1 */
+    int max_limit;     /* the largest llr_limit, and its default; 0: llr_limit must be 0 */
+    float largest_llr; /* 0: it is llr_limit; else llr_limit is that of sums */
+    float filler_end;  /* fillers have smaller magnitudes; 0: they are whole numbers of as many bits as max_limit + 1 */
 } softqam_output_kind;
 
-/* What has something for each of them takes these lists, or asserts how many they are; the compiler finds both when one
- * is added, and holds the lists against the enumerations. Formats are numbered from 0 on, modulations from 1 on. */
+/* Code that handles every format or modulation expands these lists or asserts their length, so that a new entry does
+ * not compile until it is handled. Formats are numbered from 0 on, modulations from 1 on. */
 #define INPUT_FORMAT_LIST(X)                                                                                           \
     X(CF32, "cf32", 8, 1.0f)                                                                                           \
     X(CS16, "cs16", 4, 1.0f / 32768.0f)                                                                                \
@@ -68,7 +68,7 @@ enum {
     N_MODULATIONS = MODULATION_LIST(ONE_MORE)
 };
 
-/* NULL for an unknown value, and for SOFTQAM_MODULATION_DEFAULT. */
+/* Return NULL for an unknown value, and for SOFTQAM_MODULATION_DEFAULT. */
 const softqam_input_kind *softqam_input_kind_of(softqam_input_format format);
 const softqam_output_kind *softqam_output_kind_of(softqam_output_format format);
 const char *softqam_modulation_name(softqam_modulation modulation);
@@ -84,7 +84,7 @@ static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tab
 
 /* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {
-    float steps_per_nat; /* with the sign of the LLRs: negative where positive means 1 */
+    float steps_per_nat; /* negative if a positive LLR means bit 1 */
     float limit;         /* largest magnitude */
 } softqam_llr_scale;
 
@@ -101,7 +101,7 @@ typedef struct softqam_segment_defaults {
 
 typedef struct softqam_params {
     softqam_segment_defaults defaults;
-    softqam_modulation modulation; /* of segments that name none */
+    softqam_modulation modulation; /* for segments that name none */
     softqam_input_format input_format;
     softqam_output_format output_format;
     softqam_sign sign;
@@ -109,7 +109,7 @@ typedef struct softqam_params {
     softqam_noise_form noise_form;
     size_t input_nbytes;                      /* of a symbol */
     size_t value_nbytes;                      /* of a soft bit or LLR */
-    uint8_t output_nbytes[N_MODULATIONS + 1]; /* of a symbol's, by modulation */
+    uint8_t output_nbytes[N_MODULATIONS + 1]; /* of a symbol's values, by modulation */
     float input_scale;
     float llr_scale; /* steps per nat */
     float llr_limit;
@@ -119,26 +119,26 @@ typedef struct softqam_params {
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
 } softqam_params;
 
-/* Checks a caller's configuration, or NULL for the defaults. What comes out has a number for every zero that stands for
- * a default; context may be NULL. */
+/* Checks a caller's configuration, or takes the defaults if it is NULL. Replaces every zero that stands for a default;
+ * context may stay NULL. */
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
                                                   const softqam_demodulator_config *from);
 
-/* Does the same for a context. n_threads stays 0 for one a CPU, `device` may be -1, and the arrays stay the caller's.
- */
+/* Does the same for a context. n_threads may stay 0 and `device` -1; the arrays stay the caller's. */
 softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from);
 
-/* Whether this version demodulates a modulation to a format; `field` names it in the message. */
+/* Refuses a modulation that is unknown or does not suit a format; `field` names it in the message. */
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format);
 
-/* Whether a scale, or the 0 for the default, suits a format. In the library's own floating-point environment. */
+/* Refuse a scale that does not suit a format; 0, for the default, does. The caller has set the library's own
+ * floating-point environment. */
 softqam_status softqam_check_input_scale(const char *field, float input_scale);
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);
 
-/* From a configuration that softqam_demodulator_config_resolve() has passed. */
+/* Makes the parameters of a configuration that softqam_demodulator_config_resolve() has passed. */
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config);
 
-/* By its bits: with subnormal numbers flushed, as a caller may have them, == takes those for 0 too. */
+/* Compares bits: with subnormal numbers flushed, as a caller may have them, == takes those for 0 too. */
 HOST_AND_DEVICE static inline bool softqam_is_zero(float a)
 {
     uint32_t bits;
@@ -146,7 +146,7 @@ HOST_AND_DEVICE static inline bool softqam_is_zero(float a)
     return bits << 1 == 0;
 }
 
-/* Whether all bytes of a field, whole words, are 0. */
+/* Returns whether all bytes of a field, which has whole words, are 0. */
 static inline bool softqam_is_all_zero(const void *field, size_t nbytes)
 {
     uint64_t word, bits = 0;
@@ -157,37 +157,35 @@ static inline bool softqam_is_all_zero(const void *field, size_t nbytes)
     return bits == 0;
 }
 
-/* Bits an axis of a modulation; 0 stands for BPSK and pi/2-BPSK, whose one bit rides on both. */
+/* Returns the bits of an axis; 0 for BPSK and pi/2-BPSK, whose one bit rides on both axes. */
 HOST_AND_DEVICE static inline int softqam_axis_bits(softqam_modulation modulation)
 {
     return modulation < SOFTQAM_MODULATION_QPSK ? 0 : (int)modulation - (int)SOFTQAM_MODULATION_QPSK + 1;
 }
 
-/* Bits a symbol. */
 HOST_AND_DEVICE static inline unsigned softqam_symbol_bits(softqam_modulation modulation)
 {
     return modulation < SOFTQAM_MODULATION_QPSK ? 1 : 2 * (unsigned)softqam_axis_bits(modulation);
 }
 
-/* Whether a modulation has so many bits a symbol. */
+/* Returns whether there is a modulation of n bits a symbol. */
 static inline bool softqam_is_symbol_bits(unsigned n)
 {
     return n >= 1 && n <= MAX_SYMBOL_BITS && (n == 1 || n % 2 == 0);
 }
 
-/* Whether the output is LLRs, which noise scales. */
+/* Returns whether the output is LLRs, which noise scales, not soft bits. */
 static inline bool softqam_params_have_llrs(const softqam_params *params)
 {
     return params->output_format != SOFTQAM_OUTPUT_U8;
 }
 
-/* Bytes of a symbol's values. */
+/* Returns the bytes of a symbol's values. */
 static inline size_t softqam_params_output_nbytes(const softqam_params *params, softqam_modulation modulation)
 {
     return params->output_nbytes[modulation];
 }
 
-/* How the LLRs of a segment are scaled. */
 static inline softqam_llr_scale softqam_params_llr_scale(const softqam_params *params, const softqam_segment *segment)
 {
     const float steps = segment->llr_scale != 0.0f ? segment->llr_scale : params->llr_scale;

@@ -128,7 +128,7 @@ static softqam_status check_filler_value(const softqam_params *params, float val
 {
     const softqam_output_kind *kind = softqam_output_kind_of(params->output_format);
     const float max = (float)kind->max_limit;
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter();
+    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     const bool is_right = softqam_is_zero(kind->filler_end)
                               ? value >= -1.0f - max && value <= max && truncf(value) == value
                               : fabsf(value) < kind->filler_end;
@@ -140,7 +140,7 @@ static softqam_status check_scales(const softqam_params *params, const softqam_s
 {
     if (softqam_is_zero(segment->input_scale) && softqam_is_zero(segment->llr_scale))
         return SOFTQAM_OK;
-    ENDED_BY(softqam_float_end) const softqam_float_environment environment = softqam_float_enter();
+    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     TRY(softqam_check_input_scale("segment.input_scale", segment->input_scale));
     return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that are started inherit the signal mask: with all signals blocked, ours and the CUDA driver's leave a
- * process's signals to the caller's threads, which know what to do with them. */
+/* A thread inherits the signal mask of the one that starts it. While all signals are blocked, our threads and the CUDA
+ * driver's are started: they leave a process's signals to the caller's threads, which know what to do with them. */
 #ifndef SOFTQAM_SIGNALS_H
 #define SOFTQAM_SIGNALS_H
 

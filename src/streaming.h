@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Outputs that no cache keeps. */
+/* Stores past the caches, for large outputs. */
 #ifndef SOFTQAM_STREAMING_H
 #define SOFTQAM_STREAMING_H
 
 #include <stddef.h>
 
-/* The bytes of a call's output from which on it is stored past the caches: an eighth of the last one, which the symbols
- * go through too and which other cores fill. */
+/* Returns the size from which on a call's output is stored past the caches: an eighth of the last-level cache, which
+ * the symbols pass through too and which other cores fill. */
 size_t softqam_streaming_nbytes(void);
 
-/* After streaming: other threads see what was stored before they see what is stored from here on. */
+/* To call after such stores: other threads see them before they see any later store. */
 void softqam_streaming_fence(void);
 
-/* memcpy(), with whole lines stored past the caches where the processor can. */
+/* memcpy() that stores whole lines past the caches, if the processor can. */
 void softqam_copy_streaming(void *to, const void *from, size_t nbytes);
 
 #endif

@@ -14,8 +14,8 @@
 #include "float_environment.h"
 #include "signals.h"
 
-/* A worker sleeps at a semaphore of its own, and no lock is held by whoever works: a thread that was woken and then
- * finds a lock taken would sleep again and have to be woken again. */
+/* Each worker sleeps at its own semaphore, and nobody works while holding a lock: a thread that wakes up and finds a
+ * lock taken would have to sleep, and be woken, again. */
 typedef struct pool_worker {
     softqam_pool *pool;
     pthread_t thread;
@@ -27,29 +27,29 @@ struct softqam_pool {
     softqam_pool_scheduling scheduling;
     pthread_mutex_t mutex; /* held while workers are started */
     atomic_bool started;
-    atomic_bool failed; /* calls do not try again */
-    pid_t process;      /* whose threads they are: a child that it forks has none of them */
+    atomic_bool failed; /* to start; calls do not try again */
+    pid_t process;      /* the process that has the threads: a child that it forks does not */
     unsigned n_workers; /* that run, the caller not counted */
     atomic_bool stopping;
-    atomic_flag busy; /* one caller has the threads; the others do without */
+    atomic_flag busy; /* a caller has the threads; the others do without */
 
-    /* The job: written by the caller that has them, while nobody else is at it. */
+    /* The job: written by the caller that holds `busy`, before any worker can join. */
     softqam_pool_task *task;
     void *context;
     size_t n_parts;
-    unsigned n_wanted; /* workers */
+    unsigned n_wanted; /* workers that the job has parts for */
     atomic_uint next_to_wake;
     atomic_size_t next_part;
 
-    /* OPEN while the job may be joined, plus the number of workers that have joined it and not left. */
+    /* OPEN while workers may join the job, plus the number of those that have joined and not left. */
     atomic_uint state;
-    sem_t done; /* posted by the last one that leaves a job no longer open */
+    sem_t done; /* posted by the last worker that leaves a job that is no longer open */
     pool_worker workers[];
 };
 
 #define OPEN 0x80000000u
 
-/* Tells a processor that this thread waits. */
+/* Tells the processor that this thread waits. */
 static void let_sibling_run(void)
 {
 #if defined(__x86_64__)
@@ -62,7 +62,7 @@ static void let_sibling_run(void)
 static void sleep_until_posted(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0) {
-        /* Interrupted by a signal's handler. */
+        /* a signal's handler interrupted it */
     }
 }
 
@@ -73,8 +73,8 @@ static void work_through_parts(softqam_pool *pool)
         pool->task(pool->context, part);
 }
 
-/* Waking a thread takes a microsecond or two, and ten to hundred until it runs. So nobody wakes them all, and whoever
- * is awake wakes a few more. */
+/* It takes a microsecond or two to wake a thread, and ten to a hundred until it runs. So nobody wakes all: every thread
+ * that is awake wakes a few more. */
 static void wake_some(softqam_pool *pool)
 {
     enum { SOME = 4 };
@@ -83,7 +83,7 @@ static void wake_some(softqam_pool *pool)
         sem_post(&pool->workers[k].wake);
 }
 
-/* False where the job is done already. */
+/* Returns false if the job is no longer open. */
 static bool join_job(softqam_pool *pool)
 {
     unsigned state = atomic_load_explicit(&pool->state, memory_order_relaxed);
@@ -112,8 +112,8 @@ static void *worker_main(void *argument)
     }
 }
 
-/* The last parts take microseconds. Going to sleep for them and being woken takes as long, or several times that on a
- * virtual machine; 500 looks take 25 us or less. */
+/* The last parts take microseconds. To go to sleep and be woken takes as long, on a virtual machine several times as
+ * long; 500 looks take 25 us or less. */
 static void wait_for_workers(softqam_pool *pool)
 {
     enum { LOOKS = 500 };
@@ -122,15 +122,15 @@ static void wait_for_workers(softqam_pool *pool)
             return;
         let_sibling_run();
     }
-    /* To sleep is a point of cancellation, but the others still work on the caller's memory. */
+    /* sem_wait() is a point of cancellation, but the workers still use the caller's memory. */
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     sleep_until_posted(&pool->done);
     pthread_setcancelstate(before, &before);
 }
 
-/* What a thread has of its own, whatever the thread that starts it has. A worker takes 64 KiB of stack; those that
- * stage memory for CUDA call the driver. */
+/* Sets what a worker does not inherit from the thread that starts it. Loops take 64 KiB of stack; a worker that stages
+ * memory for CUDA also calls the driver. */
 static int set_attributes(pthread_attr_t *attributes, const softqam_pool_scheduling *scheduling)
 {
     enum { STACK_NBYTES = 1 << 20 };
@@ -143,7 +143,8 @@ static int set_attributes(pthread_attr_t *attributes, const softqam_pool_schedul
     return error ? error : pthread_attr_setschedparam(attributes, &parameters);
 }
 
-/* Starts the pool's next worker. One that runs, though not where it should, counts. */
+/* Starts the pool's next worker; returns an error of the system, or 0. A worker that runs, but on the wrong CPUs,
+ * counts in n_workers. */
 static int start_worker(softqam_pool *pool)
 {
     pool_worker *worker = &pool->workers[pool->n_workers];
@@ -182,7 +183,7 @@ static void stop_workers(softqam_pool *pool)
     atomic_store_explicit(&pool->stopping, false, memory_order_relaxed);
 }
 
-/* The mutex being held. */
+/* The caller holds the mutex. */
 static softqam_status start(softqam_pool *pool)
 {
     unsigned number = 1;
@@ -248,7 +249,7 @@ softqam_pool *softqam_pool_for_call(softqam_pool *pool)
     return atomic_load(&pool->started) ? pool : NULL;
 }
 
-/* With the threads, which nobody else has. */
+/* The caller holds `busy`. */
 static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)
 {
     pool->task = task;
@@ -262,7 +263,7 @@ static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *
 
     work_through_parts(pool);
 
-    /* All parts are taken. Workers that wake up now come too late, and are not waited for. */
+    /* All parts are taken. Workers that wake up now come too late; nobody waits for them. */
     if (atomic_fetch_and_explicit(&pool->state, ~OPEN, memory_order_acq_rel) != OPEN)
         wait_for_workers(pool);
 }

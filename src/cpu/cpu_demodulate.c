@@ -394,7 +394,7 @@ static void demodulate_part(void *context, size_t number)
         open_span(&s, segment, cursor.offset, n, call->streaming);
         demodulate_tiles(&s, &tile);
     }
-    softqam_float_leave(environment);
+    softqam_float_leave(&environment);
     if (call->streaming)
         softqam_streaming_fence();
 }
