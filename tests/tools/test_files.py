@@ -394,32 +394,4 @@ class Huge(ToolTest):
         self.assertEqual(self.soft_bits(*arguments, "n.f32", *last), bytes(8 * (n_out - 1000)) + expected)
 
 
-class Shards(ToolTest):
-    """The parts of --shard, one after the other, are the whole."""
-
-    uses_backend = True
-
-    def joined(self, n_shards, *arguments):
-        return b"".join(self.soft_bits("--shard", f"{k}/{n_shards}", *arguments) for k in range(1, n_shards + 1))
-
-    def test_lengths(self):
-        """Few symbols and more than a block; sizes differ by one symbol at most, also where there are many."""
-        self.make("x.cs16", "--symbols", "1009", "--snr-db", "20")
-        data, expected = self.read("x.cs16"), self.soft_bits("x.cs16")
-        for n in (0, 1, 6, 1009):
-            self.write("y.cs16", data[: 4 * n])
-            for n_shards in (1, 2, 7):
-                self.assertEqual(self.joined(n_shards, "y.cs16"), expected[: 8 * n], (n, n_shards))
-        sizes = {len(self.soft_bits("--shard", f"{k}/100", "x.cs16")) for k in (1, 2, 50, 91, 99, 100)}
-        self.assertEqual((sizes, len(self.soft_bits("--shard", "1000000/1000000", "x.cs16"))), ({80, 88}, 8))
-        self.make("x.cs8", "--symbols", str(3 * BLOCK_SYMBOLS + 77), "--snr-db", "20")
-        self.assertEqual(self.joined(2, "x.cs8"), self.soft_bits("x.cs8"))
-
-    def test_reports(self):
-        """Of the part."""
-        self.make("x.cf32", "--symbols", "5003", "--snr-db", "20")
-        result = self.ok(self.demod("--shard", "2/3", "--verify", "--stats", "x.cf32", "y.u8"))
-        self.assertRegex(result.err, r"verify: 1668 of 1668 symbols checked[^\n]*\n(  .*\n)*  symbols +1668\n")
-
-
 main()

@@ -10,53 +10,94 @@ import re
 import select
 import time
 
-from tools_harness import NOISE_AUTO_SYMBOLS, TIMEOUT, CaptureTest, ToolTest, main, pack, unpack
+from output_formats import LLR_FORMATS, LLR_TYPECODE
+from tools_harness import NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, CaptureTest, ToolTest, float32, main, pack, unpack
+
+
+def narrow(x):
+    """The nearest number of binary32, which may be infinite."""
+    return math.copysign(math.inf, x) if abs(x) > 3.4028236e38 else float32(x)
 
 
 class Formats(ToolTest):
-    def test_that_are_converted(self):
-        """As the formats that they become: offset binary exactly, wider ones rounded once; all floats."""
-        self.make("x.cs8", "--symbols", "999", "--snr-db", "25")
-        floats = unpack("f", self.read(self.make("x.cf32", "--symbols", "999", "--snr-db", "25")))
+    def test_samples(self):
+        """A sample of any format stands for itself times the scale, rounded once to binary32; wider ones are rounded before."""
         generator = random.Random(1)
-        words = [generator.randrange(-(2**31), 2**31) for _ in range(1996)] + [2**31 - 1, -(2**31), 0, 1]
+        floats = unpack("f", self.read(self.make("x.cf32", "--symbols", "999", "--snr-db", "25")))
+        halves = unpack("e", bytes.fromhex("0000008001000180ff03ff83ff7bfffb007c00fc007e007e"))
         # Less than half a step of binary32 above and below, which is rounded away.
         doubles = [v * (1 + generator.choice([-1, 0, 1]) * 2.0**-26) for v in floats] + [1e300, 0, -1e-320, 1, math.nan, 1, -math.inf, 1]
-        singles = [*floats, math.inf, 0, -0.0, 1, math.nan, 1, -math.inf, 1]
-        for names, data, as_name, as_data in (
-            (["cu8"], bytes(byte ^ 0x80 for byte in self.read("x.cs8")), "cs8", self.read("x.cs8")),
-            (["cu8"], bytes([0, 128, 255, 127]), "cf32", pack("f", [-1, 0, 127 / 128, -1 / 128])),
-            (["cf64"], pack("d", doubles), "cf32", pack("f", singles)),
-            (["cs32", "ci32"], pack("i", words), "cf32", pack("f", [word / 2**31 for word in words])),
+        words = [generator.randrange(-(2**31), 2**31) for _ in range(996)] + [2**31 - 1, -(2**31), 0, 1]
+        for name, code, full, zero, samples in (
+            ("cf32", "f", 1, 0, floats), ("cs16", "h", 2**-15, 0, range(-32768, 32768, 23)), ("cs8", "b", 2**-7, 0, range(-128, 128)),
+            ("cf16", "e", 1, 0, halves), ("cu8", "B", 2**-7, 128, range(256)), ("cs32", "i", 2**-31, 0, words), ("cf64", "d", 1, 0, doubles),
         ):  # fmt: skip
-            for name in names:
-                self.write("y." + name, data)
-                self.write("z." + as_name, as_data)
-                for options in ([], ["-o", "f32", "--snr-db", "25"], ["-i", name]):
-                    other = ["-i", as_name] if "-i" in options else options
-                    self.assertEqual(self.soft_bits(*options, "y." + name), self.soft_bits(*other, "z." + as_name), (name, options))
-        scaled = ["-q", "--input-scale"]
-        self.assertEqual(self.soft_bits(*scaled, "1/2147483648", "y.ci32"), self.soft_bits(*scaled, "1", "z.cf32"))
+            samples = list(samples)[: len(samples) // 2 * 2]
+            self.write("x." + name, pack(code, samples))
+            for text, scale in (("", full), ("1/3333", 1 / 3333)):
+                scaled = pack("f", [narrow(narrow(v - zero) * float32(scale)) for v in samples])
+                got = self.soft_bits("-q", "-o", "f32", "--snr-db", "20", *(["--input-scale", text] if text else []), "x." + name)
+                self.assertEqual(got, self.soft_bits("-q", "-o", "f32", "--snr-db", "20", "-", data=scaled), (name, text))
+
+    def test_formats_by_name(self):
+        """A suffix, without its dot too, is a format's name; a format that is named counts for more. None is cf32 and u8."""
+        for name, suffixes in SUFFIXES.items():
+            data = self.ok(self.gen("-q", "--symbols", "100", "--snr-db", "20", "-o", name, "-")).out
+            expected = self.soft_bits("-i", name, "-", data=data)
+            for suffix in suffixes:
+                for path in ("x" + suffix, "x.old" + suffix.upper()):
+                    self.assertEqual(self.soft_bits(self.write(path, data)), expected, path)
+                for path in ("-", self.write("x.cs8" if name != "cs8" else "x.cf16", data)):
+                    self.assertEqual(self.soft_bits("-i", suffix[1:], path, data=data), expected, (suffix, path))
+        self.make("x", "--symbols", "100", "--snr-db", "20")
+        for name in ("u8", *LLR_FORMATS):
+            noise = ["-o", name, *["--snr-db", "20"] * (name != "u8")]
+            expected = self.soft_bits(*noise, "-", data=self.read("x"))
+            self.assertEqual(len(expected), 800 * len(pack({"u8": "B", **LLR_TYPECODE}[name], [0])))
+            for options, path in (([], "y." + name), ([], "z." + name.upper()), (["--output-format=" + name], "z.hard")):
+                self.ok(self.demod(*noise[2:], *options, "x", path))
+                self.assertEqual(self.read(path), expected)
+        self.assertEqual(self.soft_bits("x"), self.soft_bits("-o", "u8", "-i", "cf32", "x"))
 
 
-class Parts(CaptureTest):
-    """--skip and --count."""
+class Parts(ToolTest):
+    """--skip, --count and --shard choose what the whole gives."""
 
-    def test_skip_and_count(self):
-        self.write("n0", pack("f", [0.001 * (1 + i % 97) for i in range(3000)]))
-        llrs = self.soft_bits("-o", "s8", "--noise-file", "n0", "x.cf32")
-        for skip, count in ((0, 0), (0, 1), (1, 2998), (7, 2993), (2999, 1), (3000, 0), (500, 250)):
-            part = slice(8 * skip, 8 * (skip + count))
-            arguments = ["--skip", str(skip), "--count", str(count)]
-            self.assertEqual(self.soft_bits(*arguments, "x.cf32"), self.expected[part])
-            self.assertEqual(self.soft_bits(*arguments, "-", data=self.data), self.expected[part])
-            noise = [*arguments, "-o", "s8", "--noise-file"]
-            self.assertEqual(self.soft_bits(*noise, "n0", "x.cf32"), llrs[part])
-            self.assertEqual(self.soft_bits(*noise, "-", "x.cf32", data=self.read("n0")), llrs[part])
-        self.assertEqual(self.soft_bits("--skip", "2990", "x.cf32"), self.expected[8 * 2990 :])
-        for name in ("x.cf32", "-"):
-            self.assertEqual(self.soft_bits("--skip", "2960", "--count", "41", name, data=self.data), self.expected[8 * 2960 :])
+    def joined(self, n_shards, *arguments):
+        return b"".join(self.soft_bits("--shard", f"{k}/{n_shards}", *arguments) for k in range(1, n_shards + 1))
 
+    def test_parts(self):
+        n = 1237
+        self.write("n0", pack("f", [0.001 * (1 + i % 97) for i in range(n)]))
+        for modulation, options, nbytes in ((["-m", "pi2-bpsk"], ["-o", "s8", "--snr-db", "20"], 1), ([], [], 8),
+                                            (["-m", "64qam", "--c-init", "5"], ["-o", "s16", "--noise-file", "n0"], 12)):  # fmt: skip
+            data = self.read(self.make("x.cf32", *modulation, "--symbols", str(n), "--snr-db", "20"))
+            arguments = [*modulation, *options, "--verify", "-q"]
+            whole = self.soft_bits(*arguments, "x.cf32")
+            for skip, count in ((0, 0), (0, 1), (7, 1230), (1236, 9), (1237, 1), (500, 250)):
+                part = ["--skip", str(skip), "--count", str(count)]
+                for name in ("x.cf32", *["-"] * ("n0" not in options)):
+                    got = self.soft_bits(*arguments, *part, name, data=data)
+                    self.assertEqual(got, whole[nbytes * skip : nbytes * (skip + count)], (options, skip))
+            for n_shards in (1, 2, 7):
+                self.assertEqual(self.joined(n_shards, *arguments, "x.cf32"), whole, options)
+            self.assertEqual(self.joined(5, "--skip", "3", *arguments, "x.cf32"), whole[3 * nbytes :], options)
+        noise = ["-m", "64qam", "--c-init", "5", "-o", "s16", "--skip", "11", "--noise-file", "-"]
+        self.assertEqual(self.soft_bits(*noise, "x.cf32", data=self.read("n0")), whole[11 * 12 :])
+
+    def test_lengths_of_shards(self):
+        """They differ by one symbol at most, also if there are many; what a shard reports is its own."""
+        self.make("x.cs16", "--symbols", "1009", "--snr-db", "20")
+        sizes = {len(self.soft_bits("--shard", f"{k}/100", "x.cs16")) for k in (1, 2, 50, 91, 99, 100)}
+        self.assertEqual((sizes, len(self.soft_bits("--shard", "1000000/1000000", "x.cs16"))), ({80, 88}, 8))
+        result = self.ok(self.demod("--shard", "2/3", "--verify", "--stats", "x.cs16", "y.u8"))
+        self.assertRegex(result.err, r"verify: 336 of 336 symbols checked[^\n]*\n(.*\n)*  symbols +336\n")
+        for n in (0, 1, 6):
+            self.write("y.cs16", self.read("x.cs16")[: 4 * n])
+            self.assertEqual(self.joined(7, "y.cs16"), self.soft_bits("y.cs16"), n)
+
+
+class Ends(CaptureTest):
     def test_an_end_is_not_waited_for(self):
         """What comes after --count need not come."""
         process = self.start_demod("--count", "3", "-", "-")
@@ -72,12 +113,9 @@ class Parts(CaptureTest):
     def test_empty(self):
         """Is as good with one noise variance as with another."""
         self.write("e.cf32", b"")
-        for noise in (["--snr-db", "20"], ["--noise-var", "auto"], ["--noise-file", "e.cf32"]):
-            for extra in ([], ["--input-scale", "auto"], ["--stats"], ["--verify"]):
-                result = self.ok(self.demod(*noise, *extra, "-o", "s8", "-", "y"))
-                self.assertEqual(self.read("y"), b"")
-                if not extra or "auto" in extra:
-                    self.assertEqual(result.err, "")
+        for noise in (["--noise-var", "auto", "--input-scale", "auto"], ["--noise-file", "e.cf32"]):
+            result = self.ok(self.demod(*noise, "-o", "s8", "-", "y"))
+            self.assertEqual((self.read("y"), result.err), (b"", ""))
 
 
 class Live(CaptureTest):

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""softqam-demod: soft bits, LLRs and hard decisions of 256QAM; the noise variances that they take; --verify, --compare and
---stats.
-"""
+"""softqam-demod: the noise variances that LLRs take; --verify, --compare and --stats."""
 import array
 import json
 import math
@@ -12,9 +10,7 @@ import re
 import threading
 
 from output_formats import LLR_FORMATS, LLR_STEPS, LLR_TYPECODE
-from tools_harness import (
-    BACKEND, BLOCK_SYMBOLS, NOISE_AUTO_SYMBOLS, SUFFIXES, TIMEOUT, TYPECODE, ToolTest, float32, hard_bits, main, pack, unpack,
-)  # fmt: skip
+from tools_harness import BACKEND, BLOCK_SYMBOLS, NOISE_AUTO_SYMBOLS, TIMEOUT, ToolTest, hard_bits, main, pack, unpack
 
 SOFT_FORMATS = ["u8", *LLR_FORMATS]
 A = 1 / math.sqrt(170)  # half the distance of two levels
@@ -50,40 +46,6 @@ class Values(LlrTest):
                     r"every byte is liquid-dsp [\d.]+'s" + " with the opposite sign, within one step" * sign  # fmt: skip
                 expected = "" if "-q" in noise else rf"softqam-demod: verify: 1500 of 1500 symbols checked, {agrees}\n"
                 self.assertRegex(self.without_warnings(result.err), rf"\A{expected}\Z")
-
-    def test_formats_by_name(self):
-        """A suffix, without its dot too, is a format's name; a format that is named counts for more. None is cf32 and u8."""
-        for name, suffixes in SUFFIXES.items():
-            data = self.ok(self.gen("-q", "--symbols", "100", "--snr-db", "20", "-o", name, "-")).out
-            expected = self.soft_bits("-i", name, "-", data=data)
-            for suffix in suffixes:
-                for path in ("x" + suffix, "x.old" + suffix.upper()):
-                    self.assertEqual(self.soft_bits(self.write(path, data)), expected, path)
-                for path in ("-", self.write("x.cs8" if name != "cs8" else "x.cf16", data)):
-                    self.assertEqual(self.soft_bits("-i", suffix[1:], path, data=data), expected, (suffix, path))
-        self.make("x", "--symbols", "100", "--snr-db", "20")
-        for name in SOFT_FORMATS:
-            noise = noise_option(name, "--snr-db", "20")
-            expected = self.soft_bits(*noise, "-", data=self.read("x"))
-            self.assertEqual(len(expected), 800 * len(pack({"u8": "B", **LLR_TYPECODE}[name], [0])))
-            for options, path in (([], "y." + name), ([], "z." + name.upper()), (["--output-format=" + name], "z.hard")):
-                self.ok(self.demod(*noise[2:], *options, "x", path))
-                self.assertEqual(self.read(path), expected)
-        self.assertEqual(self.soft_bits("x"), self.soft_bits("-o", "u8", "-i", "cf32", "x"))
-
-    def test_input_scale(self):
-        """A sample stands for itself times the scale, rounded once to binary32, whose default is full scale; cf16 is
-        widened exactly."""
-        for name, full in (("cf32", 1.0), ("cs16", 1 / 32768), ("cs8", 1 / 128), ("cf16", 1.0)):
-            samples = unpack(TYPECODE[name], self.read(self.make("x." + name, "--symbols", "3000", "--snr-db", "25")))
-            if name == "cf16":
-                samples += unpack("e", bytes.fromhex("0000008001000180ff03ff83ff7bfffb007c00fc007e007e"))
-                self.write("x.cf16", pack("e", samples))
-            for text, scale in (("", full), ("0.7", 0.7), ("1/3333", 1 / 3333)):
-                floats = pack("f", [sample * float32(scale) for sample in samples])
-                options = ["--input-scale", text] if text else []
-                got = self.soft_bits(*options, "-o", "f32", "--snr-db", "20", "x." + name)
-                self.assertEqual(got, self.soft_bits("-o", "f32", "--snr-db", "20", "-", data=floats), (name, text))
 
 
 class Machine(LlrTest):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every modulation, scrambled or not, from softqam-gen to softqam-demod: in one go, in blocks, from a pipe in pieces, in
-parts and shards, in symbol order and in bit planes; what is estimated of each."""
+"""Every modulation, scrambled or not, from softqam-gen to softqam-demod, in symbol order and in bit planes; statistics of each."""
 import json
 import math
 import struct
@@ -48,18 +47,6 @@ class RoundTrips(ToolTest):
             self.assertEqual((len(unpack(typecode, data)), hard_bits(format_, data)), (n_bits * N, sent), name)
             self.ok(self.demod(*arguments, "--sign", "1", "x.cf32", "z"))
             self.assertEqual(unpack(typecode, self.read("z")), tuple(-v for v in unpack(typecode, data)), name)
-
-    def test_parts(self):
-        """The position in the file counts: with --skip and --count, in shards, and from a pipe."""
-        for name, n_bits, options in self.each():
-            sent = self.send(options, "--snr-db", "45")
-            hard = [*options, "-q", "--verify", "-o", "hard"]
-            for skip, count in ((0, 1), (1, 1), (1, 500), (14, 501), (1235, 9), (1237, 1)):
-                got = self.soft_bits(*hard, "--skip", str(skip), "--count", str(count), "x.cf32")
-                self.assertEqual(got, sent[n_bits * skip : n_bits * (skip + count)], (name, skip))
-            shards = [self.soft_bits(*hard, "--skip", "3", "--shard", f"{k}/5", "x.cf32") for k in range(1, 6)]
-            self.assertEqual(b"".join(shards), sent[3 * n_bits :], name)
-            self.assertEqual(self.soft_bits(*hard, "--skip", "1", "-", data=self.read("x.cf32")), sent[n_bits:], name)
 
 class Noise(ToolTest):
     def test_statistics(self):
