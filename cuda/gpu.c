@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU of a context: the choice of the device, and the table of functions. */
-#define _POSIX_C_SOURCE 200809L /* sigset_t */
+#define _GNU_SOURCE /* sigset_t */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -84,12 +84,12 @@ static softqam_status load_kernel(device_kernel *loaded, const softqam_params *p
     known_kernel *known = &kernels_of(params)[number];
     int device = 0;
     TRY_CUDA(cudaGetDevice, &device);
-    atomic_uint *cached = device < CACHED_DEVICES ? &known->devices[device] : NULL;
-    unsigned found = cached ? atomic_load_explicit(cached, memory_order_relaxed) : 0;
+    const bool is_cached = device < CACHED_DEVICES;
+    unsigned found = is_cached ? atomic_load_explicit(&known->devices[device], memory_order_relaxed) : 0;
     if (found == 0) {
         TRY(query(&found, &known->kernel, device));
-        if (cached)
-            atomic_store_explicit(cached, found, memory_order_relaxed);
+        if (is_cached)
+            atomic_store_explicit(&known->devices[device], found, memory_order_relaxed);
     }
     *loaded = (device_kernel){&known->kernel, found / 2, found % 2};
     return SOFTQAM_OK;

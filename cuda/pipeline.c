@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Making the pipeline: its chunk buffers, their streams and their memory. */
-#define _POSIX_C_SOURCE 200809L /* sigset_t */
+#define _GNU_SOURCE /* sigset_t */
 #include "pipeline.h"
 
 #include <stdlib.h>

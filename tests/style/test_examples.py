@@ -26,8 +26,6 @@ DECLARATIONS = {
     "runs[k].n_elements": BUFFERS + "extern softqam_segment segments[]; extern size_t n_runs; "
                           "struct run { size_t n_elements; const float *symbols, *noise_var; int8_t *uci_llrs; "
                           "int is_data; }; extern const struct run *runs;",
-    "segment.layers[k].noise_var = n0[k];": CODEWORD + "extern int8_t *soft_buffers; extern const float *symbols[2], "
-                                            "*n0[2]; extern softqam_status status;",
 }
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-Wno-unused-variable",
             "-Wno-unused-but-set-variable"]
