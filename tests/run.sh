@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Sets the machine up and passes the tests.
+# Sets the machine up and runs the tests.
 #
 #   tests/run.sh            the release build, with CUDA for one architecture where nvcc is found: all tests but the slow
 #                           ones, which it names. Minutes.
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 jobs=$(nproc)
-# The vector loops take most of a minute to compile: once, and not again for the packages that a test makes.
+# What is compiled once is not compiled again for the packages that tests make.
 export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 export CCACHE_DIR=$PWD/.cache/ccache
 
@@ -24,10 +24,33 @@ build() {
     cmake --build --preset "$1"
 }
 
-# More tests at once than processors: some wait for files, pipes and timers.
+# Runs a preset's tests and keeps what they printed, in build/PRESET/tests.log or, with a label, tests-LABEL.log. There are more tests
+# at once than processors, for some wait for files, pipes and timers.
 pass() {
-    echo "== $1, testing ($SECONDS s)"
-    ctest --preset "$1" -j $((jobs + 2)) "${@:2}"
+    local log=build/$1/tests.log status=0
+    [ "${2-}" != --label-regex ] || log=build/$1/tests-$3.log
+    echo "== $1, testing ($SECONDS s); log: $log"
+    ctest --preset "$1" -j $((jobs + 2)) "${@:2}" || status=$?
+    cp "build/$1/Testing/Temporary/LastTest.log" "$log"
+    logs+=("$log")
+    return $status
+}
+logs=()
+
+# Says why tests were skipped, or some of their cases: each reason once, with the tests.
+say_skips() {
+    [ ${#logs[@]} -gt 0 ] || return 0
+    echo "== skipped:"
+    awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3 }
+        sub(/^skipped[,:] */, "") || sub(/^SKIPPED \[[0-9]+\] [^ ]*: /, "") || sub(/^.* \.\.\. skipped /, "") {
+            if (!seen[$0, name]++) tests[$0] = tests[$0] " " name
+        }
+        /^\[  SKIPPED \] test_/ && previous !~ /^\[  SKIPPED/ { # one of a program of CMocka, which may have said why
+            reason = previous ~ /^\[ RUN/ ? "no reason given" : previous
+            tests[reason] = tests[reason] " " name "/" $4
+        }
+        { previous = $0 }
+        END { for (reason in tests) print "     " reason ":" tests[reason] }' "${logs[@]}" | sort
 }
 
 # The aarch64 build runs in an emulator, which on some hosts hangs where a program starts a thread: then a visible skip.
@@ -44,7 +67,7 @@ int main(void) { pthread_t t; return pthread_create(&t, 0, run, 0) || pthread_jo
     fi
 }
 
-# Builds beside what comes next, for a build ends with two long files that leave processors idle. `built` waits for it.
+# Builds while the next step runs, for a build ends with two long files that leave processors idle; `built` waits for it.
 ahead() {
     set -m
     "$@" >build/ahead.log 2>&1 &
@@ -55,7 +78,7 @@ built() {
     wait $! || { cat build/ahead.log; return 1; }
     sed -n '/^==/p' build/ahead.log
 }
-trap 'jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
+trap 'say_skips; jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
 # Not compressed, PTX can be read in the library itself (style/test_flags.py), which saves compiling it once more. Kernels that no
 # GPU here runs are compiled fast, where nvcc can.
@@ -65,9 +88,10 @@ one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90 "-DCMAKE_CUDA_FLAGS=$cuda_flags"
 
 quick() {
     build release "${one_architecture[@]}"
+    local slow # listed before the tests run, for the listing takes the place of their log
+    slow=$(ctest --preset release -N --label-regex slow | sed -n 's/^ *Test *#[0-9]*: /     /p')
     pass release --label-exclude slow
-    echo "== left out, for tests/run.sh all: lint; the builds clang asan tsan aarch64; CUDA for the oldest architecture; and"
-    ctest --preset release -N --label-regex slow | sed -n 's/^ *Test *#[0-9]*: /     /p'
+    printf '== left out, for tests/run.sh all: lint; the builds clang asan tsan aarch64; CUDA for the oldest architecture; and\n%s\n' "$slow"
 }
 
 # The oldest architecture takes every branch that the release build's, 90, does not.
