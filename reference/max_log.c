@@ -47,25 +47,12 @@ void max_log_metrics(const nr_constellation *constellation, const float symbol[2
     }
 }
 
-int max_log_rows(const nr_constellation *constellation) { return 1 << (constellation->axis_bits - 1); }
-
-max_log_line max_log_line_at(const nr_constellation *constellation, int row, int place)
-{
-    /* The nearest coordinates are the same on all of a row, so those of its middle serve. */
-    const double middle = (2 * row + 1) / sqrt(constellation->energy);
-    double coordinates[1 << NR_MAX_AXIS_BITS];
-    list_coordinates(constellation, coordinates);
-    const double zero = nearest_coordinate(coordinates, constellation->axis_bits, middle, place, 0);
-    const double one = nearest_coordinate(coordinates, constellation->axis_bits, middle, place, 1);
-    return (max_log_line){2 * (zero - one), one * one - zero * zero};
-}
-
 /* 2^-24, and 2^-20 of it for the products of errors and for this file's own roundings in double. */
 static const double unit = 0x1p-24 * (1 + 0x1p-20);
 
 max_log_error max_log_error_of(const nr_constellation *constellation)
 {
-    const double half = max_log_rows(constellation), energy = constellation->energy;
+    const double half = 1 << (constellation->axis_bits - 1), energy = constellation->energy;
     const bool one_row = constellation->axis_bits == 1;
     return (max_log_error){one_row ? 0 : 2 * ((half + 1) * (half + 1) - 1) / energy, 8 * half / sqrt(energy)};
 }

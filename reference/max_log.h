@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The LLRs of a symbol: max-log in double, from the points of the constellation, with the interval in which binary32
  * must come out. README.md beside this derives the interval. Positive means bit 0. All functions may be called from any
- * thread; those that speak of rows and lines are for QPSK and more bits. */
+ * thread. */
 #ifndef SOFTQAM_REFERENCE_MAX_LOG_H
 #define SOFTQAM_REFERENCE_MAX_LOG_H
 
@@ -40,16 +40,6 @@ typedef struct max_log_error {
 } max_log_error;
 
 max_log_error max_log_error_of(const nr_constellation *constellation);
-
-/* N0 * LLR as a function of u = |v| is a straight line in each row: row r spans u from 2 r a to 2 (r + 1) a, a being
- * 1/sqrt(energy), and the last one is open. `place` is the bit's on its axis; at place 0 the LLR takes v's sign too. */
-typedef struct max_log_line {
-    double slope;
-    double intercept;
-} max_log_line;
-
-int max_log_rows(const nr_constellation *constellation);
-max_log_line max_log_line_at(const nr_constellation *constellation, int row, int place);
 
 /* An LLR, scaled, as int8 or int16: to the nearest, ties to even, then limited. */
 int max_log_to_s8(double llr, int limit);

@@ -169,65 +169,17 @@ static void fill_special(harness_random *random, const llr_setting *setting, con
     }
 }
 
-/* One unusual symbol: from call to call at each place of a tile, and of the vectors after it. */
-static void fill_one_unusual(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    static size_t n_calls;
-    fill_usual(random, setting, to);
-    if (to->n > 0)
-        spoil(random, setting, to, n_calls++ % to->n);
-}
-
-/* Unusual symbols in few of the tiles, or in many: fewer and more than are computed in full after one. */
-static void fill_spoiled_tiles(harness_random *random, const llr_setting *setting, const llr_input *to)
+/* Unusual symbols in few of the tiles, or in many, fewer and more than are computed in full after one: from call to
+ * call at each place of a tile, and of the vectors after the last one. */
+static void fill_some_unusual(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     static const size_t every[] = {40, 40, 17, 5, 2, 1};
+    static size_t place;
     const size_t one = every[harness_random_below(random, HARNESS_COUNT(every))];
     fill_usual(random, setting, to);
-    for (size_t tile = 0; tile < to->n / TILE; tile++)
-        if (one_in(random, one))
-            spoil(random, setting, to, tile * TILE + harness_random_below(random, TILE));
-}
-
-/* LLRs of so many steps or nats where loops and kernels compute differently, with noise of all sizes. */
-static void fill_borders(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    static const float borders[] = {0.5F,      126.5F,  127.5F,  128.5F,    32767.5F, 0x1p22F,
-                                    0x1.8p23F, 0x1p24F, 0x1p30F, 0x1.8p53F, 0x1p54F,  0x1p61F};
-    static const float others[] = {0, -0.0F, 0x1p-63F, 0x0.ffffffp-63F, 3e38F, -3e38F, INFINITY, NAN};
-    fill_usual(random, setting, to);
-    for (size_t i = 0; i < to->n; i++) {
-        const double n0 =
-            ldexp(1 + (double)harness_random_below(random, 8) / 8, (int)harness_random_below(random, 144) - 102);
-        to->noise[i] = (float)(setting->is_inverse ? 1 / n0 : n0);
-        for (size_t axis = 0; axis < 2; axis++) {
-            const double border = (double)borders[harness_random_below(random, HARNESS_COUNT(borders))];
-            const double near = 1 + ((double)harness_random_below(random, 17) - 8) * 0x1p-22;
-            to->symbols[2 * i + axis] =
-                any_sign(random, border * near * n0 / (double)(one_in(random, 2) ? setting->scale : 1));
-            if (one_in(random, 8))
-                to->symbols[2 * i + axis] = others[harness_random_below(random, HARNESS_COUNT(others))];
-        }
-    }
-}
-
-/* Products so near to a half of a step that binary32 rounds them to it: rounded twice, half of them go wrong. With
- * small weights, with usual ones, and with any. */
-static void fill_ties(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    static const double largest[] = {0x1p12, 0x1p18, (double)FLT_MAX};
-    const nr_constellation *c = llr_constellation(setting->modulation);
-    const double most = largest[harness_random_below(random, HARNESS_COUNT(largest))];
-    fill_usual(random, setting, to);
-    for (size_t i = 0; i < to->n; i++) {
-        float metrics[NR_MAX_BITS];
-        harness_fill_uniform(random, usual_limit, 1, to->symbols + 2 * i);
-        contract_f32(c, to->symbols + 2 * i, nr_inverse_noise_var(1), i, 0, metrics);
-        const double metric = fabs((double)metrics[harness_random_below(random, (size_t)c->n_bits)]);
-        const double half = (double)harness_random_below(random, 127) + 0.5;
-        to->noise[i] = noise_of_weight(setting, half <= metric * most ? half / metric : 1);
-        to->gains[i] = 1;
-    }
+    for (size_t tile = 0; tile < to->n; tile += TILE)
+        if (to->n < 2 * TILE || one_in(random, one))
+            spoil(random, setting, to, tile + place++ % (to->n - tile < TILE ? to->n - tile : TILE));
 }
 
 static int limited(int exponent, int least, int most)
@@ -235,21 +187,33 @@ static int limited(int exponent, int least, int most)
     return exponent < least ? least : exponent > most ? most : exponent;
 }
 
-/* Gains, noise values and components at all powers of two and beside them: weights come to the ends of the floats, and
- * LLRs to those of their format. */
-static void fill_powers_of_two(harness_random *random, const llr_setting *setting, const llr_input *to)
+/* LLRs of so many steps or nats where loops and kernels compute differently, or so near to a half of a step that
+ * binary32 rounds them to it, or of any usual size; by components, gains and noise values of all sizes, as far as their
+ * limits let them. */
+static void fill_borders(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
+    static const double borders[] = {0.5,      126.5,  127.5,  128.5,    32767.5, 0x1p22,
+                                     0x1.8p23, 0x1p24, 0x1p30, 0x1.8p53, 0x1p54,  0x1p61};
+    const nr_constellation *c = llr_constellation(setting->modulation);
     for (size_t i = 0; i < to->n; i++) {
+        float metrics[NR_MAX_BITS], *symbol = to->symbols + 2 * i;
+        const size_t kind = harness_random_below(random, 3);
         const int gain = (int)harness_random_below(random, 277) - 149;
-        const int llr = (int)harness_random_below(random, 12) - 4; /* of the LLR, if that can be */
-        const int noise = (int)harness_random_below(random, 277) - 149;
-        const int n0 = limited(setting->is_inverse ? -noise : noise, -100, 40);
-        const int component = llr + n0 - (setting->has_gains ? limited(gain, -40, 40) : 0) - ilogbf(setting->scale);
+        const int size = one_in(random, 2) ? 0 : (int)harness_random_below(random, 60) - 30;
+        const double llr = kind == 0   ? borders[harness_random_below(random, HARNESS_COUNT(borders))]
+                           : kind == 1 ? (double)harness_random_below(random, 127) + 0.5
+                                       : exp2(random_between(random, -4, 8));
+        harness_fill_uniform(random, usual_limit * ldexpf(1, size), 1, symbol);
+        contract_f32(c, symbol, nr_inverse_noise_var(1), i, 0, metrics);
+        const double metric = fabs((double)metrics[harness_random_below(random, (size_t)c->n_bits)]);
+        to->noise[i] = noise_of_weight(setting, fmin(llr / metric, (double)FLT_MAX));
         to->gains[i] = ldexpf(1 + (float)harness_random_below(random, 3) * 0x1p-23F, gain);
-        to->noise[i] = ldexpf(1 + (float)harness_random_below(random, 3) * 0x1p-22F, noise);
-        for (size_t axis = 0; axis < 2; axis++)
-            to->symbols[2 * i + axis] =
-                any_sign(random, ldexp(1 + (double)harness_random_below(random, 1 << 23) * 0x1p-23, component));
+        for (size_t axis = 0; axis < 2 && setting->has_gains; axis++)
+            symbol[axis] = ldexpf(symbol[axis], limited(gain, -40, 40));
+        if (setting->has_gains)
+            to->noise[i] = ldexpf(to->noise[i], (setting->is_inverse ? -2 : 2) * limited(gain, -40, 40));
+        if (one_in(random, 32))
+            symbol[harness_random_below(random, 2)] = special_component(random, setting->modulation);
     }
 }
 
@@ -397,11 +361,9 @@ const llr_values llr_value_kinds[] = {
     {"a mixture", 3000, fill_mixture, false, true, true},
     {"usual values", 3000, fill_usual, true, true, true},
     {"special values", 500, fill_special, false, false, true},
-    {"one unusual value", TILE + 2 * VECTOR + 5, fill_one_unusual, true, true, true},
-    {"spoiled tiles", 66 * TILE + 7, fill_spoiled_tiles, true, true, true},
-    {"borders", 2000, fill_borders, true, false, true},
-    {"ties", 2000, fill_ties, true, false, true},
-    {"powers of two", 1500, fill_powers_of_two, true, false, true},
+    {"one unusual value", TILE + 2 * VECTOR + 5, fill_some_unusual, true, true, true},
+    {"unusual values in tiles", 66 * TILE + 7, fill_some_unusual, true, true, true},
+    {"borders", 1500, fill_borders, true, false, true},
     {"worst inputs", 1 << 16, fill_worst, true, true, true},
     {"ends of the fast range", 8 * TILE - 5, fill_fast_range, true, false, true},
     {"N0 and gains", 75, fill_n0_and_gains, true, false, true},

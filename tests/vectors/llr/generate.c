@@ -119,57 +119,6 @@ static struct vectors {
     float high[MAX_SYMBOLS * NR_MAX_BITS];
 } vectors;
 
-static double most_used;
-
-/* A squared distance in binary32: of the difference, or with its square multiplied out. */
-static float distance(const float symbol[2], const float point[2], bool is_expanded)
-{
-    if (is_expanded) {
-        const float energy = symbol[0] * symbol[0] + symbol[1] * symbol[1];
-        const float product = symbol[0] * point[0] + symbol[1] * point[1];
-        return energy - 2 * product + (point[0] * point[0] + point[1] * point[1]);
-    }
-    const float i = symbol[0] - point[0], q = symbol[1] - point[1];
-    return i * i + q * q;
-}
-
-/* Max-log in binary32 as anybody would write it first. */
-static void brute_force(size_t n, bool is_expanded, float llrs[])
-{
-    const int n_bits = vectors.constellation->n_bits;
-    float least[2][NR_MAX_BITS];
-    for (int b = 0; b < n_bits; b++)
-        least[0][b] = least[1][b] = INFINITY;
-    for (int bits = 0; bits < 1 << n_bits; bits++) {
-        double exact[2];
-        nr_point(vectors.constellation, bits, n, exact);
-        const float point[2] = {(float)exact[0], (float)exact[1]};
-        const float here = distance(vectors.symbols[n], point, is_expanded);
-        for (int b = 0; b < n_bits; b++) {
-            float *best = &least[bits >> (n_bits - 1 - b) & 1][b];
-            *best = fminf(*best, here);
-        }
-    }
-    for (int b = 0; b < n_bits; b++)
-        llrs[b] = (least[1][b] - least[0][b]) * (1 / vectors.noise_var[n]);
-}
-
-/* Plain brute force must lie in the intervals of a symbol; `most_used` is the most that it used of half of one. */
-static void check_intervals(size_t n)
-{
-    const size_t n_bits = (size_t)vectors.constellation->n_bits;
-    for (int is_expanded = 0; is_expanded < 2; is_expanded++) {
-        float llrs[NR_MAX_BITS];
-        brute_force(n, is_expanded, llrs);
-        for (size_t b = 0; b < n_bits; b++) {
-            const double low = (double)vectors.low[n * n_bits + b], high = (double)vectors.high[n * n_bits + b];
-            most_used = fmax(most_used, fabs(2 * (double)llrs[b] - low - high) / (high - low));
-            if (most_used > 1)
-                fail(vectors.name, "brute force in binary32 is outside an interval");
-        }
-    }
-}
-
 /* Where N0 * LLR passes what binary32 holds, so does softqam's LLR, and the exact one may be smaller. */
 static void admit_exact(const float symbol[2], float noise_var, double metric, max_log_llr *llr)
 {
@@ -206,8 +155,6 @@ static void add(float i, float q, float noise_var)
         vectors.low[n * n_bits + b] = float_below(llrs[b].low);
         vectors.high[n * n_bits + b] = float_above(llrs[b].high);
     }
-    if (!vectors.is_special)
-        check_intervals(n);
 }
 
 /* All points in the order of their bits read as a number; of pi/2-BPSK each at an even and at an odd position. */
@@ -351,7 +298,6 @@ static void write_llrs(void)
         put(name, "low.f32", vectors.low, nbytes * n_bits);
         put(name, "high.f32", vectors.high, nbytes * n_bits);
     }
-    printf("brute force in binary32 uses %.2f of the intervals\n", most_used);
     if (fclose(list))
         fail("sections.txt", strerror(errno));
 }
@@ -492,20 +438,6 @@ static void make_symbol(size_t n)
     fail(now.sent->name, "no symbol has LLRs of one value");
 }
 
-/* Where sums reach the limit on the way, they depend on their order. */
-static void check_sums(void)
-{
-    size_t n = 0;
-    for (size_t r = 0; r < now.sent->C; r++) {
-        double sums[MAX_N_CB] = {0};
-        for (const size_t end = n + now.E[r]; n < end; n++)
-            sums[now.position[n]] += fabs((double)now.llrs[0][n]);
-        for (size_t k = 0; k < now.buffer.N_cb && circular_buffer_repeats(&now.buffer, now.E[r]); k++)
-            if (sums[k] > now.sent->values.limit)
-                fail(now.sent->name, "a sum that depends on its order");
-    }
-}
-
 /* Adds the LLRs at one end of their intervals. Soft buffers lie one behind the other. */
 static void update(size_t end)
 {
@@ -565,7 +497,6 @@ static void make_transmission(uint32_t number)
     const size_t n_symbols = sent->G / (size_t)now.constellation->n_bits;
     for (size_t n = 0; n < n_symbols; n++)
         make_symbol(n);
-    check_sums();
     for (size_t end = 0; end < 2; end++)
         update(end);
     put_all(n_symbols);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The vectors and their checkers with other receivers: the library's LLRs, from softqam-demod, and max-log, descrambling and
-rate recovery in plain Python, from the formulas of TS 38.211 and 38.212, pass in every format; the field's usual mistakes
-do not, nor any changed value, and nor do files that are none.
+"""The vectors and their checkers with other receivers: the library's LLRs and soft buffers, from softqam-demod and the Python
+package, and max-log, descrambling and rate recovery in plain Python, from the formulas of TS 38.211 and 38.212, pass in every
+format; the field's usual mistakes do not, nor any changed value, and nor do files that are none.
 
     test_checkers.py [--demod PROGRAM] [TEST...]
 """
@@ -21,6 +21,12 @@ import unittest.mock
 
 import check_llrs
 import check_soft_buffers
+
+try:
+    import numpy
+    import softqam
+except ImportError:
+    softqam = None
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MODULATIONS = {"pi2-bpsk": 1, "bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
@@ -252,6 +258,28 @@ class CheckSoftBuffers(unittest.TestCase):
             mistakes = ["no interleaver", "no descrambling"] + ["layers apart"] * (codeword.n_l > 1)
             for mistake in mistakes + ["no combining"] * name.endswith(".2"):
                 self.check(name, soft_buffers(name, mistake), status=1, what=mistake)
+
+    @unittest.skipUnless(softqam, "without the Python package")
+    def test_library_passes(self):
+        """By the grant of each line: the library finds the code blocks and buffers that the line names."""
+        soft = None
+        for name, line in CODEWORDS.items():
+            codeword = softqam.ldpc_codeword(line.g, line.a, line.modulation, base_graph=line.base_graph, rv=line.rv,
+                                             n_ref=line.n_ref or None, layers=line.n_l, filler_value=line.filler)
+            found = (codeword.n_code_blocks, codeword.ldpc.lifting_size, codeword.ldpc.k_prime, codeword.n_cb, codeword.k0,
+                     codeword.first_filler, codeword.n_fillers)
+            self.assertEqual(found, (line.c, line.z_c, line.k_prime, line.n_cb, line.k0, line.first_filler, line.n_fillers))
+            symbols, noise = (numpy.array(read_floats(f"soft_buffers/{name}.{suffix}"), "<f4")
+                              for suffix in ("cf32", "noise_var.f32"))
+            settings = {"llr_scale": line.scale} if line.format in ("s8", "s16") else {}
+            if line.format != "f32":
+                settings["llr_limit"] = int(line.limit)
+            is_first = name.endswith(".1")
+            soft = softqam.demodulate(
+                symbols.view("<c8").reshape(-1, line.n_l).T.copy(), line.modulation, noise.reshape(-1, line.n_l).T.copy(),
+                output=line.format, sign=line.positive, c_init=line.c_init, layers=line.n_l, codeword=codeword,
+                **({} if is_first else {"soft_buffers": soft, "combine": True}), **settings)
+            self.check(name, numpy.asarray(soft).ravel().tolist())
 
     def test_one_value(self):
         """A single wrong value of each kind, whichever it is, is found and named."""
