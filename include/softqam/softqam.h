@@ -44,13 +44,11 @@
  * ## In a receiver
  * - A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory
  *   and never blocks. With a GPU, create the demodulators, then call softqam_context_prepare() before the first slot.
- * - On one core of a Zen 4, with hot caches, a call costs some 50 ns plus the time of its symbols, a further segment 30
- *   to 62 ns, a further code block 15 to 35 ns. The first call after other work costs some 5 us.
- * - Strides count elements, never bytes: symbols (components, where I and Q are separate arrays), noise values, LLRs.
+ * - Strides count elements, never bytes: symbols (components, if I and Q are separate arrays), noise values, LLRs.
  * - A symbol of exactly zero is demodulated like any other; in OCUDU it is an erasure.
  * - UCI on PUSCH: pass consecutive UL-SCH symbols as a segment, with `scrambling_offset`. The placeholder bits x and y
- *   of 38.211 clause 6.3.1.1 are not scrambled. They are left to the caller: softqam_gold_sequence() says where
- *   `descramble` changed the sign of their LLRs.
+ *   of 38.211 clause 6.3.1.1 are not scrambled. They are left to the caller: softqam_gold_sequence() says for
+ *   which of them `descramble` changed the LLR's sign.
  *
  * ## Fork
  * A child of fork() may use and destroy its parent's objects if no other thread of the parent was creating, preparing,
@@ -330,7 +328,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * buffers are all pinned, such as softqam_host_alloc()'s, uses them in place; any other is staged.
  *
  * @return SOFTQAM_OK;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  also if noise_var is misaligned, or given where none is taken; `out`
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  also if noise_var is misaligned, or given for u8; `out`
  *         overlaps an input; a byte count is over PTRDIFF_MAX; or, if the call runs on a GPU, a buffer is device
  *         memory (managed memory is accepted). Nothing was written;
  *         with SOFTQAM_BACKEND_CUDA only: SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA,
@@ -343,11 +341,11 @@ SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodul
 /** Largest number of layers of a codeword: 3GPP TS 38.211 tables 6.3.1.3-1 and 7.3.1.3-1. */
 #define SOFTQAM_MAX_LAYERS 4
 
-/** Where one layer's symbols and noise lie. Layers need no fixed placement relative to each other. */
+/** Says where one layer's symbols, noise values and gains lie. Layers need no fixed distance from each other. */
 typedef struct softqam_layer {
     /** The first symbol: I and Q side by side. With symbols_q given, the first I. Any alignment. */
     const void *symbols;
-    const void *symbols_q; /**< NULL, or the first Q where I and Q lie in separate arrays */
+    const void *symbols_q; /**< NULL, or the first Q, if I and Q lie in separate arrays */
     /** The first noise value, aligned to 4 bytes. Must be NULL for SOFTQAM_OUTPUT_U8. */
     const float *noise_var;
     /** NULL, or the first gain g of z = g x + n, for symbols that a receiver has not divided by the channel: z is the
@@ -357,18 +355,18 @@ typedef struct softqam_layer {
      *
      *  Let fl() round to binary32, and s be llr_scale (s8, s16) or 1 (f16, f32), negated for
      *  SOFTQAM_SIGN_POSITIVE_IS_1. A component v becomes fl(v fl(1 / g)), and s / N0 becomes fl(fl(fl(s g) g) /
-     *  N0), or times 1/N0 where that is given. A gain that is not positive and finite makes an erasure; one outside
+     *  N0), or times 1/N0 if that is given. A gain that is not positive and finite makes an erasure; one outside
      *  [2^-40, 2^40] counts as the nearer end; an infinite s / N0 counts as the largest float. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
 
-/** Where the LLRs of a codeword go: a buffer for each code block. Zero-initialise it; 0 selects each field's default.
- * softqam_codeword_init_ldpc() fills one from a grant.
+/** Says where the LLRs of a codeword go: a buffer for each code block. Zero-initialise it; 0 selects each field's
+ * default. softqam_codeword_init_ldpc() fills one from a grant.
  *
- * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1; softqam_codeword_block() computes it). With the
- * transmission's N_L layers (segment.n_layers, also where symbols already lie in codeword order, that is by resource
- * element, then layer), C' transmitted code blocks, and j = 0, 1, .. counting these:
+ * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1; softqam_codeword_block() computes it). N_L is
+ * segment.n_layers, even if symbols already lie in codeword order, that is by resource element, then layer. With C'
+ * transmitted code blocks, which j = 0, 1, .. counts:
  *
  *     E_r = 0                                    if code block r is not transmitted, else
  *     E_r = N_L Qm floor(G / (N_L Qm C'))        if j <= C' - ((G / (N_L Qm)) mod C') - 1
@@ -391,7 +389,7 @@ typedef struct softqam_layer {
  *   are 0, and add nothing.
  * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
  *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls. A receiver that
- *   adds in the order e_0, e_1, .. may get other values where an intermediate sum saturates.
+ *   adds in the order e_0, e_1, .. may get other values if an intermediate sum saturates.
  * - Code blocks that are not transmitted, or have no bits, are left alone.
  *
  * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
@@ -424,8 +422,8 @@ typedef struct softqam_codeword {
     uint32_t deinterleave;
     /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
      *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer; `deinterleave` must
-     *  be 1. It is not checked against the lifting sizes. 0: no soft buffers, E_r values in order; the
-     *  fields below must be 0. */
+     *  be 1. It is not checked against the lifting sizes. 0: no soft buffers, E_r values in order; the fields below
+     *  must be 0. */
     uint32_t n_cb;
     uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
     uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
@@ -441,14 +439,14 @@ typedef struct softqam_codeword {
 } softqam_codeword;
 
 /**
- * The bits of a code block: how many it has, and where they begin in the codeword. The code block is complete once the
+ * Computes how many bits a code block has, and where they begin in the codeword. The code block is complete once the
  * codeword's symbols 0 to (first_bit + n_bits) / bits_per_symbol - 1 have been demodulated.
  * @param codeword         a codeword that softqam_demodulate_segments() accepts; its buffers may be NULL
  * @param bits_per_symbol  Qm: 1, 2, 4, 6, 8 or 10
  * @param n_layers         N_L: 1 to SOFTQAM_MAX_LAYERS
  * @param r                the code block, 0 to n_code_blocks - 1
  * @param first_bit        receives the number of its first bit in the codeword, a multiple of n_layers *
- *                         bits_per_symbol; of a code block that is not transmitted, where it would begin
+ *                         bits_per_symbol; for a code block that is not transmitted, where it would begin
  * @param n_bits           receives E_r; 0 for a code block that is not transmitted
  * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT
  */
@@ -495,7 +493,7 @@ typedef struct softqam_segment {
      *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1 (in f16 and f32 +0
      *  becomes -0, and -0 becomes +0). Erasures stay +0. 0: LLRs are not descrambled. */
     unsigned descramble;
-    uint32_t c_init;           /**< of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 where descramble is 0 */
+    uint32_t c_init;           /**< of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 if descramble is 0 */
     uint32_t reserved_word;    /**< 0 */
     softqam_codeword codeword; /**< where the LLRs go; all 0: to `out` */
     uint64_t reserved[8];      /**< 0 */
@@ -577,7 +575,7 @@ SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
  * @param modulation  a modulation
  * @param n_symbols  any number
  * @return bytes of n_symbols symbols' values: n_symbols * softqam_bits_per_symbol() times 1 for s8 and u8, 2 for s16
- * and f16, 4 for f32; 0 for an unknown value, and where the product exceeds a size_t */
+ * and f16, 4 for f32; 0 for an unknown value, and if the product exceeds a size_t */
 SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols);
 
 /** @param format  an input format

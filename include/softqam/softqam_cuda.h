@@ -37,7 +37,7 @@ extern "C" {
  *                     the size of a value; fastest at 16 bytes; must not overlap the inputs
  * @param stream       a stream of that device; 0: the legacy default stream
  * @return SOFTQAM_OK: enqueued; errors of the execution appear in the caller's next synchronisation;
- *         SOFTQAM_ERROR_INVALID_ARGUMENT  also if a pointer is misaligned, d_noise_var is given where none is taken,
+ *         SOFTQAM_ERROR_INVALID_ARGUMENT  also if a pointer is misaligned, d_noise_var is given for u8,
  *         d_out overlaps an input, or a byte count is over PTRDIFF_MAX. Nothing was enqueued;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE  also if the context's backend is SOFTQAM_BACKEND_CPU;
  *         SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY
