@@ -139,34 +139,27 @@ def test_soft_buffers(rng, gpu):
 
 def wrong_calls(rng, gpu):
     """Arguments, and what the message has."""
-    good, noise, memory = gpu.to_gpu(make_symbols(rng, 12).reshape(4, 3)), gpu.empty((4, 3), "f4"), gpu.empty((8, 24), "i1")
-    for dtype, shape in (("c16", (3, 2)), ("f8", (3, 2)), ("u1", (3, 2)), ("i8", (3, 2)), ("f4", (3,)), ("i1", (4, 3)), ("c8", ())):
+    good, memory, rows = gpu.to_gpu(make_symbols(rng, 12).reshape(4, 3)), gpu.empty((8, 24), "i1"), gpu.empty((8, 3), "f4")
+    for dtype, shape in (("c16", (3, 2)), ("u1", (3, 2)), ("f4", (3,)), ("i1", (4, 3)), ("c8", ())):
         yield {"symbols": gpu.empty(shape, dtype)}, "symbols is"
     yield {"symbols": gpu.expand(gpu.view(good, lambda a: a[:, :1]), (4, 3))}, "symbols is complex64 .*contiguous"
-    rows = gpu.empty((8, 3), "f4")
     for name in ("noise_var", "gain"):
-        yield from (({name: gpu.empty(shape, "f4")}, f"{name} is float32.*broadcast") for shape in ((3, 3), (2, 4, 3), (5,)))
-        yield from (({name: gpu.empty((4, 3), dtype)}, f"{name} is") for dtype in ("f8", "f2", "i4", "c8"))
+        yield {name: gpu.empty((2, 4, 3), "f4")}, f"{name} is float32.*broadcast"
+        yield {name: gpu.empty((4, 3), "f8")}, f"{name} is"
         yield from (({name: thing}, f"{name} is") for thing in (np.ones((4, 3), np.float32), [1, 2], object(), "0.1", True, 10**400, np.ma.masked))
         yield {name: gpu.view(rows, lambda a: a[4:]), "out": gpu.view(rows, lambda a: a.view(gpu.int8).reshape(4, 24))}, f"out overlaps {name}"
-    yield from (({"out": thing}, "out is") for thing in (np.zeros((4, 24), np.int8), "x", object()))
+    yield from (({"out": thing}, "out is") for thing in (np.zeros((4, 24), np.int8), object()))
     yield from (({"out": gpu.empty(shape, dtype)}, "out is u?int8 of shape") for shape, dtype in (((4, 24), "u1"), ((4, 23), "i1"), ((), "i1")))
-    yield {"output": "s16", "out": gpu.empty((4, 24), "f2")}, "out is .*: this output is"
     yield {"out": gpu.view(memory, lambda a: a[::2])}, "out is int8 .*contiguous"
     yield {"symbols": good, "out": gpu.view(good, lambda a: a.view(gpu.int8))}, "out overlaps symbols"
-    yield from (({name: value}, name) for name in ("layers", "planes", "first_symbol", "c_init") for value in ("x", -1, 2**70))
-    for wrong, words in [
-        ([gpu.empty(200, "i1")] * 2, "soft_buffers is a list: on a GPU it takes one array"),
-        (gpu.empty((2, 201), "i1"), r"soft_buffers is .*\(2, 200\)"),
-        (gpu.empty((2, 200), "i2"), "this output is int8"),
-    ]:
-        codeword = softqam.Codeword(24, "qpsk", 1, 2, 200)
+    codeword = softqam.Codeword(24, "qpsk", 1, 2, 200)
+    for wrong, words in [([gpu.empty(200, "i1")] * 2, "soft_buffers is a list: on a GPU it takes one array"),
+                         (gpu.empty((2, 201), "i1"), r"soft_buffers is .*\(2, 200\)"), (gpu.empty((2, 200), "i2"), "this output is int8")]:  # fmt: skip
         yield {"symbols": gpu.empty(12, "c8"), "noise_var": 0.1, "modulation": "qpsk", "codeword": codeword, "soft_buffers": wrong}, words
     yield {"noise_var": None}, "noise_var is missing"
     yield {"output": "u8"}, "noise_var"
     if gpu.has_negative_strides:
-        yield {"symbols": gpu.view(good, lambda a: a[:, ::-1])}, "contiguous"
-        yield {"noise_var": gpu.view(noise, lambda a: a[:, ::-1])}, "noise_var is.*contiguous"
+        yield {"noise_var": gpu.view(rows, lambda a: a[:4, ::-1])}, "noise_var is.*contiguous"
 
 
 def test_wrong_calls(rng, gpu):
