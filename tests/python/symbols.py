@@ -20,7 +20,7 @@ def make_symbols(rng, n, dtype="complex64"):
     if dtype.startswith("int"):
         info = np.iinfo(dtype)
         pairs = np.clip(np.rint(pairs * (info.max / 2)), info.min, info.max).astype(dtype)
-        pairs[:4] = [[0, 0], [info.min, info.max], [1, -1], [info.max, info.min]]
+        pairs[:4] = [[0, 0], [info.min, info.max], [1, -1], [info.max, info.min]][:n]
         return pairs
     special = [0.0, -0.0, 1e-20, -1e-30, 3.0, 1e4, -1e4, np.inf, -np.inf, np.nan]
     if dtype != "float16":

@@ -74,12 +74,9 @@ def test_extremes(tmp_path, symbols, soft):
 
 
 @pytest.mark.parametrize("change, error, message", [
-    ({"modulation": "8psk"}, ValueError, "modulation is '8psk'"), ({"modulation": None}, TypeError, "modulation is None"),
-    ({"sign": 2}, ValueError, "sign is 2"), ({"soft": np.zeros(6)}, TypeError, "soft is float64"),
-    ({"soft": np.zeros(5, np.int8)}, ValueError, "soft is int8 .*: 3 symbols of qpsk have 6 values"),
+    ({"modulation": "8psk"}, ValueError, "modulation is '8psk'"), ({"sign": 2}, ValueError, "sign is 2"),
+    ({"soft": np.zeros(6)}, TypeError, "soft is float64"), ({"soft": np.zeros(5, np.int8)}, ValueError, "3 symbols of qpsk have 6 values"),
     ({"symbols": ["a"] * 3}, TypeError, "symbols is <U1"), ({"symbols": np.zeros((3, 1))}, TypeError, "symbols is float64 of shape"),
-    ({"symbols": np.ma.masked_array(np.zeros(3), True)}, TypeError, "symbols is a masked array"),
-    ({"symbols": np.zeros(0), "soft": np.zeros(0, np.int8)}, ValueError, "0 symbols"),
 ])  # fmt: skip
 def test_wrong_calls(change, error, message):
     with pytest.raises(error, match=message):
@@ -159,9 +156,6 @@ def test_hostile_names(tmp_path, pair, run, name):
     assert (code, text[:14], text[-1:]) == (1, "softqam-plot: ", "\n") and text[:-1].isprintable()
 
 
-GOOD = {"core:datatype": "ci8"}
-
-
 @pytest.mark.parametrize("arguments, status, message", [
     (["x.cf32"], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["-m", "8psk"], 2, "invalid choice"),
     (["--snr-db", "3", "x.cf32", "x.s8"], 2, "--snr-db: it takes --example"), (["--example", "--snr-db", "nan"], 2, "--snr-db"),
@@ -184,10 +178,10 @@ def test_wrong_commands(tmp_path, pair, run, arguments, status, message):
 
 
 @pytest.mark.parametrize("metadata", [
-    b"{", b"[]", b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}', b"\xff", {}, {"core:datatype": "ru8"}, {"core:datatype": 5},
-    {**GOOD, "core:num_channels": 2}, {**GOOD, "core:trailing_bytes": 3}, {**GOOD, "core:dataset": "x"}, {**GOOD, "core:metadata_only": True},
-    {**GOOD, "core:version": "2.0.0"}, {**GOOD, "core:extensions": [{"name": "b", "optional": False}]}, {**GOOD, "softqam:modulation": "8psk"},
-    {**GOOD, "softqam:input_scale": 0}, {**GOOD, "softqam:input_scale": "1"},
+    b"{", b"[]", b'{"global": {"core:datatype": "ci8", "core:datatype": "cf32_le"}}', b"\xff", {"core:datatype": "ru8"}, {"core:datatype": 5},
+    *({"core:datatype": "ci8", **wrong} for wrong in (
+        {"core:num_channels": 2}, {"core:trailing_bytes": 3}, {"core:dataset": "x"}, {"core:version": "2.0.0"},
+        {"core:extensions": [{"name": "b", "optional": False}]}, {"softqam:modulation": "8psk"}, {"softqam:input_scale": 0})),
 ])  # fmt: skip
 def test_wrong_metadata(tmp_path, run, metadata):
     (tmp_path / "r.sigmf-meta").write_bytes(metadata if isinstance(metadata, bytes) else json.dumps({"global": metadata}).encode())

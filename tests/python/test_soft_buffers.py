@@ -68,22 +68,6 @@ def test_fillers(rng):
         assert softqam.demodulate(symbols, "256qam", 0.1, codeword=other, **options)[0, 18:].tolist() == [-3, -3]
 
 
-@pytest.mark.parametrize("layers", [1, 3])
-def test_cuts(rng, layers):
-    """OFDM symbol by OFDM symbol, of any lengths. What is not transmitted stays."""
-    codeword = softqam.Codeword(2160, "64qam", layers, 4, 200, 30, 100, 40, n_cbg=4, cbgti=0b1011)
-    symbols, noise = make_codeword(rng, codeword)
-    whole = softqam.demodulate(symbols, "64qam", noise, c_init=3, codeword=codeword)
-    pieces, at = np.full_like(whole, 99), 0
-    while at < symbols.shape[-1]:
-        end = at + int(rng.integers(1, 40))
-        softqam.demodulate(symbols[..., at:end], "64qam", noise[..., at:end], c_init=3, codeword=codeword, first_symbol=at * layers,
-                           soft_buffers=pieces)  # fmt: skip
-        at = end
-    whole[2] = 99
-    assert_bytes(pieces, whole)
-
-
 def test_batch(rng):
     """Codewords along the batch's axes, each with its own c_init and soft buffers."""
     codeword = softqam.Codeword(480, "qpsk", 2, 3, 90, 80, 30, 10)
@@ -117,13 +101,12 @@ def test_list_of_buffers(rng):
             softqam.demodulate(symbols, "16qam", noise, codeword=BLOCKS, soft_buffers=tuple(got), combine=combine)
 
 
-def test_nothing(rng):
+def test_nothing():
     codeword = softqam.Codeword(80, "qpsk", 2, 1, 50)
-    demodulator = softqam.Demodulator("QPSK", output="s16", threads=1)
-    buffers = np.full((1, 50), 4, np.int16)
-    assert demodulator(np.zeros((2, 0), np.complex64), 0.1, codeword=codeword, soft_buffers=buffers) is buffers
+    buffers = np.full((1, 50), 4, np.int8)
+    assert softqam.demodulate(np.zeros((2, 0), np.complex64), "qpsk", 0.1, codeword=codeword, soft_buffers=buffers) is buffers
     assert np.all(buffers == 4)
-    assert demodulator(np.zeros((0, 2, 20), np.complex64), 0.1, codeword=codeword).shape == (0, 1, 50)
+    assert softqam.demodulate(np.zeros((0, 2, 20), np.complex64), "qpsk", 0.1, codeword=codeword).shape == (0, 1, 50)
 
 
 def test_codeword_is_a_value():
@@ -157,33 +140,22 @@ MEMORY = np.zeros(200, np.int8)
         ({"output": "u8", "modulation": "256qam", "noise_var": None, "codeword": softqam.Codeword(80, "256qam", 2, 2, 30)},
          ValueError, "output is \"u8\".*codeword"),
         ({"layers": 1}, ValueError, "layers is 1, the codeword's are 2"),
-        ({"layers": 3}, ValueError, "layers is 3, the codeword's are 2"),
         ({"symbols": np.ones(40, np.complex64)}, ValueError, r"symbols is complex64 of shape \(40,\): with layers"),
-        ({"symbols": np.ones((3, 20), np.complex64)}, ValueError, r"symbols is .*axis -2 .* 2 layers"),
         ({"symbols": np.ones((2, 21), np.complex64)}, ValueError, r"symbols is .*first_symbol 0.*the codeword's 40 symbols"),
-        ({"first_symbol": 2}, ValueError, r"symbols is .*first_symbol 2 .*the codeword's 40 symbols"),
-        ({"first_symbol": 2**50}, ValueError, r"symbols is .*the codeword's 40 symbols"),
         ({"first_symbol": 1, "symbols": SYMBOLS[:, 1:]}, ValueError, "layers is 2, and first_symbol is no multiple"),
         ({"soft_buffers": np.zeros((2, 31), np.int8)}, ValueError, r"soft_buffers is .*must have shape \(2, 30\)"),
-        ({"soft_buffers": np.zeros((1, 2, 30), np.int8)}, ValueError, r"soft_buffers is .*must have shape \(2, 30\)"),
-        ({"soft_buffers": np.zeros(60, np.int8)}, ValueError, r"soft_buffers is .*must have shape \(2, 30\)"),
         ({"soft_buffers": np.zeros((2, 60), np.int8)[:, ::2]}, ValueError, "soft_buffers is .*side by side"),
-        ({"soft_buffers": np.zeros((30, 2), np.int8).T}, ValueError, "soft_buffers is .*side by side"),
         ({"soft_buffers": np.zeros((2, 30), np.int8)[::-1]}, ValueError, "soft_buffers is .*in C order"),
         ({"soft_buffers": np.lib.stride_tricks.as_strided(MEMORY, (2, 30), (29, 1))}, ValueError, "soft_buffers is .*C order"),
-        ({"soft_buffers": np.broadcast_to(MEMORY[:30], (2, 30))}, ValueError, "soft_buffers is .*read-only"),
         ({"soft_buffers": READ_ONLY}, ValueError, "soft_buffers is .*read-only"),
         ({"soft_buffers": np.ma.zeros((2, 30), np.int8)}, TypeError, "soft_buffers is no plain NumPy array"),
-        ({"soft_buffers": "text"}, TypeError, "soft_buffers is no plain NumPy array"),
         ({"soft_buffers": [MEMORY[:30]]}, ValueError, "soft_buffers has 1 arrays, for 2 code blocks"),
         ({"soft_buffers": [MEMORY[:30], MEMORY[29:59]]}, ValueError, "two arrays of soft_buffers overlap"),
         ({"soft_buffers": [MEMORY[:30], 7]}, TypeError, r"soft_buffers\[1\] is no plain NumPy array"),
         ({"soft_buffers": [None, MEMORY[:31]]}, ValueError, r"soft_buffers\[1\] is int8 of shape \(31,\).*\(30,\)"),
         ({"soft_buffers": [None, MEMORY[:60:2]]}, ValueError, r"soft_buffers\[1\] is .*side by side"),
-        ({"soft_buffers": [None, READ_ONLY[0]]}, ValueError, r"soft_buffers\[1\] is .*read-only"),
         ({"soft_buffers": [None, np.zeros(30, np.uint8)]}, TypeError, r"soft_buffers\[1\] is uint8 .*output is int8"),
         ({"symbols": SYMBOLS[None], "soft_buffers": [None, None]}, ValueError, "soft_buffers is a list, .*symbols has several"),
-        ({"codeword": dataclasses.replace(CODEWORD, filler_value=0.5)}, ValueError, "codeword's filler_value is 0.5"),
         ({"codeword": dataclasses.replace(CODEWORD, filler_value=128)}, ValueError, "codeword's filler_value is 128"),
     ],
 )  # fmt: skip
