@@ -105,21 +105,10 @@ uint32_t harness_random_u32(harness_random *self);
 size_t harness_random_below(harness_random *self, size_t n);
 void harness_random_fill(harness_random *self, void *bytes, size_t nbytes);
 
-/* A set of symbols. Those that are exhaustive have a fixed size, the others any. */
-typedef struct harness_symbol_set {
-    const char *name;
-    /* Writes symbols number first .. first + n_symbols - 1 of the set. */
-    void (*fill)(harness_random *random, float parameter, size_t first, size_t n_symbols, float *symbols);
-    float parameter;
-    size_t n_fixed;
-} harness_symbol_set;
-
-extern const harness_symbol_set harness_symbol_sets[];
-extern const size_t harness_n_symbol_sets;
-
 /* Every component evenly in +-limit. */
 void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols, float *symbols);
-/* Some of every set, in turn. */
+/* Symbols of every kind, some of each next to each other: in and outside the constellation, near its levels and
+ * boundaries, at the ends of binary32, no numbers. */
 void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbols);
 
 /* Noise variances, each its own. */
@@ -178,9 +167,6 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes);
 
 /* True when no byte differs. Otherwise prints the first few symbols that do: index, I and Q exactly, what was got and
  * what expected. Safe in any thread. */
-bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8_t *expected, const uint8_t *got,
-                             size_t n_symbols);
-/* The same for any output format. */
 bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
                            const void *got, size_t n_symbols);
 

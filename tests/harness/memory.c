@@ -133,9 +133,3 @@ bool harness_outputs_equal(const char *what, softqam_output_format format, const
     fprintf(stderr, "%s: %zu of %zu symbols differ\n", what, n_different, n_symbols);
     return false;
 }
-
-bool harness_soft_bits_equal(const char *what, const float *symbols, const uint8_t *expected, const uint8_t *got,
-                             size_t n_symbols)
-{
-    return harness_outputs_equal(what, SOFTQAM_OUTPUT_U8, symbols, expected, got, n_symbols);
-}

@@ -6,9 +6,6 @@
 #include "half.h"
 #include "harness.h"
 
-/* A set needs some of its parameters. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
 /* -limit .. +limit, evenly, every value exact before the last product. */
 static float random_uniform(harness_random *random, float limit)
 {
@@ -35,8 +32,7 @@ static float random_positive(harness_random *random, uint32_t lowest, uint32_t h
 }
 
 /* Levels lie on the odd multiples of alpha, decision boundaries on the even ones; of 256QAM, 16 is outside. */
-#define MAX_MULTIPLE 16
-#define N_MULTIPLES  (2 * MAX_MULTIPLE + 1)
+enum { MAX_MULTIPLE = 16 };
 
 /* The modulation's levels on an axis: 2 (BPSK's too) to 32. */
 static int n_levels(void)
@@ -51,64 +47,12 @@ static float multiple_of_alpha(int k)
     return (float)k * (float)(1 / sqrt(2 * ((double)n * n - 1) / 3));
 }
 
-/* The float that lies n_ulp floats above v. */
-static float step_ulps(float v, int n_ulp)
+/* Returns a float some floats beside v. */
+static float beside(harness_random *random, float v, int max_ulps)
 {
-    for (; n_ulp > 0; n_ulp--)
-        v = nextafterf(v, INFINITY);
-    for (; n_ulp < 0; n_ulp++)
-        v = nextafterf(v, -INFINITY);
+    for (int n = (int)harness_random_below(random, 2 * (size_t)max_ulps + 1) - max_ulps; n != 0; n += n < 0 ? 1 : -1)
+        v = nextafterf(v, n < 0 ? -INFINITY : INFINITY);
     return v;
-}
-
-void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols, float *symbols)
-{
-    for (size_t i = 0; i < 2 * n_symbols; i++)
-        symbols[i] = random_uniform(random, limit);
-}
-
-static void fill_uniform(harness_random *random, float limit, size_t first, size_t n_symbols, float *symbols)
-{
-    harness_fill_uniform(random, limit, n_symbols, symbols);
-}
-
-static void fill_noisy(harness_random *random, float snr_db, size_t first, size_t n_symbols, float *symbols)
-{
-    float deviation = sqrtf(0.5F * powf(10, -snr_db / 10));
-    for (size_t i = 0; i < 2 * n_symbols; i++) {
-        int level = 2 * (int)harness_random_below(random, (size_t)n_levels()) - (n_levels() - 1);
-        symbols[i] = multiple_of_alpha(level) + deviation * random_normal(random);
-    }
-}
-
-/* One axis close to a level or a boundary, the other anywhere. */
-static void fill_close(harness_random *random, float max_ulps, size_t first, size_t n_symbols, float *symbols)
-{
-    for (size_t i = 0; i < n_symbols; i++) {
-        int multiple = (int)harness_random_below(random, (size_t)(2 * n_levels() + 1)) - n_levels();
-        int n_ulp = (int)random_uniform(random, max_ulps);
-        size_t axis = (first + i) % 2;
-        symbols[2 * i + axis] = step_ulps(multiple_of_alpha(multiple), n_ulp);
-        symbols[2 * i + 1 - axis] = random_uniform(random, 1.4F);
-    }
-}
-
-#define GRID_ULPS    4
-#define N_GRID_STEPS (2 * GRID_ULPS + 1)
-#define N_GRID       ((size_t)N_MULTIPLES * N_GRID_STEPS)
-
-static float grid_value(size_t k)
-{
-    return step_ulps(multiple_of_alpha((int)(k / N_GRID_STEPS) - MAX_MULTIPLE), (int)(k % N_GRID_STEPS) - GRID_ULPS);
-}
-
-/* Every float within GRID_ULPS of a multiple of alpha, crossed with the same on the other axis. */
-static void fill_grid(harness_random *random, float parameter, size_t first, size_t n_symbols, float *symbols)
-{
-    for (size_t i = 0; i < n_symbols; i++) {
-        symbols[2 * i] = grid_value((first + i) / N_GRID);
-        symbols[2 * i + 1] = grid_value((first + i) % N_GRID);
-    }
 }
 
 /* Bit patterns, since a signalling NaN need not survive arithmetic. */
@@ -124,76 +68,70 @@ static const uint32_t special_bits[] = {
     0x7f800001, 0xff800001, 0x7fbfffff, 0xffbfffff,                                     /* signalling NaN */
 };
 
-#define N_SPECIAL (HARNESS_COUNT(special_bits) + N_MULTIPLES)
-
-static void put_special(size_t k, float *value)
+static void fill_special(harness_random *random, float *value)
 {
-    if (k < N_MULTIPLES)
-        *value = multiple_of_alpha((int)k - MAX_MULTIPLE);
-    else
-        memcpy(value, &special_bits[k - N_MULTIPLES], sizeof *value);
+    memcpy(value, &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))], sizeof *value);
 }
 
-/* Every special value and every exact multiple of alpha, crossed with the same on the other axis. */
-static void fill_special(harness_random *random, float parameter, size_t first, size_t n_symbols, float *symbols)
+void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols, float *symbols)
 {
-    for (size_t i = 0; i < n_symbols; i++) {
-        put_special((first + i) / N_SPECIAL, &symbols[2 * i]);
-        put_special((first + i) % N_SPECIAL, &symbols[2 * i + 1]);
-    }
+    for (size_t i = 0; i < 2 * n_symbols; i++)
+        symbols[i] = random_uniform(random, limit);
 }
 
-static void fill_bits(harness_random *random, float parameter, size_t first, size_t n_symbols, float *symbols)
+typedef enum component_kind {
+    UNIFORM,
+    OUTSIDE,
+    POINT,
+    NOISY,
+    NEAR,
+    CLOSE,
+    BITS,
+    SUBNORMAL,
+    HUGE_ONE,
+    SPECIAL,
+    ZERO,
+    N_KINDS
+} component_kind;
+
+static void fill_component(harness_random *random, component_kind kind, float deviation, float *to)
 {
-    harness_random_fill(random, symbols, 2 * n_symbols * sizeof *symbols);
+    const int level = 2 * (int)harness_random_below(random, (size_t)n_levels()) - (n_levels() - 1);
+    const int multiple = (int)harness_random_below(random, 2 * MAX_MULTIPLE + 1) - MAX_MULTIPLE;
+    const float sign = harness_random_below(random, 2) ? 1 : -1;
+    *to = 0;
+    if (kind == UNIFORM || kind == OUTSIDE)
+        *to = random_uniform(random, kind == UNIFORM ? 1.4F : 3.5F);
+    else if (kind == POINT || kind == NOISY)
+        *to = multiple_of_alpha(level) + (kind == NOISY ? deviation * random_normal(random) : 0);
+    else if (kind == NEAR || kind == CLOSE)
+        *to = beside(random, multiple_of_alpha(multiple), kind == NEAR ? 64 : 4);
+    else if (kind == BITS)
+        harness_random_fill(random, to, sizeof *to);
+    else if (kind == SUBNORMAL || kind == HUGE_ONE)
+        *to = sign * random_positive(random, kind == SUBNORMAL ? 0 : 128, kind == SUBNORMAL ? 0 : 254);
+    else if (kind == SPECIAL)
+        fill_special(random, to);
 }
-
-/* Random signs and mantissas under an exponent of at least `exponent`; with 0, a subnormal on one axis or both. */
-static void fill_exponent(harness_random *random, float exponent, size_t first, size_t n_symbols, float *symbols)
-{
-    const uint32_t lowest = (uint32_t)exponent, highest = lowest == 0 ? 0 : 254;
-    for (size_t i = 0; i < 2 * n_symbols; i++) {
-        const float value = random_positive(random, lowest, highest);
-        symbols[i] = harness_random_below(random, 2) ? value : -value;
-    }
-    for (size_t i = 0; i < n_symbols; i += 2)
-        symbols[2 * i + harness_random_below(random, 2)] = random_uniform(random, 1.4F);
-}
-
-static void fill_zeros(harness_random *random, float parameter, size_t first, size_t n_symbols, float *symbols)
-{
-    memset(symbols, 0, 2 * n_symbols * sizeof *symbols);
-}
-
-const harness_symbol_set harness_symbol_sets[] = {
-    {"uniform in +-1.4", fill_uniform, 1.4F, 0},
-    {"uniform in +-3.5", fill_uniform, 3.5F, 0},
-    {"constellation at 10 dB", fill_noisy, 10, 0},
-    {"constellation at 20 dB", fill_noisy, 20, 0},
-    {"constellation at 28 dB", fill_noisy, 28, 0},
-    {"constellation at 36 dB", fill_noisy, 36, 0},
-    {"constellation at 140 dB", fill_noisy, 140, 0},
-    {"one axis within 64 ulp of a multiple of alpha", fill_close, 65, 0},
-    {"random bit patterns", fill_bits, 0, 0},
-    {"subnormal", fill_exponent, 0, 0},
-    {"huge", fill_exponent, 128, 0},
-    {"both axes within 4 ulp of a multiple of alpha", fill_grid, 0, N_GRID *N_GRID},
-    {"special values", fill_special, 0, N_SPECIAL *N_SPECIAL},
-    {"zeros", fill_zeros, 0, 1000},
-};
-
-const size_t harness_n_symbol_sets = HARNESS_COUNT(harness_symbol_sets);
 
 void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbols)
 {
-    /* Short runs, so that a few dozen symbols hold several kinds; a prime, so that runs and vectors do not keep step.
+    /* Few symbols of a kind, so that a few dozen hold several kinds; a prime, so that kinds and vectors do not keep
+     * step.
      */
-    const size_t run = 7;
-    for (size_t first = 0; first < n_symbols; first += run) {
-        const harness_symbol_set *set = &harness_symbol_sets[harness_random_below(random, harness_n_symbol_sets)];
-        size_t n = n_symbols - first < run ? n_symbols - first : run;
-        size_t start = set->n_fixed ? harness_random_below(random, set->n_fixed - n) : first;
-        set->fill(random, set->parameter, start, n, symbols + 2 * first);
+    enum { N_ALIKE = 7 };
+    static const float snr_db[] = {10, 20, 28, 36};
+    component_kind kinds[2] = {UNIFORM, UNIFORM};
+    float deviation = 0;
+    for (size_t i = 0; i < 2 * n_symbols; i++) {
+        if (i % (2 * N_ALIKE) == 0) {
+            const float snr = snr_db[harness_random_below(random, HARNESS_COUNT(snr_db))];
+            deviation = sqrtf(0.5F * powf(10, -snr / 10));
+            kinds[0] = kinds[1] = (component_kind)harness_random_below(random, N_KINDS);
+            if (harness_random_below(random, 3) == 0) /* the other axis is usual */
+                kinds[harness_random_below(random, 2)] = UNIFORM;
+        }
+        fill_component(random, kinds[i % 2], deviation, &symbols[i]);
     }
 }
 
@@ -205,8 +143,7 @@ void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, fl
         else if (harness_random_below(random, 2))
             harness_random_fill(random, &noise_var[i], sizeof noise_var[i]);
         else
-            memcpy(&noise_var[i], &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))],
-                   sizeof noise_var[i]);
+            fill_special(random, &noise_var[i]);
 }
 
 void harness_fill_gains(harness_random *random, size_t n, float *gains)
