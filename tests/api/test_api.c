@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam.h around the calls: the driver, host memory, sizes, statuses, messages, backends, version; the defaults of
+/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version; the defaults of
  * settings (test_refusals.c has what is refused); the default context, what is prepared, and which variant of the CPU's
  * loops runs. test_load.c and faults/test_faults.c end contexts before and after their demodulators. */
-#define _GNU_SOURCE /* kill, sigtimedwait, RTLD_NOLOAD */
-#include <dlfcn.h>
+#define _GNU_SOURCE /* setenv */
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "api_fixture.h"
-
-static bool driver_is_loaded(void) { return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD) != NULL; }
-
-/* The CPU's backend never opens the driver, nor does AUTO for small calls. Before all other tests. */
-HARNESS_TEST(test_driver_is_not_opened)
-{
-    if (driver_is_loaded() || harness_backend() == SOFTQAM_BACKEND_CUDA)
-        skip();
-    const unsigned without_gpu =
-        harness_backend() == SOFTQAM_BACKEND_CPU ? SOFTQAM_PREPARE_ALL : SOFTQAM_PREPARE_THREADS;
-    harness_setup setup = harness_default_setup();
-    scoped_context *context = harness_create_context(&setup);
-    scoped_demodulator *demodulator = api_create_in(context);
-    api_assert_works(demodulator, API_SYMBOLS);
-    assert_int_equal(softqam_context_prepare(context, without_gpu), SOFTQAM_OK);
-    api_assert_works(demodulator, API_SYMBOLS);
-    assert_false(driver_is_loaded());
-}
 
 /* Of every size, and longer than its context. */
 HARNESS_TEST(test_host_memory)
@@ -165,30 +143,6 @@ HARNESS_TEST(test_absent_devices)
         assert_string_equal(softqam_backend_name(demodulator), "cpu");
         api_assert_works(demodulator, API_SYMBOLS);
     }
-}
-
-/* A signal to the process that the caller's threads block waits for them, and for none of the library's. */
-HARNESS_TEST(test_threads_leave_signals_alone)
-{
-    if (harness_is_under_compute_sanitizer()) {
-        print_message("not under compute-sanitizer, whose own thread would be given the signal\n");
-        skip();
-    }
-    harness_setup setup = harness_default_setup();
-    setup.context.n_threads = 4;
-    scoped_context *context = harness_create_context(&setup);
-    scoped_demodulator *demodulator = api_create_in(context);
-    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    sigset_t one, before, pending;
-    sigemptyset(&one);
-    sigaddset(&one, SIGUSR1);
-    assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, &before), 0);
-    assert_int_equal(kill(getpid(), SIGUSR1), 0);
-    api_assert_works(demodulator, API_SYMBOLS);
-    assert_int_equal(sigpending(&pending), 0);
-    assert_int_equal(sigismember(&pending, SIGUSR1), 1);
-    assert_int_equal(sigtimedwait(&one, NULL, &(struct timespec){0}), SIGUSR1);
-    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
 }
 
 HARNESS_TEST(test_version)

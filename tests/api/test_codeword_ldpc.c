@@ -2,12 +2,9 @@
 /* softqam_codeword_init_ldpc() against 3GPP TS 38.212 followed step by step, for transport blocks of all sizes; against
  * numbers of other programs; that every transport block size of 38.214 is taken. test_refusals.c has what is refused.
  */
-#include <math.h>
 #include <string.h>
 
 #include "refusals.h"
-
-enum { STREAM_GRANTS = 1, STREAM_SIZES };
 
 static const uint32_t symbol_bits[] = {1, 2, 4, 6, 8, 10};
 _Static_assert(HARNESS_MAX_SYMBOL_BITS == 10, "each modulation's");
@@ -141,7 +138,7 @@ static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size,
 /* Every size up to 4,096 bits, whole bytes up to 130,000, some beyond; each with and without limits. */
 HARNESS_TEST(test_sizes)
 {
-    harness_random random = harness_random_stream(STREAM_GRANTS);
+    harness_random random = harness_random_named(__func__);
     size_t n_taken = 0, n_refused = 0;
     for (uint32_t tb_size = 1; tb_size < 1600000; tb_size += tb_size < 4096 ? 1 : tb_size < 130000 ? 8 : 1000)
         for (uint32_t base_graph = 1; base_graph <= 2; base_graph++) {
@@ -188,36 +185,6 @@ HARNESS_TEST(test_base_graphs)
                                           .n_layers = 1};
         assert_true(check(&grant, rows[k].base_graph));
     }
-}
-
-/* 38.214 clauses 5.1.3.2 and 6.1.4.2, from the fourth step on, for more than 3824 information bits. */
-static uint32_t transport_block_size(double n_info, bool is_low_rate)
-{
-    const double unit = exp2(floor(log2(n_info - 24)) - 5);
-    double quantised = unit * floor((n_info - 24) / unit + 0.5);
-    quantised = quantised < 3840 ? 3840 : quantised;
-    double n = 1;
-    if (is_low_rate)
-        n = ceil((quantised + 24) / 3816);
-    else if (quantised > 8424)
-        n = ceil((quantised + 24) / 8424);
-    return (uint32_t)(8 * n * ceil((quantised + 24) / (8 * n)) - 24);
-}
-
-HARNESS_TEST(test_transport_block_sizes)
-{
-    harness_random random = harness_random_stream(STREAM_SIZES);
-    uint32_t largest = 0;
-    for (double n_info = 3825; n_info < 1600000; n_info *= 1.003)
-        for (int is_low_rate = 0; is_low_rate < 2; is_low_rate++) {
-            const uint32_t tb_size = transport_block_size(n_info, is_low_rate);
-            softqam_ldpc_grant grant = random_grant(&random, tb_size, 0);
-            grant.code_rate = is_low_rate ? 256 : 256.5F;
-            if (!check(&grant, is_low_rate ? 2 : 1))
-                fail_msg("a transport block of %u bits is refused", tb_size);
-            largest = tb_size > largest ? tb_size : largest;
-        }
-    print_message("transport blocks up to %u bits\n", largest);
 }
 
 /* py3gpp 0.6.0: nrDLSCHInfo() of A and R, and k0 for each rv as nrRateMatchLDPC() gives it when the codeword's bits are

@@ -48,24 +48,6 @@ static void combine(const softqam_demodulator *demodulator, bool is_float, float
     }
 }
 
-/* Scales that no segment may have, as bits: NaNs, one of them signalling, and subnormal numbers, which are not 0. */
-static void check_refused_scales(const softqam_demodulator *demodulator)
-{
-    static const struct {
-        uint32_t input_scale, llr_scale;
-    } rows[] = {{0x7fc00000, 0}, {0x7fa00000, 0}, {0x800116c2, 0}, {0, 0x7fc00000}, {0, 0x7fa00000}, {0, 0x000116c2}};
-    static const float one_noise = 1;
-    uint8_t out[MAX_SYMBOL_NBYTES];
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_segment segment = {
-            .n_symbols = 1, .out = out, .layers = {{.symbols = symbols, .noise_var = &one_noise}}};
-        memcpy(&segment.input_scale, &rows[k].input_scale, sizeof segment.input_scale);
-        memcpy(&segment.llr_scale, &rows[k].llr_scale, sizeof segment.llr_scale);
-        if (softqam_demodulate_segments(demodulator, &segment, 1) != SOFTQAM_ERROR_INVALID_ARGUMENT)
-            fail_msg("row %zu is not refused", k);
-    }
-}
-
 /* A scale that is subnormal, and is not 0: the demodulator's, then a segment's. */
 static void scale(softqam_context *context, int8_t *out)
 {
@@ -77,7 +59,9 @@ static void scale(softqam_context *context, int8_t *out)
         *(k ? &segment.input_scale : &config.input_scale) = tiny;
         scoped_demodulator *demodulator = api_create(&config);
         harness_demodulate_segments(demodulator, &segment, 1);
-        check_refused_scales(demodulator);
+        /* A negative one is refused, though the modes of a thread may take it for 0. */
+        segment.input_scale = -tiny;
+        assert_int_equal(softqam_demodulate_segments(demodulator, &segment, 1), SOFTQAM_ERROR_INVALID_ARGUMENT);
     }
 }
 

@@ -204,8 +204,6 @@ bool fake_cuda_reaches(const void *memory, size_t nbytes)
     return reaches(memory, nbytes);
 }
 
-int fault_current_device(void) { return current_device; }
-
 void fault_lose_device(void)
 {
     const std::lock_guard<std::mutex> guard(mutex);

@@ -22,7 +22,7 @@ static atomic_ulong n_calls;
 static unsigned long fails_at;
 static fault_kind kind;
 static _Atomic(const char *) struck;
-static atomic_int lost_device;
+static atomic_bool is_lost;
 static atomic_long live_blocks;
 static atomic_long live_threads;
 static _Thread_local int cuda_depth;
@@ -33,7 +33,7 @@ void fault_arm(unsigned long at, fault_kind how)
     kind = how;
     atomic_store(&n_calls, 0);
     atomic_store(&struck, NULL);
-    atomic_store(&lost_device, -1);
+    atomic_store(&is_lost, false);
     atomic_store(&armed, true);
 }
 
@@ -59,29 +59,20 @@ void fault_enter_cuda(void) { cuda_depth++; }
 
 void fault_leave_cuda(void) { cuda_depth--; }
 
-__attribute__((weak)) int fault_current_device(void) { return 0; }
-
 __attribute__((weak)) void fault_lose_device(void) {}
 
-bool fault_device_is_lost(void)
-{
-    return kind == FAULT_LASTING && atomic_load(&armed) && cuda_depth == 0 &&
-           atomic_load(&lost_device) == fault_current_device();
-}
+bool fault_device_is_lost(void) { return atomic_load(&is_lost) && atomic_load(&armed) && cuda_depth == 0; }
 
 bool fault_is_due_in_cuda(const char *function)
 {
-    const int device = fault_current_device();
-    if (count_call(function)) {
-        atomic_store(&lost_device, device);
-        if (kind == FAULT_LASTING) {
-            fault_enter_cuda();
-            fault_lose_device();
-            fault_leave_cuda();
-        }
-        return true;
+    const bool is_due = count_call(function);
+    if (is_due && kind == FAULT_LASTING) {
+        atomic_store(&is_lost, true);
+        fault_enter_cuda();
+        fault_lose_device();
+        fault_leave_cuda();
     }
-    return fault_device_is_lost();
+    return is_due || fault_device_is_lost();
 }
 
 static bool fails(const char *function, int error)

@@ -13,7 +13,7 @@
 
 typedef enum fault_kind {
     FAULT_ERROR,     /* the call fails */
-    FAULT_LASTING,   /* so do all CUDA calls after it on the same device, which is lost */
+    FAULT_LASTING,   /* so do all CUDA calls after it: the device is lost */
     FAULT_INTERRUPT, /* reads and writes only: EINTR, which is no failure */
     FAULT_SHORT      /* reads and writes only: one byte, which is none either */
 } fault_kind;
@@ -31,9 +31,7 @@ const char *fault_struck(void);
 long fault_live_blocks(void);
 long fault_live_threads(void);
 
-/* Of the fake CUDA; without it there is one device, and nothing happens to its work: the calling thread's current
- * device, and the loss of all that it was given and has not done. */
-int fault_current_device(void);
+/* The fake CUDA defines it: all work that the current device was given and has not done is lost. */
 void fault_lose_device(void);
 
 /* For the fake CUDA: whether this call of CUDA is the one to fail. Between enter and leave nothing is counted: what the

@@ -13,6 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 /* Ends the program with its core where the condition does not hold. */
 void require(bool condition);
 
+/* Ends the program unless the message is one line of printable characters. */
+void require_message(const char *message);
+
 /* An empty folder of this process's own, in memory where the system has such a file system; gone when the process ends
  * in good order. */
 const char *folder_path(void);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop of soft bits for vectors of 128-bit parts, any number of them: included by avx512.c, avx2.c and neon.c after
+ * their SIMD header and arithmetic_fast.h. A step takes LANES symbols, which are two registers of components; the last
+ * step goes back to be a whole one.
+ *
+ * A step is computed by the linear functions of arithmetic_fast.h where these decide, else by arithmetic.h. */
+#ifndef SOFTQAM_CPU_U8_LOOPS_H
+#define SOFTQAM_CPU_U8_LOOPS_H
+
+#include "variant.h"
+
+/* arithmetic.h's way. */
+
+/* Where the bytes of the first two of four symbols come from, to be or-ed to a row's byte_select, I and Q in turns;
+ * those of the last two; and where the whole symbol is an erasure: its `low` everywhere. */
+static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0, FROM_Q,     0, FROM_Q,
+                                                1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1};
+static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
+                                               3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
+
+/* The soft bytes of an axis, two words a symbol; the low one's is 127 for an erasure. */
+VEC vec_bytes soft_words(const u8_axis *axis, vec_mask valid)
+{
+    return vec_pack_s16(vec_truncate(vec_choose(valid, axis->low, vec_splat(127.0f))), vec_truncate(axis->high));
+}
+
+/* Where its bytes come from: all from the low one's for an erasure. */
+VEC vec_u32 soft_select(const vec_u8_table *table, const u8_axis *axis, vec_mask valid)
+{
+    return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
+}
+
+VEC symbol_distances step_distances(const vec_u8_table *table, const float *in)
+{
+    const vec_f32 a = vec_load_f32(in), b = vec_load_f32(in + LANES);
+    return symbol_distances_of(table, vec_firsts(a, b), vec_seconds(a, b));
+}
+
+VEC void store_u8_bits(const vec_u8_table *table, const symbol_distances *symbols, unsigned char *out)
+{
+    const u8_bits bits = u8_bits_from_distances(table, symbols);
+    const vec_bytes soft = vec_pack_u8(soft_words(&bits.i, bits.valid), soft_words(&bits.q, bits.valid));
+    const vec_u32 i = soft_select(table, &bits.i, bits.valid), q = soft_select(table, &bits.q, bits.valid);
+    const vec_bytes first = vec_or(vec_interleave_bytes_lower(i, q), vec_splat_bytes(places_of_first_two));
+    const vec_bytes last = vec_or(vec_interleave_bytes_upper(i, q), vec_splat_bytes(places_of_last_two));
+    vec_store(out, vec_place_bytes(soft, first));
+    vec_store(out + 4 * LANES, vec_place_bytes(soft, last));
+}
+
+/* Where a step's symbols lie and where its bytes go. */
+typedef struct step_place {
+    const float *in;
+    unsigned char *out;
+} step_place;
+
+/* An even number of steps: two at a time, because one alone waits for its own results more than it computes. */
+NOT_INLINED void exact_steps(const softqam_params *params, const step_place *places, size_t n_steps)
+{
+    const vec_u8_table table = vec_load_u8_table(&params->u8_table);
+    for (size_t k = 0; k < n_steps; k += 2) {
+        const symbol_distances a = step_distances(&table, places[k].in);
+        const symbol_distances b = step_distances(&table, places[k + 1].in);
+        store_u8_bits(&table, &a, places[k].out);
+        store_u8_bits(&table, &b, places[k + 1].out);
+    }
+}
+
+/* The linear way. */
+
+typedef struct linear_constants {
+    vec_u8_linear linear;
+    vec_bytes middle;      /* half of 2 alpha, modulo 1 */
+    vec_bytes error_bound; /* so near an integer is too near */
+    vec_s32 largest;       /* |x3| of a component of LINEAR_COMPONENT */
+    vec_bytes zero_byte;   /* of an x of 0: 127, or for all bits inverted 255 - 126 */
+    vec_bytes inverted;    /* all bits, or none: away from integers, trunc(127 - x) is 126 - floor(x) */
+} linear_constants;
+
+VEC linear_constants load_linear(const softqam_params *params)
+{
+    const softqam_u8_linear *from = &params->u8_linear;
+    const bool inverted = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    linear_constants constants;
+    constants.linear.units_per_component = vec_splat(from->units_per_component);
+    for (int k = 0; k < U8_AXIS_BITS - 1; k++)
+        constants.linear.fold_points[k] = vec_splat_s32(from->fold_points[k]);
+    constants.middle = vec_splat_s16(from->middle);
+    constants.error_bound = vec_splat_s16(from->error_bound);
+    constants.largest = vec_splat_s32(from->largest);
+    constants.zero_byte = vec_splat_s16(inverted ? 255 - 126 : 127);
+    constants.inverted = vec_splat_u8(inverted ? 0xff : 0);
+    return constants;
+}
+
+/* The linear functions' bytes of components as they lie in memory. */
+VEC vec_bytes linear_bytes(const linear_constants *constants, const linear_bits *bits)
+{
+    static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};
+    const vec_bytes first = vec_add_s16(constants->zero_byte, vec_upper_words(bits->x[0], bits->x[1]));
+    const vec_bytes last = vec_add_s16(constants->zero_byte, vec_upper_words(bits->x[2], bits->x[3]));
+    return vec_shuffle_bytes(vec_xor(vec_pack_u8(first, last), constants->inverted), vec_splat_bytes(places));
+}
+
+/* Whether a value may be too near an integer, or a component too large. The values that are not saturated are each, but
+ * for the sign, the distance |x3| to the nearest boundary of the last bit, or what lacks to 2 alpha from that: near an
+ * integer where the distance's fraction is near 0 or that of 2 alpha. The words of a lie in the lower halves, those of
+ * b in the upper ones. */
+VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, const linear_bits *b)
+{
+    const vec_s32 distance_a = vec_abs_s32(a->x[3]), distance_b = vec_abs_s32(b->x[3]);
+    const vec_bytes fractions = vec_lower_words(distance_a, distance_b);
+    const vec_bytes from_middle = vec_abs_s16(vec_sub_s16(fractions, constants->middle));
+    const vec_bytes from_integers = vec_abs_s16(vec_sub_s16(from_middle, constants->middle));
+    return vec_any_less_or_more(from_integers, constants->error_bound, vec_max_s32(distance_a, distance_b),
+                                constants->largest);
+}
+
+VEC bool linear_step(const linear_constants *constants, step_place at)
+{
+    const linear_bits a = linear_bits_of(&constants->linear, vec_load_f32(at.in));
+    const linear_bits b = linear_bits_of(&constants->linear, vec_load_f32(at.in + LANES));
+    vec_store(at.out, linear_bytes(constants, &a));
+    vec_store(at.out + 4 * LANES, linear_bytes(constants, &b));
+    return is_undecided(constants, &a, &b);
+}
+
+VEC step_place steps_after(step_place at, ptrdiff_t n_symbols)
+{
+    return (step_place){at.in + 2 * n_symbols, at.out + 8 * n_symbols};
+}
+
+/* Steps by the linear functions; returns how many are undecided, and which. */
+VEC size_t linear_steps(const softqam_params *params, step_place at, size_t n_steps, step_place *undecided)
+{
+    const linear_constants constants = load_linear(params);
+    size_t n_undecided = 0;
+    for (size_t k = 0; k < n_steps; k++, at = steps_after(at, LANES)) {
+        prefetch_inputs(at.in, 2 * LANES * sizeof(float));
+        undecided[n_undecided] = at;
+        n_undecided += linear_step(&constants, at);
+    }
+    return n_undecided;
+}
+
+/* Symbols are taken in tiles of so many steps, which stay in the nearest cache: first all by the linear functions, then
+ * again those steps that are undecided, so that no branch is mispredicted for a single step. Where most of a tile's
+ * steps are undecided, as of zeros, the tiles after it are not tried. */
+enum { TILE_STEPS = 64, SOFT_TILES_BEFORE_RETRY = 63 };
+
+/* The steps of a tile; returns those that must be taken as arithmetic.h has it. n_exact: so many tiles are not tried.
+ */
+VEC size_t tile_steps(const softqam_params *params, unsigned *n_exact, step_place at, size_t n_steps,
+                      step_place *undecided)
+{
+    if (*n_exact == 0) {
+        const size_t n = linear_steps(params, at, n_steps, undecided);
+        *n_exact = n > n_steps / 2 ? SOFT_TILES_BEFORE_RETRY : 0;
+        return n;
+    }
+    --*n_exact;
+    for (size_t k = 0; k < n_steps; k++)
+        undecided[k] = steps_after(at, (ptrdiff_t)(k * LANES));
+    return n_steps;
+}
+
+static void u8_loop(const softqam_loop_call *call)
+{
+    step_place at = {call->components, call->out};
+    size_t n_steps = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
+    step_place again[TILE_STEPS + 2];
+    size_t n_again = 0;
+    unsigned n_exact = 0;
+    while (n_steps > 0) {
+        const size_t n = n_steps < TILE_STEPS ? n_steps : TILE_STEPS;
+        n_again += tile_steps(call->params, &n_exact, at, n, again + n_again);
+        /* An odd one waits for the next tile. */
+        if (n_again > 1) {
+            exact_steps(call->params, again, n_again / 2 * 2);
+            again[0] = again[n_again - 1];
+            n_again %= 2;
+        }
+        at = steps_after(at, (ptrdiff_t)(n * LANES));
+        n_steps -= n;
+        if (n_steps == 0 && n_left > 0) {
+            at = steps_after(at, (ptrdiff_t)n_left - LANES); /* the last step goes back to be a whole one */
+            n_steps = 1;
+            n_left = 0;
+        }
+    }
+    if (n_again > 0) {
+        again[1] = again[0];
+        exact_steps(call->params, again, 2);
+    }
+}
+
+#endif
