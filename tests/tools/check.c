@@ -10,7 +10,6 @@
 #include "demod/demod.h"
 #include "half.h"
 #include "harness.h"
-#include "nr_symbol.h"
 
 /* Max-log by brute force takes its time. */
 enum { N_SYMBOLS = 400, N_VALUES = 8 * N_SYMBOLS /* of 256QAM */ };
@@ -231,51 +230,6 @@ HARNESS_TEST(test_verify_modulations)
     }
 }
 
-/* The integral over a component of its squared distance to the nearest level, weighed with the density for each sent
- * level: midpoints of steps that no decision boundary falls into. */
-static double integrate_axis_error(int n_levels, double a, double deviation)
-{
-    const long reach = (long)ceil((n_levels * a + 9 * deviation) / a);
-    const int n_steps = (int)fmin(fmax(ceil(200 * a / deviation), 20), 200000);
-    double sum = 0;
-    for (long i = -reach * n_steps; i < reach * n_steps; i++) {
-        const double v = ((double)i + 0.5) * a / n_steps;
-        const double level = fmin(fmax(floor(v / (2 * a)), -n_levels / 2), n_levels / 2 - 1);
-        const double distance = v - (2 * level + 1) * a;
-        double density = 0;
-        for (int sent = 1 - n_levels; sent < n_levels; sent += 2)
-            density += exp(-0.5 * pow((v - sent * a) / deviation, 2));
-        sum += distance * distance * density * a / n_steps;
-    }
-    return sum / n_levels / (deviation * sqrt(2 * acos(-1)));
-}
-
-static double integrate_expected_error(const nr_constellation *constellation, double noise_var)
-{
-    const double deviation = sqrt(noise_var / 2);
-    if (nr_is_bpsk(constellation)) /* 1 from the middle on a diagonal, and nothing to decide across it */
-        return integrate_axis_error(2, 1, deviation) + noise_var / 2;
-    return 2 * integrate_axis_error(1 << constellation->axis_bits, 1 / sqrt(constellation->energy), deviation);
-}
-
-HARNESS_TEST(test_expected_error)
-{
-    FOR_EACH(modulation)
-    {
-        /* There BPSK follows pi/2-BPSK, whose error is the same. */
-        const nr_constellation *constellation = nr_constellations[modulation - 1];
-        double worst = 0;
-        for (double db = -10; db <= 40; db += 7) {
-            const double noise_var = pow(10, -db / 10);
-            const double integral = integrate_expected_error(constellation, noise_var);
-            worst = fmax(worst, fabs(noise_expected_error(modulation, noise_var) - integral) / integral);
-        }
-        print_message("    %s, expected error: largest relative difference to an integral %.2g\n",
-                      modulation_get(modulation)->name, worst);
-        assert_true(worst < 1e-4);
-    }
-}
-
 /* The expected error gives the noise variance back, over more than all of the range that a float has a use for; it
  * grows with it and stays inside the bracket of the search. */
 HARNESS_TEST(test_noise_estimate)
@@ -295,27 +249,6 @@ HARNESS_TEST(test_noise_estimate)
         assert_true(isnan(noise_estimate_variance(&zeros, modulation)) && isnan(noise_estimate_evm(&zeros)));
         assert_true(noise_estimate_energy(&zeros) == 0 && noise_estimate_energy(&none) == 1);
     }
-}
-
-/* Beside the reference's, which is somebody else's: every binary16, and what lies on, between and beside them. */
-HARNESS_TEST(test_binary16)
-{
-    for (uint32_t bits = 0; bits <= 0xffff; bits++) {
-        const uint16_t half = (uint16_t)bits;
-        const double value = half_to_double(half);
-        const float widened = binary16_to_float(half);
-        assert_true(isnan(value) ? isnan(widened) : (double)widened == value && !signbit(widened) == !signbit(value));
-        if (!isfinite(value))
-            continue;
-        assert_int_equal(binary16_from_double(value), half);
-        const double up = half_to_double((uint16_t)(half + 1)), middle = isfinite(up) ? (value + up) / 2 : 65520;
-        const double beside[3] = {middle, nextafter(middle, -INFINITY), nextafter(middle, INFINITY)};
-        for (int k = 0; k < 3; k++)
-            assert_int_equal(binary16_from_double(beside[k]), half_from_double(beside[k]));
-    }
-    assert_int_equal(binary16_from_double((double)-INFINITY), 0xfbff);
-    assert_int_equal(binary16_from_double(0x1p-1074), 0);
-    assert_int_equal(binary16_from_double(-0.0), 0x8000);
 }
 
 /* Beside libm's. The distribution function brings each quantile back to its probability, from the smallest to the

@@ -315,18 +315,5 @@ class Recordings(BadInput):
             self.write("x.sigmf-meta", text)
             self.recording_refused(cause)
 
-    def test_what_is_no_file(self):
-        self.record()
-        for name, message in (("x.sigmf-meta", "x.sigmf-meta: Is a directory"), ("x.sigmf-data", "x.sigmf-data: Is a directory")):
-            os.remove(self.path(name))
-            self.refuses(DEMOD, [name, "x.u8"], 1, f"{name}: {MISSING}")
-            os.mkdir(self.path(name))
-            self.recording_refused(message, "")
-            os.rmdir(self.path(name))
-            self.record()
-        for folder in ("y.sigmf-meta", "z.sigmf-data"):
-            os.mkdir(self.path(folder))
-            self.refuses(GEN, ["--bits", "sent", folder[0] + ".sigmf-data"], 1, f"{folder}: Is a directory")
-
 
 main()

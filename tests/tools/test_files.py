@@ -14,7 +14,7 @@ import time
 from environments import SIGNAL_ENVIRONMENT
 from tools_harness import (
     BACKEND, BLOCK_SYMBOLS, BOTH_DEMODS, DEADLY_SIGNALS, DEMOD, ENVIRONMENT, GEN, TIMEOUT, CaptureTest, ToolTest, default_signals,
-    limit_file_size, main, open_terminal, pack, rest_of_terminal,
+    limit_file_size, main, pack,
 )  # fmt: skip
 
 SLOTS = 4  # blocks in flight
@@ -115,17 +115,6 @@ class Outputs(CaptureTest):
             self.refuses(program, arguments, 1, message, **limit)
         for arguments in (["-o", "cf32", "--bits", "none/b", "x.u8"], ["--bits", "x.u8", "none/b"]):
             self.refuses(GEN, arguments, 1, "none/b: No such file or directory")
-
-    def test_second_file_cannot_take_its_name(self):
-        """The first one is taken back, unless it has replaced another."""
-        for output in ("y", "x.cf32"):
-            process = self.start(GEN, "-q", "--symbols", "5000000", "--bits", "b", "-o", "cs8", output)
-            self.wait_for_temporary(2)
-            os.mkdir(self.path("b"))
-            self.assertEqual(process.stderr.read(), b"softqam-gen: b: Is a directory\n")
-            self.assertEqual(process.wait(TIMEOUT), 1)
-            os.rmdir(self.path("b"))
-            self.assertEqual(self.files(), ["x.cf32", "x.u8"])
 
     def test_no_clobber(self):
         """Nothing that is there is replaced, not even what comes while the tool runs."""
@@ -311,22 +300,6 @@ class Ends(ToolTest):
                 message = f"{os.path.basename(program)}: standard output: Broken pipe\n" * (code == 1)
                 self.assertEqual((process.stderr.read().decode(), process.wait(TIMEOUT)), (message, code))
                 self.assertEqual((self.files(), self.read("old")), (["old", "x.cs8"], b"old"))
-
-    def test_interrupt_on_a_terminal(self):
-        """The progress line goes, the unfinished file goes, an older one stays."""
-        self.write("x.u8", b"old")
-        master, slave = open_terminal()
-        process = self.start_demod("-i", "cs8", "-", "x.u8", stderr=slave, preexec_fn=default_signals)
-        os.close(slave)
-        process.stdin.write(bytes(4 * BLOCK_SYMBOLS))
-        shown = b""
-        while b"symbols done" not in shown:
-            shown += os.read(master, 4096)
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(TIMEOUT), -signal.SIGINT)
-        shown += rest_of_terminal(master)
-        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
-        self.assertEqual((self.files(), self.read("x.u8")), (["x.u8"], b"old"))
 
 
 class ChangingFiles(CaptureTest):
