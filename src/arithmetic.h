@@ -165,7 +165,9 @@ VEC vec_f32 llr_valid_weight(vec_f32 weight, vec_f32 noise, vec_f32 gain)
 VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
 {
     const vec_f32 scale_of_gain = llr_scale_of_gain(scale, llr_limited_gain(gain));
-    return llr_valid_weight(llr_weight(scale_of_gain, noise, is_inverse), noise, gain);
+    const vec_f32 limited = llr_limited_noise(noise, is_inverse);
+    const vec_f32 weight = is_inverse ? vec_mul(scale_of_gain, limited) : vec_div_any(scale_of_gain, limited);
+    return llr_valid_weight(weight, noise, gain);
 }
 
 /* The row of an axis whose lines give the metrics of a component of this magnitude. */

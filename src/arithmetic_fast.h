@@ -55,6 +55,9 @@ static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p10
 /* Where f16 is limited: up to here components below TINY_COMPONENT give zeros of their sign. */
 #define FAST_LIMITED_F16_END 0x1p36f
 
+/* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
+#define FAST_GAIN_MIN_WEIGHT 0x1p-16f
+
 /* No bit's line is steeper: that of QPSK, 2 sqrt(2). */
 #define MAX_SLOPE 2.83f
 
@@ -78,7 +81,15 @@ static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_rang
     return max_component < FAST_COMPONENT_END && metric * max_weight < range.llr_end && metric * max_scale < MAX_N0 / 4;
 }
 
-/* The row of a component. Where a register has room for negative rows, the sign is in its number. */
+/* The forms of the weights, gains and row of arithmetic.h for values that need no limit. */
+VEC vec_f32 fast_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
+{
+    return is_inverse ? vec_mul(scale, noise) : vec_div(scale, noise);
+}
+
+VEC vec_f32 fast_inverse_gain(vec_f32 gain) { return vec_div(vec_splat(1.0f), gain); }
+
+/* If registers have room for negative rows, the sign is in the row's number. */
 VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component)
 {
     if (vec_has_signed_rows(m))
@@ -93,10 +104,11 @@ typedef struct two_lines {
     vec_f32 intercepts[2]; /* of the second line, right and left of zero */
 } two_lines;
 
-VEC two_lines load_two_lines(const softqam_llr_table *table, float first_unit)
+/* `scale` is that of the first line's metrics. */
+VEC two_lines load_two_lines(const softqam_llr_table *table, float scale)
 {
     return (two_lines){vec_splat(table->second_row),
-                       {vec_splat(table->slopes[0][0] * first_unit), vec_splat(table->slopes[0][1])},
+                       {vec_splat(table->slopes[0][0] * scale), vec_splat(table->slopes[0][1])},
                        {vec_splat(table->intercepts[0][1]), vec_splat(-table->intercepts[0][1])}};
 }
 
@@ -108,25 +120,32 @@ VEC vec_f32 two_lines_metric(const two_lines *lines, vec_f32 component)
     return vec_choose(vec_is_less(vec_abs(component), lines->second_row), first, second);
 }
 
+/* The lines of an axis. */
+typedef struct axis_lines {
+    vec_llr_table table;
+    two_lines first; /* of BPSK, QPSK and 16QAM */
+} axis_lines;
+
 /* The metrics of an axis, of a component and its row, which 16QAM does not look at. From 64QAM on the first one takes
- * the sign of `first`, the component or its negative, but not where rows have signs. */
-VEC void fast_metrics(int m, const vec_llr_table *table, const two_lines *lines, vec_f32 component, vec_f32 first,
-                      vec_llr_row row, vec_f32 metrics[])
+ * the sign of `first`, the component or its negative, unless rows have signs. */
+VEC void fast_metrics(int m, const axis_lines *lines, vec_f32 component, vec_f32 first, vec_llr_row row,
+                      vec_f32 metrics[])
 {
+    const vec_llr_table *table = &lines->table;
     if (m == 1) { /* one line through zero */
-        metrics[0] = vec_mul(component, lines->slopes[0]);
+        metrics[0] = vec_mul(component, lines->first.slopes[0]);
         return;
     }
     row_metrics(m, table, row, vec_abs(component), first, metrics);
     if (m == 2)
-        metrics[0] = two_lines_metric(lines, component);
+        metrics[0] = two_lines_metric(&lines->first, component);
     else if (vec_has_signed_rows(m))
         metrics[0] = vec_fma(vec_slope(m, table, row, 0), component, vec_intercept(m, table, row, 0));
 }
 
-VEC vec_f32 fast_bpsk_metric(const two_lines *lines, vec_f32 i, vec_f32 q, vec_u32 i_flip)
+VEC vec_f32 fast_bpsk_metric(const axis_lines *lines, vec_f32 i, vec_f32 q, vec_u32 i_flip)
 {
-    return vec_mul(vec_add(vec_flip(i, i_flip), q), lines->slopes[0]);
+    return vec_mul(vec_add(vec_flip(i, i_flip), q), lines->first.slopes[0]);
 }
 
 #endif

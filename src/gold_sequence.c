@@ -21,9 +21,9 @@ softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t
     softqam_gold_windows windows;
     uint32_t words[GOLD_WINDOW];
     softqam_gold_prepare();
-    variant->gold.jump(&windows, c_init, first_bit, n_bits < GOLD_WINDOW_BITS ? n_bits : GOLD_WINDOW_BITS);
+    variant->gold->jump(&windows, c_init, first_bit, n_bits < GOLD_WINDOW_BITS ? n_bits : GOLD_WINDOW_BITS);
     if (n_windows > 0)
-        variant->gold.take(&windows, n_windows, bits);
+        variant->gold->take(&windows, n_windows, bits);
     if (n_left == 0)
         return SOFTQAM_OK;
     softqam_gold_front(&windows, 0, n_left, words);

@@ -9,7 +9,7 @@ if(have_cuda)
 endif()
 foreach(kind STATIC SHARED)
   string(TOLOWER softqam_${kind} library)
-  add_library(${library} ${kind} $<TARGET_OBJECTS:softqam_core>)
+  add_library(${library} ${kind} ${softqam_core_objects})
   add_library(softqam::${library} ALIAS ${library})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME softqam VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)

@@ -38,6 +38,7 @@ VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return a * b; }
 /* a * b + c, rounded once. */
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return fmaf(a, b, c); }
 VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return a / b; }
+VEC vec_f32 vec_div_any(vec_f32 a, vec_f32 b) { return a / b; }
 
 /* b where a is a NaN. */
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return a < b ? a : b; }

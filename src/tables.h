@@ -61,7 +61,12 @@ void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, 
 
 /* LLRs. With m bits an axis, N0 times an LLR is piecewise linear in the component v, with breaks at the even multiples
  * of a = 1/sqrt(E): 2^(m-1) rows of |v|, the last one open. */
-enum { MAX_AXIS_BITS = 5, MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS, MAX_LLR_ROWS = 1 << (MAX_AXIS_BITS - 1) };
+enum {
+    MAX_AXIS_BITS = 5, /* the largest modulation's */
+    MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS,
+    MAX_LLR_ROWS = 1 << (MAX_AXIS_BITS - 1), /* its rows, for which every table has room */
+    VECTOR_MAX_AXIS_BITS = 5 /* modulations of more have no vector loops, but the portable ones (cpu/variant.c) */
+};
 
 /* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]; that of the first bit takes
  * the sign of v besides, those of the others are even in v. The rows after the last one repeat it. */

@@ -1,166 +1,175 @@
 /* SPDX-License-Identifier: MIT */
-/* What a vector loop of LLRs keeps in registers. Included by llr_stores.h. */
+/* What a vector loop of LLRs knows when it is compiled, and what it keeps in registers. Of llr_loops.c, which has
+ * AXIS_BITS. */
 #ifndef SOFTQAM_CPU_LLR_CONSTANTS_H
 #define SOFTQAM_CPU_LLR_CONSTANTS_H
 
 #include "loops.h"
+#include "simd.h"
 
-typedef struct llr_constants {
-    vec_llr_table table;
-    two_lines lines; /* of BPSK, QPSK and 16QAM */
-    softqam_noise_kind noise_kind;
-    vec_f32 weight; /* SOFTQAM_ONE_WEIGHT */
-    float scale;    /* with the LLRs' sign, but of steps, whose lines have it */
-    vec_f32 steps_per_nat;
-    ptrdiff_t gains_offset; /* from a symbol's noise value to its gain, in bytes */
-    vec_f32 limit;
-    vec_f32 addend; /* of LLRs that are steps ROUNDING_CONSTANT, in the metrics' unit; else -0, which adds nothing */
-    vec_f32 min_sum;
-    vec_f32 max_sum;
-    vec_bytes min_byte; /* of s8 */
-    vec_bytes max_byte;
-    bool is_limited;                   /* s8: below 127, which packing limits to */
-    bool limits_f16;                   /* the fast path does: some LLR may be beyond its limit */
-    bool masks_erasures;               /* f16 and f32: the fast path gives +0 for them */
-    vec_u32 weight_base;               /* the bits of the smallest weight of the fast path, with the LLRs' sign */
-    vec_u32 erased_noise;              /* the bits of N0 or 1/N0 of a symbol that an equaliser has erased */
-    vec_u32 i_flips[2];                /* BPSK: of symbols from an even one on, and from an odd one on */
-    const unsigned char *sequence;     /* NULL where nothing is descrambled */
-    ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
-    vec_u32 flip_bytes;                /* of vec_spread_bits() */
-    vec_u32 flip_counts;
-} llr_constants;
+#include "arithmetic_fast.h"
 
-/* Where the sequence's bits for a register's value lie: those of its symbol from this byte on, the first one of its
- * axis after so many others; with 2 m bits a symbol, or one of BPSK. */
-#define FLIP_BIT(m, lane)    ((m) == 0 ? (lane) : (lane) / 2 * 2 * (m) + (lane) % 2)
-#define FLIP_FIRST(m, lane)  ((m) == 0 ? (lane) : (lane) / 2 * 2 * (m))
-#define FLIP_BYTES(m, lane)  (FLIP_FIRST(m, lane) / 8 * 0x01010101u + 0x03020100u)
-#define FLIP_COUNT(m, lane)  (FLIP_BIT(m, lane) - FLIP_FIRST(m, lane) / 8 * 8)
-#define FOUR_LANES(of, m, l) of(m, l), of(m, (l) + 1), of(m, (l) + 2), of(m, (l) + 3)
-#define ALL_LANES(of, m)                                                                                               \
-    {                                                                                                                  \
-        FOUR_LANES(of, m, 0), FOUR_LANES(of, m, 4), FOUR_LANES(of, m, 8), FOUR_LANES(of, m, 12)                        \
-    }
-#define BY_AXIS_BITS(of)                                                                                               \
-    {                                                                                                                  \
-        ALL_LANES(of, 0), ALL_LANES(of, 1), ALL_LANES(of, 2), ALL_LANES(of, 3), ALL_LANES(of, 4), ALL_LANES(of, 5)     \
-    }
-_Static_assert(MAX_AXIS_BITS == 5, "BY_AXIS_BITS has a row for each");
-_Alignas(64) static const uint32_t flip_bytes[MAX_AXIS_BITS + 1][16] = BY_AXIS_BITS(FLIP_BYTES);
-_Alignas(64) static const uint32_t flip_counts[MAX_AXIS_BITS + 1][16] = BY_AXIS_BITS(FLIP_COUNT);
+/* The bits of an axis, 0 for BPSK, and of a symbol; registers hold this many values of an axis. */
+enum { M = AXIS_BITS, SYMBOL_BITS = M == 0 ? 1 : 2 * M, AXIS_VALUES = M == 0 ? 1 : M };
+_Static_assert((int)M <= (int)VECTOR_MAX_AXIS_BITS, "the stores, and the rows of a table in registers, end there");
 
-VEC uint32_t float_bits(float a)
+/* A loop's kind. All members but `noise` are constants where it is inlined, and some loops have a constant `noise`. */
+typedef struct llr_kind {
+    softqam_output_format output;
+    softqam_llr_layout layout;
+    softqam_noise_kind noise;
+    bool is_exact; /* on the exact path */
+} llr_kind;
+
+_Static_assert(N_OUTPUT_FORMATS == 5, "the stores, which ask for s8, s16 and f32, and these functions know each");
+
+/* s8 and s16: LLRs are whole numbers of steps. */
+VEC bool are_steps(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16; }
+
+VEC size_t llr_nbytes(softqam_output_format output)
 {
-    uint32_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    return bits;
+    return output == SOFTQAM_OUTPUT_F32 ? 4 : output == SOFTQAM_OUTPUT_S8 ? 1 : 2;
 }
 
-VEC float float_of_bits(uint32_t bits)
+VEC bool is_in_planes(llr_kind kind) { return kind.layout == SOFTQAM_LLRS_IN_PLANES; }
+
+/* From a symbol's first LLR to the next symbol's. */
+VEC size_t symbol_nbytes(llr_kind kind)
 {
-    float a;
-    memcpy(&a, &bits, sizeof a);
-    return a;
+    return (is_in_planes(kind) ? 1 : (size_t)SYMBOL_BITS) * llr_nbytes(kind.output);
 }
 
-_Static_assert(N_OUTPUT_FORMATS == 5, "each has a range");
-VEC fast_range fast_range_of(int m, softqam_output_format output)
+/* An iteration takes LANES symbols, which are two registers of components; of de-interleaved s8 it takes twice as many.
+ */
+enum { PLANE_SYMBOLS = 2 * LANES };
+_Static_assert((int)PLANE_SYMBOLS <= (int)MOST_MIN_SYMBOLS, "short calls are padded to an iteration");
+VEC bool is_double(llr_kind kind) { return is_in_planes(kind) && kind.output == SOFTQAM_OUTPUT_S8; }
+VEC int n_registers(llr_kind kind) { return is_double(kind) ? 4 : 2; }
+VEC size_t iteration_symbols(llr_kind kind) { return is_double(kind) ? PLANE_SYMBOLS : LANES; }
+
+/* The fast path's range. */
+VEC fast_range fast_range_of(softqam_output_format output)
 {
     fast_range range = fast_range_f32;
     if (output == SOFTQAM_OUTPUT_S8)
         range = fast_range_s8;
     else if (output == SOFTQAM_OUTPUT_S16)
-        range = m == 0 ? fast_range_bpsk_s16 : fast_range_s16;
+        range = M == 0 ? fast_range_bpsk_s16 : fast_range_s16;
     else if (output == SOFTQAM_OUTPUT_F16)
-        range = m == 0 ? fast_range_bpsk_f16 : fast_range_f16;
+        range = M == 0 ? fast_range_bpsk_f16 : fast_range_f16;
     return range;
 }
 
-/* s8 and s16: LLRs are whole numbers of steps. */
-VEC bool are_steps(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16; }
-
-/* s8 and s16 of BPSK and QPSK: the fast path has metrics, and sums with them, in a unit by which bit 30 of a metric
- * tells whether it is MAX_TRACKED_METRIC or more. At 0 dB none is, and to 40 dB no weight is too large for one below.
- */
+/* s8 and s16 of BPSK and QPSK: the fast path scales metrics, and sums with them, so that bit 30 of a metric tells
+ * whether it is MAX_TRACKED_METRIC or more. At 0 dB none is, and to 40 dB no weight is too large for one below. */
 #define MAX_TRACKED_METRIC 0x1p7f
-VEC bool are_metrics_tracked(int m, softqam_output_format output) { return m <= 1 && are_steps(output); }
-VEC float metric_unit(int m, softqam_output_format output)
+VEC bool are_metrics_tracked(softqam_output_format output) { return M <= 1 && are_steps(output); }
+VEC float metric_scale(softqam_output_format output)
 {
-    return are_metrics_tracked(m, output) ? 2.0f / MAX_TRACKED_METRIC : 1.0f;
+    return are_metrics_tracked(output) ? 2.0f / MAX_TRACKED_METRIC : 1.0f;
 }
 
-/* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
-#define FAST_GAIN_MIN_WEIGHT 0x1p-16f
+/* The smallest weight of the fast path. */
+VEC float min_weight_of(softqam_output_format output, softqam_noise_kind noise)
+{
+    return !are_steps(output) && softqam_has_gains(noise) ? FAST_GAIN_MIN_WEIGHT : fast_range_of(output).min_weight;
+}
+
+/* Whether a loop takes gains itself: 1024QAM's takes so long that a pass before it costs little. */
+enum { FUSES_GAINS = M < 5 };
+
+typedef struct llr_constants {
+    axis_lines lines;
+    softqam_noise_kind noise_kind;
+    vec_f32 weight; /* SOFTQAM_ONE_WEIGHT */
+    float scale;    /* with the LLRs' sign; s8 and s16 have the sign in their lines */
+    vec_f32 steps_per_nat;
+    ptrdiff_t gains_offset; /* from a symbol's noise value to its gain, in bytes */
+    vec_f32 limit;
+    vec_f32 addend; /* s8, s16: ROUNDING_CONSTANT, scaled as metrics are; else -0, which adds nothing */
+    vec_f32 min_sum;
+    vec_f32 max_sum;
+    vec_bytes min_byte; /* of s8 */
+    vec_bytes max_byte;
+    bool is_limited;                   /* s8: the limit is below 127, to which packing limits */
+    bool limits_f16;                   /* the fast path limits f16: some LLR may be beyond its limit */
+    bool masks_erasures;               /* f16 and f32: the fast path gives +0 for erasures */
+    vec_u32 weight_base;               /* the bits of the smallest weight of the fast path, with the LLRs' sign */
+    vec_u32 erased_noise;              /* the bits of N0 or 1/N0 of a symbol that an equaliser has erased */
+    vec_u32 i_flips[2];                /* BPSK: of symbols from an even one on, and from an odd one on */
+    const unsigned char *sequence;     /* NULL: nothing is descrambled */
+    ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
+    vec_u32 flip_bytes;                /* of vec_spread_bits() */
+    vec_u32 flip_counts;
+} llr_constants;
 
 VEC bool is_limited_f16(softqam_output_format output, const llr_constants *constants)
 {
     return output == SOFTQAM_OUTPUT_F16 && (LIMITS_ARE_CHEAP || constants->limits_f16);
 }
 
-/* The smallest weight of the fast path. */
-VEC float min_weight_of(int m, softqam_output_format output, softqam_noise_kind kind)
-{
-    return !are_steps(output) && softqam_has_gains(kind) ? FAST_GAIN_MIN_WEIGHT : fast_range_of(m, output).min_weight;
-}
-
-/* The lines of the opposite sign. */
+/* Makes the lines of the opposite sign. */
 NOT_INLINED void negate_lines(const softqam_llr_table *table, softqam_llr_table *negated)
 {
     *negated = *table;
-    for (int k = 0; k < MAX_AXIS_BITS; k++)
+    for (int k = 0; k < AXIS_VALUES; k++)
         for (int row = 0; row < MAX_LLR_ROWS; row++) {
             negated->slopes[k][row] = -table->slopes[k][row];
             negated->intercepts[k][row] = -table->intercepts[k][row];
         }
 }
 
-/* `negated` is memory for the lines of the opposite sign, which the constants may point to. */
-VEC llr_constants load_llr_constants(int m, softqam_output_format output, softqam_llr_layout layout,
-                                     const softqam_loop_call *call, softqam_llr_table *negated)
+/* Where the scrambling sequence's bits for the LLRs of a register's value are: four bytes from the first one of its
+ * symbol's bits on, and how far its own first bit lies in them. A value is a component, or one of BPSK's symbols. */
+VEC void load_flip_places(llr_constants *constants)
 {
+    const vec_lanes_u32 lane = vec_lane_numbers(), symbol = M == 0 ? lane : lane / 2;
+    const vec_lanes_u32 first_bit = symbol * SYMBOL_BITS, bit = M == 0 ? first_bit : first_bit + lane % 2;
+    constants->flip_bytes = (vec_u32)(first_bit / 8 * 0x01010101u + 0x03020100u);
+    constants->flip_counts = (vec_u32)(bit - first_bit / 8 * 8);
+}
+
+/* `negated` is memory for the lines of the opposite sign, to which the constants may point. */
+VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softqam_loop_call *call,
+                            softqam_llr_table *negated)
+{
+    const softqam_output_format output = kind.output;
     const softqam_llr_scale scale = call->scale;
-    const float unit = metric_unit(m, output);
+    const float of_metrics = metric_scale(output);
     const int max_byte = output == SOFTQAM_OUTPUT_S8 ? (int)scale.limit : 0;
-    llr_constants constants;
     const softqam_llr_table *table = call->table;
-    constants.noise_kind = call->noise_kind;
-    constants.weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
-    constants.scale = scale.steps_per_nat;
-    constants.gains_offset =
+    constants->noise_kind = call->noise_kind;
+    constants->weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
+    constants->scale = scale.steps_per_nat;
+    constants->gains_offset =
         softqam_has_gains(call->noise_kind) ? (const char *)call->gains - (const char *)call->noise : 0;
     if (are_steps(output) && scale.steps_per_nat < 0.0f) {
         negate_lines(call->table, negated);
         table = negated;
-        constants.scale = -scale.steps_per_nat;
-        constants.weight = vec_sub(vec_splat(0.0f), constants.weight);
+        constants->scale = -scale.steps_per_nat;
+        constants->weight = vec_sub(vec_splat(0.0f), constants->weight);
     }
-    constants.steps_per_nat = vec_splat(constants.scale);
-    constants.table = vec_load_llr_table(m > 0 ? m : 1, table);
-    constants.lines = load_two_lines(table, unit);
-    constants.limit = vec_splat(scale.limit);
-    constants.addend = vec_splat(are_steps(output) ? ROUNDING_CONSTANT * unit : -0.0f);
-    constants.min_sum = vec_splat((ROUNDING_CONSTANT - scale.limit) * unit);
-    constants.max_sum = vec_splat((ROUNDING_CONSTANT + scale.limit) * unit);
-    constants.min_byte = vec_splat_u8(-max_byte);
-    constants.max_byte = vec_splat_u8(max_byte);
-    constants.is_limited = max_byte < 127;
-    constants.limits_f16 = false;
-    constants.masks_erasures = LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16; /* as masks are there */
-    constants.weight_base = vec_splat_u32(float_bits(min_weight_of(m, output, call->noise_kind)) |
-                                          (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
-    constants.erased_noise = vec_splat_u32(float_bits(softqam_is_noise_inverse(call->noise_kind) ? 0.0f : INFINITY));
-    constants.i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
-    constants.i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);
-    constants.sequence = layout == SOFTQAM_LLRS_IN_ORDER ? NULL : call->sequence;
-    /* So that no step tests it. */
-    if (layout == SOFTQAM_LLRS_DESCRAMBLED && !constants.sequence)
-        __builtin_unreachable();
-    for (int k = 0; layout == SOFTQAM_LLRS_IN_PLANES && k < 2 * m; k++)
-        constants.planes[k] = call->planes[k];
-    constants.flip_bytes = vec_load_u32(flip_bytes[m]);
-    constants.flip_counts = vec_load_u32(flip_counts[m]);
-    return constants;
+    constants->steps_per_nat = vec_splat(constants->scale);
+    constants->lines.table = vec_load_llr_table(AXIS_VALUES, table);
+    constants->lines.first = load_two_lines(table, of_metrics);
+    constants->limit = vec_splat(scale.limit);
+    constants->addend = vec_splat(are_steps(output) ? ROUNDING_CONSTANT * of_metrics : -0.0f);
+    constants->min_sum = vec_splat((ROUNDING_CONSTANT - scale.limit) * of_metrics);
+    constants->max_sum = vec_splat((ROUNDING_CONSTANT + scale.limit) * of_metrics);
+    constants->min_byte = vec_splat_u8(-max_byte);
+    constants->max_byte = vec_splat_u8(max_byte);
+    constants->is_limited = max_byte < 127;
+    constants->limits_f16 = false;
+    constants->masks_erasures = LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16; /* as masks are there */
+    constants->weight_base = vec_splat_u32(float_bits(min_weight_of(output, call->noise_kind)) |
+                                           (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
+    constants->erased_noise = vec_splat_u32(float_bits(softqam_is_noise_inverse(call->noise_kind) ? 0.0f : INFINITY));
+    constants->i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
+    constants->i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);
+    constants->sequence = kind.layout == SOFTQAM_LLRS_IN_ORDER ? NULL : call->sequence;
+    for (int k = 0; k < 2 * M; k++)
+        constants->planes[k] = is_in_planes(kind) ? call->planes[k] : 0;
+    load_flip_places(constants);
 }
 
 #endif

@@ -1,124 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* How the LLRs of a step leave a vector loop: as bytes, halves or floats, their signs changed, in the order of symbols
- * or de-interleaved. Included by llr_loops.h. */
+/* How the LLRs of an iteration leave a vector loop: as bytes, halves or floats, their signs changed, in the order of
+ * symbols or de-interleaved. Of llr_loops.c. */
 #ifndef SOFTQAM_CPU_LLR_STORES_H
 #define SOFTQAM_CPU_LLR_STORES_H
 
 #include "llr_constants.h"
 
-_Static_assert(N_OUTPUT_FORMATS == 5, "is_stored_alone() and the stores, which ask for s8, s16 and f32, know each");
+/* A register's LLRs, by bit, of components or, BPSK, of symbols; s8's and s16's as sums with ROUNDING_CONSTANT. */
+typedef struct llr_registers {
+    vec_f32 bits[AXIS_VALUES];
+} llr_registers;
 
-/* s8. A step's LLRs are rounded sums in registers of components, one a bit of the axis; they leave by
- * way of words and bytes, packed from two registers each. In a 128-bit part lie two symbols' components, I and Q in
- * turns; the LLRs of these two symbols, 4 m bytes, are a unit. */
+/* Where an iteration's LLRs go, and the bits that flip s8's bytes, NULL if none does. */
+typedef struct llr_destination {
+    unsigned char *out;
+    const unsigned char *flips;
+} llr_destination;
 
-/* Where packing leaves a component's byte: of the first or second pair of registers that go into the bytes, of the
- * first or second register of that pair, component 0 to 3. */
-#define PACKED(pair, second, c) (8 * (pair) + 4 * (second) + (c))
-/* The LLRs of one bit, or two bits, of a symbol from a pair of registers. */
-#define ONE_BIT(pair, second, symbol) PACKED(pair, second, 2 * (symbol)), PACKED(pair, second, 2 * (symbol) + 1)
-#define TWO_BITS(pair, symbol)        ONE_BIT(pair, 0, symbol), ONE_BIT(pair, 1, symbol)
-#define NOTHING_2                     0x80, 0x80
-#define NOTHING_6                     NOTHING_2, NOTHING_2, NOTHING_2
-#define NOTHING_8                     NOTHING_6, NOTHING_2
-
+/* s8. An iteration's LLRs are rounded sums in registers of components, one for each bit of the axis; they leave by way
+ * of words and bytes, packed from two registers each. In a 128-bit part lie two symbols' components, I and Q in turns;
+ * the LLRs of these two symbols, 4 M bytes, are a pair.
+ *
+ * A byte order says for each byte of a part which packed byte goes there, NONE for none. Packing puts the four
+ * components of the first register's part into bytes 0 to 3, those of the second, third and fourth register into bytes
+ * 4 to 7, 8 to 11, 12 to 15: I and Q of the first symbol, then of the second one. */
 typedef uint8_t byte_order[16];
+enum { NONE = 0x80 };
 
-/* QPSK packs the pair (a0, b0) in order: a's unit, then b's. 16QAM, of (a0, a1) and (b0, b1): likewise. */
-static const byte_order order_16qam = {TWO_BITS(0, 0), TWO_BITS(0, 1), TWO_BITS(1, 0), TWO_BITS(1, 1)};
-/* 64QAM, of (a0, a1) and (a2, b2), and of (b0, b1) and (a2, b2): a unit. */
-#define ORDER_64QAM(second)                                                                                            \
-    TWO_BITS(0, 0), ONE_BIT(1, second, 0), TWO_BITS(0, 1), ONE_BIT(1, second, 1), NOTHING_2, NOTHING_2
-static const byte_order order_64qam_a = {ORDER_64QAM(0)};
-static const byte_order order_64qam_b = {ORDER_64QAM(1)};
-/* 256QAM, of (a0, a1) and (a2, a3): a's unit. */
-static const byte_order order_256qam = {TWO_BITS(0, 0), TWO_BITS(1, 0), TWO_BITS(0, 1), TWO_BITS(1, 1)};
-/* 1024QAM, of the same: a unit's first 16 bytes but for the first symbol's last bit, which comes from (a4, b4); and
- * from that and (a3, b3) the last 4 bytes of a's unit and of b's. */
-static const byte_order order_1024qam = {TWO_BITS(0, 0), TWO_BITS(1, 0), NOTHING_2, TWO_BITS(0, 1), ONE_BIT(1, 0, 1)};
-static const byte_order order_1024qam_fifth_a = {NOTHING_8, ONE_BIT(0, 0, 0), NOTHING_6};
-static const byte_order order_1024qam_fifth_b = {NOTHING_8, ONE_BIT(0, 1, 0), NOTHING_6};
-static const byte_order order_1024qam_ends = {ONE_BIT(1, 0, 1), ONE_BIT(0, 0, 1), ONE_BIT(1, 1, 1), ONE_BIT(0, 1, 1),
-                                              NOTHING_8};
+/* From a0 a1 b0 b1: a's pair, then b's. (QPSK's a0 b0 are in order.) */
+static const byte_order order_16qam = {0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15};
+/* From a0 a1 a2 b2 a's pair, and from b0 b1 a2 b2 b's. */
+static const byte_order order_64qam_a = {0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11, NONE, NONE, NONE, NONE};
+static const byte_order order_64qam_b = {0, 1, 4, 5, 12, 13, 2, 3, 6, 7, 14, 15, NONE, NONE, NONE, NONE};
+/* From a0 a1 a2 a3: a's pair. */
+static const byte_order order_256qam = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+/* From a0 a1 a2 a3: the first 16 bytes of a's pair but for the first symbol's fifth bit, which comes from a4 b4 a3 b3;
+ * and from these the last 4 bytes of a's pair and of b's. */
+static const byte_order order_1024qam = {0, 1, 4, 5, 8, 9, 12, 13, NONE, NONE, 2, 3, 6, 7, 10, 11};
+static const byte_order order_1024qam_fifth_a = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+                                                 0,    1,    NONE, NONE, NONE, NONE, NONE, NONE};
+static const byte_order order_1024qam_fifth_b = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+                                                 4,    5,    NONE, NONE, NONE, NONE, NONE, NONE};
+static const byte_order order_1024qam_ends = {10,   11,   2,    3,    14,   15,   6,    7,
+                                              NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
 
-/* De-interleaved: packed bytes are one bit's of a double step's symbols, all of I, then all of Q. Where the bits of the
- * scrambling sequence are that flip them: which byte, counted from the first one of 16 symbols, and which bit of it. Of
- * 1024QAM, whose 16 symbols have more bytes than a shuffle reaches, the bytes of the last 8 are counted from the first
- * one of those. */
-typedef struct flip_table {
-    uint8_t bytes[64];
-    uint8_t last_bytes[64]; /* 1024QAM */
-    uint8_t bits[64];
-} flip_table;
+/* s8 changes its sign as bytes, except BPSK's; the other formats change it as metrics. */
+VEC bool are_bytes_flipped(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 && M > 0; }
 
-enum { PLANE_SYMBOLS = 2 * LANES, FLIPPED_TOGETHER = 16, NOT_HERE = 0x80 };
-_Static_assert((int)PLANE_SYMBOLS <= (int)MOST_MIN_SYMBOLS, "short calls are padded to a step");
-
-_Static_assert(MAX_AXIS_BITS == 5, "only the longest symbols need last_bytes");
-#define FLIP_SYMBOL(at)           ((at) % PLANE_SYMBOLS % FLIPPED_TOGETHER)
-#define FLIP_PLACE(m, k, at)      (FLIP_SYMBOL(at) * 2 * (m) + 2 * (k) + (at) / PLANE_SYMBOLS % 2)
-#define IS_LAST_8(m, at)          ((m) == 5 && FLIP_SYMBOL(at) >= 8)
-#define FLIPPED_BY_BYTE(m, k, at) (IS_LAST_8(m, at) ? NOT_HERE : FLIP_PLACE(m, k, at) / 8)
-#define FLIPPED_BY_LAST(m, k, at) (IS_LAST_8(m, at) ? FLIP_PLACE(m, k, at) / 8 - 2 * (m) : NOT_HERE)
-#define FLIPPED_BY_BIT(m, k, at)  (1 << FLIP_PLACE(m, k, at) % 8)
-#define FOUR_PLACES(OF, m, k, at) OF(m, k, at), OF(m, k, (at) + 1), OF(m, k, (at) + 2), OF(m, k, (at) + 3)
-#define PART_PLACES(OF, m, k, at)                                                                                      \
-    FOUR_PLACES(OF, m, k, at), FOUR_PLACES(OF, m, k, (at) + 4), FOUR_PLACES(OF, m, k, (at) + 8),                       \
-        FOUR_PLACES(OF, m, k, (at) + 12)
-/* Of a register of four 128-bit parts; others take its first parts. */
-#define ALL_PLACES(OF, m, k)                                                                                           \
-    {                                                                                                                  \
-        PART_PLACES(OF, m, k, 0), PART_PLACES(OF, m, k, 16), PART_PLACES(OF, m, k, 32), PART_PLACES(OF, m, k, 48)      \
-    }
-#define FLIP_TABLE(m, k)                                                                                               \
-    {                                                                                                                  \
-        ALL_PLACES(FLIPPED_BY_BYTE, m, k), ALL_PLACES(FLIPPED_BY_LAST, m, k), ALL_PLACES(FLIPPED_BY_BIT, m, k)         \
-    }
-
-/* By bits an axis and bit. */
-static const flip_table flips_planes[MAX_AXIS_BITS + 1][MAX_AXIS_BITS] = {
-    {{{0}, {0}, {0}}},
-    {FLIP_TABLE(1, 0)},
-    {FLIP_TABLE(2, 0), FLIP_TABLE(2, 1)},
-    {FLIP_TABLE(3, 0), FLIP_TABLE(3, 1), FLIP_TABLE(3, 2)},
-    {FLIP_TABLE(4, 0), FLIP_TABLE(4, 1), FLIP_TABLE(4, 2), FLIP_TABLE(4, 3)},
-    {FLIP_TABLE(5, 0), FLIP_TABLE(5, 1), FLIP_TABLE(5, 2), FLIP_TABLE(5, 3), FLIP_TABLE(5, 4)},
-};
-
-/* s8 changes its sign as bytes, but for BPSK; the other formats, as metrics. */
-VEC bool are_bytes_flipped(int m, softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 && m > 0; }
-
-/* What changes the signs of a register's LLRs: bit 2 k of a value is the sequence's bit for its LLR k. */
-VEC vec_u32 flips_at(int m, softqam_output_format output, const llr_constants *constants, size_t bit)
+/* Whether a loop has a scrambling sequence. Loops that descramble always have one on the fast path; elsewhere the call
+ * decides. */
+VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
 {
-    if (!constants->sequence || are_bytes_flipped(m, output))
-        return vec_splat_u32(0); /* de-interleaved LLRs alone may have no sequence */
+    if (kind.layout == SOFTQAM_LLRS_IN_ORDER)
+        return false;
+    return (kind.layout == SOFTQAM_LLRS_DESCRAMBLED && !kind.is_exact) || constants->sequence;
+}
+
+/* What changes the signs of a register's LLRs, from a bit of the sequence on: bit 2 k of a value is the sequence's bit
+ * for its LLR k. */
+VEC vec_u32 flips_at(llr_kind kind, const llr_constants *constants, size_t bit)
+{
+    if (are_bytes_flipped(kind.output) || !has_sequence(kind, constants))
+        return vec_splat_u32(0);
     return vec_spread_bits(constants->sequence + bit / 8, constants->flip_bytes,
                            vec_sub_u32(constants->flip_counts, vec_splat_u32(-(uint32_t)(bit % 8))));
 }
 
-VEC vec_f32 flipped(int m, softqam_output_format output, softqam_llr_layout layout, vec_f32 metric, vec_u32 flips,
-                    int k)
+VEC vec_f32 flipped(llr_kind kind, vec_f32 metric, vec_u32 flips, int k)
 {
-    return layout == SOFTQAM_LLRS_IN_ORDER || are_bytes_flipped(m, output)
+    return kind.layout == SOFTQAM_LLRS_IN_ORDER || are_bytes_flipped(kind.output)
                ? metric
                : vec_flip(metric, vec_shift_left(flips, 31 - 2 * k));
 }
 
-/* Where the bits of a step begin, NULL where nothing is flipped: those of the sequence, or, where they do not begin
- * with a byte, as in a step that goes back, a shifted copy. */
 typedef struct shifted_bits {
     uint64_t words[7];
 } shifted_bits;
 
-VEC const unsigned char *step_flips(int m, softqam_output_format output, const llr_constants *constants, size_t bit,
-                                    shifted_bits *shifted)
+/* Where the bits begin that flip an iteration's bytes, NULL if there are none: in the sequence, or, if its first bit is
+ * not a byte's, as in an iteration that goes back, in a shifted copy. */
+VEC const unsigned char *byte_flips_at(llr_kind kind, const llr_constants *constants, size_t bit, shifted_bits *shifted)
 {
-    if (!constants->sequence || !are_bytes_flipped(m, output))
+    if (!are_bytes_flipped(kind.output) || !has_sequence(kind, constants))
         return NULL;
     const unsigned char *from = constants->sequence + bit / 8;
     const unsigned odd = bit % 8;
-    if (m == 4 || __builtin_expect(odd == 0, 1))
+    if (M == 4 || __builtin_expect(odd == 0, 1))
         return from;
     for (size_t k = 0; k < sizeof shifted->words / sizeof shifted->words[0]; k++) {
         uint64_t word;
@@ -127,11 +94,6 @@ VEC const unsigned char *step_flips(int m, softqam_output_format output, const l
     }
     return (const unsigned char *)shifted->words;
 }
-
-/* A register's LLRs, by bit, of components or, BPSK, of symbols; of s8 and s16 as sums with ROUNDING_CONSTANT. */
-typedef struct llr_registers {
-    vec_f32 bits[MAX_AXIS_BITS];
-} llr_registers;
 
 VEC vec_s32 steps_of(const llr_constants *constants, vec_f32 sum)
 {
@@ -143,7 +105,7 @@ VEC vec_bytes words_of(const llr_constants *constants, vec_f32 first, vec_f32 se
     return vec_pack_s16(steps_of(constants, first), steps_of(constants, second));
 }
 
-/* Two pairs of registers to bytes, limited. */
+/* Packs two registers of words to bytes, limited. */
 VEC vec_bytes bytes_of(const llr_constants *constants, vec_bytes first, vec_bytes second)
 {
     const vec_bytes packed = vec_max_s8(vec_pack_s8(first, second), constants->min_byte);
@@ -155,70 +117,68 @@ VEC vec_bytes in_order(vec_bytes packed, const byte_order order)
     return vec_shuffle_bytes(packed, vec_splat_bytes(order));
 }
 
-VEC void store_1024qam_s8(const llr_constants *constants, unsigned char *out, const vec_f32 a[5], const vec_f32 b[5],
-                          const unsigned char *flips)
+VEC void store_1024qam_s8(const llr_constants *constants, llr_destination to, const vec_f32 a[], const vec_f32 b[])
 {
     const vec_bytes of_a = bytes_of(constants, words_of(constants, a[0], a[1]), words_of(constants, a[2], a[3]));
     const vec_bytes of_b = bytes_of(constants, words_of(constants, b[0], b[1]), words_of(constants, b[2], b[3]));
     const vec_bytes last = bytes_of(constants, words_of(constants, a[4], b[4]), words_of(constants, a[3], b[3]));
-    const vec_bytes units_a = vec_or(in_order(of_a, order_1024qam), in_order(last, order_1024qam_fifth_a));
-    const vec_bytes units_b = vec_or(in_order(of_b, order_1024qam), in_order(last, order_1024qam_fifth_b));
-    vec_store_units_of_20(out, units_a, units_b, in_order(last, order_1024qam_ends), flips);
+    const vec_bytes pairs_a = vec_or(in_order(of_a, order_1024qam), in_order(last, order_1024qam_fifth_a));
+    const vec_bytes pairs_b = vec_or(in_order(of_b, order_1024qam), in_order(last, order_1024qam_fifth_b));
+    vec_store_pairs_of_20(to.out, pairs_a, pairs_b, in_order(last, order_1024qam_ends), to.flips);
 }
 
-/* Whether a step's registers are stored one by one: those of 256QAM, and f32's. */
-VEC bool is_stored_alone(int m, softqam_output_format output) { return m == 4 || output == SOFTQAM_OUTPUT_F32; }
+/* Whether an iteration's registers are stored one by one: 256QAM's, and f32's. */
+VEC bool is_stored_alone(llr_kind kind) { return !is_in_planes(kind) && (M == 4 || kind.output == SOFTQAM_OUTPUT_F32); }
 
-/* One register of such a step. */
-VEC void store_alone(int m, softqam_output_format output, const llr_constants *constants, unsigned char *out,
-                     const llr_registers *llrs, const unsigned char *flips)
+/* One register of such an iteration. */
+VEC void store_alone(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers *llrs)
 {
     const vec_f32 *bits = llrs->bits;
-    if (output == SOFTQAM_OUTPUT_F32) {
-        vec_store_f32_pairs(m, out, bits);
-    } else if (output != SOFTQAM_OUTPUT_S8) {
-        vec_store_256qam_16(output == SOFTQAM_OUTPUT_S16, out, bits);
+    if (kind.output == SOFTQAM_OUTPUT_F32) {
+        vec_store_f32_pairs(M, to.out, bits);
+    } else if (kind.output != SOFTQAM_OUTPUT_S8) {
+        vec_store_256qam_16(kind.output == SOFTQAM_OUTPUT_S16, to.out, bits);
     } else {
         const vec_bytes packed =
             bytes_of(constants, words_of(constants, bits[0], bits[1]), words_of(constants, bits[2], bits[3]));
-        vec_store(out, vec_flip_in_order(in_order(packed, order_256qam), flips)); /* a unit is two symbols */
+        vec_store(to.out, vec_flip_in_order(in_order(packed, order_256qam), to.flips));
     }
 }
 
-/* A step whose registers are stored together. */
-VEC void store_both(int m, softqam_output_format output, const llr_constants *constants, unsigned char *out,
-                    const llr_registers *llrs_a, const llr_registers *llrs_b, const unsigned char *flips)
+/* An iteration whose registers are stored together. */
+VEC void store_both(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers *llrs_a,
+                    const llr_registers *llrs_b)
 {
     const vec_f32 *a = llrs_a->bits, *b = llrs_b->bits;
-    if (output != SOFTQAM_OUTPUT_S8) {
-        vec_store_both_16(output == SOFTQAM_OUTPUT_S16, m, out, a, b);
-    } else if (m == 1) {
+    if (kind.output != SOFTQAM_OUTPUT_S8) {
+        vec_store_both_16(kind.output == SOFTQAM_OUTPUT_S16, M, to.out, a, b);
+    } else if (M == 1) {
         const vec_bytes words = words_of(constants, a[0], b[0]);
-        vec_store_units_of_4(out, bytes_of(constants, words, words), flips);
-    } else if (m == 2) {
+        vec_store_pairs_of_4(to.out, bytes_of(constants, words, words), to.flips);
+    } else if (M == 2) {
         const vec_bytes packed = bytes_of(constants, words_of(constants, a[0], a[1]), words_of(constants, b[0], b[1]));
-        vec_store_units_of_8(out, in_order(packed, order_16qam), flips);
-    } else if (m == 3) {
+        vec_store_pairs_of_8(to.out, in_order(packed, order_16qam), to.flips);
+    } else if (M == 3) {
         const vec_bytes last = words_of(constants, a[2], b[2]);
         const vec_bytes of_a = bytes_of(constants, words_of(constants, a[0], a[1]), last);
         const vec_bytes of_b = bytes_of(constants, words_of(constants, b[0], b[1]), last);
-        vec_store_units_of_12(out, in_order(of_a, order_64qam_a), in_order(of_b, order_64qam_b), flips);
+        vec_store_pairs_of_12(to.out, in_order(of_a, order_64qam_a), in_order(of_b, order_64qam_b), to.flips);
     } else {
-        store_1024qam_s8(constants, out, a, b, flips);
+        store_1024qam_s8(constants, to, a, b);
     }
 }
 
-/* A step's LLRs from its two registers, de-interleaved; not s8. */
-VEC void store_planes(int m, softqam_output_format output, const llr_constants *constants, unsigned char *out,
-                      const llr_registers *a, const llr_registers *b)
+/* De-interleaves an iteration's LLRs; not s8. */
+VEC void store_planes(llr_kind kind, const llr_constants *constants, unsigned char *out, const llr_registers *a,
+                      const llr_registers *b)
 {
     VEC_UNROLL
-    for (int k = 0; k < m; k++) {
+    for (int k = 0; k < M; k++) {
         unsigned char *of_i = out + constants->planes[2 * k], *of_q = out + constants->planes[2 * k + 1];
         const vec_f32 i = vec_evens(a->bits[k], b->bits[k]), q = vec_odds(a->bits[k], b->bits[k]);
-        if (output != SOFTQAM_OUTPUT_F32) {
-            vec_store_16(output == SOFTQAM_OUTPUT_S16, of_i, i);
-            vec_store_16(output == SOFTQAM_OUTPUT_S16, of_q, q);
+        if (kind.output != SOFTQAM_OUTPUT_F32) {
+            vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, of_i, i);
+            vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, of_q, q);
         } else {
             vec_store(of_i, vec_as_bytes(i));
             vec_store(of_q, vec_as_bytes(q));
@@ -226,48 +186,51 @@ VEC void store_planes(int m, softqam_output_format output, const llr_constants *
     }
 }
 
-/* De-interleaved s8. */
-
-/* Of each bit two planes. */
-VEC void flip_planes(int m, const unsigned char *flips, vec_bytes planes[])
+/* De-interleaved s8: packed bytes are one bit's of a double iteration's symbols, all of I, then all of Q. Changes the
+ * signs of bit k's bytes. A part's 16 symbols have 4 M bytes of the sequence, of which a shuffle puts that of each
+ * symbol's bit k in its place; 1024QAM's last 8 symbols are beyond a shuffle's reach and have their own. */
+VEC vec_bytes flip_planes(const unsigned char *flips, int k, vec_bytes planes)
 {
-    const vec_bytes all = vec_load_plane_bits(flips, 4 * m);
-    VEC_UNROLL
-    for (int k = 0; k < m; k++) {
-        const flip_table *table = &flips_planes[m][k];
-        vec_bytes bits = all;
-        if (m != 4 || LANES == 4) /* else each symbol's bits are the byte in its place */
-            bits = vec_shuffle_bytes(bits, vec_load_bytes(table->bytes));
-        if (m == 5)
-            bits = vec_or(
-                bits, vec_shuffle_bytes(vec_load_plane_bits(flips + 2 * m, 4 * m), vec_load_bytes(table->last_bytes)));
-        planes[k] = vec_flip_bytes(planes[k], bits, vec_load_bytes(table->bits));
+    const vec_lanes_u8 number = vec_byte_numbers(), symbol = number % PLANE_SYMBOLS % 16,
+                       is_q = number / PLANE_SYMBOLS % 2;
+    const vec_lanes_u8 bit = symbol * SYMBOL_BITS + (uint8_t)(2 * k) + is_q, byte = bit / 8;
+    vec_bytes bits = vec_load_plane_bits(flips, 4 * M);
+    if (M == 5) {
+        const vec_lanes_u8 none = (vec_lanes_u8){0} + NONE, is_last = (vec_lanes_u8)(symbol >= 8);
+        const vec_bytes last = vec_load_plane_bits(flips + 2 * M, 4 * M);
+        bits = vec_or(vec_shuffle_bytes(bits, (vec_bytes)(byte | (is_last & none))),
+                      vec_shuffle_bytes(last, (vec_bytes)((byte - 2 * M) | (~is_last & none))));
+    } else if (M != 4 || LANES == 4) { /* else the byte in its place holds each symbol's bits */
+        bits = vec_shuffle_bytes(bits, (vec_bytes)byte);
     }
+    return vec_flip_bytes(planes, bits, (vec_bytes)(((vec_lanes_u8){0} + 1) << bit % 8));
 }
 
-/* The four registers of a double step (vec_plane_components()). */
-VEC void store_s8_planes(int m, const llr_constants *constants, unsigned char *out, const llr_registers llrs[4],
-                         const unsigned char *flips)
+/* Stores the four registers of a double iteration (vec_plane_components()). */
+VEC void store_s8_planes(const llr_constants *constants, llr_destination to, const llr_registers llrs[4])
 {
-    vec_bytes planes[MAX_AXIS_BITS];
+    vec_bytes planes[AXIS_VALUES];
     VEC_UNROLL
-    for (int k = 0; k < m; k++)
+    for (int k = 0; k < M; k++)
         planes[k] = vec_planes_apart(bytes_of(constants, words_of(constants, llrs[0].bits[k], llrs[1].bits[k]),
                                               words_of(constants, llrs[2].bits[k], llrs[3].bits[k])));
-    if (flips)
-        flip_planes(m, flips, planes);
+    if (to.flips) {
+        VEC_UNROLL
+        for (int k = 0; k < M; k++)
+            planes[k] = flip_planes(to.flips, k, planes[k]);
+    }
     VEC_UNROLL
-    for (int k = 0; k < m; k++)
-        vec_store_two_planes(out + constants->planes[2 * k], out + constants->planes[2 * k + 1], planes[k]);
+    for (int k = 0; k < M; k++)
+        vec_store_two_planes(to.out + constants->planes[2 * k], to.out + constants->planes[2 * k + 1], planes[k]);
 }
 
-/* BPSK: LANES LLRs. */
-VEC void store_bpsk(softqam_output_format output, const llr_constants *constants, unsigned char *out, vec_f32 llrs)
+/* Stores LANES LLRs of BPSK. */
+VEC void store_bpsk(llr_kind kind, const llr_constants *constants, unsigned char *out, vec_f32 llrs)
 {
-    if (output == SOFTQAM_OUTPUT_F32)
+    if (kind.output == SOFTQAM_OUTPUT_F32)
         vec_store(out, vec_as_bytes(llrs));
-    else if (output != SOFTQAM_OUTPUT_S8)
-        vec_store_16(output == SOFTQAM_OUTPUT_S16, out, llrs);
+    else if (kind.output != SOFTQAM_OUTPUT_S8)
+        vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, out, llrs);
     else
         vec_store_s8(out, steps_of(constants, llrs), constants->min_byte, constants->max_byte);
 }

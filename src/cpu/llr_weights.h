@@ -1,37 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* The weights and gains of a step of a vector loop, and the ranges of a tile's values, which say whether its fast path
- * was exact. Included by llr_loops.h. */
+/* The weights and gains of an iteration of a vector loop, and the ranges of a tile's values, which say whether its fast
+ * path was exact. Of llr_loops.c. */
 #ifndef SOFTQAM_CPU_LLR_WEIGHTS_H
 #define SOFTQAM_CPU_LLR_WEIGHTS_H
 
-#include "llr_stores.h"
+#include "llr_constants.h"
 
-/* Of the values of a fast tile, as bits. */
+/* Where an iteration's symbols and noise lie and where its LLRs go. */
+typedef struct llr_position {
+    const float *components;
+    const float *noise;
+    unsigned char *out;
+    size_t bit;          /* of the scrambling sequence */
+    unsigned is_odd;     /* an odd number of symbols lies before it */
+    size_t noise_stride; /* from a symbol's noise value to the next one's: 1, or 0 if there is one weight */
+} llr_position;
+
+/* The ranges of a fast tile's values, as bits. */
 typedef struct tile_ranges {
-    vec_u32 magnitudes;    /* the largest component, or all bits that any metric has, where these are tracked */
+    vec_u32 magnitudes;    /* the largest component, or all bits that any metric has if these are tracked */
     vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
     vec_u32 max_weight;    /* less weight_base */
     vec_u32 max_gain;      /* of the gains' inverses, and of the scale times their squares */
 } tile_ranges;
 
-VEC void track_components(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
+VEC void track_components(softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
 {
     const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
-    if (!are_metrics_tracked(m, output))
+    if (!are_metrics_tracked(output))
         ranges->magnitudes = vec_max_u32(ranges->magnitudes, vec_max_u32(of_a, of_b));
-    if (fast_range_of(m, output).min_component == 0.0f)
+    if (fast_range_of(output).min_component == 0.0f)
         return;
     ranges->min_component =
         vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
 }
 
-VEC void track_metric(int m, softqam_output_format output, tile_ranges *ranges, vec_f32 metric)
+VEC void track_metric(softqam_output_format output, tile_ranges *ranges, vec_f32 metric)
 {
-    if (are_metrics_tracked(m, output))
+    if (are_metrics_tracked(output))
         ranges->magnitudes = vec_or_u32(ranges->magnitudes, vec_bits(metric));
 }
 
-/* The largest magnitude of a tile's components, divided by their gains where it has gains. */
+VEC const float *gains_of(const llr_constants *constants, const float *noise)
+{
+    return (const float *)(const void *)((const char *)noise + constants->gains_offset);
+}
+
+/* Returns the largest magnitude of a tile's components, divided by their gains unless these are NULL. */
 NOT_INLINED float largest_component(const float *components, const float *gains, size_t n_symbols)
 {
     vec_u32 largest = vec_splat_u32(0);
@@ -39,7 +54,7 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
         const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
         vec_f32 a = vec_load_f32(components + 2 * k), b = vec_load_f32(components + 2 * k + LANES);
         if (gains) {
-            const vec_f32 inverse_gain = vec_div(vec_splat(1.0f), vec_load_for_duplicate(gains + k));
+            const vec_f32 inverse_gain = fast_inverse_gain(vec_load_for_duplicate(gains + k));
             a = vec_mul(a, vec_duplicate_lower(inverse_gain));
             b = vec_mul(b, vec_duplicate_upper(inverse_gain));
         }
@@ -48,9 +63,9 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
     return float_of_bits(vec_largest_u32(largest));
 }
 
-/* Whether a tile's symbols need no limits of gains, and of N0 only as they do without gains. max_gain limits gains to
- * both sides, and with them the scale times their squares; so an N0 below MIN_N0 has a weight beyond weight_end. One
- * above MAX_N0 is left to is_fast_exact() or, f16 and f32, to FAST_GAIN_MIN_WEIGHT. */
+/* Returns whether no gain of a tile must be limited, and N0 only as it is without gains. max_gain limits gains to both
+ * sides, and with them the scale times their squares; so an N0 below MIN_N0 has a weight beyond weight_end. One above
+ * MAX_N0 is left to is_fast_exact() or, f16 and f32, to FAST_GAIN_MIN_WEIGHT. */
 VEC bool are_gains_exact(softqam_output_format output, uint32_t max_gain, float max_weight)
 {
     const float gain_end = are_steps(output) ? 0x1p30f : 0x1p24f, weight_end = are_steps(output) ? 0x1p29f : 0x1p40f;
@@ -61,48 +76,50 @@ VEC bool are_gains_exact(softqam_output_format output, uint32_t max_gain, float 
 typedef enum tile_verdict { TILE_IS_EXACT, TILE_HAS_OTHER_WEIGHTS, TILE_HAS_LARGE_LLRS, TILE_IS_INEXACT } tile_verdict;
 
 /* Most tiles are far within the range, which a few comparisons tell. */
-VEC bool are_ranges_narrow(int m, softqam_output_format output, softqam_noise_kind kind, fast_range range,
-                           const tile_ranges *ranges)
+VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const tile_ranges *ranges)
 {
-    const float gain_end = 0x1p16f, max_component_metric = MAX_SLOPE * (m == 0 ? 2.0f : 1.0f) * 2.0f;
-    const float metric_end = are_metrics_tracked(m, output) ? MAX_TRACKED_METRIC : max_component_metric;
+    const float gain_end = 0x1p16f, max_component_metric = MAX_SLOPE * (M == 0 ? 2.0f : 1.0f) * 2.0f;
+    const float metric_end = are_metrics_tracked(kind.output) ? MAX_TRACKED_METRIC : max_component_metric;
     const float llr_end = range.llr_end / metric_end;
     const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
-    const uint32_t base = float_bits(min_weight_of(m, output, kind));
+    const uint32_t base = float_bits(min_weight_of(kind.output, kind.noise));
     return !vec_any_from(vec_shift_left(ranges->magnitudes, 1), vec_splat_u32(0x80000000u)) &&
            !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
-           (!softqam_has_gains(kind) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
+           (!softqam_has_gains(kind.noise) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
 }
 
-/* Of a tile whose components, and gains if it has any, are these. */
-VEC tile_verdict verdict_of(int m, softqam_output_format output, const softqam_loop_call *call,
-                            const llr_constants *constants, const tile_ranges *ranges, const float *components,
-                            const float *gains, size_t n_symbols)
+/* Judges the fast path of the n_symbols at `at`, whose ranges these are. */
+VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call,
+                            const tile_ranges *ranges, const llr_position *at, size_t n_symbols)
 {
-    const softqam_noise_kind kind = call->noise_kind;
-    fast_range range = fast_range_of(m, output);
+    const softqam_output_format output = kind.output;
+    const bool has_gains = softqam_has_gains(kind.noise);
+    fast_range range = fast_range_of(output);
     if (is_limited_f16(output, constants))
         range.llr_end = FAST_LIMITED_F16_END;
     if (range.min_component > 0.0f && vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
         return TILE_IS_INEXACT;
-    if (are_ranges_narrow(m, output, kind, range, ranges))
+    if (are_ranges_narrow(kind, range, ranges))
         return TILE_IS_EXACT;
-    const uint32_t base = float_bits(min_weight_of(m, output, kind)), above_base = vec_largest_u32(ranges->max_weight);
+    const uint32_t base = float_bits(min_weight_of(output, kind.noise)),
+                   above_base = vec_largest_u32(ranges->max_weight);
     const uint32_t gain = vec_largest_u32(ranges->max_gain);
     const float weight = float_of_bits(above_base + base);
     if (above_base >= 0x7f800000u - base)
         return TILE_HAS_OTHER_WEIGHTS;
-    if (softqam_has_gains(kind) && !are_gains_exact(output, gain, weight))
+    if (has_gains && !are_gains_exact(output, gain, weight))
         return TILE_IS_INEXACT;
     float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
     if (are_steps(output))
-        scale = softqam_has_gains(kind) ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
-    const float largest = are_metrics_tracked(m, output) ? largest_component(components, gains, n_symbols)
-                                                         : float_of_bits(vec_largest_u32(ranges->magnitudes));
-    return is_fast_exact(m, call->table, range, largest, weight, scale) ? TILE_IS_EXACT : TILE_HAS_LARGE_LLRS;
+        scale = has_gains ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
+    const float largest =
+        are_metrics_tracked(output)
+            ? largest_component(at->components, has_gains ? gains_of(constants, at->noise) : NULL, n_symbols)
+            : float_of_bits(vec_largest_u32(ranges->magnitudes));
+    return is_fast_exact(M, call->table, range, largest, weight, scale) ? TILE_IS_EXACT : TILE_HAS_LARGE_LLRS;
 }
 
-/* What f16 and f32 then ask of the fast path, which it did not do for the tile; false if it did, or cannot. */
+/* f16 and f32: asks more of the fast path, which it did not do for the tile; false if it did, or cannot. */
 VEC bool asks_for_more(softqam_output_format output, tile_verdict verdict, llr_constants *constants)
 {
     bool *asked = NULL;
@@ -116,95 +133,93 @@ VEC bool asks_for_more(softqam_output_format output, tile_verdict verdict, llr_c
     return true;
 }
 
-/* The weights of a step; those in the order of vec_load_for_duplicate() are for registers of components, which take
- * each one twice. */
-typedef struct step_weights {
+/* The weights of an iteration; for registers of components, which take each one twice, in the order of
+ * vec_load_for_duplicate(). */
+typedef struct iteration_weights {
     vec_f32 weight;
-    vec_f32 addends[2];   /* of the LLRs of the first and the second such register; else the first is of all */
-    vec_f32 inverse_gain; /* where it has gains */
-} step_weights;
+    vec_f32 addends[2]; /* of the LLRs of the first and the second such register; else the first is of all */
+    vec_f32 inverse_gain;
+} iteration_weights;
 
-VEC step_weights weights_with_addend(const llr_constants *constants, vec_f32 weight, vec_f32 inverse_gain)
+VEC iteration_weights weights_with_addend(const llr_constants *constants, vec_f32 weight, vec_f32 inverse_gain)
 {
-    return (step_weights){weight, {constants->addend, constants->addend}, inverse_gain};
+    return (iteration_weights){weight, {constants->addend, constants->addend}, inverse_gain};
 }
 
-/* What the fast path makes of a step's weights, and notes of them. */
-VEC step_weights tracked_weights(softqam_output_format output, bool is_twice, const llr_constants *constants,
-                                 vec_f32 weight, vec_f32 noise, vec_f32 inverse_gain, tile_ranges *ranges)
+VEC bool takes_weights_twice(llr_kind kind) { return M > 0 && !is_double(kind); }
+
+VEC vec_f32 load_noise(llr_kind kind, const float *from)
 {
-    if (are_steps(output)) { /* an erasure's weight becomes 0, and its LLRs are 0 steps */
-        weight = vec_max(weight, vec_splat(0.0f));
-        ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weight));
-        return weights_with_addend(constants, weight, inverse_gain);
+    return takes_weights_twice(kind) ? vec_load_for_duplicate(from) : vec_load_f32(from);
+}
+
+/* Makes an iteration's weights what the fast path takes, and notes them in the ranges. */
+VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 noise, iteration_weights *weights,
+                       tile_ranges *ranges)
+{
+    if (are_steps(kind.output)) { /* an erasure's weight becomes 0, and its LLRs are 0 steps */
+        weights->weight = vec_max(weights->weight, vec_splat(0.0f));
+        ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weights->weight));
+        return;
     }
-    step_weights weights = weights_with_addend(constants, weight, inverse_gain);
-    vec_u32 above_base = vec_sub_u32(vec_bits(weight), constants->weight_base);
+    vec_u32 above_base = vec_sub_u32(vec_bits(weights->weight), constants->weight_base);
     if (constants->masks_erasures) { /* whose weight is 0: times a metric it may be -0, but -0 + 0 is 0 */
         const vec_mask kept = vec_are_different(vec_bits(noise), constants->erased_noise);
         const vec_f32 addend = vec_keep(kept, constants->addend);
         above_base = vec_bits(vec_keep(kept, vec_from_bits(above_base)));
-        weights.addends[0] = is_twice ? vec_duplicate_lower(addend) : addend;
-        weights.addends[1] = is_twice ? vec_duplicate_upper(addend) : addend;
+        weights->addends[0] = takes_weights_twice(kind) ? vec_duplicate_lower(addend) : addend;
+        weights->addends[1] = takes_weights_twice(kind) ? vec_duplicate_upper(addend) : addend;
     }
     ranges->max_weight = vec_max_u32(ranges->max_weight, above_base);
+}
+
+/* The weights of symbols with gains; the fast path's alone. */
+VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, const float *noise,
+                                   tile_ranges *ranges)
+{
+    const vec_f32 values = load_noise(kind, noise), gain = load_noise(kind, gains_of(constants, noise));
+    const vec_f32 inverse_gain = fast_inverse_gain(gain);
+    const vec_f32 scale = llr_scale_of_gain(constants->steps_per_nat, gain);
+    ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)),
+                                   vec_bits(are_steps(kind.output) ? scale : vec_abs(scale)));
+    const bool is_inverse = __builtin_expect(kind.noise == SOFTQAM_GAINS_INVERSE, 0);
+    iteration_weights weights = weights_with_addend(constants, fast_weight(scale, values, is_inverse), inverse_gain);
+    track_weights(kind, constants, values, &weights, ranges);
     return weights;
 }
 
-VEC const float *gains_of(const llr_constants *constants, const float *noise)
-{
-    return (const float *)(const void *)((const char *)noise + constants->gains_offset);
-}
-
-/* Those of the fast path, which notes them. */
-VEC step_weights step_gain_weights(softqam_output_format output, softqam_noise_kind kind, bool is_twice,
-                                   const llr_constants *constants, const float *noise, tile_ranges *ranges)
-{
-    const float *gains = gains_of(constants, noise);
-    const vec_f32 values = is_twice ? vec_load_for_duplicate(noise) : vec_load_f32(noise);
-    const vec_f32 gain = is_twice ? vec_load_for_duplicate(gains) : vec_load_f32(gains);
-    const vec_f32 inverse_gain = vec_div(vec_splat(1.0f), gain);
-    const vec_f32 scale = vec_mul(vec_mul(constants->steps_per_nat, gain), gain);
-    ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)),
-                                   vec_bits(are_steps(output) ? scale : vec_abs(scale)));
-    const vec_f32 weight =
-        __builtin_expect(kind == SOFTQAM_GAINS_N0, 1) ? vec_div(scale, values) : vec_mul(scale, values);
-    return tracked_weights(output, is_twice, constants, weight, values, inverse_gain, ranges);
-}
-
-VEC step_weights weights_of_step(softqam_output_format output, softqam_noise_kind kind, bool is_exact, bool is_twice,
-                                 const llr_constants *constants, const float *noise, tile_ranges *ranges)
+VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants, const float *noise,
+                                   tile_ranges *ranges)
 {
     const vec_f32 scale = constants->steps_per_nat;
-    if (softqam_has_gains(kind))
-        return step_gain_weights(output, kind, is_twice, constants, noise, ranges);
-    if (kind == SOFTQAM_ONE_WEIGHT)
+    if (softqam_has_gains(kind.noise))
+        return gain_weights(kind, constants, noise, ranges);
+    if (kind.noise == SOFTQAM_ONE_WEIGHT)
         return weights_with_addend(constants, constants->weight, scale);
-    const vec_f32 values = is_twice ? vec_load_for_duplicate(noise) : vec_load_f32(noise);
-    const bool is_n0 = __builtin_expect(kind == SOFTQAM_NOISE_N0, 1);
+    const vec_f32 values = load_noise(kind, noise);
+    const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_NOISE_N0, 1);
     vec_f32 weight = values;
-    if (is_n0 || kind == SOFTQAM_NOISE_INVERSE) {
-        if (is_exact)
+    if (is_n0 || kind.noise == SOFTQAM_NOISE_INVERSE) {
+        if (kind.is_exact)
             weight = is_n0 ? llr_weight(scale, values, false) : llr_weight(scale, values, true);
         else
-            weight = is_n0 ? vec_div(scale, values) : vec_mul(scale, values);
+            weight = is_n0 ? fast_weight(scale, values, false) : fast_weight(scale, values, true);
     }
-    return is_exact ? weights_with_addend(constants, weight, scale)
-                    : tracked_weights(output, is_twice, constants, weight, values, scale, ranges);
+    iteration_weights weights = weights_with_addend(constants, weight, scale);
+    if (!kind.is_exact)
+        track_weights(kind, constants, values, &weights, ranges);
+    return weights;
 }
 
-/* Whether a loop takes gains itself: 1024QAM's takes so long that a pass before it costs little. */
-VEC bool fuses_gains(int m) { return m < MAX_AXIS_BITS; }
-
-/* A loop's next symbols, divided by their gains, with their weights: what the fast path does not take of symbols with
- * gains is done so. */
+/* A loop's next symbols, divided by their gains, with their weights: symbols with gains that the fast path does not
+ * take go through these. */
 enum { DIVIDED_SYMBOLS = 256 };
 typedef struct divided_symbols {
     float components[2 * (DIVIDED_SYMBOLS + PLANE_SYMBOLS)];
     float weights[DIVIDED_SYMBOLS + PLANE_SYMBOLS];
 } divided_symbols;
 
-/* n_symbols from symbol `first` on; `scale` as the loop's weights have it. */
+/* Divides n_symbols from symbol `first` on; `scale` as the loop's weights have it. */
 static void divide_by_gains(const softqam_loop_call *call, float scale, size_t first, size_t n_symbols,
                             divided_symbols *to)
 {
@@ -223,9 +238,9 @@ static void divide_by_gains(const softqam_loop_call *call, float scale, size_t f
     }
 }
 
-/* n_symbols of a call from symbol `first` on, a multiple of 8, by the call's own loop. Their LLRs begin at `out`. */
+/* Demodulates n_symbols of a call from symbol `first` on, a multiple of 8, by the call's own loop. */
 NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *call, float scale, size_t first,
-                                 size_t n_symbols, size_t n_bits, size_t symbol_nbytes)
+                                 size_t n_symbols, size_t nbytes_of_symbol)
 {
     divided_symbols divided;
     softqam_loop_call part = *call;
@@ -235,9 +250,9 @@ NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *ca
     for (size_t end = first + n_symbols; first < end; first += part.n_symbols) {
         part.n_symbols = end - first < DIVIDED_SYMBOLS + PLANE_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
         divide_by_gains(call, scale, first, part.n_symbols, &divided);
-        part.out = call->out + first * symbol_nbytes;
+        part.out = call->out + first * nbytes_of_symbol;
         if (call->sequence)
-            part.sequence = call->sequence + first * n_bits / 8;
+            part.sequence = call->sequence + first * SYMBOL_BITS / 8;
         loop(&part);
     }
 }

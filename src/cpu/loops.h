@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inner loops of an instruction set: what a demodulator picks its own from. All work on the calling thread, on
- * symbols that lie side by side, as pairs of floats at any address. */
+/* The interface of the inner loops. All work on the calling thread, on symbols that lie side by side, as pairs of
+ * floats at any address. */
 #ifndef SOFTQAM_CPU_LOOPS_H
 #define SOFTQAM_CPU_LOOPS_H
 
@@ -26,7 +26,7 @@ typedef enum softqam_noise_kind {
     SOFTQAM_GAINS_N0,
     SOFTQAM_GAINS_INVERSE,
     SOFTQAM_NOISE_KINDS,
-    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS /* of loops of vectors for themselves: of symbols divided by their gains */
+    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS /* internal to vector loops: symbols already divided by their gains */
 } softqam_noise_kind;
 
 static inline bool softqam_has_gains(softqam_noise_kind kind)
@@ -73,36 +73,25 @@ typedef struct softqam_loop_call {
 /* Soft bits or LLRs. */
 typedef void softqam_loop(const softqam_loop_call *call);
 
-/* Of functions with these names, by input format. */
-#define CONVERT_LOOPS                                                                                                  \
-    {                                                                                                                  \
-        [SOFTQAM_INPUT_CF32] = convert_cf32, [SOFTQAM_INPUT_CS16] = convert_cs16, [SOFTQAM_INPUT_CS8] = convert_cs8,   \
-        [SOFTQAM_INPUT_CF16] = convert_cf16                                                                            \
-    }
-_Static_assert(N_INPUT_FORMATS == 4, "CONVERT_LOOPS has one for each");
-
-/* The most symbols that a loop takes at least (min_symbols, in planes twice as many). */
+/* No loop needs more symbols: min_symbols, in planes twice as many. */
 enum { MOST_MIN_SYMBOLS = 32 };
 
-/* Loops of one modulation, by format and layout; LLR_LOOPS() names them by what BY_LAYOUT makes of name_s8 and so on.
- */
-_Static_assert(N_OUTPUT_FORMATS == 5, "LLR_LOOPS(), llr_loops.h and portable.c have loops for each but u8");
+/* The loops of one modulation, by format and layout. BPSK's bit has no planes. */
 typedef struct softqam_llr_loops {
     softqam_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
 } softqam_llr_loops;
-#define LLR_LOOPS(name, BY_LAYOUT)                                                                                     \
-    {                                                                                                                  \
-        {                                                                                                              \
-            [SOFTQAM_OUTPUT_S8] = BY_LAYOUT(name##_s8), [SOFTQAM_OUTPUT_S16] = BY_LAYOUT(name##_s16),                  \
-            [SOFTQAM_OUTPUT_F16] = BY_LAYOUT(name##_f16), [SOFTQAM_OUTPUT_F32] = BY_LAYOUT(name##_f32)                 \
-        }                                                                                                              \
-    }
 
 /* n rounds of items of 1, 2, 4 or 8 bytes, side by side: one of each source in turn, whose own lie `stride` items
  * apart. */
 enum { SOFTQAM_MAX_SOURCES = 2 * SOFTQAM_MAX_LAYERS };
 typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride,
                                  size_t n, void *to);
+
+/* By input format; convert takes any number of components. */
+typedef struct softqam_input_loops {
+    softqam_convert_loop *convert[N_INPUT_FORMATS];
+    softqam_gather_loop *gather;
+} softqam_input_loops;
 
 /* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
  * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
@@ -124,21 +113,5 @@ typedef struct softqam_cpu_loops {
     bool takes_symbols;      /* LLRs: the loop takes symbols as they are, by the demodulator's format and scale */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
-
-/* Asks for the lines of a later step of a loop whose symbols are in the second cache. To ask for what lies behind the
- * last symbols does no harm. */
-static inline __attribute__((always_inline)) void prefetch_inputs(const void *symbols, size_t step_nbytes)
-{
-    enum { TO_FIRST = 3, NEAR_NBYTES = 2048, LINE_NBYTES = 64 };
-    for (size_t k = 0; k < step_nbytes; k += LINE_NBYTES)
-        __builtin_prefetch((const void *)((uintptr_t)symbols + NEAR_NBYTES + k), 0, TO_FIRST);
-}
-
-/* A function that all loops share: neither inlined nor, by gcc, copied for the constants of each. */
-#ifdef __clang__
-#define NOT_INLINED static __attribute__((noinline))
-#else
-#define NOT_INLINED static __attribute__((noinline, noclone))
-#endif
 
 #endif

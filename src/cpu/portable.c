@@ -177,40 +177,50 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
         memcpy((unsigned char *)to + k * nbytes, from[k % n_sources] + k / n_sources * stride * nbytes, nbytes);
 }
 
+/* One loop serves all layouts. */
 #define DEFINE_LLR_LOOP(name, m, format)                                                                               \
     static void name(const softqam_loop_call *call) { llr_loop(m, format, call); }
+#define ALL_LAYOUTS(name)                                                                                              \
+    {                                                                                                                  \
+        name, name, name                                                                                               \
+    }
 #define DEFINE_MODULATION(name, m)                                                                                     \
     DEFINE_LLR_LOOP(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                   \
     DEFINE_LLR_LOOP(name##_s16, m, SOFTQAM_OUTPUT_S16)                                                                 \
     DEFINE_LLR_LOOP(name##_f16, m, SOFTQAM_OUTPUT_F16)                                                                 \
-    DEFINE_LLR_LOOP(name##_f32, m, SOFTQAM_OUTPUT_F32)
+    DEFINE_LLR_LOOP(name##_f32, m, SOFTQAM_OUTPUT_F32)                                                                 \
+    static const softqam_llr_loops name = {{[SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(name##_s8),                              \
+                                            [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(name##_s16),                            \
+                                            [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(name##_f16),                            \
+                                            [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(name##_f32)}};
 
-DEFINE_MODULATION(loop_bpsk, 0)
-DEFINE_MODULATION(loop_qpsk, 1)
-DEFINE_MODULATION(loop_16qam, 2)
-DEFINE_MODULATION(loop_64qam, 3)
-DEFINE_MODULATION(loop_256qam, 4)
-DEFINE_MODULATION(loop_1024qam, 5)
+_Static_assert(SOFTQAM_LLR_LAYOUTS == 3 && N_OUTPUT_FORMATS == 5, "loops for each, but for u8");
+DEFINE_MODULATION(bpsk, 0)
+DEFINE_MODULATION(qpsk, 1)
+DEFINE_MODULATION(qam16, 2)
+DEFINE_MODULATION(qam64, 3)
+DEFINE_MODULATION(qam256, 4)
+DEFINE_MODULATION(qam1024, 5)
 
-/* One loop for all layouts. */
-#define ANY_LAYOUT(name)                                                                                               \
-    {                                                                                                                  \
-        name, name, name                                                                                               \
-    }
+static const softqam_gold_loops gold_loops = {gold_jump, gold_take};
+static const softqam_input_loops input_loops = {
+    .convert = {[SOFTQAM_INPUT_CF32] = convert_cf32,
+                [SOFTQAM_INPUT_CS16] = convert_cs16,
+                [SOFTQAM_INPUT_CS8] = convert_cs8,
+                [SOFTQAM_INPUT_CF16] = convert_cf16},
+    .gather = gather,
+};
 
-_Static_assert(MAX_AXIS_BITS == 5 && SOFTQAM_LLR_LAYOUTS == 3, "loops for each");
-static const softqam_llr_loops llr_loops[MAX_AXIS_BITS + 1] = {
-    LLR_LOOPS(loop_bpsk, ANY_LAYOUT),  LLR_LOOPS(loop_qpsk, ANY_LAYOUT),   LLR_LOOPS(loop_16qam, ANY_LAYOUT),
-    LLR_LOOPS(loop_64qam, ANY_LAYOUT), LLR_LOOPS(loop_256qam, ANY_LAYOUT), LLR_LOOPS(loop_1024qam, ANY_LAYOUT)};
+bool softqam_runs_everywhere(void) { return true; }
 
+_Static_assert(MAX_AXIS_BITS == 5, "every modulation has portable loops");
 const softqam_cpu_variant softqam_cpu_portable = {
     .name = "portable",
     .runs_here = softqam_runs_everywhere,
-    .convert = CONVERT_LOOPS,
-    .u8 = {u8_loop},
-    .llrs = llr_loops,
-    .gold = {gold_jump, gold_take},
-    .gather = gather,
+    .input = &input_loops,
+    .u8 = u8_loop,
+    .llrs = {&bpsk, &qpsk, &qam16, &qam64, &qam256, &qam1024},
+    .gold = &gold_loops,
     .min_symbols = 1,
     .short_symbols = 256,
 };

@@ -19,15 +19,16 @@ typedef __m256 vec_mask; /* all ones or zero */
 
 /* A register holds 8 rows' values of one bit, as many as 256QAM has; 1024QAM has two of each. */
 typedef struct vec_llr_table {
-    vec_f32 slopes[MAX_AXIS_BITS];
-    vec_f32 intercepts[MAX_AXIS_BITS];
-    vec_f32 upper_slopes[MAX_AXIS_BITS];
-    vec_f32 upper_intercepts[MAX_AXIS_BITS];
+    vec_f32 slopes[VECTOR_MAX_AXIS_BITS];
+    vec_f32 intercepts[VECTOR_MAX_AXIS_BITS];
+    vec_f32 upper_slopes[VECTOR_MAX_AXIS_BITS];
+    vec_f32 upper_intercepts[VECTOR_MAX_AXIS_BITS];
     vec_f32 last_slopes[2]; /* of the last bit where its intercept is positive, and where it is negative */
     vec_f32 row_scale;
     vec_f32 last_row;
 } vec_llr_table;
 
+#define LANE_NUMBERS  0, 1, 2, 3, 4, 5, 6, 7
 #define MM(operation) _mm256_##operation
 #include "simd_x86.h"
 
@@ -216,21 +217,6 @@ VEC uint32_t vec_largest_u32(vec_u32 a)
 
 VEC uint32_t vec_smallest_u32(vec_u32 a) { return ~vec_largest_u32(~a); }
 
-/* llr_combined() on whole numbers. */
-VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
-{
-    const __m256i sum = _mm256_min_epi8(_mm256_max_epi8(_mm256_adds_epi8(values, llrs), min), max);
-    const __m256i within = _mm256_min_epi8(_mm256_max_epi8(values, min), max);
-    return _mm256_blendv_epi8(values, sum, _mm256_cmpeq_epi8(within, values));
-}
-
-VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
-{
-    const __m256i sum = _mm256_min_epi16(_mm256_max_epi16(_mm256_adds_epi16(values, llrs), min), max);
-    const __m256i within = _mm256_min_epi16(_mm256_max_epi16(values, min), max);
-    return _mm256_blendv_epi8(values, sum, _mm256_cmpeq_epi16(within, values));
-}
-
 /* The same 16 bytes in every 128-bit part. */
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 {
@@ -259,37 +245,37 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 
 /* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
  * LANES / 2 symbols and then one of the others. */
-VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
+VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    const __m128i ordered = _mm_unpacklo_epi32(_mm256_castsi256_si128(units), _mm256_extracti128_si256(units, 1));
+    const __m128i ordered = _mm_unpacklo_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
     vec_store_half(to, _mm256_castsi256_si128(vec_flip_in_order(_mm256_castsi128_si256(ordered), flips)));
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
+VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(units, _MM_SHUFFLE(3, 1, 2, 0)), flips));
+    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0)), flips));
 }
 
 /* A unit of either register in each part. */
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
+VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
 {
-    const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
-    const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
+    const __m256i a = _mm256_permutevar8x32_epi32(pairs_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     unsigned char *out = to;
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips));
     vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))));
 }
 
 /* Their first 16 bytes, and in each part of a third register the last 4 of a's unit and of b's. */
-VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
+VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
                                const unsigned char *flips)
 {
     unsigned char *out = to;
     const __m256i end = _mm256_permutevar8x32_epi32(ends, _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
-    const __m256i first = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(0, 1, 2, 3, 0, 4, 5, 6));
-    const __m256i a = _mm256_permutevar8x32_epi32(units_a, _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
-    const __m256i b = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
-    const __m256i last = _mm256_permutevar8x32_epi32(units_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
+    const __m256i first = _mm256_permutevar8x32_epi32(pairs_a, _mm256_setr_epi32(0, 1, 2, 3, 0, 4, 5, 6));
+    const __m256i a = _mm256_permutevar8x32_epi32(pairs_a, _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
+    const __m256i last = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
     const __m256i behind = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips));
@@ -343,7 +329,7 @@ typedef struct four_symbols {
     __m128i at[4];
 } four_symbols;
 
-VEC four_symbols bits_by_symbol(bool sums, const vec_f32 llrs[4])
+VEC four_symbols bits_by_symbol(bool sums, const vec_f32 llrs[])
 {
     __m128i pairs[4];
     VEC_UNROLL
@@ -356,7 +342,7 @@ VEC four_symbols bits_by_symbol(bool sums, const vec_f32 llrs[4])
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
 {
     const four_symbols symbols = bits_by_symbol(sums, llrs);
     unsigned char *out = to;

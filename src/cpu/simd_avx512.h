@@ -19,12 +19,13 @@ typedef __mmask16 vec_mask;
 
 /* A register holds 16 rows' values of one bit. */
 typedef struct vec_llr_table {
-    vec_f32 slopes[MAX_AXIS_BITS];
-    vec_f32 intercepts[MAX_AXIS_BITS];
+    vec_f32 slopes[VECTOR_MAX_AXIS_BITS];
+    vec_f32 intercepts[VECTOR_MAX_AXIS_BITS];
     vec_f32 row_scale;
     vec_f32 last_row;
 } vec_llr_table;
 
+#define LANE_NUMBERS  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #define MM(operation) _mm512_##operation
 #include "simd_x86.h"
 
@@ -179,21 +180,6 @@ VEC bool vec_any_from(vec_u32 a, vec_u32 end) { return _mm512_cmpge_epu32_mask(a
 VEC uint32_t vec_largest_u32(vec_u32 a) { return _mm512_reduce_max_epu32(a); }
 VEC uint32_t vec_smallest_u32(vec_u32 a) { return _mm512_reduce_min_epu32(a); }
 
-/* llr_combined() on whole numbers. */
-VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
-{
-    const __m512i sum = _mm512_min_epi8(_mm512_max_epi8(_mm512_adds_epi8(values, llrs), min), max);
-    const __m512i within = _mm512_min_epi8(_mm512_max_epi8(values, min), max);
-    return _mm512_mask_mov_epi8(values, _mm512_cmpeq_epi8_mask(within, values), sum);
-}
-
-VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
-{
-    const __m512i sum = _mm512_min_epi16(_mm512_max_epi16(_mm512_adds_epi16(values, llrs), min), max);
-    const __m512i within = _mm512_min_epi16(_mm512_max_epi16(values, min), max);
-    return _mm512_mask_mov_epi16(values, _mm512_cmpeq_epi16_mask(within, values), sum);
-}
-
 /* The same 16 bytes in every 128-bit part. */
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 {
@@ -201,47 +187,79 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 }
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. What memory takes is gathered from
- * registers 32 bits at a time, by permutations of two registers whose indices are constants: macros rather than
- * functions, which compilers take a minute to see through. */
+ * registers 32 bits at a time, by permutations whose indices the compiler computes. */
 
-/* Where the q-th 32 bits in memory come from: 16 times the number of the register, and the place in it. Of s8 in units
- * of two symbols' LLRs: in each 128-bit part one of a, one of b; */
-#define FROM_UNITS_OF_4(q) ((q) % 4 * 4 + (q) / 4)
-#define FROM_UNITS_OF_8(q) ((q) / 2 % 4 * 4 + (q) / 8 * 2 + (q) % 2)
-/* a's in one register, b's in another; */
-#define FROM_UNITS_OF_12(q) ((q) / 12 * 16 + (q) / 3 % 4 * 4 + (q) % 3)
-/* the same with the first 16 bytes of each, the last 4 in each part of a third. */
-#define FROM_UNITS_OF_20(q) ((q) % 5 < 4 ? (q) / 20 * 16 + (q) / 5 % 4 * 4 + (q) % 5 : 32 + (q) / 5 % 4 * 4 + (q) / 20)
-/* Pairs of binary16, by bit: of bits 0 and 1 of a, and so on, then those of b, and of the last bit, where m is odd, of
- * a and b. */
-#define FROM_F16(m, q)                                                                                                 \
-    ((q) % (m) / 2 == (m) / 2                                                                                          \
-         ? ((m)-1) * 16 + (q) / (m)                                                                                    \
-         : ((q) / (8 * (m)) * ((m) / 2) + (q) % (m) / 2) * 16 + (q) % (m) % 2 * 8 + (q) / (m) % 8)
-#define FROM_16QAM_F16(q)   FROM_F16(2, q)
-#define FROM_64QAM_F16(q)   FROM_F16(3, q)
-#define FROM_1024QAM_F16(q) FROM_F16(5, q)
+/* For each 32 bits of a register of memory, which register they come from, and which place in it. */
+typedef struct origin {
+    vec_lanes_u32 from;
+    vec_lanes_u32 place;
+} origin;
+
+/* a / b, for a < 204 and b <= 20: compilers take such vectors apart to divide them. */
+VEC vec_lanes_u32 quotient(vec_lanes_u32 a, uint32_t b) { return a * (4096 / b + 1) >> 12; }
+
+VEC vec_lanes_u32 remainder_of(vec_lanes_u32 a, uint32_t b) { return a - b * quotient(a, b); }
+
+/* The numbers of the 32 bits of memory's r-th register. */
+VEC vec_lanes_u32 memory_numbers(int r) { return vec_lane_numbers() + 16 * (uint32_t)r; }
+
+/* s8: pairs of n dwords, which are in each 128-bit part one of a, then one of b; */
+VEC origin pairs_in_parts(uint32_t n, int r)
+{
+    const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n);
+    return (origin){0 * q, pair % 4 * 4 + pair / 4 * n + remainder_of(q, n)};
+}
+
+/* or a's in one register, b's in another, of which the fifth dword lies in a third register's parts, a's, then b's. */
+VEC origin pairs_in_registers(uint32_t n, int r)
+{
+    const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n), dword = remainder_of(q, n);
+    const vec_lanes_u32 is_fifth = (vec_lanes_u32)(dword == 4);
+    const vec_lanes_u32 from = pair / 4, place = pair % 4 * 4 + dword;
+    return (origin){(is_fifth & 2) | (~is_fifth & from), (is_fifth & (pair % 4 * 4 + from)) | (~is_fifth & place)};
+}
+
+/* Pairs of binary16, by bit: those of bits 0 and 1 of a, and so on, then those of b, and those of the last bit, if m is
+ * odd, of a and b. */
+VEC origin halves(uint32_t m, int r)
+{
+    const vec_lanes_u32 q = memory_numbers(r), symbols = quotient(q, m), bit = remainder_of(q, m);
+    const vec_lanes_u32 is_last = (vec_lanes_u32)(bit / 2 == m / 2);
+    const vec_lanes_u32 from = symbols / 8 * (m / 2) + bit / 2, place = bit % 2 * 8 + symbols % 8;
+    return (origin){(is_last & (m - 1)) | (~is_last & from), (is_last & symbols) | (~is_last & place)};
+}
+
 /* Pairs of binary32 of one register's symbols, by bit. */
-#define FROM_F32(m, q)      ((q) % (2 * (m)) / 2 * 16 + (q) / (2 * (m)) * 2 + (q) % 2)
-#define FROM_16QAM_F32(q)   FROM_F32(2, q)
-#define FROM_64QAM_F32(q)   FROM_F32(3, q)
-#define FROM_1024QAM_F32(q) FROM_F32(5, q)
+VEC origin floats(uint32_t m, int r)
+{
+    const vec_lanes_u32 q = memory_numbers(r), symbols = quotient(q, 2 * m), bit = remainder_of(q, 2 * m) / 2;
+    return (origin){bit, symbols * 2 + q % 2};
+}
 
-/* Indices of the permutation for the r-th register of memory that adds what register y has to what is there: to
- * register x as it is, or, -1, to what has been gathered so far. */
-#define INDEX(FROM, q, x, y) (FROM(q) / 16 == (y) ? 16 + FROM(q) % 16 : FROM(q) / 16 == (x) ? FROM(q) % 16 : (q) % 16)
-#define FOUR_INDICES(FROM, q, x, y)                                                                                    \
-    INDEX(FROM, q, x, y), INDEX(FROM, (q) + 1, x, y), INDEX(FROM, (q) + 2, x, y), INDEX(FROM, (q) + 3, x, y)
-#define INDICES(FROM, r, x, y)                                                                                         \
-    ((__m512i)(__v16si){FOUR_INDICES(FROM, 16 * (r), x, y), FOUR_INDICES(FROM, 16 * (r) + 4, x, y),                    \
-                        FOUR_INDICES(FROM, 16 * (r) + 8, x, y), FOUR_INDICES(FROM, 16 * (r) + 12, x, y)})
-/* The r-th register of memory from register x of `from`, or x and y; what is gathered so far and register y besides. */
-#define GATHER(FROM, r, x)               _mm512_permutexvar_epi32(INDICES(FROM, r, x, -1), from[x])
-#define GATHER_2(FROM, r, x, y)          _mm512_permutex2var_epi32(from[x], INDICES(FROM, r, x, y), from[y])
-#define AND_FROM(FROM, r, so_far, y)     _mm512_permutex2var_epi32(so_far, INDICES(FROM, r, -1, y), from[y])
-#define GATHER_3(FROM, r, x, y, z)       AND_FROM(FROM, r, GATHER_2(FROM, r, x, y), z)
-#define GATHER_4(FROM, r, x, y, z, u)    AND_FROM(FROM, r, GATHER_3(FROM, r, x, y, z), u)
-#define GATHER_5(FROM, r, x, y, z, u, v) AND_FROM(FROM, r, GATHER_4(FROM, r, x, y, z, u), v)
+/* A register of memory from one register. */
+VEC __m512i permuted(origin at, __m512i from) { return _mm512_permutexvar_epi32((__m512i)at.place, from); }
+
+/* From two: `x` is the number of the first one, or, -1, that is what was gathered so far. */
+VEC __m512i permuted_with(origin at, __m512i first, int x, __m512i second, int y)
+{
+    const vec_lanes_u32 is_x = (vec_lanes_u32)(at.from == (uint32_t)x), is_y = (vec_lanes_u32)(at.from == (uint32_t)y);
+    const vec_lanes_u32 index = (is_y & (16 + at.place)) | (is_x & at.place) | (~is_x & ~is_y & vec_lane_numbers());
+    return _mm512_permutex2var_epi32(first, (__m512i)index, second);
+}
+
+/* From those registers of `from` whose bits of `which` are 1, two at least. */
+VEC __m512i gathered_dwords(origin at, const __m512i from[], unsigned which)
+{
+    __m512i gathered = from[which % 2 ? 0 : 1];
+    int before = which % 2 ? 0 : 1;
+    VEC_UNROLL
+    for (int y = 1; y < 5; y++)
+        if (which >> y & 1 && y != before) {
+            gathered = permuted_with(at, gathered, before, from[y], y);
+            before = -1;
+        }
+    return gathered;
+}
 
 VEC void store_lower_half(void *to, __m512i a) { _mm256_storeu_si256(to, _mm512_castsi512_si256(a)); }
 
@@ -255,34 +273,34 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return _mm512_mask_sub_epi8(a, mask, _mm512_setzero_si512(), a);
 }
 
-VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
+VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    const __m512i from[] = {units};
-    store_lower_half(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_4, 0, 0), flips));
+    store_lower_half(to, vec_flip_in_order(permuted(pairs_in_parts(1, 0), pairs), flips));
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
+VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    const __m512i from[] = {units};
-    vec_store(to, vec_flip_in_order(GATHER(FROM_UNITS_OF_8, 0, 0), flips));
+    vec_store(to, vec_flip_in_order(permuted(pairs_in_parts(2, 0), pairs), flips));
 }
 
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
+VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
 {
     unsigned char *out = to;
-    const __m512i from[] = {units_a, units_b};
-    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_12, 0, 0, 1), flips));
-    store_lower_half(out + 64, vec_flip_in_order(GATHER(FROM_UNITS_OF_12, 1, 1), flips_behind(flips, 64)));
+    const __m512i from[] = {pairs_a, pairs_b};
+    vec_store(out, vec_flip_in_order(gathered_dwords(pairs_in_registers(3, 0), from, 0x3), flips));
+    store_lower_half(out + 64, vec_flip_in_order(permuted(pairs_in_registers(3, 1), pairs_b), flips_behind(flips, 64)));
 }
 
-VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
+VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
                                const unsigned char *flips)
 {
     unsigned char *out = to;
-    const __m512i from[] = {units_a, units_b, ends};
-    vec_store(out, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 0, 0, 2), flips));
-    vec_store(out + 64, vec_flip_in_order(GATHER_3(FROM_UNITS_OF_20, 1, 0, 1, 2), flips_behind(flips, 64)));
-    store_lower_half(out + 128, vec_flip_in_order(GATHER_2(FROM_UNITS_OF_20, 2, 1, 2), flips_behind(flips, 128)));
+    const __m512i from[] = {pairs_a, pairs_b, ends};
+    vec_store(out, vec_flip_in_order(gathered_dwords(pairs_in_registers(5, 0), from, 0x5), flips));
+    vec_store(out + 64,
+              vec_flip_in_order(gathered_dwords(pairs_in_registers(5, 1), from, 0x7), flips_behind(flips, 64)));
+    store_lower_half(out + 128,
+                     vec_flip_in_order(gathered_dwords(pairs_in_registers(5, 2), from, 0x6), flips_behind(flips, 128)));
 }
 
 /* LLRs to binary16, or, of sums, their lower 16 bits. */
@@ -299,7 +317,7 @@ VEC __m512i vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
 {
     const __m512i p01 = vec_both_to_16(sums, llrs[0], llrs[1]), p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
     const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
@@ -314,11 +332,11 @@ VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 a[], cons
     const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, a[2], a[3]),
                             vec_both_to_16(sums, b[0], b[1]), vec_both_to_16(sums, b[2], b[3]),
                             vec_both_to_16(sums, a[4], b[4])};
-    vec_store(out, GATHER_3(FROM_1024QAM_F16, 0, 0, 1, 4));
-    vec_store(out + 64, GATHER_3(FROM_1024QAM_F16, 1, 0, 1, 4));
-    vec_store(out + 128, GATHER_5(FROM_1024QAM_F16, 2, 0, 1, 2, 3, 4));
-    vec_store(out + 192, GATHER_3(FROM_1024QAM_F16, 3, 2, 3, 4));
-    vec_store(out + 256, GATHER_3(FROM_1024QAM_F16, 4, 2, 3, 4));
+    vec_store(out, gathered_dwords(halves(5, 0), from, 0x13));
+    vec_store(out + 64, gathered_dwords(halves(5, 1), from, 0x13));
+    vec_store(out + 128, gathered_dwords(halves(5, 2), from, 0x1f));
+    vec_store(out + 192, gathered_dwords(halves(5, 3), from, 0x1c));
+    vec_store(out + 256, gathered_dwords(halves(5, 4), from, 0x1c));
 }
 
 /* A step's two registers of another modulation. */
@@ -328,15 +346,14 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
     if (m == 1) {
         vec_store(out, vec_both_to_16(sums, a[0], b[0]));
     } else if (m == 2) {
-        const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1])};
-        vec_store(out, GATHER(FROM_16QAM_F16, 0, 0));
-        vec_store(out + 64, GATHER(FROM_16QAM_F16, 1, 1));
+        vec_store(out, permuted(halves(2, 0), vec_both_to_16(sums, a[0], a[1])));
+        vec_store(out + 64, permuted(halves(2, 1), vec_both_to_16(sums, b[0], b[1])));
     } else if (m == 3) {
         const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1]),
                                 vec_both_to_16(sums, a[2], b[2])};
-        vec_store(out, GATHER_2(FROM_64QAM_F16, 0, 0, 2));
-        vec_store(out + 64, GATHER_3(FROM_64QAM_F16, 1, 0, 1, 2));
-        vec_store(out + 128, GATHER_2(FROM_64QAM_F16, 2, 1, 2));
+        vec_store(out, gathered_dwords(halves(3, 0), from, 0x5));
+        vec_store(out + 64, gathered_dwords(halves(3, 1), from, 0x7));
+        vec_store(out + 128, gathered_dwords(halves(3, 2), from, 0x6));
     } else {
         store_1024qam_16(sums, out, a, b);
     }
@@ -369,30 +386,30 @@ VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
 
 VEC void store_1024qam_f32(unsigned char *out, const __m512i from[])
 {
-    vec_store(out, GATHER_5(FROM_1024QAM_F32, 0, 0, 1, 2, 3, 4));
-    vec_store(out + 64, GATHER_5(FROM_1024QAM_F32, 1, 0, 1, 2, 3, 4));
-    vec_store(out + 128, GATHER_5(FROM_1024QAM_F32, 2, 0, 1, 2, 3, 4));
-    vec_store(out + 192, GATHER_5(FROM_1024QAM_F32, 3, 0, 1, 2, 3, 4));
-    vec_store(out + 256, GATHER_5(FROM_1024QAM_F32, 4, 0, 1, 2, 3, 4));
+    vec_store(out, gathered_dwords(floats(5, 0), from, 0x1f));
+    vec_store(out + 64, gathered_dwords(floats(5, 1), from, 0x1f));
+    vec_store(out + 128, gathered_dwords(floats(5, 2), from, 0x1f));
+    vec_store(out + 192, gathered_dwords(floats(5, 3), from, 0x1f));
+    vec_store(out + 256, gathered_dwords(floats(5, 4), from, 0x1f));
 }
 
 /* A register's m bits an axis, LANES / 2 symbols. */
 VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
     unsigned char *out = to;
-    __m512i from[MAX_AXIS_BITS];
+    __m512i from[VECTOR_MAX_AXIS_BITS];
     VEC_UNROLL
     for (int k = 0; k < m; k++)
         from[k] = vec_bits(llrs[k]);
     if (m == 1) {
         vec_store(out, from[0]);
     } else if (m == 2) {
-        vec_store(out, GATHER_2(FROM_16QAM_F32, 0, 0, 1));
-        vec_store(out + 64, GATHER_2(FROM_16QAM_F32, 1, 0, 1));
+        vec_store(out, gathered_dwords(floats(2, 0), from, 0x3));
+        vec_store(out + 64, gathered_dwords(floats(2, 1), from, 0x3));
     } else if (m == 3) {
-        vec_store(out, GATHER_3(FROM_64QAM_F32, 0, 0, 1, 2));
-        vec_store(out + 64, GATHER_3(FROM_64QAM_F32, 1, 0, 1, 2));
-        vec_store(out + 128, GATHER_3(FROM_64QAM_F32, 2, 0, 1, 2));
+        vec_store(out, gathered_dwords(floats(3, 0), from, 0x7));
+        vec_store(out + 64, gathered_dwords(floats(3, 1), from, 0x7));
+        vec_store(out + 128, gathered_dwords(floats(3, 2), from, 0x7));
     } else if (m == 4) {
         store_256qam_f32(out, llrs);
     } else {

@@ -18,6 +18,7 @@ typedef int32x4_t vec_s32;
 typedef uint32x4_t vec_mask; /* all ones or zero */
 typedef uint8x16_t vec_bytes;
 
+#define LANE_NUMBERS 0, 1, 2, 3
 #include "gold_jump.h"
 #include "simd_vectors.h"
 
@@ -216,21 +217,18 @@ VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vmaxq_s8(
 
 VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vminq_s8((int8x16_t)a, (int8x16_t)b); }
 
-/* llr_combined() on whole numbers. */
-VEC vec_bytes vec_combined_s8(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+VEC vec_bytes vec_max_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)vmaxq_s16((int16x8_t)a, (int16x8_t)b); }
+
+VEC vec_bytes vec_min_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)vminq_s16((int16x8_t)a, (int16x8_t)b); }
+
+VEC vec_bytes vec_add_saturated_s8(vec_bytes a, vec_bytes b)
 {
-    const int8x16_t before = (int8x16_t)values, least = (int8x16_t)min;
-    const int8x16_t most = (int8x16_t)max, added = vqaddq_s8(before, (int8x16_t)llrs);
-    const int8x16_t sum = vminq_s8(vmaxq_s8(added, least), most);
-    return (vec_bytes)vbslq_s8(vceqq_s8(vminq_s8(vmaxq_s8(before, least), most), before), sum, before);
+    return (vec_bytes)vqaddq_s8((int8x16_t)a, (int8x16_t)b);
 }
 
-VEC vec_bytes vec_combined_s16(vec_bytes values, vec_bytes llrs, vec_bytes min, vec_bytes max)
+VEC vec_bytes vec_add_saturated_s16(vec_bytes a, vec_bytes b)
 {
-    const int16x8_t before = (int16x8_t)values, least = (int16x8_t)min;
-    const int16x8_t most = (int16x8_t)max, added = vqaddq_s16(before, (int16x8_t)llrs);
-    const int16x8_t sum = vminq_s16(vmaxq_s16(added, least), most);
-    return (vec_bytes)vbslq_s16(vceqq_s16(vminq_s16(vmaxq_s16(before, least), most), before), sum, before);
+    return (vec_bytes)vqaddq_s16((int16x8_t)a, (int16x8_t)b);
 }
 
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16]) { return vld1q_u8(bytes); }
@@ -279,44 +277,44 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 
 /* s8, in units of two symbols' LLRs: a register of the smallest has one of the step's first two symbols and one of the
  * other two. */
-VEC void vec_store_units_of_4(void *to, vec_bytes units, const unsigned char *flips)
+VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    vst1_u8(to, vget_low_u8(vec_flip_in_order(units, flips)));
+    vst1_u8(to, vget_low_u8(vec_flip_in_order(pairs, flips)));
 }
 
-VEC void vec_store_units_of_8(void *to, vec_bytes units, const unsigned char *flips)
+VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(units, flips));
+    vec_store(to, vec_flip_in_order(pairs, flips));
 }
 
-VEC void vec_store_units_of_12(void *to, vec_bytes units_a, vec_bytes units_b, const unsigned char *flips)
+VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
 {
     unsigned char *out = to;
     if (flips) {
         const uint32_t bits = (uint32_t)load_bits(flips);
-        units_a = flip_16(units_a, bits);
-        units_b = flip_16(units_b, bits >> 12);
+        pairs_a = flip_16(pairs_a, bits);
+        pairs_b = flip_16(pairs_b, bits >> 12);
     }
-    vst1_u8(out, vget_low_u8(units_a));
-    STORE_DWORD(out + 8, (vec_u32)units_a, 2);
-    vst1_u8(out + 12, vget_low_u8(units_b));
-    STORE_DWORD(out + 20, (vec_u32)units_b, 2);
+    vst1_u8(out, vget_low_u8(pairs_a));
+    STORE_DWORD(out + 8, (vec_u32)pairs_a, 2);
+    vst1_u8(out + 12, vget_low_u8(pairs_b));
+    STORE_DWORD(out + 20, (vec_u32)pairs_b, 2);
 }
 
 /* Their first 16 bytes, and the last 4 of a's unit and of b's. */
-VEC void vec_store_units_of_20(void *to, vec_bytes units_a, vec_bytes units_b, vec_bytes ends,
+VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
                                const unsigned char *flips)
 {
     unsigned char *out = to;
     if (flips) {
         const uint64_t bits = load_bits(flips);
-        units_a = flip_16(units_a, (uint32_t)bits);
-        units_b = flip_16(units_b, (uint32_t)(bits >> 20));
+        pairs_a = flip_16(pairs_a, (uint32_t)bits);
+        pairs_b = flip_16(pairs_b, (uint32_t)(bits >> 20));
         ends = flip_16(ends, (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0));
     }
-    vec_store(out, units_a);
+    vec_store(out, pairs_a);
     STORE_DWORD(out + 16, (vec_u32)ends, 0);
-    vec_store(out + 20, units_b);
+    vec_store(out + 20, pairs_b);
     STORE_DWORD(out + 36, (vec_u32)ends, 1);
 }
 
@@ -342,7 +340,7 @@ VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 }
 
 /* 256QAM's register. */
-VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[4])
+VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
 {
     const uint32x4_t p01 = vec_both_to_16(sums, llrs[0], llrs[1]);
     const uint32x4_t p23 = vec_both_to_16(sums, llrs[2], llrs[3]);

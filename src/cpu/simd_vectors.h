@@ -12,7 +12,7 @@
 
 #include "tables.h"
 
-_Static_assert(MAX_AXIS_BITS == 5, "registers hold rows, negative ones too, and symbols of up to five bits an axis");
+_Static_assert(1 << (VECTOR_MAX_AXIS_BITS - 1) <= MAX_LLR_ROWS, "a table has as many rows as registers load");
 
 #define VEC        static inline __attribute__((always_inline))
 #define VEC_UNROLL _Pragma("GCC unroll 8")
@@ -34,6 +34,11 @@ typedef struct vec_u8_linear {
     vec_s32 fold_points[U8_AXIS_BITS - 1];
 } vec_u8_linear;
 
+/* The number of each element. */
+VEC vec_lanes_u32 vec_lane_numbers(void) { return (vec_lanes_u32){LANE_NUMBERS}; }
+
+VEC vec_lanes_u8 vec_byte_numbers(void) { return (vec_lanes_u8)(vec_lane_numbers() * 0x04040404u + 0x03020100u); }
+
 VEC vec_u32 vec_splat_u32(uint32_t a) { return (vec_u32)((vec_lanes_u32){0} + a); }
 VEC vec_s32 vec_splat_s32(int32_t a) { return (vec_s32)((vec_lanes_u32){0} + (uint32_t)a); }
 VEC vec_bytes vec_splat_s16(int a) { return (vec_bytes)((vec_lanes_u16){0} + (uint16_t)a); }
@@ -49,6 +54,7 @@ VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return a + b; }
 VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return a - b; }
 VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return a * b; }
 VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return a / b; }
+VEC vec_f32 vec_div_any(vec_f32 a, vec_f32 b) { return a / b; }
 VEC vec_u32 vec_bits(vec_f32 a) { return (vec_u32)a; }
 VEC vec_f32 vec_from_bits(vec_u32 bits) { return (vec_f32)bits; }
 VEC vec_s32 vec_bits_s32(vec_f32 a) { return (vec_s32)a; }
@@ -58,6 +64,12 @@ VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b) { return a | b; }
 VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return a ^ b; }
 VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return a | b; }
 VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return a ^ b; }
+
+/* By bits. */
+VEC vec_bytes vec_choose_bytes(vec_bytes mask, vec_bytes where_set, vec_bytes where_not)
+{
+    return (where_set & mask) | (where_not & ~mask);
+}
 
 /* On 16-bit integers, modulo 2^16. */
 VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)((vec_lanes_u16)a + (vec_lanes_u16)b); }

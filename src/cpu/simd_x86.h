@@ -34,6 +34,10 @@ VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return MM(slli_epi32)(a, (unsigne
 VEC vec_bytes vec_abs_s16(vec_bytes a) { return MM(abs_epi16)(a); }
 VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return MM(max_epi8)(a, b); }
 VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return MM(min_epi8)(a, b); }
+VEC vec_bytes vec_max_s16(vec_bytes a, vec_bytes b) { return MM(max_epi16)(a, b); }
+VEC vec_bytes vec_min_s16(vec_bytes a, vec_bytes b) { return MM(min_epi16)(a, b); }
+VEC vec_bytes vec_add_saturated_s8(vec_bytes a, vec_bytes b) { return MM(adds_epi8)(a, b); }
+VEC vec_bytes vec_add_saturated_s16(vec_bytes a, vec_bytes b) { return MM(adds_epi16)(a, b); }
 
 /* Whether all rows have the same line for a bit. */
 VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }

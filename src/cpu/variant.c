@@ -8,34 +8,55 @@
 
 #include "error.h"
 
-bool softqam_runs_everywhere(void) { return true; }
+/* A variant of vector loops, by the names that simd.h makes. Modulations of more than VECTOR_MAX_AXIS_BITS have none.
+ */
+#define VECTOR_VARIANT(simd, ...)                                                                                      \
+    extern const softqam_input_loops softqam_input_loops_##simd;                                                       \
+    extern softqam_loop softqam_u8_loop_##simd;                                                                        \
+    extern const softqam_llr_loops softqam_llr_loops_0_##simd, softqam_llr_loops_1_##simd, softqam_llr_loops_2_##simd, \
+        softqam_llr_loops_3_##simd, softqam_llr_loops_4_##simd, softqam_llr_loops_5_##simd;                            \
+    extern softqam_soft_add *const softqam_combine_loops_##simd[N_OUTPUT_FORMATS];                                     \
+    extern const softqam_gold_loops softqam_gold_loops_##simd;                                                         \
+    static const softqam_cpu_variant softqam_cpu_##simd = {                                                            \
+        .name = #simd,                                                                                                 \
+        .input = &softqam_input_loops_##simd,                                                                          \
+        .u8 = softqam_u8_loop_##simd,                                                                                  \
+        .llrs = {&softqam_llr_loops_0_##simd, &softqam_llr_loops_1_##simd, &softqam_llr_loops_2_##simd,                \
+                 &softqam_llr_loops_3_##simd, &softqam_llr_loops_4_##simd, &softqam_llr_loops_5_##simd},               \
+        .add = softqam_combine_loops_##simd,                                                                           \
+        .gold = &softqam_gold_loops_##simd,                                                                            \
+        __VA_ARGS__}
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
 #include <cpuid.h>
 
 /* __builtin_cpu_supports() asks the operating system too, whether it saves the registers. */
-bool softqam_has_avx512(void)
+static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("pclmul");
 }
 
-bool softqam_has_avx2(void)
+static bool has_avx2(void)
 {
     /* Not every compiler's __builtin_cpu_supports() knows F16C. */
     unsigned a, b, c, d;
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("pclmul") &&
            __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
+
+VECTOR_VARIANT(avx512, .runs_here = has_avx512, .min_symbols = 16, .flushes_subnormals = true, .short_symbols = 16384);
+VECTOR_VARIANT(avx2, .runs_here = has_avx2, .min_symbols = 8, .flushes_subnormals = true, .short_symbols = 8192);
+#define VECTOR_VARIANTS &softqam_cpu_avx512, &softqam_cpu_avx2,
+#elif defined(__aarch64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
+VECTOR_VARIANT(neon, .runs_here = softqam_runs_everywhere, .min_symbols = 4, .short_symbols = 4096);
+#define VECTOR_VARIANTS &softqam_cpu_neon,
+#else
+#define VECTOR_VARIANTS
 #endif
 
 const softqam_cpu_variant *const softqam_cpu_variants[] = {
-#if defined(__x86_64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
-    &softqam_cpu_avx512, &softqam_cpu_avx2,
-#elif defined(__aarch64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
-    &softqam_cpu_neon,
-#endif
-    &softqam_cpu_portable, /* runs everywhere */
+    VECTOR_VARIANTS & softqam_cpu_portable, /* runs everywhere */
 };
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];
@@ -107,18 +128,19 @@ softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, co
 static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const softqam_params *params, int axis_bits)
 {
     if (!softqam_params_have_llrs(params))
-        return variant->u8;
-    return variant->llrs[axis_bits].by_format[params->output_format];
+        return &variant->u8;
+    const softqam_llr_loops *loops = variant->llrs[axis_bits];
+    return (loops ? loops : softqam_cpu_portable.llrs[axis_bits])->by_format[params->output_format];
 }
 
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
                               const softqam_params *params)
 {
-    loops->convert = variant->convert[params->input_format];
-    loops->gold = variant->gold;
-    loops->gather = variant->gather;
+    loops->convert = variant->input->convert[params->input_format];
+    loops->gold = *variant->gold;
+    loops->gather = variant->input->gather;
     loops->add = softqam_soft_add_of(params->output_format);
-    if (softqam_params_have_llrs(params) && variant->add[params->output_format])
+    if (softqam_params_have_llrs(params) && variant->add)
         loops->add = variant->add[params->output_format];
     loops->min_symbols = variant->min_symbols;
     loops->takes_symbols =

@@ -75,27 +75,27 @@ HARNESS_TEST(test_lengths)
                      {16, 0, 0},   {1, 1, 1},  {2, 1, 64},    {0, 3, 100},   {1, 3, 1000}, {2, 4, 256},
                      {3, 7, 1000}, {0, 64, 5}, {1, 1, 7919},  {4, 3, 16384}, {7, 64, 333}, {16, 5, 99991}};
     const bool has_chunks = harness_backend() == SOFTQAM_BACKEND_CUDA && !llr_calls.alloc;
+    const size_t fewer = 100000 / harness_symbol_count(100000), stride = fewer ? fewer : 1;
     harness_random random = harness_random_named(__func__);
     for (size_t p = 0; p < (has_chunks ? HARNESS_COUNT(pipelines) : llr_calls.alloc ? 1 : N_ON_CPU); p++) {
         const size_t chunk = pipelines[p].chunk, ring = pipelines[p].n_streams * chunk;
-        const size_t others[] = {257, 997, 4096, chunk + 1, 3 * chunk + 5, ring, ring + 1, 2 * ring + 3};
-        const size_t large[] = {65535, 65536, 65537, 99991, (1 << 20) + 1};
+        enum { N_OTHERS = 8 }; /* and large ones, but for tiny chunks */
+        const size_t lengths[] = {257,          997,   4096,  chunk + 1, 3 * chunk + 5, ring,         ring + 1,
+                                  2 * ring + 3, 65535, 65536, 65537,     99991,         (1 << 20) + 1};
+        const size_t n_lengths = chunk == 0 || chunk > 300 ? HARNESS_COUNT(lengths) : N_OTHERS;
         SCOPED(llr_close_contexts)
         llr_contexts on = llr_open_contexts(pipelines[p].n_threads, pipelines[p].n_streams, chunk);
         for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
             const softqam_output_format format = (softqam_output_format)k;
             const size_t most = harness_symbol_count(format == SOFTQAM_OUTPUT_U8 ? 2000000 : 200000);
-            for (size_t n = 0; n <= N_SHORT; n++)
+            for (size_t n = p % stride; n <= N_SHORT; n += p > 0 ? stride : 1)
                 check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
             for (size_t n = TILE - AROUND; p == 0 && n < 3 * TILE + AROUND;
                  n += n % TILE == AROUND ? TILE - 2 * AROUND : 1)
                 check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
-            for (size_t i = 0; i < HARNESS_COUNT(others); i++)
-                if (others[i] < most)
-                    check_length(&random, &on, format, SOFTQAM_INPUT_CF32, others[i]);
-            for (size_t i = 0; i < HARNESS_COUNT(large) && (chunk == 0 || chunk > 300); i++)
-                if (large[i] < most)
-                    check_length(&random, &on, format, SOFTQAM_INPUT_CF32, large[i]);
+            for (size_t i = 0; i < n_lengths; i++)
+                if (lengths[i] < most)
+                    check_length(&random, &on, format, SOFTQAM_INPUT_CF32, lengths[i]);
         }
     }
 }
@@ -103,10 +103,10 @@ HARNESS_TEST(test_lengths)
 /* Short calls of several chunks from any address to any address. */
 HARNESS_TEST(test_alignments)
 {
-    enum { N_CALLS = 300, N_SYMBOLS = 37 };
+    enum { N_SYMBOLS = 37, N_COMBINATIONS = HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS };
     harness_random random = harness_random_named(__func__);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, 3, 16);
-    for (int k = 0; k < N_CALLS * HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++)
+    for (size_t k = 0; k < harness_symbol_count(300000) / 1000 * N_COMBINATIONS; k++)
         check_length(&random, &on, (softqam_output_format)(k / HARNESS_N_INPUT_FORMATS % HARNESS_N_OUTPUT_FORMATS),
                      (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS), k % 16 ? N_SYMBOLS : 997);
 }

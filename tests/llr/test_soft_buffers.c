@@ -44,28 +44,25 @@ static softqam_output_format format_at(size_t k)
     return harness_llr_formats[k / HARNESS_N_MODULATIONS % HARNESS_N_LLR_FORMATS];
 }
 
-/* Each with each input format: of every length to 200 resource elements, and of some thousands. */
+/* Each with each input format, of every length to 200 resource elements and of some thousands; and cut into segments
+ * between any resource elements, also into as many as kernels take, or a warp looks at, and one more. */
 LLR_TEST(test_combinations)
 {
+    static const size_t full[] = {12, 13, 120, 121, 128, 129};
+    enum { KINDS = 6, FIRST_CUT = 4 };
     harness_random random = harness_random_named(__func__);
-    for (size_t k = 0; k < (size_t)4 * N_COMBINATIONS; k += TRIAL_STRIDE) {
-        trial_choice choice = combination_at(k / 4);
-        choice.n_elements = k % 4 == k / 4 % 4 ? harness_random_below(&random, 3001) : k % 201;
-        trial_check(&random, *state, format_at(k / 4), (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS), &choice);
-    }
-}
-
-/* A codeword cut into segments between any resource elements. */
-LLR_TEST(test_cuts)
-{
-    static const size_t full[] = {12, 13, 120, 121, 128, 129}; /* what kernels take, or a warp looks at, and one more */
-    harness_random random = harness_random_named(__func__);
-    for (size_t k = 0; k < N_COMBINATIONS; k++) {
-        trial_choice choice = combination_at(k);
-        choice.n_parts =
-            k % 16 ? 2 + harness_random_below(&random, k % 8 ? 14 : 498) : full[k / 16 % HARNESS_COUNT(full)];
-        choice.n_elements = harness_random_below(&random, k % 8 ? 300 : 4000);
-        trial_check(&random, *state, format_at(k), any_input(&random), &choice);
+    for (size_t k = 0; k < (size_t)KINDS * N_COMBINATIONS; k += TRIAL_STRIDE) {
+        trial_choice choice = combination_at(k / KINDS);
+        const size_t kind = k % KINDS;
+        choice.n_elements = kind < FIRST_CUT ? k % 201 : harness_random_below(&random, k % 16 ? 300 : 4000);
+        if (kind == k / KINDS % FIRST_CUT)
+            choice.n_elements = harness_random_below(&random, 3001);
+        if (kind == FIRST_CUT)
+            choice.n_parts = full[k / KINDS % HARNESS_COUNT(full)];
+        if (kind > FIRST_CUT)
+            choice.n_parts = 2 + harness_random_below(&random, k % 16 ? 14 : 498);
+        trial_check(&random, *state, format_at(k / KINDS), (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS),
+                    &choice);
     }
 }
 

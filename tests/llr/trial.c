@@ -89,14 +89,11 @@ static float choose_filler_value(harness_random *random, softqam_output_format f
  * are small or of any size, with fillers anywhere, the first and last positions among them. */
 static void choose_buffers(harness_random *random, softqam_output_format format, target *self)
 {
-    static const softqam_codeword no_buffer = {.n_code_blocks = 1};
-    trial_choice *choice = &self->choice;
+    const trial_choice *choice = &self->choice;
     softqam_codeword *buffers = &self->buffers;
     self->n_sent = 1;
-    if (choice->layout != TRIAL_BLOCKS)
-        choice->one_block = &no_buffer;
-    if (choice->one_block) {
-        *buffers = *choice->one_block;
+    if (choice->layout != TRIAL_BLOCKS) {
+        buffers->n_code_blocks = 1;
     } else if (harness_random_below(random, 6)) {
         const size_t sizes[] = {8, 400, choice->max_n_cb, choice->max_n_cb};
         buffers->n_cb =
@@ -147,11 +144,11 @@ static void choose_blocks(harness_random *random, const target *of, size_t k, tr
     softqam_codeword *codeword = &self->whole.codeword;
     const size_t element_bits = self->n_layers * self->Q_m, C = of->buffers.n_code_blocks;
     *codeword = of->buffers;
-    if (of->choice.layout != TRIAL_BLOCKS)
+    if (of->choice.layout != TRIAL_BLOCKS) {
         codeword->n_bits = of->choice.n_elements * element_bits;
-    codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
-    if (of->choice.one_block)
         return;
+    }
+    codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
     codeword->k0 = choose_k0(random, codeword);
     if (harness_random_below(random, 3) == 0) {
         codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
@@ -255,7 +252,7 @@ static void choose_placement(harness_random *random, const trial *in, target *se
     size_t longest = 0, end = self->begin;
     for (size_t r = 0; r < C; r++)
         longest = room_of(self, r) > longest ? room_of(self, r) : longest;
-    if (!self->choice.one_block)
+    if (self->choice.layout == TRIAL_BLOCKS)
         self->placement = (placement)harness_random_below(random, N_PLACEMENTS);
     if (self->placement == BY_STRIDE && longest > 0)
         self->buffers.block_stride = longest + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);

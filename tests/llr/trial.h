@@ -24,7 +24,6 @@ typedef struct trial_choice {
     const llr_values *values;      /* NULL: the mixture */
     /* For TRIAL_BLOCKS. */
     size_t max_n_cb, max_blocks, max_bits;
-    const softqam_codeword *one_block; /* not NULL: this one, in place of all that; filler value and combine are any */
 } trial_choice;
 
 typedef struct trial trial;

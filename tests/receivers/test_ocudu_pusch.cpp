@@ -51,13 +51,20 @@ class counting_dematcher final : public ldpc_rate_dematcher
     std::unique_ptr<ldpc_rate_dematcher> inner_ = create_ldpc_rate_dematcher_factory_sw("auto")->create();
 };
 
-/// Counts the symbols that OCUDU's metrics say were demapped.
-class symbol_counter final : public common_channel_modulation_metric_notifier
+/// Counts the symbols that OCUDU's metrics say were demapped, and the bits of the scrambling sequence that OCUDU made.
+class counter final : public common_channel_modulation_metric_notifier,
+                      public pseudo_random_sequence_generator_metric_notifier
 {
   public:
-    void on_new_metric(const modulation_mapper_metrics &metrics) override { n += metrics.nof_symbols; }
+    void on_new_metric(const modulation_mapper_metrics &metrics) override { n_symbols += metrics.nof_symbols; }
+    void on_new_metric(const pseudo_random_sequence_generator_metrics &metrics) override
+    {
+        if (metrics.method == pseudo_random_sequence_generator_metrics::methods::generate_bit_packed)
+            n_sequence_bits += metrics.nof_bits;
+    }
 
-    std::atomic<size_t> n = 0;
+    std::atomic<size_t> n_symbols = 0;
+    size_t n_sequence_bits = 0;
 };
 
 transmission usual(scheme mod, unsigned n_layers, unsigned tb_size)
@@ -223,12 +230,12 @@ void test(bool has_evm, task_executor *executor)
     const auto theirs_demodulator = create_pusch_demodulator_factory_sw(
         equalizer, precoder, softqam_ocudu::create_demodulation_mapper_factory(), evm, scrambling, n_prb, true);
     const auto theirs_decoder = create_pusch_decoder_factory_sw(decoder_configuration(executor, n_threads));
-    symbol_counter measured;
+    counter measured;
     const auto ours_demodulator = softqam_ocudu::create_pusch_demodulator_factory(
         equalizer, precoder,
         create_demodulation_mapper_metric_decorator_factory(softqam_ocudu::create_demodulation_mapper_factory(),
                                                             measured),
-        evm, scrambling, n_prb, true);
+        evm, create_pseudo_random_generator_metric_decorator_factory(scrambling, measured), n_prb, true);
     std::atomic<unsigned> n_dematched = 0;
     pusch_decoder_factory_sw_configuration configuration = decoder_configuration(executor, n_threads);
     configuration.dematcher_factory = softqam_ocudu::make_factory<ldpc_rate_dematcher_factory>(
@@ -252,12 +259,17 @@ void test(bool has_evm, task_executor *executor)
             for (receiver *receives : {&theirs, &half})
                 receives->receive(sent, grid, estimates);
             n_dematched = 0;
-            measured.n = 0;
+            measured.n_symbols = measured.n_sequence_bits = 0;
             ours.receive(sent, grid, estimates);
             expect(n_dematched == (is_direct ? 0 : sent.n_code_blocks()), each.name, "another way");
             const size_t n_symbols = sent.n_elements() * sent.pusch.nof_tx_layers;
             const size_t n_direct = n_symbols - (is_direct ? sent.n_csi_elements * sent.pusch.nof_tx_layers : 0);
-            expect(measured.n >= n_direct + (has_evm ? n_symbols : 0), each.name, "symbols not in the metrics");
+            expect(measured.n_symbols >= n_direct + (has_evm ? n_symbols : 0), each.name, "symbols not in the metrics");
+            // OCUDU's demultiplexer reads the sequence in OFDM symbols of UCI, and nobody in others.
+            expect((measured.n_sequence_bits == 0) == (sent.n_harq_ack_bits + sent.n_csi_bits == 0), each.name,
+                   "a sequence that nobody reads");
+            expect(measured.n_sequence_bits < sent.n_elements() * sent.bits_per_element(), each.name,
+                   "the whole sequence made twice");
             is_direct = true;
             compare(theirs, ours, each, sent, has_evm);
             compare(theirs, half, each, sent, has_evm);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* softqam's adapters for OCUDU and what they share. The linker's --wrap puts each factory in the place of OCUDU's own,
- * so that no line of OCUDU changes: wrap.txt. All factories are null where memory is short. */
+ * so that no line of OCUDU changes: wrap.txt. All factories are null where memory is short, and say on stderr that they
+ * are in use: a hook that does not take is silent otherwise. */
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -59,6 +61,9 @@ static_assert(
                        decltype(ocudu::create_pusch_demodulator_factory_sw)> &&
         std::is_same_v<decltype(create_pusch_decoder_factory), decltype(ocudu::create_pusch_decoder_factory_sw)>,
     "OCUDU has changed a factory: wrap.txt would not replace it");
+
+/// Says once, if `once` is new, that our factory takes the place of OCUDU's.
+void announce(std::once_flag &once, const char *what);
 
 /// A mapper of ours from OCUDU's factory, which may have decorated it, else another one of ours. Null where memory is
 /// short.

@@ -2,6 +2,7 @@
 // The demodulators with OCUDU's scales; softqam as OCUDU's demodulation mapper.
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -117,6 +118,12 @@ bool is_ours(ocudu::demodulation_mapper &mapper)
 
 } // namespace
 
+void softqam_ocudu::announce(std::once_flag &once, const char *what)
+{
+    std::call_once(
+        once, [=] { std::fprintf(stderr, "softqam %s in place of OCUDU's %s\n", softqam_version(), what); });
+}
+
 std::shared_ptr<ocudu::demodulation_mapper> softqam_ocudu::create_mapper(ocudu::demodulation_mapper_factory *factory)
 {
     std::shared_ptr<ocudu::demodulation_mapper> mapper = factory ? factory->create() : nullptr;
@@ -158,6 +165,8 @@ std::shared_ptr<ocudu::demodulation_mapper_factory> softqam_ocudu::create_demodu
     std::shared_ptr<const demodulators> shared = demodulators::create();
     if (!shared)
         return nullptr;
+    static std::once_flag once;
+    announce(once, "demodulation mapper");
     return make_factory<ocudu::demodulation_mapper_factory>([shared]() -> std::unique_ptr<ocudu::demodulation_mapper> {
         return std::make_unique<::demodulation_mapper>(shared);
     });

@@ -227,6 +227,8 @@ wrapped_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
 std::shared_ptr<ocudu::pusch_decoder_factory>
 softqam_ocudu::create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config)
 {
+    static std::once_flag once;
+    announce(once, "PUSCH decoder");
     const bool is_synchronous = config.executor == nullptr;
     const size_t max_n_symbols = ocudu::pusch_constants::get_codeword_max_symbols(config.nof_prb, config.nof_layers);
     config.dematcher_factory = make_factory<ocudu::ldpc_rate_dematcher_factory>(

@@ -331,6 +331,8 @@ softqam_ocudu::create_pusch_demodulator_factory(std::shared_ptr<ocudu::channel_e
     std::shared_ptr<ocudu::demodulation_mapper> mapper = create_mapper(mapper_factory.get());
     if (!mapper)
         return nullptr;
+    static std::once_flag once;
+    announce(once, "PUSCH demodulator");
     return make_factory<ocudu::pusch_demodulator_factory>([=]() -> std::unique_ptr<ocudu::pusch_demodulator> {
         return std::make_unique<pusch_demodulator>(
             mapper, equalizer->create(), precoder->create(), evm_calculator ? evm_calculator->create() : nullptr,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of soft bits for vectors of 128-bit parts, any number of them: included by avx512.c, avx2.c and neon.c after
- * their SIMD header and arithmetic_fast.h. A step takes LANES symbols, which are two registers of components; the last
- * step goes back to be a whole one.
+/* The loop of soft bits for vectors of 128-bit parts, any number of them: CMakeLists.txt compiles this for each
+ * instruction set (simd.h). An iteration takes LANES symbols, which are two registers of components; the last iteration
+ * goes back to be a whole one.
  *
- * A step is computed by the linear functions of arithmetic_fast.h where these decide, else by arithmetic.h. */
-#ifndef SOFTQAM_CPU_U8_LOOPS_H
-#define SOFTQAM_CPU_U8_LOOPS_H
+ * An iteration is computed by the linear functions of arithmetic_fast.h if these decide, else by arithmetic.h. */
+#include "loops.h"
+#include "simd.h"
 
-#include "variant.h"
+#include "arithmetic_fast.h"
 
 /* arithmetic.h's way. */
 
@@ -30,7 +30,7 @@ VEC vec_u32 soft_select(const vec_u8_table *table, const u8_axis *axis, vec_mask
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
 }
 
-VEC symbol_distances step_distances(const vec_u8_table *table, const float *in)
+VEC symbol_distances iteration_distances(const vec_u8_table *table, const float *in)
 {
     const vec_f32 a = vec_load_f32(in), b = vec_load_f32(in + LANES);
     return symbol_distances_of(table, vec_firsts(a, b), vec_seconds(a, b));
@@ -47,19 +47,20 @@ VEC void store_u8_bits(const vec_u8_table *table, const symbol_distances *symbol
     vec_store(out + 4 * LANES, vec_place_bytes(soft, last));
 }
 
-/* Where a step's symbols lie and where its bytes go. */
-typedef struct step_place {
+/* Where an iteration's symbols lie and where its bytes go. */
+typedef struct iteration_place {
     const float *in;
     unsigned char *out;
-} step_place;
+} iteration_place;
 
-/* An even number of steps: two at a time, because one alone waits for its own results more than it computes. */
-NOT_INLINED void exact_steps(const softqam_params *params, const step_place *places, size_t n_steps)
+/* Computes an even number of iterations by arithmetic.h: two at a time, because one alone waits for its own results
+ * more than it computes. */
+NOT_INLINED void exact_iterations(const softqam_params *params, const iteration_place *places, size_t n_iterations)
 {
     const vec_u8_table table = vec_load_u8_table(&params->u8_table);
-    for (size_t k = 0; k < n_steps; k += 2) {
-        const symbol_distances a = step_distances(&table, places[k].in);
-        const symbol_distances b = step_distances(&table, places[k + 1].in);
+    for (size_t k = 0; k < n_iterations; k += 2) {
+        const symbol_distances a = iteration_distances(&table, places[k].in);
+        const symbol_distances b = iteration_distances(&table, places[k + 1].in);
         store_u8_bits(&table, &a, places[k].out);
         store_u8_bits(&table, &b, places[k + 1].out);
     }
@@ -115,7 +116,7 @@ VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, c
                                 constants->largest);
 }
 
-VEC bool linear_step(const linear_constants *constants, step_place at)
+VEC bool linear_iteration(const linear_constants *constants, iteration_place at)
 {
     const linear_bits a = linear_bits_of(&constants->linear, vec_load_f32(at.in));
     const linear_bits b = linear_bits_of(&constants->linear, vec_load_f32(at.in + LANES));
@@ -124,73 +125,74 @@ VEC bool linear_step(const linear_constants *constants, step_place at)
     return is_undecided(constants, &a, &b);
 }
 
-VEC step_place steps_after(step_place at, ptrdiff_t n_symbols)
+VEC iteration_place iterations_after(iteration_place at, ptrdiff_t n_symbols)
 {
-    return (step_place){at.in + 2 * n_symbols, at.out + 8 * n_symbols};
+    return (iteration_place){at.in + 2 * n_symbols, at.out + 8 * n_symbols};
 }
 
-/* Steps by the linear functions; returns how many are undecided, and which. */
-VEC size_t linear_steps(const softqam_params *params, step_place at, size_t n_steps, step_place *undecided)
+/* Computes iterations by the linear functions; returns how many are undecided, and which. */
+VEC size_t linear_iterations(const softqam_params *params, iteration_place at, size_t n_iterations,
+                             iteration_place *undecided)
 {
     const linear_constants constants = load_linear(params);
     size_t n_undecided = 0;
-    for (size_t k = 0; k < n_steps; k++, at = steps_after(at, LANES)) {
+    for (size_t k = 0; k < n_iterations; k++, at = iterations_after(at, LANES)) {
         prefetch_inputs(at.in, 2 * LANES * sizeof(float));
         undecided[n_undecided] = at;
-        n_undecided += linear_step(&constants, at);
+        n_undecided += linear_iteration(&constants, at);
     }
     return n_undecided;
 }
 
-/* Symbols are taken in tiles of so many steps, which stay in the nearest cache: first all by the linear functions, then
- * again those steps that are undecided, so that no branch is mispredicted for a single step. Where most of a tile's
- * steps are undecided, as of zeros, the tiles after it are not tried. */
-enum { TILE_STEPS = 64, SOFT_TILES_BEFORE_RETRY = 63 };
+/* Symbols are taken in tiles of so many iterations, which stay in the nearest cache: first all by the linear functions,
+ * then again the undecided iterations, so that no branch is mispredicted for a single one. If most of a tile's are
+ * undecided, as zeros are, the next tiles do not try. */
+enum { TILE_ITERATIONS = 64, U8_TILES_BEFORE_RETRY = 63 };
 
-/* The steps of a tile; returns those that must be taken as arithmetic.h has it. n_exact: so many tiles are not tried.
- */
-VEC size_t tile_steps(const softqam_params *params, unsigned *n_exact, step_place at, size_t n_steps,
-                      step_place *undecided)
+/* Computes the iterations of a tile; returns those that must be computed by arithmetic.h. The next n_exact tiles do not
+ * try the linear functions. */
+VEC size_t tile_iterations(const softqam_params *params, unsigned *n_exact, iteration_place at, size_t n_iterations,
+                           iteration_place *undecided)
 {
     if (*n_exact == 0) {
-        const size_t n = linear_steps(params, at, n_steps, undecided);
-        *n_exact = n > n_steps / 2 ? SOFT_TILES_BEFORE_RETRY : 0;
+        const size_t n = linear_iterations(params, at, n_iterations, undecided);
+        *n_exact = n > n_iterations / 2 ? U8_TILES_BEFORE_RETRY : 0;
         return n;
     }
     --*n_exact;
-    for (size_t k = 0; k < n_steps; k++)
-        undecided[k] = steps_after(at, (ptrdiff_t)(k * LANES));
-    return n_steps;
+    for (size_t k = 0; k < n_iterations; k++)
+        undecided[k] = iterations_after(at, (ptrdiff_t)(k * LANES));
+    return n_iterations;
 }
 
-static void u8_loop(const softqam_loop_call *call)
+softqam_loop SIMD_NAME(softqam_u8_loop);
+
+void SIMD_NAME(softqam_u8_loop)(const softqam_loop_call *call)
 {
-    step_place at = {call->components, call->out};
-    size_t n_steps = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
-    step_place again[TILE_STEPS + 2];
+    iteration_place at = {call->components, call->out};
+    size_t n_iterations = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
+    iteration_place again[TILE_ITERATIONS + 2];
     size_t n_again = 0;
     unsigned n_exact = 0;
-    while (n_steps > 0) {
-        const size_t n = n_steps < TILE_STEPS ? n_steps : TILE_STEPS;
-        n_again += tile_steps(call->params, &n_exact, at, n, again + n_again);
+    while (n_iterations > 0) {
+        const size_t n = n_iterations < TILE_ITERATIONS ? n_iterations : TILE_ITERATIONS;
+        n_again += tile_iterations(call->params, &n_exact, at, n, again + n_again);
         /* An odd one waits for the next tile. */
         if (n_again > 1) {
-            exact_steps(call->params, again, n_again / 2 * 2);
+            exact_iterations(call->params, again, n_again / 2 * 2);
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
-        at = steps_after(at, (ptrdiff_t)(n * LANES));
-        n_steps -= n;
-        if (n_steps == 0 && n_left > 0) {
-            at = steps_after(at, (ptrdiff_t)n_left - LANES); /* the last step goes back to be a whole one */
-            n_steps = 1;
+        at = iterations_after(at, (ptrdiff_t)(n * LANES));
+        n_iterations -= n;
+        if (n_iterations == 0 && n_left > 0) {
+            at = iterations_after(at, (ptrdiff_t)n_left - LANES); /* the last one goes back */
+            n_iterations = 1;
             n_left = 0;
         }
     }
     if (n_again > 0) {
         again[1] = again[0];
-        exact_steps(call->params, again, 2);
+        exact_iterations(call->params, again, 2);
     }
 }
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Gold sequence for vectors: included by the file of each instruction set after its SIMD header and
- * gold_parts_at(). */
-#ifndef SOFTQAM_CPU_GOLD_LOOPS_H
-#define SOFTQAM_CPU_GOLD_LOOPS_H
-
+/* The Gold sequence for vectors: CMakeLists.txt compiles this for each instruction set (simd.h). */
 #include "gold.h"
+#include "simd.h"
 
 /* The polynomials' eighth powers hold for bytes, b(i+31) = b(i+3) + b(i) and likewise: 32 bytes give the 16 after them.
  */
@@ -61,4 +58,4 @@ static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
     }
 }
 
-#endif
+const softqam_gold_loops SIMD_NAME(softqam_gold_loops) = {gold_jump, gold_take};

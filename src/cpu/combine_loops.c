@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops that add LLRs to a soft buffer: CMakeLists.txt compiles this for each instruction set (simd.h). */
+#include "loops.h"
+#include "simd.h"
+
+#include "arithmetic.h"
+
+typedef struct combine_constants {
+    float limit;
+    vec_f32 max;
+    vec_f32 above; /* llr_combined()'s */
+    vec_bytes min_steps;
+    vec_bytes max_steps;
+} combine_constants;
+
+VEC combine_constants load_combine_constants(softqam_output_format output, float limit)
+{
+    const int steps = output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16 ? (int)limit : 0;
+    combine_constants constants;
+    constants.limit = limit;
+    constants.max = vec_splat(limit);
+    constants.above = vec_splat(float_of_bits(float_bits(limit) + 1));
+    constants.min_steps = output == SOFTQAM_OUTPUT_S8 ? vec_splat_u8(-steps) : vec_splat_s16(-steps);
+    constants.max_steps = output == SOFTQAM_OUTPUT_S8 ? vec_splat_u8(steps) : vec_splat_s16(steps);
+    return constants;
+}
+
+/* Bytes of the values that are combined at once: a register of bytes, of s16 or of f32, or two of f16. */
+enum { COMBINED_NBYTES = 4 * LANES };
+
+/* llr_combined() for s8: integers, in saturating bytes. */
+VEC vec_bytes combined_s8(const combine_constants *constants, vec_bytes values, vec_bytes llrs)
+{
+    const vec_bytes min = constants->min_steps, max = constants->max_steps;
+    const vec_bytes sum = vec_min_s8(vec_max_s8(vec_add_saturated_s8(values, llrs), min), max);
+    const vec_bytes within = vec_min_s8(vec_max_s8(values, min), max);
+    return vec_choose_bytes((vec_bytes)((vec_lanes_u8)within == (vec_lanes_u8)values), sum, values);
+}
+
+/* llr_combined() for s16: integers, in saturating words. */
+VEC vec_bytes combined_s16(const combine_constants *constants, vec_bytes values, vec_bytes llrs)
+{
+    const vec_bytes min = constants->min_steps, max = constants->max_steps;
+    const vec_bytes sum = vec_min_s16(vec_max_s16(vec_add_saturated_s16(values, llrs), min), max);
+    const vec_bytes within = vec_min_s16(vec_max_s16(values, min), max);
+    return vec_choose_bytes((vec_bytes)((vec_lanes_u16)within == (vec_lanes_u16)values), sum, values);
+}
+
+/* llr_combined() for f16 if no value is beyond the limit, else the portable loop: such values are rare, and a NaN would
+ * not keep its bits. */
+VEC void combine_f16(const combine_constants *constants, unsigned char *values, const unsigned char *llrs)
+{
+    const vec_f32 a = vec_load_f16(values), b = vec_load_f16(values + 2 * LANES);
+    const vec_u32 largest = vec_max_u32(vec_bits(vec_abs(a)), vec_bits(vec_abs(b)));
+    if (__builtin_expect(vec_any_from(largest, vec_bits(constants->above)), 0)) {
+        softqam_soft_add_of(SOFTQAM_OUTPUT_F16)(values, llrs, constants->limit, 2 * LANES);
+        return;
+    }
+    vec_store_16(false, values, vec_limit(vec_add(a, vec_load_f16(llrs)), constants->max));
+    vec_store_16(false, values + 2 * LANES, vec_limit(vec_add(b, vec_load_f16(llrs + 2 * LANES)), constants->max));
+}
+
+VEC void combine_register(softqam_output_format output, const combine_constants *constants, unsigned char *values,
+                          const unsigned char *llrs)
+{
+    switch (output) {
+    case SOFTQAM_OUTPUT_S8:
+        vec_store(values, combined_s8(constants, vec_load_bytes(values), vec_load_bytes(llrs)));
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        vec_store(values, combined_s16(constants, vec_load_bytes(values), vec_load_bytes(llrs)));
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        combine_f16(constants, values, llrs);
+        break;
+    case SOFTQAM_OUTPUT_F32:
+    case SOFTQAM_OUTPUT_U8: /* has none */
+        vec_store_f32(values, llr_combined(vec_load_f32(values), vec_load_f32(llrs), constants->max, constants->above));
+        break;
+    }
+}
+
+VEC void combine(softqam_output_format output, void *values, const void *llrs, float limit, size_t nbytes)
+{
+    const combine_constants constants = load_combine_constants(output, limit);
+    unsigned char *to = values;
+    const unsigned char *from = llrs;
+    size_t k = 0;
+    for (; nbytes - k >= COMBINED_NBYTES; k += COMBINED_NBYTES)
+        combine_register(output, &constants, to + k, from + k);
+    if (k < nbytes) {
+        unsigned char last_values[COMBINED_NBYTES] = {0}, last_llrs[COMBINED_NBYTES] = {0};
+        memcpy(last_values, to + k, nbytes - k);
+        memcpy(last_llrs, from + k, nbytes - k);
+        combine_register(output, &constants, last_values, last_llrs);
+        memcpy(to + k, last_values, nbytes - k);
+    }
+}
+
+#define DEFINE_COMBINE(name, output, type)                                                                             \
+    static void name(void *values, const void *llrs, float limit, size_t n)                                            \
+    {                                                                                                                  \
+        combine(output, values, llrs, limit, n * sizeof(type));                                                        \
+    }
+DEFINE_COMBINE(combine_s8, SOFTQAM_OUTPUT_S8, int8_t)
+DEFINE_COMBINE(combine_s16, SOFTQAM_OUTPUT_S16, int16_t)
+DEFINE_COMBINE(combine_f16_values, SOFTQAM_OUTPUT_F16, uint16_t)
+DEFINE_COMBINE(combine_f32, SOFTQAM_OUTPUT_F32, float)
+
+_Static_assert(N_OUTPUT_FORMATS == 5, "a loop for each but u8");
+softqam_soft_add *const SIMD_NAME(softqam_combine_loops)[N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = combine_s8,
+                                                                              [SOFTQAM_OUTPUT_S16] = combine_s16,
+                                                                              [SOFTQAM_OUTPUT_F16] = combine_f16_values,
+                                                                              [SOFTQAM_OUTPUT_F32] = combine_f32};

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops of LLRs of one modulation for vectors of 128-bit parts, any number of them: CMakeLists.txt compiles this
+ * for each instruction set (simd.h) and each AXIS_BITS.
+ *
+ * LLRs are computed from components as they lie in memory, since no axis needs the other. An iteration takes LANES
+ * symbols, which are two registers of components, or, of de-interleaved s8, twice as many; the last iteration goes back
+ * to be a whole one.
+ *
+ * Symbols are taken in tiles that stay in the first cache. A tile is computed on the fast path, which notes the ranges
+ * of its values; if these say that an LLR may not be exact, it is computed again on the exact path. So no branch
+ * depends on a symbol. */
+#include "llr_constants.h"
+#include "llr_stores.h"
+#include "llr_weights.h"
+
+/* Symbols of a tile. After a tile that had to be exact, the next ones are too, except the first symbols of every so
+ * many, on which the fast path is tried again. */
+enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 };
+
+/* Returns the position n symbols further; n may be negative. */
+VEC llr_position llr_position_after(llr_kind kind, llr_position at, ptrdiff_t n)
+{
+    at.components += 2 * n;
+    at.noise += n * (ptrdiff_t)at.noise_stride;
+    at.out += n * (ptrdiff_t)symbol_nbytes(kind);
+    at.bit += (size_t)n * SYMBOL_BITS;
+    at.is_odd ^= (unsigned)n & 1;
+    return at;
+}
+
+/* Moves one iteration further; the last one goes back to be a whole one. False if there are no more symbols. */
+VEC bool next_iteration(llr_kind kind, llr_position *at, size_t *n_left)
+{
+    const size_t n = iteration_symbols(kind);
+    *n_left -= n;
+    if (__builtin_expect(*n_left == 0, 0))
+        return false;
+    *at = llr_position_after(kind, *at, (ptrdiff_t)n);
+    if (__builtin_expect(*n_left < n, 0)) {
+        *at = llr_position_after(kind, *at, (ptrdiff_t)*n_left - (ptrdiff_t)n);
+        *n_left = n;
+    }
+    return true;
+}
+
+/* What an iteration's LLRs are computed from. It has two registers of components, of its first LANES / 2 symbols and of
+ * the others, or, BPSK's, its I and its Q; a double iteration has four, by vec_plane_components(), and weights for each
+ * half. */
+typedef struct iteration_inputs {
+    vec_f32 components[4];
+    iteration_weights of_halves[2];
+    vec_f32 weights[4]; /* of the registers */
+    vec_llr_row rows[4];
+} iteration_inputs;
+
+/* Makes an LLR of the fast path; for s8 and s16 the sum. Packing alone limits s8. */
+VEC vec_f32 fast_llr(softqam_output_format output, const llr_constants *constants, vec_f32 metric, vec_f32 weight,
+                     vec_f32 addend)
+{
+    const vec_f32 llr = llr_sum(metric, weight, addend);
+    return output == SOFTQAM_OUTPUT_S16 ? vec_min(vec_max(llr, constants->min_sum), constants->max_sum) : llr;
+}
+
+VEC void limit_f16(softqam_output_format output, const llr_constants *constants, vec_f32 llrs[], int n)
+{
+    if (!is_limited_f16(output, constants))
+        return;
+    VEC_UNROLL
+    for (int k = 0; k < n; k++)
+        llrs[k] = vec_limit(llrs[k], constants->limit);
+}
+
+/* Makes register q's LLRs on the fast path. */
+VEC llr_registers fast_llrs(llr_kind kind, const llr_constants *constants, const iteration_inputs *inputs, int q,
+                            vec_u32 flips, tile_ranges *ranges)
+{
+    const vec_f32 components = inputs->components[q];
+    const vec_f32 addend = inputs->of_halves[0].addends[is_double(kind) ? 0 : q];
+    /* Before it is made, the first metric takes an operation less to flip. */
+    const bool is_first_flipped = M > 2 && !vec_has_signed_rows(M);
+    const vec_u32 sign = is_first_flipped ? vec_shift_left(flips, 31) : vec_splat_u32(0);
+    const vec_f32 first = vec_from_bits(vec_xor_u32(vec_bits(components), sign));
+    vec_f32 metrics[AXIS_VALUES];
+    llr_registers llrs;
+    fast_metrics(M, &constants->lines, components, first, inputs->rows[q], metrics);
+    track_metric(kind.output, ranges, metrics[0]);
+    VEC_UNROLL
+    for (int k = 0; k < M; k++) {
+        if (k > 0 || !is_first_flipped)
+            metrics[k] = flipped(kind, metrics[k], flips, k);
+        llrs.bits[k] = fast_llr(kind.output, constants, metrics[k], inputs->weights[q], addend);
+    }
+    limit_f16(kind.output, constants, llrs.bits, M);
+    return llrs;
+}
+
+/* Makes an LLR of any value; for s8 and s16 the sum. An erasure's is 0. */
+VEC vec_f32 exact_llr(softqam_output_format output, const llr_constants *constants, vec_mask valid, vec_f32 metric,
+                      vec_f32 weight)
+{
+    const vec_f32 sum = vec_mul(llr_sum(metric, weight, vec_splat(ROUNDING_CONSTANT)), vec_splat(metric_scale(output)));
+    if (output == SOFTQAM_OUTPUT_S8) /* packing limits what is too large, but a sum below zero has bits out of order */
+        return vec_choose(valid, vec_max(sum, constants->min_sum), constants->addend);
+    if (output == SOFTQAM_OUTPUT_S16)
+        return vec_choose(valid, vec_min(vec_max(sum, constants->min_sum), constants->max_sum), constants->addend);
+    return vec_keep(valid, llr_scaled(metric, weight, constants->limit));
+}
+
+/* Makes register q's LLRs on the exact path. */
+VEC llr_registers exact_llrs(llr_kind kind, const llr_constants *constants, const iteration_inputs *inputs, int q,
+                             vec_u32 flips)
+{
+    vec_f32 numbers[4], metrics[AXIS_VALUES];
+    llr_registers llrs;
+    const int n = n_registers(kind);
+    /* Times zero, what is not finite is NaN, and so is the weight of an erasure. */
+    VEC_UNROLL
+    for (int k = 0; k < n; k++)
+        numbers[k] = vec_fma(inputs->components[k], vec_splat(0.0f), inputs->weights[k]);
+    const vec_f32 of_other_axis = is_double(kind) ? vec_other_plane(numbers, q) : vec_swap_pairs(numbers[q]);
+    const vec_mask valid = vec_are_numbers(numbers[q], of_other_axis);
+    axis_metrics(M, &constants->lines.table, inputs->components[q], metrics);
+    VEC_UNROLL
+    for (int k = 0; k < M; k++)
+        llrs.bits[k] =
+            exact_llr(kind.output, constants, valid, flipped(kind, metrics[k], flips, k), inputs->weights[q]);
+    return llrs;
+}
+
+VEC llr_registers register_llrs(llr_kind kind, const llr_constants *constants, const iteration_inputs *inputs, int q,
+                                vec_u32 flips, tile_ranges *ranges)
+{
+    return kind.is_exact ? exact_llrs(kind, constants, inputs, q, flips)
+                         : fast_llrs(kind, constants, inputs, q, flips, ranges);
+}
+
+VEC void load_all_weights(llr_kind kind, const llr_constants *constants, llr_position at, iteration_inputs *inputs,
+                          tile_ranges *ranges)
+{
+    const int n_halves = is_double(kind) ? 2 : 1;
+    VEC_UNROLL
+    for (int k = 0; k < n_halves; k++)
+        inputs->of_halves[k] = load_weights(kind, constants, at.noise + k * LANES * (int)at.noise_stride, ranges);
+}
+
+/* Returns a value for each symbol of the halves, as they belong to register q's components. `by_load`: the iteration
+ * has the time to wait for a load. */
+VEC vec_f32 register_values(llr_kind kind, bool by_load, const vec_f32 values[2], int q)
+{
+    if (is_double(kind))
+        return vec_plane_weights(by_load, values, q);
+    return M == 0 ? values[0] : q == 0 ? vec_duplicate_lower(values[0]) : vec_duplicate_upper(values[0]);
+}
+
+/* Loads the components of an iteration whose weights are loaded. */
+VEC void load_components(llr_kind kind, llr_position at, iteration_inputs *inputs, tile_ranges *ranges)
+{
+    const vec_f32 inverses[2] = {inputs->of_halves[0].inverse_gain, inputs->of_halves[is_double(kind)].inverse_gain};
+    const int n = n_registers(kind), n_tracked = kind.is_exact ? 0 : n;
+    vec_f32 from[4];
+    VEC_UNROLL
+    for (int k = 0; k < n; k++)
+        from[k] = vec_load_f32(at.components + k * LANES);
+    VEC_UNROLL
+    for (int q = 0; q < n; q++) {
+        vec_f32 components = from[q];
+        if (is_double(kind))
+            components = vec_plane_components(from, q);
+        else if (M == 0)
+            components = q == 0 ? vec_evens(from[0], from[1]) : vec_odds(from[0], from[1]);
+        if (softqam_has_gains(kind.noise))
+            components = vec_mul(components, register_values(kind, M > 1, inverses, q));
+        inputs->components[q] = components;
+    }
+    prefetch_inputs(at.components, (size_t)n * LANES * sizeof(float));
+    VEC_UNROLL
+    for (int q = 0; q < n_tracked; q += 2)
+        track_components(kind.output, ranges, inputs->components[q], inputs->components[q + 1]);
+}
+
+/* Finds register q's weights and rows. */
+VEC void prepare_register(llr_kind kind, const llr_constants *constants, iteration_inputs *inputs, int q)
+{
+    const vec_f32 weights[2] = {inputs->of_halves[0].weight, inputs->of_halves[is_double(kind)].weight};
+    const bool by_load = M > (softqam_has_gains(kind.noise) ? 1 : 2);
+    inputs->weights[q] = register_values(kind, by_load, weights, q);
+    inputs->rows[q] = fast_row_of(M, &constants->lines.table, inputs->components[q]);
+}
+
+VEC void prepare_registers(llr_kind kind, const llr_constants *constants, iteration_inputs *inputs)
+{
+    const int n = n_registers(kind);
+    VEC_UNROLL
+    for (int q = 0; q < n; q++)
+        prepare_register(kind, constants, inputs, q);
+}
+
+VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_position at, const iteration_inputs *inputs,
+                        tile_ranges *ranges)
+{
+    const vec_u32 flips = flips_at(kind, constants, at.bit), i_flip = constants->i_flips[at.is_odd];
+    const vec_f32 i = inputs->components[0], q = inputs->components[1], weight = inputs->weights[0];
+    vec_f32 metric, llr;
+    if (kind.is_exact) {
+        const vec_f32 zero = vec_splat(0.0f);
+        const vec_mask valid = vec_are_numbers(vec_fma(i, zero, weight), vec_fma(q, zero, weight));
+        metric = flipped(kind, bpsk_metric(&constants->lines.table, i, q, i_flip), flips, 0);
+        llr = exact_llr(kind.output, constants, valid, metric, weight);
+    } else {
+        metric = fast_bpsk_metric(&constants->lines, i, q, i_flip);
+        track_metric(kind.output, ranges, metric);
+        llr =
+            fast_llr(kind.output, constants, flipped(kind, metric, flips, 0), weight, inputs->of_halves[0].addends[0]);
+        limit_f16(kind.output, constants, &llr, 1);
+    }
+    store_bpsk(kind, constants, at.out, llr);
+}
+
+/* Both registers are prepared before either's LLRs: one after the other they take 3 to 10 % longer. */
+VEC void single_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position at,
+                          iteration_inputs *inputs, tile_ranges *ranges)
+{
+    if (!is_prepared)
+        prepare_registers(kind, constants, inputs);
+    if (M == 0) {
+        bpsk_iteration(kind, constants, at, inputs, ranges);
+        return;
+    }
+    shifted_bits shifted;
+    const unsigned char *flips = byte_flips_at(kind, constants, at.bit, &shifted);
+    const vec_u32 flips_a = flips_at(kind, constants, at.bit),
+                  flips_b = flips_at(kind, constants, at.bit + LANES * (size_t)M);
+    const llr_registers of_a = register_llrs(kind, constants, inputs, 0, flips_a, ranges);
+    if (is_stored_alone(kind))
+        store_alone(kind, constants, (llr_destination){at.out, flips}, &of_a);
+    const llr_registers of_b = register_llrs(kind, constants, inputs, 1, flips_b, ranges);
+    const size_t half = LANES / 2;
+    if (is_stored_alone(kind))
+        store_alone(
+            kind, constants,
+            (llr_destination){at.out + half * symbol_nbytes(kind), flips ? flips + half * SYMBOL_BITS / 8 : NULL},
+            &of_b);
+    else if (is_in_planes(kind))
+        store_planes(kind, constants, at.out, &of_a, &of_b);
+    else
+        store_both(kind, constants, (llr_destination){at.out, flips}, &of_a, &of_b);
+}
+
+VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position at,
+                          iteration_inputs *inputs, tile_ranges *ranges)
+{
+    shifted_bits shifted;
+    llr_registers llrs[4];
+    if (kind.is_exact)
+        prepare_registers(kind, constants, inputs);
+    VEC_UNROLL
+    for (int q = 0; q < 4; q++) {
+        if (!is_prepared && !kind.is_exact)
+            prepare_register(kind, constants, inputs, q);
+        llrs[q] = register_llrs(kind, constants, inputs, q, vec_splat_u32(0), ranges);
+    }
+    store_s8_planes(constants, (llr_destination){at.out, byte_flips_at(kind, constants, at.bit, &shifted)}, llrs);
+}
+
+/* Software pipelining. LLRs wait long for their weights and rows, so gain weights are loaded one iteration ahead, and
+ * on AVX-512 all inputs of s8, except in the shortest iterations. The last iteration loads its own inputs again,
+ * unused. */
+VEC tile_ranges llr_tile(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+{
+    const bool is_ahead =
+        LOADS_AHEAD && !kind.is_exact && kind.output == SOFTQAM_OUTPUT_S8 && (M > 2 || is_double(kind));
+    const bool has_weights_ahead = is_ahead || softqam_has_gains(kind.noise);
+    tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
+    iteration_inputs ahead = {.of_halves = {weights_with_addend(constants, constants->weight, constants->weight)}};
+    llr_position next = at;
+    bool has_next = true;
+    next.noise_stride = at.noise_stride = kind.noise != SOFTQAM_ONE_WEIGHT;
+    if (kind.noise == SOFTQAM_ONE_WEIGHT)
+        ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
+    if (has_weights_ahead)
+        load_all_weights(kind, constants, at, &ahead, &ranges);
+    if (is_ahead) {
+        load_components(kind, at, &ahead, &ranges);
+        prepare_registers(kind, constants, &ahead);
+    }
+    do {
+        iteration_inputs inputs = ahead;
+        if (has_weights_ahead) {
+            has_next = next_iteration(kind, &next, &n_symbols);
+            load_all_weights(kind, constants, next, &ahead, &ranges);
+        } else {
+            load_all_weights(kind, constants, at, &inputs, &ranges);
+        }
+        if (is_ahead) {
+            load_components(kind, next, &ahead, &ranges);
+            prepare_registers(kind, constants, &ahead);
+        } else {
+            load_components(kind, at, &inputs, &ranges);
+        }
+        if (is_double(kind))
+            double_iteration(kind, is_ahead, constants, at, &inputs, &ranges);
+        else
+            single_iteration(kind, is_ahead, constants, at, &inputs, &ranges);
+        if (!has_weights_ahead)
+            has_next = next_iteration(kind, &next, &n_symbols);
+        at = next;
+    } while (has_next);
+    return ranges;
+}
+
+/* Computes a tile on the fast path. Short iterations have a loop for each frequent kind of noise: a branch in each
+ * iteration would cost up to 20 %. */
+VEC tile_ranges fast_tile(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+{
+    const bool is_short = M <= 2 || (M <= 4 && kind.output == SOFTQAM_OUTPUT_S8);
+    const softqam_noise_kind noise = constants->noise_kind;
+    if (FUSES_GAINS && softqam_has_gains(noise)) {
+        kind.noise = noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
+        return llr_tile(kind, constants, at, n_symbols);
+    }
+    if (is_short && noise == SOFTQAM_NOISE_N0) {
+        kind.noise = SOFTQAM_NOISE_N0;
+        return llr_tile(kind, constants, at, n_symbols);
+    }
+    if (is_short && noise == SOFTQAM_ONE_WEIGHT) {
+        kind.noise = SOFTQAM_ONE_WEIGHT;
+        return llr_tile(kind, constants, at, n_symbols);
+    }
+    kind.noise = noise;
+    return llr_tile(kind, constants, at, n_symbols);
+}
+
+/* Computes a tile on the exact path. A format has one function for all layouts, except that s8's planes have their own
+ * iteration. It loads constants of its own: those of the fast path stay in registers if no pointer to them leaves. */
+VEC void exact_tile(softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call,
+                    llr_position at, size_t n_symbols)
+{
+    softqam_llr_table negated;
+    llr_kind kind = {output, layout, call->noise_kind, true};
+    llr_constants constants;
+    load_llr_constants(&constants, kind, call, &negated);
+    if (output == SOFTQAM_OUTPUT_S8 && layout == SOFTQAM_LLRS_IN_PLANES) {
+        kind.layout = SOFTQAM_LLRS_IN_PLANES;
+        llr_tile(kind, &constants, at, n_symbols);
+        return;
+    }
+    if (output == SOFTQAM_OUTPUT_S8 || M == 0)
+        kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
+    llr_tile(kind, &constants, at, n_symbols);
+}
+
+typedef void exact_tile_function(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at,
+                                 size_t n_symbols);
+
+#define DEFINE_EXACT_TILE(name, output)                                                                                \
+    NOT_INLINED void name(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at, size_t n_symbols) \
+    {                                                                                                                  \
+        exact_tile(output, layout, call, at, n_symbols);                                                               \
+    }
+DEFINE_EXACT_TILE(exact_tile_s8, SOFTQAM_OUTPUT_S8)
+DEFINE_EXACT_TILE(exact_tile_s16, SOFTQAM_OUTPUT_S16)
+DEFINE_EXACT_TILE(exact_tile_f16, SOFTQAM_OUTPUT_F16)
+DEFINE_EXACT_TILE(exact_tile_f32, SOFTQAM_OUTPUT_F32)
+
+/* Returns how many symbols the next tile has: no tile is shorter than an iteration. f16 and f32 begin with a short
+ * tile, since 64 symbols usually show whether the call needs limits or erasure masks. */
+VEC size_t tile_symbols(llr_kind kind, bool is_retry, bool is_first, size_t n_left)
+{
+    const bool is_short = is_retry || (is_first && !are_steps(kind.output) && n_left > LLR_TILE_SYMBOLS);
+    const size_t n = is_short ? LLR_RETRY_SYMBOLS : LLR_TILE_SYMBOLS;
+    return n_left < n + iteration_symbols(kind) ? n_left : n;
+}
+
+/* Demodulates a call's symbols. `self` is the loop that this is, `exact` its format's exact path. */
+VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_tile_function *exact)
+{
+    softqam_llr_table negated;
+    llr_constants constants;
+    load_llr_constants(&constants, kind, call, &negated);
+    const bool has_gains = softqam_has_gains(call->noise_kind);
+    size_t n_symbols = call->n_symbols;
+    bool is_exact = false;
+    kind.noise = call->noise_kind;
+    if (has_gains && !FUSES_GAINS) {
+        loop_of_divided(self, call, constants.scale, 0, n_symbols, symbol_nbytes(kind));
+        return;
+    }
+    llr_position at = {call->components, call->noise, call->out, 0, 0, call->noise_kind != SOFTQAM_ONE_WEIGHT};
+    for (unsigned number = 0;; number++) {
+        const bool is_retry = is_exact && number % TILES_BEFORE_RETRY == 0;
+        const size_t n = tile_symbols(kind, is_retry, number == 0, n_symbols);
+        is_exact = is_exact && !is_retry;
+        if (!is_exact) {
+            const tile_ranges ranges = fast_tile(kind, &constants, at, n);
+            const tile_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
+            /* What the fast path can do for little it does from here on. */
+            if (asks_for_more(kind.output, verdict, &constants))
+                continue;
+            is_exact = verdict != TILE_IS_EXACT;
+        }
+        if (is_exact && has_gains)
+            loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, symbol_nbytes(kind));
+        else if (is_exact)
+            exact(kind.layout, call, at, n);
+        n_symbols -= n;
+        if (n_symbols == 0)
+            return;
+        at = llr_position_after(kind, at, (ptrdiff_t)n);
+    }
+}
+
+#define DEFINE_LOOP(name, output, layout, exact)                                                                       \
+    static void name(const softqam_loop_call *call)                                                                    \
+    {                                                                                                                  \
+        llr_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, false}, call, name, exact);                            \
+    }
+/* BPSK has one bit: nothing to de-interleave. */
+#if AXIS_BITS == 0
+#define DEFINE_PLANES(format, output)
+#define PLANES(format)
+#else
+#define DEFINE_PLANES(format, output)                                                                                  \
+    DEFINE_LOOP(format##_in_planes, output, SOFTQAM_LLRS_IN_PLANES, exact_tile_##format)
+#define PLANES(format) [SOFTQAM_LLRS_IN_PLANES] = format##_in_planes
+#endif
+#define DEFINE_LAYOUTS(format, output)                                                                                 \
+    DEFINE_LOOP(format##_in_order, output, SOFTQAM_LLRS_IN_ORDER, exact_tile_##format)                                 \
+    DEFINE_LOOP(format##_descrambled, output, SOFTQAM_LLRS_DESCRAMBLED, exact_tile_##format)                           \
+    DEFINE_PLANES(format, output)
+DEFINE_LAYOUTS(s8, SOFTQAM_OUTPUT_S8)
+DEFINE_LAYOUTS(s16, SOFTQAM_OUTPUT_S16)
+DEFINE_LAYOUTS(f16, SOFTQAM_OUTPUT_F16)
+DEFINE_LAYOUTS(f32, SOFTQAM_OUTPUT_F32)
+
+_Static_assert(N_OUTPUT_FORMATS == 5 && SOFTQAM_LLR_LAYOUTS == 3, "loops for each format but u8, for each layout");
+#define ALL_LAYOUTS(format)                                                                                            \
+    {                                                                                                                  \
+        [SOFTQAM_LLRS_IN_ORDER] = format##_in_order, [SOFTQAM_LLRS_DESCRAMBLED] = format##_descrambled, PLANES(format) \
+    }
+const softqam_llr_loops SIMD_NAME(EXPANDED_NAME(softqam_llr_loops, AXIS_BITS)) = {
+    {[SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(s8),
+     [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(s16),
+     [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(f16),
+     [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(f32)}};
