@@ -44,8 +44,9 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     softqam_launch launch;
     softqam_launch_begin(&launch, params, stream);
     for (size_t k = 0; k < n_segments; k++) {
-        const softqam_segment segment = softqam_segment_at(&list, k);
-        TRY(softqam_launch_add(&launch, &segment, 0.0f));
+        softqam_resolved_segment segment;
+        softqam_segment_resolve(&segment, &segments[k], &params->defaults);
+        TRY(softqam_launch_add(&launch, &segment));
     }
     return softqam_launch_flush(&launch);
 }

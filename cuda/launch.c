@@ -347,17 +347,58 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
     launch->has_soft = false;
 }
 
-softqam_status softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value)
+/* Makes a resolved segment what kernels take. */
+static void make_kernel_segment(softqam_kernel_segment *to, softqam_kernel_soft *soft,
+                                const softqam_resolved_segment *from)
+{
+    const softqam_source *source = &from->source;
+    const softqam_placement *placement = &from->placement;
+    *to = (softqam_kernel_segment){
+        .n_symbols = from->n_symbols,
+        .first_symbol = placement->position,
+        .out = placement->out,
+        .plane_stride = placement->plane_stride,
+        .symbol_stride = source->symbol_stride,
+        .noise_stride = source->noise_stride,
+        .input_scale = source->input_scale,
+        .steps_per_nat = placement->steps_per_nat,
+        .noise_value = source->noise_value,
+        .c_init = placement->c_init,
+        .modulation = placement->modulation,
+        .n_layers = source->n_layers,
+        .noise_is_inverse = source->noise_is_inverse,
+        .is_descrambled = placement->is_descrambled,
+        .has_codeword = placement->has_code_blocks,
+        .is_deinterleaved = placement->is_deinterleaved,
+        .is_iq_with_noise = !source->is_split && source->noise_stride != 0 && !source->has_gains,
+        .codeword_symbol = placement->codeword_symbol,
+    };
+    for (unsigned k = 0; k < source->n_layers; k++) {
+        const softqam_source_layer *layer = &source->layers[k];
+        to->layers[k] = (softqam_kernel_layer){layer->symbols, layer->symbols_q, layer->noise_var};
+        to->gains[k] = layer->gain;
+    }
+    soft->is_used = placement->has_soft_buffers;
+    if (!placement->has_code_blocks)
+        return;
+    to->blocks = placement->blocks;
+    to->block_stride = placement->block_stride;
+    to->block_buffers = placement->block_buffers;
+    soft->buffer = placement->buffer;
+    soft->filler_value = placement->filler_value;
+    soft->combines = placement->combines;
+    soft->is_repeated = placement->is_repeated;
+}
+
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment)
 {
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
     if (launch->n_segments == MAX_SEGMENTS)
         TRY(softqam_launch_flush(launch));
     const unsigned k = launch->n_segments++;
-    softqam_kernel_segment_make(&launch->segments[k], segment, &launch->defaults);
-    launch->segments[k].noise_value = noise_value;
-    softqam_kernel_soft_make(&launch->soft[k], segment, &launch->segments[k]);
-    launch->has_soft |= softqam_segment_has_soft_buffers(segment);
+    make_kernel_segment(&launch->segments[k], &launch->soft[k], segment);
+    launch->has_soft |= segment->placement.has_soft_buffers;
     return SOFTQAM_OK;
 }
 

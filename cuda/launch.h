@@ -22,9 +22,8 @@ typedef struct softqam_launch {
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream);
 
-/* Adds a completed segment in device memory; launches first what the launch has, if it is full. A segment of LLRs whose
- * noise_var is NULL has noise_value for all its symbols. */
-softqam_status softqam_launch_add(softqam_launch *launch, const softqam_segment *segment, float noise_value);
+/* Adds a segment in device memory. If the launch is full, launches first what it has. */
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment);
 
 /* Launches what has been collected since the begin or the last launch. */
 softqam_status softqam_launch_flush(softqam_launch *launch);

@@ -69,7 +69,8 @@ static size_t buffer_symbols(const host_call *call, const chunk_buffer *buffer)
 typedef struct piece_walk {
     softqam_cursor cursor;
     size_t n_left;
-    softqam_segment piece;
+    softqam_resolved_segment piece;
+    softqam_destination to;  /* where its values go */
     size_t offsets[N_PARTS]; /* in bytes */
     size_t nbytes[N_PARTS];  /* 0: the piece has one noise value, or none, or no gains */
 } piece_walk;
@@ -87,16 +88,17 @@ static bool walk_next(piece_walk *walk)
         walk->offsets[k] += walk->nbytes[k];
     if (walk->n_left == 0)
         return false;
-    walk->piece = softqam_cursor_take(&walk->cursor, walk->n_left);
+    softqam_cursor_next_code_block(&walk->cursor, walk->n_left, &walk->piece, &walk->to);
+    const softqam_source *source = &walk->piece.source;
     const size_t n = walk->piece.n_symbols;
-    const softqam_layer *layer = &walk->piece.layers[0];
     const bool noise_each =
-        layer->noise_var && (walk->piece.noise_stride != 0 || walk->piece.n_layers > 1 || layer->gain);
+        source->layers[0].noise_var && (source->noise_stride != 0 || source->n_layers > 1 || source->has_gains);
     walk->n_left -= n;
     walk->nbytes[SYMBOLS] = n * params->input_nbytes;
     walk->nbytes[NOISE] = noise_each ? n * sizeof(float) : 0;
     walk->nbytes[GAINS] = walk->cursor.list->has_gains ? walk->nbytes[NOISE] : 0;
-    walk->nbytes[VALUES] = n * softqam_params_output_nbytes(params, walk->piece.modulation);
+    walk->nbytes[VALUES] =
+        n * softqam_params_output_nbytes(params, (softqam_modulation)walk->piece.placement.modulation);
     return true;
 }
 
@@ -111,15 +113,15 @@ static piece_walk gather(const host_call *call, const chunk_buffer *buffer, cons
 {
     piece_walk walk = walk_begin(call, buffer);
     while (walk_next(&walk)) {
-        const softqam_segment *piece = &walk.piece;
-        const size_t n = piece->n_symbols;
+        const softqam_source *source = &walk.piece.source;
+        const size_t n = walk.piece.n_symbols;
         if (!call->is_staged)
             continue;
-        softqam_segment_gather_symbols(call->list->params, piece, 0, n, walk_memory(&walk, host, SYMBOLS));
+        softqam_source_gather_symbols(source, call->loops->gather, 0, n, walk_memory(&walk, host, SYMBOLS));
         if (walk.nbytes[NOISE] > 0)
-            softqam_segment_gather_floats(piece, false, 0, n, walk_memory(&walk, host, NOISE));
-        if (piece->layers[0].gain)
-            softqam_segment_gather_floats(piece, true, 0, n, walk_memory(&walk, host, GAINS));
+            softqam_source_gather_noise(source, call->loops->gather, 0, n, walk_memory(&walk, host, NOISE));
+        if (source->has_gains)
+            softqam_source_gather_gains(source, call->loops->gather, 0, n, walk_memory(&walk, host, GAINS));
     }
     return walk;
 }
@@ -127,31 +129,27 @@ static piece_walk gather(const host_call *call, const chunk_buffer *buffer, cons
 /* Copies a piece's values, whose bit planes lie one after the other. */
 static void scatter_planes(const piece_walk *walk, size_t value_nbytes, const unsigned char *from)
 {
-    const size_t plane_nbytes = walk->piece.plane_stride ? walk->piece.n_symbols * value_nbytes : walk->nbytes[VALUES];
-    unsigned char *to = walk->piece.out;
+    const size_t plane_nbytes = walk->to.plane_stride ? walk->piece.n_symbols * value_nbytes : walk->nbytes[VALUES];
+    unsigned char *to = walk->to.out;
     for (size_t left = walk->nbytes[VALUES]; left > 0; left -= plane_nbytes) {
         memcpy(to, from, plane_nbytes);
         from += plane_nbytes;
-        to += walk->piece.plane_stride * value_nbytes;
+        to += walk->to.plane_stride * value_nbytes;
     }
 }
 
 /* Stores a piece's bit planes in the soft buffer of its code block, or adds them to what is there. */
-static void scatter_to_soft_buffer(const host_call *call, const softqam_segment *piece, const unsigned char *from)
+static void scatter_to_soft_buffer(const host_call *call, const piece_walk *walk, const unsigned char *from)
 {
     const softqam_params *params = call->list->params;
-    const softqam_codeword *codeword = &piece->codeword;
-    softqam_code_blocks blocks;
-    softqam_segment_blocks(&blocks, params, piece);
-    const softqam_code_block block = softqam_segment_block_at(&blocks, piece, 0);
-    softqam_soft_block soft =
-        softqam_soft_block_of(params, codeword, &block, softqam_symbol_bits(piece->modulation), piece->out);
-    const uint32_t first = (uint32_t)piece->first_symbol - block.first;
-    soft.add = call->loops->add;
+    const softqam_placement *placement = &walk->piece.placement;
+    const size_t n = walk->piece.n_symbols;
+    const uint32_t first = placement->codeword_symbol - walk->to.block.first;
+    const softqam_soft_block soft = softqam_soft_block_at(placement, &walk->to, call->loops->add, params->sum_limit);
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
-    if (first == 0 && !codeword->combine)
-        softqam_soft_block_begin(&soft, params, codeword);
-    softqam_soft_block_store(&soft, first, piece->n_symbols, from, piece->n_symbols * params->value_nbytes);
+    if (first == 0 && !placement->combines)
+        softqam_soft_block_begin(&soft, params->output_format, placement->filler_value);
+    softqam_soft_block_store(&soft, first, n, from, n * params->value_nbytes);
 }
 
 /* Hands a chunk's values over, if the call is staged. */
@@ -163,12 +161,12 @@ static void scatter(const host_call *call, const chunk_buffer *buffer)
     const chunk_memory staged = divide(call, buffer->staging, buffer->n_symbols);
     for (piece_walk walk = walk_begin(call, buffer); walk_next(&walk);) {
         const unsigned char *from = walk_memory(&walk, &staged, VALUES);
-        if (!walk.piece.out) /* its code block is dropped */
+        if (!walk.to.out) /* its code block is dropped */
             continue;
-        if (softqam_segment_has_soft_buffers(&walk.piece))
-            scatter_to_soft_buffer(call, &walk.piece, from);
-        else if (streaming && walk.piece.plane_stride == 0)
-            softqam_copy_streaming(walk.piece.out, from, walk.nbytes[VALUES]);
+        if (walk.piece.placement.has_soft_buffers)
+            scatter_to_soft_buffer(call, &walk, from);
+        else if (streaming && walk.to.plane_stride == 0)
+            softqam_copy_streaming(walk.to.out, from, walk.nbytes[VALUES]);
         else
             scatter_planes(&walk, call->list->params->value_nbytes, from);
     }
@@ -179,11 +177,10 @@ static chunk_memory host_memory(const host_call *call, const chunk_buffer *buffe
 {
     if (call->is_staged)
         return divide(call, buffer->staging, buffer->n_symbols);
-    const piece_walk begin = walk_begin(call, buffer);
-    softqam_cursor cursor = begin.cursor;
-    const softqam_segment piece = softqam_cursor_take(&cursor, buffer->n_symbols);
-    const softqam_layer *layer = &piece.layers[0];
-    const void *const parts[N_PARTS] = {layer->symbols, layer->noise_var, layer->gain, piece.out};
+    piece_walk walk = walk_begin(call, buffer);
+    (void)walk_next(&walk);
+    const softqam_source_layer *layer = &walk.piece.source.layers[0];
+    const void *const parts[N_PARTS] = {layer->symbols, layer->noise_var, layer->gain, walk.to.out};
     chunk_memory host;
     for (int k = 0; k < N_PARTS; k++)
         host.parts[k] = (unsigned char *)(uintptr_t)parts[k];
@@ -192,26 +189,33 @@ static chunk_memory host_memory(const host_call *call, const chunk_buffer *buffe
 
 /* Launches the kernel for a chunk: each piece is a segment of its own in the device's memory, with its own scale, noise
  * and modulation. A noise value that is a whole segment's is read here, and goes as an argument. */
-static_assert(SEGMENT_RESERVED == 764, "a chunk has the new field as its kernel sees it");
+static_assert(sizeof(softqam_source) == 160, "A chunk has the new field as its kernel sees it");
 static softqam_status launch_chunk(const host_call *call, const chunk_buffer *buffer, const chunk_memory *device)
 {
     softqam_launch launch;
     softqam_launch_begin(&launch, call->list->params, buffer->stream);
     for (piece_walk walk = walk_begin(call, buffer); walk_next(&walk);) {
-        softqam_segment segment = walk.piece;
-        const float *caller_noise = segment.layers[0].noise_var;
-        segment.n_layers = 1;
-        segment.symbol_stride = 1;
-        segment.noise_stride = 1;
-        segment.plane_stride = walk.piece.plane_stride != 0 ? walk.piece.n_symbols : 0;
-        segment.codeword = (softqam_codeword){0}; /* the host takes the values to soft buffers */
-        segment.layers[0] = (softqam_layer){
+        softqam_resolved_segment segment = walk.piece;
+        softqam_source *source = &segment.source;
+        softqam_placement *placement = &segment.placement;
+        const float *caller_noise = source->layers[0].noise_var;
+        source->layers[0] = (softqam_source_layer){
             .symbols = walk_memory(&walk, device, SYMBOLS),
             .noise_var = walk_memory(&walk, device, NOISE),
-            .gain = walk.piece.layers[0].gain ? walk_memory(&walk, device, GAINS) : NULL,
+            .gain = source->has_gains ? walk_memory(&walk, device, GAINS) : NULL,
         };
-        segment.out = walk_memory(&walk, device, VALUES);
-        TRY(softqam_launch_add(&launch, &segment, caller_noise ? *caller_noise : 0.0f));
+        source->n_layers = 1;
+        source->symbol_stride = 1;
+        source->noise_stride = source->layers[0].noise_var ? 1 : 0;
+        source->noise_value = caller_noise ? *caller_noise : 0.0f;
+        source->is_split = 0;
+        source->is_contiguous = 1;
+        placement->out = walk_memory(&walk, device, VALUES);
+        placement->plane_stride = walk.to.plane_stride != 0 ? segment.n_symbols : 0;
+        /* The host takes the values to code blocks. */
+        placement->has_code_blocks = placement->has_soft_buffers = placement->is_deinterleaved = 0;
+        placement->combines = placement->is_repeated = 0;
+        TRY(softqam_launch_add(&launch, &segment));
     }
     return softqam_launch_flush(&launch);
 }
@@ -330,32 +334,27 @@ static softqam_status check_buffer(host_call *call, const void *memory, size_t n
     return SOFTQAM_OK;
 }
 
-/* What the call's symbols have, and whether it is staged: all but one segment whose parts lie side by side in pinned
- * memory. Of several segments the first one's memory is looked at. */
+/* Finds what the call's symbols have, and whether it is staged: all but one segment whose parts lie side by side in
+ * pinned memory. If there are several segments, the first one's memory is looked at. */
 static softqam_status check_memory(host_call *call)
 {
     const softqam_segment_list *list = call->list;
     const softqam_params *params = list->params;
-    softqam_segment segment = {0};
-    for (size_t k = list->n_segments; k-- > 0;) {
-        const softqam_segment other = softqam_segment_at(list, k);
-        const size_t nbytes = softqam_params_output_nbytes(params, other.modulation);
-        call->nbytes[VALUES] = nbytes > call->nbytes[VALUES] ? nbytes : call->nbytes[VALUES];
-        if (other.n_symbols > 0)
-            segment = other;
-    }
+    softqam_cursor cursor = softqam_cursor_at(list, 0);
+    softqam_resolved_segment segment;
+    softqam_cursor_next(&cursor, list->n_symbols, &segment);
+    const softqam_source *source = &segment.source;
+    const softqam_placement *placement = &segment.placement;
     const size_t n = segment.n_symbols;
-    const softqam_codeword *codeword = &segment.codeword;
     const bool has_noise = softqam_params_have_llrs(params), is_alone = list->n_segments == 1;
-    const bool has_one_noise = is_alone && segment.noise_stride == 0 && segment.n_layers == 1 && !list->has_gains;
+    const bool has_one_noise = is_alone && source->noise_stride == 0 && source->n_layers == 1 && !list->has_gains;
     call->nbytes[SYMBOLS] = params->input_nbytes;
     call->nbytes[NOISE] = has_noise && !has_one_noise ? sizeof(float) : 0;
     call->nbytes[GAINS] = list->has_gains ? sizeof(float) : 0;
-    call->is_staged = !is_alone || segment.n_layers > 1 || segment.layers[0].symbols_q || segment.plane_stride != 0 ||
-                      softqam_segment_has_codeword(&segment) || (segment.symbol_stride != 1 && n > 1) ||
-                      (call->nbytes[NOISE] > 0 && segment.noise_stride != 1);
-    for (unsigned k = 0; k < segment.n_layers; k++) {
-        const softqam_layer *layer = &segment.layers[k];
+    call->nbytes[VALUES] = list->most_symbol_nbytes;
+    call->is_staged = !is_alone || !source->is_contiguous || placement->plane_stride != 0 || placement->has_code_blocks;
+    for (unsigned k = 0; k < source->n_layers; k++) {
+        const softqam_source_layer *layer = &source->layers[k];
         TRY(check_buffer(call, layer->symbols, n * params->input_nbytes, "symbols"));
         if (layer->symbols_q)
             TRY(check_buffer(call, layer->symbols_q, 0, "symbols_q"));
@@ -364,10 +363,11 @@ static softqam_status check_memory(host_call *call)
         if (layer->gain)
             TRY(check_buffer(call, layer->gain, n * sizeof(float), "gain"));
     }
-    if (!softqam_segment_has_codeword(&segment))
-        return check_buffer(call, segment.out, n * softqam_params_output_nbytes(params, segment.modulation), "out");
-    return check_buffer(call, codeword->block_buffers ? (const void *)codeword->block_buffers : codeword->buffers, 0,
-                        "codeword.buffers");
+    if (placement->has_code_blocks)
+        return check_buffer(call, placement->block_buffers ? (const void *)placement->block_buffers : placement->out, 0,
+                            "codeword.buffers");
+    return check_buffer(call, placement->out,
+                        n * softqam_params_output_nbytes(params, (softqam_modulation)placement->modulation), "out");
 }
 
 /* Returns whether a call is one kernel on host memory. Kernels take only what is aligned for them: the rest is staged.
@@ -375,12 +375,14 @@ static softqam_status check_memory(host_call *call)
 static bool is_mapped(host_call *call)
 {
     const softqam_params *params = call->list->params;
-    const softqam_segment caller = softqam_segment_at(call->list, 0);
     if (call->list->n_symbols > MAPPED_NBYTES / (call->nbytes[SYMBOLS] + call->nbytes[VALUES]) ||
         call->list->n_symbols > buffer_symbols(call, &call->pipeline->staged[0]))
         return false;
-    call->is_staged |= (uintptr_t)caller.layers[0].symbols % params->input_nbytes != 0 ||
-                       (uintptr_t)caller.out % params->value_nbytes != 0;
+    softqam_cursor cursor = softqam_cursor_at(call->list, 0);
+    softqam_resolved_segment first;
+    softqam_cursor_next(&cursor, call->list->n_symbols, &first);
+    call->is_staged |= (uintptr_t)first.source.layers[0].symbols % params->input_nbytes != 0 ||
+                       (uintptr_t)first.placement.out % params->value_nbytes != 0;
     return true;
 }
 

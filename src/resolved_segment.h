@@ -40,12 +40,12 @@ typedef struct softqam_source {
 /* Where a segment's LLRs go, with which scale and which signs. Without code blocks they go to `out`, else to the
  * buffers of the code blocks, which softqam_destination_at() finds. */
 typedef struct softqam_placement {
-    unsigned char *out;         /* the segment's first value; with code blocks the first of all buffers */
-    void *const *block_buffers; /* NULL, or each code block's buffer */
-    size_t plane_stride;        /* in values; 0: symbol order. 0 with code blocks */
-    uint64_t block_stride;      /* in values; 0: transmitted code blocks follow each other without gaps */
-    uint64_t position;          /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
+    unsigned char *out;  /* the segment's first value; with code blocks the first of all buffers */
+    size_t plane_stride; /* in values; 0: symbol order. 0 with code blocks */
+    uint64_t position;   /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
     /* With code blocks. */
+    void *const *block_buffers; /* NULL, or each code block's buffer */
+    uint64_t block_stride;      /* in values; 0: transmitted code blocks follow each other without gaps */
     softqam_code_blocks blocks;
     uint32_t codeword_symbol;   /* number of the segment's first symbol in the codeword */
     softqam_soft_buffer buffer; /* with soft buffers; n_data is 0 if LLRs go nowhere */
@@ -62,6 +62,21 @@ typedef struct softqam_placement {
     uint8_t combines;         /* soft buffers: LLRs are added to what is there */
     uint8_t is_repeated; /* soft buffers: a code block has more LLRs than positions, so the order of adding counts */
 } softqam_placement;
+
+/* Returns whether LLRs go to bit planes rather than in symbol order. One bit a symbol is a plane by itself. */
+HOST_AND_DEVICE static inline bool softqam_placement_has_planes(const softqam_placement *placement)
+{
+    return (placement->plane_stride != 0 || placement->is_deinterleaved) &&
+           placement->modulation >= SOFTQAM_MODULATION_QPSK;
+}
+
+/* Returns the bytes from a symbol's first value to the next symbol's. */
+HOST_AND_DEVICE static inline size_t softqam_placement_stride(const softqam_placement *placement)
+{
+    const bool has_planes = softqam_placement_has_planes(placement);
+    const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
+    return (size_t)placement->value_nbytes * (has_planes ? 1 : n_bits);
+}
 
 typedef struct softqam_resolved_segment {
     size_t n_symbols;
@@ -107,14 +122,32 @@ static_assert(
     "softqam_segment_advance(); only then adapt these offsets. Fields must not move: programs built against "
     "0.4 run");
 
+/* What zeros stand for that checks need before a segment is resolved. Of too many layers the first count. */
+HOST_AND_DEVICE static inline unsigned softqam_segment_layers(const softqam_segment *segment)
+{
+    const unsigned n = segment->n_layers;
+    return n <= 1 ? 1 : n < SOFTQAM_MAX_LAYERS ? n : SOFTQAM_MAX_LAYERS;
+}
+
+HOST_AND_DEVICE static inline size_t softqam_segment_stride(const softqam_segment *segment)
+{
+    return segment->symbol_stride + (segment->symbol_stride == 0);
+}
+
+HOST_AND_DEVICE static inline unsigned softqam_segment_modulation(const softqam_segment *segment,
+                                                                  const softqam_segment_defaults *defaults)
+{
+    return segment->modulation ? (unsigned)segment->modulation : defaults->modulation;
+}
+
 HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, const softqam_segment *from,
                                                           const softqam_segment_defaults *defaults)
 {
     const unsigned noise_form = from->noise_form ? (unsigned)from->noise_form : defaults->noise_form;
-    const unsigned most = from->n_layers < SOFTQAM_MAX_LAYERS ? from->n_layers : SOFTQAM_MAX_LAYERS;
-    const unsigned n_layers = most ? most : 1;
+    const unsigned n_layers = softqam_segment_layers(from);
     const bool has_noise = from->layers[0].noise_var != NULL, has_gains = has_noise && from->layers[0].gain;
-    const bool is_interleaved = softqam_layers_are_interleaved(from, n_layers, defaults->symbol_nbytes);
+    size_t symbol_stride = softqam_segment_stride(from), noise_stride = has_noise ? from->noise_stride : 0;
+    unsigned n_apart = n_layers;
     bool is_split = false;
     for (unsigned k = 0; k < n_layers; k++) {
         to->layers[k].symbols = from->layers[k].symbols;
@@ -123,17 +156,21 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
         to->layers[k].gain = has_gains ? from->layers[k].gain : NULL;
         is_split = is_split || from->layers[k].symbols_q;
     }
-    to->n_layers = (uint8_t)(is_interleaved ? 1 : n_layers);
-    to->symbol_stride = is_interleaved || from->symbol_stride == 0 ? 1 : from->symbol_stride;
-    to->noise_stride = is_interleaved ? 1 : has_noise ? from->noise_stride : 0;
+    if (n_layers > 1 && softqam_layers_are_interleaved(from, n_layers, defaults->symbol_nbytes)) {
+        n_apart = 1;
+        symbol_stride = noise_stride = 1;
+    }
+    to->symbol_stride = symbol_stride;
+    to->noise_stride = noise_stride;
     to->input_scale = softqam_is_zero(from->input_scale) ? defaults->input_scale : from->input_scale;
     to->noise_value = 0.0f;
+    to->n_layers = (uint8_t)n_apart;
     to->symbol_nbytes = defaults->symbol_nbytes;
     to->noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
     to->has_gains = has_gains;
     to->is_split = is_split;
-    to->is_contiguous = to->n_layers == 1 && to->symbol_stride == 1 && !is_split &&
-                        (to->noise_stride == 1 || (to->noise_stride == 0 && !has_gains));
+    to->is_contiguous =
+        n_apart == 1 && symbol_stride == 1 && !is_split && noise_stride <= 1 && (noise_stride == 1 || !has_gains);
 }
 
 /* Fills in the code blocks and soft buffers of a codeword. What no host could check, in device memory, is made harmless
@@ -142,8 +179,9 @@ HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *t
 {
     const softqam_codeword *codeword = &from->codeword;
     const unsigned n_bits = softqam_symbol_bits((softqam_modulation)to->modulation);
-    const unsigned most = from->n_layers < SOFTQAM_MAX_LAYERS ? from->n_layers : SOFTQAM_MAX_LAYERS;
-    softqam_code_blocks_make(&to->blocks, codeword, n_bits, most ? most : 1);
+    softqam_code_blocks_make(&to->blocks, codeword, n_bits, softqam_segment_layers(from));
+    to->block_buffers = codeword->block_buffers;
+    to->block_stride = codeword->block_stride;
     to->out = (unsigned char *)codeword->buffers;
     to->plane_stride = 0;
     to->has_code_blocks = 1;
@@ -171,12 +209,10 @@ HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *t
 HOST_AND_DEVICE static inline void softqam_placement_resolve(softqam_placement *to, const softqam_segment *from,
                                                              const softqam_segment_defaults *defaults)
 {
-    const unsigned modulation = from->modulation ? (unsigned)from->modulation : defaults->modulation;
+    const unsigned modulation = softqam_segment_modulation(from, defaults);
     const float llr_scale = softqam_is_zero(from->llr_scale) ? defaults->llr_scale : from->llr_scale;
     to->out = (unsigned char *)from->out;
-    to->block_buffers = from->codeword.block_buffers;
     to->plane_stride = from->plane_stride;
-    to->block_stride = from->codeword.block_stride;
     to->position = from->first_symbol + from->scrambling_offset;
     to->codeword_symbol = (uint32_t)from->first_symbol;
     to->steps_per_nat = defaults->is_negative ? -llr_scale : llr_scale;

@@ -4,188 +4,156 @@
 #include <stdint.h>
 #include <string.h>
 
-softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k)
+static const void *bytes_after(const void *first, size_t nbytes)
 {
-    const softqam_params *params = list->params;
-    softqam_segment segment = list->segments[k];
-    if (segment.symbol_stride == 0)
-        segment.symbol_stride = 1;
-    if (segment.n_layers == 0)
-        segment.n_layers = 1;
-    if (segment.modulation == SOFTQAM_MODULATION_DEFAULT)
-        segment.modulation = params->modulation;
-    if (segment.noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
-        segment.noise_form = params->noise_form;
-    if (softqam_is_zero(segment.input_scale))
-        segment.input_scale = params->input_scale;
-    if (softqam_is_zero(segment.llr_scale))
-        segment.llr_scale = params->llr_scale;
-    if (softqam_segment_has_codeword(&segment) && softqam_codeword_is_contiguous(&segment.codeword)) {
-        segment.out = (unsigned char *)segment.codeword.buffers +
-                      segment.first_symbol * softqam_params_output_nbytes(params, segment.modulation);
-        segment.codeword = (softqam_codeword){0};
-    }
-    return segment;
+    return first ? (const unsigned char *)first + nbytes : NULL;
 }
 
-/* Bytes from one of a layer's symbols to its next. */
-static size_t symbol_step(const softqam_params *params, const softqam_segment *segment, const softqam_layer *layer)
+/* Moves a source on by n symbols. The first layer becomes the one that the new first symbol lies in. */
+static void advance_source(softqam_source *source, size_t n)
 {
-    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
-    return stride * (layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes);
-}
-
-/* The layers of a span from symbol `first` on: the first is the one that its first symbol lies in. */
-static void layers_at(const softqam_params *params, const softqam_segment *segment, size_t first,
-                      softqam_layer layers[SOFTQAM_MAX_LAYERS])
-{
-    const size_t n_layers = segment->n_layers;
+    const softqam_source before = *source;
+    const size_t n_layers = source->n_layers;
     for (size_t k = 0; k < n_layers; k++) {
-        softqam_layer *layer = &layers[k];
-        *layer = segment->layers[(first + k) % n_layers];
-        const size_t element = (first + k) / n_layers, step = symbol_step(params, segment, layer);
-        layer->symbols = (const unsigned char *)layer->symbols + element * step;
-        if (layer->symbols_q)
-            layer->symbols_q = (const unsigned char *)layer->symbols_q + element * step;
-        if (layer->noise_var)
-            layer->noise_var += element * segment->noise_stride;
-        if (layer->gain)
-            layer->gain += element * segment->noise_stride;
+        const softqam_source_layer *from = &before.layers[(n + k) % n_layers];
+        softqam_source_layer *to = &source->layers[k];
+        const size_t n_elements = (n + k) / n_layers;
+        const size_t nbytes = n_elements * source->symbol_stride * (source->symbol_nbytes >> (from->symbols_q != NULL));
+        const size_t noise_nbytes = n_elements * source->noise_stride * sizeof(float);
+        to->symbols = bytes_after(from->symbols, nbytes);
+        to->symbols_q = bytes_after(from->symbols_q, nbytes);
+        to->noise_var = bytes_after(from->noise_var, noise_nbytes);
+        to->gain = bytes_after(from->gain, noise_nbytes);
     }
 }
 
-void softqam_segment_blocks(softqam_code_blocks *blocks, const softqam_params *params, const softqam_segment *segment)
+void softqam_segment_advance(softqam_resolved_segment *segment, size_t n)
 {
-    softqam_code_blocks_make(blocks, &segment->codeword,
-                             softqam_symbol_bits(softqam_segment_modulation(params, segment)),
-                             segment->n_layers ? segment->n_layers : 1);
+    softqam_placement *placement = &segment->placement;
+    advance_source(&segment->source, n);
+    if (!placement->has_code_blocks)
+        placement->out += n * softqam_placement_stride(placement);
+    placement->position += n;
+    placement->codeword_symbol += (uint32_t)n;
+    segment->n_symbols -= n;
 }
 
-softqam_code_block softqam_segment_block_at(const softqam_code_blocks *blocks, const softqam_segment *segment,
-                                            size_t first)
+/* Returns where a code block's values begin; NULL if it is dropped. */
+static unsigned char *code_block_values(const softqam_placement *placement, const softqam_code_block *block)
 {
-    return softqam_code_block_at(blocks, (uint32_t)(segment->first_symbol + first));
+    if (placement->block_buffers)
+        return placement->block_buffers[block->r];
+    uint64_t n_before = block->r * placement->block_stride;
+    if (placement->block_stride == 0)
+        n_before = placement->has_soft_buffers
+                       ? (uint64_t)block->j * softqam_soft_buffer_size(&placement->buffer)
+                       : (uint64_t)block->first * softqam_symbol_bits((softqam_modulation)placement->modulation);
+    return placement->out + n_before * placement->value_nbytes;
 }
 
-softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
-                                                const softqam_code_block *block, size_t first)
+softqam_destination softqam_destination_at(const softqam_placement *placement, const softqam_code_block *block,
+                                           size_t first)
 {
-    const softqam_codeword *codeword = &segment->codeword;
-    const size_t symbol_nbytes = softqam_params_output_nbytes(params, softqam_segment_modulation(params, segment));
-    const size_t symbol = (size_t)segment->first_symbol + first;
-    softqam_destination to = {segment->out, segment->plane_stride, segment->n_symbols - first};
-    size_t into = first; /* symbols before this one at `out` */
-    if (softqam_segment_has_blocks(segment)) {
-        const size_t left = block->first + (size_t)block->n_symbols - symbol;
-        to.out = softqam_block_values(params, codeword, block, (unsigned)(symbol_nbytes / params->value_nbytes));
-        to.plane_stride = codeword->deinterleave ? block->n_symbols : 0;
-        to.n_symbols = left < to.n_symbols ? left : to.n_symbols;
-        into = codeword->n_cb ? 0 : symbol - block->first; /* a soft buffer is entered plane by plane */
-    } else if (softqam_segment_has_codeword(segment)) {
-        to.out = codeword->buffers;
-        into = symbol;
+    softqam_destination to = {placement->out, placement->plane_stride, SIZE_MAX, {0}};
+    size_t n_before = first;
+    if (placement->has_code_blocks) {
+        const size_t of_block = placement->codeword_symbol + first - block->first;
+        to.block = *block;
+        to.out = code_block_values(placement, block);
+        to.plane_stride = placement->is_deinterleaved ? block->n_symbols : 0;
+        to.n_symbols = block->n_symbols - of_block;
+        n_before = placement->has_soft_buffers ? 0 : of_block; /* soft buffers are entered plane by plane */
     }
     if (to.out)
-        to.out += into * (to.plane_stride ? params->value_nbytes : symbol_nbytes);
+        to.out += n_before * softqam_placement_stride(placement);
     return to;
 }
 
-/* The run of symbols. */
-
-/* Leaves segments that are used up. */
-static void settle(softqam_cursor *cursor)
+void softqam_cursor_next_code_block(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment,
+                                    softqam_destination *to)
 {
-    while (cursor->segment < cursor->list->n_segments) {
-        const size_t n_symbols = cursor->list->segments[cursor->segment].n_symbols;
-        if (cursor->offset < n_symbols)
-            return;
-        cursor->offset -= n_symbols;
-        cursor->segment++;
-    }
-}
-
-void softqam_segment_list_add_checkpoints(softqam_segment_list *list, size_t checkpoints[SOFTQAM_CHECKPOINTS])
-{
-    const size_t n_between = list->n_segments / SOFTQAM_CHECKPOINTS;
-    size_t n_symbols = 0;
-    for (size_t checkpoint = 0; checkpoint < SOFTQAM_CHECKPOINTS; checkpoint++) {
-        checkpoints[checkpoint] = n_symbols;
-        for (size_t k = checkpoint * n_between; k < (checkpoint + 1) * n_between; k++)
-            n_symbols += list->segments[k].n_symbols;
-    }
-    list->checkpoints = checkpoints;
-}
-
-softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
-{
-    softqam_cursor cursor = {list, 0, first};
-    size_t checkpoint = list->checkpoints ? SOFTQAM_CHECKPOINTS - 1 : 0;
-    while (checkpoint > 0 && list->checkpoints[checkpoint] > first)
-        checkpoint--;
-    if (checkpoint > 0)
-        cursor = (softqam_cursor){list, checkpoint * (list->n_segments / SOFTQAM_CHECKPOINTS),
-                                  first - list->checkpoints[checkpoint]};
-    settle(&cursor);
-    return cursor;
-}
-
-softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols)
-{
-    const softqam_params *params = cursor->list->params;
-    const softqam_segment segment = softqam_segment_at(cursor->list, cursor->segment);
-    softqam_code_blocks blocks;
+    const softqam_placement *placement = &segment->placement;
     softqam_code_block block = {0};
-    if (softqam_segment_has_blocks(&segment)) {
-        softqam_segment_blocks(&blocks, params, &segment);
-        block = softqam_segment_block_at(&blocks, &segment, cursor->offset);
+    softqam_cursor_next(cursor, n_symbols, segment);
+    if (placement->has_code_blocks)
+        block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);
+    *to = softqam_destination_at(placement, &block, 0);
+    if (segment->n_symbols > to->n_symbols) {
+        cursor->offset -= segment->n_symbols - to->n_symbols;
+        segment->n_symbols = to->n_symbols;
     }
-    const softqam_destination to = softqam_segment_destination(params, &segment, &block, cursor->offset);
-    const size_t n = n_symbols < to.n_symbols ? n_symbols : to.n_symbols;
-    softqam_segment span = segment;
-    span.n_symbols = n;
-    span.first_symbol += cursor->offset;
-    layers_at(params, &segment, cursor->offset, span.layers);
-    span.out = to.out;
-    span.plane_stride = to.plane_stride;
-    if (segment.codeword.n_cb == 0)
-        span.codeword = (softqam_codeword){0};
-    cursor->offset += n;
-    settle(cursor);
-    return span;
 }
 
-/* Bringing together what does not lie side by side. */
+/* Gathering what does not lie side by side. */
 
-void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
-                                    size_t n, void *symbols)
+/* The arrays that items of a source come from in turn, and what they have in common. */
+typedef struct item_arrays {
+    const void *arrays[SOFTQAM_MAX_SOURCES];
+    size_t n_arrays;
+    size_t nbytes; /* of an item */
+    size_t stride; /* in items */
+} item_arrays;
+
+/* Gathers n items side by side, from item `first` on; item i is of array i modulo n_arrays. */
+static void gather_items(const item_arrays *items, softqam_gather_loop *gather, size_t first, size_t n, void *to)
 {
-    const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
-    const size_t nbytes = params->input_nbytes, half = nbytes / 2;
-    for (size_t k = 0; k < n_layers && k < n; k++) {
-        const softqam_layer *layer = &segment->layers[(first + k) % n_layers];
-        const size_t step = symbol_step(params, segment, layer), offset = (first + k) / n_layers * step;
-        const unsigned char *i = (const unsigned char *)layer->symbols + offset;
-        const unsigned char *q = layer->symbols_q ? (const unsigned char *)layer->symbols_q + offset : i + half;
-        unsigned char *to = symbols;
-        if (!layer->symbols_q && step == nbytes && n_layers == 1) {
-            memcpy(to, i, n * nbytes);
+    const unsigned char *from[SOFTQAM_MAX_SOURCES] = {NULL};
+    const size_t n_arrays = items->n_arrays, nbytes = items->nbytes, stride_nbytes = items->stride * nbytes;
+    const size_t n_rounds = n / n_arrays;
+    for (size_t k = 0; k < n_arrays; k++)
+        from[k] = bytes_after(items->arrays[(first + k) % n_arrays], (first + k) / n_arrays * stride_nbytes);
+    gather(from, n_arrays, nbytes, items->stride, n_rounds, to);
+    for (size_t k = n_rounds * n_arrays; k < n; k++)
+        memcpy((unsigned char *)to + k * nbytes, from[k % n_arrays] + n_rounds * stride_nbytes, nbytes);
+}
+
+/* Gathers symbols of layers of which only some have I and Q in separate arrays. */
+static void gather_mixed_symbols(const softqam_source *source, size_t first, size_t n, unsigned char *to)
+{
+    const size_t nbytes = source->symbol_nbytes, half = nbytes / 2;
+    for (size_t k = first; k < first + n; k++, to += nbytes) {
+        const softqam_source_layer *layer = &source->layers[k % source->n_layers];
+        const size_t offset = k / source->n_layers * source->symbol_stride * (layer->symbols_q ? half : nbytes);
+        const unsigned char *i = bytes_after(layer->symbols, offset);
+        memcpy(to, i, half);
+        memcpy(to + half, layer->symbols_q ? bytes_after(layer->symbols_q, offset) : i + half, half);
+    }
+}
+
+void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                   void *to)
+{
+    const unsigned is_split = source->is_split;
+    item_arrays items = {.n_arrays = (size_t)source->n_layers << is_split,
+                         .nbytes = source->symbol_nbytes >> is_split,
+                         .stride = source->symbol_stride};
+    for (size_t k = 0; k < source->n_layers; k++) {
+        const softqam_source_layer *layer = &source->layers[k];
+        if (is_split && !layer->symbols_q) {
+            gather_mixed_symbols(source, first, n, to);
             return;
         }
-        for (size_t j = k; j < n; j += n_layers, i += step, q += step) {
-            memcpy(to + j * nbytes, i, half);
-            memcpy(to + j * nbytes + half, q, half);
-        }
+        items.arrays[k << is_split] = layer->symbols;
+        if (is_split)
+            items.arrays[2 * k + 1] = layer->symbols_q;
     }
+    gather_items(&items, gather, first << is_split, n << is_split, to);
 }
 
-void softqam_segment_gather_floats(const softqam_segment *segment, bool gains, size_t first, size_t n, float *floats)
+void softqam_source_gather_noise(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to)
 {
-    const size_t n_layers = segment->n_layers ? segment->n_layers : 1;
-    for (size_t k = 0; k < n_layers && k < n; k++) {
-        const softqam_layer *layer = &segment->layers[(first + k) % n_layers];
-        const float *from = gains ? layer->gain : layer->noise_var;
-        size_t at = (first + k) / n_layers * segment->noise_stride;
-        for (size_t j = k; j < n; j += n_layers, at += segment->noise_stride)
-            floats[j] = from[at];
-    }
+    item_arrays items = {.n_arrays = source->n_layers, .nbytes = sizeof *to, .stride = source->noise_stride};
+    for (size_t k = 0; k < source->n_layers; k++)
+        items.arrays[k] = source->layers[k].noise_var;
+    gather_items(&items, gather, first, n, to);
+}
+
+void softqam_source_gather_gains(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to)
+{
+    item_arrays items = {.n_arrays = source->n_layers, .nbytes = sizeof *to, .stride = source->noise_stride};
+    for (size_t k = 0; k < source->n_layers; k++)
+        items.arrays[k] = source->layers[k].gain;
+    gather_items(&items, gather, first, n, to);
 }

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* A call's segments: checked, completed, and seen as one long run of symbols that can be cut anywhere. */
+/* What hosts do with a call's segments: check them, take them piece by piece, and put LLRs where they belong. */
 #ifndef SOFTQAM_SEGMENT_H
 #define SOFTQAM_SEGMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <softqam/softqam.h>
 
+#include "cpu/loops.h"
 #include "params.h"
 #include "resolved_segment.h"
 #include "soft_buffer.h"
 
-/* A caller's array. Zeros in it stand for defaults. */
+/* A caller's array of segments. softqam_segment_list_check() fills in what follows n_segments. */
 typedef struct softqam_segment_list {
     const softqam_params *params;
     const softqam_segment *segments;
     size_t n_segments;
-    /* Of all segments; softqam_segment_list_check() counts them. */
     size_t n_symbols;
     size_t out_nbytes;
+    size_t most_symbol_nbytes; /* the most bytes that a symbol has in the output */
     bool has_gains;
     bool has_block_buffers;
-    bool adds;                 /* to what stands in soft buffers */
-    bool repeats;              /* adds several LLRs to one value, in an order that matters */
-    const size_t *checkpoints; /* softqam_segment_list_add_checkpoints()'s, or NULL */
+    bool adds;    /* some LLRs are added to what is in a soft buffer */
+    bool repeats; /* several LLRs are added to one value, in an order that counts */
 } softqam_segment_list;
 
 static inline softqam_segment_list softqam_segment_list_of(const softqam_params *params,
@@ -33,29 +34,14 @@ static inline softqam_segment_list softqam_segment_list_of(const softqam_params 
     return (softqam_segment_list){.params = params, .segments = segments, .n_segments = n_segments};
 }
 
-static inline bool softqam_segment_has_codeword(const softqam_segment *segment)
-{
-    return segment->codeword.n_code_blocks != 0;
-}
-
-static inline softqam_modulation softqam_segment_modulation(const softqam_params *params,
-                                                            const softqam_segment *segment)
-{
-    return segment->modulation ? segment->modulation : params->modulation;
-}
-
-/* Checks all segments and counts their symbols: SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT and why. Pointers may be
- * to host or to device memory. */
+/* Checks all segments and counts their symbols. Returns SOFTQAM_OK, or SOFTQAM_ERROR_INVALID_ARGUMENT with a message.
+ * Pointers may be to host or to device memory. */
 softqam_status softqam_segment_list_check(softqam_segment_list *list);
 
 /* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
 
-/* Segment k of a checked list, with the demodulator's values for the zeros that stand for a default. A codeword whose
- * values lie side by side becomes `out`. */
-softqam_segment softqam_segment_at(const softqam_segment_list *list, size_t k);
-
-/* A call without segments as one, with the demodulator's noise layout. */
+/* Returns the segment of a call without segments. */
 static inline softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols,
                                                       const float *noise_var, size_t n_symbols, void *out)
 {
@@ -67,64 +53,95 @@ static inline softqam_segment softqam_segment_of_call(const softqam_params *para
     };
 }
 
-/* Where the values of a segment's symbols go, from one symbol on. */
+/* Makes symbol n of a segment its first one. */
+void softqam_segment_advance(softqam_resolved_segment *segment, size_t n);
+
+/* Where the values of a segment's symbols go, from some symbol on to the end of the code block. */
 typedef struct softqam_destination {
-    unsigned char *out;  /* NULL: nowhere, the code block is dropped. Of a soft buffer, its beginning */
-    size_t plane_stride; /* 0: symbol order */
-    size_t n_symbols;    /* from that symbol on to the end of the code block, or of the segment */
+    unsigned char *out;       /* that symbol's first value, or a soft buffer's; NULL: the code block is dropped */
+    size_t plane_stride;      /* in values; 0: symbol order */
+    size_t n_symbols;         /* SIZE_MAX without code blocks */
+    softqam_code_block block; /* if the segment has code blocks */
 } softqam_destination;
 
-/* How the codeword of a checked segment is divided, and the code block of its symbol `first`. */
-void softqam_segment_blocks(softqam_code_blocks *blocks, const softqam_params *params, const softqam_segment *segment);
-softqam_code_block softqam_segment_block_at(const softqam_code_blocks *blocks, const softqam_segment *segment,
-                                            size_t first);
+/* Finds where the values of a segment's symbol `first` go. If the segment has code blocks, `block` is the symbol's. */
+softqam_destination softqam_destination_at(const softqam_placement *placement, const softqam_code_block *block,
+                                           size_t first);
 
-/* Whether a segment is cut at the code blocks of a codeword. */
-static inline bool softqam_segment_has_blocks(const softqam_segment *segment)
-{
-    return softqam_segment_has_codeword(segment) && !softqam_codeword_is_contiguous(&segment->codeword);
-}
-
-/* Where a code block's values begin; NULL: nowhere. */
-static inline unsigned char *softqam_block_values(const softqam_params *params, const softqam_codeword *codeword,
-                                                  const softqam_code_block *block, unsigned bits_per_symbol)
-{
-    if (codeword->block_buffers)
-        return codeword->block_buffers[block->r];
-    uint64_t at = block->r * codeword->block_stride;
-    if (codeword->block_stride == 0)
-        at = codeword->n_cb ? (uint64_t)block->j * codeword->n_cb : (uint64_t)block->first * bits_per_symbol;
-    return (unsigned char *)codeword->buffers + at * params->value_nbytes;
-}
-
-/* Of the segment's symbol `first`, which lies in `block` if the segment has blocks. */
-softqam_destination softqam_segment_destination(const softqam_params *params, const softqam_segment *segment,
-                                                const softqam_code_block *block, size_t first);
-
-/* Notes how many symbols of a checked list, of at least so many segments, stand before each of its parts: cursors then
- * begin at a part. The checkpoints must live as long as the list. */
-enum { SOFTQAM_CHECKPOINTS = 64 };
-void softqam_segment_list_add_checkpoints(softqam_segment_list *list, size_t checkpoints[SOFTQAM_CHECKPOINTS]);
-
-/* A place in the run of a checked list. */
+/* A place among a checked list's symbols. */
 typedef struct softqam_cursor {
     const softqam_segment_list *list;
     size_t segment;
-    size_t offset; /* into that segment */
+    size_t offset; /* symbols before the place, from that segment on */
 } softqam_cursor;
 
-/* The cursor at symbol `first` of the run. */
-softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first);
+/* Returns the cursor at symbol `first` of a list. */
+static inline softqam_cursor softqam_cursor_at(const softqam_segment_list *list, size_t first)
+{
+    return (softqam_cursor){list, 0, first};
+}
 
-/* Takes the next symbols, at most n_symbols > 0, all of one segment and code block, as a completed segment; the run
- * must have some left. `out` is NULL where the code block is dropped. It has a codeword only if that has soft buffers:
- * `out` is the code block's then. */
-softqam_segment softqam_cursor_take(softqam_cursor *cursor, size_t n_symbols);
+/* Moves a cursor by n symbols, and past segments that are used up. */
+static inline void softqam_cursor_skip(softqam_cursor *cursor, size_t n)
+{
+    const softqam_segment_list *list = cursor->list;
+    cursor->offset += n;
+    while (cursor->segment < list->n_segments && cursor->offset >= list->segments[cursor->segment].n_symbols)
+        cursor->offset -= list->segments[cursor->segment++].n_symbols;
+}
 
-/* Copies n symbols of a segment, from symbol `first` on, side by side in the order of the codeword, or their noise
- * values or gains. A symbol_stride or n_layers of 0 counts as 1. */
-void softqam_segment_gather_symbols(const softqam_params *params, const softqam_segment *segment, size_t first,
-                                    size_t n, void *symbols);
-void softqam_segment_gather_floats(const softqam_segment *segment, bool gains, size_t first, size_t n, float *floats);
+/* Takes the next symbols, at most n_symbols > 0, all of one segment; some must be left. */
+static inline void softqam_cursor_next(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment)
+{
+    softqam_cursor_skip(cursor, 0);
+    softqam_segment_resolve(segment, &cursor->list->segments[cursor->segment], &cursor->list->params->defaults);
+    if (cursor->offset > 0)
+        softqam_segment_advance(segment, cursor->offset);
+    if (segment->n_symbols > n_symbols)
+        segment->n_symbols = n_symbols;
+    cursor->offset += segment->n_symbols;
+}
+
+/* Takes the next symbols likewise, all of one code block, and finds where they go. */
+void softqam_cursor_next_code_block(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment,
+                                    softqam_destination *to);
+
+/* Gathers n symbols of a source side by side in the order of the codeword, from symbol `first` on, or their noise
+ * values or gains. */
+void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                   void *to);
+void softqam_source_gather_noise(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to);
+void softqam_source_gather_gains(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to);
+
+/* A code block's soft buffer, and how values get there. */
+typedef struct softqam_soft_block {
+    softqam_soft_buffer buffer;
+    unsigned char *values; /* the buffer's first one */
+    uint32_t n_symbols;    /* of the code block */
+    unsigned n_bits;       /* of a symbol */
+    size_t value_nbytes;
+    bool adds;   /* else values are stored */
+    float limit; /* of sums */
+    softqam_soft_add *add;
+} softqam_soft_block;
+
+/* Returns the soft buffer of a code block. `add` is the loop that adds values of the output format. */
+softqam_soft_block softqam_soft_block_at(const softqam_placement *placement, const softqam_destination *to,
+                                         softqam_soft_add *add, float limit);
+
+/* Writes fillers, and zeros where no LLR is stored, for new data. If LLRs are added, this comes before the first of
+ * them. Runs in the library's floating-point environment. */
+void softqam_soft_block_begin(const softqam_soft_block *block, softqam_output_format format, float filler_value);
+
+/* Finds where symbol `first` of the code block goes: positions[k] in plane k. Returns how many symbols from there on
+ * lie at consecutive positions in every plane. */
+uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first, uint32_t positions[MAX_SYMBOL_BITS]);
+
+/* Stores or adds the LLRs of n symbols from the code block's symbol `first` on, which lie in bit planes plane_nbytes
+ * apart. */
+void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, size_t n, const unsigned char *planes,
+                              size_t plane_nbytes);
 
 #endif

@@ -8,6 +8,8 @@
 #include "segment.h"
 #include "soft_buffer.h"
 
+static bool has_codeword(const softqam_segment *segment) { return segment->codeword.n_code_blocks != 0; }
+
 /* Fields. */
 
 static softqam_status check_layers(const softqam_segment *segment, softqam_modulation modulation)
@@ -52,7 +54,7 @@ static softqam_status check_soft_bits(const softqam_segment *segment)
               "segment.plane_stride is %zu: u8 soft bits are liquid-dsp's, which has no bit planes",
               segment->plane_stride);
     REFUSE_IF(segment->descramble, "segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled");
-    REFUSE_IF(softqam_segment_has_codeword(segment),
+    REFUSE_IF(has_codeword(segment),
               "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
               segment->codeword.n_code_blocks);
     return SOFTQAM_OK;
@@ -97,10 +99,13 @@ static softqam_status check_soft_buffer(const softqam_codeword *codeword)
     return SOFTQAM_OK;
 }
 
-/* Codewords that have code blocks, but for their buffers. */
-static softqam_status check_code_blocks(softqam_code_blocks *blocks, const softqam_codeword *codeword,
-                                        unsigned bits_per_symbol, unsigned n_layers)
+/* Checks a codeword that has code blocks, but for its buffers. `blocks` are what softqam_code_blocks_make() makes of
+ * it.
+ */
+static softqam_status check_code_blocks(const softqam_codeword *codeword, const softqam_code_blocks *blocks,
+                                        unsigned bits_per_symbol)
 {
+    const unsigned n_layers = blocks->n_layers;
     const uint64_t n_bits = codeword->n_bits, stride = codeword->block_stride;
     REFUSE_IF(codeword->n_code_blocks > MAX_CODE_BLOCKS, "codeword.n_code_blocks is %u, not 1 to %d",
               codeword->n_code_blocks, MAX_CODE_BLOCKS);
@@ -112,7 +117,6 @@ static softqam_status check_code_blocks(softqam_code_blocks *blocks, const softq
     REFUSE_IF(n_bits % (n_layers * bits_per_symbol) != 0,
               "codeword.n_bits is %" PRIu64 ", not a multiple of %u layers of %u bits a symbol", n_bits, n_layers,
               bits_per_symbol);
-    softqam_code_blocks_make(blocks, codeword, bits_per_symbol, n_layers);
     REFUSE_IF(n_bits > 0 && blocks->n_transmitted == 0,
               "codeword.n_bits is %" PRIu64 ", but no code block is transmitted", n_bits);
     const uint64_t longest =
@@ -145,19 +149,14 @@ static softqam_status check_scales(const softqam_params *params, const softqam_s
     return softqam_check_llr_scale("segment.llr_scale", segment->llr_scale, params->output_format);
 }
 
-/* The codeword's own fields, and what the segment says of its place in it. */
+/* Checks the codeword's own fields, and what the segment says of its place in it. Fills in the blocks. */
 static softqam_status check_codeword(const softqam_params *params, const softqam_segment *segment,
-                                     softqam_modulation modulation)
+                                     softqam_modulation modulation, softqam_code_blocks *blocks)
 {
     const softqam_codeword *codeword = &segment->codeword;
     const unsigned n_bits = softqam_symbol_bits(modulation);
-    softqam_code_blocks blocks;
-    /* Without code blocks the other fields would be ignored without a word. */
-    REFUSE_IF(!softqam_segment_has_codeword(segment) && !softqam_is_all_zero(codeword, sizeof *codeword),
-              "codeword.n_code_blocks is 0, but another field of the codeword is not");
-    if (!softqam_segment_has_codeword(segment))
-        return SOFTQAM_OK;
-    TRY(check_code_blocks(&blocks, codeword, n_bits, segment->n_layers ? segment->n_layers : 1));
+    softqam_code_blocks_make(blocks, codeword, n_bits, softqam_segment_layers(segment));
+    TRY(check_code_blocks(codeword, blocks, n_bits));
     REFUSE_IF(segment->out, "segment.out is given, but segment.codeword says where the LLRs go");
     REFUSE_IF(segment->plane_stride != 0, "segment.plane_stride is %zu, but codeword.deinterleave asks for bit planes",
               segment->plane_stride);
@@ -170,18 +169,24 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
     return check_filler_value(params, codeword->filler_value);
 }
 
-static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment)
+static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment,
+                                   softqam_modulation modulation, softqam_code_blocks *blocks)
 {
-    const softqam_modulation modulation = softqam_segment_modulation(params, segment);
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT)
         TRY(softqam_check_modulation("segment.modulation", segment->modulation, params->output_format));
     REFUSE_IF((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "segment.noise_form is %d",
               (int)segment->noise_form);
-    TRY(check_layers(segment, modulation));
-    TRY(check_scrambling(segment, modulation));
+    if (segment->n_layers > 1 || segment->plane_stride != 0)
+        TRY(check_layers(segment, modulation));
+    if (segment->descramble != 0 || segment->c_init != 0)
+        TRY(check_scrambling(segment, modulation));
     if (!softqam_params_have_llrs(params))
         TRY(check_soft_bits(segment));
-    TRY(check_codeword(params, segment, modulation));
+    if (has_codeword(segment))
+        TRY(check_codeword(params, segment, modulation, blocks));
+    else /* the other fields would be ignored without a word */
+        REFUSE_IF(!softqam_is_all_zero(&segment->codeword, sizeof segment->codeword),
+                  "codeword.n_code_blocks is 0, but another field of the codeword is not");
     REFUSE_IF(segment->reserved_word != 0, "segment.reserved_word is not 0");
     REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
     for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
@@ -197,10 +202,9 @@ static softqam_status check_layer(const softqam_params *params, const softqam_se
     static const char *const names[SOFTQAM_MAX_LAYERS] = {"layer 0: ", "layer 1: ", "layer 2: ", "layer 3: "};
     const softqam_layer *layer = &segment->layers[k];
     const char *name = segment->n_layers > 1 ? names[k] : "";
-    const bool has_codeword = softqam_segment_has_codeword(segment);
     REFUSE_IF(!layer->symbols, "%ssymbols is NULL", name);
-    REFUSE_IF(!segment->out && !has_codeword, "out is NULL");
-    REFUSE_IF(has_codeword && !segment->codeword.buffers && !segment->codeword.block_buffers,
+    REFUSE_IF(!segment->out && !has_codeword(segment), "out is NULL");
+    REFUSE_IF(has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers,
               "codeword.buffers is NULL");
     REFUSE_IF(softqam_params_have_llrs(params) && !layer->noise_var, "%snoise_var is NULL, which LLRs need", name);
     REFUSE_IF((uintptr_t)layer->noise_var % sizeof(float) != 0, "%snoise_var is not aligned to 4 bytes", name);
@@ -228,53 +232,58 @@ INLINED bool make_range(memory_range *range, const void *first, size_t n, size_t
            range->first <= UINTPTR_MAX - range->nbytes;
 }
 
-/* The range of a segment's output, of a codeword's from the first value of its buffers to the last; of buffers that are
- * pointers of their own, an empty one. A code block is no longer than its soft buffer, the codeword or its stride. Code
- * blocks that are not transmitted are included, but where the others' soft buffers lie one behind the other. */
-static bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment)
+/* Makes the range of a codeword's output, from the first value of its buffers to the last; an empty one for
+ * block_buffers. A code block is no longer than its soft buffer, the codeword or its stride. Code blocks that are not
+ * transmitted count too, unless soft buffers are packed (block_stride 0). */
+static bool codeword_range(memory_range *range, const softqam_codeword *codeword, const softqam_code_blocks *blocks,
+                           size_t value_nbytes)
 {
-    const softqam_codeword *codeword = &segment->codeword;
-    const void *first = segment->out;
-    size_t n = softqam_symbol_bits(softqam_segment_modulation(params, segment));
-    size_t stride = segment->plane_stride ? segment->plane_stride : segment->n_symbols, longest = segment->n_symbols;
+    const uint64_t n_cb = codeword->n_cb;
+    const uint64_t stride = codeword->block_stride ? codeword->block_stride : n_cb;
+    const uint64_t longest = n_cb ? n_cb : stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
+    const size_t n = n_cb && codeword->block_stride == 0 ? blocks->n_transmitted : codeword->n_code_blocks;
     size_t n_values;
-    if (softqam_segment_has_codeword(segment)) {
-        if (codeword->block_buffers)
-            return make_range(range, NULL, 1, 1, 0);
-        first = codeword->buffers;
-        n = codeword->n_code_blocks;
-        stride = codeword->block_stride ? codeword->block_stride : codeword->n_cb;
-        longest = stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
-        if (codeword->n_cb)
-            longest = codeword->n_cb;
-        if (codeword->block_stride == 0 && codeword->n_cb && codeword->n_cbg) {
-            softqam_code_blocks blocks;
-            softqam_segment_blocks(&blocks, params, segment);
-            n = blocks.n_transmitted;
-        }
-    }
+    if (codeword->block_buffers)
+        return make_range(range, NULL, 1, 1, 0);
     return !__builtin_mul_overflow(stride, n - 1, &n_values) && !__builtin_add_overflow(n_values, longest, &n_values) &&
-           make_range(range, first, n_values, 1, params->value_nbytes);
+           make_range(range, codeword->buffers, n_values, 1, value_nbytes);
 }
 
-/* Of an input that may be NULL, by the items of make_range(); false where it goes beyond memory's end. */
+/* Makes the range of a segment's output. False where it goes beyond memory's end. */
+INLINED bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment,
+                       const softqam_code_blocks *blocks, softqam_modulation modulation)
+{
+    const size_t n_bits = softqam_symbol_bits(modulation), n = segment->n_symbols, stride = segment->plane_stride;
+    if (has_codeword(segment))
+        return codeword_range(range, &segment->codeword, blocks, params->value_nbytes);
+    if (stride == 0)
+        return make_range(range, segment->out, n, 1, softqam_params_output_nbytes(params, modulation));
+    size_t n_values;
+    return !__builtin_mul_overflow(stride, n_bits - 1, &n_values) && !__builtin_add_overflow(n_values, n, &n_values) &&
+           make_range(range, segment->out, n_values, 1, params->value_nbytes);
+}
+
+/* Checks an input that may be NULL, by the items of make_range(). False if it goes beyond memory's end. */
 INLINED bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t n, size_t stride,
                          size_t nbytes)
 {
-    memory_range in = {0, 0};
-    const bool fits = !first || make_range(&in, first, n, stride, nbytes);
+    memory_range in;
+    if (!first)
+        return true;
+    if (!make_range(&in, first, n, stride, nbytes))
+        return false;
     *overlaps |= in.first < out->first + out->nbytes && out->first < in.first + in.nbytes;
-    return fits;
+    return true;
 }
 
-/* Whether a segment's inputs lie in memory; *overlaps where one shares bytes with the output. */
+/* Returns whether a segment's inputs lie in memory. Sets *overlaps if one shares bytes with the output. */
 INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment,
                           const memory_range *out)
 {
-    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
+    const unsigned n_layers = softqam_segment_layers(segment);
     /* A division that is not needed takes as long as two symbols. */
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
-    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    const size_t stride = softqam_segment_stride(segment);
     const size_t noise_stride = segment->noise_stride, n_noise = noise_stride ? n : 1;
     bool fits = true;
     for (unsigned k = 0; k < n_layers; k++) {
@@ -288,8 +297,9 @@ INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const so
     return fits;
 }
 
-/* Whether a segment with right fields has its pointers, and its inputs lie in memory apart from its output. */
-static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment)
+/* Checks that a segment with right fields has its pointers, and that its inputs lie in memory apart from its output. */
+static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment,
+                                   softqam_modulation modulation, const softqam_code_blocks *blocks)
 {
     const softqam_layer *layer = &segment->layers[0];
     memory_range out;
@@ -300,28 +310,32 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
         return SOFTQAM_OK;
     for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
         TRY(check_layer(params, segment, k));
-    REFUSE_IF(!out_range(&out, params, segment) || !check_inputs(&overlaps, params, segment, &out),
+    REFUSE_IF(!out_range(&out, params, segment, blocks, modulation) || !check_inputs(&overlaps, params, segment, &out),
               "%zu symbols are more than memory can hold", segment->n_symbols);
     REFUSE_IF(overlaps, "an input and out overlap");
     return SOFTQAM_OK;
 }
 
-/* The same of a codeword's block_buffers, for the code blocks that the segment has symbols of. */
+/* Checks the same for a codeword's block_buffers, as far as the segment has symbols of their code blocks. */
 static softqam_status check_block_buffers(const softqam_params *params, const softqam_segment *segment)
 {
-    const softqam_codeword *codeword = &segment->codeword;
-    const unsigned n_bits = softqam_symbol_bits(softqam_segment_modulation(params, segment));
-    softqam_code_blocks blocks;
-    softqam_segment_blocks(&blocks, params, segment);
-    softqam_code_block block = softqam_segment_block_at(&blocks, segment, 0);
+    softqam_resolved_segment resolved;
+    softqam_segment_resolve(&resolved, segment, &params->defaults);
+    const softqam_placement *placement = &resolved.placement;
     const uint64_t end = segment->first_symbol + segment->n_symbols;
-    for (; block.first < end; block = softqam_code_block_after(&blocks, &block)) {
-        const uint64_t n_values = codeword->n_cb ? codeword->n_cb : (uint64_t)block.n_symbols * n_bits;
+    softqam_code_block block = {0};
+    for (size_t first = 0; placement->has_code_blocks && segment->first_symbol + first < end;
+         first = block.first + block.n_symbols - segment->first_symbol) {
+        block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol + (uint32_t)first);
+        const uint64_t n_values =
+            placement->has_soft_buffers
+                ? softqam_soft_buffer_size(&placement->buffer)
+                : (uint64_t)block.n_symbols * softqam_symbol_bits((softqam_modulation)placement->modulation);
         memory_range out;
         bool overlaps = false;
-        if (!codeword->block_buffers[block.r])
+        if (!placement->block_buffers[block.r])
             continue;
-        REFUSE_IF(!make_range(&out, codeword->block_buffers[block.r], n_values, 1, params->value_nbytes),
+        REFUSE_IF(!make_range(&out, placement->block_buffers[block.r], n_values, 1, placement->value_nbytes),
                   "codeword.block_buffers[%u] is too near memory's end", block.r);
         (void)check_inputs(&overlaps, params, segment, &out);
         REFUSE_IF(overlaps, "codeword.block_buffers[%u] and an input overlap", block.r);
@@ -329,8 +343,8 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
     return SOFTQAM_OK;
 }
 
-/* With the segment's number where it is not the only one. */
-static softqam_status in_segment(const softqam_segment_list *list, size_t k, softqam_status status)
+/* Adds the segment's number to a message, unless it is the only one. */
+INLINED softqam_status in_segment(const softqam_segment_list *list, size_t k, softqam_status status)
 {
     if (status == SOFTQAM_OK || list->n_segments == 1)
         return status;
@@ -347,31 +361,27 @@ softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_li
 }
 
 /* Notes what a checked segment does to its soft buffers. */
-static void note_soft_buffers(softqam_segment_list *list, const softqam_segment *segment)
+static void note_soft_buffers(softqam_segment_list *list, const softqam_codeword *codeword,
+                              const softqam_code_blocks *blocks, softqam_modulation modulation)
 {
-    softqam_code_blocks blocks;
-    const softqam_soft_buffer buffer = softqam_soft_buffer_of(&segment->codeword);
-    softqam_segment_blocks(&blocks, list->params, segment);
-    const uint64_t longest = (uint64_t)softqam_code_blocks_longest(&blocks) *
-                             softqam_symbol_bits(softqam_segment_modulation(list->params, segment));
+    const softqam_soft_buffer buffer = softqam_soft_buffer_of(codeword);
+    const uint64_t longest = (uint64_t)softqam_code_blocks_longest(blocks) * softqam_symbol_bits(modulation);
     const bool repeats = softqam_soft_is_repeated(&buffer, longest);
     list->repeats |= repeats;
-    list->adds |= repeats || segment->codeword.combine != 0;
+    list->adds |= repeats || codeword->combine != 0;
 }
 
 /* Adds a checked segment to what the list holds. */
-static softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment)
+INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment, size_t symbol_nbytes)
 {
-    const softqam_params *params = list->params;
-    const softqam_modulation modulation = softqam_segment_modulation(params, segment);
-    const size_t nbytes = segment->n_symbols * softqam_params_output_nbytes(params, modulation);
+    const size_t nbytes = segment->n_symbols * symbol_nbytes;
     REFUSE_IF(__builtin_add_overflow(list->n_symbols, segment->n_symbols, &list->n_symbols) ||
                   __builtin_add_overflow(list->out_nbytes, nbytes, &list->out_nbytes),
               "the call has more symbols than memory can hold");
+    if (list->most_symbol_nbytes < symbol_nbytes)
+        list->most_symbol_nbytes = symbol_nbytes;
     list->has_gains |= segment->layers[0].gain != NULL;
     list->has_block_buffers |= segment->codeword.block_buffers != NULL;
-    if (segment->codeword.n_cb != 0)
-        note_soft_buffers(list, segment);
     return SOFTQAM_OK;
 }
 
@@ -380,9 +390,15 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     const softqam_params *params = list->params;
     REFUSE_IF(list->n_segments > 0 && !list->segments, "segments is NULL");
     for (size_t k = 0; k < list->n_segments; k++) {
-        TRY(in_segment(list, k, check_fields(params, &list->segments[k])));
-        TRY(in_segment(list, k, check_memory(params, &list->segments[k])));
-        TRY(count_segment(list, &list->segments[k]));
+        const softqam_segment *segment = &list->segments[k];
+        const softqam_modulation modulation =
+            (softqam_modulation)softqam_segment_modulation(segment, &params->defaults);
+        softqam_code_blocks blocks = {0};
+        TRY(in_segment(list, k, check_fields(params, segment, modulation, &blocks)));
+        TRY(in_segment(list, k, check_memory(params, segment, modulation, &blocks)));
+        TRY(count_segment(list, segment, softqam_params_output_nbytes(params, modulation)));
+        if (segment->codeword.n_cb != 0)
+            note_soft_buffers(list, &segment->codeword, &blocks, modulation);
     }
     return SOFTQAM_OK;
 }
@@ -390,7 +406,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
 softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol, unsigned n_layers,
                                       size_t r, uint64_t *first_bit, uint64_t *n_bits)
 {
-    softqam_code_blocks blocks = {0};
+    softqam_code_blocks blocks;
     REFUSE_IF(!codeword, "codeword is NULL");
     REFUSE_IF(!first_bit, "first_bit is NULL");
     REFUSE_IF(!n_bits, "n_bits is NULL");
@@ -399,10 +415,9 @@ softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned
     REFUSE_IF(n_layers < 1 || n_layers > SOFTQAM_MAX_LAYERS, "n_layers is %u, not 1 to %d", n_layers,
               SOFTQAM_MAX_LAYERS);
     REFUSE_IF(r >= codeword->n_code_blocks, "r is %zu, but there are %u code blocks", r, codeword->n_code_blocks);
-    TRY(check_code_blocks(&blocks, codeword, bits_per_symbol, n_layers));
-    uint32_t j = 0; /* transmitted code blocks before r */
-    while (j < blocks.n_transmitted && softqam_code_block_number(&blocks, j) < r)
-        j++;
+    softqam_code_blocks_make(&blocks, codeword, bits_per_symbol, n_layers);
+    TRY(check_code_blocks(codeword, &blocks, bits_per_symbol));
+    const uint32_t j = softqam_code_blocks_before(&blocks, (uint32_t)r);
     const uint32_t n_longer = j < blocks.n_shorter ? 0 : j - blocks.n_shorter;
     const uint32_t n_symbols = blocks.shorter + (j < blocks.n_shorter ? 0 : n_layers);
     const bool is_transmitted = softqam_code_block_number(&blocks, j) == r;

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "cpu/widen_half.h"
+#include "segment.h"
 #include "simd_scalar.h"
 
 #include "arithmetic.h"
 
-/* The next float after a limit. */
+/* Returns the next float after a limit. */
 static float next_float(float limit) { return vec_from_bits(vec_bits(limit) + 1); }
 
 /* Values in a caller's memory, of any alignment. */
@@ -72,26 +73,26 @@ softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
     return NULL;
 }
 
-softqam_soft_block softqam_soft_block_of(const softqam_params *params, const softqam_codeword *codeword,
-                                         const softqam_code_block *block, unsigned bits_per_symbol, void *values)
+softqam_soft_block softqam_soft_block_at(const softqam_placement *placement, const softqam_destination *to,
+                                         softqam_soft_add *add, float limit)
 {
-    const softqam_soft_buffer buffer = softqam_soft_buffer_of(codeword);
-    const uint64_t n_values = (uint64_t)block->n_symbols * bits_per_symbol;
+    const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
+    const uint64_t n_values = (uint64_t)to->block.n_symbols * n_bits;
     return (softqam_soft_block){
-        .buffer = buffer,
-        .values = values,
-        .n_symbols = block->n_symbols,
-        .n_bits = bits_per_symbol,
-        .value_nbytes = params->value_nbytes,
-        .adds = codeword->combine != 0 || softqam_soft_is_repeated(&buffer, n_values),
-        .limit = params->sum_limit,
-        .add = softqam_soft_add_of(params->output_format),
+        .buffer = placement->buffer,
+        .values = to->out,
+        .n_symbols = to->block.n_symbols,
+        .n_bits = n_bits,
+        .value_nbytes = placement->value_nbytes,
+        .adds = placement->combines || softqam_soft_is_repeated(&placement->buffer, n_values),
+        .limit = limit,
+        .add = add,
     };
 }
 
 _Static_assert(N_OUTPUT_FORMATS == 5, "filler_bits() and softqam_soft_add_of() know each");
 
-/* A filler in the output format. */
+/* Returns a filler in the output format. */
 static uint32_t filler_bits(softqam_output_format format, float value)
 {
     return format == SOFTQAM_OUTPUT_F16   ? vec_to_f16(value)
@@ -99,7 +100,7 @@ static uint32_t filler_bits(softqam_output_format format, float value)
                                           : (uint32_t)(int32_t)value;
 }
 
-/* n values of these bits; each copy doubles those that there are. */
+/* Writes n values of these bits. Each copy doubles what is written. */
 static void fill(unsigned char *to, uint32_t bits, size_t value_nbytes, size_t n)
 {
     const size_t nbytes = n * value_nbytes;
@@ -111,8 +112,7 @@ static void fill(unsigned char *to, uint32_t bits, size_t value_nbytes, size_t n
         memcpy(to + done, to, done < nbytes - done ? done : nbytes - done);
 }
 
-void softqam_soft_block_begin(const softqam_soft_block *block, const softqam_params *params,
-                              const softqam_codeword *codeword)
+void softqam_soft_block_begin(const softqam_soft_block *block, softqam_output_format format, float filler_value)
 {
     const softqam_soft_buffer *buffer = &block->buffer;
     const uint64_t n_values = (uint64_t)block->n_symbols * block->n_bits;
@@ -125,8 +125,7 @@ void softqam_soft_block_begin(const softqam_soft_block *block, const softqam_par
         memset(block->values + run.first * nbytes, 0, n_zeros * nbytes);
         n += n_zeros;
     }
-    fill(block->values + buffer->first_filler * nbytes, filler_bits(params->output_format, codeword->filler_value),
-         nbytes, buffer->n_fillers);
+    fill(block->values + buffer->first_filler * nbytes, filler_bits(format, filler_value), nbytes, buffer->n_fillers);
 }
 
 uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first, uint32_t positions[MAX_SYMBOL_BITS])
@@ -140,8 +139,8 @@ uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first
     return n;
 }
 
-/* The planes in the order in which their LLRs are added where some go to the same positions: such a position is visited
- * the earlier the further behind a plane's run begins; at the same symbol, by the order of bits. */
+/* Sorts the planes by the order in which their LLRs are added if several go to one position: by symbol, so the plane
+ * whose run begins furthest behind comes first; at one symbol, by bit. */
 static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t order[MAX_SYMBOL_BITS])
 {
     for (unsigned k = 0; k < n_planes; k++) {

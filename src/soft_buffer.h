@@ -87,6 +87,21 @@ HOST_AND_DEVICE static inline uint32_t softqam_code_block_number(const softqam_c
     return begin + j;
 }
 
+/* Returns how many transmitted code blocks have a number below r. */
+static inline uint32_t softqam_code_blocks_before(const softqam_code_blocks *blocks, uint32_t r)
+{
+    uint32_t n_before = 0, begin = 0;
+    if (blocks->n_groups == 0)
+        return r;
+    for (uint32_t m = 0; m < blocks->n_groups && begin < r; m++) {
+        const uint32_t n = softqam_group_code_blocks(blocks, m);
+        if (blocks->cbgti >> m & 1)
+            n_before += n < r - begin ? n : r - begin;
+        begin += n;
+    }
+    return n_before;
+}
+
 /* The code block that a symbol of the codeword lies in. */
 HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const softqam_code_blocks *blocks,
                                                                        uint32_t symbol)
@@ -183,35 +198,7 @@ HOST_AND_DEVICE static inline bool softqam_soft_is_repeated(const softqam_soft_b
 /* Adds n LLRs to values, each limited to +-limit; a value beyond the limit, or a NaN, stays. */
 typedef void softqam_soft_add(void *values, const void *llrs, float limit, size_t n);
 
-/* A code block's soft buffer, and how values get there. */
-typedef struct softqam_soft_block {
-    softqam_soft_buffer buffer;
-    unsigned char *values; /* the buffer's first one */
-    uint32_t n_symbols;    /* of the code block */
-    unsigned n_bits;       /* of a symbol */
-    size_t value_nbytes;
-    bool adds;             /* else values are stored */
-    float limit;           /* of sums */
-    softqam_soft_add *add; /* of the output format */
-} softqam_soft_block;
-
-/* The portable one of an output format. */
+/* Returns the portable loop that adds values of an output format; NULL for u8. */
 softqam_soft_add *softqam_soft_add_of(softqam_output_format format);
-
-/* The soft buffer at `values` of a code block of a checked segment. */
-softqam_soft_block softqam_soft_block_of(const softqam_params *params, const softqam_codeword *codeword,
-                                         const softqam_code_block *block, unsigned bits_per_symbol, void *values);
-
-/* Writes fillers and the zeros that nothing else writes, of new data; where LLRs are added, before the first of them.
- * In the library's floating-point environment. */
-void softqam_soft_block_begin(const softqam_soft_block *block, const softqam_params *params,
-                              const softqam_codeword *codeword);
-
-/* How many symbols from symbol `first` on follow each other in all bit planes; positions[k] of plane k's first. */
-uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first, uint32_t positions[MAX_SYMBOL_BITS]);
-
-/* Places the LLRs of n symbols from the block's symbol `first` on, which lie in bit planes plane_nbytes apart. */
-void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, size_t n, const unsigned char *planes,
-                              size_t plane_nbytes);
 
 #endif
