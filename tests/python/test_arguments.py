@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Settings, names, numbers and outputs; calls from several threads. Arrays of every layout are in test_layouts.py."""
-import concurrent.futures
 import copy
-import ctypes
 import pickle
 import re
 import subprocess
@@ -84,13 +82,6 @@ def test_auto(rng):
     assert_bytes(auto(symbols, 0.1), reference.llrs(symbols, "256qam", 0.1))
 
 
-def test_arrays_of_ctypes(rng):
-    """Their buffers have no strides."""
-    pairs, out = make_symbols(rng, 60, "float32").reshape(3, 20, 2), ((ctypes.c_int8 * 160) * 3)()
-    softqam.demodulate(((ctypes.c_float * 2 * 20) * 3).from_buffer_copy(pairs), noise_var=0.1, out=out)
-    assert_bytes(np.array(out), softqam.demodulate(pairs, noise_var=0.1))
-
-
 # Positive and finite is valid, however small or large.
 NUMBERS = [
     (0.25, [0.25, [0.25], np.full(50, 0.25), *(kind(0.25) for kind in (np.float32, np.float64, np.float16, np.longdouble, np.array))]),
@@ -146,17 +137,6 @@ def test_out_and_empty(rng, output):
             got = softqam.demodulate(empty, noise_var=noise, output=output)
             assert got.shape == (*shape[:-1], 8 * shape[-1]) and got.dtype == reference.DTYPES[output]
             assert softqam.demodulate(empty, noise_var=noise, output=output, out=got) is got
-
-
-def test_threads(rng):
-    """One Demodulator from several threads, outputs and inputs of each."""
-    demodulator = softqam.Demodulator(output="f32")
-    inputs = [make_symbols(rng, 20000) for _ in range(6)]
-    expected = [demodulator(symbols, 0.01) for symbols in inputs]
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        for _ in range(10):
-            for got, right in zip(pool.map(lambda symbols: demodulator(symbols, 0.01), inputs), expected):
-                assert_bytes(got, right)
 
 
 def runs_beside(call):

@@ -9,7 +9,7 @@ import fake_gpu
 import numpy as np
 import pytest
 from fake_gpu import Array, Library, Stream, empty, gpu, result_of, synchronize, to_gpu  # noqa: F401
-from symbols import Refused, assert_bytes, make_noise, make_symbols, refuse
+from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
 from softqam import _gpu
@@ -158,14 +158,3 @@ def test_versions_of_the_exchange_api():
     for capsule in (None, 1, table(1, 3).capsule(b"dltensor"), *(t.capsule() for t in bad)):
         with pytest.raises(TypeError, match="exchange API"):
             library_of(capsule)
-
-
-@pytest.mark.parametrize("function", ["full", "empty"])
-def test_errors_of_the_library(monkeypatch, function):
-    """What its functions raise comes out, and nothing is left behind."""
-    monkeypatch.setattr(Library, function, refuse)
-    if Array in _gpu.in_c:
-        _gpu.describe_in_c(Library())
-    noise = 0.1 if function == "full" else to_gpu(np.ones(1, np.float32))
-    with pytest.raises(Refused):
-        softqam.demodulate(to_gpu(np.ones(7, np.complex64)), noise_var=noise)

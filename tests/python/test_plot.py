@@ -64,15 +64,6 @@ def test_figure(rng, modulation):
                        np.sort_complex(np.round(points, 5)))  # fmt: skip
 
 
-@pytest.mark.parametrize("symbols, soft", [
-    ([0.1], np.full(8, 127, np.uint8)), ([np.nan, np.inf], np.zeros(16, np.int8)), ([3e38, -3e38j], np.tile([-128, 127], 8).astype(np.int8)),
-    ([1e-45] * 2, np.tile([-32768, 32767], 8).astype(np.int16)), ([0.1, 1], np.tile([np.nan, np.inf], 8).astype(np.float32)),
-    ([0.1, 1], np.tile([3.4e38, -1e-45], 8).astype(np.float32)), ([0.1, 1], np.tile([65504, 6e-8], 8).astype(np.float16)),
-])  # fmt: skip
-def test_extremes(tmp_path, symbols, soft):
-    plot.figure(symbols, soft).savefig(tmp_path / "x.png")
-
-
 @pytest.mark.parametrize("change, error, message", [
     ({"modulation": "8psk"}, ValueError, "modulation is '8psk'"), ({"sign": 2}, ValueError, "sign is 2"),
     ({"soft": np.zeros(6)}, TypeError, "soft is float64"), ({"soft": np.zeros(5, np.int8)}, ValueError, "3 symbols of qpsk have 6 values"),
@@ -131,17 +122,6 @@ def test_formats(tmp_path, run, rng, name, dtype, full, zero):
         figures.append(drawn_of("r.sigmf-data", "x.f16", *options))
     for figure, factor in zip(figures, (1, 0.5, 1)):
         assert np.allclose(lanes(figure)[0][0], factor * np.sqrt(2) * symbols[:, 0], atol=0.02)
-
-
-def test_many_symbols(tmp_path, run, rng):
-    """Some are drawn, from the first to the last, and pi/2-BPSK turns as it does."""
-    symbols, noise_var = sent(rng, "pi2-bpsk", 450_000, 30)
-    symbols.tofile(tmp_path / "x.cf32")
-    softqam.demodulate(symbols, "pi2-bpsk", noise_var).tofile(tmp_path / "x.s8")
-    figure = drawn_of("-m", "pi2-bpsk", "x.cf32", "x.s8")
-    assert facts(figure)[1:] == ["150,000 symbols", *facts(figure)[2:]] and "1 symbol in 3" in figure.get_suptitle()
-    assert float(facts(figure)[-1][4:-3]) == pytest.approx(30, abs=0.2)
-    assert np.array_equal(lanes(figure)[0][1], np.fromfile(tmp_path / "x.s8", np.int8)[::3])
 
 
 @pytest.mark.parametrize("name", ["a'b\"c\\d", "$\\frac{1}{", "line\nbreak\r\t", "\udcff"])

@@ -49,11 +49,8 @@ assert_type(demodulator.llr_scale, float | None)
 assert_type(softqam.nrSymbolDemodulate(symbols, "QPSK"), npt.NDArray[Any])
 assert_type(softqam.nrSymbolDemodulate(Tensor(), "QPSK", 0.1, "hard"), Tensor)
 codeword = softqam.ldpc_codeword(800, 500, "qpsk", code_rate=0.5)
-assert_type(codeword, softqam.Codeword)
 assert_type(codeword.block(0), tuple[int, int])
 assert_type(softqam.demodulate(symbols, "qpsk", 0.1, codeword=codeword), npt.NDArray[Any])
-assert_type(demodulator(Tensor(), 0.1, codeword=codeword), Tensor)
-assert_type(demodulator(symbols, 0.1, codeword=codeword, soft_buffers=out, combine=True), npt.NDArray[np.int8])
 pool: list[npt.NDArray[np.int8] | None] = [out, None]
 assert_type(softqam.demodulate(symbols, codeword=codeword, soft_buffers=pool), list[npt.NDArray[np.int8] | None])
 modulation: softqam.Modulation = "1024qam"

@@ -27,14 +27,6 @@ class Refusing:
     __getattr__ = __array__ = __index__ = __float__ = refuse
 
 
-class RefusingBuffer(bytearray):
-    __class__ = property(refuse)
-
-
-class BufferOfNothing(array.array):
-    dtype = "\ud800"  # which is no character
-
-
 class OnAnotherDevice:
     """Says that it is on a GPU of some kind, and has nothing."""
 
@@ -48,8 +40,7 @@ class OnAnotherDevice:
         raise BufferError("nothing to export")
 
 
-BUFFERS = [RefusingBuffer(8), BufferOfNothing("q", [1])]
-NO_ARRAYS = [*OBJECTS, *BUFFERS, Refusing(), *map(OnAnotherDevice, range(1, 20))]
+NO_ARRAYS = [*OBJECTS, array.array("q", [1]), Refusing(), *map(OnAnotherDevice, range(1, 20))]
 
 
 def wrong_arrays():
@@ -77,7 +68,7 @@ def wrong_out():
     for view in (right[::2, :24], right[:4, ::2], right[3::-1, :24], np.zeros((24, 4), np.int8).T, right[:4, :24], read_only,
                  np.broadcast_to(np.int8(0), (4, 24))):  # fmt: skip
         yield {"out": view}
-    yield from ({"out": thing} for thing in [*OBJECTS, BUFFERS[1], Refusing(), OnAnotherDevice(2), bytearray(96), 1.5])
+    yield from ({"out": thing} for thing in [*OBJECTS, array.array("q", [1]), Refusing(), OnAnotherDevice(2), bytearray(96), 1.5])
 
 
 def wrong_numbers():
@@ -164,16 +155,11 @@ def test_other_functions(function, right, wrong):
 
 
 @pytest.mark.parametrize("function, right, wrong, words", [
-    *((softqam.ldpc_codeword, GRANT, wrong, words) for wrong, words in (
-        ({"layers": 3}, "n_bits is 800, not a multiple of 3 layers"),
-        ({"code_rate": 0.5}, "base_graph is 1 and code_rate is 0.5"),
-        ({"base_graph": None, "code_rate": 682.5}, "code_rate is 682.5, not between 0 and 1: the MCS tables"),
-        ({"base_graph": None, "code_rate": float("nan")}, "code_rate is nan"),
-        ({"tbs_lbrm": 1000, "n_ref": 1000}, "tbs_lbrm and n_ref are given"),
-        ({"modulation": "pi2-bpsk", "layers": 2}, "layers is 2: pi/2-BPSK has one layer"),
-        ({"n_cbg": 1, "cbgti": 0}, "codeword's n_bits is 800, but no code block is transmitted"),
-    )),
-    (softqam.Codeword, FIELDS, {"layers": 3}, "codeword's n_bits is 80, not a multiple of 3 layers"),
+    (softqam.ldpc_codeword, GRANT, {"layers": 3}, "n_bits is 800, not a multiple of 3 layers"),
+    (softqam.ldpc_codeword, GRANT, {"code_rate": 0.5}, "base_graph is 1 and code_rate is 0.5"),
+    (softqam.ldpc_codeword, GRANT, {"base_graph": None, "code_rate": 682.5}, "code_rate is 682.5, not between 0 and 1: the MCS tables"),
+    (softqam.ldpc_codeword, GRANT, {"tbs_lbrm": 1000, "n_ref": 1000}, "tbs_lbrm and n_ref are given"),
+    (softqam.ldpc_codeword, GRANT, {"modulation": "pi2-bpsk", "layers": 2}, "layers is 2: pi/2-BPSK has one layer"),
     (softqam.Codeword, FIELDS, {"first_filler": 31}, "0 fillers from 31 on are not all within n_cb"),
     (softqam.Codeword(**FIELDS).block, {}, {"r": 2}, "r is 2"),
 ])  # fmt: skip
@@ -198,21 +184,15 @@ def test_overlaps(rng):
 IN_TWO_LAYERS = {"symbols": np.zeros((4, 2, 30), np.complex64), "layers": 2}
 # The error, its words, the argument.
 MESSAGES = [
-    *((ValueError, rf"{name} is float64 of shape \(2, 3\).*\(4, 3\)", {name: np.zeros((2, 3))}) for name in FLOATS),
-    *((TypeError, rf"{name} is int64 of shape \(3,\).*float32", {name: np.zeros(3, int)}) for name in FLOATS),
-    *((TypeError, f"{name} is bool", {name: np.True_}) for name in FLOATS),
+    (ValueError, r"noise_var is float64 of shape \(2, 3\).*\(4, 3\)", {"noise_var": np.zeros((2, 3))}),
+    (TypeError, r"gain is int64 of shape \(3,\).*float32", {"gain": np.zeros(3, int)}),
     (ValueError, 'gain is given, which output "u8"', {"output": "u8", "noise_var": None, "gain": 1.0}),
     (TypeError, "noise_var is missing", {"noise_var": None}),
-    (TypeError, r"symbols is int32 of shape \(3, 2\)", {"symbols": np.zeros((3, 2), np.int32)}),
     (TypeError, r"out is uint8 of shape \(4, 24\): this output is int8", {"out": np.zeros((4, 24), np.uint8)}),
     (ValueError, r"out is int8 of shape \(4, 3\).*\(4, 24\)", {"out": np.zeros((4, 3), np.int8)}),
-    (TypeError, "out is float16 .*: this output is int16", {"output": "s16", "out": np.zeros((4, 24), np.float16)}),
-    (ValueError, "layers is not between 1 and 4", {"layers": 5}),
-    (ValueError, "symbols is .* layers", {"layers": 3}),
     (ValueError, "layers is 2.*pi/2-BPSK", {"modulation": "pi2-bpsk", **IN_TWO_LAYERS}),
     (ValueError, "layers is 2.*first_symbol", {"first_symbol": 3, **IN_TWO_LAYERS}),
     (ValueError, "layers is 2.*planes", {"planes": 3, **IN_TWO_LAYERS}),
-    (ValueError, "llr_limit is 32768, not 1 to 32767", {"output": "s16", "llr_limit": 32768}),
     (ValueError, r"llr_scale is 32768, not 2\^-10 to 2\^14", {"output": "s16", "llr_scale": 2.0**15}),
     (ValueError, "modulation", {"modulation": "qpsk", "output": "u8", "noise_var": None}),
     *((ValueError, "output", {"output": "u8", "noise_var": None, **wrong}) for wrong in ({"planes": 2}, {"c_init": 2}, IN_TWO_LAYERS)),
