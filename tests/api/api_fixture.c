@@ -88,7 +88,7 @@ void api_check_refusal(softqam_status status, const char *expected, const char *
 
 static void *do_nothing(void *argument) { return argument; }
 
-/* With its first thread a sanitizer starts one of its own. */
+/* Starts and joins a thread: a sanitizer starts its own thread together with the first one. */
 static void start_a_thread(void)
 {
     pthread_t thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the API's contract share: four symbols whose answer is obvious, and what is true of every refusal:
- * a status, a message of one line, and a demodulator that still works. */
+/* Shared by the tests of the API: four symbols whose answer is obvious, the check of a refusal, and the threads of this
+ * process. */
 #ifndef SOFTQAM_TESTS_API_FIXTURE_H
 #define SOFTQAM_TESTS_API_FIXTURE_H
 
@@ -14,12 +14,12 @@
 extern const float api_symbols[2 * API_SYMBOLS];
 extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
 
-/* A context on the backend under test, which all tests of a program share; a configuration on it, of one noise value a
- * call. */
+/* The context on the backend under test that all tests of a program share, and a configuration on it with one noise
+ * value a call. */
 softqam_context *api_shared_context(void);
 softqam_demodulator_config api_config(softqam_output_format format);
 
-/* A demodulator where a failure is the test's; one for soft bits, which take no noise, in any context. */
+/* Creates a demodulator or fails the test; api_create_in() makes one for u8, which takes no noise. */
 softqam_demodulator *api_create(const softqam_demodulator_config *config);
 softqam_demodulator *api_create_in(softqam_context *context);
 
@@ -28,8 +28,8 @@ void api_assert_works(const softqam_demodulator *demodulator, size_t n_symbols);
 
 void api_assert_one_line(const char *message);
 
-/* A refusal of row number `row` of `what` says one line, of printable characters: what is expected, of which only the
- * beginning counts where it ends in two dots. */
+/* Fails unless the status is a refusal whose message is `expected`, one line of printable characters. If `expected`
+ * ends in two dots, the message must begin with the rest. `what` and `row` say which check failed. */
 void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row);
 
 /* The threads of this process, as the kernel has them. */
@@ -42,11 +42,11 @@ typedef struct task_list {
 
 task_list tasks_now(void);
 
-/* How many there are; where that is not what is expected it is looked at again for a while, as the kernel lists a
- * thread for a moment after it has been joined. */
+/* Counts them. While the number differs from the expected one it looks again for a while: the kernel lists a thread for
+ * a moment after it was joined. */
 size_t tasks_count(size_t expected);
 
-/* Those of `after` that are not in `before`. */
+/* Returns the tasks of `after` that are not in `before`. */
 task_list tasks_new(const task_list *before, const task_list *after);
 
 #endif

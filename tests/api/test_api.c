@@ -10,7 +10,7 @@
 
 #include "api_fixture.h"
 
-/* Of every size, and longer than its context. */
+/* Memory may have any size and outlive its context. */
 HARNESS_TEST(test_host_memory)
 {
     static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
@@ -125,7 +125,7 @@ HARNESS_TEST(test_messages_belong_to_threads)
     assert_string_equal(softqam_error_message(), mine);
 }
 
-/* A device that does not exist is refused with CUDA, and ignored by the CPU; so is device 0 without a GPU, or without
+/* CUDA refuses a device that does not exist, and the CPU ignores it; the same for device 0 without a GPU or without
  * CUDA in the build. */
 HARNESS_TEST(test_absent_devices)
 {
@@ -156,7 +156,7 @@ HARNESS_TEST(test_version)
 
 /* Settings. */
 
-/* To the last bit: no zero is negative, and no byte is left as it was. */
+/* Defaults are right to the last bit: no zero is negative, and no byte is left as it was. */
 HARNESS_TEST(test_defaults)
 {
     const harness_setup expected = {.context = {.backend = SOFTQAM_BACKEND_CPU, .device = -1},
@@ -249,8 +249,8 @@ HARNESS_TEST(test_backend_names)
     print_message("%s: %s\n", softqam_backend_name(demodulator), softqam_backend_detail(demodulator));
 }
 
-/* As many threads as CPUs in the list, which may have one twice, unless their number is given. Arrays are the caller's
- * again as soon as the context is made. */
+/* By default there are as many threads as CPUs in the list, which may name one CPU twice. The caller may free its
+ * arrays as soon as the context exists. */
 HARNESS_TEST(test_config_is_copied)
 {
     for (unsigned n_threads = 0; n_threads < 2; n_threads++) {
@@ -279,7 +279,7 @@ HARNESS_TEST(test_config_is_copied)
     }
 }
 
-/* A name in the environment that is none is no reason to fail, and is said; a name in the configuration counts more. */
+/* An unknown variant in the environment is ignored, and backend_detail says so; a name in the configuration wins. */
 HARNESS_TEST(test_variants)
 {
     enum { PORTABLE, USUAL, IGNORED };

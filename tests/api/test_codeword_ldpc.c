@@ -135,7 +135,7 @@ static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size,
     return grant;
 }
 
-/* Every size up to 4,096 bits, whole bytes up to 130,000, some beyond; each with and without limits. */
+/* Checks every size up to 4,096 bits, whole bytes up to 130,000 and some beyond, each with and without limits. */
 HARNESS_TEST(test_sizes)
 {
     harness_random random = harness_random_named(__func__);
@@ -278,7 +278,7 @@ HARNESS_TEST(test_grants)
 
 #define GOOD .n_bits = 96, .tb_size = 8456, .bits_per_symbol = 6, .n_layers = 4, .base_graph = 1
 
-/* What is close to a refusal. */
+/* These grants are just not refused. */
 HARNESS_TEST(test_accepted)
 {
     static const softqam_ldpc_grant rows[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A context's threads: when there are any, on which CPUs they run, in which scheduling class, with which signals. The
- * kernel is asked. */
+/* A context's threads, as the kernel lists them: when they start, on which CPUs they run, in which scheduling class,
+ * with which signals. */
 #define _GNU_SOURCE /* sched_getaffinity, SCHED_BATCH */
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 
 enum { N_THREADS = 4, LARGE_SYMBOLS = 200000, NO_SUCH_CPU = 1023 };
 
-/* Of the kernel's mask, what pthread_sigmask() cannot block: SIGKILL and SIGSTOP, and two of the C library's own. */
+/* Signals that pthread_sigmask() cannot block: SIGKILL and SIGSTOP, and two of the C library's own. */
 #define UNBLOCKABLE (1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1) | 3ULL << 31)
 
 static harness_setup cpu_setup(void) { return (harness_setup){.context = {.device = -1, .n_threads = N_THREADS}}; }
@@ -45,7 +45,7 @@ static cpu_set_t affinity_of(pid_t task)
 
 static void set_affinity(const cpu_set_t *set) { assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0); }
 
-/* Of a set, the CPU with the highest number, alone. */
+/* Returns a set of one CPU, the one with the highest number. */
 static cpu_set_t last_of(const cpu_set_t *set, unsigned *cpu)
 {
     cpu_set_t alone;
@@ -56,8 +56,8 @@ static cpu_set_t last_of(const cpu_set_t *set, unsigned *cpu)
     return alone;
 }
 
-/* None by create, by a small call or by what else there is to prepare; then all at once, where there are several; and
- * none after the end. */
+/* Neither creation, nor a small call, nor preparation of anything else starts threads. A large call or their own
+ * preparation starts all at once, and destruction ends them. */
 HARNESS_TEST(test_started_when_needed)
 {
     harness_setup setup = cpu_setup();
@@ -94,7 +94,8 @@ static void check_affinity(const task_list *tasks, int n, const cpu_set_t *expec
     }
 }
 
-/* By default, one thread a CPU of the creating thread, on those CPUs, however few the starting thread has by then. */
+/* By default there is one thread for each CPU of the creating thread, on those CPUs, even if the thread that starts
+ * them has fewer by then. */
 HARNESS_TEST(test_cpus_of_the_creator)
 {
     unsigned cpu;
@@ -131,7 +132,7 @@ static void check_refused(const harness_setup *setup)
     api_assert_works(demodulator, LARGE_SYMBOLS);
 }
 
-/* One that there is, and one that there is not. */
+/* One CPU exists, the other does not. */
 HARNESS_TEST(test_cpus_named)
 {
     unsigned cpu;
@@ -207,7 +208,7 @@ static unsigned long long blocked_signals(pid_t task)
     return blocked;
 }
 
-/* All of them in our threads, and in the caller's what was blocked before. */
+/* The library's threads block all signals; the caller's mask does not change. */
 HARNESS_TEST(test_signals_are_blocked)
 {
     const harness_setup setup = cpu_setup();
@@ -226,8 +227,8 @@ HARNESS_TEST(test_signals_are_blocked)
     softqam_context_destroy(self.context);
 }
 
-/* A child that this process forks has none of its threads, and does without: in a context that has started them, and in
- * one that starts some of its own. */
+/* A forked child has no threads of the library and works without them, in an old context and in a new one that starts
+ * its own. */
 HARNESS_TEST(test_child_of_fork)
 {
     if (HARNESS_SANITIZED) {

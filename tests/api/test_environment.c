@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a caller's thread may be set to, and must not matter, to soft buffers neither: rounding mode, flushing of
- * subnormals, exceptions that trap, and the locale. Set before a demodulator is made, so that its tables and threads
- * begin under it. */
+/* Modes of the calling thread that must not change results, soft buffers included: rounding, flushing of subnormals,
+ * trapping exceptions, and the locale. They are set before a demodulator is made, so that its tables and threads begin
+ * under them. */
 #define _GNU_SOURCE /* feenableexcept */
 #include <fenv.h>
 #include <locale.h>
@@ -12,7 +12,7 @@
 #include <xmmintrin.h>
 #endif
 
-/* Noise variances and symbols of all kinds, subnormal ones and what is no number among them. */
+/* Noise variances and symbols include subnormal numbers, infinities and NaN. */
 enum { STREAM_SYMBOLS = 1, STREAM_NOISE, N_SYMBOLS = 20000, MAX_SYMBOL_NBYTES = 32 };
 enum { N_CB = 100, N_SENT = 24, N_FILLERS = 10 };
 
@@ -48,7 +48,7 @@ static void combine(const softqam_demodulator *demodulator, bool is_float, float
     }
 }
 
-/* A scale that is subnormal, and is not 0: the demodulator's, then a segment's. */
+/* Demodulates with a subnormal scale, which is not 0: first the demodulator has it, then a segment. */
 static void scale(softqam_context *context, int8_t *out)
 {
     static const float symbol[2] = {1e38F, -1e38F}, variance = 0.1F, tiny = 1e-40F;
@@ -85,7 +85,7 @@ static void answer(answers *self)
     scale(context, self->scaled);
 }
 
-/* In the environment that a thread begins with. */
+/* Computes the expected answers in the environment that a thread begins with. */
 static int answer_usually(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void assert_usual(const char *what)
     assert_memory_equal(got.scaled, usual.scaled, sizeof usual.scaled);
 }
 
-/* How the processor rounds, by what it does: fegetround() of x86-64 asks the x87 part. */
+/* Finds out how the processor rounds by trying: fegetround() of x86-64 asks the x87 unit. */
 static unsigned rounding(void)
 {
     volatile const float one = 1, tiny = 0x1p-60F;
@@ -148,7 +148,7 @@ TEST(test_flushed_subnormals)
 #endif
 }
 
-/* A trap would end the program. Some processors have none, and CUDA's driver does not expect any. */
+/* A trap ends the program. Some processors cannot trap, and CUDA's driver does not expect it. */
 TEST(test_traps)
 {
     const int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT;
@@ -158,7 +158,7 @@ TEST(test_traps)
     if (feenableexcept(traps) < 0)
         skip();
 #if defined(__x86_64__)
-    /* Operands that are subnormal too, which only x86 tells. */
+    /* x86 also traps on subnormal operands. */
     const unsigned before = _mm_getcsr();
     _mm_setcsr(before & ~(unsigned)(_MM_EXCEPT_MASK | _MM_MASK_MASK));
 #endif
@@ -173,7 +173,7 @@ TEST(test_traps)
     assert_usual("trapping exceptions");
 }
 
-/* A program that has taken over its user's locale: test_locale.py gives it one whose decimal point is a comma. */
+/* The program has taken over its user's locale; the CTest run `locale` gives it one with a decimal comma. */
 TEST(test_locale)
 {
     if (!setlocale(LC_ALL, "") || strcmp(localeconv()->decimal_point, ",") != 0) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Load: eight threads. Each makes demodulators of random settings, on contexts of its own, on some that all
- * threads share and on the default one. It calls them with random sizes, kinds of memory and segments, checks every
- * byte against the definition (the portable loop), and ends them, in any order; in between all threads use demodulators
- * that they share. No error may come, and neither the memory of the process nor that of the device may grow.
+/* Load: eight threads make demodulators of random settings on contexts of their own, on shared ones and on the default
+ * one. They call them with random sizes and kinds of memory, compare every byte with the portable loop, and destroy
+ * them in any order; all of them also call two shared demodulators. No error may come, and neither memory of the
+ * process nor of the device may grow.
  *
- * It runs for SOFTQAM_TEST_SECONDS, 3 without it; 600 is the long test. */
+ * It runs for SOFTQAM_TEST_SECONDS, by default 3; the long test takes 600. */
 #define _GNU_SOURCE /* pthread_barrier_t */
 #include <malloc.h>
 #include <math.h>
@@ -22,8 +22,8 @@
 
 enum { N_THREADS = 8, MAX_SYMBOLS = 65536, N_CALLS = 6, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
 
-/* By how much memory in use may differ while nothing runs: a leak of 100 bytes a demodulator is more than that after
- * 200 of them. CUDA's driver has its own: as much in 3 seconds as in 30. */
+/* How much more memory may be in use while nothing runs. A leak of 100 bytes a demodulator exceeds it after 200
+ * demodulators. CUDA's driver allocates for itself, as much in 3 seconds as in 30. */
 #if !defined(LOAD_CUDA)
 enum { ALLOCATED_GROWTH = 16 << 10, DEVICE_GROWTH = 0 };
 #elif defined(LOAD_FAKE_CUDA)
@@ -128,8 +128,8 @@ static void call(worker *self, const softqam_demodulator_config *config, softqam
     softqam_demodulator_destroy(definition);
 }
 
-/* One demodulator's life, and a call of a shared one. Its context is one that nobody else has, a shared one, or the
- * default one. */
+/* Makes, calls and destroys one demodulator on its own context, a shared one or the default one; then calls a shared
+ * demodulator. */
 static void work_once(worker *self)
 {
     const size_t choice = below(self, 3), k = below(self, N_SHARED);
@@ -164,7 +164,7 @@ static void work_once(worker *self)
 static void *work(void *argument)
 {
     worker *self = argument;
-    /* All at once, also into what the library finds out only once in a process. */
+    /* All threads begin at once, also with what the library does once in a process. */
     pthread_barrier_wait(&self->load->start);
     while (!atomic_load(&self->load->ends))
         work_once(self);
@@ -203,7 +203,7 @@ static void open_shared(load *self)
         assert_int_equal(softqam_context_create(&self->contexts[k], &config), SOFTQAM_OK);
         self->shared_configs[k] = (softqam_demodulator_config){.context = self->contexts[k]};
         assert_int_equal(softqam_demodulator_create(&self->shared[k], &self->shared_configs[k]), SOFTQAM_OK);
-        /* What they hold, they hold from the start. */
+        /* Shared contexts hold all their memory from the start. */
         assert_int_equal(softqam_context_prepare(self->contexts[k], SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     }
 }
@@ -217,7 +217,7 @@ static void close_shared(load *self)
     softqam_context_destroy(self->portable);
 }
 
-/* What may be more after more of the same: nothing but what the system's own bookkeeping needs. */
+/* Fails if more is in use than the system's own bookkeeping explains. */
 static void check_growth(const usage *before, const usage *after)
 {
     print_message("allocated %.3f MiB, then %.3f; device %.1f, then %.1f\n", (double)before->allocated / 0x1p20,

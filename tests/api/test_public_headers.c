@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A public header before anything else, as C99 and as C++11; that this links shows the declarations to be those of the
- * library, with C linkage. */
+/* Includes one public header before anything else, as C99 and as C++11. It links only if the declarations are those of
+ * the library, with C linkage. */
 #include PUBLIC_HEADER
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a real-time thread relies on, once all is prepared: a call allocates nothing, starts nothing, looks at no clock
- * and takes no lock; on one thread it makes no system call; it needs little stack. The library's calls of the C library
- * are counted (the linker's --wrap), and the kernel ends a process that makes a system call. */
+/* What a real-time thread relies on: once all is prepared, a call allocates nothing, starts no thread, reads no clock
+ * and takes no lock; on one thread it makes no system call; it needs little stack. The linker's --wrap counts the
+ * library's calls of the C library, and the kernel ends a process that makes a system call. */
 #define _GNU_SOURCE /* SYS_exit */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -122,7 +122,7 @@ static void close_work(work *self)
     free(self->out);
 }
 
-/* One way of calling after the other, with memory that the caller has; true where all bytes are right. */
+/* Calls in every way with memory that the caller has; true if all bytes are right. */
 static bool call_in_all_ways(const work *self, softqam_output_format format)
 {
     const softqam_demodulator *demodulator = self->demodulators[format];
@@ -159,12 +159,12 @@ static bool call_in_all_ways(const work *self, softqam_output_format format)
     if (noise)
         good = good && softqam_demodulate_segments(demodulator, &whole, 1) == SOFTQAM_OK &&
                softqam_demodulate_segments(demodulator, &planes, 1) == SOFTQAM_OK;
-    /* A refusal. */
+    /* A refusal counts too. */
     segments[0].n_layers = 5;
     return good && softqam_demodulate_segments(demodulator, segments, 1) == SOFTQAM_ERROR_INVALID_ARGUMENT;
 }
 
-/* From here on every system call of this thread but exits and write() is trapped. False where that cannot be had. */
+/* Makes the kernel trap every later system call of this thread except exits and write(); false if it cannot. */
 static bool forbid_system_calls(void)
 {
     struct sock_filter filter[] = {
@@ -191,7 +191,7 @@ static void *call(void *argument)
     return NULL;
 }
 
-/* Calls on a context of so many threads, of which some kinds may be counted, a bit each. */
+/* Calls on a context with n_threads and fails if anything was counted but the kinds in `allowed`, one bit each. */
 static void check_counts(unsigned n_threads, size_t n_symbols, bool prepares, unsigned allowed)
 {
     SCOPED(close_work) work self = open_work(n_threads, n_symbols, 3);
@@ -207,7 +207,7 @@ static void check_counts(unsigned n_threads, size_t n_symbols, bool prepares, un
                      counts[SLEEP], counts[ALLOCATION], counts[THREAD], counts[CLOCK]);
 }
 
-/* That what is looked for would be seen: making all this does what calls must not. */
+/* Creating contexts and demodulators does all that calls must not do, so the counts would show it. */
 HARNESS_TEST(test_counting_counts)
 {
     start_counting();
@@ -220,10 +220,10 @@ HARNESS_TEST(test_counting_counts)
 
 HARNESS_TEST(test_one_thread_takes_no_lock) { check_counts(1, N_SYMBOLS, true, 0); }
 
-/* With one thread there is nothing to prepare, for calls that no GPU is looked for. */
+/* With one thread there is nothing to prepare. */
 HARNESS_TEST(test_small_calls_need_no_preparation) { check_counts(1, N_SYMBOLS, false, 0); }
 
-/* With threads of the context's: those sleep and are woken, and that is all. */
+/* The context's threads sleep and are woken, and nothing else is counted. */
 HARNESS_TEST(test_many_threads_take_no_lock)
 {
     if (harness_backend() != SOFTQAM_BACKEND_CPU && harness_cuda_is_usable())
@@ -243,8 +243,8 @@ static void tell_system_call(int signal, siginfo_t *info, void *context)
     _exit(CALLED_THE_SYSTEM);
 }
 
-/* What becomes of these calls, or of one of getppid(), in a process of its own that may make no system calls: one of
- * the values above. */
+/* Makes these calls, or one of getppid(), in a child that may make no system calls, and returns one of the values
+ * above. */
 static int status_without_system_calls(work *calls)
 {
     fflush(stdout);
@@ -266,7 +266,7 @@ static int status_without_system_calls(work *calls)
     return WEXITSTATUS(status);
 }
 
-/* Where the kernel tells; else, and under sanitizers, which make calls of their own, a skip. */
+/* Skips without seccomp, and under sanitizers, which make system calls themselves. */
 static void check_no_system_calls(size_t n_symbols, size_t n_rounds)
 {
     const int status = HARNESS_SANITIZED ? NO_SECCOMP : status_without_system_calls(NULL);
@@ -290,7 +290,7 @@ HARNESS_TEST(test_large_calls_make_no_system_call)
     check_no_system_calls(HUGE_SYMBOLS, 1);
 }
 
-/* A thread with a stack of the test's, and an address in it, above which lie the thread's own data. */
+/* A thread on the test's stack, and an address in it, above which the thread's own data lie. */
 typedef struct stack_user {
     work *of;
     uintptr_t begin;

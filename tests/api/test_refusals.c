@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything that the library refuses, as tables: each row has a field, a value and the message that must come with
- * SOFTQAM_ERROR_INVALID_ARGUMENT (refusals.h says how rows are written). Whatever the row, not a byte of memory changes
- * and the demodulator still works. What is just not refused stands beside it. */
+/* Tables of everything that the library refuses: each row has a field, a value and the message that must come with
+ * SOFTQAM_ERROR_INVALID_ARGUMENT (refusals.h says how to write rows). Whatever the row, no byte of memory changes and
+ * the demodulator still works. Further tables hold what is just not refused. */
 #include <stdio.h>
 #include <string.h>
 
@@ -147,8 +147,8 @@ static void check_segment(softqam_demodulator_config config, const softqam_segme
     assert_works(demodulator, config.output_format);
 }
 
-/* What else refuses a segment's row: nothing, so that without symbols it is accepted, for it is about the memory of
- * symbols; the same segment without symbols; softqam_codeword_block() too, with one layer of 256QAM. */
+/* The same segment without symbols is accepted (MEMORY_ROWS: the row is about the memory of symbols) or refused
+ * (FIELD_ROWS); softqam_codeword_block() refuses CODE_BLOCK_ROWS too, with one layer of 256QAM. */
 typedef enum row_kind { MEMORY_ROWS, FIELD_ROWS, CODE_BLOCK_ROWS } row_kind;
 
 static void check_segments(const refusal *rows, size_t n, row_kind kind)
@@ -174,7 +174,7 @@ static void check_segments(const refusal *rows, size_t n, row_kind kind)
     }
 }
 
-/* Only these bytes from the codeword's buffers on may change. */
+/* Checks that accepted calls change only the codeword's buffers. */
 static void check_accepted(const refusal *rows, size_t n)
 {
     refusal_position at = {0};
@@ -420,7 +420,7 @@ HARNESS_TEST(test_codewords)
         if (call.segment.codeword.n_code_blocks == 0)
             check_segment(call.demodulator, &call.segment, call.message, at);
     }
-    /* A sum that overflows, with the symbols that make it. */
+    /* The sum of first_symbol and n_symbols overflows. */
     static const refusal far = {GOOD "first_symbol=18446744073709551614",
                                 "4 symbols from 18446744073709551614" OUTSIDE};
     assert_true(refusal_next(&far, 1, SEGMENT, &(refusal_position){0}, &call));
@@ -449,9 +449,9 @@ HARNESS_TEST(test_arguments_of_codeword_block)
 
 /* Memory and counts of every format, and what is NULL. */
 
-/* One part of a call's input at every address about the output: symbols, Q alone, noise or gains, of one layer or the
- * third of four, with and without strides and bit planes. It is refused just where the part overlaps the output's span;
- * elsewhere nothing but the output changes. */
+/* Puts one part of the input at every address around the output: symbols, Q alone, noise or gains, of one layer or of
+ * the third of four, with and without strides and bit planes. It is refused exactly if the part overlaps the span of
+ * the output; else nothing but the output changes. */
 HARNESS_TEST(test_every_overlap)
 {
     enum { N = 8, ROOM = 8, N_CASES = 4 * 2 * 2 * 2 };

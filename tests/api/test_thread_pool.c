@@ -21,7 +21,7 @@ static softqam_pool *open_pool(unsigned n_threads)
     return pool;
 }
 
-/* Which parts wait until they are let go: those of the owner's wait at least for others to begin. */
+/* The parts that wait until they are released; with HOLDS_OTHERS the owner waits only until another thread has begun. */
 typedef enum holding { HOLDS_NONE, HOLDS_OTHERS, HOLDS_ALL } holding;
 
 /* A job that counts how often each of its parts is done, and by whom. */
@@ -49,7 +49,7 @@ static void do_part(void *context, size_t part)
 
 static void note_end(void *argument) { atomic_store(&((job *)argument)->ended, true); }
 
-/* In this thread; or as a thread's function. */
+/* Runs the job in this thread; it is also a thread's function. */
 static void *run(void *argument)
 {
     job *self = argument;

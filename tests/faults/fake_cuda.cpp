@@ -37,7 +37,7 @@ namespace
 {
 
 constexpr int max_devices = 16;
-/* Of fresh memory, so much has bytes that show when they are taken for results. */
+/* The first bytes of fresh memory get values that show if they are taken for results. */
 constexpr size_t most_filled_nbytes = 1 << 20;
 
 struct block {
@@ -46,7 +46,8 @@ struct block {
     int device; /* of device memory */
 };
 
-/* One lock for all of the runtime. What is under it is never destroyed: contexts may end after this file's objects. */
+/* One lock for the whole runtime. The objects under it are never destroyed: contexts may end after this file's objects.
+ */
 std::mutex &mutex = *new std::mutex;
 std::list<CUstream_st> &streams = *new std::list<CUstream_st>;
 std::map<const unsigned char *, block> &blocks = *new std::map<const unsigned char *, block>;
@@ -247,7 +248,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     });
 }
 
-/* No operation that could fail. */
+/* This call cannot fail. */
 cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = last_error;

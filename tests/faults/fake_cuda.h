@@ -12,18 +12,18 @@
 
 #include <cuda_runtime_api.h>
 
-/* What exists of it. */
+/* What the runtime holds now. */
 typedef struct fake_cuda_holdings {
     size_t streams, device_nbytes, pinned_nbytes;
 } fake_cuda_holdings;
 
 fake_cuda_holdings fake_cuda_holds(void);
 
-/* How often the runtime has been called, and how many kernels were launched. */
+/* The numbers of calls of the runtime and of launched kernels. */
 size_t fake_cuda_calls(void);
 size_t fake_cuda_launches(void);
 
-/* Whether a kernel of the current device may use this memory. */
+/* True if a kernel of the current device may use this memory. */
 bool fake_cuda_reaches(const void *memory, size_t nbytes);
 
 /* Stands for a kernel: its address is a pointer to one. A launch copies the arguments and enqueues run(). If the device

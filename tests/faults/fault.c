@@ -83,7 +83,7 @@ static bool fails(const char *function, int error)
     return is_due;
 }
 
-/* A call that may be interrupted, or may do less than it was asked for, which `nbytes` then says. */
+/* For a call that may be interrupted, or transfer less than `nbytes`, which is then set. */
 static bool fails_or_falls_short(const char *function, int error, size_t *nbytes)
 {
     if (kind == FAULT_INTERRUPT) {
@@ -105,17 +105,18 @@ static void *note_block(void *block)
     return block;
 }
 
-/* A wrapper and the function that it wraps, by the names that the linker's --wrap gives them. */
+/* Declares a wrapper and the function that it wraps, by the names that the linker's --wrap gives them. */
 #define WRAP(type, name, parameters)                                                                                   \
     type __real_##name parameters;                                                                                     \
     type __wrap_##name parameters;                                                                                     \
     type __wrap_##name parameters
 
-/* One that fails with a value and an errno. */
+/* Defines a wrapper that fails with a value and an errno. */
 #define WRAP_FAILING(type, name, parameters, arguments, value, error)                                                  \
     WRAP(type, name, parameters) { return fails(#name, error) ? (value) : __real_##name arguments; }
 
-/* One that does its work and then fails, as a close() does whose data could not be written: not doing it would leak. */
+/* Defines a wrapper that does its work and then fails, as close() does if data could not be written; else it would
+ * leak. */
 #define WRAP_FAILING_LATE(type, name, parameters, arguments, value, error)                                             \
     WRAP(type, name, parameters)                                                                                       \
     {                                                                                                                  \
@@ -194,7 +195,7 @@ WRAP(int, pthread_create,
 /* glibc allocates for it. */
 WRAP_FAILING(int, pthread_setaffinity_np, (pthread_t thread, size_t nbytes, const cpu_set_t *set),
              (thread, nbytes, set), EINVAL, errno)
-/* As it is while another thread has the lock. */
+/* It fails as while another thread holds the lock. */
 WRAP_FAILING(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), EBUSY, errno)
 
 /* Cannot fail where it is used rightly, so it only counts. */

@@ -34,10 +34,10 @@ long fault_live_threads(void);
 /* The fake CUDA defines it: all work that the current device was given and has not done is lost. */
 void fault_lose_device(void);
 
-/* For the fake CUDA: whether this call of CUDA is the one to fail. Between enter and leave nothing is counted: what the
- * CUDA runtime calls is its own. */
+/* For the fake CUDA: true if this call of CUDA must fail. Nothing is counted between enter and leave: the runtime's own
+ * calls do not matter. */
 bool fault_is_due_in_cuda(const char *function);
-/* Whether the current device is lost by now. */
+/* True if the device is lost. */
 bool fault_device_is_lost(void);
 void fault_enter_cuda(void);
 void fault_leave_cuda(void);

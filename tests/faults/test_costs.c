@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What contexts and demodulators cost: six demodulators on one context hold what one does, and little before they are
- * used; who passes device pointers pays for nothing that host memory needs; who uses the CPU never calls CUDA. The fake
- * CUDA counts what it is asked for. */
+/* What contexts and demodulators cost, counted by the fake CUDA: six demodulators on one context hold what one does,
+ * and little before they are used; a caller with device pointers pays for nothing that host memory needs; the CPU
+ * backend never calls CUDA. */
 #define _GNU_SOURCE /* mallinfo2 */
 #include <malloc.h>
 #include <stdio.h>
@@ -125,7 +125,7 @@ HARNESS_TEST(test_made_cheaply)
         softqam_demodulator_destroy(demodulators[k]);
 }
 
-/* Whoever has symbols on the device, in one large call or in many segments, has no threads, no streams, no pinned
+/* A caller with symbols on the device, in one large call or in many segments, has no threads, no streams, no pinned
  * memory and no memory of the device. */
 HARNESS_TEST(test_device_pointers_only)
 {
@@ -181,7 +181,7 @@ HARNESS_TEST(test_cpu_calls_no_cuda)
     assert_true(fake_cuda_calls() > before);
 }
 
-/* As many launches as a call's segments need; empty ones take none of their space. */
+/* A call makes as many launches as its segments need; empty segments take no space in them. */
 HARNESS_TEST(test_launches)
 {
     enum { N_SEGMENTS = 1000, A_LAUNCH = 12 };

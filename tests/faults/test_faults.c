@@ -22,7 +22,7 @@ enum { N_SYMBOLS = 66036, CHUNK_SYMBOLS = 11000, N_STREAMS = 3, SECONDS_A_LIFE =
 /* Of the calls of some symbols. */
 enum { FEW_SYMBOLS = 9000, SMALL_SYMBOLS = 1500 };
 
-/* What a life is like. */
+/* The kind of a life. */
 typedef struct kind_of_life {
     unsigned n_threads;
     softqam_output_format format;
@@ -30,7 +30,7 @@ typedef struct kind_of_life {
     size_t n_symbols;
 } kind_of_life;
 
-/* One life under test, and what it should give. */
+/* One life under test, and its expected output. */
 typedef struct life {
     softqam_context_config context_config;
     softqam_demodulator_config config;
@@ -49,7 +49,7 @@ static const float *noise_of(const life *self)
     return self->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
 }
 
-/* A call's status is success, or a failure as the header documents it, which is told in one line. */
+/* True if the status is success; fails the test unless a failure is documented and has one line of message. */
 static bool succeeded(softqam_status status, const char *call)
 {
     if (status == SOFTQAM_OK)
@@ -94,7 +94,7 @@ static softqam_status demodulate_small(softqam_demodulator *demodulator, const l
     return status;
 }
 
-/* With gains, where there are LLRs. */
+/* Demodulates three segments, with gains if there are LLRs. */
 static softqam_status demodulate_segments(softqam_demodulator *demodulator, const life *self, const void *symbols,
                                           void *out)
 {
@@ -168,13 +168,13 @@ static life *open_life(const kind_of_life *kind)
     return self;
 }
 
-/* What failed does not fail again, unless the device is lost. */
+/* True if a call that failed must work again: always, unless the device is lost. */
 static bool works_again(const life *self, fault_kind kind)
 {
     return kind == FAULT_ERROR || self->context_config.backend == SOFTQAM_BACKEND_CPU;
 }
 
-/* A call, and when it fails the same again. */
+/* Makes a call, and repeats it if it failed. */
 static void try_call(softqam_demodulator *demodulator, life *self, demodulate_function *demodulate, const void *symbols,
                      void *out, fault_kind kind, const char *name)
 {
@@ -213,7 +213,7 @@ static void use_host_memory(softqam_demodulator *demodulator, life *self, fault_
     softqam_host_free(in);
 }
 
-/* A context, and when it cannot be had another attempt, which must come to something: NULL where the device is lost. */
+/* Creates a context, at the second attempt if the first failed; NULL if the device is lost. */
 static softqam_context *make_context(life *self, fault_kind kind)
 {
     softqam_context *context = (softqam_context *)(void *)self;
@@ -258,7 +258,7 @@ static void live(life *self, fault_kind kind)
     use_host_memory(demodulator, self, kind);
 }
 
-/* What a life may leave behind: nothing. */
+/* What a life must not leave: memory, threads, and holdings of CUDA. */
 typedef struct holdings {
     long blocks;
     long threads;
@@ -286,7 +286,8 @@ static void check_holdings(const holdings *before)
     }
 }
 
-/* Once as often as there are calls to fail, or one in `stride`, from `first` on; a hang ends the program. */
+/* Repeats a life until no call is left to fail, or lets one call in `stride` fail, from `first` on; a hang ends the
+ * program. */
 static unsigned long fail_every_call(life *self, void (*use)(life *, fault_kind), fault_kind kind, unsigned long first,
                                      unsigned long stride)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the fuzzers share: an opinion that ends the program, and a folder for the files that programs find by name. */
+/* Shared by the fuzzers: requirements that end the program, and a folder for files that programs find by name. */
 #ifndef SOFTQAM_TESTS_FUZZ_FUZZ_H
 #define SOFTQAM_TESTS_FUZZ_FUZZ_H
 
@@ -29,11 +29,11 @@ size_t folder_size(const char *name);
 /* Removes all files and empty folders in it; returns how many there were. */
 size_t folder_clear(void);
 
-/* From here on what is written on standard error is held back. */
+/* Holds back what is written on standard error from here on. */
 void hold_messages(void);
 
-/* Ends that: there must be just one line, which starts as told, where something failed, and anyway nothing but lines of
- * printable characters. */
+/* Ends that. The messages must be lines of printable characters, and if something failed exactly one line that begins
+ * with `start`. */
 void check_messages(bool failed, const char *start);
 
 /* softqam-demod as a function: the exit status with these arguments, between blanks; @NAME is a file of the folder. Its

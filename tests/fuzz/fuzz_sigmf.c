@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any metadata beside any data: softqam-demod as a whole takes a recording, and its output is what --verify expects of
- * the samples; or one line says why not, and no file is left. What is taken is a matter of tests/tools/test_sigmf.py
- * and test_bad_input.py. */
+/* Any metadata with any data: softqam-demod as a whole accepts a recording and writes what --verify expects of the
+ * samples; or one line says why not, and no file is left. tests/tools/test_sigmf.py and test_bad_input.py prove what it
+ * accepts. */
 #include <softqam/softqam.h>
 
 #include "common/sample_format.h"
@@ -10,7 +10,7 @@
 #define DATA_NAME "x.sigmf-data"
 #define META_NAME "x.sigmf-meta"
 
-/* How it is called; how much of the end is data, in two bytes; the metadata; the data. */
+/* Input: one byte for the options, two for the length of the data, then the metadata and the data. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     static const char *const names[] = {META_NAME, DATA_NAME, "x", META_NAME};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A receiver in C11 that links the library, of its header's version: soft bits of one symbol of 256QAM. */
+/* A receiver in C11 that links the library and checks its header's version: soft bits of one symbol of 256QAM. */
 #include <stdio.h>
 #include <string.h>
 

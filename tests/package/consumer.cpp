@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* The same in C++17. */
+/* consumer.c in C++17. */
 #include "consumer.c"
