@@ -128,33 +128,34 @@ static size_t count_blocks(size_t n, unsigned per_block) { return (n - 1) / per_
 static bool is_aligned(const void *pointer, size_t nbytes) { return (uintptr_t)pointer % nbytes == 0; }
 
 /* Whether groups of n symbols side by side stay so in the code blocks' bit planes, and aligned. */
-static bool has_whole_groups(const softqam_kernel_segment *segment, unsigned n)
+static bool has_whole_groups(const softqam_placement *placement, unsigned n)
 {
-    return segment->is_deinterleaved && !segment->block_buffers && segment->blocks.n_layers % n == 0 &&
-           segment->codeword_symbol % n == 0 && segment->block_stride % n == 0;
+    return placement->is_deinterleaved && !placement->block_buffers && placement->blocks.n_layers % n == 0 &&
+           placement->codeword_symbol % n == 0 && placement->block_stride % n == 0;
 }
 
 /* The kernel of small plain calls or of codewords, if it takes the launch's segments; else that of segments. */
 static int find_plain_kernel(const softqam_launch *launch)
 {
-    const softqam_kernel_segment *segment = &launch->segments[0];
-    const bool has_layers = segment->n_layers > 1;
+    const softqam_source *source = &launch->segments[0].source;
+    const softqam_placement *placement = &launch->segments[0].placement;
+    const bool has_layers = source->n_layers > 1;
     const bool is_codeword =
-        has_layers || segment->is_descrambled || segment->plane_stride != 0 || segment->has_codeword;
+        has_layers || placement->is_descrambled || placement->plane_stride != 0 || placement->has_code_blocks;
     const int number = (is_codeword ? CODEWORD_CALL : SMALL_CALL) * PLAIN_KERNELS +
-                       softqam_axis_bits((softqam_modulation)segment->modulation);
+                       softqam_axis_bits((softqam_modulation)placement->modulation);
     const softqam_kernel *kernel = &kernels_of(launch->params)[number].kernel;
-    if (launch->n_segments > 1 || launch->has_soft || !kernel->address || segment->symbol_stride != 1 ||
-        segment->n_layers == 3 || segment->gains[0] || !is_aligned(segment->out, 16))
+    if (launch->n_segments > 1 || launch->has_soft || !kernel->address || source->symbol_stride != 1 ||
+        source->is_split || source->has_gains || source->n_layers == 3 || !is_aligned(placement->out, 16))
         return KERNEL_SEGMENTS;
-    if (segment->has_codeword && !has_whole_groups(segment, kernel->group_symbols))
+    if (placement->has_code_blocks && !has_whole_groups(placement, kernel->group_symbols))
         return KERNEL_SEGMENTS;
-    if (segment->plane_stride % kernel->group_symbols != 0 ||
-        (segment->noise_stride != 1 && (segment->noise_stride != 0 || has_layers)))
+    if (placement->plane_stride % kernel->group_symbols != 0 ||
+        (source->noise_stride != 1 && (source->noise_stride != 0 || has_layers)))
         return KERNEL_SEGMENTS;
-    const size_t alignment = has_layers ? launch->params->input_nbytes : 16;
-    for (unsigned k = 0; k < segment->n_layers; k++)
-        if (segment->layers[k].symbols_q || !is_aligned(segment->layers[k].symbols, alignment))
+    const size_t alignment = has_layers ? source->symbol_nbytes : 16;
+    for (unsigned k = 0; k < source->n_layers; k++)
+        if (!is_aligned(source->layers[k].symbols, alignment))
             return KERNEL_SEGMENTS;
     return number;
 }
@@ -192,7 +193,7 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     return (softqam_segment_launch){
         .limit = llr_limit_of(params),
         .input_format = params->input_format,
-        .defaults = softqam_kernel_defaults_of(params),
+        .defaults = params->defaults,
         .sum_limit = params->sum_limit,
     };
 }
@@ -206,20 +207,22 @@ static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
 }
 
 /* Divides the code blocks that a segment has symbols of among thread blocks of at most so many symbols; returns how
- * many these are. Of a codeword with repetition each code block has one. */
-static size_t lay_out_soft_blocks(softqam_kernel_soft *soft, const softqam_kernel_segment *segment, unsigned most)
+ * many these are. A code block of a codeword with repetition has one. */
+static size_t lay_out_code_blocks(softqam_code_block_parts *parts, const softqam_resolved_segment *segment,
+                                  unsigned most)
 {
     enum { SIDE_BY_SIDE = 8 }; /* symbols that memory gives at a time */
-    const uint32_t last = segment->codeword_symbol + (uint32_t)segment->n_symbols - 1;
-    const uint32_t longest = softqam_code_blocks_longest(&segment->blocks);
-    soft->first_block = softqam_code_block_at(&segment->blocks, segment->codeword_symbol).j;
-    soft->block_parts = soft->is_repeated ? 1 : (uint32_t)count_blocks(longest, most);
-    soft->per_part = soft->block_parts > 1 ? UINT32_MAX / soft->block_parts + 1 : 0;
-    soft->part_symbols = (uint32_t)count_blocks(longest, soft->block_parts);
-    if (soft->part_symbols <= most - SIDE_BY_SIDE)
-        soft->part_symbols = (soft->part_symbols + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE * SIDE_BY_SIDE;
-    const size_t n_code_blocks = softqam_code_block_at(&segment->blocks, last).j - soft->first_block + 1;
-    return n_code_blocks * soft->block_parts;
+    const softqam_placement *placement = &segment->placement;
+    const uint32_t last = placement->codeword_symbol + (uint32_t)segment->n_symbols - 1;
+    const uint32_t longest = softqam_code_blocks_longest(&placement->blocks);
+    parts->first = softqam_code_block_at(&placement->blocks, placement->codeword_symbol).j;
+    parts->n_parts = placement->is_repeated ? 1 : (uint32_t)count_blocks(longest, most);
+    parts->reciprocal = parts->n_parts > 1 ? UINT32_MAX / parts->n_parts + 1 : 0;
+    parts->n_symbols = (uint32_t)count_blocks(longest, parts->n_parts);
+    if (parts->n_symbols <= most - SIDE_BY_SIDE)
+        parts->n_symbols = (parts->n_symbols + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE * SIDE_BY_SIDE;
+    const size_t n_code_blocks = softqam_code_block_at(&placement->blocks, last).j - parts->first + 1;
+    return n_code_blocks * parts->n_parts;
 }
 
 /* Where each segment's blocks begin; returns how many there are. */
@@ -227,11 +230,11 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
 {
     size_t n_blocks = 0;
     for (unsigned k = 0; k < launch->n_segments; k++) {
-        const softqam_kernel_segment *segment = &launch->segments[k];
-        const unsigned most = softqam_block_symbols(block_iterations, segment->n_layers, false);
+        const softqam_resolved_segment *segment = &launch->segments[k];
+        const unsigned most = softqam_block_symbols(block_iterations, segment->source.n_layers, false);
         first_blocks[k] = (unsigned)n_blocks;
-        if (launch->soft[k].is_used)
-            n_blocks += lay_out_soft_blocks(&launch->soft[k], segment, most);
+        if (segment->placement.has_soft_buffers)
+            n_blocks += lay_out_code_blocks(&launch->parts[k], segment, most);
         else
             n_blocks += count_blocks(segment->n_symbols, most);
     }
@@ -258,31 +261,17 @@ static softqam_status launch_segments(softqam_launch *launch)
     }
     void *u8_table = (void *)(uintptr_t)&params->u8_table;
     void *arguments[] = {&shared, launch->segments, first_blocks, u8_table};
-    void *soft_arguments[] = {&shared, launch->segments, launch->soft, first_blocks, u8_table};
+    void *soft_arguments[] = {&shared, launch->segments, launch->parts, first_blocks, u8_table};
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
-/* The argument of the kernels of plain calls; the first part of that of large codewords. */
-static softqam_plain_segment plain_segment_of(const softqam_launch *launch, unsigned groups_per_block)
+/* Launches a kernel of plain_kernel.cuh for the only segment, so many groups a block. */
+static softqam_status launch_groups(const softqam_launch *launch, const device_kernel *loaded, size_t n_groups,
+                                    unsigned groups_per_block)
 {
-    const softqam_kernel_segment *segment = &launch->segments[0];
-    const bool is_pi2 = segment->modulation == SOFTQAM_MODULATION_PI2_BPSK;
-    const uint32_t pi2_sign = is_pi2 ? (uint32_t)segment->first_symbol << 31 : 0;
-    return (softqam_plain_segment){
-        .symbols = segment->layers[0].symbols,
-        .noise = segment->layers[0].noise_var,
-        .out = segment->out,
-        .n_symbols = segment->n_symbols,
-        .input_scale = segment->input_scale,
-        .steps_per_nat = segment->steps_per_nat,
-        .limit = llr_limit_of(launch->params),
-        .noise_value = segment->noise_value,
-        .groups_per_block = groups_per_block,
-        .pi2_sign = pi2_sign,
-        .other_pi2_sign = is_pi2 ? pi2_sign ^ 0x80000000u : 0,
-        .has_noise_each = segment->layers[0].noise_var && segment->noise_stride != 0,
-        .noise_is_inverse = segment->noise_is_inverse,
-    };
+    softqam_plain_launch argument = {launch->segments[0], llr_limit_of(launch->params), groups_per_block};
+    void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->u8_table};
+    return launch_kernel(loaded, count_blocks(n_groups, groups_per_block), arguments, launch->stream);
 }
 
 /* The only segment, by the kernel of small plain calls, or by that of large ones if the device cannot hold all blocks
@@ -293,101 +282,35 @@ static softqam_status launch_plain(const softqam_launch *launch, int number)
     const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
     TRY(load_kernel(&loaded, params, number));
-    const unsigned small_block_symbols = loaded.kernel->threads * loaded.kernel->group_symbols;
-    const bool is_large = count_blocks(n_symbols, small_block_symbols) > loaded.resident_blocks;
-    if (is_large)
-        TRY(load_kernel(&loaded, params, LARGE_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS));
-    const softqam_kernel *kernel = loaded.kernel;
-    const size_t n_groups = count_blocks(n_symbols, kernel->group_symbols);
-    const unsigned per_block =
-        is_large ? plain_block_groups(n_groups, loaded.resident_blocks, kernel->most_tiles) : kernel->threads;
-    softqam_plain_segment argument = plain_segment_of(launch, per_block);
-    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
-    return launch_kernel(&loaded, count_blocks(n_groups, per_block), arguments, launch->stream);
+    const softqam_kernel *small = loaded.kernel;
+    const size_t n_small_groups = count_blocks(n_symbols, small->group_symbols);
+    if (count_blocks(n_small_groups, small->threads) <= loaded.resident_blocks)
+        return launch_groups(launch, &loaded, n_small_groups, small->threads);
+    TRY(load_kernel(&loaded, params, LARGE_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS));
+    const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
+    return launch_groups(launch, &loaded, n_groups,
+                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
 }
 
 /* The only segment, by the kernel of large codewords. A codeword of few symbols is faster by the kernel of segments. */
 static softqam_status launch_codeword(softqam_launch *launch, int number)
 {
-    const softqam_params *params = launch->params;
-    const softqam_kernel_segment *segment = &launch->segments[0];
+    const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
-    TRY(load_kernel(&loaded, params, number));
-    if (segment->n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 4)
+    TRY(load_kernel(&loaded, launch->params, number));
+    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 4)
         return launch_segments(launch);
-    const softqam_kernel *kernel = loaded.kernel;
-    const size_t n_groups = count_blocks(segment->n_symbols, kernel->group_symbols);
-    const unsigned per_block = plain_block_groups(n_groups, loaded.resident_blocks, kernel->most_tiles);
-    softqam_codeword_segment argument = {
-        .plain = plain_segment_of(launch, per_block),
-        .n_layers = segment->n_layers,
-        .symbol_stride = (int)(BLOCK_THREADS * kernel->group_symbols / segment->n_layers),
-        .is_descrambled = segment->is_descrambled,
-        .is_deinterleaved = segment->plane_stride != 0 || segment->has_codeword,
-        .c_init = segment->c_init,
-        .plane_nbytes = segment->plane_stride * params->value_nbytes,
-        .first_symbol = segment->first_symbol,
-        .codeword_symbol = segment->codeword_symbol,
-        .block_stride = segment->block_stride,
-    };
-    if (segment->has_codeword)
-        argument.blocks = segment->blocks;
-    for (unsigned k = 0; k < segment->n_layers; k++)
-        argument.layers[k] = segment->layers[k];
-    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
-    return launch_kernel(&loaded, count_blocks(n_groups, per_block), arguments, launch->stream);
+    const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
+    return launch_groups(launch, &loaded, n_groups,
+                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
 }
 
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream)
 {
     launch->params = params;
-    launch->defaults = softqam_kernel_defaults_of(params);
     launch->stream = stream;
     launch->n_segments = 0;
     launch->has_soft = false;
-}
-
-/* Makes a resolved segment what kernels take. */
-static void make_kernel_segment(softqam_kernel_segment *to, softqam_kernel_soft *soft,
-                                const softqam_resolved_segment *from)
-{
-    const softqam_source *source = &from->source;
-    const softqam_placement *placement = &from->placement;
-    *to = (softqam_kernel_segment){
-        .n_symbols = from->n_symbols,
-        .first_symbol = placement->position,
-        .out = placement->out,
-        .plane_stride = placement->plane_stride,
-        .symbol_stride = source->symbol_stride,
-        .noise_stride = source->noise_stride,
-        .input_scale = source->input_scale,
-        .steps_per_nat = placement->steps_per_nat,
-        .noise_value = source->noise_value,
-        .c_init = placement->c_init,
-        .modulation = placement->modulation,
-        .n_layers = source->n_layers,
-        .noise_is_inverse = source->noise_is_inverse,
-        .is_descrambled = placement->is_descrambled,
-        .has_codeword = placement->has_code_blocks,
-        .is_deinterleaved = placement->is_deinterleaved,
-        .is_iq_with_noise = !source->is_split && source->noise_stride != 0 && !source->has_gains,
-        .codeword_symbol = placement->codeword_symbol,
-    };
-    for (unsigned k = 0; k < source->n_layers; k++) {
-        const softqam_source_layer *layer = &source->layers[k];
-        to->layers[k] = (softqam_kernel_layer){layer->symbols, layer->symbols_q, layer->noise_var};
-        to->gains[k] = layer->gain;
-    }
-    soft->is_used = placement->has_soft_buffers;
-    if (!placement->has_code_blocks)
-        return;
-    to->blocks = placement->blocks;
-    to->block_stride = placement->block_stride;
-    to->block_buffers = placement->block_buffers;
-    soft->buffer = placement->buffer;
-    soft->filler_value = placement->filler_value;
-    soft->combines = placement->combines;
-    soft->is_repeated = placement->is_repeated;
 }
 
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment)
@@ -397,7 +320,7 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
     if (launch->n_segments == MAX_SEGMENTS)
         TRY(softqam_launch_flush(launch));
     const unsigned k = launch->n_segments++;
-    make_kernel_segment(&launch->segments[k], &launch->soft[k], segment);
+    launch->segments[k] = *segment;
     launch->has_soft |= segment->placement.has_soft_buffers;
     return SOFTQAM_OK;
 }
@@ -432,6 +355,6 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     const unsigned block_symbols = softqam_block_symbols(shared.block_iterations, 1, true);
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / block_symbols + max_segments;
-    const void *arguments[] = {&shared, none.segments, none.soft, no_blocks, &params->u8_table};
+    const void *arguments[] = {&shared, none.segments, none.parts, no_blocks, &params->u8_table};
     return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
 }

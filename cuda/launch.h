@@ -11,12 +11,11 @@
  */
 typedef struct softqam_launch {
     const softqam_params *params;
-    softqam_kernel_defaults defaults;
     cudaStream_t stream;
     unsigned n_segments;
     bool has_soft; /* some segment has soft buffers */
-    softqam_kernel_segment segments[MAX_SEGMENTS];
-    softqam_kernel_soft soft[MAX_SEGMENTS]; /* of these */
+    softqam_resolved_segment segments[MAX_SEGMENTS];
+    softqam_code_block_parts parts[MAX_SEGMENTS]; /* of those with soft buffers */
 } softqam_launch;
 
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */

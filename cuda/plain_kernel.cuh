@@ -50,20 +50,6 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
 
-/* What a kernel is given: of a codeword more. */
-template <softqam_plain_kind KIND>
-using plain_argument = std::conditional_t<KIND == CODEWORD_CALL, softqam_codeword_segment, softqam_plain_segment>;
-
-static __device__ __forceinline__ const softqam_plain_segment &plain_of(const softqam_plain_segment &argument)
-{
-    return argument;
-}
-
-static __device__ __forceinline__ const softqam_plain_segment &plain_of(const softqam_codeword_segment &argument)
-{
-    return argument.plain;
-}
-
 /* N symbols side by side as they lie in memory, in words, so that nothing waits for them before they are converted. */
 template <typename Component, int N>
 struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) symbol_group {
@@ -207,11 +193,14 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         float noise[G];
     };
 
-    const softqam_plain_segment &segment;
-    const plain_argument<KIND> &codeword; /* of a plain call the same */
-    uint32_t staged;                      /* shared memory's address for this thread's values */
-    int n_left;                           /* groups from this thread's next one on to the block's last whole one */
+    const softqam_plain_launch &launch;
+    const softqam_source &source;
+    const softqam_placement &placement;
+    uint32_t staged; /* shared memory's address for this thread's values */
+    int n_left;      /* groups from this thread's next one on to the block's last whole one */
     bool has_noise_each;
+    bool is_in_planes;     /* bit planes: each code block, or the whole segment, is de-interleaved */
+    uint32_t pi2_signs[2]; /* pi/2-BPSK: in bit 31, for even and odd symbols of a group */
     float weight_scale;
     symbol_scale scale;
     gold_bits<G * BITS> sequence; /* for the next group */
@@ -229,7 +218,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ bool has_layers() const
     {
         if constexpr (IS_CODEWORD)
-            return codeword.n_layers > 1;
+            return source.n_layers > 1;
         return false;
     }
 
@@ -237,7 +226,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ uint32_t descrambling_of_group(int k) const
     {
         if constexpr (IS_CODEWORD)
-            return codeword.is_descrambled ? sequence.read(k * shape::TILE_WORDS) : 0;
+            return placement.is_descrambled ? sequence.read(k * shape::TILE_WORDS) : 0;
         return 0;
     }
 
@@ -245,7 +234,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ int group_nbytes() const
     {
         if constexpr (IS_CODEWORD)
-            return codeword.is_deinterleaved ? PLANE_NBYTES : shape::GROUP_NBYTES;
+            return is_in_planes ? PLANE_NBYTES : shape::GROUP_NBYTES;
         return shape::GROUP_NBYTES;
     }
 
@@ -253,27 +242,33 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ int symbol_stride() const
     {
         if constexpr (IS_CODEWORD)
-            return codeword.symbol_stride;
+            return THREADS * G >> source.n_layers / 2; /* of 1, 2 or 4 layers */
         return THREADS * G;
     }
 
-    /* To the block's first group of this thread. */
+    /* Goes to this thread's first group. */
     __device__ __forceinline__ void open(size_t first_group)
     {
         const size_t n = (first_group + threadIdx.x) * G;
-        symbols_in[0] = static_cast<const symbol *>(segment.symbols) + n;
-        noise_in[0] = segment.noise + n;
+        const uint32_t is_pi2 = placement.modulation == SOFTQAM_MODULATION_PI2_BPSK;
+        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && source.noise_stride != 0;
+        is_in_planes = placement.plane_stride != 0 || placement.has_code_blocks;
+        pi2_signs[0] = (is_pi2 & static_cast<uint32_t>(placement.position)) << 31;
+        pi2_signs[1] = pi2_signs[0] ^ is_pi2 << 31;
+        weight_scale = ::weight_scale(FORMAT, placement.steps_per_nat);
+        symbols_in[0] = static_cast<const symbol *>(source.layers[0].symbols) + n;
+        noise_in[0] = source.layers[0].noise_var + n;
         if constexpr (IS_CODEWORD)
             if (has_layers())
 #pragma unroll
                 for (int g = 0; g < G; g++) {
-                    const softqam_kernel_layer &layer = codeword.layers[(n + g) & (codeword.n_layers - 1)];
-                    symbols_in[g] = static_cast<const symbol *>(layer.symbols) + ((n + g) >> codeword.n_layers / 2);
-                    noise_in[g] = layer.noise_var + ((n + g) >> codeword.n_layers / 2);
+                    const softqam_source_layer &layer = source.layers[(n + g) & (source.n_layers - 1)];
+                    symbols_in[g] = static_cast<const symbol *>(layer.symbols) + ((n + g) >> source.n_layers / 2);
+                    noise_in[g] = layer.noise_var + ((n + g) >> source.n_layers / 2);
                 }
-        out = static_cast<unsigned char *>(segment.out) + (first_group + threadIdx.x) * group_nbytes();
+        out = placement.out + (first_group + threadIdx.x) * group_nbytes();
         if constexpr (IS_CODEWORD) {
-            symbol_number = codeword.codeword_symbol + static_cast<uint32_t>(n);
+            symbol_number = placement.codeword_symbol + static_cast<uint32_t>(n);
             code_block_end = 0;
         }
     }
@@ -281,10 +276,10 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     /* The code block of a symbol. */
     __device__ __forceinline__ void open_code_block(uint32_t number)
     {
-        const softqam_code_block found = softqam_code_block_at(&codeword.blocks, number);
+        const softqam_code_block found = softqam_code_block_at(&placement.blocks, number);
         const uint64_t before =
-            codeword.block_stride != 0 ? found.r * codeword.block_stride : uint64_t{found.first} * BITS;
-        code_block_out = static_cast<unsigned char *>(segment.out) + (before - found.first) * size::VALUE_NBYTES;
+            placement.block_stride != 0 ? found.r * placement.block_stride : uint64_t{found.first} * BITS;
+        code_block_out = placement.out + (before - found.first) * size::VALUE_NBYTES;
         bit_nbytes = found.n_symbols * size::VALUE_NBYTES;
         code_block_end = found.first + found.n_symbols;
     }
@@ -321,15 +316,15 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         symbol_scale scales[G];
 #pragma unroll
         for (int g = 0; g < G; g++) {
-            components[2 * g] = in.symbols.component(2 * g, segment.input_scale);
-            components[2 * g + 1] = in.symbols.component(2 * g + 1, segment.input_scale);
+            components[2 * g] = in.symbols.component(2 * g, source.input_scale);
+            components[2 * g + 1] = in.symbols.component(2 * g + 1, source.input_scale);
             scales[g] = scale;
-            scales[g].pi2_sign = g % 2 ? segment.other_pi2_sign : segment.pi2_sign;
+            scales[g].pi2_sign = pi2_signs[g % 2];
             scales[g].descramble = descramble >> g * BITS & ((1u << BITS) - 1);
             if (has_noise_each)
-                scales[g].set_noise(weight_scale, in.noise[g], segment.noise_is_inverse);
+                scales[g].set_noise(weight_scale, in.noise[g], source.noise_is_inverse);
         }
-        values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, segment.limit);
+        values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, launch.limit);
         return join<G, size::NBYTES>(symbols);
     }
 
@@ -338,17 +333,17 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         unsigned char *to = out + k * THREADS * group_nbytes();
         const int n = n_left - k * THREADS; /* groups from this thread's own on */
         if constexpr (IS_CODEWORD) {
-            if (codeword.is_deinterleaved && n <= 0)
+            if (is_in_planes && n <= 0)
                 return;
-            size_t plane_nbytes = codeword.plane_nbytes;
-            if (codeword.blocks.n_transmitted != 0) {
+            size_t plane_nbytes = placement.plane_stride * size::VALUE_NBYTES;
+            if (placement.has_code_blocks) {
                 const uint32_t number = symbol_number + k * THREADS * G;
                 if (number >= code_block_end)
                     open_code_block(number);
                 to = code_block_out + size_t{number} * size::VALUE_NBYTES;
                 plane_nbytes = bit_nbytes;
             }
-            if (codeword.is_deinterleaved) {
+            if (is_in_planes) {
 #pragma unroll
                 for (int bit = 0; bit < BITS; bit++, to += plane_nbytes)
                     store_in_plane<G, size::VALUE_NBYTES>(to, values, bit);
@@ -385,8 +380,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
             }
         store_words(room, demodulate(table, in, descrambling_of_group(0)));
         if constexpr (IS_CODEWORD)
-            if (codeword.is_deinterleaved)
-                return store_rest<size::VALUE_NBYTES>(out, codeword.plane_nbytes, room, n, BITS);
+            if (is_in_planes)
+                return store_rest<size::VALUE_NBYTES>(out, placement.plane_stride * size::VALUE_NBYTES, room, n, BITS);
         store_rest<size::VALUE_NBYTES>(out, size::VALUE_NBYTES, room, 1, n * BITS);
     }
 
@@ -411,7 +406,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ void demodulate_tiles(const Table &table, loaded (&next)[DEPTH], unsigned n_groups,
                                                      bool has_rest, uint32_t *room)
     {
-        const unsigned n_rest = static_cast<unsigned>(segment.n_symbols % G);
+        const unsigned n_rest = static_cast<unsigned>(launch.segment.n_symbols % G);
         if constexpr (shape::IS_SMALL) {
             store(0, demodulate(table, next[0], 0));
             if (G > 1 && has_rest)
@@ -439,40 +434,39 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
 
 /* Writes the scrambling sequence for a block's symbols. */
 template <typename Thread>
-static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_codeword_segment &codeword,
+static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_plain_launch &launch,
                                                             size_t first_group)
 {
     enum { G = Thread::G, MANY_TILES = 4 };
-    const softqam_plain_segment &segment = codeword.plain;
+    const softqam_placement &placement = launch.segment.placement;
     const auto n =
-        static_cast<unsigned>(min(segment.groups_per_block * size_t{G}, segment.n_symbols - first_group * G));
-    write_block_gold(to, (n * Thread::BITS + 31) / 32, n > MANY_TILES * Thread::THREADS * G, codeword.c_init,
-                     (codeword.first_symbol + first_group * G) * Thread::BITS);
+        static_cast<unsigned>(min(launch.groups_per_block * size_t{G}, launch.segment.n_symbols - first_group * G));
+    if (placement.is_descrambled)
+        write_block_gold(to, (n * Thread::BITS + 31) / 32, n > MANY_TILES * Thread::THREADS * G, placement.c_init,
+                         (placement.position + first_group * G) * Thread::BITS);
 }
 
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
 static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND>::THREADS),
                                          (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
-    plain_kernel(const __grid_constant__ plain_argument<KIND> argument,
+    plain_kernel(const __grid_constant__ softqam_plain_launch launch,
                  const __grid_constant__ typename kernel_table<FORMAT, M>::argument table)
 {
     typedef plain_thread<Component, FORMAT, M, KIND> thread;
     enum { G = thread::G, DEPTH = thread::DEPTH, THREADS = thread::THREADS };
-    const softqam_plain_segment &segment = plain_of(argument);
+    const softqam_source &source = launch.segment.source;
     __shared__ kernel_table<FORMAT, M> memory;
     __shared__ alignas(16) uint32_t stage[THREADS * thread::WORDS];
     __shared__ uint32_t sequence[thread::shape::SEQUENCE_WORDS + 1];
-    const size_t first = static_cast<size_t>(blockIdx.x) * segment.groups_per_block;
+    const size_t first = static_cast<size_t>(blockIdx.x) * launch.groups_per_block;
     const auto part_of_table = kernel_table<FORMAT, M>::template load<THREADS>(table);
     if constexpr (thread::IS_CODEWORD)
-        if (argument.is_descrambled)
-            write_plain_sequence<thread>(sequence, argument, first);
-    const size_t n_whole = segment.n_symbols / G;
-    const unsigned n_groups = static_cast<unsigned>(min(segment.groups_per_block + size_t{0}, n_whole - first));
-    thread self = {segment, argument, shared_address(stage, threadIdx.x * thread::shape::GROUP_NBYTES),
+        write_plain_sequence<thread>(sequence, launch, first);
+    const size_t n_whole = launch.segment.n_symbols / G;
+    const unsigned n_groups = static_cast<unsigned>(min(launch.groups_per_block + size_t{0}, n_whole - first));
+    thread self = {launch, source, launch.segment.placement,
+                   shared_address(stage, threadIdx.x * thread::shape::GROUP_NBYTES),
                    static_cast<int>(n_groups - threadIdx.x)};
-    self.has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && segment.has_noise_each;
-    self.weight_scale = weight_scale(FORMAT, segment.steps_per_nat);
     self.open(first);
     self.sequence.open(sequence, threadIdx.x * G * thread::BITS);
     wait_for_previous_kernel();
@@ -483,12 +477,13 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     for (int k = 0; k < DEPTH; k++)
         self.load(next[k], k);
     if (FORMAT != SOFTQAM_OUTPUT_U8 && !self.has_noise_each)
-        self.scale.set_noise(self.weight_scale, segment.noise ? *segment.noise : segment.noise_value,
-                             segment.noise_is_inverse);
+        self.scale.set_noise(self.weight_scale,
+                             source.layers[0].noise_var ? *source.layers[0].noise_var : source.noise_value,
+                             source.noise_is_inverse);
     memory.store(part_of_table);
     if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD)
         __syncthreads();
-    self.demodulate_tiles(memory.read(table), next, n_groups, first + segment.groups_per_block > n_whole,
+    self.demodulate_tiles(memory.read(table), next, n_groups, first + launch.groups_per_block > n_whole,
                           stage + threadIdx.x * thread::WORDS);
 }
 

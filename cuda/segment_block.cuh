@@ -28,7 +28,7 @@ struct segment_block {
         uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* a segment in device memory */
     };
     uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
-    softqam_kernel_segment segment;
+    softqam_resolved_segment segment;
     unsigned input_format;
 
     /* The table of the block's segment. */
@@ -60,10 +60,10 @@ template <typename Item> struct array_of {
     Item at[MAX_SEGMENTS];
 };
 
-typedef array_of<softqam_kernel_segment> segment_arguments;
+typedef array_of<softqam_resolved_segment> segment_arguments;
 static_assert(sizeof(softqam_u8_table) + sizeof(softqam_segment_launch) + 16 +
                       MAX_SEGMENTS *
-                          (sizeof(softqam_kernel_segment) + sizeof(softqam_kernel_soft) + sizeof(unsigned)) <=
+                          (sizeof(softqam_resolved_segment) + sizeof(softqam_code_block_parts) + sizeof(unsigned)) <=
                   4096,
               "a kernel's arguments are limited");
 
@@ -119,30 +119,30 @@ struct block_span {
 
 /* The span of the segment's block `number`. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ block_span block_span_of(const softqam_kernel_segment &segment,
+static __device__ __forceinline__ block_span block_span_of(const softqam_resolved_segment &segment,
                                                            const softqam_segment_launch &launch, size_t number)
 {
     enum { MANY_ITERATIONS = 4 };
     const unsigned of_block =
-        softqam_block_symbols(launch.block_iterations, segment.n_layers, launch.device_segments != nullptr);
+        softqam_block_symbols(launch.block_iterations, segment.source.n_layers, launch.device_segments != nullptr);
     block_span span;
     span.first = number * of_block;
     span.n_symbols = span.first < segment.n_symbols
                          ? static_cast<unsigned>(min(segment.n_symbols - span.first, of_block + size_t{0}))
                          : 0;
-    span.is_descrambled = FORMAT != SOFTQAM_OUTPUT_U8 && segment.is_descrambled;
+    span.is_descrambled = FORMAT != SOFTQAM_OUTPUT_U8 && segment.placement.is_descrambled;
     span.is_written_by_one = span.is_descrambled && launch.block_iterations < MANY_ITERATIONS * BLOCK_WARPS;
     return span;
 }
 
 /* Writes the scrambling sequence for a span. */
-static __device__ __forceinline__ void write_sequence(segment_block &block, const softqam_kernel_segment &segment,
+static __device__ __forceinline__ void write_sequence(segment_block &block, const softqam_placement &placement,
                                                       const block_span &span)
 {
-    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(segment.modulation));
+    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
     if (span.is_descrambled)
-        write_block_gold(block.sequence, (span.n_symbols * bits + 31) / 32, !span.is_written_by_one, segment.c_init,
-                         (segment.first_symbol + span.first) * bits);
+        write_block_gold(block.sequence, (span.n_symbols * bits + 31) / 32, !span.is_written_by_one, placement.c_init,
+                         (placement.position + span.first) * bits);
 }
 
 /* Barriers of less than a block's warps: those but the last one, which arrives at the second alone. */
@@ -151,20 +151,20 @@ enum { OTHER_WARPS_BARRIER = 1, LAST_WARP_BARRIER };
 /* Copies a segment of a kernel's arguments to shared memory, and writes its table and its scrambling sequence. If one
  * warp writes the sequence, it needs only the arguments, and so does not wait for the others. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void open_segment(segment_block &block, const softqam_kernel_segment &segment,
+static __device__ __forceinline__ void open_segment(segment_block &block, const softqam_resolved_segment &segment,
                                                     const block_span &span, const u8_table_argument<FORMAT> &u8_table)
 {
     enum { OTHERS = BLOCK_THREADS - WARP_THREADS, WORDS = sizeof segment / sizeof(uint32_t) };
     static_assert(sizeof segment % sizeof(uint32_t) == 0 && WORDS + 0 <= OTHERS + 0, "a thread for each word");
     if (span.is_written_by_one && threadIdx.x >= OTHERS) {
-        write_table<FORMAT>(block, segment.modulation, u8_table);
-        write_sequence(block, segment, span);
+        write_table<FORMAT>(block, segment.placement.modulation, u8_table);
+        write_sequence(block, segment.placement, span);
         asm volatile("bar.sync %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
         return;
     }
     const uint32_t word =
         threadIdx.x < WORDS ? reinterpret_cast<const uint32_t *>(&as_memory(segment))[threadIdx.x] : 0;
-    write_table<FORMAT>(block, segment.modulation, u8_table);
+    write_table<FORMAT>(block, segment.placement.modulation, u8_table);
     if (threadIdx.x < WORDS)
         reinterpret_cast<uint32_t *>(&block.segment)[threadIdx.x] = word;
     if (span.is_written_by_one) {
@@ -172,7 +172,7 @@ static __device__ __forceinline__ void open_segment(segment_block &block, const 
         asm volatile("bar.arrive %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
         return;
     }
-    write_sequence(block, segment, span);
+    write_sequence(block, segment.placement, span);
     __syncthreads();
 }
 

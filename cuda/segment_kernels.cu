@@ -15,7 +15,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     if (threadIdx.x == 0)
         block.input_format = launch.input_format;
     const block_index index = find_segment(first_blocks, launch);
-    const softqam_kernel_segment &segment = segments.at[index.segment];
+    const softqam_resolved_segment &segment = segments.at[index.segment];
     const block_span span = block_span_of<FORMAT>(segment, launch, index.number);
     open_segment<FORMAT>(block, segment, span, u8_table);
     demodulate_block<FORMAT>(block, launch, span, u8_table);

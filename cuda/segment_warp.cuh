@@ -26,22 +26,23 @@ struct code_block_values {
 };
 
 /* Finds them. A thread seldom comes to another code block, so this is not inlined. */
-static __device__ __noinline__ code_block_values find_code_block_values(const softqam_kernel_segment &segment,
+static __device__ __noinline__ code_block_values find_code_block_values(const softqam_placement &placement,
                                                                         uint32_t symbol, unsigned bits,
                                                                         unsigned value_nbytes)
 {
-    const softqam_code_block found = softqam_code_block_at(&segment.blocks, symbol);
-    const size_t values_before = size_t{symbol - found.first} * (segment.is_deinterleaved ? 1 : bits);
-    const uint64_t first = segment.block_stride != 0 ? found.r * segment.block_stride : uint64_t{found.first} * bits;
+    const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
+    const size_t values_before = size_t{symbol - found.first} * (placement.is_deinterleaved ? 1 : bits);
+    const uint64_t first =
+        placement.block_stride != 0 ? found.r * placement.block_stride : uint64_t{found.first} * bits;
     code_block_values values = {};
-    values.bit_nbytes = size_t{segment.is_deinterleaved ? found.n_symbols : 1} * value_nbytes;
+    values.bit_nbytes = size_t{placement.is_deinterleaved ? found.n_symbols : 1} * value_nbytes;
     values.end = found.first + found.n_symbols;
-    if (found.r >= segment.blocks.n_code_blocks)
+    if (found.r >= placement.blocks.n_code_blocks)
         return values;
-    if (segment.block_buffers)
-        values.out = static_cast<unsigned char *>(segment.block_buffers[found.r]);
+    if (placement.block_buffers)
+        values.out = static_cast<unsigned char *>(placement.block_buffers[found.r]);
     else
-        values.out = static_cast<unsigned char *>(segment.out) + first * value_nbytes;
+        values.out = placement.out + first * value_nbytes;
     if (values.out)
         values.out += values_before * value_nbytes;
     return values;
@@ -95,18 +96,18 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
 
     __device__ __forceinline__ void open(size_t first)
     {
-        const softqam_kernel_segment &segment = block.segment;
+        const softqam_placement &placement = block.segment.placement;
         const unsigned lane = threadIdx.x % WARP_THREADS;
-        symbol = segment.codeword_symbol + static_cast<uint32_t>(first) + lane;
+        symbol = placement.codeword_symbol + static_cast<uint32_t>(first) + lane;
         code_block_end = UINT32_MAX;
-        if (segment.has_codeword) {
+        if (placement.has_code_blocks) {
             is_stored_at_once = false;
             open_code_block();
             return;
         }
-        out = static_cast<unsigned char *>(segment.out);
+        out = placement.out;
         is_in_global_memory(out);
-        bit_nbytes = segment.plane_stride * VALUE;
+        bit_nbytes = placement.plane_stride * VALUE;
         is_stored_at_once = NBYTES == WIDTH && reinterpret_cast<uintptr_t>(out) % NBYTES == 0;
         out += bit_nbytes != 0 ? (first + lane) * VALUE : first * NBYTES;
         symbol = 0;
@@ -115,7 +116,7 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
     /* Finds the code block of this thread's next symbol. */
     __device__ __forceinline__ void open_code_block()
     {
-        const code_block_values found = find_code_block_values(block.segment, symbol, BITS, VALUE);
+        const code_block_values found = find_code_block_values(block.segment.placement, symbol, BITS, VALUE);
         out = found.out;
         bit_nbytes = found.bit_nbytes;
         code_block_end = found.end;
@@ -160,14 +161,14 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
                                                        const warp_span &span, const u8_table_argument<FORMAT> &u8_table)
 {
     const int lane = static_cast<int>(threadIdx.x % WARP_THREADS);
-    const int n_symbols = static_cast<int>(softqam_warp_symbols(block.segment.n_layers));
+    const int n_symbols = static_cast<int>(softqam_warp_symbols(block.segment.source.n_layers));
     const int stride = static_cast<int>(span.stride) * n_symbols;
     const int position = lane < n_symbols ? lane : INT_MAX;
     thread_symbols<FORMAT, M, KIND, IS_DESCRAMBLED> symbols = {block};
     symbols.open(span.first + min(lane, n_symbols - 1), span.before + lane, span.stride);
     if (IS_DESCRAMBLED && KIND != GAIN_SOURCE)
         symbols.is_descrambled = true;
-    if (span.waits && block.segment.block_buffers) /* pointers in memory */
+    if (span.waits && block.segment.placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
     warp_output<FORMAT, M> output = {block};
     output.open(span.first);
@@ -202,7 +203,7 @@ static __device__ __forceinline__ void demodulate_block(segment_block &block, co
                                                         const u8_table_argument<FORMAT> &u8_table)
 {
     const bool is_in_memory = launch.device_segments;
-    const unsigned n_layers = block.segment.n_layers;
+    const unsigned n_layers = block.segment.source.n_layers;
     const unsigned stride = iteration_stride(n_layers, block.input_format);
     const unsigned apart = stride == 1
                                ? softqam_block_symbols(launch.block_iterations, n_layers, is_in_memory) / BLOCK_WARPS
@@ -215,12 +216,12 @@ static __device__ __forceinline__ void demodulate_block(segment_block &block, co
         constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8;
         constexpr int M = decltype(axis_bits)::value;
         constexpr source_kind KIND = decltype(source)::value;
-        if (HAS_LLRS && (KIND == GAIN_SOURCE || block.segment.is_descrambled))
+        if (HAS_LLRS && (KIND == GAIN_SOURCE || block.segment.placement.is_descrambled))
             demodulate_warp<FORMAT, M, KIND, HAS_LLRS>(block, launch.limit, own, u8_table);
         else
             demodulate_warp<FORMAT, M, KIND, false>(block, launch.limit, own, u8_table);
     };
-    with_axis_bits<FORMAT>(block.segment.modulation, [&](auto axis_bits) {
+    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
         with_source<FORMAT>(block, [&](auto source) { demodulate(axis_bits, source); });
     });
 }

@@ -15,7 +15,6 @@ enum { SOFT_BLOCKS = 7 };
 template <softqam_output_format FORMAT> struct soft_arguments {
     const softqam_segment_launch &launch;
     const segment_arguments &segments;
-    const array_of<softqam_kernel_soft> &softs;
     const u8_table_argument<FORMAT> &u8_table;
 
     __device__ __forceinline__ bool are_in_memory() const { return launch.device_segments != nullptr; }
@@ -91,19 +90,10 @@ static __device__ __forceinline__ void load_segment(soft_block &block, unsigned 
     if (lane > 0)
         return;
     const softqam_segment *descriptor = reinterpret_cast<const softqam_segment *>(block.descriptor);
-    softqam_kernel_segment_make(&block.segment, descriptor, &launch.defaults);
-    const unsigned modulation = block.segment.modulation;
-    if (n_segments == 0 || (FORMAT == SOFTQAM_OUTPUT_U8 ? modulation != SOFTQAM_MODULATION_256QAM : modulation == 0))
+    softqam_segment_resolve(&block.segment, descriptor, &launch.defaults);
+    if (n_segments == 0 ||
+        (FORMAT == SOFTQAM_OUTPUT_U8 && block.segment.placement.modulation != SOFTQAM_MODULATION_256QAM))
         block.segment.n_symbols = 0;
-}
-
-/* Completes the soft buffers of a segment that has been loaded, before anything is staged. */
-static __device__ __forceinline__ void open_soft_buffers(soft_block &block)
-{
-    if (threadIdx.x == 0)
-        softqam_kernel_soft_make(&block.soft, reinterpret_cast<const softqam_segment *>(block.descriptor),
-                                 &block.segment);
-    __syncthreads();
 }
 
 /* Code blocks. */
@@ -120,18 +110,17 @@ static __device__ __forceinline__ softqam_code_block code_block_of(const softqam
 }
 
 /* Where the soft buffer of a code block begins; NULL: nowhere. */
-static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_kernel_segment &segment,
-                                                                const softqam_soft_buffer &buffer, uint32_t j,
+static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_placement &placement, uint32_t j,
                                                                 unsigned value_nbytes)
 {
-    const uint32_t r = softqam_code_block_number(&segment.blocks, j);
-    if (r >= segment.blocks.n_code_blocks || buffer.n_data == 0)
+    const uint32_t r = softqam_code_block_number(&placement.blocks, j);
+    if (r >= placement.blocks.n_code_blocks || placement.buffer.n_data == 0)
         return nullptr;
-    if (segment.block_buffers)
-        return static_cast<unsigned char *>(segment.block_buffers[r]);
-    const uint64_t first =
-        segment.block_stride != 0 ? r * segment.block_stride : uint64_t{j} * softqam_soft_buffer_size(&buffer);
-    return static_cast<unsigned char *>(segment.out) + first * value_nbytes;
+    if (placement.block_buffers)
+        return static_cast<unsigned char *>(placement.block_buffers[r]);
+    const uint64_t first = placement.block_stride != 0 ? r * placement.block_stride
+                                                       : uint64_t{j} * softqam_soft_buffer_size(&placement.buffer);
+    return placement.out + first * value_nbytes;
 }
 
 /* A thread writes the block's work for a span of a code block. The zeros and fillers are shared by all symbols that the
@@ -140,31 +129,31 @@ template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void open_work(soft_block &block, const softqam_code_block &found,
                                                  const soft_span &span)
 {
-    const softqam_kernel_segment &segment = block.segment;
-    const uint32_t first = segment.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
-    if (span.waits && segment.block_buffers) /* pointers in memory */
+    const softqam_placement &placement = block.segment.placement;
+    const uint32_t first = placement.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
+    if (span.waits && placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
-    const softqam_soft_buffer &buffer = block.soft.buffer;
-    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(segment.modulation));
+    const softqam_soft_buffer &buffer = placement.buffer;
+    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
     soft_work &work = block.work;
     work.positions.open(buffer);
-    work.values = soft_buffer_at(segment, buffer, found.j, symbol_size<FORMAT, 1>::VALUE_NBYTES);
+    work.values = soft_buffer_at(placement, found.j, symbol_size<FORMAT, 1>::VALUE_NBYTES);
     work.n_symbols = found.n_symbols;
     work.first = first;
     work.is_repeated = softqam_soft_is_repeated(&buffer, uint64_t{found.n_symbols} * bits);
-    work.adds = block.soft.combines || work.is_repeated;
+    work.adds = placement.combines || work.is_repeated;
     work.fill_first = work.fill_end = 0;
     work.fill.first_zero = work.is_repeated ? 0 : found.n_symbols * bits;
     work.fill.n_zeros = buffer.n_data - work.fill.first_zero;
-    work.fill.filler_value = block.soft.filler_value;
-    if (block.soft.combines || segment.codeword_symbol > found.first)
+    work.fill.filler_value = placement.filler_value;
+    if (placement.combines || placement.codeword_symbol > found.first)
         return;
     if (work.is_repeated) {
         work.fill_end = first == 0 ? buffer.n_data + buffer.n_fillers : 0;
         return;
     }
     const uint32_t n_shared = static_cast<uint32_t>(
-        min(uint64_t{found.n_symbols}, segment.codeword_symbol + segment.n_symbols - found.first));
+        min(uint64_t{found.n_symbols}, placement.codeword_symbol + block.segment.n_symbols - found.first));
     const uint32_t n_values = work.fill.n_zeros + buffer.n_fillers;
     const uint64_t each = n_values / n_shared + 1;
     work.fill_first = static_cast<uint32_t>(min(first * each, uint64_t{n_values}));
@@ -197,8 +186,9 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
     {
         if (next >= end)
             return;
-        const uint32_t symbol = block.segment.codeword_symbol + static_cast<uint32_t>(next);
-        found = softqam_code_block_at(&block.segment.blocks, symbol);
+        const softqam_placement &placement = block.segment.placement;
+        const uint32_t symbol = placement.codeword_symbol + static_cast<uint32_t>(next);
+        found = softqam_code_block_at(&placement.blocks, symbol);
         const size_t n_left = size_t{found.first} + found.n_symbols - symbol;
         span = take(static_cast<uint32_t>(min(end - next, n_left)));
     }
@@ -206,7 +196,7 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
     /* True if segment k has symbols of the code block, and of the same codeword. */
     __device__ __forceinline__ bool has_part(unsigned k) const
     {
-        const softqam_kernel_segment &here = block.segment;
+        const softqam_placement &here = block.segment.placement;
         const auto is_part = [&](uint64_t begin, size_t n, bool has_soft, const void *buffers,
                                  void *const *block_buffers, uint64_t block_stride) {
             return has_soft && buffers == here.out && block_buffers == here.block_buffers &&
@@ -216,11 +206,11 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
         if (arguments.are_in_memory()) {
             const softqam_segment &other = arguments.launch.device_segments[k];
             const softqam_codeword &codeword = other.codeword;
-            return is_part(other.first_symbol, other.n_symbols, softqam_segment_has_soft_buffers(&other),
+            return is_part(other.first_symbol, other.n_symbols, codeword.n_code_blocks != 0 && codeword.n_cb != 0,
                            codeword.buffers, codeword.block_buffers, codeword.block_stride);
         }
-        const softqam_kernel_segment &other = arguments.segments.at[k];
-        return is_part(other.codeword_symbol, other.n_symbols, arguments.softs.at[k].is_used, other.out,
+        const softqam_placement &other = arguments.segments.at[k].placement;
+        return is_part(other.codeword_symbol, arguments.segments.at[k].n_symbols, other.has_soft_buffers, other.out,
                        other.block_buffers, other.block_stride);
     }
 
@@ -237,29 +227,25 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
     {
         __syncthreads();
         if (k != segment) {
-            if (arguments.are_in_memory()) {
+            if (arguments.are_in_memory())
                 load_segment<FORMAT>(block, k, arguments.launch);
-            } else {
+            else
                 copy_words(block.segment, arguments.segments.at[k]);
-                copy_words(block.soft, arguments.softs.at[k]);
-            }
             segment = k;
             __syncthreads();
-            if (arguments.are_in_memory())
-                open_soft_buffers(block);
-            write_table<FORMAT>(block, block.segment.modulation, arguments.u8_table);
+            write_table<FORMAT>(block, block.segment.placement.modulation, arguments.u8_table);
         }
-        const softqam_kernel_segment &of = block.segment;
-        const uint64_t begin = max(uint64_t{of.codeword_symbol}, uint64_t{found.first});
-        const uint64_t last = min(of.codeword_symbol + of.n_symbols, uint64_t{found.first} + found.n_symbols);
-        next = begin - of.codeword_symbol;
-        end = last > begin ? last - of.codeword_symbol : next;
+        const uint64_t of_segment = block.segment.placement.codeword_symbol;
+        const uint64_t begin = max(of_segment, uint64_t{found.first});
+        const uint64_t last = min(of_segment + block.segment.n_symbols, uint64_t{found.first} + found.n_symbols);
+        next = begin - of_segment;
+        end = last > begin ? last - of_segment : next;
     }
 
     /* Goes to a code block of the home segment, which is at hand, unless another thread block has it. */
     __device__ __forceinline__ void open_code_block(uint32_t j)
     {
-        found = code_block_of(block.segment.blocks, j);
+        found = code_block_of(block.segment.placement.blocks, j);
         is_open = find_part(0, home) == home;
         load(home);
         if (!is_open)
@@ -282,11 +268,12 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
             load(home);
             open_code_block(found.j + stride_j);
         }
-        const unsigned most = softqam_block_symbols(BLOCK_WARPS * MOST_WARP_ITERATIONS, block.segment.n_layers, false);
+        const unsigned most =
+            softqam_block_symbols(BLOCK_WARPS * MOST_WARP_ITERATIONS, block.segment.source.n_layers, false);
         const auto n = static_cast<uint32_t>(min(end - next, size_t{most}));
         __syncthreads();
         first = next;
-        write_sequence(block, block.segment, {next, n, block.segment.is_descrambled != 0, false});
+        write_sequence(block, block.segment.placement, {next, n, block.segment.placement.is_descrambled != 0, false});
         span = take(n);
     }
 };
@@ -300,7 +287,7 @@ static __device__ __noinline__ soft_span advance_walk(soft_block &block, const s
     __syncthreads(); /* threads may still read what belongs to the span before */
     soft_walker<FORMAT> walker(block, arguments);
     __syncthreads();
-    if (block.soft.is_repeated)
+    if (block.segment.placement.is_repeated)
         walker.advance_repeated(span);
     else
         walker.advance_in_range(span);
@@ -322,14 +309,14 @@ struct soft_task {
 static __device__ __forceinline__ bool begin_repeated(const soft_block &block, const block_index &index,
                                                       const softqam_segment_launch &launch, soft_walk &walk)
 {
-    const softqam_kernel_segment &of = block.segment;
+    const softqam_placement &of = block.segment.placement;
     walk.last_j = walk.found.j;
     walk.stride_j = 1;
     if (launch.device_segments) {
-        const auto last = static_cast<uint32_t>(of.codeword_symbol + of.n_symbols - 1);
+        const auto last = static_cast<uint32_t>(of.codeword_symbol + block.segment.n_symbols - 1);
         walk.found.j = softqam_code_block_at(&of.blocks, of.codeword_symbol).j + static_cast<uint32_t>(index.number);
         walk.last_j = softqam_code_block_at(&of.blocks, last).j;
-        walk.stride_j = blocks_of(of.n_symbols, launch);
+        walk.stride_j = blocks_of(block.segment.n_symbols, launch);
     }
     const bool has_any = walk.found.j <= walk.last_j;
     walk.found.j -= walk.stride_j;
@@ -345,7 +332,7 @@ demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &argument
 {
     const block_span &span = task.span;
     /* The thread block has no more than this span. */
-    const bool is_alone = !arguments.are_in_memory() && !block.soft.is_repeated;
+    const bool is_alone = !arguments.are_in_memory() && !block.segment.placement.is_repeated;
     soft_span next = {span.first, static_cast<int>(span.n_symbols), 0, true};
     if (is_alone) {
         if (threadIdx.x == 0)
@@ -353,7 +340,7 @@ demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &argument
     } else {
         soft_walk walk = {task.found, span.first,         span.first + span.n_symbols,
                           span.first, task.index.segment, task.index.segment};
-        if (block.soft.is_repeated && !begin_repeated(block, task.index, arguments.launch, walk))
+        if (block.segment.placement.is_repeated && !begin_repeated(block, task.index, arguments.launch, walk))
             return;
         if (threadIdx.x == 0)
             block.walk = walk;
@@ -386,16 +373,14 @@ static __device__ __forceinline__ bool open_device_task(soft_task &task, soft_bl
     }
     load_segment<FORMAT>(block, task.index.segment, launch);
     __syncthreads();
-    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 &&
-                    softqam_segment_has_soft_buffers(reinterpret_cast<const softqam_segment *>(block.descriptor));
-    if (task.has_soft)
-        open_soft_buffers(block);
+    const softqam_placement &placement = block.segment.placement;
+    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && placement.has_soft_buffers;
     task.span = block_span_of<FORMAT>(block.segment, launch, task.index.number);
     if (task.span.n_symbols == 0)
         return false;
-    write_table<FORMAT>(block, block.segment.modulation, arguments.u8_table);
-    if (!task.has_soft || !block.soft.is_repeated)
-        write_sequence(block, block.segment, task.span);
+    write_table<FORMAT>(block, placement.modulation, arguments.u8_table);
+    if (!task.has_soft || !placement.is_repeated)
+        write_sequence(block, placement, task.span);
     return true;
 }
 
@@ -409,47 +394,45 @@ static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t
 
 /* Finds what a thread block does of a segment with soft buffers that is an argument: a part of one code block. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, const softqam_kernel_segment &segment,
-                                                               const softqam_kernel_soft &soft,
+static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, const softqam_resolved_segment &segment,
+                                                               const softqam_code_block_parts &parts,
                                                                const softqam_segment_launch &launch)
 {
+    const softqam_placement &placement = segment.placement;
     const auto number = static_cast<uint32_t>(task.index.number);
-    const uint32_t of_segment = quotient_of(number, soft.block_parts, soft.per_part);
-    task.found = code_block_of(segment.blocks, soft.first_block + of_segment);
+    const uint32_t of_segment = quotient_of(number, parts.n_parts, parts.reciprocal);
+    task.found = code_block_of(placement.blocks, parts.first + of_segment);
     const softqam_code_block &found = task.found;
-    const uint64_t before = uint64_t{number - of_segment * soft.block_parts} * soft.part_symbols;
+    const uint64_t before = uint64_t{number - of_segment * parts.n_parts} * parts.n_symbols;
     const uint32_t begin = found.first + static_cast<uint32_t>(before);
     const uint32_t n =
-        before < found.n_symbols ? min(soft.part_symbols, found.n_symbols - static_cast<uint32_t>(before)) : 0;
+        before < found.n_symbols ? min(parts.n_symbols, found.n_symbols - static_cast<uint32_t>(before)) : 0;
     /* A codeword has less than 2^32 symbols. */
-    const uint32_t first = max(segment.codeword_symbol, begin);
-    const uint32_t end = min(segment.codeword_symbol + static_cast<uint32_t>(segment.n_symbols), begin + n);
+    const uint32_t first = max(placement.codeword_symbol, begin);
+    const uint32_t end = min(placement.codeword_symbol + static_cast<uint32_t>(segment.n_symbols), begin + n);
     task.span = block_span_of<FORMAT>(segment, launch, 0);
-    task.span.first = first - segment.codeword_symbol;
+    task.span.first = first - placement.codeword_symbol;
     task.span.n_symbols = end > first ? static_cast<unsigned>(end - first) : 0;
-    if (soft.is_repeated) /* the sequence is written span by span */
+    if (placement.is_repeated) /* the sequence is written span by span */
         task.span.is_descrambled = task.span.is_written_by_one = false;
 }
 
 /* Finds and prepares what a thread block does of the segments that are arguments. Returns false if it has nothing to
  * do. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ bool open_argument_task(soft_task &task, soft_block &block,
-                                                          const soft_arguments<FORMAT> &arguments,
-                                                          const array_of<unsigned> &first_blocks)
+static __device__ __forceinline__ bool
+open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORMAT> &arguments,
+                   const array_of<softqam_code_block_parts> &parts, const array_of<unsigned> &first_blocks)
 {
     task.index = find_segment(first_blocks, arguments.launch);
-    const softqam_kernel_segment &segment = arguments.segments.at[task.index.segment];
-    const softqam_kernel_soft &soft = arguments.softs.at[task.index.segment];
-    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && soft.is_used;
-    if (task.has_soft) {
-        find_part_of_code_block<FORMAT>(task, segment, soft, arguments.launch);
-        if (task.span.n_symbols == 0)
-            return false;
-        copy_words(block.soft, soft);
-    } else {
+    const softqam_resolved_segment &segment = arguments.segments.at[task.index.segment];
+    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && segment.placement.has_soft_buffers;
+    if (task.has_soft)
+        find_part_of_code_block<FORMAT>(task, segment, parts.at[task.index.segment], arguments.launch);
+    else
         task.span = block_span_of<FORMAT>(segment, arguments.launch, task.index.number);
-    }
+    if (task.span.n_symbols == 0)
+        return false;
     open_segment<FORMAT>(block, segment, task.span, arguments.u8_table);
     return true;
 }
@@ -458,18 +441,18 @@ template <softqam_output_format FORMAT>
 static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
                 const __grid_constant__ segment_arguments segments,
-                const __grid_constant__ array_of<softqam_kernel_soft> softs,
+                const __grid_constant__ array_of<softqam_code_block_parts> parts,
                 const __grid_constant__ array_of<unsigned> first_blocks,
                 const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
     __shared__ soft_block block;
-    const soft_arguments<FORMAT> arguments = {launch, segments, softs, u8_table};
+    const soft_arguments<FORMAT> arguments = {launch, segments, u8_table};
     soft_task task = {};
     let_next_kernel_begin();
     if (threadIdx.x == 0)
         block.input_format = launch.input_format;
     if (!(arguments.are_in_memory() ? open_device_task<FORMAT>(task, block, arguments)
-                                    : open_argument_task<FORMAT>(task, block, arguments, first_blocks)))
+                                    : open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks)))
         return;
     if (!task.has_soft)
         return demodulate_block<FORMAT>(block, launch, task.span, u8_table);

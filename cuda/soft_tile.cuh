@@ -40,7 +40,6 @@ struct soft_walk {
 
 /* What the threads of a thread block share that works on soft buffers. */
 struct soft_block : segment_block {
-    softqam_kernel_soft soft;
     soft_work work;
     soft_walk walk;                           /* between spans */
     uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: the data position of each plane's first value */
@@ -231,7 +230,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     typedef tile_size<FORMAT, M> size;
     enum { BITS = size::BITS, VALUE = size::VALUE };
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    const int n_warp = static_cast<int>(softqam_warp_symbols(block.segment.n_layers));
+    const int n_warp = static_cast<int>(softqam_warp_symbols(block.segment.source.n_layers));
     const int row = BLOCK_WARPS * n_warp;
     const unsigned of_thread = threadIdx.x / WARP_THREADS * n_warp + min(static_cast<int>(lane), n_warp - 1);
     const int position = static_cast<int>(lane) < n_warp ? static_cast<int>(of_thread) : INT_MAX;
@@ -289,7 +288,7 @@ static __device__ __forceinline__ void demodulate_soft_span(soft_block &block, c
                                                             const soft_span &span)
 {
     with_axis_bits<FORMAT>(
-        block.segment.modulation,
+        block.segment.placement.modulation,
         [&](auto axis_bits) {
             with_source<FORMAT>(
                 block,

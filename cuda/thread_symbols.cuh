@@ -32,33 +32,33 @@ template <source_kind KIND> struct thread_source {
     size_t symbol_stride; /* from one symbol to the next, in bytes */
     size_t noise_stride;
 
-    /* Begins at a symbol of a segment. `stride`: from a warp's iteration to its next one, in iterations. */
-    __device__ __forceinline__ void open(const softqam_kernel_segment &segment, unsigned input_format, size_t symbol,
+    /* Begins at a symbol of a source. `stride`: from a warp's iteration to its next one, in iterations. */
+    __device__ __forceinline__ void open(const softqam_source &from, unsigned input_format, size_t symbol,
                                          unsigned stride)
     {
-        const unsigned n_layers = segment.n_layers;
+        const unsigned n_layers = from.n_layers;
         const size_t element = n_layers == 1   ? symbol
                                : n_layers == 2 ? symbol / 2
                                : n_layers == 3 ? symbol / 3
                                                : symbol / 4;
         const unsigned of_element = static_cast<unsigned>(symbol - element * n_layers);
-        const softqam_kernel_layer &layer = segment.layers[of_element];
+        const softqam_source_layer &layer = from.layers[of_element];
         static_assert(N_INPUT_FORMATS == 4, "each has its bytes");
         const unsigned component_nbytes = input_format == SOFTQAM_INPUT_CF32  ? 4
                                           : input_format == SOFTQAM_INPUT_CS8 ? 1
                                                                               : 2;
-        const size_t nbytes = segment.symbol_stride * (layer.symbols_q ? component_nbytes : 2 * component_nbytes);
+        const size_t nbytes = from.symbol_stride * (layer.symbols_q ? component_nbytes : 2 * component_nbytes);
         const unsigned elements = n_layers == 3 ? 10 : WARP_THREADS >> n_layers / 2; /* of an iteration */
         i = static_cast<const unsigned char *>(layer.symbols) + element * nbytes;
         q = layer.symbols_q ? static_cast<const unsigned char *>(layer.symbols_q) + element * nbytes : nullptr;
-        noise = layer.noise_var ? layer.noise_var + element * segment.noise_stride : nullptr;
+        noise = layer.noise_var ? layer.noise_var + element * from.noise_stride : nullptr;
         symbol_stride = stride * elements * nbytes;
-        noise_stride = stride * elements * segment.noise_stride;
+        noise_stride = stride * elements * from.noise_stride;
         is_in_global_memory(i);
         is_in_global_memory(q);
         is_in_global_memory(noise);
         if (KIND == GAIN_SOURCE) {
-            gain = segment.gains[of_element] + element * segment.noise_stride;
+            gain = layer.gain + element * from.noise_stride;
             is_in_global_memory(gain);
         }
     }
@@ -125,12 +125,15 @@ template <source_kind KIND> using source_of = std::integral_constant<source_kind
 template <softqam_output_format FORMAT, typename Function>
 static __device__ __forceinline__ void with_source(const segment_block &block, const Function &function)
 {
-    const bool is_iq_with_noise = FORMAT != SOFTQAM_OUTPUT_U8 && block.segment.is_iq_with_noise;
+    const softqam_source &source = block.segment.source;
+    const bool has_gains = FORMAT != SOFTQAM_OUTPUT_U8 && source.has_gains;
+    const bool is_iq_with_noise =
+        FORMAT != SOFTQAM_OUTPUT_U8 && !has_gains && !source.is_split && source.noise_stride != 0;
     if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF32)
         function(source_of<CF32_SOURCE>());
     else if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF16)
         function(source_of<CF16_SOURCE>());
-    else if (FORMAT != SOFTQAM_OUTPUT_U8 && !is_iq_with_noise && block.segment.gains[0])
+    else if (has_gains)
         function(source_of<GAIN_SOURCE>());
     else
         function(source_of<ANY_SOURCE>());
@@ -157,19 +160,20 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     /* Begins at a symbol of the segment, which is `before` symbols into the block's sequence. */
     __device__ __forceinline__ void open(size_t symbol, unsigned before, unsigned stride)
     {
-        const softqam_kernel_segment &segment = block.segment;
+        const softqam_source &from = block.segment.source;
+        const softqam_placement &placement = block.segment.placement;
         input_format = block.input_format;
-        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || segment.noise_stride != 0);
-        noise_is_inverse = segment.noise_is_inverse;
-        is_descrambled = IS_DESCRAMBLED && segment.is_descrambled;
-        weights = weight_scale(FORMAT, segment.steps_per_nat);
-        input_scale = segment.input_scale;
+        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || from.noise_stride != 0);
+        noise_is_inverse = from.noise_is_inverse;
+        is_descrambled = IS_DESCRAMBLED && placement.is_descrambled;
+        weights = weight_scale(FORMAT, placement.steps_per_nat);
+        input_scale = from.input_scale;
         bit = before * BITS;
         scale = {};
         /* A stride is even, so I changes its sign in all of a thread's symbols or in none. */
-        if (M == 0 && segment.modulation == SOFTQAM_MODULATION_PI2_BPSK)
-            scale.pi2_sign = static_cast<uint32_t>(segment.first_symbol + symbol) << 31;
-        source.open(segment, input_format, symbol, stride);
+        if (M == 0 && placement.modulation == SOFTQAM_MODULATION_PI2_BPSK)
+            scale.pi2_sign = static_cast<uint32_t>(placement.position + symbol) << 31;
+        source.open(from, input_format, symbol, stride);
     }
 
     __device__ __forceinline__ void load(bool has_symbol)
@@ -182,7 +186,7 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     __device__ __forceinline__ void set_noise(const float *noise)
     {
         if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
-            scale.set_noise(weights, noise ? *noise : block.segment.noise_value, noise_is_inverse);
+            scale.set_noise(weights, noise ? *noise : block.segment.source.noise_value, noise_is_inverse);
     }
 
     /* Computes the values of the symbol that has been loaded, and loads the next one, `stride` symbols further. */

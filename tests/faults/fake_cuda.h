@@ -33,7 +33,7 @@ typedef struct fake_kernel {
     void (*run)(const struct fake_kernel *self, void *const arguments[]);
     bool (*is_reached)(const struct fake_kernel *self, void *const arguments[]);
     size_t nbytes[FAKE_KERNEL_ARGUMENTS]; /* of each argument; 0: there is none */
-    int input_format, output_format, axis_bits;
+    int input_format, output_format;
 } fake_kernel;
 
 #endif

@@ -8,42 +8,36 @@
 #include "fake_cuda.h"
 #include "kernels.h"
 
-/* The codeword that a kernel's segment has been made of. */
-static void add_codeword(softqam_segment *segment, const softqam_kernel_segment *from)
+/* The codeword that a segment's placement has been resolved from. That k0 may have lain in the fillers does not matter.
+ */
+static softqam_codeword codeword_of(const softqam_placement *placement)
 {
-    const softqam_code_blocks *blocks = &from->blocks;
+    const softqam_code_blocks *blocks = &placement->blocks;
+    const softqam_soft_buffer *buffer = &placement->buffer;
     const uint64_t n_longer = blocks->n_transmitted - blocks->n_shorter;
     const uint64_t n_symbols = (uint64_t)blocks->n_transmitted * blocks->shorter + n_longer * blocks->n_layers;
-    segment->first_symbol = from->codeword_symbol;
-    segment->scrambling_offset = from->first_symbol - from->codeword_symbol;
-    segment->out = NULL;
-    segment->codeword = (softqam_codeword){
-        .n_bits = n_symbols * softqam_symbol_bits(segment->modulation),
-        .buffers = from->out,
-        .block_stride = from->block_stride,
-        .block_buffers = from->block_buffers,
+    softqam_codeword codeword = {
+        .n_bits = n_symbols * softqam_symbol_bits((softqam_modulation)placement->modulation),
+        .buffers = placement->out,
+        .block_stride = placement->block_stride,
+        .block_buffers = placement->block_buffers,
         .n_code_blocks = blocks->n_code_blocks,
         .n_cbg = blocks->n_groups,
         .cbgti = blocks->cbgti,
-        .deinterleave = from->is_deinterleaved,
+        .deinterleave = placement->is_deinterleaved,
     };
+    if (placement->has_soft_buffers) {
+        codeword.n_cb = softqam_soft_buffer_size(buffer);
+        codeword.k0 = buffer->start + (buffer->start < buffer->first_filler ? 0 : buffer->n_fillers);
+        codeword.first_filler = buffer->first_filler;
+        codeword.n_fillers = buffer->n_fillers;
+        codeword.filler_value = placement->filler_value;
+        codeword.combine = placement->combines;
+    }
+    return codeword;
 }
 
-/* And its soft buffers. That k0 may have lain in the fillers does not matter. */
-static void add_soft_buffers(softqam_codeword *codeword, const softqam_kernel_soft *from)
-{
-    const softqam_soft_buffer *buffer = &from->buffer;
-    codeword->n_cb = softqam_soft_buffer_size(buffer);
-    codeword->k0 = buffer->start + (buffer->start < buffer->first_filler ? 0 : buffer->n_fillers);
-    codeword->first_filler = buffer->first_filler;
-    codeword->n_fillers = buffer->n_fillers;
-    codeword->filler_value = from->filler_value;
-    codeword->combine = from->combines;
-}
-
-_Static_assert(SEGMENT_RESERVED == 764, "put the new field back");
-
-/* A codeword's layers, which were interleaved where a kernel's segment is one run of all. */
+/* Gives a codeword its layers back, which were interleaved if a resolved segment has one for all of them. */
 static void add_layers(softqam_segment *segment, size_t symbol_nbytes)
 {
     segment->symbol_stride = segment->noise_stride = segment->n_layers;
@@ -55,34 +49,40 @@ static void add_layers(softqam_segment *segment, size_t symbol_nbytes)
     }
 }
 
-static softqam_segment segment_of(const softqam_kernel_segment *from, size_t symbol_nbytes)
+/* The segment that has been resolved. */
+static softqam_segment segment_of(const softqam_resolved_segment *from)
 {
+    const softqam_source *source = &from->source;
+    const softqam_placement *placement = &from->placement;
     softqam_segment segment = {
         .n_symbols = from->n_symbols,
-        .first_symbol = from->first_symbol,
-        .out = from->out,
-        .plane_stride = from->plane_stride,
-        .symbol_stride = from->symbol_stride,
-        .noise_stride = from->noise_stride,
-        .n_layers = from->n_layers,
-        .modulation = (softqam_modulation)from->modulation,
-        .noise_form = from->noise_is_inverse ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
-        .input_scale = from->input_scale,
-        .llr_scale = fabsf(from->steps_per_nat),
-        .descramble = from->is_descrambled,
-        .c_init = from->c_init,
+        .first_symbol = placement->position,
+        .out = placement->out,
+        .plane_stride = placement->plane_stride,
+        .symbol_stride = source->symbol_stride,
+        .noise_stride = source->noise_stride,
+        .n_layers = source->n_layers,
+        .modulation = (softqam_modulation)placement->modulation,
+        .noise_form = source->noise_is_inverse ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
+        .input_scale = source->input_scale,
+        .llr_scale = fabsf(placement->steps_per_nat),
+        .descramble = placement->is_descrambled,
+        .c_init = placement->c_init,
     };
-    for (unsigned k = 0; k < from->n_layers; k++) {
-        segment.layers[k].symbols = from->layers[k].symbols;
-        segment.layers[k].symbols_q = from->layers[k].symbols_q;
-        segment.layers[k].noise_var = from->layers[k].noise_var;
-        segment.layers[k].gain = from->gains[k];
+    for (unsigned k = 0; k < source->n_layers; k++) {
+        segment.layers[k].symbols = source->layers[k].symbols;
+        segment.layers[k].symbols_q = source->layers[k].symbols_q;
+        segment.layers[k].noise_var = source->layers[k].noise_var;
+        segment.layers[k].gain = source->layers[k].gain;
     }
-    if (from->has_codeword) {
-        add_codeword(&segment, from);
-        if (from->blocks.n_layers != from->n_layers) {
-            segment.n_layers = from->blocks.n_layers;
-            add_layers(&segment, symbol_nbytes);
+    if (placement->has_code_blocks) {
+        segment.first_symbol = placement->codeword_symbol;
+        segment.scrambling_offset = placement->position - placement->codeword_symbol;
+        segment.out = NULL;
+        segment.codeword = codeword_of(placement);
+        if (placement->blocks.n_layers != source->n_layers) {
+            segment.n_layers = placement->blocks.n_layers;
+            add_layers(&segment, source->symbol_nbytes);
         }
     }
     return segment;
@@ -109,101 +109,78 @@ static softqam_params params_of(const fake_kernel *self, bool is_negative, const
     return params;
 }
 
-/* A kernel's segment, on the CPU; soft may be NULL. */
-static void run_segment(const softqam_params *params, const softqam_kernel_segment *from,
-                        const softqam_kernel_soft *soft)
+/* Demodulates a segment on the CPU. */
+static void run_segment(const softqam_params *params, const softqam_resolved_segment *from)
 {
+    const softqam_placement *placement = &from->placement;
     softqam_cpu cpu;
     softqam_cpu_loops loops;
     if (from->n_symbols == 0)
         return;
-    softqam_segment segment = segment_of(from, params->input_nbytes);
+    softqam_segment segment = segment_of(from);
     (void)softqam_cpu_create(&cpu, NULL, NULL);
     cpu.streaming_nbytes = SIZE_MAX;
     softqam_cpu_loops_choose(&loops, cpu.variant, params);
-    if (soft)
-        add_soft_buffers(&segment.codeword, soft);
     for (unsigned layer = 0; layer < segment.n_layers; layer++)
         if (softqam_params_have_llrs(params) && !segment.layers[layer].noise_var)
-            segment.layers[layer].noise_var = &from->noise_value;
+            segment.layers[layer].noise_var = &from->source.noise_value;
     softqam_segment_list list = softqam_segment_list_of(params, &segment, 1);
     list.n_symbols = segment.n_symbols;
-    list.repeats = soft && soft->is_repeated;
-    list.adds = soft && (soft->is_repeated || soft->combines);
+    list.repeats = placement->is_repeated;
+    list.adds = placement->is_repeated || placement->combines;
     softqam_cpu_demodulate(&cpu, &loops, &list);
 }
 
 /* Only whole segments side by side are checked: what the pipeline passes. */
-static bool segment_is_reached(const softqam_params *params, const softqam_kernel_segment *segment)
+static bool segment_is_reached(const softqam_params *params, const softqam_resolved_segment *segment)
 {
     const size_t n = segment->n_symbols;
-    const softqam_kernel_layer *layer = &segment->layers[0];
-    const size_t out_nbytes = softqam_params_output_nbytes(params, (softqam_modulation)segment->modulation);
-    if (layer->symbols_q || segment->symbol_stride > 1 || segment->n_layers > 1 || segment->plane_stride > n ||
-        segment->has_codeword)
+    const softqam_source *source = &segment->source;
+    const softqam_placement *placement = &segment->placement;
+    const softqam_source_layer *layer = &source->layers[0];
+    const size_t out_nbytes = softqam_params_output_nbytes(params, (softqam_modulation)placement->modulation);
+    if (source->is_split || source->symbol_stride > 1 || source->n_layers > 1 || placement->plane_stride > n ||
+        placement->has_code_blocks)
         return true;
-    const size_t noise_nbytes = (segment->noise_stride ? n : 1) * sizeof(float);
+    const size_t noise_nbytes = (source->noise_stride ? n : 1) * sizeof(float);
     return fake_cuda_reaches(layer->symbols, n * params->input_nbytes) &&
-           fake_cuda_reaches(segment->out, n * out_nbytes) &&
+           fake_cuda_reaches(placement->out, n * out_nbytes) &&
            (!layer->noise_var || fake_cuda_reaches(layer->noise_var, noise_nbytes)) &&
-           (!segment->gains[0] || fake_cuda_reaches(segment->gains[0], noise_nbytes));
+           (!layer->gain || fake_cuda_reaches(layer->gain, noise_nbytes));
 }
 
-/* Plain calls: a softqam_plain_segment, the table of u8. */
+/* Plain calls: a softqam_plain_launch, the table of u8. */
 
-static softqam_kernel_segment plain_segment(const fake_kernel *self, const softqam_plain_segment *from)
+static softqam_params plain_params(const fake_kernel *self, const softqam_plain_launch *launch)
 {
-    const bool is_pi2 = from->pi2_sign != from->other_pi2_sign;
-    return (softqam_kernel_segment){
-        .n_symbols = from->n_symbols,
-        .first_symbol = from->pi2_sign >> 31,
-        .out = from->out,
-        .symbol_stride = 1,
-        .noise_stride = from->has_noise_each,
-        .layers = {{.symbols = from->symbols, .noise_var = from->noise}},
-        .input_scale = from->input_scale,
-        .steps_per_nat = from->steps_per_nat,
-        .noise_value = from->noise_value,
-        .modulation = (uint8_t)(self->axis_bits > 0 ? SOFTQAM_MODULATION_QPSK - 1 + self->axis_bits
-                                : is_pi2            ? SOFTQAM_MODULATION_PI2_BPSK
-                                                    : SOFTQAM_MODULATION_BPSK),
-        .n_layers = 1,
-        .noise_is_inverse = from->noise_is_inverse,
-    };
-}
-
-static softqam_params plain_params(const fake_kernel *self, const softqam_plain_segment *from)
-{
-    return params_of(self, from->steps_per_nat < 0.0f, &from->limit, 0.0f);
+    return params_of(self, launch->segment.placement.steps_per_nat < 0.0f, &launch->limit, 0.0f);
 }
 
 static void run_plain(const fake_kernel *self, void *const arguments[])
 {
-    const softqam_params params = plain_params(self, arguments[0]);
-    const softqam_kernel_segment segment = plain_segment(self, arguments[0]);
-    run_segment(&params, &segment, NULL);
+    const softqam_plain_launch *launch = arguments[0];
+    const softqam_params params = plain_params(self, launch);
+    run_segment(&params, &launch->segment);
 }
 
 static bool plain_is_reached(const fake_kernel *self, void *const arguments[])
 {
-    const softqam_params params = plain_params(self, arguments[0]);
-    const softqam_kernel_segment segment = plain_segment(self, arguments[0]);
-    return segment_is_reached(&params, &segment);
+    const softqam_plain_launch *launch = arguments[0];
+    const softqam_params params = plain_params(self, launch);
+    return segment_is_reached(&params, &launch->segment);
 }
 
-static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_format out, int axis_bits,
-                                   softqam_plain_kind kind)
+static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_format out, softqam_plain_kind kind)
 {
-    static fake_kernel fakes[N_INPUT_FORMATS][N_OUTPUT_FORMATS][MAX_AXIS_BITS + 1];
+    static fake_kernel fakes[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
     if (kind == CODEWORD_CALL)
         return (softqam_kernel){0};
-    fake_kernel *fake = &fakes[in][out][axis_bits];
+    fake_kernel *fake = &fakes[in][out];
     *fake = (fake_kernel){.run = run_plain,
                           .is_reached = plain_is_reached,
-                          .nbytes = {sizeof(softqam_plain_segment), sizeof(softqam_u8_table)},
+                          .nbytes = {sizeof(softqam_plain_launch), sizeof(softqam_u8_table)},
                           .input_format = (int)in,
-                          .output_format = (int)out,
-                          .axis_bits = axis_bits};
+                          .output_format = (int)out};
     return (softqam_kernel){.address = fake,
                             .threads = kind == SMALL_CALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
                             .group_symbols = 4,
@@ -213,14 +190,16 @@ static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_forma
 #define DEFINE_PLAIN_KERNELS(NAME, in)                                                                                 \
     softqam_kernel NAME(softqam_output_format format, int axis_bits, softqam_plain_kind kind)                          \
     {                                                                                                                  \
-        return plain_kernel(in, format, axis_bits, kind);                                                              \
+        (void)axis_bits;                                                                                               \
+        return plain_kernel(in, format, kind);                                                                         \
     }
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cf32, SOFTQAM_INPUT_CF32)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs16, SOFTQAM_INPUT_CS16)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs8, SOFTQAM_INPUT_CS8)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cf16, SOFTQAM_INPUT_CF16)
 
-/* Segments: a softqam_segment_launch, the segments, their soft buffers if some have them, the numbers of their first
+/* Segments: a softqam_segment_launch, the segments, how thread blocks share their code blocks if
+ * some have soft buffers, the numbers of their first
  * thread blocks, the table of u8. */
 
 static softqam_params launch_params(const fake_kernel *self, const softqam_segment_launch *launch, bool is_negative)
@@ -230,34 +209,29 @@ static softqam_params launch_params(const fake_kernel *self, const softqam_segme
     return params_of(&with_input, is_negative, &launch->limit, launch->sum_limit);
 }
 
-static void run_device_segments(const softqam_params *params, const softqam_segment_launch *launch)
-{
-    for (unsigned k = 0; k < *launch->n_device_segments && k < launch->n_segments; k++) {
-        softqam_kernel_segment segment;
-        softqam_kernel_soft soft;
-        softqam_kernel_segment_make(&segment, &launch->device_segments[k], &launch->defaults);
-        softqam_kernel_soft_make(&soft, &launch->device_segments[k], &segment);
-        run_segment(params, &segment, softqam_segment_has_soft_buffers(&launch->device_segments[k]) ? &soft : NULL);
-    }
-}
-
 static void run_segments(const fake_kernel *self, void *const arguments[])
 {
     const softqam_segment_launch *launch = arguments[0];
-    const softqam_kernel_segment *segments = arguments[1];
-    const softqam_kernel_soft *soft = self->nbytes[4] > 0 ? arguments[2] : NULL;
-    const bool is_negative = launch->device_segments ? launch->defaults.is_negative : segments[0].steps_per_nat < 0.0f;
+    const softqam_resolved_segment *segments = arguments[1];
+    const bool is_negative =
+        launch->device_segments ? launch->defaults.is_negative : segments[0].placement.steps_per_nat < 0.0f;
     const softqam_params params = launch_params(self, launch, is_negative);
-    if (launch->device_segments)
-        run_device_segments(&params, launch);
-    for (unsigned k = 0; k < launch->n_segments && !launch->device_segments; k++)
-        run_segment(&params, &segments[k], soft && soft[k].is_used ? &soft[k] : NULL);
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        softqam_resolved_segment segment;
+        if (!launch->device_segments)
+            segment = segments[k];
+        else if (k < *launch->n_device_segments)
+            softqam_segment_resolve(&segment, &launch->device_segments[k], &launch->defaults);
+        else
+            break;
+        run_segment(&params, &segment);
+    }
 }
 
 static bool segments_are_reached(const fake_kernel *self, void *const arguments[])
 {
     const softqam_segment_launch *launch = arguments[0];
-    const softqam_kernel_segment *segments = arguments[1];
+    const softqam_resolved_segment *segments = arguments[1];
     const softqam_params params = launch_params(self, launch, false);
     bool are_reached = true;
     for (unsigned k = 0; k < launch->n_segments && !launch->device_segments; k++)
@@ -266,8 +240,8 @@ static bool segments_are_reached(const fake_kernel *self, void *const arguments[
 }
 
 enum {
-    SEGMENTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_kernel_segment),
-    SOFT_NBYTES = MAX_SEGMENTS * sizeof(softqam_kernel_soft),
+    SEGMENTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_resolved_segment),
+    PARTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_code_block_parts),
     FIRST_BLOCKS_NBYTES = MAX_SEGMENTS * sizeof(unsigned)
 };
 
@@ -287,7 +261,7 @@ const void *softqam_soft_kernel_integers(softqam_output_format format)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS];
     fakes[format] = *(const fake_kernel *)softqam_segment_kernel(format);
-    fakes[format].nbytes[2] = SOFT_NBYTES;
+    fakes[format].nbytes[2] = PARTS_NBYTES;
     fakes[format].nbytes[3] = FIRST_BLOCKS_NBYTES;
     fakes[format].nbytes[4] = sizeof(softqam_u8_table);
     return &fakes[format];
