@@ -62,15 +62,15 @@ static_assert(
         std::is_same_v<decltype(create_pusch_decoder_factory), decltype(ocudu::create_pusch_decoder_factory_sw)>,
     "OCUDU has changed a factory: wrap.txt would not replace it");
 
-/// Says once, if `once` is new, that our factory takes the place of OCUDU's.
+/// Prints, the first time for each `once`, that our factory takes the place of OCUDU's.
 void announce(std::once_flag &once, const char *what);
 
-/// A mapper of ours from OCUDU's factory, which may have decorated it, else another one of ours. Null where memory is
-/// short.
+/// Returns a mapper of ours: one from OCUDU's factory, which may have decorated it, or else a new one. Null where
+/// memory is short.
 std::shared_ptr<ocudu::demodulation_mapper> create_mapper(ocudu::demodulation_mapper_factory *factory);
 
 /// Demaps `segment` by a call of a mapper from create_mapper(). OCUDU's metrics decorate mappers and measure their
-/// calls, so that they measure this, too. Returns whether LLRs were written.
+/// calls, so they measure this, too. Returns whether LLRs were written.
 bool demap(ocudu::demodulation_mapper &mapper, ocudu::modulation_scheme mod, const softqam_segment &segment);
 
 /// The memory of a transport block's equalised symbols, and the way from there to the code blocks' soft buffers: LLRs,
@@ -86,25 +86,26 @@ class soft_buffers
     bool begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size, ocudu::units::bits n_bits,
                ocudu::rx_buffer &buffers);
 
-    /// The memory of the next `n` symbols, which are whole resource elements with interleaved layers, and of a noise
-    /// variance for each. Null if the codeword does not have as many.
-    ocudu::cf_t *next_symbols(size_t n) { return n_ + n <= n_symbols_ ? symbols(n_) : nullptr; }
-    float *next_noise_vars() { return noise_vars(n_); }
+    /// Returns the memory of the next `n` symbols, which are whole resource elements with interleaved layers. Null if
+    /// the codeword does not have as many.
+    ocudu::cf_t *next_symbols(size_t n) { return n_added_ + n <= n_symbols_ ? symbols(n_added_) : nullptr; }
+    /// Returns the memory of these symbols' noise variances.
+    float *next_noise_vars() { return noise_vars(n_added_); }
 
-    /// Takes the next `n` symbols over. `position` is the first one's in the scrambling sequence of `c_init`. Noise
-    /// variances that are not positive and finite erase, as do symbols of zero. The mapper may be called in any thread.
+    /// Adds the next `n` symbols, the first of which is symbol `position` of the scrambling sequence of `c_init`. Noise
+    /// variances that are not positive and finite erase, as do symbols of zero. Any thread may call the mapper.
     void add(size_t n, uint64_t position, uint32_t c_init, std::shared_ptr<ocudu::demodulation_mapper> mapper);
 
-    /// Moves the last symbols to where the first were. No code block before r is needed any more.
+    /// Forgets the symbols of code blocks before r, and moves the others to the beginning of the memory.
     void forget(size_t r);
 
-    /// Demaps code block r, whose symbols are complete, into its soft buffer. Other threads may do others.
+    /// Demaps code block r, whose symbols have been added, into its soft buffer. Threads may demap code blocks at once.
     void place(size_t r);
 
     size_t n_blocks() const { return block_buffers_.size(); }
-    /// How many symbols of the codeword have been added, in bits.
-    uint64_t n_bits() const { return n_ * bits_per_symbol_; }
-    /// Where code block r begins in the codeword, in bits.
+    /// Returns how many bits the added symbols have.
+    uint64_t n_bits() const { return n_added_ * bits_per_symbol_; }
+    /// Returns the number of code block r's first bit in the codeword.
     uint64_t first_bit(size_t r) const { return first_symbol(r) * bits_per_symbol_; }
 
   private:
@@ -114,17 +115,17 @@ class soft_buffers
         const size_t n_elements = n_symbols_ / segment_.n_layers, n_short = n_blocks() - n_elements % n_blocks();
         return (n_elements / n_blocks() * r + (r > n_short ? r - n_short : 0)) * segment_.n_layers;
     }
-    ocudu::cf_t *symbols(size_t i) { return reinterpret_cast<ocudu::cf_t *>(memory_.get()) + (i - origin_); }
-    float *noise_vars(size_t i) { return memory_.get() + 2 * max_n_ + (i - origin_); }
+    ocudu::cf_t *symbols(size_t i) { return reinterpret_cast<ocudu::cf_t *>(memory_.get()) + (i - n_forgotten_); }
+    float *noise_vars(size_t i) { return memory_.get() + 2 * max_n_ + (i - n_forgotten_); }
 
     size_t max_n_;
     std::unique_ptr<float[]> memory_; ///< symbols, then noise variances; no page is touched before its first use
     std::vector<ocudu::span<ocudu::log_likelihood_ratio>> block_buffers_;
     ocudu::modulation_scheme mod_ = {};
     size_t bits_per_symbol_ = 0;
-    size_t n_symbols_ = 0;         ///< of the codeword
-    size_t n_ = 0;                 ///< that have been added
-    size_t origin_ = 0;            ///< that have been forgotten
+    size_t n_symbols_ = 0;         ///< symbols in the codeword
+    size_t n_added_ = 0;           ///< symbols added so far
+    size_t n_forgotten_ = 0;       ///< symbols forgotten so far: memory begins with the next one
     softqam_segment segment_ = {}; ///< what code blocks have in common
     std::shared_ptr<ocudu::demodulation_mapper> mapper_;
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* OCUDU's PUSCH decoder, which demaps each code block itself, into its soft buffer.
  *
- * OCUDU's decoder collects LLRs in a buffer of its own, then rate dematches each code block of them and decodes, in a
- * task of its executor if it has one. It is the decoder of its own factory here too, in a shell. The shell knows the
- * transport block and its soft buffers before the first symbol is demodulated, and its length G where CSI part 2 is not
- * expected. Both of us are called in one thread and a demodulator of ours asks for each block's memory: so the shell
- * offers, with the memory of LLRs, memory of symbols, and the demodulator equalises into that. When a code block's
- * symbols are complete, the shell puts a mark at its first LLRs, which no LLRs are; and our rate dematcher, which
- * otherwise hands on to OCUDU's, demaps a code block with a mark from its symbols.
+ * OCUDU's decoder collects LLRs in a buffer of its own, then rate dematches and decodes each code block, in a task of
+ * its executor if it has one. That decoder, from OCUDU's factory, works here too, inside a shell. Before the first
+ * symbol is demodulated the shell knows the transport block and its soft buffers, and, unless CSI part 2 is expected,
+ * the length G. The demodulator asks the shell, in the same thread, for the memory of each block of LLRs. The shell
+ * offers memory of symbols with it, and a demodulator of ours equalises into that. When a code block's symbols are
+ * complete, the shell puts a mark in the place of its first LLRs. Our rate dematcher demaps a code block with a mark
+ * from its symbols, and leaves the others to OCUDU's.
  *
- * A codeword whose first LLRs come otherwise, because UCI has been taken out of them or because another demodulator
- * made them, takes OCUDU's way to its end. */
+ * If the first LLRs come otherwise, because UCI has been taken out of them or because another demodulator made them,
+ * the whole codeword goes through OCUDU's buffer. */
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -29,7 +29,7 @@ namespace
 using llr_span = ocudu::span<ocudu::log_likelihood_ratio>;
 using const_llr_span = ocudu::span<const ocudu::log_likelihood_ratio>;
 
-/// What stands in place of the first LLRs of a code block that is to be demapped. LLRs are -127 to 127.
+/// Stands in the place of the first LLRs of a code block that is to be demapped. LLRs are -127 to 127.
 struct mark {
     int8_t no_llrs[4] = {-128, -128, -128, -128};
     uint32_t r = 0;
@@ -44,8 +44,8 @@ bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocud
     mod_ = config.mod;
     bits_per_symbol_ = ocudu::get_bits_per_symbol(config.mod);
     n_symbols_ = n_bits.value() / bits_per_symbol_;
-    n_ = 0;
-    origin_ = 0;
+    n_added_ = 0;
+    n_forgotten_ = 0;
     softqam_ldpc_grant grant = {};
     grant.n_bits = n_bits.value();
     grant.tb_size = tb_size.value();
@@ -74,22 +74,22 @@ bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocud
 
 void soft_buffers::add(size_t n, uint64_t position, uint32_t c_init, std::shared_ptr<ocudu::demodulation_mapper> mapper)
 {
-    if (n_ == 0) { // later the decoder's threads may be at it
+    if (n_added_ == 0) { // later the decoder's threads may read this
         segment_.scrambling_offset = position;
         segment_.c_init = c_init;
         mapper_ = std::move(mapper);
     }
-    n_ += n;
+    n_added_ += n;
 }
 
 void soft_buffers::forget(size_t r)
 {
     const size_t first = first_symbol(r);
-    if (first == origin_)
+    if (first == n_forgotten_)
         return;
-    std::copy(symbols(first), symbols(n_), symbols(origin_));
-    std::copy(noise_vars(first), noise_vars(n_), noise_vars(origin_));
-    origin_ = first;
+    std::copy(symbols(first), symbols(n_added_), symbols(n_forgotten_));
+    std::copy(noise_vars(first), noise_vars(n_added_), noise_vars(n_forgotten_));
+    n_forgotten_ = first;
 }
 
 void soft_buffers::place(size_t r)

@@ -31,13 +31,13 @@ using llr_span = ocudu::span<ocudu::log_likelihood_ratio>;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// The sum of finite noise variances and how many they are: the DC subcarrier's is not.
+/// The sum and the number of finite noise variances. The DC subcarrier's is infinite.
 struct noise_sum {
     double sum = 0;
     uint64_t n = 0;
 };
 
-/// Adds in lanes, and these, every thousand values, in double precision.
+/// Adds noise variances in single precision in each lane, and lanes in double precision after every 1024 values.
 SOFTQAM_OCUDU_VECTORS noise_sum sum_of(const float *noise_vars, size_t n)
 {
     constexpr size_t chunk = 64 * n_lanes;
@@ -221,8 +221,8 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         }
     }
 
-    /// Equalises an OFDM symbol, to where the decoder wants it, and demaps it, in as many blocks as the codeword's
-    /// buffer takes it, if the decoder does not. Statistics come before the last block.
+    /// Equalises an OFDM symbol into the decoder's memory, if that is offered, else into its own, and demaps it, in as
+    /// many blocks as the codeword's buffer asks for. Statistics come before the last block.
     statistics demodulate_symbol(transmission &call, ocudu::pusch_demodulator_notifier &notifier, unsigned l,
                                  const allocation &elements)
     {
@@ -253,8 +253,8 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
             symbols = symbols.last(symbols.size() - n);
             noise_vars = noise_vars.last(noise_vars.size() - n);
             if (symbols.empty()) {
-                // OCUDU's LDPC decoder, called from here, has vectors on its stack. They are aligned in OCUDU, whose
-                // demodulator aligns the stack for AVX-512, and make it up to a tenth slower where they are not.
+                // Align the stack as OCUDU's demodulator does, for AVX-512: OCUDU's LDPC decoder, called from here, has
+                // vectors on its stack and is up to a tenth slower if they are not aligned.
                 alignas(64) const ocudu::pusch_demodulator_notifier::demodulation_stats means = sums.means();
                 notifier.on_provisional_stats(l, means);
             }
