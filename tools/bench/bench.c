@@ -31,11 +31,13 @@ enum {
 static bool take_sections(const struct option_call *call)
 {
     unsigned *chosen = &((struct options *)call->target)->report.sections;
-    const char *list = call->text;
-    char name[ARGUMENTS_NAME_NBYTES];
-    int section;
+    size_t length = 0;
     *chosen = 0;
-    while (arguments_next_name(&list, name)) {
+    for (const char *rest = call->text; rest; rest = rest[length] ? rest + length + 1 : NULL) {
+        char name[32];
+        int section;
+        length = strcspn(rest, ",");
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name, rest);
         if (!arguments_parse_choice(call->row->name, name, sections, &section))
             return false;
         *chosen |= section == N_BENCH_SECTIONS ? (unsigned)SECTIONS : 1u << section;

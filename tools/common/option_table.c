@@ -97,17 +97,6 @@ bool arguments_parse_choice(const char *option, const char *text, const char *co
     return message_print(option, "'%s' is not one of %s", text, list);
 }
 
-bool arguments_next_name(const char **list, char name[ARGUMENTS_NAME_NBYTES])
-{
-    if (!*list)
-        return false;
-    const size_t length = strcspn(*list, ",");
-    snprintf(name, ARGUMENTS_NAME_NBYTES, "%.*s", length < ARGUMENTS_NAME_NBYTES ? (int)length : ARGUMENTS_NAME_NBYTES,
-             *list);
-    *list = (*list)[length] ? *list + length + 1 : NULL;
-    return true;
-}
-
 /* Values that getopt_long() returns for options without a letter: from this one on, by row. */
 enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30 };
 

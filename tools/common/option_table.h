@@ -61,11 +61,6 @@ bool arguments_parse_ratio(const char *option, const char *text, double min, dou
 /* The value of --c-init: 0 to 2^31 - 1, in decimal or, after 0x, hexadecimal digits. */
 bool arguments_parse_c_init(const char *text, uint32_t *c_init);
 
-/* Takes the next name from *list, names with commas between them; what does not fit is cut off. False after the last.
- */
-enum { ARGUMENTS_NAME_NBYTES = 32 };
-bool arguments_next_name(const char **list, char name[ARGUMENTS_NAME_NBYTES]);
-
 /* One of the names of a list that ends with NULL, in any case; the value is its index. */
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
 
