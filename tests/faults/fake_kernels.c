@@ -1,92 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels for the fake runtime: the CPU's fastest loops. They take the arguments that the launcher gives to the
  * real ones. There is no kernel of large codewords. */
-#include <math.h>
-#include <string.h>
-
-#include "cpu/cpu.h"
 #include "fake_cuda.h"
 #include "kernels.h"
 
-/* The codeword that a segment's placement has been resolved from. That k0 may have lain in the fillers does not matter.
- */
-static softqam_codeword codeword_of(const softqam_placement *placement)
-{
-    const softqam_code_blocks *blocks = &placement->blocks;
-    const softqam_soft_buffer *buffer = &placement->buffer;
-    const uint64_t n_longer = blocks->n_transmitted - blocks->n_shorter;
-    const uint64_t n_symbols = (uint64_t)blocks->n_transmitted * blocks->shorter + n_longer * blocks->n_layers;
-    softqam_codeword codeword = {
-        .n_bits = n_symbols * softqam_symbol_bits((softqam_modulation)placement->modulation),
-        .buffers = placement->out,
-        .block_stride = placement->block_stride,
-        .block_buffers = placement->block_buffers,
-        .n_code_blocks = blocks->n_code_blocks,
-        .n_cbg = blocks->n_groups,
-        .cbgti = blocks->cbgti,
-        .deinterleave = placement->is_deinterleaved,
-    };
-    if (placement->has_soft_buffers) {
-        codeword.n_cb = softqam_soft_buffer_size(buffer);
-        codeword.k0 = buffer->start + (buffer->start < buffer->first_filler ? 0 : buffer->n_fillers);
-        codeword.first_filler = buffer->first_filler;
-        codeword.n_fillers = buffer->n_fillers;
-        codeword.filler_value = placement->filler_value;
-        codeword.combine = placement->combines;
-    }
-    return codeword;
-}
-
-/* Gives a codeword its layers back, which were interleaved if a resolved segment has one for all of them. */
-static void add_layers(softqam_segment *segment, size_t symbol_nbytes)
-{
-    segment->symbol_stride = segment->noise_stride = segment->n_layers;
-    for (unsigned k = 1; k < segment->n_layers; k++) {
-        segment->layers[k] = segment->layers[0];
-        segment->layers[k].symbols = (const uint8_t *)segment->layers[0].symbols + k * symbol_nbytes;
-        segment->layers[k].noise_var = segment->layers[0].noise_var + k;
-        segment->layers[k].gain = segment->layers[0].gain ? segment->layers[0].gain + k : NULL;
-    }
-}
-
-/* The segment that has been resolved. */
-static softqam_segment segment_of(const softqam_resolved_segment *from)
-{
-    const softqam_source *source = &from->source;
-    const softqam_placement *placement = &from->placement;
-    softqam_segment segment = {
-        .n_symbols = from->n_symbols,
-        .first_symbol = placement->position,
-        .out = placement->out,
-        .plane_stride = placement->plane_stride,
-        .symbol_stride = source->symbol_stride,
-        .noise_stride = source->noise_stride,
-        .n_layers = source->n_layers,
-        .modulation = (softqam_modulation)placement->modulation,
-        .noise_form = source->noise_is_inverse ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0,
-        .input_scale = source->input_scale,
-        .llr_scale = fabsf(placement->steps_per_nat),
-        .descramble = placement->is_descrambled,
-        .c_init = placement->c_init,
-    };
-    for (unsigned k = 0; k < source->n_layers; k++) {
-        segment.layers[k].symbols = source->layers[k].symbols;
-        segment.layers[k].symbols_q = source->layers[k].symbols_q;
-        segment.layers[k].noise_var = source->layers[k].noise_var;
-        segment.layers[k].gain = source->layers[k].gain;
-    }
-    if (placement->has_code_blocks) {
-        segment.first_symbol = placement->codeword_symbol;
-        segment.scrambling_offset = placement->position - placement->codeword_symbol;
-        segment.out = NULL;
-        segment.codeword = codeword_of(placement);
-        if (placement->blocks.n_layers != source->n_layers) {
-            segment.n_layers = placement->blocks.n_layers;
-            add_layers(&segment, source->symbol_nbytes);
-        }
-    }
-    return segment;
-}
+/* The static functions of this file take a resolved segment. */
+#define softqam_cpu_demodulate fake_cpu_demodulate
+#include "cpu/cpu_demodulate.c"
 
 /* The parameters that a kernel and its arguments have for all segments. */
 static softqam_params params_of(const fake_kernel *self, bool is_negative, const softqam_llr_limit *limit,
@@ -110,28 +30,26 @@ static softqam_params params_of(const fake_kernel *self, bool is_negative, const
 }
 
 /* Demodulates a segment on the CPU. */
-static void run_segment(const softqam_params *params, const softqam_resolved_segment *from)
+static void run_segment(const softqam_params *params, const softqam_resolved_segment *segment)
 {
-    const softqam_placement *placement = &from->placement;
     softqam_cpu cpu;
     softqam_cpu_loops loops;
-    if (from->n_symbols == 0)
+    scratch memory;
+    work w = {.params = params, .loops = &loops, .scratch = &memory, .segment = *segment};
+    if (segment->n_symbols == 0)
         return;
-    softqam_segment segment = segment_of(from);
     (void)softqam_cpu_create(&cpu, NULL, NULL);
-    cpu.streaming_nbytes = SIZE_MAX;
     softqam_cpu_loops_choose(&loops, cpu.variant, params);
-    for (unsigned layer = 0; layer < segment.n_layers; layer++)
-        if (softqam_params_have_llrs(params) && !segment.layers[layer].noise_var)
-            segment.layers[layer].noise_var = &from->source.noise_value;
-    softqam_segment_list list = softqam_segment_list_of(params, &segment, 1);
-    list.n_symbols = segment.n_symbols;
-    list.repeats = placement->is_repeated;
-    list.adds = placement->is_repeated || placement->combines;
-    softqam_cpu_demodulate(&cpu, &loops, &list);
+    for (unsigned k = 0; k < segment->source.n_layers; k++)
+        if (softqam_params_have_llrs(params) && !segment->source.layers[k].noise_var)
+            w.segment.source.layers[k].noise_var = &w.segment.source.noise_value;
+    softqam_float_environment environment = softqam_float_enter();
+    memory.is_gold_open = false;
+    demodulate_segment(&w, false);
+    softqam_float_leave(&environment);
 }
 
-/* Only whole segments side by side are checked: what the pipeline passes. */
+/* True if the device can access all that a contiguous segment reads and writes; the pipeline passes such ones. */
 static bool segment_is_reached(const softqam_params *params, const softqam_resolved_segment *segment)
 {
     const size_t n = segment->n_symbols;
@@ -198,9 +116,8 @@ DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs16, SOFTQAM_INPUT_CS16)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs8, SOFTQAM_INPUT_CS8)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cf16, SOFTQAM_INPUT_CF16)
 
-/* Segments: a softqam_segment_launch, the segments, how thread blocks share their code blocks if
- * some have soft buffers, the numbers of their first
- * thread blocks, the table of u8. */
+/* Segments: a softqam_segment_launch, the segments, how thread blocks share their code blocks if some have soft
+ * buffers, the numbers of their first thread blocks, the table of u8. */
 
 static softqam_params launch_params(const fake_kernel *self, const softqam_segment_launch *launch, bool is_negative)
 {
