@@ -191,7 +191,6 @@ class CudaFaults(FaultTest):
         self.fail_calls("auto", look=look)
         self.assertEqual(ends, {(0, False), (0, True), (1, True)})
 
-
     def test_choice(self):
         """What auto chooses: CUDA for many symbols of a file or a device that is named, else the CPU."""
         for n_symbols, options, source, backend in ((65536, [], "x.cf32", "cuda"), (65535, [], "x.cf32", "cpu"), (70000, ["--count", "9"], "x.cf32", "cpu"),
