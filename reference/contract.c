@@ -21,8 +21,8 @@ static float weight_of(nr_noise noise, float gain, float scale)
     return limit_to(weight, -FLT_MAX, FLT_MAX);
 }
 
-/* For each bit of an axis and each value of it, the level with that bit nearest to an odd integer. Never are two as
- * near. */
+/* Finds, for each bit of an axis and each value of it, the level with that bit nearest to an odd integer. Never are two
+ * as near. */
 static void nearest_levels(const nr_constellation *constellation, int middle, int nearest[NR_MAX_AXIS_BITS][2])
 {
     for (int place = 0; place < constellation->axis_bits; place++)
@@ -72,7 +72,7 @@ static void symbol_metrics(const nr_constellation *constellation, float i, float
     }
 }
 
-/* Of each bit t, and w with the sign that it gives; all 0 of an erasure. */
+/* Computes t and w, with its sign, for each bit; all are 0 for an erasure. */
 static void factors(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                     uint32_t flipped, float scale, float metrics[NR_MAX_BITS], float weights[NR_MAX_BITS])
 {
@@ -112,7 +112,8 @@ void contract_f16(const nr_constellation *constellation, const float symbol[2], 
         llrs[b] = half_from_double((double)exact[b]);
 }
 
-/* Of int8 and int16. Numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one. */
+/* Rounds and limits for int8 and int16. Numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one.
+ */
 static int product_to_steps(float metric, float weight, int limit)
 {
     const float magic = 12582912, largest = (float)limit, product = metric * weight;

@@ -173,7 +173,7 @@ static softqam_segment part_of(const chunk *self, const softqam_demodulator_conf
                            noise ? noise_stride : 0, n, (uint8_t *)out + first * self->symbol_nbytes);
 }
 
-/* By a context, in calls of so many symbols. */
+/* Demodulates on a context, in calls of n_call symbols. */
 static void demodulate(const chunk *self, const softqam_demodulator_config *config, softqam_context *context,
                        size_t n_call, void *out)
 {

@@ -43,7 +43,7 @@ static void write_descriptors(const call *self, const softqam_segment *segments,
     CUDA(cudaMemcpy(self->d_n_segments, &n_segments, sizeof n_segments, cudaMemcpyHostToDevice));
 }
 
-/* By softqam_cuda_demodulate() if that can do it. */
+/* Uses softqam_cuda_demodulate() if that can do it. */
 static void by_arguments(const call *self)
 {
     const softqam_segment *first = self->segments;
@@ -69,7 +69,7 @@ static void launch(const call *self, cudaGraphExec_t graph)
     CUDA(cudaStreamSynchronize(self->stream));
 }
 
-/* With a list that is gone by the time of the launch. */
+/* The list is gone by the time of the launch. */
 static void by_graph_of_arguments(const call *self)
 {
     enum { FEWEST_A_LAUNCH = 12 };
@@ -86,7 +86,7 @@ static void by_graph_of_arguments(const call *self)
     CUDA(cudaGraphExecDestroy(graph));
 }
 
-/* For descriptors that change: from none. */
+/* The descriptors change: first there are none. */
 static void by_graph_of_descriptors(const call *self)
 {
     size_t n_nodes = 0;

@@ -170,7 +170,7 @@ void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes);
 bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
                            const void *got, size_t n_symbols);
 
-/* Of the formats, by their values. */
+/* The formats' names, by their values. */
 extern const char *const harness_input_names[];
 extern const char *const harness_output_names[HARNESS_N_OUTPUT_FORMATS];
 
@@ -194,9 +194,10 @@ typedef struct harness_setup {
 
 /* The defaults with the backend under test. */
 harness_setup harness_default_setup(void);
-/* The same for an output format, for one noise variance or one a symbol, and for LLRs of the modulation under test. */
+/* The defaults for an output format, for one noise variance or one a symbol, and for LLRs of the modulation under test.
+ */
 harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise);
-/* The same for u8. */
+/* The defaults for u8. */
 harness_setup harness_soft_bits_setup(void);
 
 /* A demodulator on a context of its own, which ends with it: softqam_demodulator_destroy() frees both. Any thread. */

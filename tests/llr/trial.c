@@ -56,10 +56,11 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
     self->config.noise_form = (softqam_noise_form)harness_random_below(random, 3);
     self->config.llr_limit = TRIAL_ANY_OF(random, limits[format]);
     self->config.input_scale = harness_random_below(random, 5) ? 0 : trial_choose_input_scale(random);
+    self->config.llr_scale = harness_random_below(random, 2) ? 0 : trial_choose_llr_scale(random, format);
     return self;
 }
 
-/* What the reference must know of the output: its format, and the limit of sums. */
+/* Returns what the reference must know: the format, and the limit of sums. */
 static soft_values values_of(const softqam_demodulator_config *config)
 {
     static const soft_values defaults[HARNESS_N_OUTPUT_FORMATS] = {
@@ -127,7 +128,7 @@ static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffer
     return TRIAL_ANY_OF(random, all);
 }
 
-/* Bits of a code block, roughly: any part of the buffer, just all of it, some times that, or very often that. */
+/* Chooses a code block's bits, roughly: any part of the buffer, just all of it, some times that, or very often that. */
 static size_t choose_block_length(harness_random *random, const target *self, size_t most)
 {
     const size_t n = self->buffers.n_cb ? self->buffers.n_cb - self->buffers.n_fillers : most;
@@ -138,7 +139,7 @@ static size_t choose_block_length(harness_random *random, const target *self, si
                        : harness_random_below(random, smaller(n, most) + 1);
 }
 
-/* Code blocks and groups of codeword number k, and how many bits it has. */
+/* Chooses the code blocks and groups of codeword number k, and how many bits it has. */
 static void choose_blocks(harness_random *random, const target *of, size_t k, trial_codeword *self)
 {
     softqam_codeword *codeword = &self->whole.codeword;
@@ -197,7 +198,7 @@ static void expect(const trial *self, const trial_codeword *of, bool complements
     }
 }
 
-/* The ends of the range, beyond the limit too, and zeros. */
+/* Writes an end of the range, a value beyond the limit, or a zero. */
 static void write_special(harness_random *random, const soft_values *values, uint8_t *value)
 {
     static const uint16_t halves[] = {0x7c00, 0xfc00, 0x7bff, 0xfbff, 0x8000, 0x7e01};
@@ -210,7 +211,7 @@ static void write_special(harness_random *random, const soft_values *values, uin
         soft_values_write(values->format, numbers[k], value);
 }
 
-/* What the memory holds before: soft buffers mostly LLRs, but also any bits; of other values none is right. */
+/* Fills the memory as it is before a call: soft buffers hold LLRs mostly, and any bits; no other value is right yet. */
 static void fill_before(const trial *self, harness_random *random, uint8_t *before)
 {
     const soft_values values = values_of(&self->config);
@@ -236,7 +237,7 @@ static void fill_before(const trial *self, harness_random *random, uint8_t *befo
 
 /* Where it goes. */
 
-/* Values of code block r's buffer, or of all planes. */
+/* Returns how many values code block r's buffer has, or all planes. */
 static size_t room_of(const target *self, size_t r)
 {
     const trial_codeword *first = &self->sent[0];
@@ -264,7 +265,7 @@ static void choose_placement(harness_random *random, const trial *in, target *se
     }
 }
 
-/* Where codeword k's code blocks have their buffers, and the memory its end. */
+/* Places the buffers of codeword k's code blocks, and the memory's end after them. */
 static void place_blocks(harness_random *random, trial *in, target *self, size_t k)
 {
     trial_codeword *of = &self->sent[k];
@@ -282,7 +283,7 @@ static void place_blocks(harness_random *random, trial *in, target *self, size_t
     }
 }
 
-/* softqam_codeword_block() gives each code block's place in the codeword. */
+/* Checks that softqam_codeword_block() gives each code block's place in the codeword. */
 static void check_blocks(const trial_codeword *self)
 {
     const softqam_codeword *codeword = &self->whole.codeword;
@@ -293,7 +294,7 @@ static void check_blocks(const trial_codeword *self)
     }
 }
 
-/* Where values are added to each other, their order counts. */
+/* True if values are added to each other, so that their order counts. */
 static bool keeps_order(const trial_codeword *self)
 {
     const circular_buffer buffer = buffer_of(&self->whole.codeword);

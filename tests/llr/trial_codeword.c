@@ -19,7 +19,7 @@ float trial_choose_input_scale(harness_random *random)
     return TRIAL_ANY_OF(random, scales);
 }
 
-static float choose_llr_scale(harness_random *random, softqam_output_format format)
+float trial_choose_llr_scale(harness_random *random, softqam_output_format format)
 {
     static const float scales[] = {0, 6, 1, 20, 0.37F, 0x1p-6F, 0x1p-10F, 0x1p14F, 0x1p20F};
     const size_t n = HARNESS_COUNT(scales) - (format == SOFTQAM_OUTPUT_S16), k = harness_random_below(random, 2 * n);
@@ -44,7 +44,7 @@ static uint64_t far_position(softqam_modulation modulation, unsigned n_layers)
     return 0;
 }
 
-/* A multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. */
+/* Chooses a multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. */
 static uint64_t choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers)
 {
     const size_t kind = harness_random_below(random, 16);
@@ -70,7 +70,8 @@ void trial_choose_segment(harness_random *random, softqam_demodulator_config *co
     self->n_layers = whole->n_layers;
     self->Q_m = softqam_bits_per_symbol(whole->modulation);
     whole->n_layers -= whole->n_layers == 1 && harness_random_below(random, 2);
-    *(choice->is_plain ? &config->llr_scale : &whole->llr_scale) = choose_llr_scale(random, config->output_format);
+    *(choice->is_plain ? &config->llr_scale : &whole->llr_scale) =
+        trial_choose_llr_scale(random, config->output_format);
     if (choice->is_plain) {
         config->modulation = whole->modulation;
         config->input_scale = is_scaled ? 0 : config->input_scale;
@@ -95,14 +96,14 @@ void trial_choose_segment(harness_random *random, softqam_demodulator_config *co
 
 /* Inputs. */
 
-/* Where the layers lie, counted in their memory: in halves of symbols, and in noise values. */
+/* The first value of each layer in the inputs' memory, counted in halves of symbols and in noise values. */
 typedef struct layer_places {
     size_t in_phase[SOFTQAM_MAX_LAYERS], quadrature[SOFTQAM_MAX_LAYERS], noise[SOFTQAM_MAX_LAYERS];
     bool are_apart[SOFTQAM_MAX_LAYERS]; /* I and Q */
     size_t n_halves, n_noise;           /* what the memory needs, to its end */
 } layer_places;
 
-/* Layers interleaved, one after the other, or anywhere in the same memory with I and Q perhaps apart. */
+/* Places layers interleaved, one after the other, or anywhere in the same memory with I and Q perhaps apart. */
 static layer_places choose_places(harness_random *random, const softqam_demodulator_config *config,
                                   const trial_choice *choice, trial_codeword *self)
 {

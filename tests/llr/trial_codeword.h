@@ -24,6 +24,7 @@ typedef struct trial_codeword {
 } trial_codeword;
 
 float trial_choose_input_scale(harness_random *random);
+float trial_choose_llr_scale(harness_random *random, softqam_output_format format);
 /* Chooses modulation, layers, scales and scrambling of a codeword. A plain call takes them from the configuration. */
 void trial_choose_segment(harness_random *random, softqam_demodulator_config *config, const trial_choice *choice,
                           trial_codeword *self);

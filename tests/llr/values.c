@@ -153,7 +153,7 @@ static void spoil(harness_random *random, const llr_setting *setting, const llr_
         to->noise[i] = special_noise(random, setting->scale);
 }
 
-/* Of three symbols one has a special I, one a special Q, one both; with usual or special noise, or usual symbols with
+/* One symbol in three has a special I, one a special Q, one both; with usual or special noise, or usual symbols with
  * special noise, so that the weight alone decides how they are computed. */
 static void fill_special(harness_random *random, const llr_setting *setting, const llr_input *to)
 {

@@ -108,7 +108,7 @@ static struct vectors {
     const nr_constellation *constellation;
     const char *name;
     uint32_t seed;
-    /* Of the section that is being made. */
+    /* The section that is being made. */
     bool is_special;
     enum noise noise;
     float section_noise_var;
@@ -346,7 +346,7 @@ static struct state {
     circular_buffer buffer;
     size_t E[MAX_BLOCKS];
     uint8_t bits[MAX_BLOCKS][MAX_N_CB]; /* of the code blocks, by their position in the circular buffer */
-    /* Of each bit of the codeword: where it comes from in its code block, c(n), and what is sent. */
+    /* For each bit of the codeword: its position in its code block, c(n), and what is sent. */
     size_t position[MAX_BITS];
     uint32_t scrambling[MAX_BITS];
     uint32_t sent_bits[MAX_BITS];
