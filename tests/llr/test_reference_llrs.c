@@ -203,6 +203,7 @@ HARNESS_TEST(test_gains)
  * components, noise at the ends of what counts, overflow and signs of zero. */
 HARNESS_TEST(test_numbers)
 {
+    static const float matlab[2] = {-2.454288F, -2.454288F};
     static const double published[] = {-2.352941, -0.988235, -0.447059, -0.211765};
     const nr_noise one = nr_noise_var(1);
     const float four_a = (float)(4 / sqrt(2)), s = (float)(2 * sqrt(2)), below = nextafterf(0x1p-63F, 0);
@@ -232,7 +233,7 @@ HARNESS_TEST(test_numbers)
         contract_f32(rows[k].c, rows[k].symbol, rows[k].noise, rows[k].position, 0, llrs);
         assert_memory_equal(&llrs[0], &rows[k].expected, sizeof(float));
     }
-    contract_f32(&nr_256qam, (float[]){-2.454288F, -2.454288F}, nr_noise_var(2), 0, 0, llrs);
+    contract_f32(&nr_256qam, matlab, nr_noise_var(2), 0, 0, llrs);
     for (int b = 0; b < nr_256qam.n_bits; b++)
         assert_true(fabs((double)llrs[b] - published[b / 2]) < 5e-7);
 }
@@ -249,11 +250,12 @@ HARNESS_TEST(test_half_steps)
     float v = 1 / four_a; /* whose LLR is 1 */
     while (v * four_a < 1)
         v = nextafterf(v, 1);
+    const float symbol[2] = {v, -v}, large[2] = {-3e38F, -3e38F};
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        contract_s8(&nr_qpsk, (float[]){v, -v}, nr_noise_var(1), 0, 0, rows[k].scale, 127, llrs);
+        contract_s8(&nr_qpsk, symbol, nr_noise_var(1), 0, 0, rows[k].scale, 127, llrs);
         assert_true(llrs[0] == rows[k].expected && llrs[1] == -rows[k].expected);
     }
-    contract_s8(&nr_bpsk, (float[]){-3e38F, -3e38F}, nr_noise_var(0x1p40F), 0, 0, 0x1p-10F, 93, llrs);
+    contract_s8(&nr_bpsk, large, nr_noise_var(0x1p40F), 0, 0, 0x1p-10F, 93, llrs);
     assert_int_equal(llrs[0], -93);
 }
 

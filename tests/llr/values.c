@@ -120,8 +120,10 @@ static float special_component(harness_random *random, softqam_modulation modula
     if (self->n == 0) {
         add_floats(self, near, HARNESS_COUNT(near), 2);
         add_floats(self, others, HARNESS_COUNT(others), 0);
-        for (int k = 1; k <= 1 << (c->axis_bits - 1); k++)
-            add_floats(self, &(float){(float)(2 * k / sqrt(c->energy))}, 1, 4); /* ends of rows */
+        for (int k = 1; k <= 1 << (c->axis_bits - 1); k++) {
+            const float row_end = (float)(2 * k / sqrt(c->energy));
+            add_floats(self, &row_end, 1, 4);
+        }
         add_no_numbers(self);
     }
     const float value = any_of(random, self);
@@ -285,8 +287,8 @@ static void fill_fast_range(harness_random *random, const llr_setting *setting, 
         if (i % (2 * TILE) == 0) {
             double metrics[NR_MAX_BITS], largest = 0;
             component = exp2(random_between(random, -3, one_in(random, 4) ? 40 : 19.9));
-            max_log_metrics(llr_constellation(setting->modulation), (float[]){(float)component, (float)component}, 0,
-                            metrics);
+            const float corner[2] = {(float)component, (float)component};
+            max_log_metrics(llr_constellation(setting->modulation), corner, 0, metrics);
             for (int b = 0; b < llr_constellation(setting->modulation)->n_bits; b++)
                 largest = fmax(largest, fabs(metrics[b]));
             max_weight =
