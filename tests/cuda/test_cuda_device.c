@@ -274,8 +274,10 @@ HARNESS_TEST(test_refused_lists)
     assert_status(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), invalid, "no segments");
     assert_status(softqam_cuda_demodulate_segments(cpu, &empty, 1, 0), unavailable, "segments, CPU");
     assert_status(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK, "nothing");
-    assert_status(softqam_cuda_demodulate(NULL, memory, NULL, 1, memory, 0), invalid, "NULL");
-    assert_status(softqam_cuda_demodulate(cpu, memory, NULL, 1, memory, 0), unavailable, "CPU");
+    const float *noise = (const float *)(void *)(memory + 16);
+    uint8_t *out = memory + sizeof(softqam_segment);
+    assert_status(softqam_cuda_demodulate(NULL, memory, noise, 1, out, 0), invalid, "NULL");
+    assert_status(softqam_cuda_demodulate(cpu, memory, noise, 1, out, 0), unavailable, "CPU");
     CUDA(cudaDeviceSynchronize());
     device_free(memory);
 }

@@ -161,7 +161,7 @@ HARNESS_TEST(test_large_codewords)
         const softqam_output_format format = format_at(k * HARNESS_N_MODULATIONS);
         trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
         size_t n_symbols = llr_calls.alloc ? on_device[harness_random_below(&random, 4)] : largest;
-        if (k % 24 == 23)
+        if (k % 16 == 15)
             n_symbols = largest / (format == SOFTQAM_OUTPUT_F32 ? 4 : 1);
         choice.n_elements = n_symbols / choice.n_layers;
         choice.n_parts = llr_calls.alloc ? 1 : 1 + k % 3;

@@ -132,6 +132,8 @@ static layer_places choose_places(harness_random *random, const softqam_demodula
         places.n_halves = larger(places.n_halves, n > 0 ? last + 1 : 0);
         places.n_noise = larger(places.n_noise, first + most * whole->noise_stride + 1);
     }
+    if (llr_calls.alloc) /* device memory: symbols are aligned from either end */
+        places.n_halves += places.n_halves % 2;
     return places;
 }
 
