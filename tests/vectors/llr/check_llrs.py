@@ -37,14 +37,12 @@ def not_negative(text):
 
 
 def run(main):
-    """The exit status of a checker. What cannot be read, or is not received, is said in a line."""
+    """The exit status of a checker, or a line that says what cannot be read or written."""
     try:
-        status = main() if sys.stdout else "standard output: is closed"
+        status = main()
         print(end="", flush=True)
         return status
     except OSError as error:
-        if not error.filename:
-            sys.stdout = None  # which Python would write to again
         return f"{error.filename or 'standard output'}: {error.strerror}"
 
 

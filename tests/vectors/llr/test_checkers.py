@@ -307,42 +307,33 @@ class Files(unittest.TestCase):
             made_of = shutil.ignore_patterns("CMakeLists.txt", "generate*", "test_*")
             shutil.copytree(FOLDER, folder, dirs_exist_ok=True, ignore=made_of)
             path = os.path.join(folder, "values")
-            with open("/dev/full", "w") as full:
-                for arguments, data in ((("check_llrs.py", "64qam", "f32"), pack(demap("64qam", 6), "f")),
-                                        (("check_soft_buffers.py", "srsran.2"), pack(soft_buffers("srsran.2"), "b"))):
-                    with open(path, "wb") as file:
-                        file.write(data)
-                    command = [sys.executable, "-EsB", os.path.join(folder, arguments[0]), *arguments[1:]]
-                    for stdout, last, expected in ((None, path, (0, "")),
-                                                   (full, path, (1, "standard output: No space left on device\n")),
-                                                   (None, folder, (1, f"{folder}: Is a directory\n"))):
-                        result = subprocess.run([*command, last], stdout=stdout or subprocess.DEVNULL,
-                                                stderr=subprocess.PIPE, text=True, check=False)
-                        self.assertEqual((result.returncode, result.stderr), expected)
+            for arguments, data in ((("check_llrs.py", "64qam", "f32"), pack(demap("64qam", 6), "f")),
+                                    (("check_soft_buffers.py", "srsran.2"), pack(soft_buffers("srsran.2"), "b"))):
+                with open(path, "wb") as file:
+                    file.write(data)
+                command = [sys.executable, "-EsB", os.path.join(folder, arguments[0]), *arguments[1:]]
+                for last, expected in ((path, (0, "")), (folder, (1, f"{folder}: Is a directory\n"))):
+                    result = subprocess.run([*command, last], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                            check=False)
+                    self.assertEqual((result.returncode, result.stderr), expected)
 
     def test_no_values(self):
         """Files that are none, and options that contradict each other."""
         llrs, soft = pack(demap("qpsk", 2), "f"), pack(soft_buffers("srsran.1"), "b")
-        skips = [word for name, _, _ in check_llrs.read_sections("qpsk") for word in ("--skip", name)]
+        kinds = [word for kind in check_soft_buffers.KINDS for word in ("--skip", kind)]
         for checker, before, data, after, message in (
                 (check_llrs, ("qpsk", "f32"), llrs[:-1], (), "no whole number"),
-                (check_llrs, ("qpsk", "f32"), llrs[:-4], (), "expected"),
-                (check_llrs, ("8psk", "f32"), llrs, (), "no such modulation"),
                 (check_llrs, ("bpsk", "f32"), llrs, (), "expected"),
+                (check_llrs, ("8psk", "f32"), llrs, (), "no such modulation"),
                 (check_llrs, ("qpsk", "f32"), llrs, ("--skip", "nothing"), "no section nothing"),
-                (check_llrs, ("qpsk", "f32"), llrs, skips, "no section is left"),
                 (check_soft_buffers, ("srsran.1",), soft[:-1], (), "expected"),
-                (check_soft_buffers, ("cuphy.1",), soft[:-1], (), "no whole number"),
                 (check_soft_buffers, ("srsran.3",), soft, (), "not one of"),
-                (check_soft_buffers, ("srsran.1",), soft, ["--skip", "sent", "--skip", "not_sent", "--skip", "fillers"],
-                 "no values are left")):
+                (check_soft_buffers, ("srsran.1",), soft, kinds, "no values are left")):
             result = call(checker, before, data, *after)
             self.assertEqual(result.returncode, 1)
             self.assertIn(message, result.stderr)
-        for wrong in (("--scale", "0"), ("--scale", "nan"), ("--limit", "-1"), ("--slack", "inf"), ("--slack", "-1")):
+        for wrong in (("--scale", "0"), ("--limit", "nan"), ("--slack", "-1")):
             self.assertEqual(call(check_llrs, ("qpsk", "f32"), llrs, *wrong).returncode, 2, wrong)
-        for wrong in (("--skip", "nothing"), ("--slack", "nan")):
-            self.assertEqual(call(check_soft_buffers, ("srsran.1",), soft, *wrong).returncode, 2, wrong)
 
 
 if __name__ == "__main__":
