@@ -9,13 +9,12 @@
 #include "gpu_parts.h"
 #include "launch.h"
 
-/* To symbols, or to components where I and Q lie apart, and to values. */
+/* Refuses misaligned symbols, or components if I and Q lie apart, and values. */
 static softqam_status check_alignment(const softqam_params *params, const softqam_segment *segment)
 {
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    const unsigned n_layers = segment->n_layers ? segment->n_layers : 1;
-    for (unsigned k = 0; k < n_layers; k++) {
+    for (unsigned k = 0; k < softqam_segment_layers(segment); k++) {
         const softqam_layer *layer = &segment->layers[k];
         const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
         REFUSE_IF((uintptr_t)layer->symbols % nbytes != 0 || (uintptr_t)layer->symbols_q % nbytes != 0,

@@ -27,6 +27,7 @@ typedef struct host_call {
     const softqam_cpu_loops *loops; /* those that stage on the host use */
     size_t nbytes[N_PARTS];         /* the most that a symbol has; 0: no symbol has a value of its own */
     bool is_staged;                 /* through pinned memory of buffers; else the device reaches the caller's */
+    bool is_aligned;                /* the caller's memory is, as kernels need it */
 
     chunk_buffer *buffers;
     unsigned buffers_per_worker;
@@ -94,7 +95,7 @@ static bool walk_next(piece_walk *walk)
     const bool noise_each =
         source->layers[0].noise_var && (source->noise_stride != 0 || source->n_layers > 1 || source->has_gains);
     walk->n_left -= n;
-    walk->nbytes[SYMBOLS] = n * params->input_nbytes;
+    walk->nbytes[SYMBOLS] = n * source->symbol_nbytes;
     walk->nbytes[NOISE] = noise_each ? n * sizeof(float) : 0;
     walk->nbytes[GAINS] = walk->cursor.list->has_gains ? walk->nbytes[NOISE] : 0;
     walk->nbytes[VALUES] =
@@ -303,9 +304,10 @@ static softqam_status demodulate_chunks(host_call *call, softqam_pool *pool)
 }
 
 /* A small call: one kernel on host memory itself, the caller's if the device can use it as it lies. */
-static softqam_status demodulate_mapped(const host_call *call)
+static softqam_status demodulate_mapped(host_call *call)
 {
     chunk_buffer *buffer = &call->pipeline->staged[0];
+    call->is_staged |= !call->is_aligned;
     buffer->first = 0;
     buffer->n_symbols = call->list->n_symbols;
     chunk_memory memory = host_memory(call, buffer);
@@ -353,6 +355,8 @@ static softqam_status check_memory(host_call *call)
     call->nbytes[GAINS] = list->has_gains ? sizeof(float) : 0;
     call->nbytes[VALUES] = list->most_symbol_nbytes;
     call->is_staged = !is_alone || !source->is_contiguous || placement->plane_stride != 0 || placement->has_code_blocks;
+    call->is_aligned = (uintptr_t)source->layers[0].symbols % source->symbol_nbytes == 0 &&
+                       (uintptr_t)placement->out % placement->value_nbytes == 0;
     for (unsigned k = 0; k < source->n_layers; k++) {
         const softqam_source_layer *layer = &source->layers[k];
         TRY(check_buffer(call, layer->symbols, n * params->input_nbytes, "symbols"));
@@ -370,20 +374,11 @@ static softqam_status check_memory(host_call *call)
                         n * softqam_params_output_nbytes(params, (softqam_modulation)placement->modulation), "out");
 }
 
-/* Returns whether a call is one kernel on host memory. Kernels take only what is aligned for them: the rest is staged.
- */
-static bool is_mapped(host_call *call)
+/* Returns whether a call is one kernel on host memory. */
+static bool is_mapped(const host_call *call)
 {
-    const softqam_params *params = call->list->params;
-    if (call->list->n_symbols > MAPPED_NBYTES / (call->nbytes[SYMBOLS] + call->nbytes[VALUES]) ||
-        call->list->n_symbols > buffer_symbols(call, &call->pipeline->staged[0]))
-        return false;
-    softqam_cursor cursor = softqam_cursor_at(call->list, 0);
-    softqam_resolved_segment first;
-    softqam_cursor_next(&cursor, call->list->n_symbols, &first);
-    call->is_staged |= (uintptr_t)first.source.layers[0].symbols % params->input_nbytes != 0 ||
-                       (uintptr_t)first.placement.out % params->value_nbytes != 0;
-    return true;
+    return call->list->n_symbols <= MAPPED_NBYTES / (call->nbytes[SYMBOLS] + call->nbytes[VALUES]) &&
+           call->list->n_symbols <= buffer_symbols(call, &call->pipeline->staged[0]);
 }
 
 /* After a failure: waits until nothing is under way, whatever becomes of it. */
