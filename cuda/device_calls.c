@@ -16,12 +16,12 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
         return SOFTQAM_OK;
     for (unsigned k = 0; k < softqam_segment_layers(segment); k++) {
         const softqam_layer *layer = &segment->layers[k];
-        const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+        const unsigned nbytes = params->defaults.symbol_nbytes / (layer->symbols_q ? 2u : 1u);
         REFUSE_IF((uintptr_t)layer->symbols % nbytes != 0 || (uintptr_t)layer->symbols_q % nbytes != 0,
-                  "device memory of symbols must be aligned to %zu bytes", nbytes);
+                  "device memory of symbols must be aligned to %u bytes", nbytes);
     }
-    REFUSE_IF(((uintptr_t)segment->out | (uintptr_t)segment->codeword.buffers) % params->value_nbytes != 0,
-              "device memory of the output must be aligned to %zu bytes", params->value_nbytes);
+    REFUSE_IF(((uintptr_t)segment->out | (uintptr_t)segment->codeword.buffers) % params->defaults.value_nbytes != 0,
+              "device memory of the output must be aligned to %u bytes", params->defaults.value_nbytes);
     return SOFTQAM_OK;
 }
 

@@ -150,7 +150,7 @@ static void scatter_to_soft_buffer(const host_call *call, const piece_walk *walk
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     if (first == 0 && !placement->combines)
         softqam_soft_block_begin(&soft, params->output_format, placement->filler_value);
-    softqam_soft_block_store(&soft, first, n, from, n * params->value_nbytes);
+    softqam_soft_block_store(&soft, first, n, from, n * params->defaults.value_nbytes);
 }
 
 /* Hands a chunk's values over, if the call is staged. */
@@ -169,7 +169,7 @@ static void scatter(const host_call *call, const chunk_buffer *buffer)
         else if (streaming && walk.to.plane_stride == 0)
             softqam_copy_streaming(walk.to.out, from, walk.nbytes[VALUES]);
         else
-            scatter_planes(&walk, call->list->params->value_nbytes, from);
+            scatter_planes(&walk, call->list->params->defaults.value_nbytes, from);
     }
 }
 
@@ -350,7 +350,7 @@ static softqam_status check_memory(host_call *call)
     const size_t n = segment.n_symbols;
     const bool has_noise = softqam_params_have_llrs(params), is_alone = list->n_segments == 1;
     const bool has_one_noise = is_alone && source->noise_stride == 0 && source->n_layers == 1 && !list->has_gains;
-    call->nbytes[SYMBOLS] = params->input_nbytes;
+    call->nbytes[SYMBOLS] = params->defaults.symbol_nbytes;
     call->nbytes[NOISE] = has_noise && !has_one_noise ? sizeof(float) : 0;
     call->nbytes[GAINS] = list->has_gains ? sizeof(float) : 0;
     call->nbytes[VALUES] = list->most_symbol_nbytes;
@@ -359,7 +359,7 @@ static softqam_status check_memory(host_call *call)
                        (uintptr_t)placement->out % placement->value_nbytes == 0;
     for (unsigned k = 0; k < source->n_layers; k++) {
         const softqam_source_layer *layer = &source->layers[k];
-        TRY(check_buffer(call, layer->symbols, n * params->input_nbytes, "symbols"));
+        TRY(check_buffer(call, layer->symbols, n * params->defaults.symbol_nbytes, "symbols"));
         if (layer->symbols_q)
             TRY(check_buffer(call, layer->symbols_q, 0, "symbols_q"));
         if (has_noise)

@@ -76,12 +76,6 @@ const char *softqam_modulation_name(softqam_modulation modulation);
 /* From QPSK on each has one more bit an axis. */
 static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
 
-/* Where the reserved fields of a segment are. What takes every field of a segment asserts it: a field that takes the
- * place of a reserved one stops the build there. */
-#define SEGMENT_RESERVED                                                                                               \
-    (offsetof(softqam_segment, reserved_word) + offsetof(softqam_segment, reserved) +                                  \
-     offsetof(softqam_layer, reserved) + offsetof(softqam_codeword, reserved))
-
 /* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {
     float steps_per_nat; /* negative if a positive LLR means bit 1 */
@@ -101,20 +95,13 @@ typedef struct softqam_segment_defaults {
 
 typedef struct softqam_params {
     softqam_segment_defaults defaults;
-    softqam_modulation modulation; /* for segments that name none */
     softqam_input_format input_format;
     softqam_output_format output_format;
-    softqam_sign sign;
     softqam_noise noise;
-    softqam_noise_form noise_form;
-    size_t input_nbytes;                      /* of a symbol */
-    size_t value_nbytes;                      /* of a soft bit or LLR */
-    uint8_t output_nbytes[N_MODULATIONS + 1]; /* of a symbol's values, by modulation */
-    float input_scale;
-    float llr_scale; /* steps per nat */
     float llr_limit;
-    float sum_limit;           /* largest magnitude of a sum in a soft buffer */
-    softqam_u8_table u8_table; /* for u8 */
+    float sum_limit;                          /* largest magnitude of a sum in a soft buffer */
+    uint8_t output_nbytes[N_MODULATIONS + 1]; /* of a symbol's values, by modulation */
+    softqam_u8_table u8_table;                /* for u8 */
     softqam_u8_linear u8_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
 } softqam_params;
@@ -184,13 +171,6 @@ static inline bool softqam_params_have_llrs(const softqam_params *params)
 static inline size_t softqam_params_output_nbytes(const softqam_params *params, softqam_modulation modulation)
 {
     return params->output_nbytes[modulation];
-}
-
-static inline softqam_llr_scale softqam_params_llr_scale(const softqam_params *params, const softqam_segment *segment)
-{
-    const float steps = segment->llr_scale != 0.0f ? segment->llr_scale : params->llr_scale;
-    const softqam_llr_scale scale = {params->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? -steps : steps, params->llr_limit};
-    return scale;
 }
 
 #endif

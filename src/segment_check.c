@@ -255,12 +255,12 @@ INLINED bool out_range(memory_range *range, const softqam_params *params, const 
 {
     const size_t n_bits = softqam_symbol_bits(modulation), n = segment->n_symbols, stride = segment->plane_stride;
     if (has_codeword(segment))
-        return codeword_range(range, &segment->codeword, blocks, params->value_nbytes);
+        return codeword_range(range, &segment->codeword, blocks, params->defaults.value_nbytes);
     if (stride == 0)
         return make_range(range, segment->out, n, 1, softqam_params_output_nbytes(params, modulation));
     size_t n_values;
     return !__builtin_mul_overflow(stride, n_bits - 1, &n_values) && !__builtin_add_overflow(n_values, n, &n_values) &&
-           make_range(range, segment->out, n_values, 1, params->value_nbytes);
+           make_range(range, segment->out, n_values, 1, params->defaults.value_nbytes);
 }
 
 /* Checks an input that may be NULL, by the items of make_range(). False if it goes beyond memory's end. */
@@ -288,7 +288,7 @@ INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const so
     bool fits = true;
     for (unsigned k = 0; k < n_layers; k++) {
         const softqam_layer *layer = &segment->layers[k];
-        const size_t nbytes = layer->symbols_q ? params->input_nbytes / 2 : params->input_nbytes;
+        const size_t nbytes = layer->symbols_q ? params->defaults.symbol_nbytes / 2 : params->defaults.symbol_nbytes;
         fits &= check_input(overlaps, out, layer->symbols, n, stride, nbytes) &&
                 check_input(overlaps, out, layer->symbols_q, n, stride, nbytes) &&
                 check_input(overlaps, out, layer->noise_var, n_noise, noise_stride, sizeof(float)) &&

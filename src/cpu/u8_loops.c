@@ -80,7 +80,7 @@ typedef struct linear_constants {
 VEC linear_constants load_linear(const softqam_params *params)
 {
     const softqam_u8_linear *from = &params->u8_linear;
-    const bool inverted = params->sign == SOFTQAM_SIGN_POSITIVE_IS_1;
+    const bool inverted = params->defaults.is_negative;
     linear_constants constants;
     constants.linear.units_per_component = vec_splat(from->units_per_component);
     for (int k = 0; k < U8_AXIS_BITS - 1; k++)

@@ -61,7 +61,7 @@ static bool segment_is_reached(const softqam_params *params, const softqam_resol
         placement->has_code_blocks)
         return true;
     const size_t noise_nbytes = (source->noise_stride ? n : 1) * sizeof(float);
-    return fake_cuda_reaches(layer->symbols, n * params->input_nbytes) &&
+    return fake_cuda_reaches(layer->symbols, n * params->defaults.symbol_nbytes) &&
            fake_cuda_reaches(placement->out, n * out_nbytes) &&
            (!layer->noise_var || fake_cuda_reaches(layer->noise_var, noise_nbytes)) &&
            (!layer->gain || fake_cuda_reaches(layer->gain, noise_nbytes));
