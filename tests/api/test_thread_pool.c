@@ -21,7 +21,8 @@ static softqam_pool *open_pool(unsigned n_threads)
     return pool;
 }
 
-/* The parts that wait until they are released; with HOLDS_OTHERS the owner waits only until another thread has begun. */
+/* The parts that wait until they are released; with HOLDS_OTHERS the owner waits only until another thread has begun.
+ */
 typedef enum holding { HOLDS_NONE, HOLDS_OTHERS, HOLDS_ALL } holding;
 
 /* A job that counts how often each of its parts is done, and by whom. */
