@@ -8,8 +8,8 @@
 
 #include "cuda_calls.h"
 
-/* The kernels for a pair of formats: of plain calls, by kind and by bits an axis; of segments; of those with soft
- * buffers or in device memory. */
+/* Numbers of the kernels for a pair of formats: those of plain calls, by kind and by bits an axis; the one of segments;
+ * the one of segments with soft buffers or in device memory. */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
@@ -55,7 +55,8 @@ static known_kernel *kernels_of(const softqam_params *params)
     return all_kernels[params->input_format][params->output_format];
 }
 
-/* Programmatic dependent launch: devices and code of compute capability 9.0 and later, in graphs from CUDA 12.3 on. */
+/* Asks CUDA how many thread blocks of a kernel a device holds, and whether they may overlap with the kernel before:
+ * programmatic dependent launch needs compute capability 9.0 of device and code and, for graphs, CUDA 12.3. */
 static softqam_status query(unsigned *found, const softqam_kernel *kernel, int device)
 {
     struct cudaFuncAttributes attributes;
@@ -78,7 +79,7 @@ typedef struct device_kernel {
     bool overlaps;            /* with the kernel before it */
 } device_kernel;
 
-/* The device is queried once. */
+/* Gets a kernel ready on the current device, which is queried once. */
 static softqam_status load_kernel(device_kernel *loaded, const softqam_params *params, int number)
 {
     known_kernel *known = &kernels_of(params)[number];
@@ -127,14 +128,14 @@ static size_t count_blocks(size_t n, unsigned per_block) { return (n - 1) / per_
 
 static bool is_aligned(const void *pointer, size_t nbytes) { return (uintptr_t)pointer % nbytes == 0; }
 
-/* Whether groups of n symbols side by side stay so in the code blocks' bit planes, and aligned. */
+/* Returns whether groups of n symbols stay whole, and aligned, in the code blocks' bit planes. */
 static bool has_whole_groups(const softqam_placement *placement, unsigned n)
 {
     return placement->is_deinterleaved && !placement->block_buffers && placement->blocks.n_layers % n == 0 &&
            placement->codeword_symbol % n == 0 && placement->block_stride % n == 0;
 }
 
-/* The kernel of small plain calls or of codewords, if it takes the launch's segments; else that of segments. */
+/* Returns the kernel of small plain calls or of codewords, if it takes the launch's segments; else that of segments. */
 static int find_plain_kernel(const softqam_launch *launch)
 {
     const softqam_source *source = &launch->segments[0].source;
@@ -160,9 +161,9 @@ static int find_plain_kernel(const softqam_launch *launch)
     return number;
 }
 
-/* How many groups a block takes: tiles of BLOCK_THREADS. As many as the device needs to hold all blocks at once, while
- * these are few; then so many that each slot of a multiprocessor runs several blocks in succession, which evens out;
- * and no more than `most`, so that the device as a whole reads and writes one narrow window of memory. */
+/* Returns how many groups a block takes: tiles of BLOCK_THREADS. If few are enough, the device holds all blocks at
+ * once. Else each multiprocessor runs several blocks in succession, which evens out; and a block takes `most` tiles at
+ * most, so that the device as a whole reads and writes one narrow window of memory. */
 static unsigned plain_block_groups(size_t n_groups, unsigned resident_blocks, unsigned most)
 {
     enum { AT_ONCE = 4, ONE_AFTER_THE_OTHER = 4 };
@@ -198,8 +199,8 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     };
 }
 
-/* How many iterations a warp of the kernel of segments takes: one, or so many that the device holds all blocks at once.
- */
+/* Returns how many iterations a warp of the kernel of segments takes: enough that the device holds all blocks at once,
+ * if MOST_WARP_ITERATIONS allow that. */
 static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
 {
     const size_t n = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
@@ -225,7 +226,7 @@ static size_t lay_out_code_blocks(softqam_code_block_parts *parts, const softqam
     return n_code_blocks * parts->n_parts;
 }
 
-/* Where each segment's blocks begin; returns how many there are. */
+/* Finds where each segment's thread blocks begin; returns how many there are. */
 static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, unsigned block_iterations)
 {
     size_t n_blocks = 0;
@@ -252,7 +253,7 @@ static softqam_status launch_segments(softqam_launch *launch)
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
-    /* Segments' last blocks, which are not full, may make it more blocks than the device holds. */
+    /* The segments' last blocks are not full, so there may be more blocks than the device holds. */
     for (unsigned n = warp_iterations(n_symbols, loaded.resident_blocks);; n++) {
         shared.block_iterations = BLOCK_WARPS * n;
         n_blocks = lay_out_blocks(first_blocks, launch, shared.block_iterations);
@@ -265,7 +266,7 @@ static softqam_status launch_segments(softqam_launch *launch)
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
-/* Launches a kernel of plain_kernel.cuh for the only segment, so many groups a block. */
+/* Launches a kernel of plain_kernel.cuh for the only segment. */
 static softqam_status launch_groups(const softqam_launch *launch, const device_kernel *loaded, size_t n_groups,
                                     unsigned groups_per_block)
 {
@@ -274,8 +275,8 @@ static softqam_status launch_groups(const softqam_launch *launch, const device_k
     return launch_kernel(loaded, count_blocks(n_groups, groups_per_block), arguments, launch->stream);
 }
 
-/* The only segment, by the kernel of small plain calls, or by that of large ones if the device cannot hold all blocks
- * of the other at once. */
+/* Launches the kernel of small plain calls for the only segment, or that of large ones if the device cannot hold all
+ * blocks of the other at once. */
 static softqam_status launch_plain(const softqam_launch *launch, int number)
 {
     const softqam_params *params = launch->params;
@@ -292,7 +293,7 @@ static softqam_status launch_plain(const softqam_launch *launch, int number)
                          plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
 }
 
-/* The only segment, by the kernel of large codewords. A codeword of few symbols is faster by the kernel of segments. */
+/* Launches the kernel of large codewords for the only segment. Few symbols are faster by the kernel of segments. */
 static softqam_status launch_codeword(softqam_launch *launch, int number)
 {
     const size_t n_symbols = launch->segments[0].n_symbols;
