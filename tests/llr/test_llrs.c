@@ -94,7 +94,7 @@ HARNESS_TEST(test_lengths)
                  n += n % TILE == AROUND ? TILE - 2 * AROUND : 1)
                 check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
             for (size_t i = 0; i < n_lengths; i++)
-                if (lengths[i] < most)
+                if (lengths[i] < most && (i < N_OTHERS || p == 0 || (i + p + (size_t)k) % 3 == 0))
                     check_length(&random, &on, format, SOFTQAM_INPUT_CF32, lengths[i]);
         }
     }
