@@ -140,37 +140,48 @@ HOST_AND_DEVICE static inline unsigned softqam_segment_modulation(const softqam_
     return segment->modulation ? (unsigned)segment->modulation : defaults->modulation;
 }
 
+/* Copies the layers after the first one. Returns whether all are interleaved: then they are one run of symbols. */
+HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, const softqam_segment *from,
+                                                          unsigned n_layers)
+{
+    for (unsigned k = 1; k < n_layers; k++) {
+        to->layers[k].symbols = from->layers[k].symbols;
+        to->layers[k].symbols_q = from->layers[k].symbols_q;
+        to->layers[k].noise_var = from->layers[k].noise_var;
+        to->layers[k].gain = to->has_gains ? from->layers[k].gain : NULL;
+        to->is_split |= from->layers[k].symbols_q != NULL;
+    }
+    return softqam_layers_are_interleaved(from, n_layers, to->symbol_nbytes);
+}
+
 HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, const softqam_segment *from,
                                                           const softqam_segment_defaults *defaults)
 {
     const unsigned noise_form = from->noise_form ? (unsigned)from->noise_form : defaults->noise_form;
-    const unsigned n_layers = softqam_segment_layers(from);
-    const bool has_noise = from->layers[0].noise_var != NULL, has_gains = has_noise && from->layers[0].gain;
+    const softqam_layer *layer = &from->layers[0];
+    const bool has_noise = layer->noise_var != NULL, has_gains = has_noise && layer->gain; /* u8 has neither */
     size_t symbol_stride = softqam_segment_stride(from), noise_stride = has_noise ? from->noise_stride : 0;
-    unsigned n_apart = n_layers;
-    bool is_split = false;
-    for (unsigned k = 0; k < n_layers; k++) {
-        to->layers[k].symbols = from->layers[k].symbols;
-        to->layers[k].symbols_q = from->layers[k].symbols_q;
-        to->layers[k].noise_var = from->layers[k].noise_var;
-        to->layers[k].gain = has_gains ? from->layers[k].gain : NULL;
-        is_split = is_split || from->layers[k].symbols_q;
-    }
-    if (n_layers > 1 && softqam_layers_are_interleaved(from, n_layers, defaults->symbol_nbytes)) {
-        n_apart = 1;
-        symbol_stride = noise_stride = 1;
-    }
-    to->symbol_stride = symbol_stride;
-    to->noise_stride = noise_stride;
+    unsigned n_layers = 1;
+    to->layers[0].symbols = layer->symbols;
+    to->layers[0].symbols_q = layer->symbols_q;
+    to->layers[0].noise_var = layer->noise_var;
+    to->layers[0].gain = has_gains ? layer->gain : NULL;
     to->input_scale = softqam_is_zero(from->input_scale) ? defaults->input_scale : from->input_scale;
     to->noise_value = 0.0f;
-    to->n_layers = (uint8_t)n_apart;
     to->symbol_nbytes = defaults->symbol_nbytes;
     to->noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
     to->has_gains = has_gains;
-    to->is_split = is_split;
-    to->is_contiguous =
-        n_apart == 1 && symbol_stride == 1 && !is_split && noise_stride <= 1 && (noise_stride == 1 || !has_gains);
+    to->is_split = layer->symbols_q != NULL;
+    if (from->n_layers > 1) {
+        n_layers = softqam_segment_layers(from);
+        if (softqam_layers_resolve(to, from, n_layers))
+            n_layers = 1, symbol_stride = noise_stride = 1;
+    }
+    to->n_layers = (uint8_t)n_layers;
+    to->symbol_stride = symbol_stride;
+    to->noise_stride = noise_stride;
+    to->is_contiguous = n_layers == 1 && symbol_stride == 1 && !to->is_split &&
+                        (noise_stride == 1 || (noise_stride == 0 && !has_gains));
 }
 
 /* Fills in the code blocks and soft buffers of a codeword. What no host could check, in device memory, is made harmless

@@ -51,33 +51,32 @@ static unsigned char *code_block_values(const softqam_placement *placement, cons
     return placement->out + n_before * placement->value_nbytes;
 }
 
-softqam_destination softqam_destination_at(const softqam_placement *placement, const softqam_code_block *block,
-                                           size_t first)
+void softqam_destination_open(softqam_destination *to, const softqam_placement *placement, size_t first)
 {
-    softqam_destination to = {placement->out, placement->plane_stride, SIZE_MAX, {0}};
+    const softqam_code_block *block = &to->block;
     size_t n_before = first;
+    to->out = placement->out;
+    to->plane_stride = placement->plane_stride;
+    to->n_symbols = SIZE_MAX;
     if (placement->has_code_blocks) {
         const size_t of_block = placement->codeword_symbol + first - block->first;
-        to.block = *block;
-        to.out = code_block_values(placement, block);
-        to.plane_stride = placement->is_deinterleaved ? block->n_symbols : 0;
-        to.n_symbols = block->n_symbols - of_block;
+        to->out = code_block_values(placement, block);
+        to->plane_stride = placement->is_deinterleaved ? block->n_symbols : 0;
+        to->n_symbols = block->n_symbols - of_block;
         n_before = placement->has_soft_buffers ? 0 : of_block; /* soft buffers are entered plane by plane */
     }
-    if (to.out)
-        to.out += n_before * softqam_placement_stride(placement);
-    return to;
+    if (to->out)
+        to->out += n_before * softqam_placement_stride(placement);
 }
 
 void softqam_cursor_next_code_block(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment,
                                     softqam_destination *to)
 {
     const softqam_placement *placement = &segment->placement;
-    softqam_code_block block = {0};
     softqam_cursor_next(cursor, n_symbols, segment);
     if (placement->has_code_blocks)
-        block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);
-    *to = softqam_destination_at(placement, &block, 0);
+        to->block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);
+    softqam_destination_open(to, placement, 0);
     if (segment->n_symbols > to->n_symbols) {
         cursor->offset -= segment->n_symbols - to->n_symbols;
         segment->n_symbols = to->n_symbols;

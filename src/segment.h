@@ -64,9 +64,9 @@ typedef struct softqam_destination {
     softqam_code_block block; /* if the segment has code blocks */
 } softqam_destination;
 
-/* Finds where the values of a segment's symbol `first` go. If the segment has code blocks, `block` is the symbol's. */
-softqam_destination softqam_destination_at(const softqam_placement *placement, const softqam_code_block *block,
-                                           size_t first);
+/* Fills in where the values of a segment's symbol `first` go. If the segment has code blocks, to->block is the symbol's
+ * already. */
+void softqam_destination_open(softqam_destination *to, const softqam_placement *placement, size_t first);
 
 /* A place among a checked list's symbols. */
 typedef struct softqam_cursor {
@@ -93,8 +93,10 @@ static inline void softqam_cursor_skip(softqam_cursor *cursor, size_t n)
 /* Takes the next symbols, at most n_symbols > 0, all of one segment; some must be left. */
 static inline void softqam_cursor_next(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment)
 {
-    softqam_cursor_skip(cursor, 0);
-    softqam_segment_resolve(segment, &cursor->list->segments[cursor->segment], &cursor->list->params->defaults);
+    const softqam_segment *from = &cursor->list->segments[cursor->segment];
+    for (; cursor->offset >= from->n_symbols; from++, cursor->segment++)
+        cursor->offset -= from->n_symbols;
+    softqam_segment_resolve(segment, from, &cursor->list->params->defaults);
     if (cursor->offset > 0)
         softqam_segment_advance(segment, cursor->offset);
     if (segment->n_symbols > n_symbols)
@@ -117,7 +119,7 @@ void softqam_source_gather_gains(const softqam_source *source, softqam_gather_lo
 
 /* A code block's soft buffer, and how values get there. */
 typedef struct softqam_soft_block {
-    softqam_soft_buffer buffer;
+    const softqam_soft_buffer *buffer;
     unsigned char *values; /* the buffer's first one */
     uint32_t n_symbols;    /* of the code block */
     unsigned n_bits;       /* of a symbol */
@@ -127,9 +129,9 @@ typedef struct softqam_soft_block {
     softqam_soft_add *add;
 } softqam_soft_block;
 
-/* Returns the soft buffer of a code block. `add` is the loop that adds values of the output format. */
-softqam_soft_block softqam_soft_block_at(const softqam_placement *placement, const softqam_destination *to,
-                                         softqam_soft_add *add, float limit);
+/* Opens the soft buffer of a code block. `add` is the loop that adds values of the output format. */
+void softqam_soft_block_open(softqam_soft_block *block, const softqam_placement *placement,
+                             const softqam_destination *to, softqam_soft_add *add, float limit);
 
 /* Writes fillers, and zeros where no LLR is stored, for new data. If LLRs are added, this comes before the first of
  * them. Runs in the library's floating-point environment. */

@@ -197,20 +197,27 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
 
 /* Pointers and memory. */
 
-static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
+/* Returns what a message about a layer begins with. */
+static const char *layer_name(const softqam_segment *segment, unsigned k)
 {
     static const char *const names[SOFTQAM_MAX_LAYERS] = {"layer 0: ", "layer 1: ", "layer 2: ", "layer 3: "};
+    return segment->n_layers > 1 ? names[k] : "";
+}
+
+static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
+{
     const softqam_layer *layer = &segment->layers[k];
-    const char *name = segment->n_layers > 1 ? names[k] : "";
-    REFUSE_IF(!layer->symbols, "%ssymbols is NULL", name);
+    REFUSE_IF(!layer->symbols, "%ssymbols is NULL", layer_name(segment, k));
     REFUSE_IF(!segment->out && !has_codeword(segment), "out is NULL");
     REFUSE_IF(has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers,
               "codeword.buffers is NULL");
-    REFUSE_IF(softqam_params_have_llrs(params) && !layer->noise_var, "%snoise_var is NULL, which LLRs need", name);
-    REFUSE_IF((uintptr_t)layer->noise_var % sizeof(float) != 0, "%snoise_var is not aligned to 4 bytes", name);
-    REFUSE_IF(layer->gain && !segment->layers[0].gain, "%sgain is given, but layer 0 has none", name);
-    REFUSE_IF(!layer->gain && segment->layers[0].gain, "%sgain is NULL", name);
-    REFUSE_IF((uintptr_t)layer->gain % sizeof(float) != 0, "%sgain is not aligned to 4 bytes", name);
+    REFUSE_IF(softqam_params_have_llrs(params) && !layer->noise_var, "%snoise_var is NULL, which LLRs need",
+              layer_name(segment, k));
+    REFUSE_IF((uintptr_t)layer->noise_var % sizeof(float) != 0, "%snoise_var is not aligned to 4 bytes",
+              layer_name(segment, k));
+    REFUSE_IF(layer->gain && !segment->layers[0].gain, "%sgain is given, but layer 0 has none", layer_name(segment, k));
+    REFUSE_IF(!layer->gain && segment->layers[0].gain, "%sgain is NULL", layer_name(segment, k));
+    REFUSE_IF((uintptr_t)layer->gain % sizeof(float) != 0, "%sgain is not aligned to 4 bytes", layer_name(segment, k));
     return SOFTQAM_OK;
 }
 
@@ -226,7 +233,12 @@ typedef struct memory_range {
 /* The range that n > 0 items of nbytes span, `stride` items apart; false where it goes beyond memory's end. */
 INLINED bool make_range(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
 {
+    enum { FEW = 28 }; /* bits of counts whose products with nbytes cannot overflow */
     range->first = (uintptr_t)first;
+    if ((n | stride) >> FEW == 0) {
+        range->nbytes = ((n - 1) * stride + 1) * nbytes;
+        return range->first <= UINTPTR_MAX - range->nbytes;
+    }
     return !__builtin_mul_overflow(n - 1, stride, &n) && !__builtin_add_overflow(n, 1, &n) &&
            !__builtin_mul_overflow(n, nbytes, &range->nbytes) && range->nbytes <= PTRDIFF_MAX &&
            range->first <= UINTPTR_MAX - range->nbytes;

@@ -73,21 +73,18 @@ softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
     return NULL;
 }
 
-softqam_soft_block softqam_soft_block_at(const softqam_placement *placement, const softqam_destination *to,
-                                         softqam_soft_add *add, float limit)
+void softqam_soft_block_open(softqam_soft_block *block, const softqam_placement *placement,
+                             const softqam_destination *to, softqam_soft_add *add, float limit)
 {
-    const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
-    const uint64_t n_values = (uint64_t)to->block.n_symbols * n_bits;
-    return (softqam_soft_block){
-        .buffer = placement->buffer,
-        .values = to->out,
-        .n_symbols = to->block.n_symbols,
-        .n_bits = n_bits,
-        .value_nbytes = placement->value_nbytes,
-        .adds = placement->combines || softqam_soft_is_repeated(&placement->buffer, n_values),
-        .limit = limit,
-        .add = add,
-    };
+    block->buffer = &placement->buffer;
+    block->values = to->out;
+    block->n_symbols = to->block.n_symbols;
+    block->n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
+    block->value_nbytes = placement->value_nbytes;
+    block->adds =
+        placement->combines || softqam_soft_is_repeated(block->buffer, (uint64_t)block->n_symbols * block->n_bits);
+    block->limit = limit;
+    block->add = add;
 }
 
 _Static_assert(N_OUTPUT_FORMATS == 5, "filler_bits() and softqam_soft_add_of() know each");
@@ -114,7 +111,7 @@ static void fill(unsigned char *to, uint32_t bits, size_t value_nbytes, size_t n
 
 void softqam_soft_block_begin(const softqam_soft_block *block, softqam_output_format format, float filler_value)
 {
-    const softqam_soft_buffer *buffer = &block->buffer;
+    const softqam_soft_buffer *buffer = block->buffer;
     const uint64_t n_values = (uint64_t)block->n_symbols * block->n_bits;
     const size_t nbytes = block->value_nbytes;
     /* With repetition all values are added to zeros. */
@@ -132,7 +129,7 @@ uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first
 {
     uint32_t n = UINT32_MAX;
     for (unsigned k = 0; k < block->n_bits; k++) {
-        const softqam_soft_run run = softqam_soft_run_at(&block->buffer, k * block->n_symbols + first);
+        const softqam_soft_run run = softqam_soft_run_at(block->buffer, k * block->n_symbols + first);
         positions[k] = run.first;
         n = run.n < n ? run.n : n;
     }

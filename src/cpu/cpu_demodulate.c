@@ -13,11 +13,14 @@
 
 #include "arithmetic.h"
 
+/* Keeps what few calls need out of the function that all run through. */
+#define NOT_INLINED __attribute__((noinline))
+
 /* Tiles stay in the first cache. */
 enum {
     TILE_SYMBOLS = 1024,        /* gathered or converted */
     STREAMED_SYMBOLS = 512,     /* whose LLRs are stored past the caches */
-    DESCRAMBLED_SYMBOLS = 4096, /* whose scrambling sequence is made at once */
+    DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
     PLANE_NBYTES = 1 << 11,     /* of a bit plane on its way to a soft buffer */
     WORTH_RUN_SYMBOLS = 64,     /* that a loop stores to a soft buffer itself */
     MAX_INPUT_NBYTES = 8,
@@ -94,9 +97,9 @@ static inline void set_noise(work *w)
 static inline void set_i_flips(work *w, size_t first)
 {
     const softqam_placement *placement = &w->segment.placement;
-    const size_t odd = (placement->position + first) % 2 == 0;
-    w->call.i_flips[odd] = placement->modulation == SOFTQAM_MODULATION_PI2_BPSK ? 0x80000000u : 0;
-    w->call.i_flips[1 - odd] = 0;
+    w->call.i_flips[0] = w->call.i_flips[1] = 0;
+    if (placement->modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        w->call.i_flips[(placement->position + first + 1) % 2] = 0x80000000u;
 }
 
 /* Chooses the loop for w->segment, and says what it is to do with all of it. */
@@ -115,7 +118,7 @@ static inline void prepare(work *w, bool is_streamed)
     w->n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
     w->symbol_nbytes = softqam_placement_stride(placement);
     w->has_planes = has_planes;
-    w->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || source->input_scale != 1.0f;
+    w->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || vec_bits(source->input_scale) != vec_bits(1.0f);
     w->is_streamed = is_streamed && !has_planes && !placement->has_soft_buffers;
     w->call.params = params;
     w->call.table = params->llrs[axis_bits];
@@ -165,7 +168,7 @@ static void load_noise(work *w, size_t first, size_t n)
 }
 
 /* Makes the scrambling sequence of n symbols from `first` on. */
-static void make_sequence(work *w, size_t first, size_t n)
+static NOT_INLINED void make_sequence(work *w, size_t first, size_t n)
 {
     const softqam_placement *placement = &w->segment.placement;
     scratch *memory = w->scratch;
@@ -226,7 +229,7 @@ static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, siz
 
 /* Runs the loop on fewer symbols than it takes: pads them with copies of the last one, and lets the loop write to
  * scratch memory. */
-static void run_few(work *w, size_t n)
+static NOT_INLINED void run_few(work *w, size_t n)
 {
     enum { PLANE_STRIDE = MOST_MIN_SYMBOLS * sizeof(float) };
     float components[2 * MOST_MIN_SYMBOLS], noise[MOST_MIN_SYMBOLS], gains[MOST_MIN_SYMBOLS];
@@ -332,16 +335,16 @@ static void demodulate_tiles(work *w, size_t first, size_t end)
 }
 
 /* Opens the destination of the symbols from `first` on. Returns the last one's successor. */
-static size_t open_destination(work *w, const softqam_code_block *block, size_t first)
+static size_t open_destination(work *w, size_t first)
 {
     const softqam_placement *placement = &w->segment.placement;
     const size_t left = w->segment.n_symbols - first;
-    w->to = softqam_destination_at(placement, block, first);
+    softqam_destination_open(&w->to, placement, first);
     w->to_first = first;
     if (!placement->has_soft_buffers) {
         set_planes(w, w->to.plane_stride * placement->value_nbytes);
     } else if (w->to.out) {
-        w->soft = softqam_soft_block_at(placement, &w->to, w->loops->add, w->params->sum_limit);
+        softqam_soft_block_open(&w->soft, placement, &w->to, w->loops->add, w->params->sum_limit);
         if (!placement->combines && symbol_of_block(w, first) == 0)
             softqam_soft_block_begin(&w->soft, w->params->output_format, placement->filler_value);
     }
@@ -349,11 +352,10 @@ static size_t open_destination(work *w, const softqam_code_block *block, size_t 
 }
 
 /* Demodulates a segment that the loop cannot read and write in place. */
-static void demodulate_in_tiles(work *w)
+static NOT_INLINED void demodulate_in_tiles(work *w)
 {
     const softqam_source *source = &w->segment.source;
     const softqam_placement *placement = &w->segment.placement;
-    softqam_code_block block = {0};
     w->is_gathered = source->n_layers > 1 || source->symbol_stride > 1 || source->is_split;
     w->is_noise_gathered =
         w->call.noise_kind != SOFTQAM_ONE_WEIGHT && (source->n_layers > 1 || source->noise_stride != 1);
@@ -363,11 +365,11 @@ static void demodulate_in_tiles(work *w)
                                                                                   : SIZE_MAX;
     w->sequence_first = w->sequence_end = 0;
     if (placement->has_code_blocks)
-        block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);
+        w->to.block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);
     for (size_t first = 0, end; first < w->segment.n_symbols; first = end) {
         if (first > 0)
-            block = softqam_code_block_after(&placement->blocks, &block);
-        end = open_destination(w, &block, first);
+            w->to.block = softqam_code_block_after(&placement->blocks, &w->to.block);
+        end = open_destination(w, first);
         if (w->to.out)
             demodulate_tiles(w, first, end);
     }
@@ -400,7 +402,7 @@ static inline void demodulate_segment(work *w, bool is_streamed)
 
 /* A call that threads work on. Parts look for their first segment from a checkpoint on, so that those of a long list do
  * not all search it from its beginning. */
-enum { CHECKPOINTS = 32 };
+enum { CHECKPOINTS = 16 };
 typedef struct cpu_call {
     const softqam_cpu_loops *loops;
     const softqam_segment_list *list;

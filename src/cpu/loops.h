@@ -110,7 +110,6 @@ typedef struct softqam_cpu_loops {
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
     size_t min_symbols;
-    bool takes_symbols;      /* LLRs: the loop takes symbols as they are, by the demodulator's format and scale */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 

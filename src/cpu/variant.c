@@ -143,8 +143,6 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     if (softqam_params_have_llrs(params) && variant->add)
         loops->add = variant->add[params->output_format];
     loops->min_symbols = variant->min_symbols;
-    loops->takes_symbols = softqam_params_have_llrs(params) && params->input_format == SOFTQAM_INPUT_CF32 &&
-                           params->defaults.input_scale == 1.0f;
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_have_llrs(params) &&
                                 softqam_is_scale_for_flushing(params->defaults.input_scale);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
