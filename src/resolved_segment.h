@@ -94,22 +94,6 @@ HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_
     return !codeword->deinterleave && codeword->block_stride == 0 && !codeword->block_buffers;
 }
 
-/* Returns whether n_layers layers are interleaved, [resource element][layer], as equalisers write them. Symbols and
- * noise values then lie as if there were one layer. */
-HOST_AND_DEVICE static inline bool softqam_layers_are_interleaved(const softqam_segment *segment, unsigned n_layers,
-                                                                  size_t symbol_nbytes)
-{
-    const softqam_layer *layers = segment->layers;
-    if (n_layers < 2 || segment->symbol_stride != n_layers || segment->noise_stride != n_layers || layers[0].symbols_q)
-        return false;
-    for (unsigned k = 1; k < n_layers; k++)
-        if (layers[k].symbols_q ||
-            layers[k].symbols != (const void *)((const unsigned char *)layers[0].symbols + k * symbol_nbytes) ||
-            layers[k].noise_var != layers[0].noise_var + k || (layers[0].gain && layers[k].gain != layers[0].gain + k))
-            return false;
-    return true;
-}
-
 static_assert(
     sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layers) == 56 &&
         offsetof(softqam_segment, n_layers) == 248 && offsetof(softqam_segment, reserved_word) == 276 &&
@@ -140,18 +124,25 @@ HOST_AND_DEVICE static inline unsigned softqam_segment_modulation(const softqam_
     return segment->modulation ? (unsigned)segment->modulation : defaults->modulation;
 }
 
-/* Copies the layers after the first one. Returns whether all are interleaved: then they are one run of symbols. */
+/* Copies the layers after the first one. Returns whether all are interleaved, [resource element][layer], as equalisers
+ * write them: symbols and noise values then lie as if there were one layer. */
 HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, const softqam_segment *from,
                                                           unsigned n_layers)
 {
+    const softqam_source_layer *first = &to->layers[0];
+    bool is_interleaved = from->symbol_stride == n_layers && from->noise_stride == n_layers && !first->symbols_q;
     for (unsigned k = 1; k < n_layers; k++) {
-        to->layers[k].symbols = from->layers[k].symbols;
-        to->layers[k].symbols_q = from->layers[k].symbols_q;
-        to->layers[k].noise_var = from->layers[k].noise_var;
-        to->layers[k].gain = to->has_gains ? from->layers[k].gain : NULL;
-        to->is_split |= from->layers[k].symbols_q != NULL;
+        softqam_source_layer *layer = &to->layers[k];
+        layer->symbols = from->layers[k].symbols;
+        layer->symbols_q = from->layers[k].symbols_q;
+        layer->noise_var = from->layers[k].noise_var;
+        layer->gain = first->gain ? from->layers[k].gain : NULL;
+        to->is_split |= layer->symbols_q != NULL;
+        is_interleaved = is_interleaved && !layer->symbols_q && layer->noise_var == first->noise_var + k &&
+                         layer->symbols == (const unsigned char *)first->symbols + k * to->symbol_nbytes &&
+                         (!first->gain || layer->gain == first->gain + k);
     }
-    return softqam_layers_are_interleaved(from, n_layers, to->symbol_nbytes);
+    return is_interleaved;
 }
 
 HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, const softqam_segment *from,

@@ -112,10 +112,8 @@ void softqam_cursor_next_code_block(softqam_cursor *cursor, size_t n_symbols, so
  * values or gains. */
 void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
                                    void *to);
-void softqam_source_gather_noise(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
-                                 float *to);
-void softqam_source_gather_gains(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
-                                 float *to);
+void softqam_source_gather_floats(const softqam_source *source, softqam_gather_loop *gather, bool gains, size_t first,
+                                  size_t n, float *to);
 
 /* A code block's soft buffer, and how values get there. */
 typedef struct softqam_soft_block {

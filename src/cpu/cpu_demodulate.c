@@ -102,6 +102,13 @@ static inline void set_i_flips(work *w, size_t first)
         w->call.i_flips[(placement->position + first + 1) % 2] = 0x80000000u;
 }
 
+static softqam_llr_layout layout_of(const softqam_placement *placement)
+{
+    return softqam_placement_has_planes(placement) ? SOFTQAM_LLRS_IN_PLANES
+           : placement->is_descrambled             ? SOFTQAM_LLRS_DESCRAMBLED
+                                                   : SOFTQAM_LLRS_IN_ORDER;
+}
+
 /* Chooses the loop for w->segment, and says what it is to do with all of it. */
 static inline void prepare(work *w, bool is_streamed)
 {
@@ -110,10 +117,7 @@ static inline void prepare(work *w, bool is_streamed)
     const softqam_params *params = w->params;
     const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
     const bool has_planes = softqam_placement_has_planes(placement);
-    const softqam_llr_layout layout = has_planes                  ? SOFTQAM_LLRS_IN_PLANES
-                                      : placement->is_descrambled ? SOFTQAM_LLRS_DESCRAMBLED
-                                                                  : SOFTQAM_LLRS_IN_ORDER;
-    w->loop = w->loops->by_layout[axis_bits][layout];
+    w->loop = w->loops->by_layout[axis_bits][layout_of(placement)];
     w->min_symbols = w->loops->min_symbols << has_planes;
     w->n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
     w->symbol_nbytes = softqam_placement_stride(placement);
@@ -159,11 +163,11 @@ static void load_noise(work *w, size_t first, size_t n)
         w->call.gains = layer->gain ? layer->gain + first : NULL;
         return;
     }
-    softqam_source_gather_noise(source, w->loops->gather, first, n, w->scratch->noise);
+    softqam_source_gather_floats(source, w->loops->gather, false, first, n, w->scratch->noise);
     w->call.noise = w->scratch->noise;
     if (!source->has_gains)
         return;
-    softqam_source_gather_gains(source, w->loops->gather, first, n, gains);
+    softqam_source_gather_floats(source, w->loops->gather, true, first, n, gains);
     w->call.gains = gains;
 }
 
@@ -227,16 +231,24 @@ static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, siz
         memcpy(bytes + n * nbytes, bytes + (n - 1) * nbytes, nbytes);
 }
 
-/* Runs the loop on fewer symbols than it takes: pads them with copies of the last one, and lets the loop write to
- * scratch memory. */
+/* Runs a loop on fewer symbols than w->loop takes: a loop that takes fewer, if these suffice for it. Else pads them
+ * with copies of the last one, and lets the loop write to scratch memory. */
 static NOT_INLINED void run_few(work *w, size_t n)
 {
     enum { PLANE_STRIDE = MOST_MIN_SYMBOLS * sizeof(float) };
     float components[2 * MOST_MIN_SYMBOLS], noise[MOST_MIN_SYMBOLS], gains[MOST_MIN_SYMBOLS];
     unsigned char out[MOST_MIN_SYMBOLS * MAX_OUTPUT_NBYTES];
     ptrdiff_t planes[MAX_SYMBOL_BITS];
+    const softqam_placement *placement = &w->segment.placement;
+    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
+    softqam_loop *loop = w->loops->few_by_layout[axis_bits][layout_of(placement)];
+    const size_t min_symbols = w->loops->min_few_symbols << w->has_planes;
+    if (n >= min_symbols) {
+        loop(&w->call);
+        return;
+    }
     softqam_loop_call call = w->call;
-    call.n_symbols = w->min_symbols;
+    call.n_symbols = min_symbols;
     copy_padded(components, call.components, 2 * sizeof *components, n, call.n_symbols);
     call.components = components;
     if (call.noise_kind != SOFTQAM_ONE_WEIGHT) {
@@ -251,7 +263,7 @@ static NOT_INLINED void run_few(work *w, size_t n)
     for (size_t k = 0; k < w->n_bits; k++)
         planes[k] = (ptrdiff_t)(k * PLANE_STRIDE);
     call.planes = w->has_planes ? planes : NULL;
-    w->loop(&call);
+    loop(&call);
     if (!w->has_planes)
         memcpy(w->call.out, out, n * w->symbol_nbytes);
     for (size_t k = 0; w->has_planes && k < w->n_bits; k++)

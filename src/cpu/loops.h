@@ -110,6 +110,8 @@ typedef struct softqam_cpu_loops {
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
     size_t min_symbols;
+    softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* loops that take fewer symbols */
+    size_t min_few_symbols;
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 

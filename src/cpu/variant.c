@@ -31,12 +31,6 @@
 #include <cpuid.h>
 
 /* __builtin_cpu_supports() asks the operating system too, whether it saves the registers. */
-static bool has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("pclmul");
-}
-
 static bool has_avx2(void)
 {
     /* Not every compiler's __builtin_cpu_supports() knows F16C. */
@@ -45,8 +39,15 @@ static bool has_avx2(void)
            __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-VECTOR_VARIANT(avx512, .runs_here = has_avx512, .min_symbols = 16, .flushes_subnormals = true, .short_symbols = 16384);
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("pclmul");
+}
+
 VECTOR_VARIANT(avx2, .runs_here = has_avx2, .min_symbols = 8, .flushes_subnormals = true, .short_symbols = 8192);
+VECTOR_VARIANT(avx512, .runs_here = has_avx512, .min_symbols = 16, .of_few = &softqam_cpu_avx2,
+               .flushes_subnormals = true, .short_symbols = 16384);
 #define VECTOR_VARIANTS &softqam_cpu_avx512, &softqam_cpu_avx2,
 #elif defined(__aarch64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
 VECTOR_VARIANT(neon, .runs_here = softqam_runs_everywhere, .min_symbols = 4, .short_symbols = 4096);
@@ -142,9 +143,13 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->add = softqam_soft_add_of(params->output_format);
     if (softqam_params_have_llrs(params) && variant->add)
         loops->add = variant->add[params->output_format];
+    const softqam_cpu_variant *of_few = variant->of_few ? variant->of_few : variant;
     loops->min_symbols = variant->min_symbols;
+    loops->min_few_symbols = of_few->min_symbols;
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_have_llrs(params) &&
                                 softqam_is_scale_for_flushing(params->defaults.input_scale);
-    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
+    for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);
+        loops->few_by_layout[axis_bits] = loops_of(of_few, params, axis_bits);
+    }
 }
