@@ -236,27 +236,22 @@ VEC origin floats(uint32_t m, int r)
     return (origin){bit, symbols * 2 + q % 2};
 }
 
-/* A register of memory from one register. */
-VEC __m512i permuted(origin at, __m512i from) { return _mm512_permutexvar_epi32((__m512i)at.place, from); }
-
-/* From two: `x` is the number of the first one, or, -1, that is what was gathered so far. */
-VEC __m512i permuted_with(origin at, __m512i first, int x, __m512i second, int y)
-{
-    const vec_lanes_u32 is_x = (vec_lanes_u32)(at.from == (uint32_t)x), is_y = (vec_lanes_u32)(at.from == (uint32_t)y);
-    const vec_lanes_u32 index = (is_y & (16 + at.place)) | (is_x & at.place) | (~is_x & ~is_y & vec_lane_numbers());
-    return _mm512_permutex2var_epi32(first, (__m512i)index, second);
-}
-
-/* From those registers of `from` whose bits of `which` are 1, two at least. */
+/* A register of memory from the registers of `from` whose bits of `which` are 1. */
 VEC __m512i gathered_dwords(origin at, const __m512i from[], unsigned which)
 {
-    __m512i gathered = from[which % 2 ? 0 : 1];
-    int before = which % 2 ? 0 : 1;
+    const int first = __builtin_ctz(which);
+    __m512i gathered = from[first];
+    vec_lanes_u32 has = (vec_lanes_u32)(at.from == (uint32_t)first), index = at.place;
+    if (which == 1u << first)
+        return _mm512_permutexvar_epi32((__m512i)index, gathered);
     VEC_UNROLL
-    for (int y = 1; y < 5; y++)
-        if (which >> y & 1 && y != before) {
-            gathered = permuted_with(at, gathered, before, from[y], y);
-            before = -1;
+    for (int y = 1; y < VECTOR_MAX_AXIS_BITS; y++)
+        if (y > first && which >> y & 1) { /* what is not y's stays, the first register's at its place */
+            const vec_lanes_u32 is_y = (vec_lanes_u32)(at.from == (uint32_t)y);
+            index = (is_y & (16 + at.place)) | (has & index) | (~is_y & ~has & vec_lane_numbers());
+            gathered = _mm512_permutex2var_epi32(gathered, (__m512i)index, from[y]);
+            index = vec_lane_numbers();
+            has = 0 * has;
         }
     return gathered;
 }
@@ -275,12 +270,12 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 
 VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    store_lower_half(to, vec_flip_in_order(permuted(pairs_in_parts(1, 0), pairs), flips));
+    store_lower_half(to, vec_flip_in_order(gathered_dwords(pairs_in_parts(1, 0), &pairs, 0x1), flips));
 }
 
 VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *flips)
 {
-    vec_store(to, vec_flip_in_order(permuted(pairs_in_parts(2, 0), pairs), flips));
+    vec_store(to, vec_flip_in_order(gathered_dwords(pairs_in_parts(2, 0), &pairs, 0x1), flips));
 }
 
 VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
@@ -288,7 +283,8 @@ VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, c
     unsigned char *out = to;
     const __m512i from[] = {pairs_a, pairs_b};
     vec_store(out, vec_flip_in_order(gathered_dwords(pairs_in_registers(3, 0), from, 0x3), flips));
-    store_lower_half(out + 64, vec_flip_in_order(permuted(pairs_in_registers(3, 1), pairs_b), flips_behind(flips, 64)));
+    store_lower_half(out + 64,
+                     vec_flip_in_order(gathered_dwords(pairs_in_registers(3, 1), from, 0x2), flips_behind(flips, 64)));
 }
 
 VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
@@ -319,48 +315,36 @@ VEC __m512i vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 /* 256QAM's register. */
 VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
 {
-    const __m512i p01 = vec_both_to_16(sums, llrs[0], llrs[1]), p23 = vec_both_to_16(sums, llrs[2], llrs[3]);
-    const __m512i lower = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
-    const __m512i upper = _mm512_setr_epi32(4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+    const __m512i from[] = {vec_both_to_16(sums, llrs[0], llrs[1]), vec_both_to_16(sums, llrs[2], llrs[3])};
     unsigned char *out = to;
-    vec_store(out, _mm512_permutex2var_epi32(p01, lower, p23));
-    vec_store(out + 64, _mm512_permutex2var_epi32(p01, upper, p23));
+    vec_store(out, gathered_dwords(halves(4, 0), from, 0x3));
+    vec_store(out + 64, gathered_dwords(halves(4, 1), from, 0x3));
 }
 
-VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 a[], const vec_f32 b[])
-{
-    const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, a[2], a[3]),
-                            vec_both_to_16(sums, b[0], b[1]), vec_both_to_16(sums, b[2], b[3]),
-                            vec_both_to_16(sums, a[4], b[4])};
-    vec_store(out, gathered_dwords(halves(5, 0), from, 0x13));
-    vec_store(out + 64, gathered_dwords(halves(5, 1), from, 0x13));
-    vec_store(out + 128, gathered_dwords(halves(5, 2), from, 0x1f));
-    vec_store(out + 192, gathered_dwords(halves(5, 3), from, 0x1c));
-    vec_store(out + 256, gathered_dwords(halves(5, 4), from, 0x1c));
-}
-
-/* A step's two registers of another modulation. */
+/* An iteration's two registers of another modulation. Each register of memory comes from a's, from b's or from both,
+ * and from the last bit's. */
 VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[])
 {
+    const int n = m / 2;
+    const unsigned all_a = (1u << n) - 1, last = m % 2 ? 1u << (m - 1) : 0;
     unsigned char *out = to;
-    if (m == 1) {
-        vec_store(out, vec_both_to_16(sums, a[0], b[0]));
-    } else if (m == 2) {
-        vec_store(out, permuted(halves(2, 0), vec_both_to_16(sums, a[0], a[1])));
-        vec_store(out + 64, permuted(halves(2, 1), vec_both_to_16(sums, b[0], b[1])));
-    } else if (m == 3) {
-        const __m512i from[] = {vec_both_to_16(sums, a[0], a[1]), vec_both_to_16(sums, b[0], b[1]),
-                                vec_both_to_16(sums, a[2], b[2])};
-        vec_store(out, gathered_dwords(halves(3, 0), from, 0x5));
-        vec_store(out + 64, gathered_dwords(halves(3, 1), from, 0x7));
-        vec_store(out + 128, gathered_dwords(halves(3, 2), from, 0x6));
-    } else {
-        store_1024qam_16(sums, out, a, b);
+    __m512i from[VECTOR_MAX_AXIS_BITS];
+    VEC_UNROLL
+    for (int k = 0; k < n; k++) {
+        from[k] = vec_both_to_16(sums, a[2 * k], a[2 * k + 1]);
+        from[n + k] = vec_both_to_16(sums, b[2 * k], b[2 * k + 1]);
+    }
+    if (m % 2) /* m is 1: all of memory's register */
+        from[m - 1] = vec_both_to_16(sums, a[m - 1], b[m - 1]);
+    VEC_UNROLL
+    for (int r = 0; r < m; r++) {
+        const unsigned of_a = 16 * r / m < 8 ? all_a : 0, of_b = (16 * r + 15) / m >= 8 ? all_a << n : 0;
+        vec_store(out + 64 * r, m == 1 ? from[0] : gathered_dwords(halves((uint32_t)m, r), from, of_a | of_b | last));
     }
 }
 
-/* 256QAM's register: two 128-bit parts a symbol, which takes no more operations than permutations would, and fewer
- * indices. */
+/* 256QAM's register: two 128-bit parts a symbol, which takes no more operations than permutations
+ * would, and fewer indices. */
 VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
@@ -384,37 +368,20 @@ VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
     vec_store(out + 192, _mm512_castpd_si512(s67));
 }
 
-VEC void store_1024qam_f32(unsigned char *out, const __m512i from[])
-{
-    vec_store(out, gathered_dwords(floats(5, 0), from, 0x1f));
-    vec_store(out + 64, gathered_dwords(floats(5, 1), from, 0x1f));
-    vec_store(out + 128, gathered_dwords(floats(5, 2), from, 0x1f));
-    vec_store(out + 192, gathered_dwords(floats(5, 3), from, 0x1f));
-    vec_store(out + 256, gathered_dwords(floats(5, 4), from, 0x1f));
-}
-
 /* A register's m bits an axis, LANES / 2 symbols. */
 VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
     unsigned char *out = to;
     __m512i from[VECTOR_MAX_AXIS_BITS];
+    const int n = m == 4 ? 0 : m;
     VEC_UNROLL
     for (int k = 0; k < m; k++)
         from[k] = vec_bits(llrs[k]);
-    if (m == 1) {
-        vec_store(out, from[0]);
-    } else if (m == 2) {
-        vec_store(out, gathered_dwords(floats(2, 0), from, 0x3));
-        vec_store(out + 64, gathered_dwords(floats(2, 1), from, 0x3));
-    } else if (m == 3) {
-        vec_store(out, gathered_dwords(floats(3, 0), from, 0x7));
-        vec_store(out + 64, gathered_dwords(floats(3, 1), from, 0x7));
-        vec_store(out + 128, gathered_dwords(floats(3, 2), from, 0x7));
-    } else if (m == 4) {
+    VEC_UNROLL
+    for (int r = 0; r < n; r++)
+        vec_store(out + 64 * r, m == 1 ? from[0] : gathered_dwords(floats((uint32_t)m, r), from, (1u << m) - 1));
+    if (m == 4)
         store_256qam_f32(out, llrs);
-    } else {
-        store_1024qam_f32(out, from);
-    }
 }
 
 /* BPSK: one LLR a symbol. */
