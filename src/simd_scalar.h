@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,18 +30,13 @@ typedef uint32_t vec_llr_row; /* its number */
 typedef softqam_u8_table vec_u8_table;
 typedef softqam_llr_table vec_llr_table;
 
-/* The same number in every lane. */
 VEC vec_f32 vec_splat(float a) { return a; }
 VEC vec_f32 vec_add(vec_f32 a, vec_f32 b) { return a + b; }
 VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return a - b; }
 VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return a * b; }
-
-/* a * b + c, rounded once. */
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return fmaf(a, b, c); }
 VEC vec_f32 vec_div(vec_f32 a, vec_f32 b) { return a / b; }
 VEC vec_f32 vec_div_any(vec_f32 a, vec_f32 b) { return a / b; }
-
-/* b where a is a NaN. */
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return a < b ? a : b; }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return a > b ? a : b; }
 
@@ -59,11 +55,7 @@ VEC vec_f32 vec_from_bits(vec_u32 bits)
 }
 
 VEC vec_f32 vec_abs(vec_f32 a) { return vec_from_bits(vec_bits(a) & 0x7fffffffu); }
-
-/* a with its sign bit exclusive-ored with bit 31 of signs. */
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return vec_from_bits(vec_bits(a) ^ (signs & 0x80000000u)); }
-
-/* One of two constants of opposite signs. */
 VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 
 /* a limited to [-limit, +limit]; a NaN gives anything within. On the bits, where compilers see no reason to branch. */
@@ -76,29 +68,18 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
     return vec_from_bits(magnitude | (bits & 0x80000000u));
 }
 
-/* Neither a NaN nor an infinity. */
 VEC vec_mask vec_is_finite(vec_f32 a) { return (vec_bits(a) & 0x7fffffffu) < 0x7f800000u ? 0xffffffffu : 0; }
-
-/* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return 0u - (vec_mask)(a < b); }
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return a & b; }
-
-/* a where the mask is set, else +0. */
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return vec_from_bits(vec_bits(a) & mask); }
 
-/* One or the other. */
 VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not)
 {
     return vec_from_bits((vec_bits(where_set) & mask) | (vec_bits(where_not) & ~mask));
 }
 
-/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
 VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least) { return magnitude < least ? 0.0f : magnitude; }
-
-/* Greater than zero and finite. Looks at the bits, where subnormal numbers are what they are in every mode. */
 VEC vec_mask vec_is_positive(vec_f32 a) { return vec_bits(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0; }
-
-/* trunc(a), for 0 <= a < 2^31. */
 VEC vec_u32 vec_to_index(vec_f32 a) { return (vec_u32)(int32_t)a; }
 
 /* trunc(a) limited to 0 .. 255, for |a| < 2^31. */
@@ -109,7 +90,6 @@ VEC vec_u32 vec_to_byte(vec_f32 a)
     return (whole | (255 - whole) >> 31) & 0xff; /* over 255: 255 */
 }
 
-/* The row of the level that lies within a few ulp of `level`, and what it holds. */
 typedef struct vec_u8_row {
     vec_f32 level;
     vec_f32 level_low;
@@ -127,8 +107,6 @@ VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 VEC vec_f32 vec_gain_low(const vec_u8_table *table, vec_u8_row row) { return table->gain_low[row.number]; }
 VEC vec_f32 vec_gain_high(const vec_u8_table *table, vec_u8_row row) { return table->gain_high[row.number]; }
 
-/* The row of LLRs at `place`, 0 to the number of rows, of a modulation with m bits an axis, and what it holds for bit
- * k. */
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
     (void)m;
@@ -136,8 +114,7 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
     return vec_to_index(place);
 }
 
-/* Whether a table has rows for negative components, by which fast_metrics() has no sign to change. */
-VEC int vec_has_signed_rows(int m)
+VEC bool vec_has_signed_rows(int m)
 {
     (void)m;
     return 0;
@@ -155,7 +132,6 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
     return table->intercepts[k][row];
 }
 
-/* Of a table of one row and one bit. */
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0][0]; }
 
 /* What linear_bits_of() needs besides. */
@@ -206,5 +182,8 @@ VEC vec_u32 vec_u8_bytes(const vec_u8_table *table, vec_f32 low, vec_f32 high, v
     }
     return (bytes & valid) | (0x7f7f7f7fu & ~valid);
 }
+
+#define SIMD_FAST
+#include "simd_check.h"
 
 #endif

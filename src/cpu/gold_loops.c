@@ -16,10 +16,9 @@ static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t p
         return;
     vec_part x1 = first1[0], after_x1 = first1[1], x2 = first2[0], after_x2 = first2[1];
     for (size_t k = PART_WORDS; 32 * k < n_bits; k += PART_WORDS) {
-        const vec_part next1 = vec_part_xor(vec_part_ahead(x1, after_x1, 1), vec_part_ahead(x1, after_x1, 4));
-        const vec_part next2 =
-            vec_part_xor(vec_part_xor(vec_part_ahead(x2, after_x2, 1), vec_part_ahead(x2, after_x2, 2)),
-                         vec_part_xor(vec_part_ahead(x2, after_x2, 3), vec_part_ahead(x2, after_x2, 4)));
+        const vec_part next1 = vec_part_ahead(x1, after_x1, 1) ^ vec_part_ahead(x1, after_x1, 4);
+        const vec_part next2 = vec_part_ahead(x2, after_x2, 1) ^ vec_part_ahead(x2, after_x2, 2) ^
+                               vec_part_ahead(x2, after_x2, 3) ^ vec_part_ahead(x2, after_x2, 4);
         vec_part_store(windows->x1 + k, after_x1);
         vec_part_store(windows->x2 + k, after_x2);
         x1 = after_x1;

@@ -97,7 +97,7 @@ VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const
     fast_range range = fast_range_of(output);
     if (is_limited_f16(output, constants))
         range.llr_end = FAST_LIMITED_F16_END;
-    if (range.min_component > 0.0f && vec_smallest_u32(ranges->min_component) < float_bits(range.min_component) - 1)
+    if (range.min_component > 0.0f && ~vec_largest_u32(~ranges->min_component) < float_bits(range.min_component) - 1)
         return TILE_IS_INEXACT;
     if (are_ranges_narrow(kind, range, ranges))
         return TILE_IS_EXACT;

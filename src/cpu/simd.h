@@ -8,6 +8,10 @@
 
 #include "simd_common.h"
 
+#define SIMD_FAST
+#define SIMD_VECTORS
+#include "simd_check.h"
+
 /* What an object exports has the instruction set's name at its end. */
 #define JOINED_NAME(name, simd)   name##_##simd
 #define EXPANDED_NAME(name, simd) JOINED_NAME(name, simd)

@@ -44,24 +44,19 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 }
 
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm256_and_ps(a, b); }
-
-/* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 
-/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
     const vec_u32 above_zero = _mm256_cmpgt_epi32(vec_bits(a), vec_splat_u32(0));
     return vec_from_bits(above_zero & _mm256_cmpgt_epi32(vec_splat_u32(0x7f800000), vec_bits(a)));
 }
 
-/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
 VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 {
     return _mm256_and_ps(_mm256_cmp_ps(magnitude, least, _CMP_NLT_UQ), magnitude);
 }
 
-/* Neither is a NaN. */
 VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return _mm256_cmp_ps(a, b, _CMP_ORD_Q); }
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm256_and_ps(mask, a); }
 
@@ -120,11 +115,8 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
                : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
 }
 
-/* What follows has no counterpart in simd_scalar.h. */
-
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
 
-/* All first ones in their order, all second ones. */
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
 {
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_firsts(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
@@ -170,22 +162,16 @@ VEC vec_f32 vec_load_for_duplicate(const float *from)
     return _mm256_castpd_ps(_mm256_shuffle_pd(lower, upper, 0xc));
 }
 
-/* Each of the lower, or upper, half's values twice. */
 VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return _mm256_unpacklo_ps(a, a); }
 VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
-
-/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
- * one. */
 VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa); }
 VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa); }
 
-/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
 VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
 {
     return _mm256_movemask_epi8(_mm256_or_si256(_mm256_cmpgt_epi16(low, a), _mm256_cmpgt_epi32(b, high)));
 }
 
-/* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
     (void)third;
@@ -196,13 +182,11 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
                     : second;
 }
 
-/* Those that differ. */
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b)
 {
     return _mm256_castsi256_ps(_mm256_xor_si256(_mm256_cmpeq_epi32(a, b), vec_splat_u32(0xffffffffu)));
 }
 
-/* Whether any is `end` or more. */
 VEC bool vec_any_from(vec_u32 a, vec_u32 end)
 {
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(a, end), a)) != 0;
@@ -215,9 +199,6 @@ VEC uint32_t vec_largest_u32(vec_u32 a)
     return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(half, _mm_shuffle_epi32(half, 1)));
 }
 
-VEC uint32_t vec_smallest_u32(vec_u32 a) { return ~vec_largest_u32(~a); }
-
-/* The same 16 bytes in every 128-bit part. */
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
@@ -231,7 +212,6 @@ VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
     return _mm256_sign_epi8(a, _mm256_add_epi8(_mm256_and_si256(bits, of), vec_splat_u8(127)));
 }
 
-/* Bytes in the order of the bits that flip them, one a byte; NULL: none. */
 VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 {
     int bits;
@@ -304,7 +284,6 @@ VEC __m256i two_parts(int m, const vec_f32 llrs[], int n)
                                      : _mm256_permute2f128_pd(first, second, 0x31));
 }
 
-/* A register's m bits an axis, LANES / 2 symbols. */
 VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
     unsigned char *out = to;
@@ -341,7 +320,6 @@ VEC four_symbols bits_by_symbol(bool sums, const vec_f32 llrs[])
                            _mm_unpacklo_epi64(s23_01, s23_23), _mm_unpackhi_epi64(s23_01, s23_23)}};
 }
 
-/* 256QAM's register. */
 VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
 {
     const four_symbols symbols = bits_by_symbol(sums, llrs);
@@ -401,7 +379,6 @@ VEC void store_register_16(bool sums, int m, unsigned char *out, const vec_f32 l
         store_1024qam_16(sums, out, llrs);
 }
 
-/* A step's two registers of another modulation. */
 VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[])
 {
     unsigned char *out = to;
@@ -409,7 +386,6 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
     store_register_16(sums, m, out + LANES / 2 * 4 * m, b);
 }
 
-/* BPSK: one LLR a symbol. */
 VEC void vec_store_16(bool sums, void *to, vec_f32 llrs) { vec_store_half(to, vec_to_16(sums, llrs)); }
 
 VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
@@ -436,10 +412,7 @@ VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
                         : _mm256_permute2f128_ps(of, of, 0x11);
 }
 
-/* From such registers, what register q's symbols have on the other axis. */
 VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return _mm256_permute2f128_ps(values[q], values[q], 1); }
-
-/* Packed bytes to those of a plane of I, then those of Q. */
 VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
 VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
@@ -454,7 +427,6 @@ VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
     return (void)nbytes, _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));
 }
 
-/* In each value four of 16 bytes, shifted right. */
 VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
 {
     const __m256i all = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bits));

@@ -53,15 +53,12 @@ VEC vec_mask vec_is_positive(vec_f32 a)
     return _mm512_cmpgt_epi32_mask(_mm512_add_epi32(vec_bits(a), least_normal), least_normal);
 }
 
-/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
 VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 {
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(magnitude, least, _CMP_NLT_UQ), magnitude);
 }
 
-/* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return _mm512_cmplt_ps_mask(a, b); }
-/* Neither is a NaN. */
 VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_ORD_Q); }
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm512_maskz_mov_ps(mask, a); }
 
@@ -85,8 +82,6 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 {
     return has_one_line(m, k) ? table->intercepts[k] : vec_row_value(row, table->intercepts[k]);
 }
-
-/* What follows has no counterpart in simd_scalar.h. */
 
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
 
@@ -115,7 +110,6 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return table;
 }
 
-/* All first ones in their order, all second ones. */
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)
 {
     return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
@@ -126,10 +120,8 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
     return _mm512_permutex2var_ps(a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
 }
 
-/* LANES values as vec_duplicate_lower() and vec_duplicate_upper() want them. */
 VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
 
-/* Each of the lower, or upper, half's values twice. */
 VEC vec_f32 vec_duplicate_lower(vec_f32 a)
 {
     return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), a);
@@ -156,13 +148,11 @@ VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
     return _mm512_mask_shuffle_epi8(a, 0xcccccccccccccccc, b, exchange);
 }
 
-/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
 VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
 {
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);
 }
 
-/* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
     (void)third;
@@ -172,15 +162,10 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
                     : _mm512_alignr_epi32(second, first, 8);
 }
 
-/* Those that differ. */
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b) { return _mm512_cmpneq_epi32_mask(a, b); }
-
-/* Whether any is `end` or more. */
 VEC bool vec_any_from(vec_u32 a, vec_u32 end) { return _mm512_cmpge_epu32_mask(a, end) != 0; }
 VEC uint32_t vec_largest_u32(vec_u32 a) { return _mm512_reduce_max_epu32(a); }
-VEC uint32_t vec_smallest_u32(vec_u32 a) { return _mm512_reduce_min_epu32(a); }
 
-/* The same 16 bytes in every 128-bit part. */
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 {
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bytes));
@@ -197,7 +182,6 @@ typedef struct origin {
 
 /* a / b, for a < 204 and b <= 20: compilers take such vectors apart to divide them. */
 VEC vec_lanes_u32 quotient(vec_lanes_u32 a, uint32_t b) { return a * (4096 / b + 1) >> 12; }
-
 VEC vec_lanes_u32 remainder_of(vec_lanes_u32 a, uint32_t b) { return a - b * quotient(a, b); }
 
 /* The numbers of the 32 bits of memory's r-th register. */
@@ -258,7 +242,6 @@ VEC __m512i gathered_dwords(origin at, const __m512i from[], unsigned which)
 
 VEC void store_lower_half(void *to, __m512i a) { _mm256_storeu_si256(to, _mm512_castsi512_si256(a)); }
 
-/* Bytes in the order of the bits that flip them, one a byte; NULL: none. */
 VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 {
     uint64_t mask;
@@ -312,7 +295,6 @@ VEC __m512i vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
     return _mm512_inserti64x4(_mm512_castsi256_si512(vec_to_16(sums, a)), vec_to_16(sums, b), 1);
 }
 
-/* 256QAM's register. */
 VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
 {
     const __m512i from[] = {vec_both_to_16(sums, llrs[0], llrs[1]), vec_both_to_16(sums, llrs[2], llrs[3])};
@@ -368,7 +350,6 @@ VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
     vec_store(out + 192, _mm512_castpd_si512(s67));
 }
 
-/* A register's m bits an axis, LANES / 2 symbols. */
 VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
     unsigned char *out = to;
@@ -384,7 +365,6 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
         store_256qam_f32(out, llrs);
 }
 
-/* BPSK: one LLR a symbol. */
 VEC void vec_store_16(bool sums, void *to, vec_f32 llrs) { _mm256_storeu_si256(to, vec_to_16(sums, llrs)); }
 
 VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
@@ -393,27 +373,20 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
                                       _mm512_castsi512_si128(max)));
 }
 
-/* Bytes of which some of the bits in `of` are 1 with the opposite sign. */
 VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
     return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bits, of), _mm512_setzero_si512(), a);
 }
 
-/* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
- * Q. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
     const vec_f32 a = from[q % 2 * 2], b = from[q % 2 * 2 + 1];
     return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-/* Those symbols' values. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q) { return (void)load, weights[q % 2]; }
-
-/* From such registers, what register q's symbols have on the other axis. */
 VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
 
-/* Packed bytes to those of a plane of I, then those of Q. */
 VEC vec_bytes vec_planes_apart(vec_bytes packed)
 {
     return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), packed);
@@ -433,7 +406,6 @@ VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
     return _mm512_broadcast_i64x4(_mm256_loadu2_m128i((const void *)(from + nbytes), (const void *)from));
 }
 
-/* In each value four of 16 bytes, shifted right. */
 VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
 {
     const __m512i all = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bits));

@@ -31,10 +31,7 @@ typedef struct vec_llr_table {
 } vec_llr_table;
 
 VEC vec_f32 vec_splat(float a) { return vdupq_n_f32(a); }
-
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return vfmaq_f32(c, a, b); }
-
-/* b where a is a NaN. */
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return vminnmq_f32(a, b); }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return vmaxnmq_f32(a, b); }
 VEC vec_f32 vec_abs(vec_f32 a) { return vabsq_f32(a); }
@@ -47,23 +44,18 @@ VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
 /* minnm and maxnm take the number of a number and a NaN. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit) { return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit)); }
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return vandq_u32(a, b); }
-
-/* a < b; false for NaN. */
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return vcltq_f32(a, b); }
 
-/* Greater than zero and finite. */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
     return vcltq_u32(vsubq_u32(vec_bits(a), vec_splat_u32(1)), vec_splat_u32(0x7f7fffff));
 }
 
-/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
 VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 {
     return vec_from_bits(vbicq_u32(vec_bits(magnitude), vcltq_f32(magnitude, least)));
 }
 
-/* Neither is a NaN. */
 VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return vec_both(vceqq_f32(a, a), vceqq_f32(b, b)); }
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return vec_from_bits(vandq_u32(mask, vec_bits(a))); }
 
@@ -81,7 +73,6 @@ VEC vec_s32 vec_round_s32(vec_f32 a) { return vcvtnq_s32_f32(a); }
 VEC vec_s32 vec_abs_s32(vec_s32 a) { return vqabsq_s32(a); }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return vqsubq_s32(a, b); }
 
-/* The words from n on, 2, 4, 6 or 8, of registers that follow on one another. */
 VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 {
     return n == 2 ? vextq_u32(first, second, 2) : n == 4 ? second : n == 6 ? vextq_u32(second, third, 2) : third;
@@ -90,7 +81,6 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 /* 16 bytes. */
 typedef uint8x16_t vec_part;
 
-/* The bytes from n on, 1 to 4, of two that follow on one another. */
 VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
 {
     return n == 1   ? vextq_u8(first, second, 1)
@@ -99,19 +89,13 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
                     : vextq_u8(first, second, 4);
 }
 
-VEC vec_part vec_part_xor(vec_part a, vec_part b) { return veorq_u8(a, b); }
 VEC void vec_part_store(uint32_t *to, vec_part a) { vst1q_u32(to, (vec_u32)a); }
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return vmaxq_u32(a, b); }
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return vminq_u32(a, b); }
-
-/* Those that differ. */
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b) { return vmvnq_u32(vceqq_u32(a, b)); }
-
-/* Whether any is `end` or more. */
 VEC bool vec_any_from(vec_u32 a, vec_u32 end) { return vmaxvq_u32(vcgeq_u32(a, end)) != 0; }
 VEC uint32_t vec_largest_u32(vec_u32 a) { return vmaxvq_u32(a); }
-VEC uint32_t vec_smallest_u32(vec_u32 a) { return vminvq_u32(a); }
 VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return vmaxq_s32(a, b); }
 
 /* The bytes of a row's four-byte value in a column of 16: bytes beyond it give 0. */
@@ -121,10 +105,8 @@ VEC vec_bytes vec_row_bytes(vec_u32 row)
 }
 
 VEC vec_f32 vec_row_value(vec_bytes row, const void *column) { return (vec_f32)vqtbl4q_u8(vld1q_u8_x4(column), row); }
-
 VEC vec_f32 vec_column_value(const void *column, vec_u32 row) { return vec_row_value(vec_row_bytes(row), column); }
 
-/* Rows of LLRs at `place`, 0 to the number of rows. */
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
     return (void)m, (void)table, vec_row_bytes(vec_to_index(place));
@@ -142,7 +124,6 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
     return (void)m, vec_row_value(row, table->from->intercepts[k]);
 }
 
-/* Of a table of one row and one bit. */
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return vec_splat(table->from->slopes[0][0]); }
 
 /* What follows has no counterpart in simd_scalar.h. Where other headers speak of 128-bit parts, a register is one. */
@@ -164,28 +145,14 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return (void)m, (vec_llr_table){from, vec_splat(from->row_scale), vec_splat(from->last_row)};
 }
 
-/* Pairs of components to two registers of first and of second ones. */
 VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return vuzp1q_f32(a, b); }
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return vuzp2q_f32(a, b); }
-
-/* All first ones in their order, all second ones. */
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b) { return vec_firsts(a, b); }
 VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b) { return vec_seconds(a, b); }
-
-/* LANES values as vec_duplicate_lower() and vec_duplicate_upper() want them. */
 VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
-
-/* Each of the lower, or upper, half's values twice. */
 VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return vzip1q_f32(a, a); }
 VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
-
-/* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }
-
-/* To integers, truncated, for values that fit. */
-VEC vec_s32 vec_truncate(vec_f32 a) { return vcvtq_s32_f32(a); }
-
-/* Integers to narrower ones, limited to what these hold: those of a, then those of b. */
 VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return (vec_bytes)vqmovn_high_s32(vqmovn_s32(a), b); }
 
 VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b)
@@ -198,13 +165,9 @@ VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b)
     return vqmovun_high_s16(vqmovun_s16((int16x8_t)a), (int16x8_t)b);
 }
 
-/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
- * one. */
 VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b) { return (vec_bytes)vtrn2q_s16((int16x8_t)a, (int16x8_t)b); }
-
 VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b) { return (vec_bytes)vtrn1q_s16((int16x8_t)a, (int16x8_t)b); }
 
-/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
 VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
 {
     const uint16x8_t less = vcltq_s16((int16x8_t)a, (int16x8_t)low);
@@ -212,13 +175,9 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
 }
 
 VEC vec_bytes vec_abs_s16(vec_bytes a) { return (vec_bytes)vabsq_s16((int16x8_t)a); }
-
 VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vmaxq_s8((int8x16_t)a, (int8x16_t)b); }
-
 VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vminq_s8((int8x16_t)a, (int8x16_t)b); }
-
 VEC vec_bytes vec_max_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)vmaxq_s16((int16x8_t)a, (int16x8_t)b); }
-
 VEC vec_bytes vec_min_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)vminq_s16((int16x8_t)a, (int16x8_t)b); }
 
 VEC vec_bytes vec_add_saturated_s8(vec_bytes a, vec_bytes b)
@@ -232,11 +191,8 @@ VEC vec_bytes vec_add_saturated_s16(vec_bytes a, vec_bytes b)
 }
 
 VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16]) { return vld1q_u8(bytes); }
-
-VEC vec_bytes vec_interleave_bytes_lower(vec_u32 a, vec_u32 b) { return vzip1q_u8((vec_bytes)a, (vec_bytes)b); }
-
-VEC vec_bytes vec_interleave_bytes_upper(vec_u32 a, vec_u32 b) { return vzip2q_u8((vec_bytes)a, (vec_bytes)b); }
-
+VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return vzip1q_u8(a, b); }
+VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return vzip2q_u8(a, b); }
 VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return vqtbl1q_u8(a, from); }
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
@@ -248,7 +204,6 @@ VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return vqtbl1q_u8
         memcpy((to), &dword, sizeof dword);                                                                            \
     } while (0)
 
-/* Bytes with the opposite sign of which a bit in `of` is 1. */
 VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
 {
     const uint8x16_t are_flipped = vtstq_u8(bits, of);
@@ -269,7 +224,6 @@ VEC uint64_t load_bits(const unsigned char *flips)
     return bits;
 }
 
-/* Bytes in the order of the bits that flip them, one a byte; NULL: none. */
 VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
 {
     return flips ? flip_16(a, (uint32_t)load_bits(flips)) : a;
@@ -318,7 +272,6 @@ VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, v
     STORE_DWORD(out + 36, (vec_u32)ends, 1);
 }
 
-/* A register's m bits an axis, LANES / 2 symbols. */
 VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
 {
     unsigned char *out = to;
@@ -339,7 +292,6 @@ VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
     return (vec_u32)vmovn_high_u32(vmovn_u32((vec_u32)a), (vec_u32)b);
 }
 
-/* 256QAM's register. */
 VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
 {
     const uint32x4_t p01 = vec_both_to_16(sums, llrs[0], llrs[1]);
@@ -363,7 +315,6 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
     }
 }
 
-/* BPSK: one LLR a symbol. */
 VEC void vec_store_16(bool sums, void *to, vec_f32 llrs)
 {
     vst1_u8(to, sums ? (uint8x8_t)vmovn_u32((vec_u32)llrs) : (uint8x8_t)vcvt_f16_f32(llrs));
@@ -378,25 +329,19 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     memcpy(to, &four, sizeof four);
 }
 
-/* De-interleaved s8: four registers of components as they lie in memory to I of their first half, I of the second, then
- * Q. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
     const vec_f32 a = from[q % 2 * 2], b = from[q % 2 * 2 + 1];
     return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-/* Those symbols' values. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
     (void)load;
     return weights[q % 2];
 }
 
-/* From such registers, what register q's symbols have on the other axis. */
 VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
-
-/* Packed bytes to those of a plane of I, then those of Q. */
 VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
 VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_bytes planes)
@@ -407,7 +352,6 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
 
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes) { return (void)nbytes, vld1q_u8(from); }
 
-/* In each value four of 16 bytes, shifted right. */
 VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
 {
     const vec_u32 spread = (vec_u32)vqtbl1q_u8(vld1q_u8(bits), (vec_bytes)bytes);

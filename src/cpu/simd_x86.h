@@ -12,8 +12,6 @@ typedef vec_u32 vec_llr_row; /* numbers */
 
 VEC vec_f32 vec_splat(float a) { return MM(set1_ps)(a); }
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return MM(fmadd_ps)(a, b, c); }
-
-/* b where a is a NaN. */
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return MM(min_ps)(a, b); }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return MM(max_ps)(a, b); }
 VEC vec_f32 vec_abs(vec_f32 a) { return MM(andnot_ps)(vec_splat(-0.0f), a); }
@@ -42,28 +40,18 @@ VEC vec_bytes vec_add_saturated_s16(vec_bytes a, vec_bytes b) { return MM(adds_e
 /* Whether all rows have the same line for a bit. */
 VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
 
-/* Rows of LLRs at `place`, 0 to the number of rows. */
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 {
     return (void)m, (void)table, vec_to_index(place);
 }
 
-/* Of a table of one row and one bit. */
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
 /* What follows has no counterpart in simd_scalar.h. The shuffles of the loops stay within 128-bit parts. */
 
-/* Pairs of components to two registers of first and of second ones: in each 128-bit part two of a, then two of b. */
 VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
-
-/* Neighbours exchanged. */
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return MM(permute_ps)(a, _MM_SHUFFLE(2, 3, 0, 1)); }
-
-/* To integers, truncated, for values that fit. */
-VEC vec_s32 vec_truncate(vec_f32 a) { return MM(cvttps_epi32)(a); }
-
-/* Integers to narrower ones, limited to what these hold: in each 128-bit part those of a, then those of b. */
 VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return MM(packs_epi32)(a, b); }
 VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b) { return MM(packs_epi16)(a, b); }
 VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b) { return MM(packus_epi16)(a, b); }
@@ -85,7 +73,6 @@ VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { retur
 /* 16 bytes. */
 typedef __m128i vec_part;
 
-/* The bytes from n on, 1 to 4, of two that follow on one another. */
 VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
 {
     return n == 1   ? _mm_alignr_epi8(second, first, 1)
@@ -94,9 +81,6 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
                     : _mm_alignr_epi8(second, first, 4);
 }
 
-VEC vec_part vec_part_xor(vec_part a, vec_part b) { return _mm_xor_si128(a, b); }
-
-/* Aligned. */
 VEC void vec_part_store(uint32_t *to, vec_part a) { _mm_store_si128((void *)to, a); }
 
 /* To any address. */

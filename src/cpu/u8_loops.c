@@ -21,7 +21,8 @@ static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, 
 /* The soft bytes of an axis, two words a symbol; the low one's is 127 for an erasure. */
 VEC vec_bytes soft_words(const u8_axis *axis, vec_mask valid)
 {
-    return vec_pack_s16(vec_truncate(vec_choose(valid, axis->low, vec_splat(127.0f))), vec_truncate(axis->high));
+    return vec_pack_s16((vec_s32)vec_to_index(vec_choose(valid, axis->low, vec_splat(127.0f))),
+                        (vec_s32)vec_to_index(axis->high));
 }
 
 /* Where its bytes come from: all from the low one's for an erasure. */
@@ -41,8 +42,10 @@ VEC void store_u8_bits(const vec_u8_table *table, const symbol_distances *symbol
     const u8_bits bits = u8_bits_from_distances(table, symbols);
     const vec_bytes soft = vec_pack_u8(soft_words(&bits.i, bits.valid), soft_words(&bits.q, bits.valid));
     const vec_u32 i = soft_select(table, &bits.i, bits.valid), q = soft_select(table, &bits.q, bits.valid);
-    const vec_bytes first = vec_or(vec_interleave_bytes_lower(i, q), vec_splat_bytes(places_of_first_two));
-    const vec_bytes last = vec_or(vec_interleave_bytes_upper(i, q), vec_splat_bytes(places_of_last_two));
+    const vec_bytes first =
+        vec_or(vec_interleave_bytes_lower((vec_bytes)i, (vec_bytes)q), vec_splat_bytes(places_of_first_two));
+    const vec_bytes last =
+        vec_or(vec_interleave_bytes_upper((vec_bytes)i, (vec_bytes)q), vec_splat_bytes(places_of_last_two));
     vec_store(out, vec_place_bytes(soft, first));
     vec_store(out + 4 * LANES, vec_place_bytes(soft, last));
 }

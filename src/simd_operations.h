@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* What a SIMD header defines. Each line is one operation; includers define SIMD_OPERATION(type, name, parameters) to
+ * make of it what they need: simd_check.h holds a header against the list, tests/cpu/simd_stub.h is a header made from
+ * it. With SIMD_VECTORS the operations of vector loops come too.
+ *
+ * A header defines VEC and VEC_UNROLL (before a loop that must be unrolled) and these types, of which arithmetic.h
+ * needs the first six: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table; vec_s32,
+ * vec_bytes (the same register as signed integers and as bytes), vec_part (16 bytes). A vector header defines LANES,
+ * LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one instruction) and LOADS_AHEAD (llr_tile() has registers for all
+ * inputs of the next iteration); then it includes cpu/simd_vectors.h, which has the operations that gcc's vector
+ * extensions make in every instruction set alike. Floats are binary32; every operation on them is rounded once, to
+ * nearest even. `m` is the bits of an axis. Parts are a register's parts of 128 bits; the shuffles stay within them
+ * unless they say otherwise. */
+
+/* arithmetic.h's. */
+
+SIMD_OPERATION(vec_f32, vec_splat, (float a)) /* the same number in every lane */
+SIMD_OPERATION(vec_f32, vec_add, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_sub, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_mul, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_fma, (vec_f32 a, vec_f32 b, vec_f32 c)) /* a * b + c */
+SIMD_OPERATION(vec_f32, vec_div, (vec_f32 a, vec_f32 b))            /* of scales and noise values within their limits */
+SIMD_OPERATION(vec_f32, vec_div_any, (vec_f32 a, vec_f32 b))        /* of any numbers */
+SIMD_OPERATION(vec_f32, vec_min, (vec_f32 a, vec_f32 b))            /* b if a is a NaN */
+SIMD_OPERATION(vec_f32, vec_max, (vec_f32 a, vec_f32 b))            /* b if a is a NaN */
+SIMD_OPERATION(vec_f32, vec_abs, (vec_f32 a))
+SIMD_OPERATION(vec_u32, vec_bits, (vec_f32 a))
+SIMD_OPERATION(vec_f32, vec_from_bits, (vec_u32 bits))
+SIMD_OPERATION(vec_f32, vec_flip, (vec_f32 a, vec_u32 signs)) /* a's sign bit, exclusive-ored with bit 31 of signs */
+/* a limited to [-limit, +limit]; a NaN gives anything within. */
+SIMD_OPERATION(vec_f32, vec_limit, (vec_f32 a, vec_f32 limit))
+/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
+SIMD_OPERATION(vec_f32, vec_flush, (vec_f32 magnitude, vec_f32 least))
+SIMD_OPERATION(vec_mask, vec_is_less, (vec_f32 a, vec_f32 b)) /* false for a NaN */
+SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
+/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
+SIMD_OPERATION(vec_mask, vec_is_positive, (vec_f32 a))
+SIMD_OPERATION(vec_mask, vec_both, (vec_mask a, vec_mask b))
+SIMD_OPERATION(vec_f32, vec_keep, (vec_mask mask, vec_f32 a)) /* a if the mask is set, else +0 */
+SIMD_OPERATION(vec_f32, vec_choose, (vec_mask mask, vec_f32 where_set, vec_f32 where_not))
+/* The row of LLRs at `place`, 0 to the number of rows, truncated, and what it holds for bit k. */
+SIMD_OPERATION(vec_llr_row, vec_llr_row_at, (int m, const vec_llr_table *table, vec_f32 place))
+SIMD_OPERATION(vec_f32, vec_slope, (int m, const vec_llr_table *table, vec_llr_row row, int k))
+SIMD_OPERATION(vec_f32, vec_intercept, (int m, const vec_llr_table *table, vec_llr_row row, int k))
+SIMD_OPERATION(vec_f32, vec_only_slope, (const vec_llr_table *table)) /* of a table of one row and one bit */
+/* u8: the row of the level that lies within a few ulp of `level`, and its gains. */
+SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 level))
+SIMD_OPERATION(vec_f32, vec_gain_low, (const vec_u8_table *table, vec_u8_row row))
+SIMD_OPERATION(vec_f32, vec_gain_high, (const vec_u8_table *table, vec_u8_row row))
+
+#ifdef SIMD_FAST
+
+/* arithmetic_fast.h's. */
+
+/* vec_llr_row_at() takes negative places too: the table has rows for negative components. */
+SIMD_OPERATION(bool, vec_has_signed_rows, (int m))
+/* One of two constants of opposite signs. */
+SIMD_OPERATION(vec_f32, vec_choose_by_sign, (vec_f32 a, const vec_f32 values[2]))
+/* To an integer, by any rounding to a neighbour; what does not fit gives an integer beyond any limit. */
+SIMD_OPERATION(vec_s32, vec_round_s32, (vec_f32 a))
+SIMD_OPERATION(vec_s32, vec_abs_s32, (vec_s32 a))
+SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
+
+#endif
+
+#ifdef SIMD_VECTORS
+
+/* Integers. */
+
+SIMD_OPERATION(vec_u32, vec_to_index, (vec_f32 a)) /* truncated, for |a| < 2^31 */
+SIMD_OPERATION(vec_s32, vec_max_s32, (vec_s32 a, vec_s32 b))
+SIMD_OPERATION(vec_u32, vec_max_u32, (vec_u32 a, vec_u32 b))
+SIMD_OPERATION(vec_u32, vec_min_u32, (vec_u32 a, vec_u32 b))
+SIMD_OPERATION(uint32_t, vec_largest_u32, (vec_u32 a))
+SIMD_OPERATION(bool, vec_any_from, (vec_u32 a, vec_u32 end)) /* whether any is `end` or more */
+SIMD_OPERATION(vec_u32, vec_shift_left, (vec_u32 a, int n))
+SIMD_OPERATION(vec_mask, vec_are_different, (vec_u32 a, vec_u32 b))
+SIMD_OPERATION(vec_mask, vec_are_numbers, (vec_f32 a, vec_f32 b)) /* neither is a NaN */
+SIMD_OPERATION(vec_bytes, vec_abs_s16, (vec_bytes a))
+SIMD_OPERATION(vec_bytes, vec_max_s16, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_min_s16, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_add_saturated_s16, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_max_s8, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_min_s8, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_add_saturated_s8, (vec_bytes a, vec_bytes b))
+/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
+SIMD_OPERATION(bool, vec_any_less_or_more, (vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high))
+
+/* Loads, from any address. */
+
+SIMD_OPERATION(vec_f32, vec_load_s16, (const void *from)) /* LANES integers to floats */
+SIMD_OPERATION(vec_f32, vec_load_s8, (const void *from))
+SIMD_OPERATION(vec_f32, vec_load_f16, (const void *from))
+SIMD_OPERATION(vec_llr_table, vec_load_llr_table, (int m, const softqam_llr_table *from))
+/* The element of a column of 16 that each lane's row names. */
+SIMD_OPERATION(vec_f32, vec_column_value, (const void *column, vec_u32 row))
+SIMD_OPERATION(vec_bytes, vec_splat_bytes, (const uint8_t bytes[16])) /* the same bytes in every part */
+
+/* Places. */
+
+/* The first, or second, elements of pairs, a's and b's: in the order of symbols; */
+SIMD_OPERATION(vec_f32, vec_evens, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_odds, (vec_f32 a, vec_f32 b))
+/* in each part two of a, then two of b. */
+SIMD_OPERATION(vec_f32, vec_firsts, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_seconds, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_swap_pairs, (vec_f32 a)) /* neighbours exchanged */
+/* LANES values in the order that the next two want; each of the lower, or upper, half's values twice. */
+SIMD_OPERATION(vec_f32, vec_load_for_duplicate, (const float *from))
+SIMD_OPERATION(vec_f32, vec_duplicate_lower, (vec_f32 a))
+SIMD_OPERATION(vec_f32, vec_duplicate_upper, (vec_f32 a))
+/* Integers to narrower ones, limited to what these hold: in each part those of a, then those of b. */
+SIMD_OPERATION(vec_bytes, vec_pack_s16, (vec_s32 a, vec_s32 b))
+SIMD_OPERATION(vec_bytes, vec_pack_s8, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_pack_u8, (vec_bytes a, vec_bytes b))
+/* The upper, or lower, half of each 32-bit integer of a and of b: a's in the lower half of the result. */
+SIMD_OPERATION(vec_bytes, vec_upper_words, (vec_s32 a, vec_s32 b))
+SIMD_OPERATION(vec_bytes, vec_lower_words, (vec_s32 a, vec_s32 b))
+/* The bytes of the lower, or upper, half of each part, a's and b's in turns. */
+SIMD_OPERATION(vec_bytes, vec_interleave_bytes_lower, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_interleave_bytes_upper, (vec_bytes a, vec_bytes b))
+/* The bytes of a that `from` names within each part; 0 if its highest bit is set. */
+SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
+
+/* Changes of sign by the bits of the scrambling sequence. */
+
+SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes of)) /* if a bit in `of` is 1 */
+/* Bytes in the order of the bits that flip them; NULL: none. */
+SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *flips))
+/* In each value the four of 16 bytes that `bytes` names, shifted right. */
+SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 bytes, vec_u32 counts))
+
+/* Stores of LLRs, to any address. In registers LLRs lie by bit of the axis, of I and Q in turns; a symbol's leave
+ * together. */
+
+/* s8: pairs, which are two symbols' LLRs (cpu/llr_stores.h), of QPSK, 16QAM, 64QAM, 1024QAM. A register of the first
+ * two has in each part a pair of the iteration's first LANES / 2 symbols and one of the others; then a and b have them
+ * for themselves, `ends` has the last 4 bytes of a's pair and of b's. */
+SIMD_OPERATION(void, vec_store_pairs_of_4, (void *to, vec_bytes pairs, const unsigned char *flips))
+SIMD_OPERATION(void, vec_store_pairs_of_8, (void *to, vec_bytes pairs, const unsigned char *flips))
+SIMD_OPERATION(void, vec_store_pairs_of_12,
+               (void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips))
+SIMD_OPERATION(void, vec_store_pairs_of_20,
+               (void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends, const unsigned char *flips))
+/* f16, or, of sums, their lower 16 bits: an iteration's two registers; one of 256QAM; BPSK's LANES. */
+SIMD_OPERATION(void, vec_store_both_16, (bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[]))
+SIMD_OPERATION(void, vec_store_256qam_16, (bool sums, void *to, const vec_f32 llrs[]))
+SIMD_OPERATION(void, vec_store_16, (bool sums, void *to, vec_f32 llrs))
+SIMD_OPERATION(void, vec_store_f32_pairs, (int m, void *to, const vec_f32 llrs[]))          /* one register */
+SIMD_OPERATION(void, vec_store_s8, (void *to, vec_s32 steps, vec_bytes min, vec_bytes max)) /* BPSK's LANES, limited */
+
+/* De-interleaved s8. */
+
+/* Four registers of components as they lie in memory to register q of four that pack to all of I, then all of Q; the
+ * values of its symbols (by a load, if there is time to wait for it); what its symbols have on the other axis. */
+SIMD_OPERATION(vec_f32, vec_plane_components, (const vec_f32 from[4], int q))
+SIMD_OPERATION(vec_f32, vec_plane_weights, (bool load, const vec_f32 weights[2], int q))
+SIMD_OPERATION(vec_f32, vec_other_plane, (const vec_f32 values[4], int q))
+SIMD_OPERATION(vec_bytes, vec_planes_apart, (vec_bytes packed)) /* packed bytes to all of I, then all of Q */
+SIMD_OPERATION(void, vec_store_two_planes, (unsigned char *first, unsigned char *second, vec_bytes planes))
+/* For each part of two planes the 16 bytes of bits of its 16 symbols, `nbytes` further for the next 16 symbols. */
+SIMD_OPERATION(vec_bytes, vec_load_plane_bits, (const unsigned char *from, int nbytes))
+
+/* The Gold sequence. */
+
+/* The words from n on, 2, 4, 6 or 8, of registers that follow each other. */
+SIMD_OPERATION(vec_u32, vec_words_ahead, (vec_u32 first, vec_u32 second, vec_u32 third, int n))
+/* The bytes from n on, 1 to 4, of two parts that follow each other. */
+SIMD_OPERATION(vec_part, vec_part_ahead, (vec_part first, vec_part second, int n))
+SIMD_OPERATION(void, vec_part_store, (uint32_t * to, vec_part a)) /* aligned */
+/* The first 256 bits of each register's sequence at a position; 128 are enough for no more n_bits. */
+SIMD_OPERATION(void, gold_parts_at, (uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2]))
+
+#endif
+
+#undef SIMD_OPERATION
