@@ -12,27 +12,40 @@
  * nearest even. `m` is the bits of an axis. Parts are a register's parts of 128 bits; the shuffles stay within them
  * unless they say otherwise. */
 
-/* arithmetic.h's. */
+/* arithmetic.h's. Vector headers have the first from cpu/simd_vectors.h and cpu/simd_common.h; SIMD_OWN leaves them
+ * out.
+ */
 
-SIMD_OPERATION(vec_f32, vec_splat, (float a)) /* the same number in every lane */
+#ifndef SIMD_OWN
 SIMD_OPERATION(vec_f32, vec_add, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_sub, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_mul, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_div, (vec_f32 a, vec_f32 b))     /* of scales and noise values within their limits */
+SIMD_OPERATION(vec_f32, vec_div_any, (vec_f32 a, vec_f32 b)) /* of any numbers */
+SIMD_OPERATION(vec_u32, vec_bits, (vec_f32 a))
+SIMD_OPERATION(vec_f32, vec_from_bits, (vec_u32 bits))
+SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
+/* u8: the row of the level that lies within a few ulp of `level`, and its gains. */
+SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 level))
+SIMD_OPERATION(vec_f32, vec_gain_low, (const vec_u8_table *table, vec_u8_row row))
+SIMD_OPERATION(vec_f32, vec_gain_high, (const vec_u8_table *table, vec_u8_row row))
+#ifdef SIMD_FAST
+/* One of two constants of opposite signs. */
+SIMD_OPERATION(vec_f32, vec_choose_by_sign, (vec_f32 a, const vec_f32 values[2]))
+#endif
+#endif
+
+SIMD_OPERATION(vec_f32, vec_splat, (float a))                       /* the same number in every lane */
 SIMD_OPERATION(vec_f32, vec_fma, (vec_f32 a, vec_f32 b, vec_f32 c)) /* a * b + c */
-SIMD_OPERATION(vec_f32, vec_div, (vec_f32 a, vec_f32 b))            /* of scales and noise values within their limits */
-SIMD_OPERATION(vec_f32, vec_div_any, (vec_f32 a, vec_f32 b))        /* of any numbers */
 SIMD_OPERATION(vec_f32, vec_min, (vec_f32 a, vec_f32 b))            /* b if a is a NaN */
 SIMD_OPERATION(vec_f32, vec_max, (vec_f32 a, vec_f32 b))            /* b if a is a NaN */
 SIMD_OPERATION(vec_f32, vec_abs, (vec_f32 a))
-SIMD_OPERATION(vec_u32, vec_bits, (vec_f32 a))
-SIMD_OPERATION(vec_f32, vec_from_bits, (vec_u32 bits))
 SIMD_OPERATION(vec_f32, vec_flip, (vec_f32 a, vec_u32 signs)) /* a's sign bit, exclusive-ored with bit 31 of signs */
 /* a limited to [-limit, +limit]; a NaN gives anything within. */
 SIMD_OPERATION(vec_f32, vec_limit, (vec_f32 a, vec_f32 limit))
 /* A magnitude, or +0 for one less than `least`; a NaN stays one. */
 SIMD_OPERATION(vec_f32, vec_flush, (vec_f32 magnitude, vec_f32 least))
 SIMD_OPERATION(vec_mask, vec_is_less, (vec_f32 a, vec_f32 b)) /* false for a NaN */
-SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
 /* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
 SIMD_OPERATION(vec_mask, vec_is_positive, (vec_f32 a))
 SIMD_OPERATION(vec_mask, vec_both, (vec_mask a, vec_mask b))
@@ -43,10 +56,6 @@ SIMD_OPERATION(vec_llr_row, vec_llr_row_at, (int m, const vec_llr_table *table, 
 SIMD_OPERATION(vec_f32, vec_slope, (int m, const vec_llr_table *table, vec_llr_row row, int k))
 SIMD_OPERATION(vec_f32, vec_intercept, (int m, const vec_llr_table *table, vec_llr_row row, int k))
 SIMD_OPERATION(vec_f32, vec_only_slope, (const vec_llr_table *table)) /* of a table of one row and one bit */
-/* u8: the row of the level that lies within a few ulp of `level`, and its gains. */
-SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 level))
-SIMD_OPERATION(vec_f32, vec_gain_low, (const vec_u8_table *table, vec_u8_row row))
-SIMD_OPERATION(vec_f32, vec_gain_high, (const vec_u8_table *table, vec_u8_row row))
 
 #ifdef SIMD_FAST
 
@@ -54,8 +63,6 @@ SIMD_OPERATION(vec_f32, vec_gain_high, (const vec_u8_table *table, vec_u8_row ro
 
 /* vec_llr_row_at() takes negative places too: the table has rows for negative components. */
 SIMD_OPERATION(bool, vec_has_signed_rows, (int m))
-/* One of two constants of opposite signs. */
-SIMD_OPERATION(vec_f32, vec_choose_by_sign, (vec_f32 a, const vec_f32 values[2]))
 /* To an integer, by any rounding to a neighbour; what does not fit gives an integer beyond any limit. */
 SIMD_OPERATION(vec_s32, vec_round_s32, (vec_f32 a))
 SIMD_OPERATION(vec_s32, vec_abs_s32, (vec_s32 a))
