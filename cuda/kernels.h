@@ -64,12 +64,28 @@ typedef struct softqam_code_block_parts {
     uint32_t n_symbols;  /* that each of these takes at most */
 } softqam_code_block_parts;
 
-/* The argument of plain_kernel.cuh's kernels, before the table of soft bits. */
+/* The argument of the kernels of plain calls, before the table of soft bits. */
 typedef struct softqam_plain_launch {
-    softqam_resolved_segment segment;
+    const void *symbols;
+    const float *noise; /* NULL: noise_value, of the whole segment */
+    unsigned char *out;
+    size_t n_symbols;
+    float input_scale;
+    float steps_per_nat;
     softqam_llr_limit limit;
+    float noise_value;
     unsigned groups_per_block; /* of symbols */
+    uint32_t pi2_sign;         /* pi/2-BPSK: in bit 31, of I of the first symbol and every other one */
+    uint32_t other_pi2_sign;   /* of the symbols between */
+    bool has_noise_each;
+    bool noise_is_inverse;
 } softqam_plain_launch;
+
+/* The argument of the kernels of large codewords. */
+typedef struct softqam_codeword_launch {
+    softqam_plain_launch plain; /* the first layer */
+    softqam_resolved_segment segment;
+} softqam_codeword_launch;
 
 /* The first argument of the other kernels: what all segments of a launch share. */
 typedef struct softqam_segment_launch {
@@ -94,8 +110,8 @@ typedef struct softqam_kernel {
 /* The kernels of plain_kernel.cuh. */
 typedef enum softqam_plain_kind {
     LARGE_CALL,
-    SMALL_CALL,    /* of which the device holds all blocks at once: a thread has one group */
-    CODEWORD_CALL, /* a large one of layers, descrambled or in bit planes; its address is NULL: there is none */
+    SMALL_CALL,    /* the device holds all blocks at once: a thread has one group; address NULL: LARGE_CALL is faster */
+    CODEWORD_CALL, /* a large one of layers, descrambled or in bit planes; address NULL: there is none */
     N_PLAIN_KINDS
 } softqam_plain_kind;
 

@@ -135,7 +135,7 @@ static bool has_whole_groups(const softqam_placement *placement, unsigned n)
            placement->codeword_symbol % n == 0 && placement->block_stride % n == 0;
 }
 
-/* Returns the kernel of small plain calls or of codewords, if it takes the launch's segments; else that of segments. */
+/* Returns the kernel of large plain calls or of codewords, if it takes the launch's segments; else that of segments. */
 static int find_plain_kernel(const softqam_launch *launch)
 {
     const softqam_source *source = &launch->segments[0].source;
@@ -143,8 +143,8 @@ static int find_plain_kernel(const softqam_launch *launch)
     const bool has_layers = source->n_layers > 1;
     const bool is_codeword =
         has_layers || placement->is_descrambled || placement->plane_stride != 0 || placement->has_code_blocks;
-    const int number = (is_codeword ? CODEWORD_CALL : SMALL_CALL) * PLAIN_KERNELS +
-                       softqam_axis_bits((softqam_modulation)placement->modulation);
+    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
+    const int number = (is_codeword ? CODEWORD_CALL : LARGE_CALL) * PLAIN_KERNELS + axis_bits;
     const softqam_kernel *kernel = &kernels_of(launch->params)[number].kernel;
     if (launch->n_segments > 1 || launch->has_soft || !kernel->address || source->symbol_stride != 1 ||
         source->is_split || source->has_gains || source->n_layers == 3 || !is_aligned(placement->out, 16))
@@ -266,28 +266,58 @@ static softqam_status launch_segments(softqam_launch *launch)
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
-/* Launches a kernel of plain_kernel.cuh for the only segment. */
+/* Returns the argument of the kernels of plain calls for a segment. */
+static softqam_plain_launch plain_launch_of(const softqam_params *params, const softqam_resolved_segment *segment)
+{
+    const softqam_source *source = &segment->source;
+    const softqam_placement *placement = &segment->placement;
+    const bool is_pi2 = placement->modulation == SOFTQAM_MODULATION_PI2_BPSK;
+    const uint32_t pi2_sign = is_pi2 ? (uint32_t)placement->position << 31 : 0;
+    return (softqam_plain_launch){
+        .symbols = source->layers[0].symbols,
+        .noise = source->layers[0].noise_var,
+        .out = placement->out,
+        .n_symbols = segment->n_symbols,
+        .input_scale = source->input_scale,
+        .steps_per_nat = placement->steps_per_nat,
+        .limit = llr_limit_of(params),
+        .noise_value = source->noise_value,
+        .pi2_sign = pi2_sign,
+        .other_pi2_sign = is_pi2 ? pi2_sign ^ 0x80000000u : 0,
+        .has_noise_each = source->noise_stride != 0,
+        .noise_is_inverse = source->noise_is_inverse,
+    };
+}
+
+static_assert(offsetof(softqam_codeword_launch, plain) == 0, "kernels of plain calls take the first part");
+
+/* Launches a kernel of plain_kernel.cuh for the only segment, so many groups a block. */
 static softqam_status launch_groups(const softqam_launch *launch, const device_kernel *loaded, size_t n_groups,
                                     unsigned groups_per_block)
 {
-    softqam_plain_launch argument = {launch->segments[0], llr_limit_of(launch->params), groups_per_block};
-    void *arguments[] = {&argument, (void *)(uintptr_t)&launch->params->u8_table};
+    const softqam_params *params = launch->params;
+    softqam_codeword_launch argument = {plain_launch_of(params, &launch->segments[0]), launch->segments[0]};
+    argument.plain.groups_per_block = groups_per_block;
+    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
     return launch_kernel(loaded, count_blocks(n_groups, groups_per_block), arguments, launch->stream);
 }
 
-/* Launches the kernel of small plain calls for the only segment, or that of large ones if the device cannot hold all
- * blocks of the other at once. */
+/* Launches the kernel of small plain calls for the only segment, if there is one and the device can hold all of its
+ * blocks at once, or that of large ones. */
 static softqam_status launch_plain(const softqam_launch *launch, int number)
 {
     const softqam_params *params = launch->params;
+    const int small_number = SMALL_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS;
+    const softqam_kernel *small = &kernels_of(params)[small_number].kernel;
     const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
+    if (small->address) {
+        const size_t n_groups = count_blocks(n_symbols, small->group_symbols);
+        TRY(load_kernel(&loaded, params, small_number));
+        if (count_blocks(n_groups, small->threads) <= loaded.resident_blocks)
+            return launch_groups(launch, &loaded, n_groups, small->threads);
+    }
     TRY(load_kernel(&loaded, params, number));
-    const softqam_kernel *small = loaded.kernel;
-    const size_t n_small_groups = count_blocks(n_symbols, small->group_symbols);
-    if (count_blocks(n_small_groups, small->threads) <= loaded.resident_blocks)
-        return launch_groups(launch, &loaded, n_small_groups, small->threads);
-    TRY(load_kernel(&loaded, params, LARGE_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS));
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
     return launch_groups(launch, &loaded, n_groups,
                          plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
@@ -299,7 +329,7 @@ static softqam_status launch_codeword(softqam_launch *launch, int number)
     const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
     TRY(load_kernel(&loaded, launch->params, number));
-    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 4)
+    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 2)
         return launch_segments(launch);
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
     return launch_groups(launch, &loaded, n_groups,

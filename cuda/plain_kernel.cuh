@@ -36,6 +36,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                      : KIND == CODEWORD_CALL               ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
                                                            : 6,
+        /* Whether small calls have a kernel: where that of large ones would be slower (a slot on an H200). */
+        HAS_SMALL = FORMAT != SOFTQAM_OUTPUT_U8 && !(FORMAT == SOFTQAM_OUTPUT_F32 && M >= 3),
         /* Whether codewords have a kernel: of what receivers have and decoders take. */
         HAS_CODEWORD = (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) && M >= 1 &&
                        !std::is_integral<Component>::value,
@@ -49,6 +51,20 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     };
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
+
+/* A kernel's argument: kernels of plain calls have a short one, which takes less time to read. */
+template <softqam_plain_kind KIND>
+using plain_argument = std::conditional_t<KIND == CODEWORD_CALL, softqam_codeword_launch, softqam_plain_launch>;
+
+static __device__ __forceinline__ const softqam_plain_launch &plain_of(const softqam_plain_launch &argument)
+{
+    return argument;
+}
+
+static __device__ __forceinline__ const softqam_plain_launch &plain_of(const softqam_codeword_launch &argument)
+{
+    return argument.plain;
+}
 
 /* N symbols side by side as they lie in memory, in words, so that nothing waits for them before they are converted. */
 template <typename Component, int N>
@@ -193,14 +209,12 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         float noise[G];
     };
 
-    const softqam_plain_launch &launch;
-    const softqam_source &source;
-    const softqam_placement &placement;
+    const plain_argument<KIND> &argument;
+    const softqam_plain_launch &plain;
     uint32_t staged; /* shared memory's address for this thread's values */
     int n_left;      /* groups from this thread's next one on to the block's last whole one */
     bool has_noise_each;
-    bool is_in_planes;     /* bit planes: each code block, or the whole segment, is de-interleaved */
-    uint32_t pi2_signs[2]; /* pi/2-BPSK: in bit 31, for even and odd symbols of a group */
+    bool is_in_planes; /* a codeword: each code block, or all of it, is de-interleaved */
     float weight_scale;
     symbol_scale scale;
     gold_bits<G * BITS> sequence; /* for the next group */
@@ -218,7 +232,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ bool has_layers() const
     {
         if constexpr (IS_CODEWORD)
-            return source.n_layers > 1;
+            return argument.segment.source.n_layers > 1;
         return false;
     }
 
@@ -226,7 +240,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ uint32_t descrambling_of_group(int k) const
     {
         if constexpr (IS_CODEWORD)
-            return placement.is_descrambled ? sequence.read(k * shape::TILE_WORDS) : 0;
+            return argument.segment.placement.is_descrambled ? sequence.read(k * shape::TILE_WORDS) : 0;
         return 0;
     }
 
@@ -242,7 +256,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ int symbol_stride() const
     {
         if constexpr (IS_CODEWORD)
-            return THREADS * G >> source.n_layers / 2; /* of 1, 2 or 4 layers */
+            return THREADS * G >> argument.segment.source.n_layers / 2; /* of 1, 2 or 4 layers */
         return THREADS * G;
     }
 
@@ -250,15 +264,16 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ void open(size_t first_group)
     {
         const size_t n = (first_group + threadIdx.x) * G;
-        const uint32_t is_pi2 = placement.modulation == SOFTQAM_MODULATION_PI2_BPSK;
-        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && source.noise_stride != 0;
-        is_in_planes = placement.plane_stride != 0 || placement.has_code_blocks;
-        pi2_signs[0] = (is_pi2 & static_cast<uint32_t>(placement.position)) << 31;
-        pi2_signs[1] = pi2_signs[0] ^ is_pi2 << 31;
-        weight_scale = ::weight_scale(FORMAT, placement.steps_per_nat);
-        symbols_in[0] = static_cast<const symbol *>(source.layers[0].symbols) + n;
-        noise_in[0] = source.layers[0].noise_var + n;
-        if constexpr (IS_CODEWORD)
+        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && plain.has_noise_each;
+        weight_scale = ::weight_scale(FORMAT, plain.steps_per_nat);
+        symbols_in[0] = static_cast<const symbol *>(plain.symbols) + n;
+        noise_in[0] = plain.noise + n;
+        if constexpr (IS_CODEWORD) {
+            const softqam_source &source = argument.segment.source;
+            const softqam_placement &placement = argument.segment.placement;
+            is_in_planes = placement.plane_stride != 0 || placement.has_code_blocks;
+            symbol_number = placement.codeword_symbol + static_cast<uint32_t>(n);
+            code_block_end = 0;
             if (has_layers())
 #pragma unroll
                 for (int g = 0; g < G; g++) {
@@ -266,16 +281,14 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                     symbols_in[g] = static_cast<const symbol *>(layer.symbols) + ((n + g) >> source.n_layers / 2);
                     noise_in[g] = layer.noise_var + ((n + g) >> source.n_layers / 2);
                 }
-        out = placement.out + (first_group + threadIdx.x) * group_nbytes();
-        if constexpr (IS_CODEWORD) {
-            symbol_number = placement.codeword_symbol + static_cast<uint32_t>(n);
-            code_block_end = 0;
         }
+        out = plain.out + (first_group + threadIdx.x) * group_nbytes();
     }
 
     /* The code block of a symbol. */
     __device__ __forceinline__ void open_code_block(uint32_t number)
     {
+        const softqam_placement &placement = argument.segment.placement;
         const softqam_code_block found = softqam_code_block_at(&placement.blocks, number);
         const uint64_t before =
             placement.block_stride != 0 ? found.r * placement.block_stride : uint64_t{found.first} * BITS;
@@ -316,15 +329,15 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         symbol_scale scales[G];
 #pragma unroll
         for (int g = 0; g < G; g++) {
-            components[2 * g] = in.symbols.component(2 * g, source.input_scale);
-            components[2 * g + 1] = in.symbols.component(2 * g + 1, source.input_scale);
+            components[2 * g] = in.symbols.component(2 * g, plain.input_scale);
+            components[2 * g + 1] = in.symbols.component(2 * g + 1, plain.input_scale);
             scales[g] = scale;
-            scales[g].pi2_sign = pi2_signs[g % 2];
+            scales[g].pi2_sign = g % 2 ? plain.other_pi2_sign : plain.pi2_sign;
             scales[g].descramble = descramble >> g * BITS & ((1u << BITS) - 1);
             if (has_noise_each)
-                scales[g].set_noise(weight_scale, in.noise[g], source.noise_is_inverse);
+                scales[g].set_noise(weight_scale, in.noise[g], plain.noise_is_inverse);
         }
-        values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, launch.limit);
+        values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, plain.limit);
         return join<G, size::NBYTES>(symbols);
     }
 
@@ -333,6 +346,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         unsigned char *to = out + k * THREADS * group_nbytes();
         const int n = n_left - k * THREADS; /* groups from this thread's own on */
         if constexpr (IS_CODEWORD) {
+            const softqam_placement &placement = argument.segment.placement;
             if (is_in_planes && n <= 0)
                 return;
             size_t plane_nbytes = placement.plane_stride * size::VALUE_NBYTES;
@@ -381,7 +395,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         store_words(room, demodulate(table, in, descrambling_of_group(0)));
         if constexpr (IS_CODEWORD)
             if (is_in_planes)
-                return store_rest<size::VALUE_NBYTES>(out, placement.plane_stride * size::VALUE_NBYTES, room, n, BITS);
+                return store_rest<size::VALUE_NBYTES>(out, argument.segment.placement.plane_stride * size::VALUE_NBYTES,
+                                                      room, n, BITS);
         store_rest<size::VALUE_NBYTES>(out, size::VALUE_NBYTES, room, 1, n * BITS);
     }
 
@@ -406,7 +421,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ void demodulate_tiles(const Table &table, loaded (&next)[DEPTH], unsigned n_groups,
                                                      bool has_rest, uint32_t *room)
     {
-        const unsigned n_rest = static_cast<unsigned>(launch.segment.n_symbols % G);
+        const unsigned n_rest = static_cast<unsigned>(plain.n_symbols % G);
         if constexpr (shape::IS_SMALL) {
             store(0, demodulate(table, next[0], 0));
             if (G > 1 && has_rest)
@@ -434,13 +449,13 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
 
 /* Writes the scrambling sequence for a block's symbols. */
 template <typename Thread>
-static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_plain_launch &launch,
+static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_codeword_launch &launch,
                                                             size_t first_group)
 {
     enum { G = Thread::G, MANY_TILES = 4 };
     const softqam_placement &placement = launch.segment.placement;
-    const auto n =
-        static_cast<unsigned>(min(launch.groups_per_block * size_t{G}, launch.segment.n_symbols - first_group * G));
+    const softqam_plain_launch &plain = launch.plain;
+    const auto n = static_cast<unsigned>(min(plain.groups_per_block * size_t{G}, plain.n_symbols - first_group * G));
     if (placement.is_descrambled)
         write_block_gold(to, (n * Thread::BITS + 31) / 32, n > MANY_TILES * Thread::THREADS * G, placement.c_init,
                          (placement.position + first_group * G) * Thread::BITS);
@@ -449,23 +464,22 @@ static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const 
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
 static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND>::THREADS),
                                          (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
-    plain_kernel(const __grid_constant__ softqam_plain_launch launch,
+    plain_kernel(const __grid_constant__ plain_argument<KIND> argument,
                  const __grid_constant__ typename kernel_table<FORMAT, M>::argument table)
 {
     typedef plain_thread<Component, FORMAT, M, KIND> thread;
     enum { G = thread::G, DEPTH = thread::DEPTH, THREADS = thread::THREADS };
-    const softqam_source &source = launch.segment.source;
+    const softqam_plain_launch &plain = plain_of(argument);
     __shared__ kernel_table<FORMAT, M> memory;
     __shared__ alignas(16) uint32_t stage[THREADS * thread::WORDS];
     __shared__ uint32_t sequence[thread::shape::SEQUENCE_WORDS + 1];
-    const size_t first = static_cast<size_t>(blockIdx.x) * launch.groups_per_block;
+    const size_t first = static_cast<size_t>(blockIdx.x) * plain.groups_per_block;
     const auto part_of_table = kernel_table<FORMAT, M>::template load<THREADS>(table);
     if constexpr (thread::IS_CODEWORD)
-        write_plain_sequence<thread>(sequence, launch, first);
-    const size_t n_whole = launch.segment.n_symbols / G;
-    const unsigned n_groups = static_cast<unsigned>(min(launch.groups_per_block + size_t{0}, n_whole - first));
-    thread self = {launch, source, launch.segment.placement,
-                   shared_address(stage, threadIdx.x * thread::shape::GROUP_NBYTES),
+        write_plain_sequence<thread>(sequence, argument, first);
+    const size_t n_whole = plain.n_symbols / G;
+    const unsigned n_groups = static_cast<unsigned>(min(plain.groups_per_block + size_t{0}, n_whole - first));
+    thread self = {argument, plain, shared_address(stage, threadIdx.x * thread::shape::GROUP_NBYTES),
                    static_cast<int>(n_groups - threadIdx.x)};
     self.open(first);
     self.sequence.open(sequence, threadIdx.x * G * thread::BITS);
@@ -477,13 +491,11 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     for (int k = 0; k < DEPTH; k++)
         self.load(next[k], k);
     if (FORMAT != SOFTQAM_OUTPUT_U8 && !self.has_noise_each)
-        self.scale.set_noise(self.weight_scale,
-                             source.layers[0].noise_var ? *source.layers[0].noise_var : source.noise_value,
-                             source.noise_is_inverse);
+        self.scale.set_noise(self.weight_scale, plain.noise ? *plain.noise : plain.noise_value, plain.noise_is_inverse);
     memory.store(part_of_table);
     if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD)
         __syncthreads();
-    self.demodulate_tiles(memory.read(table), next, n_groups, first + launch.groups_per_block > n_whole,
+    self.demodulate_tiles(memory.read(table), next, n_groups, first + plain.groups_per_block > n_whole,
                           stage + threadIdx.x * thread::WORDS);
 }
 
@@ -492,7 +504,7 @@ static softqam_kernel describe_plain_kernel()
 {
     typedef plain_shape<Component, FORMAT, M, KIND> shape;
     const void *address = nullptr;
-    if constexpr (KIND != CODEWORD_CALL || shape::HAS_CODEWORD)
+    if constexpr (KIND == LARGE_CALL || (KIND == SMALL_CALL ? shape::HAS_SMALL : shape::HAS_CODEWORD))
         address = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, KIND>);
     return {address, shape::THREADS, shape::GROUP, shape::MOST_TILES};
 }

@@ -136,7 +136,7 @@ static __device__ __forceinline__ void open_work(soft_block &block, const softqa
     const softqam_soft_buffer &buffer = placement.buffer;
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
     soft_work &work = block.work;
-    work.positions.open(buffer);
+    work.buffer = buffer;
     work.values = soft_buffer_at(placement, found.j, symbol_size<FORMAT, 1>::VALUE_NBYTES);
     work.n_symbols = found.n_symbols;
     work.first = first;

@@ -9,7 +9,7 @@
 
 /* What a thread block does of a code block with a soft buffer. */
 struct soft_work {
-    soft_positions positions;
+    softqam_soft_buffer buffer;
     unsigned char *values; /* the soft buffer; NULL: LLRs go nowhere */
     uint32_t n_symbols;    /* of the code block */
     uint32_t first;        /* symbol of the code block */
@@ -63,7 +63,7 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ void f
     const uint32_t begin = work.fill_first + threadIdx.x / WARP_THREADS * of_warp;
     const uint32_t end = min(begin + of_warp, fill_end);
     if (begin < end)
-        fill_positions<FORMAT>(work.positions, work.values, work.fill, begin, end);
+        fill_positions<FORMAT>(work.buffer, work.values, work.fill, begin, end);
 }
 
 /* Symbols in shared memory: a bit plane every `pitch` bytes, each with the alignment of its destination, modulo a
@@ -83,7 +83,7 @@ static __device__ __forceinline__ void prefetch_tile(const soft_work &work, cons
     unsigned thread; /* threadIdx.x, which the compiler would else divide in advance for every modulation */
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     const unsigned plane = thread / THREADS;
-    const softqam_soft_run run = work.positions.run_at(plane * work.n_symbols + stage.first);
+    const softqam_soft_run run = softqam_soft_run_at(&work.buffer, plane * work.n_symbols + stage.first);
     const uint32_t last = (min(run.n, stage.n_symbols) - 1) * VALUE;
     const uint32_t at = thread % THREADS * LINE_NBYTES;
     if (plane < BITS && at < last + LINE_NBYTES)
@@ -106,18 +106,18 @@ static __device__ __forceinline__ void store_tile(const soft_work &work, const s
     const unsigned part = number / STRIDE;
     const uint32_t begin = PARTS == 1 ? 0 : stage.n_symbols * part / PARTS; /* symbols of the tile */
     const uint32_t end = PARTS == 1 ? stage.n_symbols : stage.n_symbols * (part + 1) / PARTS;
-    const soft_positions positions = work.positions;
+    const softqam_soft_buffer buffer = work.buffer;
     unsigned char *const values = work.values;
 #pragma unroll 1
     for (unsigned plane = number % STRIDE; plane < BITS; plane += STRIDE) {
         const uint32_t of_plane = plane * work.n_symbols + stage.first;
-        softqam_soft_run run = positions.run_at(of_plane);
+        softqam_soft_run run = softqam_soft_run_at(&buffer, of_plane);
         const uint32_t misaligned =
             (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(values)) + run.first * VALUE) % VECTOR_NBYTES;
         const uint32_t from = stage.address + plane * stage.pitch + misaligned;
         uint32_t at = begin;
         if (at > 0)
-            run = positions.run_at(of_plane + at);
+            run = softqam_soft_run_at(&buffer, of_plane + at);
         for (;;) {
             const uint32_t n = min(run.n, end - at);
             place_run<FORMAT, ADDS>(values + size_t{run.first} * VALUE, from + at * VALUE, n * VALUE,
@@ -125,7 +125,7 @@ static __device__ __forceinline__ void store_tile(const soft_work &work, const s
             at += n;
             if (at >= end)
                 break;
-            run = positions.run_at(of_plane + at);
+            run = softqam_soft_run_at(&buffer, of_plane + at);
         }
     }
 }
@@ -134,13 +134,12 @@ static __device__ __forceinline__ void store_tile(const soft_work &work, const s
  * symbols, then of bits. Each round of n_data values visits every position once, in the same order of planes. This is
  * slow, and rarely needed. */
 template <softqam_output_format FORMAT>
-static __device__ __noinline__ void place_repeated(soft_block &block, unsigned bits, const soft_stage &stage,
-                                                   float limit)
+static __device__ __noinline__ void place_repeated(soft_block &block, unsigned bits, soft_stage stage, float limit)
 {
     enum { VALUE_NBYTES = symbol_size<FORMAT, 1>::VALUE_NBYTES };
     __builtin_assume(__isShared(&block) != 0);
     const soft_work &work = block.work;
-    const soft_positions &buffer = work.positions;
+    const softqam_soft_buffer &buffer = work.buffer;
     soft_sum<FORMAT> sum;
     sum.open(limit);
     if (threadIdx.x < bits)
@@ -164,7 +163,7 @@ static __device__ __noinline__ void place_repeated(soft_block &block, unsigned b
             }
             if (!is_first)
                 continue;
-            const uint32_t position = data_position + (data_position < buffer.break_at ? 0 : buffer.n_fillers);
+            const uint32_t position = data_position + (data_position < buffer.first_filler ? 0 : buffer.n_fillers);
             unsigned char *to = work.values + size_t{position} * VALUE_NBYTES;
             uint32_t value = load_value<VALUE_NBYTES>(to);
             for (uint64_t round = 0; round < stage.n_symbols; round += buffer.n_data) {
@@ -213,8 +212,8 @@ static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], c
     uint32_t misaligned = 0;
     if (!work.is_repeated) {
         const uint32_t values = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(work.values));
-        misaligned =
-            (values + work.positions.run_at(lane * work.n_symbols + first).first * size::VALUE) % VECTOR_NBYTES;
+        misaligned = (values + softqam_soft_run_at(&work.buffer, lane * work.n_symbols + first).first * size::VALUE) %
+                     VECTOR_NBYTES;
     }
 #pragma unroll
     for (int k = 0; k < BITS; k++)

@@ -8,31 +8,6 @@
 
 enum { HALF_WARP = WARP_THREADS / 2 };
 
-/* softqam_soft_buffer for threads: the same positions by fewer instructions, for values below n_data. */
-struct soft_positions {
-    uint32_t start;
-    uint32_t to_end; /* from there */
-    uint32_t n_data;
-    uint32_t break_at; /* data positions before the fillers; all of them if there are none */
-    uint32_t n_fillers;
-
-    __device__ __forceinline__ void open(const softqam_soft_buffer &buffer)
-    {
-        start = buffer.start;
-        to_end = buffer.n_data - buffer.start;
-        n_data = buffer.n_data;
-        break_at = buffer.n_fillers > 0 ? buffer.first_filler : buffer.n_data;
-        n_fillers = buffer.n_fillers;
-    }
-
-    __device__ __forceinline__ softqam_soft_run run_at(uint32_t n) const
-    {
-        const uint32_t number = n < to_end ? start + n : n - to_end;
-        const bool is_before = number < break_at;
-        return {number + (is_before ? 0 : n_fillers), (is_before ? break_at : n_data) - number};
-    }
-};
-
 /* HARQ combining: llr_combined() for the values and LLRs in a word. f32's form is llr_combined() itself. */
 template <softqam_output_format FORMAT> struct soft_sum;
 
@@ -227,20 +202,20 @@ struct soft_fill {
 
 /* A warp writes those of them that are numbered from `begin` to `end`. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void fill_positions(const soft_positions &positions, unsigned char *values,
+static __device__ __forceinline__ void fill_positions(const softqam_soft_buffer &buffer, unsigned char *values,
                                                       const soft_fill &fill, uint32_t begin, uint32_t end)
 {
     enum { VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES };
     const uint32_t zeros_end = min(end, fill.n_zeros);
 #pragma unroll 1
     while (begin < zeros_end) {
-        const softqam_soft_run run = positions.run_at(fill.first_zero + begin);
+        const softqam_soft_run run = softqam_soft_run_at(&buffer, fill.first_zero + begin);
         const uint32_t n = min(run.n, zeros_end - begin);
         fill_run<VALUE>(values + size_t{run.first} * VALUE, 0, n * VALUE);
         begin += n;
     }
     if (begin < end) {
-        const uint32_t position = positions.break_at + (begin - fill.n_zeros);
+        const uint32_t position = buffer.first_filler + (begin - fill.n_zeros);
         const uint32_t value = soft_value_of<FORMAT>(fill.filler_value);
         const uint32_t word = VALUE == 4 ? value : __byte_perm(value, 0, VALUE == 2 ? 0x1010 : 0);
         fill_run<VALUE>(values + size_t{position} * VALUE, word, (end - begin) * VALUE);

@@ -135,13 +135,10 @@ struct any_gain {
 static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bool is_inverse, float gain,
                                                     bool is_in_steps)
 {
-    const float limited = llr_limited_gain(gain);
-    const float scale_of_gain = llr_scale_of_gain(is_in_steps ? vec_mul(scale, 1.0f / LLR_STEP) : scale, limited);
-    const float weight = is_inverse ? vec_mul(scale_of_gain, llr_limited_noise(noise, 1))
-                                    : vec_div_any(scale_of_gain, llr_limited_noise(noise, 0));
+    const float scale_in_steps = is_in_steps ? vec_mul(scale, 1.0f / LLR_STEP) : scale;
     any_gain any = {};
-    any.inverse = vec_div(1.0f, limited);
-    any.weight = llr_valid_weight(weight, noise, gain);
+    any.inverse = llr_inverse_gain(gain);
+    any.weight = llr_weight_of_gain(scale_in_steps, noise, is_inverse, gain);
     if (is_in_steps) {
         any.has_small_weight = fabsf(any.weight) < SMALL_WEIGHT;
         any.weight = vec_mul(any.weight, any.has_small_weight ? LLR_STEP / SMALL_WEIGHT_METRIC : LLR_STEP);

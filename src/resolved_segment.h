@@ -40,20 +40,11 @@ typedef struct softqam_source {
 /* Where a segment's LLRs go, with which scale and which signs. Without code blocks they go to `out`, else to the
  * buffers of the code blocks, which softqam_destination_at() finds. */
 typedef struct softqam_placement {
-    unsigned char *out;  /* the segment's first value; with code blocks the first of all buffers */
-    size_t plane_stride; /* in values; 0: symbol order. 0 with code blocks */
-    uint64_t position;   /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
-    /* With code blocks. */
-    void *const *block_buffers; /* NULL, or each code block's buffer */
-    uint64_t block_stride;      /* in values; 0: transmitted code blocks follow each other without gaps */
-    softqam_code_blocks blocks;
-    uint32_t codeword_symbol;   /* number of the segment's first symbol in the codeword */
-    softqam_soft_buffer buffer; /* with soft buffers; n_data is 0 if LLRs go nowhere */
-    float filler_value;
-    /* For all segments. */
-    float steps_per_nat; /* negative if a positive LLR means bit 1 */
+    /* What kernels read before they have copied a segment comes first, beside the end of softqam_source. */
+    uint64_t position; /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
     uint32_t c_init;
-    uint8_t modulation; /* softqam_modulation */
+    float steps_per_nat; /* negative if a positive LLR means bit 1 */
+    uint8_t modulation;  /* softqam_modulation */
     uint8_t value_nbytes;
     uint8_t is_descrambled;
     uint8_t has_code_blocks;  /* LLRs go to code blocks that do not lie one after the other in symbol order */
@@ -61,6 +52,16 @@ typedef struct softqam_placement {
     uint8_t is_deinterleaved; /* each code block is */
     uint8_t combines;         /* soft buffers: LLRs are added to what is there */
     uint8_t is_repeated; /* soft buffers: a code block has more LLRs than positions, so the order of adding counts */
+    /* With code blocks. */
+    softqam_code_blocks blocks;
+    uint32_t codeword_symbol;   /* number of the segment's first symbol in the codeword */
+    softqam_soft_buffer buffer; /* with soft buffers; n_data is 0 if LLRs go nowhere */
+    float filler_value;
+    void *const *block_buffers; /* NULL, or each code block's buffer */
+    uint64_t block_stride;      /* in values; 0: transmitted code blocks follow each other without gaps */
+    /* For all segments. */
+    unsigned char *out;  /* the segment's first value; with code blocks the first of all buffers */
+    size_t plane_stride; /* in values; 0: symbol order. 0 with code blocks */
 } softqam_placement;
 
 /* Returns whether LLRs go to bit planes rather than in symbol order. One bit a symbol is a plane by itself. */

@@ -127,9 +127,11 @@ void softqam_soft_block_begin(const softqam_soft_block *block, softqam_output_fo
 
 uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first, uint32_t positions[MAX_SYMBOL_BITS])
 {
+    const uint32_t n_data = block->buffer->n_data;
     uint32_t n = UINT32_MAX;
     for (unsigned k = 0; k < block->n_bits; k++) {
-        const softqam_soft_run run = softqam_soft_run_at(block->buffer, k * block->n_symbols + first);
+        const uint32_t value = k * block->n_symbols + first;
+        const softqam_soft_run run = softqam_soft_run_at(block->buffer, value < n_data ? value : value % n_data);
         positions[k] = run.first;
         n = run.n < n ? run.n : n;
     }

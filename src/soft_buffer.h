@@ -140,7 +140,7 @@ HOST_AND_DEVICE static inline uint32_t softqam_code_blocks_longest(const softqam
  * LLRs visit them one after the other from `start` on, round and round. */
 typedef struct softqam_soft_buffer {
     uint32_t n_data;
-    uint32_t first_filler;
+    uint32_t first_filler; /* n_data without fillers */
     uint32_t n_fillers;
     uint32_t start; /* number of position k0, or of the first one after the fillers if k0 lies in them */
 } softqam_soft_buffer;
@@ -156,7 +156,7 @@ HOST_AND_DEVICE static inline softqam_soft_buffer softqam_soft_buffer_of(const s
 {
     softqam_soft_buffer buffer;
     buffer.n_data = codeword->n_cb - codeword->n_fillers;
-    buffer.first_filler = codeword->first_filler;
+    buffer.first_filler = codeword->n_fillers > 0 ? codeword->first_filler : buffer.n_data;
     buffer.n_fillers = codeword->n_fillers;
     buffer.start = codeword->k0;
     if (codeword->k0 >= codeword->first_filler) {
@@ -174,18 +174,15 @@ HOST_AND_DEVICE static inline uint32_t softqam_soft_buffer_size(const softqam_so
     return buffer->n_data + buffer->n_fillers;
 }
 
-/* The position of value n of a code block, and how many values from it on follow each other in the buffer. */
+/* Returns the position of a code block's value n, less than n_data, and how many values from it on follow each other in
+ * the buffer. Value n of a code block with repetition has the position of value n modulo n_data. */
 HOST_AND_DEVICE static inline softqam_soft_run softqam_soft_run_at(const softqam_soft_buffer *buffer, uint32_t n)
 {
-    uint64_t number = (uint64_t)buffer->start + n;
-    if (number >= buffer->n_data)
-        number -= buffer->n_data;
-    if (number >= buffer->n_data) /* repetition: rarely divided */
-        number %= buffer->n_data;
-    softqam_soft_run run;
+    const uint32_t to_end = buffer->n_data - buffer->start;
+    const uint32_t number = n < to_end ? buffer->start + n : n - to_end;
     const bool is_before = number < buffer->first_filler;
-    run.first = (uint32_t)number + (is_before ? 0 : buffer->n_fillers);
-    run.n = (is_before && buffer->n_fillers > 0 ? buffer->first_filler : buffer->n_data) - (uint32_t)number;
+    const softqam_soft_run run = {number + (is_before ? 0 : buffer->n_fillers),
+                                  (is_before ? buffer->first_filler : buffer->n_data) - number};
     return run;
 }
 

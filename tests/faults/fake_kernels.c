@@ -67,23 +67,23 @@ static bool segment_is_reached(const softqam_params *params, const softqam_resol
            (!layer->gain || fake_cuda_reaches(layer->gain, noise_nbytes));
 }
 
-/* Plain calls: a softqam_plain_launch, the table of u8. */
+/* Plain calls: the first part of a softqam_codeword_launch, all of which the launcher passes; the table of u8. */
 
-static softqam_params plain_params(const fake_kernel *self, const softqam_plain_launch *launch)
+static softqam_params plain_params(const fake_kernel *self, const softqam_codeword_launch *launch)
 {
-    return params_of(self, launch->segment.placement.steps_per_nat < 0.0f, &launch->limit, 0.0f);
+    return params_of(self, launch->plain.steps_per_nat < 0.0f, &launch->plain.limit, 0.0f);
 }
 
 static void run_plain(const fake_kernel *self, void *const arguments[])
 {
-    const softqam_plain_launch *launch = arguments[0];
+    const softqam_codeword_launch *launch = arguments[0];
     const softqam_params params = plain_params(self, launch);
     run_segment(&params, &launch->segment);
 }
 
 static bool plain_is_reached(const fake_kernel *self, void *const arguments[])
 {
-    const softqam_plain_launch *launch = arguments[0];
+    const softqam_codeword_launch *launch = arguments[0];
     const softqam_params params = plain_params(self, launch);
     return segment_is_reached(&params, &launch->segment);
 }
@@ -96,7 +96,7 @@ static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_forma
     fake_kernel *fake = &fakes[in][out];
     *fake = (fake_kernel){.run = run_plain,
                           .is_reached = plain_is_reached,
-                          .nbytes = {sizeof(softqam_plain_launch), sizeof(softqam_u8_table)},
+                          .nbytes = {sizeof(softqam_codeword_launch), sizeof(softqam_u8_table)},
                           .input_format = (int)in,
                           .output_format = (int)out};
     return (softqam_kernel){.address = fake,
