@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* THE arithmetic: what every backend computes, defined once; kernels do the last step of s8 and s16 by
- * vec_limited_steps(). It is written in the operations of a SIMD header, which must be included before:
- * simd_scalar.h in portable C, cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. README.md
- * beside this states it.
+/* THE arithmetic: what every backend computes, defined once. It is written in the operations of a SIMD header
+ * (simd_operations.h), which must be included before: simd_scalar.h in portable C, cpu/simd_*.h for several values at
+ * once, cuda/simd_cuda.cuh for a GPU thread. README.md beside this states it. Forms of it in fewer operations:
+ * arithmetic_fast.h; vec_limited_steps() of kernels, for llr_rounded(); those of llr_combined() are named there.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
  * LLRs: max-log. No branch depends on a symbol. */
@@ -227,10 +227,14 @@ VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
     return vec_limit(vec_mul(metric, weight), limit);
 }
 
-/* HARQ combining: an LLR added to the value of a soft buffer, rounded once, within +-limit. Both are of any output
+/* HARQ combining: adds an LLR to the value of a soft buffer, rounded once, within +-limit. Both are of any output
  * format, all of whose values are floats: f16's sum rounds to binary32 and then to binary16 as it would at once, since
  * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; `above` is the next float after
- * the limit. */
+ * the limit.
+ *
+ * An f16 sum is rounded here, and to binary16 where it is stored: by vec_to_f16() in soft_buffer.c, by vec_store_16()
+ * in combine_f16() of cpu/combine_loops.c. That file has forms of its own for s8 and s16, combined_s8() and
+ * combined_s16(), in saturating integers; kernels have soft_sum. tests/cpu/test_loops.c compares those of the CPU. */
 VEC vec_f32 llr_combined(vec_f32 value, vec_f32 llr, vec_f32 limit, vec_f32 above)
 {
     const vec_f32 sum = vec_limit(vec_add(value, llr), limit);
