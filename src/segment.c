@@ -98,6 +98,8 @@ static void gather_items(const item_arrays *items, softqam_gather_loop *gather, 
 {
     const unsigned char *from[SOFTQAM_MAX_SOURCES] = {NULL};
     const size_t n_arrays = items->n_arrays, nbytes = items->nbytes, stride_nbytes = items->stride * nbytes;
+    if (n_arrays == 0) /* there is a layer */
+        __builtin_unreachable();
     const size_t n_rounds = n / n_arrays;
     for (size_t k = 0; k < n_arrays; k++)
         from[k] = bytes_after(items->arrays[(first + k) % n_arrays], (first + k) / n_arrays * stride_nbytes);

@@ -38,6 +38,7 @@ typedef struct softqam_code_block {
 /* The code blocks of group m: the first C mod M groups have one more. */
 HOST_AND_DEVICE static inline uint32_t softqam_group_code_blocks(const softqam_code_blocks *blocks, uint32_t m)
 {
+    /* There is a group. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
     const uint32_t floor = blocks->n_code_blocks / blocks->n_groups;
     return floor + (m < blocks->n_code_blocks % blocks->n_groups ? 1 : 0);
 }

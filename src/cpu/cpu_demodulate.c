@@ -266,8 +266,9 @@ static NOT_INLINED void run_few(work *w, size_t n)
     loop(&call);
     if (!w->has_planes)
         memcpy(w->call.out, out, n * w->symbol_nbytes);
-    for (size_t k = 0; w->has_planes && k < w->n_bits; k++)
-        memcpy(w->call.out + w->planes[k], out + planes[k], n * w->symbol_nbytes);
+    for (size_t k = 0; w->call.planes && k < w->n_bits; k++)
+        /* All n_bits are set. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+        memcpy(w->call.out + w->call.planes[k], out + planes[k], n * w->symbol_nbytes);
 }
 
 /* Runs the loop on n symbols, whose inputs and destination w->call has. */
