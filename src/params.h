@@ -47,8 +47,8 @@ typedef struct softqam_output_kind {
  * not compile until it is handled. Formats are numbered from 0 on, modulations from 1 on. */
 #define INPUT_FORMAT_LIST(X)                                                                                           \
     X(CF32, "cf32", 8, 1.0f)                                                                                           \
-    X(CS16, "cs16", 4, 1.0f / 32768.0f)                                                                                \
-    X(CS8, "cs8", 2, 1.0f / 128.0f)                                                                                    \
+    X(CS16, "cs16", 4, 1.0f / 8192.0f)                                                                                 \
+    X(CS8, "cs8", 2, 1.0f / 64.0f)                                                                                     \
     X(CF16, "cf16", 4, 1.0f)
 #define OUTPUT_FORMAT_LIST(X)                                                                                          \
     X(S8, "s8", "2^-10 to 2^20", 1, 6.0f, 0x1p-10f, 0x1p20f, 127, 0.0f, 0.0f)                                          \

@@ -263,7 +263,8 @@ typedef struct softqam_demodulator_config {
     softqam_noise noise;           /**< default SOFTQAM_NOISE_PER_SYMBOL; u8 takes no noise variance */
     softqam_noise_form noise_form; /**< default N0 */
     /** Factor that brings symbols to unit mean energy; finite and positive. 0, the default: the format's own,
-     *  softqam_input_default_scale(): 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8. */
+     *  softqam_input_default_scale(): 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for cs8, so that full
+     *  scale is 4 and 2: 1024QAM's outermost component is 1.19, and noise adds to it. */
     float input_scale;
     /** Steps per nat. s8: 2^-10 to 2^20; 0, the default: 6. s16: 2^-10 to 2^14; 0, the default: 64. f16, f32
      *  (which are in nats) and u8: 0 or 1. */
@@ -579,8 +580,8 @@ SOFTQAM_API size_t softqam_input_symbol_nbytes(softqam_input_format format);
 SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols);
 
 /** @param format  an input format
- * @return the factor that config.input_scale 0 stands for: 1 for cf32 and cf16, 1/32768 for cs16, 1/128 for cs8; 0 for
- * an unknown value */
+ * @return the factor that config.input_scale 0 stands for: 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for cs8; 0 for an
+ * unknown value */
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
 /** @param demodulator  the demodulator

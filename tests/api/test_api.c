@@ -37,7 +37,7 @@ HARNESS_TEST(test_host_memory)
 HARNESS_TEST(test_values)
 {
     static const size_t nbytes[HARNESS_N_INPUT_FORMATS + 1] = {8, 4, 2, 4, 0};
-    static const float scales[HARNESS_N_INPUT_FORMATS + 1] = {1, 1.0F / 32768, 1.0F / 128, 1, 0};
+    static const float scales[HARNESS_N_INPUT_FORMATS + 1] = {1, 1.0F / 8192, 1.0F / 64, 1, 0};
     static const unsigned bits[HARNESS_N_MODULATIONS + 2] = {8, 1, 1, 2, 4, 6, 8, HARNESS_MAX_SYMBOL_BITS, 0};
     static const int unknown[] = {-1, 99, INT32_MIN, INT32_MAX};
     assert_true(SOFTQAM_INPUT_CS16 == 1 && SOFTQAM_INPUT_CS8 == 2 && SOFTQAM_INPUT_CF16 == 3);

@@ -35,7 +35,7 @@ def components(symbols, input_scale):
     """[n, 2] of binary32, of complex64 [n], or of pairs [n, 2]."""
     symbols = np.asarray(symbols)
     pairs = np.stack([symbols.real, symbols.imag], -1) if np.iscomplexobj(symbols) else symbols
-    scale = input_scale or {"int16": 2.0**-15, "int8": 2.0**-7}.get(pairs.dtype.name, 1.0)
+    scale = input_scale or {"int16": 2.0**-13, "int8": 2.0**-6}.get(pairs.dtype.name, 1.0)
     return np.ascontiguousarray(pairs.astype(F32) * F32(scale))
 
 

@@ -103,18 +103,18 @@ def drawn_of(*arguments):
     return plot._figure_of_files(plot._parser().parse_intermixed_args([*arguments, "-o", "out.png"]))[0]
 
 
-@pytest.mark.parametrize("name, dtype, full, zero", [
-    ("cf32", "f4", 1, 0), ("cs16", "i2", 32768, 0), ("cs8", "i1", 128, 0), ("cf16", "f2", 1, 0), ("cu8", "u1", 128, 128), ("cs32", "i4", 2**31, 0),
+@pytest.mark.parametrize("name, dtype, unit, zero", [
+    ("cf32", "f4", 1, 0), ("cs16", "i2", 8192, 0), ("cs8", "i1", 64, 0), ("cf16", "f2", 1, 0), ("cu8", "u1", 64, 128), ("cs32", "i4", 2**29, 0),
     ("cf64", "f8", 1, 0),
 ])  # fmt: skip
-def test_formats(tmp_path, run, rng, name, dtype, full, zero):
+def test_formats(tmp_path, run, rng, name, dtype, unit, zero):
     """The symbols of every format, as a file of that suffix and as a recording of either byte order."""
-    symbols, scale = rng.uniform(-0.9, 0.9, (300, 2)), 1 / full
-    components = symbols if full == 1 else np.rint(symbols * full) + zero
+    symbols, scale = rng.uniform(-0.9, 0.9, (300, 2)), 1 / unit
+    components = symbols if unit == 1 else np.rint(symbols * unit) + zero
     softqam.demodulate(symbols @ [1, 1j], "qpsk", 0.1, output="f16").tofile(tmp_path / "x.f16")
     components.astype(dtype).tofile(tmp_path / f"x.{name}")
     figures = [drawn_of("-m", "qpsk", f"x.{name}", "x.f16")]
-    for order, options in (("<", []), (">", ["--input-scale", str(scale)])):
+    for order, options in (("<", []), (">", ["--input-scale", f"1/{unit}"])):
         end = {"<": "_le", ">": "_be"}[order] if dtype[1] != "1" else ""
         components.astype(order + dtype).tofile(tmp_path / "r.sigmf-data")
         whole = {"core:datatype": name.replace("cs", "ci") + end, "softqam:modulation": "qpsk", "softqam:input_scale": scale / 2}
@@ -139,7 +139,8 @@ def test_hostile_names(tmp_path, pair, run, name):
 @pytest.mark.parametrize("arguments, status, message", [
     (["x.cf32"], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["-m", "8psk"], 2, "invalid choice"),
     (["--snr-db", "3", "x.cf32", "x.s8"], 2, "--snr-db: it takes --example"), (["--example", "--snr-db", "nan"], 2, "--snr-db"),
-    (["--input-scale", "0", "x.cf32", "x.s8"], 2, "--input-scale"), (["--example", "-m", "qpsk", "-s", "u8"], 2, "u8 is for 256qam, not qpsk"),
+    *((["--input-scale", wrong, "x.cf32", "x.s8"], 2, f"--input-scale: '{wrong}' is not") for wrong in ("0", "1/0", "x", "1/", "1/2/3", "nan", "inf")),
+    (["--example", "-m", "qpsk", "-s", "u8"], 2, "u8 is for 256qam, not qpsk"),
     (["-o", "x.jpg", "x.cf32", "x.s8"], 2, "'x.jpg' ends in neither"), (["--sign", "2", "x.cf32", "x.s8"], 2, "--sign"),
     (["x.cf32", "none.s8"], 1, "none.s8: No such file or directory"), ([".", "x.s8"], 1, ".: not a regular file"),
     (["/dev/null", "x.s8"], 1, "/dev/null: not a regular file"), (["x.161", "x.s8"], 1, "x.161: suffix .161"),

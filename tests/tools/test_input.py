@@ -28,16 +28,34 @@ class Formats(ToolTest):
         # Less than half a step of binary32 above and below, which is rounded away.
         doubles = [v * (1 + generator.choice([-1, 0, 1]) * 2.0**-26) for v in floats] + [1e300, 0, -1e-320, 1, math.nan, 1, -math.inf, 1]
         words = [generator.randrange(-(2**31), 2**31) for _ in range(996)] + [2**31 - 1, -(2**31), 0, 1]
-        for name, code, full, zero, samples in (
-            ("cf32", "f", 1, 0, floats), ("cs16", "h", 2**-15, 0, range(-32768, 32768, 23)), ("cs8", "b", 2**-7, 0, range(-128, 128)),
-            ("cf16", "e", 1, 0, halves), ("cu8", "B", 2**-7, 128, range(256)), ("cs32", "i", 2**-31, 0, words), ("cf64", "d", 1, 0, doubles),
+        for name, code, default, zero, samples in (
+            ("cf32", "f", 1, 0, floats), ("cs16", "h", 2**-13, 0, range(-32768, 32768, 23)), ("cs8", "b", 2**-6, 0, range(-128, 128)),
+            ("cf16", "e", 1, 0, halves), ("cu8", "B", 2**-6, 128, range(256)), ("cs32", "i", 2**-29, 0, words), ("cf64", "d", 1, 0, doubles),
         ):  # fmt: skip
             samples = list(samples)[: len(samples) // 2 * 2]
             self.write("x." + name, pack(code, samples))
-            for text, scale in (("", full), ("1/3333", 1 / 3333)):
+            for text, scale in (("", default), ("1/3333", 1 / 3333)):
                 scaled = pack("f", [narrow(narrow(v - zero) * float32(scale)) for v in samples])
                 got = self.soft_bits("-q", "-o", "f32", "--snr-db", "20", *(["--input-scale", text] if text else []), "x." + name)
                 self.assertEqual(got, self.soft_bits("-q", "-o", "f32", "--snr-db", "20", "-", data=scaled), (name, text))
+
+    def test_default_scales(self):
+        """softqam-gen's integers and softqam-demod's need no scale: the bit error rate is that of floats, without a warning."""
+        command = ["-m", "64qam", "--snr-db", "17"]
+
+        def bit_error_rate(name):
+            said = self.ok(self.demod(*command, "--strict", "--compare", "sent", name, "y.s8")).err
+            self.assertEqual(said.count("\n"), 1, said)
+            return float(said.split()[-1])
+
+        for name in ("x.cf32", "x.cs16", "x.cs8"):
+            self.make(name, *command, "--symbols", "50000", "--bits", "sent")
+        self.write("x.cu8", bytes(b ^ 128 for b in self.read("x.cs8")))
+        self.write("x.cs32", pack("i", [v << 16 for v in unpack("h", self.read("x.cs16"))]))
+        expected = bit_error_rate("x.cf32")
+        self.assertGreater(expected, 0.01)
+        for name in ("x.cs16", "x.cs8", "x.cu8", "x.cs32"):
+            self.assertLess(abs(bit_error_rate(name) / expected - 1), 0.02, name)
 
     def test_formats_by_name(self):
         """A suffix, without its dot too, is a format's name; a format that is named counts for more. None is cf32 and u8."""
@@ -150,7 +168,7 @@ class Live(CaptureTest):
         n = 2 * NOISE_AUTO_SYMBOLS
         self.make("y.cs8", "--symbols", str(NOISE_AUTO_SYMBOLS + 10), "--snr-db", "20")
         data = self.read("y.cs8")
-        arguments = ["-q", "-o", "s8", "--noise-var", "auto", "--input-scale", "1/64"]
+        arguments = ["-q", "-o", "s8", "--noise-var", "auto"]
         expected = self.soft_bits(*arguments, "y.cs8")
         process = self.start_demod(*arguments, "-i", "cs8", "-", "-")
         process.stdin.write(data[: n - 1])
@@ -183,6 +201,21 @@ class Warnings(ToolTest):
             for warning in warnings:
                 self.assertLess(abs(float(re.fullmatch(told, warning)[1]) / energy - 1), 0.02)
 
+    def test_wrong_default_scale(self):
+        """The warning says which default was used, and of a recording that it has no scale of its own."""
+        self.make("x.cs8", "--symbols", "9000", "--output-scale", "1/128")
+        self.write("x.cu8", bytes(b ^ 128 for b in self.read("x.cs8")))
+        self.make("r.sigmf-meta", "-o", "cs16", "--symbols", "9000", "--output-scale", "1/16384")
+        self.assertEqual(self.says("r"), [])
+        meta = self.read("r.sigmf-meta").decode()
+        self.write("r.sigmf-meta", re.sub(r',\s*"softqam:input_scale":\s*\S+', "", meta).encode())
+        for name, said in (("x.cs8", "cs8's default, 1/64"), ("x.cu8", "cu8's default, 1/64"),
+                           ("r", "cs16's default, 1/8192, since the recording has no softqam:input_scale")):  # fmt: skip
+            found = self.says(name)
+            self.assertEqual(len(found), 1)
+            told = rf"where \S+ is expected; the scale was {said}; --input-scale auto would scale it\Z"
+            self.assertRegex(found[0], rf"warning: mean symbol energy \S+, {told}")
+
     def test_weak_symbols(self):
         """Of a scale, and not of noise that is strong where few bits a symbol are for that."""
         self.make("y.cf32", "-m", "qpsk", "--symbols", "70001", "--snr-db=-4")
@@ -206,7 +239,8 @@ class Warnings(ToolTest):
 
     def test_auto(self):
         """From a file and from a pipe alike, with each noise."""
-        for name, scale, noise in (("x.cs16", 1 / 8192, []), ("x.cf32", 1, ["--noise-var", "auto"]), ("x.cs16", 1 / 8192, ["--snr-db", "30"])):
+        self.make("z.cs16", "--symbols", "20000", "--snr-db", "30", "--output-scale", "1/25000")
+        for name, scale, noise in (("z.cs16", 1 / 25000, []), ("x.cf32", 1, ["--noise-var", "auto"]), ("x.cs16", 1 / 8192, ["--snr-db", "30"])):
             written = set()
             for shown, arguments in ((name, [name]), ("standard input", ["-i", name[2:], "-"])):
                 options = ["--input-scale", "auto", *noise, "-o", "f32" if noise else "u8"]

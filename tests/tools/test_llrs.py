@@ -56,7 +56,7 @@ class Machine(LlrTest):
         estimate is from the first symbols."""
         longest = 2 * BLOCK_SYMBOLS + 1
         data = self.read(self.make("x.cs8", "--symbols", str(longest), "--snr-db", "22"))
-        scale = ["-i", "cs8", "--input-scale", "1/64", "-os8"]
+        scale = ["-i", "cs8", "-os8"]
         machine = ["-q", *scale, "--chunk", "1000", "--streams", "3"]
         noise_file = self.write_noise(longest)
         noise = self.read("n.f32")
@@ -91,7 +91,7 @@ class Noise(LlrTest):
         """Standard input, and a FIFO beside a file and a pipe of symbols; too few and too many, after a block has been written."""
         n = BLOCK_SYMBOLS + 1000
         data = self.read(self.make("x.cs8", "--symbols", str(n), "--snr-db", "20"))
-        arguments = ["-i", "cs8", "-o", "s8", "--input-scale", "1/64", *self.write_noise(n)]
+        arguments = ["-i", "cs8", "-o", "s8", *self.write_noise(n)]
         expected, noise = self.soft_bits(*arguments, "x.cs8"), self.read("n.f32")
         self.assertEqual(self.soft_bits(*arguments[:-1], "-", "x.cs8", data=noise), expected)
         os.mkfifo(self.path("fifo"))

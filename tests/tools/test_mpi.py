@@ -24,7 +24,7 @@ PROGRAM = "softqam-demod-mpi"
 # recording, also without mpirun, which 0 ranks stand for.
 CODEWORD = ["--c-init", "0x1357"]
 COMMANDS = [
-    ((5,), ["x.cs8", "--symbols", str(4 * BLOCK_SYMBOLS + 3)], ["-q", "--input-scale", "1/64"]),
+    ((5,), ["x.cs8", "--symbols", str(4 * BLOCK_SYMBOLS + 3)], ["-q"]),
     ((2,), ["x.cf32", "--symbols", "10007"], ["-o", "f32", "--noise-file", "n.f32", "--input-scale", "1/2"]),  # with a warning
     ((4,), ["x.cs16", "--symbols", "10007"], ["-o", "s16", "--noise-var", "auto", "--llr-limit", "2000", "--sign", "1", "--input-scale", "auto"]),
     ((3, 0), ["r.sigmf-meta", "-m", "qpsk", "--c-init", "5", "-o", "cs16", "--symbols", "5003"],

@@ -173,7 +173,7 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
                                   bool is_long);
 
 /* A demodulator's settings but for its context; and one with a context of its own: of one CPU thread where a variant is
- * named. Integers are at half of full scale, where no point clips. */
+ * named. Integers are at the default scale, at which no point clips. */
 softqam_demodulator_config bench_case_config(const struct bench_case *c);
 softqam_status bench_case_create(softqam_demodulator **demodulator, const struct bench_case *c, softqam_backend backend,
                                  const char *variant);

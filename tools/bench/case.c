@@ -53,7 +53,6 @@ softqam_demodulator_config bench_case_config(const struct bench_case *c)
     config.input_format = c->input;
     config.output_format = c->output;
     config.input_scale = softqam_input_default_scale(c->input);
-    config.input_scale *= config.input_scale < 1 ? 2.0f : 1.0f;
     return config;
 }
 

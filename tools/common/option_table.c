@@ -68,7 +68,7 @@ bool arguments_parse_ratio(const char *option, const char *text, double min, dou
         return true;
     *value = 0;
     return (word && !strcmp(text, word)) ||
-           message_print(option, "'%s' is not a number or fraction (such as 0.25 or 1/32768) from %.7g to %.7g%s%s",
+           message_print(option, "'%s' is not a number or fraction (such as 0.25 or 1/8192) from %.7g to %.7g%s%s",
                          text, min, max, word ? ", nor " : "", word ? word : "");
 }
 

@@ -11,11 +11,11 @@
 /* By their values; the first four are the library's, in which symbols are written. */
 const struct file_format_row file_formats[N_FILE_FORMATS] = {
     {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 8, 1, "cf32_le"},
-    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-15F, "ci16_le"},
-    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F, "ci8"},
+    {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-13F, "ci16_le"},
+    {{".cs8", ".sc8", ".ci8"}, FILE_CS8, SOFTQAM_INPUT_CS8, 2, 0x1p-6F, "ci8"},
     {{".cf16"}, FILE_CF16, SOFTQAM_INPUT_CF16, 4, 1, NULL},
-    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 2, 0x1p-7F, "cu8"},
-    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 8, 0x1p-31F, "ci32_le"},
+    {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 2, 0x1p-6F, "cu8"},
+    {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 8, 0x1p-29F, "ci32_le"},
     {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 16, 1, "cf64_le"},
 };
 

@@ -47,7 +47,7 @@ struct file_format_row {
     int value;
     softqam_input_format library; /* what its symbols become */
     size_t symbol_nbytes;         /* in the file, never less than of what it becomes */
-    float scale;                  /* by default: what takes full scale, or 1 of a float, to 1 */
+    float scale;                  /* --input-scale by default; full scale of integers is 2 (8 bits) or 4 */
     const char *datatype;         /* in SigMF; NULL for none */
 };
 

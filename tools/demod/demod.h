@@ -200,6 +200,7 @@ struct demod_run {
     float noise_var;          /* of all symbols, unless there is one for each */
     uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 where it was not */
     uint64_t n_scale_symbols; /* that the scale was estimated from */
+    bool scale_is_default;    /* neither the command nor the recording says one */
     softqam_context *context;
     softqam_demodulator *demodulator;
     size_t value_nbytes;            /* of what the library makes of a symbol */

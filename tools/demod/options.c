@@ -140,8 +140,8 @@ struct option_row demod_option_rows[] = {
      option_take_text, TO(named_output_format), .letter = 'o'},
     {"--input-scale", "X|auto",
      "factor that brings samples to unit mean symbol energy, a number or a fraction A/B; auto: the one that gives the "
-     "first 262144 symbols the energy 1 + N0, N0 as given or else estimated; default: 1 (cf32, cf16, cf64), 1/32768 "
-     "(cs16), 1/128 (cs8, cu8), 1/2147483648 (cs32)",
+     "first 262144 symbols the energy 1 + N0, N0 as given or else estimated; default: the recording's own, else 1 (cf32, "
+     "cf16, cf64), 1/8192 (cs16), 1/64 (cs8, cu8), 1/536870912 (cs32)",
      .take = take_input_scale},
     {"--skip", "N", "skip the first N symbols, and their variances in a noise file; default: 0", option_take_count,
      TO(skip), .max = MAX_SYMBOLS},

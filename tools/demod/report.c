@@ -111,12 +111,25 @@ void demod_scale_check(struct demod_run *run, const struct batch *batch)
                            batch->n_symbols < left ? batch->n_symbols : (size_t)left);
 }
 
+/* Integers have no scale by nature: says which one was assumed, and why. */
+static void warn_of_energy(const struct demod_run *run, double energy, double expected)
+{
+    const struct file_format_row *format = &file_formats[run->recording.format];
+    char assumed[128] = "";
+    if (run->scale_is_default && format->scale < 1)
+        snprintf(assumed, sizeof assumed, "; the scale was %s's default, 1/%.0f%s", format->suffixes[0] + 1,
+                 1 / (double)format->scale,
+                 run->options->input_is_sigmf ? ", since the recording has no softqam:input_scale" : "");
+    message_warn(run->symbols.name,
+                 "mean symbol energy %.4g, where %.4g is expected%s; --input-scale auto would scale it", energy,
+                 expected, assumed);
+}
+
 /* If their energy differs from 1 + N0, or their noise from what was given, soft bits and LLRs are wrong, and nothing
  * else shows it. */
 static void warn_of_scale(const struct demod_run *run)
 {
     const softqam_modulation modulation = run->config->modulation;
-    const char *name = run->symbols.name;
     const double n = (double)run->seen.n_symbols, energy = noise_estimate_energy(&run->seen);
     const double given = run->options->noise == NOISE_VALUE ? (double)run->noise_var : 0;
     const double estimate = noise_estimate_variance(&run->seen, modulation);
@@ -124,10 +137,9 @@ static void warn_of_scale(const struct demod_run *run)
     if (n < MIN_CHECK_SYMBOLS)
         return;
     if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
-        message_warn(name, "mean symbol energy %.4g, where %.4g is expected; --input-scale auto would scale it", energy,
-                     expected);
+        warn_of_energy(run, energy, expected);
     else if (given > 0 && fmax(estimate / given, given / estimate) > warned_noise_ratio)
-        message_warn(name,
+        message_warn(run->symbols.name,
                      "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
                      estimate, -10 * log10(estimate), given, -10 * log10(given));
 }

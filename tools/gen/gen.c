@@ -31,7 +31,7 @@ struct options {
     const char *format_name; /* as given; NULL for none */
     softqam_input_format format;
     double scale;
-    const char *scale_text; /* as softqam-demod's --input-scale takes it */
+    const char *scale_text; /* as softqam-demod's --input-scale takes it; NULL if not given */
     bool no_clobber;
     bool quiet;
 };
@@ -84,8 +84,8 @@ static const struct option_row rows[] = {
      "cf32, cs16, cs8 or cf16, see below; default: by OUTPUT's suffix; cf32 for \"-\" and a name without a suffix",
      option_take_text, TO(format_name), .letter = 'o'},
     {"--output-scale", "X",
-     "what a sample of 1 stands for, a number or a fraction A/B: softqam-demod's --input-scale; default: 1 (cf32, cf16), "
-     "1/8192 (cs16), 1/64 (cs8), which leave room for the outer points and noise",
+     "what a sample of 1 stands for, a number or a fraction A/B: softqam-demod's --input-scale; default: softqam-demod's own, "
+     "1 (cf32, cf16), 1/8192 (cs16), 1/64 (cs8), which leave room for the outer points and noise",
      .take = take_output_scale},
     {"--bits", "FILE", "the bits that were sent, before scrambling, one byte (0 or 1) each, b0 first", option_take_text,
      TO(bits)},
@@ -111,13 +111,6 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-/* Room for 4 (cs16) and 2 (cs8) where the outermost component of 1024QAM is 31/sqrt(682) = 1.19: at softqam-demod's own
- * default, where full scale is 1, it would be clipped. */
-static const char *const scales[] = {[SOFTQAM_INPUT_CF32] = "1",
-                                     [SOFTQAM_INPUT_CS16] = "1/8192",
-                                     [SOFTQAM_INPUT_CS8] = "1/64",
-                                     [SOFTQAM_INPUT_CF16] = "1"};
-
 /* A recording's name says nothing of its format; without one it is cf32. */
 static bool choose_format(struct options *options)
 {
@@ -131,10 +124,8 @@ static bool choose_format(struct options *options)
     options->format = (softqam_input_format)chosen;
     if (options->is_sigmf && !file_formats[chosen].datatype)
         return message_print("--output-format", "%s has no datatype in SigMF; choose another", format);
-    if (!options->scale_text) {
-        options->scale_text = scales[chosen];
-        return arguments_parse_ratio("", options->scale_text, 0, 1, NULL, &options->scale);
-    }
+    if (!options->scale_text)
+        options->scale = (double)softqam_input_default_scale(options->format);
     return true;
 }
 

@@ -80,7 +80,7 @@ class Demodulator:
     llr_scale    steps per nat. "s8": 2^-10 to 2^20; None is 6. "s16": 2^-10 to 2^14; None is 64.
     llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; "f16": of sums in soft buffers, 1 to 65504, a
                  binary16 number. None is the largest.
-    input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/32768, for int8 1/128.
+    input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/8192, for int8 1/64.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
     backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
                  else "cpu". Arrays on a GPU are demodulated there whatever the backend is.

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["figure"]
 
 # NumPy's type of a component, and the factor that brings it to unit mean energy; the first is that of names without a suffix.
-INPUT_FORMATS = {"cf32": ("f4", 1.0), "cs16": ("i2", 2.0**-15), "cs8": ("i1", 2.0**-7), "cf16": ("f2", 1.0),
-                 "cu8": ("u1", 2.0**-7), "cs32": ("i4", 2.0**-31), "cf64": ("f8", 1.0)}  # fmt: skip
+INPUT_FORMATS = {"cf32": ("f4", 1.0), "cs16": ("i2", 2.0**-13), "cs8": ("i1", 2.0**-6), "cf16": ("f2", 1.0),
+                 "cu8": ("u1", 2.0**-6), "cs32": ("i4", 2.0**-29), "cf64": ("f8", 1.0)}  # fmt: skip
 SOFT_FORMATS = {"u8": "u1", "s8": "i1", "s16": "i2", "f16": "f2", "f32": "f4"}
 SUFFIXES = {"fc32": "cf32", "cfile": "cf32", "sc16": "cs16", "ci16": "cs16", "sc8": "cs8", "ci8": "cs8", "ci32": "cs32"}
 LABELS = {"u8": "soft bit (u8)", "s8": "LLR (s8)", "s16": "LLR (s16)", "f16": "LLR, nats", "f32": "LLR, nats"}
@@ -179,6 +179,16 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def _scale(text: str) -> float:
+    """A positive number or fraction."""
+    numerator, slash, denominator = text.partition("/")
+    with contextlib.suppress(ValueError, ZeroDivisionError):
+        scale = float(numerator) / float(denominator if slash else 1)
+        if 0 < scale < 2.0**128:
+            return scale
+    raise argparse.ArgumentTypeError(f"'{text}' is not a positive number or fraction, such as 1/8192")
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {_printable(message)}; --help explains\n")
@@ -193,7 +203,8 @@ def _parser() -> _Parser:
     add("-i", "--input-format", type=str.lower, choices=INPUT_FORMATS, help="default: by IQ's suffix")
     add("-s", "--soft-format", type=str.lower, choices=SOFT_FORMATS, help="default: by SOFT's suffix; s8 with --example")
     add("--sign", type=int, choices=(0, 1), default=0, help="the bit that a value above the midpoint means; default: 0")
-    add("--input-scale", type=float, metavar="X", help="factor that brings samples to unit mean symbol energy; default: that of softqam-demod")
+    add("--input-scale", type=_scale, metavar="X", help="factor that brings samples to unit mean symbol energy, a number or a "
+        "fraction A/B; default: the recording's own, else that of softqam-demod")  # fmt: skip
     add("--title", help="default: the name of IQ")
     add("--example", action="store_true", help="symbols with noise, which need no files")
     add("-V", "--version", action="version", version=f"softqam-plot {_core.version}")
@@ -314,8 +325,6 @@ def _run(parser: _Parser, options: argparse.Namespace) -> None:
         parser.error(f"--output: '{options.output}' ends in neither .png, .pdf nor .svg")
     if len(options.files) != 2 * (not options.example):
         parser.error("it takes IQ and SOFT, or --example and no files")
-    if options.input_scale is not None and not 0 < options.input_scale < 2.0**128:
-        parser.error("--input-scale: not a positive number")
     if options.snr_db is not None and not (options.example and abs(options.snr_db) <= 100):
         parser.error("--snr-db: it takes --example, and a number from -100 to 100")
     if options.example and options.soft_format == "u8" and options.modulation not in (None, "256qam"):
