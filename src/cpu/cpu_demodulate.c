@@ -48,10 +48,8 @@ typedef struct work {
     const softqam_params *params;
     const softqam_cpu_loops *loops;
     scratch *scratch;
-    softqam_resolved_segment segment; /* what the thread has of it */
-    softqam_loop *loop;
+    softqam_resolved_segment segment;  /* what the thread has of it */
     softqam_loop_call call;            /* of all tiles, and of the current one */
-    size_t min_symbols;                /* that the loop takes */
     size_t tile_symbols;               /* at most */
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* call.planes */
     unsigned n_bits;                   /* of a symbol */
@@ -73,12 +71,9 @@ typedef struct work {
 /* Preparing a segment. */
 
 /* Says what the loop knows of noise and gains: pointers to those of the first symbol, or one weight. */
-static inline void set_noise(work *w)
+static inline void set_noise(softqam_loop_call *call, const softqam_source *source, float *weight)
 {
-    const softqam_source *source = &w->segment.source;
     const bool inverse = source->noise_is_inverse;
-    softqam_loop_call *call = &w->call;
-    call->scale = (softqam_llr_scale){w->segment.placement.steps_per_nat, w->params->llr_limit};
     call->noise = source->layers[0].noise_var;
     call->gains = source->layers[0].gain;
     if (source->has_gains) {
@@ -88,48 +83,37 @@ static inline void set_noise(work *w)
     } else {
         call->noise_kind = SOFTQAM_ONE_WEIGHT;
         if (call->noise)
-            w->weight = llr_weight(call->scale.steps_per_nat, *call->noise, inverse);
-        call->noise = &w->weight;
+            *weight = llr_weight(call->scale.steps_per_nat, *call->noise, inverse);
+        call->noise = weight;
     }
 }
 
 /* Sets which symbols from `first` on have the sign of I changed: pi/2-BPSK's at odd positions. */
-static inline void set_i_flips(work *w, size_t first)
+static inline void set_i_flips(softqam_loop_call *call, const softqam_placement *placement, size_t first)
 {
-    const softqam_placement *placement = &w->segment.placement;
-    w->call.i_flips[0] = w->call.i_flips[1] = 0;
+    call->i_flips[0] = call->i_flips[1] = 0;
     if (placement->modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        w->call.i_flips[(placement->position + first + 1) % 2] = 0x80000000u;
+        call->i_flips[(placement->position + first + 1) % 2] = 0x80000000u;
 }
 
-static softqam_llr_layout layout_of(const softqam_placement *placement)
+/* Says what the loop is to do with all of a segment. `weight` is room for the one of all symbols. */
+static inline void prepare_call(softqam_loop_call *call, const softqam_params *params,
+                                const softqam_resolved_segment *segment, float *weight)
 {
-    return softqam_placement_has_planes(placement) ? SOFTQAM_LLRS_IN_PLANES
-           : placement->is_descrambled             ? SOFTQAM_LLRS_DESCRAMBLED
-                                                   : SOFTQAM_LLRS_IN_ORDER;
+    const softqam_placement *placement = &segment->placement;
+    call->params = params;
+    call->table = params->llrs[softqam_axis_bits((softqam_modulation)placement->modulation)];
+    call->scale = (softqam_llr_scale){placement->steps_per_nat, params->llr_limit};
+    call->sequence = NULL;
+    call->planes = NULL;
+    set_i_flips(call, placement, 0);
+    set_noise(call, &segment->source, weight);
 }
 
-/* Chooses the loop for w->segment, and says what it is to do with all of it. */
-static inline void prepare(work *w, bool is_streamed)
+/* Returns whether symbols are not yet what loops take. */
+static inline bool are_converted(const softqam_params *params, const softqam_source *source)
 {
-    const softqam_source *source = &w->segment.source;
-    const softqam_placement *placement = &w->segment.placement;
-    const softqam_params *params = w->params;
-    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    const bool has_planes = softqam_placement_has_planes(placement);
-    w->loop = w->loops->by_layout[axis_bits][layout_of(placement)];
-    w->min_symbols = w->loops->min_symbols << has_planes;
-    w->n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
-    w->symbol_nbytes = softqam_placement_stride(placement);
-    w->has_planes = has_planes;
-    w->is_converted = params->input_format != SOFTQAM_INPUT_CF32 || vec_bits(source->input_scale) != vec_bits(1.0f);
-    w->is_streamed = is_streamed && !has_planes && !placement->has_soft_buffers;
-    w->call.params = params;
-    w->call.table = params->llrs[axis_bits];
-    w->call.sequence = NULL;
-    w->call.planes = NULL;
-    set_i_flips(w, 0);
-    set_noise(w);
+    return params->input_format != SOFTQAM_INPUT_CF32 || vec_bits(source->input_scale) != vec_bits(1.0f);
 }
 
 /* Loading. */
@@ -171,21 +155,17 @@ static void load_noise(work *w, size_t first, size_t n)
     w->call.gains = gains;
 }
 
-/* Makes the scrambling sequence of n symbols from `first` on. */
-static NOT_INLINED void make_sequence(work *w, size_t first, size_t n)
+/* Makes n_bits of a scrambling sequence, from bit `first` on. Returns where they begin. */
+static NOT_INLINED const unsigned char *make_sequence(scratch *memory, const softqam_gold_loops *loops, uint32_t c_init,
+                                                      uint64_t first, size_t n_bits)
 {
-    const softqam_placement *placement = &w->segment.placement;
-    scratch *memory = w->scratch;
     if (!memory->is_gold_open) {
-        softqam_gold_open(&memory->gold, w->loops->gold);
+        softqam_gold_open(&memory->gold, *loops);
         memset(memory->sequence + SEQUENCE_WORDS, 0, SEQUENCE_SLACK * sizeof memory->sequence[0]);
         memset(memory->shifted + SHIFTED_WORDS, 0, SEQUENCE_SLACK * sizeof memory->sequence[0]);
         memory->is_gold_open = true;
     }
-    w->sequence = softqam_gold_bits(&memory->gold, placement->c_init, (placement->position + first) * w->n_bits,
-                                    n * w->n_bits, memory->sequence);
-    w->sequence_first = first;
-    w->sequence_end = first + n;
+    return softqam_gold_bits(&memory->gold, c_init, first, n_bits, memory->sequence);
 }
 
 /* Returns how many symbols' sequence is made at once: the n of a tile or, if they end a code block, those of as many
@@ -204,8 +184,14 @@ static size_t sequence_symbols(const work *w, size_t first, size_t n)
  * takes 10 ns more. */
 static inline __attribute__((always_inline)) const unsigned char *load_sequence(work *w, size_t first, size_t n)
 {
-    if (first < w->sequence_first || first + n > w->sequence_end)
-        make_sequence(w, first, sequence_symbols(w, first, n));
+    if (first < w->sequence_first || first + n > w->sequence_end) {
+        const softqam_placement *placement = &w->segment.placement;
+        const size_t n_made = sequence_symbols(w, first, n);
+        w->sequence = make_sequence(w->scratch, &w->loops->gold, placement->c_init,
+                                    (placement->position + first) * w->n_bits, n_made * w->n_bits);
+        w->sequence_first = first;
+        w->sequence_end = first + n_made;
+    }
     const size_t bit = (first - w->sequence_first) * w->n_bits;
     const unsigned char *from = w->sequence + bit / 8;
     if (bit % 8 == 0)
@@ -231,54 +217,56 @@ static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, siz
         memcpy(bytes + n * nbytes, bytes + (n - 1) * nbytes, nbytes);
 }
 
-/* Runs a loop on fewer symbols than w->loop takes: a loop that takes fewer, if these suffice for it. Else pads them
- * with copies of the last one, and lets the loop write to scratch memory. */
-static NOT_INLINED void run_few(work *w, size_t n)
+/* Runs a loop that takes at least n_padded symbols on fewer: pads them with copies of the last one, and lets the loop
+ * write to scratch memory. */
+static NOT_INLINED void run_padded(softqam_loop *loop, const softqam_loop_call *of_few, size_t n_padded,
+                                   unsigned n_bits, size_t symbol_nbytes)
 {
     enum { PLANE_STRIDE = MOST_MIN_SYMBOLS * sizeof(float) };
     float components[2 * MOST_MIN_SYMBOLS], noise[MOST_MIN_SYMBOLS], gains[MOST_MIN_SYMBOLS];
     unsigned char out[MOST_MIN_SYMBOLS * MAX_OUTPUT_NBYTES];
     ptrdiff_t planes[MAX_SYMBOL_BITS];
-    const softqam_placement *placement = &w->segment.placement;
-    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    softqam_loop *loop = w->loops->few_by_layout[axis_bits][layout_of(placement)];
-    const size_t min_symbols = w->loops->min_few_symbols << w->has_planes;
-    if (n >= min_symbols) {
-        loop(&w->call);
-        return;
-    }
-    softqam_loop_call call = w->call;
-    call.n_symbols = min_symbols;
-    copy_padded(components, call.components, 2 * sizeof *components, n, call.n_symbols);
+    const size_t n = of_few->n_symbols;
+    softqam_loop_call call = *of_few;
+    call.n_symbols = n_padded;
+    copy_padded(components, call.components, 2 * sizeof *components, n, n_padded);
     call.components = components;
     if (call.noise_kind != SOFTQAM_ONE_WEIGHT) {
-        copy_padded(noise, call.noise, sizeof *noise, n, call.n_symbols);
+        copy_padded(noise, call.noise, sizeof *noise, n, n_padded);
         call.noise = noise;
     }
     if (call.gains) {
-        copy_padded(gains, call.gains, sizeof *gains, n, call.n_symbols);
+        copy_padded(gains, call.gains, sizeof *gains, n, n_padded);
         call.gains = gains;
     }
     call.out = out;
-    for (size_t k = 0; k < w->n_bits; k++)
+    for (size_t k = 0; k < n_bits; k++)
         planes[k] = (ptrdiff_t)(k * PLANE_STRIDE);
-    call.planes = w->has_planes ? planes : NULL;
+    call.planes = of_few->planes ? planes : NULL;
     loop(&call);
-    if (!w->has_planes)
-        memcpy(w->call.out, out, n * w->symbol_nbytes);
-    for (size_t k = 0; w->call.planes && k < w->n_bits; k++)
+    if (!of_few->planes)
+        memcpy(of_few->out, out, n * symbol_nbytes);
+    for (size_t k = 0; of_few->planes && k < n_bits; k++)
         /* All n_bits are set. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-        memcpy(w->call.out + w->call.planes[k], out + planes[k], n * w->symbol_nbytes);
+        memcpy(of_few->out + of_few->planes[k], out + planes[k], n * symbol_nbytes);
 }
 
-/* Runs the loop on n symbols, whose inputs and destination w->call has. */
-static inline void run(work *w, size_t n)
+/* Runs the loop for a placement; on few symbols one that takes fewer. */
+static inline void run(const softqam_cpu_loops *loops, const softqam_placement *placement,
+                       const softqam_loop_call *call)
 {
-    w->call.n_symbols = n;
-    if (n < w->min_symbols)
-        run_few(w, n);
+    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
+    const bool has_planes = softqam_placement_has_planes(placement);
+    const softqam_llr_layout layout = has_planes                  ? SOFTQAM_LLRS_IN_PLANES
+                                      : placement->is_descrambled ? SOFTQAM_LLRS_DESCRAMBLED
+                                                                  : SOFTQAM_LLRS_IN_ORDER;
+    const bool is_few = call->n_symbols < loops->min_symbols << has_planes;
+    softqam_loop *loop = (is_few ? loops->few_by_layout : loops->by_layout)[axis_bits][layout];
+    if (is_few && call->n_symbols < loops->min_few_symbols << has_planes)
+        run_padded(loop, call, loops->min_few_symbols << has_planes,
+                   softqam_symbol_bits((softqam_modulation)placement->modulation), softqam_placement_stride(placement));
     else
-        w->loop(&w->call);
+        loop(call);
 }
 
 static void set_planes(work *w, size_t plane_nbytes)
@@ -329,10 +317,11 @@ static size_t demodulate_tile(work *w, size_t first, size_t n)
         n = open_soft_tile(w, first, n, &is_staged);
     w->call.components = load_symbols(w, first, n);
     load_noise(w, first, n);
-    set_i_flips(w, first);
+    set_i_flips(&w->call, placement, first);
     if (placement->is_descrambled)
         w->call.sequence = load_sequence(w, first, n);
-    run(w, n);
+    w->call.n_symbols = n;
+    run(w->loops, placement, &w->call);
     if (is_staged)
         softqam_soft_block_store(&w->soft, symbol_of_block(w, first), n, w->scratch->out, PLANE_NBYTES);
     else if (w->is_streamed)
@@ -355,6 +344,7 @@ static size_t open_destination(work *w, size_t first)
     softqam_destination_open(&w->to, placement, first);
     w->to_first = first;
     if (!placement->has_soft_buffers) {
+        /* The destination is open. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         set_planes(w, w->to.plane_stride * placement->value_nbytes);
     } else if (w->to.out) {
         softqam_soft_block_open(&w->soft, placement, &w->to, w->loops->add, w->params->sum_limit);
@@ -364,11 +354,17 @@ static size_t open_destination(work *w, size_t first)
     return first + (left < w->to.n_symbols ? left : w->to.n_symbols);
 }
 
-/* Demodulates a segment that the loop cannot read and write in place. */
-static NOT_INLINED void demodulate_in_tiles(work *w)
+/* Demodulates what a thread has of a segment, in tiles. */
+static void demodulate_in_tiles(work *w, bool is_streamed)
 {
     const softqam_source *source = &w->segment.source;
     const softqam_placement *placement = &w->segment.placement;
+    w->n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
+    w->symbol_nbytes = softqam_placement_stride(placement);
+    w->has_planes = softqam_placement_has_planes(placement);
+    w->is_converted = are_converted(w->params, source);
+    w->is_streamed = is_streamed && !w->has_planes && !placement->has_soft_buffers;
+    prepare_call(&w->call, w->params, &w->segment, &w->weight);
     w->is_gathered = source->n_layers > 1 || source->symbol_stride > 1 || source->is_split;
     w->is_noise_gathered =
         w->call.noise_kind != SOFTQAM_ONE_WEIGHT && (source->n_layers > 1 || source->noise_stride != 1);
@@ -388,29 +384,6 @@ static NOT_INLINED void demodulate_in_tiles(work *w)
     }
 }
 
-/* Demodulates what a thread has of a segment. */
-static inline void demodulate_segment(work *w, bool is_streamed)
-{
-    const softqam_source *source = &w->segment.source;
-    const softqam_placement *placement = &w->segment.placement;
-    const size_t n = w->segment.n_symbols;
-    prepare(w, is_streamed);
-    if (!source->is_contiguous || w->is_converted || placement->has_code_blocks || w->is_streamed ||
-        (placement->is_descrambled && n > DESCRAMBLED_SYMBOLS)) {
-        demodulate_in_tiles(w);
-        return;
-    }
-    w->call.components = source->layers[0].symbols;
-    w->call.out = placement->out;
-    if (w->has_planes)
-        set_planes(w, placement->plane_stride * placement->value_nbytes);
-    if (placement->is_descrambled) {
-        make_sequence(w, 0, n);
-        w->call.sequence = w->sequence;
-    }
-    run(w, n);
-}
-
 /* Threads. */
 
 /* A call that threads work on. Parts look for their first segment from a checkpoint on, so that those of a long list do
@@ -420,6 +393,7 @@ typedef struct cpu_call {
     const softqam_cpu_loops *loops;
     const softqam_segment_list *list;
     bool is_streamed;
+    bool is_worth_flushing;
     /* With several threads. */
     size_t part_symbols;
     size_t checkpoint_symbols; /* from one to the next */
@@ -435,18 +409,54 @@ enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_TH
  * takes half a microsecond. */
 enum { WORTH_FLUSHING_SYMBOLS = 32 };
 
-/* Returns whether subnormal numbers may be flushed to zero. They may not if LLRs are added to what a caller's buffer
+/* Returns whether subnormal numbers are flushed to zero. They may not be if LLRs are added to what a caller's buffer
  * holds. */
-static bool may_flush(const cpu_call *call, const softqam_source *source)
+static inline bool may_flush(const cpu_call *call, const softqam_source *source)
 {
-    return call->loops->flushes_subnormals && !call->list->adds && !source->has_gains &&
+    return call->is_worth_flushing && call->loops->flushes_subnormals && !call->list->adds && !source->has_gains &&
            softqam_is_scale_for_flushing(source->input_scale);
+}
+
+/* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. Here no
+ * pointer to the resolved segment leaves, so that most of it stays in registers. */
+static inline bool demodulate_in_place(const cpu_call *call, const softqam_segment *from, size_t n, scratch *memory,
+                                       softqam_float_environment *environment)
+{
+    const softqam_params *params = call->list->params;
+    const softqam_cpu_loops *loops = call->loops;
+    softqam_resolved_segment segment;
+    const softqam_source *source = &segment.source;
+    const softqam_placement *placement = &segment.placement;
+    ptrdiff_t planes[MAX_SYMBOL_BITS];
+    float weight;
+    softqam_loop_call loop_call;
+    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || call->is_streamed)
+        return false;
+    softqam_segment_resolve(&segment, from, &params->defaults);
+    const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
+    const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
+    if (!source->is_contiguous || are_converted(params, source) || (is_descrambled && n > DESCRAMBLED_SYMBOLS))
+        return false;
+    softqam_float_flush(environment, may_flush(call, source));
+    prepare_call(&loop_call, params, &segment, &weight);
+    loop_call.n_symbols = n;
+    loop_call.components = source->layers[0].symbols;
+    loop_call.out = placement->out;
+    if (has_planes) {
+        loop_call.planes = planes;
+        for (unsigned k = 0; k < n_bits; k++)
+            planes[k] = (ptrdiff_t)(k * placement->plane_stride * placement->value_nbytes);
+    }
+    if (is_descrambled)
+        loop_call.sequence =
+            make_sequence(memory, &loops->gold, placement->c_init, placement->position * n_bits, n * n_bits);
+    run(loops, placement, &loop_call);
+    return true;
 }
 
 /* Demodulates n symbols from the cursor on, on the calling thread. */
 static void demodulate_part(const cpu_call *call, softqam_cursor *cursor, size_t n)
 {
-    const bool is_worth_flushing = n >= WORTH_FLUSHING_SYMBOLS;
     softqam_float_environment environment = softqam_float_enter();
     scratch memory;
     work w;
@@ -455,10 +465,16 @@ static void demodulate_part(const cpu_call *call, softqam_cursor *cursor, size_t
     w.loops = call->loops;
     w.scratch = &memory;
     while (n > 0) {
-        softqam_cursor_next(cursor, n, &w.segment);
-        n -= w.segment.n_symbols;
-        softqam_float_flush(&environment, is_worth_flushing && may_flush(call, &w.segment.source));
-        demodulate_segment(&w, call->is_streamed);
+        const softqam_segment *from = softqam_cursor_segment(cursor);
+        const size_t n_left = from->n_symbols - cursor->offset, n_taken = n_left < n ? n_left : n;
+        n -= n_taken;
+        if (cursor->offset == 0 && demodulate_in_place(call, from, n_taken, &memory, &environment)) {
+            cursor->offset = n_taken;
+            continue;
+        }
+        softqam_cursor_next(cursor, n_taken, &w.segment);
+        softqam_float_flush(&environment, may_flush(call, &w.segment.source));
+        demodulate_in_tiles(&w, call->is_streamed);
     }
     softqam_float_leave(&environment);
     if (call->is_streamed)
@@ -483,6 +499,7 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
     cpu_call call;
     call.loops = loops;
     call.list = list;
+    call.is_worth_flushing = n >= WORTH_FLUSHING_SYMBOLS;
     call.is_streamed = list->out_nbytes >= cpu->streaming_nbytes;
     if (cpu->n_threads > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
         pool = softqam_pool_for_call(cpu->pool);
