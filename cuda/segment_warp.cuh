@@ -49,12 +49,12 @@ static __device__ __noinline__ code_block_values find_code_block_values(const so
 }
 
 /* A warp copies its staged values to memory that is aligned to values alone: whole words, each from two staged ones
- * that it lies across, and single values at both ends. */
+ * that it lies across, and single values at both ends. It takes their address in shared memory: a pointer takes two
+ * registers of its caller, which has none left. */
 template <int VALUE_NBYTES>
-static __device__ __noinline__ void copy_to_values(unsigned char *out, const segment_block &block, unsigned nbytes)
+static __device__ __noinline__ void copy_to_values(unsigned char *out, uint32_t staged_address, unsigned nbytes)
 {
-    __builtin_assume(__isShared(&block) != 0);
-    const uint32_t *staged = block.staged[threadIdx.x / WARP_THREADS] + 1;
+    const uint32_t *staged = static_cast<const uint32_t *>(__cvta_shared_to_generic(staged_address));
     const unsigned beyond = VALUE_NBYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(out) % 4; /* a word's begin */
     const unsigned back = beyond > 0 ? 1 : 0;
     for (unsigned word = threadIdx.x % WARP_THREADS; 4 * word < nbytes + beyond; word += WARP_THREADS) {
@@ -140,7 +140,7 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
             __syncwarp();
             store_symbol<NBYTES, (WIDTH < 4 ? WIDTH : 4)>(staged + lane * NBYTES, values);
             __syncwarp();
-            copy_to_values<VALUE>(out, block, n * NBYTES);
+            copy_to_values<VALUE>(out, shared_address(block.staged[threadIdx.x / WARP_THREADS] + 1, 0), n * NBYTES);
         }
     }
 
