@@ -93,9 +93,11 @@ HARNESS_TEST(test_lengths)
             for (size_t n = TILE - AROUND; p == 0 && n < 3 * TILE + AROUND;
                  n += n % TILE == AROUND ? TILE - 2 * AROUND : 1)
                 check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
-            for (size_t i = 0; i < n_lengths; i++)
-                if (lengths[i] < most && (i < N_OTHERS || p == 0 || (i + p + (size_t)k) % 3 == 0))
+            for (size_t i = 0; i < n_lengths; i++) {
+                const bool is_in_turn = i < N_OTHERS || p == 0 || (i + p + (size_t)k) % 3 == 0;
+                if (is_in_turn && lengths[i] < most)
                     check_length(&random, &on, format, SOFTQAM_INPUT_CF32, lengths[i]);
+            }
         }
     }
 }
