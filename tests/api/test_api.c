@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version; the defaults of
- * settings (test_refusals.c has what is refused); the default context, what is prepared, and which variant of the CPU's
- * loops runs. test_load.c and faults/test_faults.c end contexts before and after their demodulators. */
+ * settings (test_refusals.c has what is refused); the default context, and which variant of the CPU's loops runs.
+ * test_load.c prepares any part of contexts; it and faults/test_faults.c end them before and after their demodulators.
+ */
 #define _GNU_SOURCE /* setenv */
 #include <pthread.h>
 #include <stdio.h>
@@ -225,18 +226,6 @@ HARNESS_TEST(test_default_context)
         softqam_demodulator_destroy(demodulators[1]);
         assert_int_equal(tasks_count(without_threads), without_threads);
         assert_true(without_threads <= with_threads);
-    }
-}
-
-HARNESS_TEST(test_prepare_flags)
-{
-    const harness_setup setup = harness_default_setup();
-    for (unsigned what = 0; what <= SOFTQAM_PREPARE_ALL; what++) {
-        scoped_context *context = harness_create_context(&setup);
-        scoped_demodulator *demodulator = api_create_in(context);
-        for (int round = 0; round < 2; round++)
-            assert_int_equal(softqam_context_prepare(context, what), SOFTQAM_OK);
-        api_assert_works(demodulator, API_SYMBOLS);
     }
 }
 
