@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the backend calls CUDA: the status of an error, and what a call changes of its thread. */
+/* Calls of CUDA: the status of an error, and the thread's state that a call changes and restores. */
 #ifndef SOFTQAM_CUDA_CALLS_H
 #define SOFTQAM_CUDA_CALLS_H
 
@@ -15,7 +15,7 @@ softqam_status softqam_cuda_status(cudaError_t error, const char *call);
 /* Returns from the calling function with the status if the call fails. */
 #define TRY_CUDA(function, ...) TRY(softqam_cuda_status(function(__VA_ARGS__), #function))
 
-/* What softqam_device_leave() restores. */
+/* The state that softqam_device_leave() restores. */
 typedef struct softqam_device_scope {
     int device; /* current before; -1: unknown */
     softqam_float_environment environment;

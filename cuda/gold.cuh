@@ -52,7 +52,7 @@ struct gold_powers {
     }
 };
 
-/* What four of a sequence's next 31 bits add to each of its next 32 words. */
+/* The words that four of a sequence's next 31 bits add to its next 32 words. */
 struct gold_words {
     uint32_t of_nibble[GOLD_SEQUENCES][GOLD_NIBBLES][1 << 4][WARP_THREADS];
 
@@ -86,7 +86,7 @@ static __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, u
     return gold_lengthened(static_cast<gold_register>(sequence), next & GOLD_PERIOD);
 }
 
-/* What is in the warp, of 32 bits each. */
+/* Returns the exclusive or of the warp's words. */
 static __device__ __forceinline__ uint32_t warp_sum(uint32_t a)
 {
 #if __CUDA_ARCH__ >= 800
@@ -130,7 +130,7 @@ struct warp_gold {
     }
 };
 
-/* From a bit on. */
+/* Opens the sequence at a bit. */
 static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
 {
     const unsigned lane = threadIdx.x % WARP_THREADS;
@@ -178,8 +178,8 @@ static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint
     }
 }
 
-/* The same by a block. The last warp does it: a jump takes as long as some 300 words. All do, a part each,
- * where these are more. */
+/* Writes the sequence with a thread block. A jump costs as much as 300 words, so one warp writes short sequences and
+ * all warps share long ones. */
 static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n, bool in_parts, uint32_t c_init,
                                                         uint64_t bit)
 {
@@ -189,7 +189,7 @@ static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n
         write_gold(to + word, min(n - word, of_warp), c_init, bit + 32 * word);
 }
 
-/* How BITS bits of such words are read, at a multiple of BITS: as a byte, as a half, or from two words. */
+/* Reads BITS bits of such words at a multiple of BITS: as a byte, as a half, or from two words. */
 template <int BITS> struct gold_bits {
     enum { PART_BITS = BITS == 8 || BITS == 16 ? BITS : 32 };
     typedef typename unsigned_of<PART_BITS / 8>::type part;

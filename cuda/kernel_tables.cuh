@@ -37,8 +37,8 @@ template <int M> static __device__ const llr_rows<M> llr_rows_of = llr_rows<M>()
 
 static __device__ __forceinline__ uint32_t own_copy() { return threadIdx.x % TABLE_COPIES * COPY_NBYTES; }
 
-/* What of a kernel's table lies in shared memory: all threads of a block load and store a part of it, and read after a
- * barrier. That of soft bits comes with the kernel's arguments. */
+/* The part of u8's table that lies in shared memory: each thread of a block loads and stores a part of it, and reads it
+ * after a barrier. The table comes with the kernel's arguments. */
 struct u8_table_memory {
     typedef softqam_u8_table argument;
     enum { IN_REGISTERS = false };
@@ -104,14 +104,14 @@ template <int M> struct llr_table_memory {
                                                        : IS_COPIED  ? LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES
                                                                     : 2 * ROWS * LLR_ROW_NBYTES];
 
-    /* What one of THREADS threads copies. */
+    /* The part that one of THREADS threads copies. */
     template <int THREADS> struct part {
         enum { ROWS_EACH = IS_COPIED ? 2 * MAX_LLR_ROWS * TABLE_COPIES / THREADS : 0 };
         float4 rows[ROWS_EACH + 1];
         float value;
     };
 
-    /* From global memory; what is loaded later need not wait for it. */
+    /* Loads the part from global memory; later loads need not wait for it. */
     template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const no_table &)
     {
         part<THREADS> loaded = {};

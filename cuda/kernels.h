@@ -39,7 +39,7 @@ HOST_AND_DEVICE static inline unsigned softqam_warp_symbols(unsigned n_layers)
     return n_layers == 3 ? 30 : WARP_THREADS; /* a division would take as long as a load */
 }
 
-/* What LLRs are limited to. Those of s8 and s16 are first computed with the limit added. */
+/* The limits of LLRs. Those of s8 and s16 are first computed with the limit added. */
 typedef struct softqam_llr_limit {
     float llr;                /* f32 */
     int32_t steps;            /* s8, s16 */
@@ -56,7 +56,7 @@ HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iter
     return block_iterations * softqam_warp_symbols(is_in_device ? 3 : n_layers);
 }
 
-/* How thread blocks share the code blocks that a segment with soft buffers has symbols of. */
+/* Thread blocks share the code blocks of a segment with soft buffers like this. */
 typedef struct softqam_code_block_parts {
     uint32_t first;      /* the first code block's number among those transmitted */
     uint32_t n_parts;    /* thread blocks that share a code block */
@@ -102,7 +102,7 @@ typedef struct softqam_segment_launch {
 typedef struct softqam_kernel {
     const void *address;
     unsigned threads; /* of a block */
-    /* Of plain_kernel.cuh. */
+    /* For kernels of plain_kernel.cuh. */
     unsigned group_symbols; /* that a thread takes side by side */
     unsigned most_tiles;    /* of a group a thread, that a block takes one after the other */
 } softqam_kernel;
@@ -115,7 +115,7 @@ typedef enum softqam_plain_kind {
     N_PLAIN_KINDS
 } softqam_plain_kind;
 
-/* By input format; axis_bits as softqam_axis_bits() has them. */
+/* Return the kernels of an input format; axis_bits as softqam_axis_bits() has them. */
 typedef softqam_kernel softqam_plain_kernels(softqam_output_format format, int axis_bits, softqam_plain_kind kind);
 softqam_plain_kernels softqam_plain_kernels_cf32;
 softqam_plain_kernels softqam_plain_kernels_cs16;

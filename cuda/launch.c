@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernel a launch takes, with which grid. */
+/* Chooses a launch's kernel and grid. */
 #include "launch.h"
 
 #include <limits.h>

@@ -17,7 +17,7 @@ enum { RING_SYMBOL_NBYTES = 20 };
  * from cf32 to f32. */
 enum { STAGED_NBYTES = 1 << 22, LONGEST_SYMBOL_NBYTES = 8 + 4 + MAX_SYMBOL_BITS * sizeof(float) };
 
-/* For aligning a chunk's parts, and so that one symbol always fits. */
+/* Room to align a chunk's parts; one symbol always fits. */
 enum { SPARE_NBYTES = 1024 };
 
 /* No more threads than this stage: each has streams and memory of its own. */

@@ -48,7 +48,7 @@ void softqam_pipeline_close(softqam_pipeline *pipeline);
 /* Makes the buffers, unless they are there. */
 softqam_status softqam_pipeline_prepare(softqam_pipeline *pipeline);
 
-/* As softqam_gpu_ops.demodulate. */
+/* Demodulates as softqam_gpu_ops.demodulate does. */
 softqam_status softqam_pipeline_demodulate(softqam_pipeline *pipeline, softqam_pool *pool,
                                            const softqam_cpu_loops *loops, const softqam_segment_list *list);
 

@@ -25,7 +25,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                                                                       : 4,
         GROUP_NBYTES = GROUP * NBYTES,
         GROUP_WORDS = GROUP_NBYTES / 4,
-        /* What is no single store goes through shared memory, so that a warp's stores lie side by side. */
+        /* Groups that take several stores go through shared memory, so that a warp's stores lie side by side. */
         IS_STAGED = GROUP_NBYTES > 16 || (GROUP_NBYTES & (GROUP_NBYTES - 1)) != 0,
         /* Groups on their way from memory at once. */
         DEPTH = IS_SMALL                              ? 1
@@ -36,9 +36,9 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                      : KIND == CODEWORD_CALL               ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
                                                            : 6,
-        /* Whether small calls have a kernel: where that of large ones would be slower (a slot on an H200). */
+        /* Small calls have a kernel of their own if that of large ones is slower (for a slot on an H200). */
         HAS_SMALL = FORMAT != SOFTQAM_OUTPUT_U8 && !(FORMAT == SOFTQAM_OUTPUT_F32 && M >= 3),
-        /* Whether codewords have a kernel: of what receivers have and decoders take. */
+        /* Codewords have a kernel for formats that receivers produce (cf32, cf16) and decoders read (s8, f16). */
         HAS_CODEWORD = (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) && M >= 1 &&
                        !std::is_integral<Component>::value,
         /* A tile's words of the scrambling sequence, and a block's. */
@@ -222,8 +222,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     const symbol *symbols_in[IS_CODEWORD ? G + 0 : 1];
     const float *noise_in[IS_CODEWORD ? G + 0 : 1];
     unsigned char *out;
-    /* Of code blocks: the next group's first symbol, counted in the codeword, the end of the code block at hand, and
-     * where its values would lie if it began with the codeword. */
+    /* With code blocks: the next group's first symbol, counted in the codeword; the end of the current code block; and
+     * the place that its values would have if it began with the codeword. */
     uint32_t symbol_number;
     uint32_t code_block_end;
     uint32_t bit_nbytes; /* from one bit's values to the next one's */
@@ -244,7 +244,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         return 0;
     }
 
-    /* From a group's values in symbol order to the next one's, or in a plane. */
+    /* Returns the distance from a group's values to the next group's, in symbol order or in a plane. */
     __device__ __forceinline__ int group_nbytes() const
     {
         if constexpr (IS_CODEWORD)
@@ -252,7 +252,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         return shape::GROUP_NBYTES;
     }
 
-    /* From a symbol of a group to that of the group THREADS after it. */
+    /* Returns the distance from a group's symbol to the same one of the group THREADS later. */
     __device__ __forceinline__ int symbol_stride() const
     {
         if constexpr (IS_CODEWORD)
@@ -509,7 +509,7 @@ static softqam_kernel describe_plain_kernel()
     return {address, shape::THREADS, shape::GROUP, shape::MOST_TILES};
 }
 
-/* Of 0, 1, 2 .. bits an axis; soft bits have one kernel, that of four. */
+/* Returns the kernel for a number of bits an axis, 0 to the most; u8 has one kernel, that of four. */
 template <typename Component, softqam_output_format FORMAT, int... M>
 static softqam_kernel plain_kernel_of(int axis_bits, softqam_plain_kind kind, std::integer_sequence<int, M...>)
 {

@@ -19,7 +19,7 @@ enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_ITERATIONS * 2 * MAX_AXIS_B
  * output format: bit planes, each aligned as its destination is, and a word more. */
 enum { SOFT_STAGE_NBYTES = 2 * MAX_AXIS_BITS * (4 * BLOCK_THREADS + 16) + 16 };
 
-/* What the threads of a block share. */
+/* Shared memory of a thread block. */
 struct segment_block {
     alignas(llr_table_memory<MAX_AXIS_BITS>) unsigned char tables[sizeof(llr_table_memory<MAX_AXIS_BITS>)];
     union {
@@ -87,7 +87,7 @@ static __device__ __forceinline__ void copy_words(Structure &to, const Structure
             reinterpret_cast<const uint32_t *>(&as_memory(argument))[threadIdx.x];
 }
 
-/* Which segment of a launch a block works on, and which of the segment's blocks it is. */
+/* The segment of a launch that a block works on, and the block's number among the segment's. */
 struct block_index {
     unsigned segment;
     size_t number;

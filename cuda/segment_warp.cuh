@@ -18,7 +18,7 @@ struct warp_span {
     bool waits;      /* for the kernel before, which it has not yet */
 };
 
-/* Where the values of a codeword's symbol go, and of those after it up to the end of its code block. */
+/* The place of the values of a codeword's symbol, and of the symbols after it up to the end of its code block. */
 struct code_block_values {
     unsigned char *out; /* NULL: nowhere */
     size_t bit_nbytes;  /* from one bit's value to the next one's */
@@ -71,7 +71,7 @@ static __device__ __noinline__ void copy_to_values(unsigned char *out, uint32_t 
     }
 }
 
-/* Where a warp's values go. */
+/* The destination of a warp's values. */
 template <softqam_output_format FORMAT, int M> struct warp_output {
     typedef symbol_size<FORMAT, M> size;
     enum {
@@ -86,8 +86,8 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
     };
 
     segment_block &block;
-    /* In symbol order without a codeword: the warp's next symbol. Else each thread has its own destination, its next
-     * symbol's first value, which is NULL if its code block is dropped. */
+    /* The warp's next symbol, if values go in symbol order without a codeword. Else each thread has its own
+     * destination, its next symbol's first value, which is NULL if its code block is dropped. */
     unsigned char *out;
     size_t bit_nbytes; /* from one bit's value to the next one's; 0: symbol order without a codeword */
     bool is_stored_at_once;
@@ -188,9 +188,9 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
     }
 }
 
-/* From an iteration of a warp to its next one, in iterations. The block's warps take turns, so that they read and write
- * side by side. But if an iteration reads less than 64 bytes of a layer, which memory gives at a time, a warp takes
- * the next one too. */
+/* Returns the distance from an iteration of a warp to its next one, in iterations. The block's warps take turns, so
+ * that they read and write side by side. But if an iteration reads less than 64 bytes of a layer, which memory gives at
+ * a time, a warp takes the next one too. */
 static __device__ __forceinline__ unsigned iteration_stride(unsigned n_layers, unsigned input_format)
 {
     return n_layers > 2 && input_format != SOFTQAM_INPUT_CF32 ? 1 : BLOCK_WARPS;

@@ -94,8 +94,8 @@ VEC vec_f32 vec_reciprocal(vec_f32 a)
     return reciprocal;
 }
 
-/* What __fdiv_rn() does of numbers whose quotient, and every step to it, is far from the ends of the floats: scales and
- * noise values are between 2^-100 and 2^40. */
+/* Computes what __fdiv_rn() does if the quotient and every intermediate value are far from the ends of the floats:
+ * scales and noise values are between 2^-100 and 2^40. */
 VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
 {
     const float guess = vec_reciprocal(b);
@@ -104,7 +104,7 @@ VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
     return __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
 }
 
-/* Of any numbers; a call where a step to the quotient may be near an end of the floats. */
+/* Divides any two floats. It is slower: it calls a routine if an intermediate value may overflow or underflow. */
 VEC vec_f32 vec_div_any(vec_f32 a, vec_f32 b) { return __fdiv_rn(a, b); }
 
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return fminf(a, b); }
@@ -178,7 +178,7 @@ VEC vec_u32 vec_u8_bytes(vec_f32 low, vec_f32 high, vec_u8_row row, vec_mask val
 
 /* LLRs. */
 
-/* From shared memory. */
+/* Loads four floats from shared memory. */
 VEC void load_four(float &a, float &b, float &c, float &d, uint32_t address)
 {
     asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "r"(address));
@@ -229,7 +229,7 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 index)
 VEC vec_f32 vec_slope(int, const vec_llr_table *, const vec_llr_row &row, int k) { return row.slopes[k]; }
 VEC vec_f32 vec_intercept(int, const vec_llr_table *, const vec_llr_row &row, int k) { return row.intercepts[k]; }
 
-/* Of a table of one row and one bit. */
+/* Returns the slope of a table of one row and one bit. */
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
 /* The lowest bytes of four words, the first in the lowest. */
@@ -276,7 +276,7 @@ VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
 /* Bits k and k + 1 of at most 15 as the signs of a word's halves. */
 VEC vec_u32 vec_half_signs(vec_u32 bits, int k) { return bits * ((1u << 15 >> k) + (1u << 30 >> k)) & 0x80008000; }
 
-/* The same as all ones or none in each half. */
+/* Bits k and k + 1 of at most 15, each as all ones or none in a half of the word. */
 VEC vec_u32 vec_half_masks(vec_u32 bits, int k)
 {
     vec_u32 masks;

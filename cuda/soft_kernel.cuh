@@ -109,7 +109,7 @@ static __device__ __forceinline__ softqam_code_block code_block_of(const softqam
     return found;
 }
 
-/* Where the soft buffer of a code block begins; NULL: nowhere. */
+/* Returns the first value of a code block's soft buffer; NULL if its LLRs go nowhere. */
 static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_placement &placement, uint32_t j,
                                                                 unsigned value_nbytes)
 {

@@ -7,7 +7,7 @@
 #include "soft_values.cuh"
 #include "thread_symbols.cuh"
 
-/* What a thread block does of a code block with a soft buffer. */
+/* The part of a code block with a soft buffer that a thread block demodulates. */
 struct soft_work {
     softqam_soft_buffer buffer;
     unsigned char *values; /* the soft buffer; NULL: LLRs go nowhere */
@@ -28,9 +28,9 @@ struct soft_work {
 struct soft_walk {
     softqam_code_block found;
     size_t next;  /* symbol of the segment at hand */
-    size_t end;   /* of what the thread block has of it */
+    size_t end;   /* end of the thread block's part of it */
     size_t first; /* symbol at which the written scrambling sequence begins */
-    /* With repetition. */
+    /* These are used with repetition only. */
     unsigned home; /* the thread block's segment, and the segment at hand */
     unsigned segment;
     uint32_t last_j;
@@ -38,7 +38,7 @@ struct soft_walk {
     bool is_open;      /* the code block is this thread block's */
 };
 
-/* What the threads of a thread block share that works on soft buffers. */
+/* Shared memory of a thread block that works on soft buffers. */
 struct soft_block : segment_block {
     soft_work work;
     soft_walk walk;                           /* between spans */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What warps do to soft buffers, at any alignment: they find positions, store or add runs of values, and write zeros
+/* Warps work on soft buffers at any alignment: they find positions, store or add runs of values, and write zeros
  * and fillers. */
 #ifndef SOFTQAM_SOFT_VALUES_CUH
 #define SOFTQAM_SOFT_VALUES_CUH

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every kernel does with a symbol: it converts components as they lie in memory to values, packed as they leave.
+/* Every kernel's work on a symbol: it converts components as they lie in memory to values, packed as they leave.
  */
 #ifndef SOFTQAM_SYMBOL_CUH
 #define SOFTQAM_SYMBOL_CUH
@@ -99,7 +99,7 @@ static __device__ __forceinline__ constexpr bool is_in_steps(softqam_output_form
     return format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16;
 }
 
-/* How a symbol's LLRs are scaled. */
+/* The scale and the signs of a symbol's LLRs. */
 struct symbol_scale {
     float weight;        /* of LLRs in steps, LLR_STEP times that; NaN: an erasure */
     uint32_t pi2_sign;   /* pi/2-BPSK: bit 31 is set where I changes its sign */
@@ -119,7 +119,7 @@ static __device__ __forceinline__ bool is_between(float value, float least, floa
     return __float_as_uint(value) - __float_as_uint(least) < __float_as_uint(end) - __float_as_uint(least);
 }
 
-/* What a symbol with a gain is multiplied by, and its metrics. */
+/* The factors of a symbol with a gain, and of its metrics. */
 struct any_gain {
     float inverse;
     float weight;
@@ -146,7 +146,7 @@ static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bo
     return any;
 }
 
-/* How the LLRs of a symbol with a gain are scaled. */
+/* The scale and the signs of the LLRs of a symbol with a gain. */
 struct gain_scale : symbol_scale {
     bool has_small_weight; /* of LLRs in steps: `weight` is for a metric times SMALL_WEIGHT_METRIC */
 

@@ -14,8 +14,8 @@ struct raw_symbol {
     float gain;
 };
 
-/* What the compiler knows of a segment's input: only that it has no gains; that it is floats or halves, I and Q side by
- * side, and each symbol has a noise value; or that each symbol has a noise value and a gain. */
+/* The input that a thread's loop is compiled for: any without gains; floats or halves, I and Q side by side, with a
+ * noise value for each symbol; or any with a noise value and a gain for each symbol. */
 enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE };
 
 static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind kind)
@@ -23,7 +23,7 @@ static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind ki
     return kind == ANY_SOURCE || kind == GAIN_SOURCE;
 }
 
-/* Where a thread's symbols lie. */
+/* The place of a thread's symbols. */
 template <source_kind KIND> struct thread_source {
     const unsigned char *i;
     const unsigned char *q; /* NULL: Q follows I */
