@@ -182,8 +182,9 @@ VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants
     const vec_f32 scale = llr_scale_of_gain(constants->steps_per_nat, gain);
     ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)),
                                    vec_bits(are_steps(kind.output) ? scale : vec_abs(scale)));
-    const bool is_inverse = __builtin_expect(kind.noise == SOFTQAM_GAINS_INVERSE, 0);
-    iteration_weights weights = weights_with_addend(constants, fast_weight(scale, values, is_inverse), inverse_gain);
+    const vec_f32 weight = __builtin_expect(kind.noise == SOFTQAM_GAINS_N0, 1) ? fast_weight(scale, values, false)
+                                                                               : fast_weight(scale, values, true);
+    iteration_weights weights = weights_with_addend(constants, weight, inverse_gain);
     track_weights(kind, constants, values, &weights, ranges);
     return weights;
 }
