@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Alignas(float) uint8_t memory[MEMORY_NBYTES];
+_Alignas(64) uint8_t memory[MEMORY_NBYTES];
 
 /* The fields of the public structures: numbers, floats, pointers, lists of pointers, text, reserved words, and what no
  * row may name. */

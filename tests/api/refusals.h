@@ -7,7 +7,7 @@
 
 /* The memory of all calls, and where the parts of a call lie in it unless its row says otherwise. */
 enum { MEMORY_NBYTES = 4096 };
-extern uint8_t memory[MEMORY_NBYTES];
+extern _Alignas(64) uint8_t memory[MEMORY_NBYTES];
 #define IN    (memory + 128)
 #define Q     (memory + 512)
 #define NOISE (memory + 1024)
