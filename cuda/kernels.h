@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels, their arguments and their launcher, for C and CUDA. */
+/* The kernels and their arguments, for C and CUDA; launch.h launches them. */
 #ifndef SOFTQAM_KERNELS_H
 #define SOFTQAM_KERNELS_H
 

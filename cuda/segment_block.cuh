@@ -34,7 +34,8 @@ struct segment_block {
     /* The table of the block's segment. */
     template <softqam_output_format FORMAT, int M> __device__ __forceinline__ kernel_table<FORMAT, M> &table()
     {
-        static_assert(sizeof(kernel_table<FORMAT, M>) <= sizeof tables, "of any modulation");
+        static_assert(sizeof(kernel_table<FORMAT, M>) <= sizeof tables,
+                      "Make `tables` as large as the largest kernel_table");
         return *reinterpret_cast<kernel_table<FORMAT, M> *>(tables);
     }
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations that arithmetic.h is written in, for a GPU thread: one symbol at a time. Rounding is spelled out, so
- * that no compiler flag can change it. src/simd_scalar.h says what each operation means. */
+ * that no compiler flag can change it. src/simd_operations.h says what each operation means. */
 #ifndef SOFTQAM_SIMD_CUDA_CUH
 #define SOFTQAM_SIMD_CUDA_CUH
 

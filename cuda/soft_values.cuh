@@ -107,7 +107,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F32> {
 };
 
 /* Converts a number to a value of an output format, in the lowest bytes of a word. */
-static_assert(N_OUTPUT_FORMATS == 5, "all others are integers");
+static_assert(N_OUTPUT_FORMATS == 5, "Give a format that is not of integers its conversion in soft_value_of()");
 template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t soft_value_of(float value)
 {
     if (FORMAT == SOFTQAM_OUTPUT_F32)

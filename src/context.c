@@ -189,7 +189,7 @@ softqam_context *softqam_demodulator_context(const softqam_demodulator *demodula
 }
 
 /* Runs a checked list of at least one symbol. */
-static softqam_status run(const softqam_demodulator *demodulator, const softqam_segment_list *list)
+static softqam_status dispatch(const softqam_demodulator *demodulator, const softqam_segment_list *list)
 {
     const softqam_context *context = demodulator->context;
     if (context->gpu)
@@ -207,7 +207,7 @@ softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulato
     TRY(softqam_segment_list_check(&list));
     if (list.has_block_buffers)
         TRY(softqam_segment_list_check_block_buffers(&list));
-    return list.n_symbols == 0 ? SOFTQAM_OK : run(demodulator, &list);
+    return list.n_symbols == 0 ? SOFTQAM_OK : dispatch(demodulator, &list);
 }
 
 softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,

@@ -24,7 +24,7 @@ struct softqam_context {
     softqam_demodulator *demodulators; /* those whose kernels softqam_context_prepare() makes ready */
 };
 
-/* Immutable once made, so any number of threads may use it at once. */
+/* Immutable once made but for `next`, which the context's mutex guards, so any number of threads may use it at once. */
 struct softqam_demodulator {
     softqam_context *context;
     softqam_params params;

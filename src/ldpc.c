@@ -107,7 +107,7 @@ static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
 }
 
 /* The circular buffer as the codeword has it: N_cb = min(N, N_ref), N_ref = floor(TBS_LBRM / (C R_LBRM)), R_LBRM = 2/3.
- * Bit selection (clause 5.4.2.1) takes positions modulo N_cb, so none at or behind N_cb is ever selected, a filler or
+ * Bit selection (clause 5.4.2.1) takes positions modulo N_cb, so none at or after N_cb is ever selected, a filler or
  * not: fillers there need not be skipped, and the soft buffer has no room for them. K' > 2 Zc, so position 0 is no
  * filler and there is always something to select: with Z the next smaller lifting size, K' > K_b Z >= 6 Z and
  * Zc <= 2 Z; for Zc = 2, the smallest, K' >= 1 + 16. */

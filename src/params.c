@@ -129,7 +129,7 @@ softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softq
     return SOFTQAM_OK;
 }
 
-/* Whether an integer has at most 11 significant bits. */
+/* Returns whether an integer has at most 11 significant bits. */
 static bool is_half(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
 
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
@@ -152,7 +152,8 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     REFUSE_IF((unsigned)config->noise > SOFTQAM_NOISE_PER_CALL, "config.noise is %d", (int)config->noise);
     REFUSE_IF((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "config.noise_form is %d",
               (int)config->noise_form);
-    _Static_assert(N_OUTPUT_FORMATS == 5, "a limit of f16 is one of its values");
+    _Static_assert(N_OUTPUT_FORMATS == 5,
+                   "If not every whole limit is a value of the format, as for f16, check that below");
     const int limit = config->llr_limit, max_limit = output->max_limit;
     REFUSE_IF(max_limit == 0 && limit != 0, "config.llr_limit is %d, not 0, as this output format has none", limit);
     REFUSE_IF(limit < 0 || limit > max_limit, "config.llr_limit is %d, not 1 to %d", limit, max_limit);

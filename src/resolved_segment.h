@@ -38,7 +38,7 @@ typedef struct softqam_source {
 } softqam_source;
 
 /* Where a segment's LLRs go, with which scale and which signs. Without code blocks they go to `out`, else to the
- * buffers of the code blocks, which softqam_destination_at() finds. */
+ * buffers of the code blocks, which softqam_destination_open() finds. */
 typedef struct softqam_placement {
     /* What kernels read before they have copied a segment comes first, beside the end of softqam_source. */
     uint64_t position; /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
@@ -102,12 +102,13 @@ static_assert(
         sizeof(softqam_layer) == 48 && offsetof(softqam_layer, gain) == 24 && offsetof(softqam_layer, reserved) == 32 &&
         sizeof(softqam_codeword) == 104 && offsetof(softqam_codeword, n_code_blocks) == 32 &&
         offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved) == 72,
-    "A segment, layer or codeword has a new field. Give softqam_source or softqam_placement a member and fill "
-    "it in below; check the field in segment_check.c; if it points to values of symbols, move it in "
-    "softqam_segment_advance(); only then adapt these offsets. Fields must not move: programs built against "
-    "0.4 run");
+    "A segment, layer or codeword has a new field. Once these offsets are adapted the library builds, accepts the "
+    "field "
+    "and IGNORES it. So first give softqam_source or softqam_placement a member and fill it in below; check the field "
+    "in segment_check.c; if it points to values of symbols, move it in softqam_segment_advance(); let "
+    "cpu_demodulate.c and the kernels use it. Fields must not move: programs built against 0.4 run");
 
-/* What zeros stand for that checks need before a segment is resolved. Of too many layers the first count. */
+/* Defaults that checks need before a segment is resolved. More than SOFTQAM_MAX_LAYERS layers count as that many. */
 HOST_AND_DEVICE static inline unsigned softqam_segment_layers(const softqam_segment *segment)
 {
     const unsigned n = segment->n_layers;

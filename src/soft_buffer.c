@@ -139,14 +139,14 @@ uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first
 }
 
 /* Sorts the planes by the order in which their LLRs are added if several go to one position: by symbol, so the plane
- * whose run begins furthest behind comes first; at one symbol, by bit. */
+ * whose run begins at the highest position comes first; at one symbol, by bit. */
 static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t order[MAX_SYMBOL_BITS])
 {
     for (unsigned k = 0; k < n_planes; k++) {
-        unsigned at = k;
-        for (; at > 0 && positions[order[at - 1]] < positions[k]; at--)
-            order[at] = order[at - 1];
-        order[at] = (uint8_t)k;
+        unsigned place = k;
+        for (; place > 0 && positions[order[place - 1]] < positions[k]; place--)
+            order[place] = order[place - 1];
+        order[place] = (uint8_t)k;
     }
 }
 

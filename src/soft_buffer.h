@@ -30,12 +30,12 @@ typedef struct softqam_code_blocks {
 /* A code block, in symbols of the codeword. */
 typedef struct softqam_code_block {
     uint32_t j;     /* its number among those transmitted */
-    uint32_t r;     /* its number; n_code_blocks: the symbol lies behind the codeword's end */
+    uint32_t r;     /* its number; n_code_blocks: the symbol lies after the codeword's end */
     uint32_t first; /* symbol of the codeword */
     uint32_t n_symbols;
 } softqam_code_block;
 
-/* The code blocks of group m: the first C mod M groups have one more. */
+/* Returns the number of code blocks of group m: the first C mod M groups have one more. */
 HOST_AND_DEVICE static inline uint32_t softqam_group_code_blocks(const softqam_code_blocks *blocks, uint32_t m)
 {
     /* There is a group. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
@@ -43,7 +43,7 @@ HOST_AND_DEVICE static inline uint32_t softqam_group_code_blocks(const softqam_c
     return floor + (m < blocks->n_code_blocks % blocks->n_groups ? 1 : 0);
 }
 
-/* Of a codeword whose n_layers is not 0 and whose n_bits has 32 bits. */
+/* Divides a codeword among its code blocks. Requires n_layers > 0 and n_bits < 2^32. */
 HOST_AND_DEVICE static inline void softqam_code_blocks_make(softqam_code_blocks *blocks,
                                                             const softqam_codeword *codeword, unsigned bits_per_symbol,
                                                             unsigned n_layers)
@@ -119,7 +119,7 @@ HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const sof
     return block;
 }
 
-/* The code block behind another one. */
+/* Returns the code block after another one. */
 static inline softqam_code_block softqam_code_block_after(const softqam_code_blocks *blocks,
                                                           const softqam_code_block *before)
 {
@@ -187,7 +187,7 @@ HOST_AND_DEVICE static inline softqam_soft_run softqam_soft_run_at(const softqam
     return run;
 }
 
-/* Whether a code block of so many values visits a position twice. */
+/* Returns whether a code block of so many values visits a position twice. */
 HOST_AND_DEVICE static inline bool softqam_soft_is_repeated(const softqam_soft_buffer *buffer, uint64_t n_values)
 {
     return n_values > buffer->n_data;

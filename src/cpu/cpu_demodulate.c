@@ -22,7 +22,7 @@ enum {
     STREAMED_SYMBOLS = 512,     /* whose LLRs are stored past the caches */
     DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
     PLANE_NBYTES = 1 << 11,     /* of a bit plane on its way to a soft buffer */
-    WORTH_RUN_SYMBOLS = 64,     /* that a loop stores to a soft buffer itself */
+    WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
@@ -284,9 +284,8 @@ static uint32_t symbol_of_block(const work *w, size_t first)
     return w->segment.placement.codeword_symbol + (uint32_t)first - w->to.block.first;
 }
 
-/* Decides where the loop writes at most n symbols that go to a soft buffer: straight there, as far as they lie at
- * consecutive positions in all planes; to scratch memory if that is not far, or if LLRs are added. Returns how many
- * symbols the tile takes. */
+/* Sets the loop's destination for the next symbols of a soft buffer: the buffer if the run is long, else scratch memory
+ * (always if LLRs are added). Returns the tile's length. */
 static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
 {
     const size_t value_nbytes = w->soft.value_nbytes;

@@ -26,7 +26,7 @@ typedef struct softqam_gold_loops {
     /* The windows at bit `position` of c_init's sequence, as soon for any: their first n_bits, and some more.
      * softqam_gold_prepare() has been called. */
     void (*jump)(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits);
-    /* The next n windows of the sequence to any address; moves on behind them. */
+    /* The next n windows of the sequence to any address; moves on to after them. */
     void (*take)(softqam_gold_windows *windows, size_t n, void *words);
 } softqam_gold_loops;
 

@@ -21,7 +21,10 @@ typedef struct llr_kind {
     bool is_exact; /* on the exact path */
 } llr_kind;
 
-_Static_assert(N_OUTPUT_FORMATS == 5, "the stores, which ask for s8, s16 and f32, and these functions know each");
+_Static_assert(
+    N_OUTPUT_FORMATS == 5,
+    "Give the format its case in these functions, in fast_range_of(), in fast_llr() and exact_llr() of llr_loops.c, "
+    "and in store_both(), store_planes() and store_bpsk() of llr_stores.h, where not s8, not f32 means 16 bits");
 
 /* s8 and s16: LLRs are whole numbers of steps. */
 VEC bool are_steps(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16; }
@@ -33,7 +36,7 @@ VEC size_t llr_nbytes(softqam_output_format output)
 
 VEC bool is_in_planes(llr_kind kind) { return kind.layout == SOFTQAM_LLRS_IN_PLANES; }
 
-/* From a symbol's first LLR to the next symbol's. */
+/* Returns the bytes from a symbol's first LLR to the next symbol's. */
 VEC size_t symbol_nbytes(llr_kind kind)
 {
     return (is_in_planes(kind) ? 1 : (size_t)SYMBOL_BITS) * llr_nbytes(kind.output);
@@ -75,7 +78,7 @@ VEC float min_weight_of(softqam_output_format output, softqam_noise_kind noise)
     return !are_steps(output) && softqam_has_gains(noise) ? FAST_GAIN_MIN_WEIGHT : fast_range_of(output).min_weight;
 }
 
-/* Whether a loop takes gains itself: 1024QAM's takes so long that a pass before it costs little. */
+/* True if the loop divides by gains itself. 1024QAM divides in a separate pass, which is cheap beside its loop. */
 enum { FUSES_GAINS = M < 5 };
 
 typedef struct llr_constants {

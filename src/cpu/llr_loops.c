@@ -393,7 +393,7 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
         if (!is_exact) {
             const tile_ranges ranges = fast_tile(kind, &constants, at, n);
             const tile_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
-            /* What the fast path can do for little it does from here on. */
+            /* Repeat this tile with erasure masks or f16 limits; they stay on for the rest of the call. */
             if (asks_for_more(kind.output, verdict, &constants))
                 continue;
             is_exact = verdict != TILE_IS_EXACT;

@@ -47,8 +47,8 @@ static const byte_order order_1024qam_ends = {10,   11,   2,    3,    14,   15, 
 /* s8 changes its sign as bytes, except BPSK's; the other formats change it as metrics. */
 VEC bool are_bytes_flipped(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 && M > 0; }
 
-/* Whether a loop has a scrambling sequence. Loops that descramble always have one on the fast path; elsewhere the call
- * decides. */
+/* Returns whether a loop has a scrambling sequence. Loops that descramble always have one on the fast path; elsewhere
+ * the call decides. */
 VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
 {
     if (kind.layout == SOFTQAM_LLRS_IN_ORDER)
@@ -127,7 +127,7 @@ VEC void store_1024qam_s8(const llr_constants *constants, llr_destination to, co
     vec_store_pairs_of_20(to.out, pairs_a, pairs_b, in_order(last, order_1024qam_ends), to.flips);
 }
 
-/* Whether an iteration's registers are stored one by one: 256QAM's, and f32's. */
+/* Returns whether an iteration's registers are stored one by one: 256QAM's, and f32's. */
 VEC bool is_stored_alone(llr_kind kind) { return !is_in_planes(kind) && (M == 4 || kind.output == SOFTQAM_OUTPUT_F32); }
 
 /* One register of such an iteration. */

@@ -72,7 +72,7 @@ VEC bool are_gains_exact(softqam_output_format output, uint32_t max_gain, float 
     return max_gain <= float_bits(gain_end) && max_weight < weight_end; /* a negative one is larger, as bits */
 }
 
-/* What the fast path was for a tile. */
+/* Result of checking a fast tile. */
 typedef enum tile_verdict { TILE_IS_EXACT, TILE_HAS_OTHER_WEIGHTS, TILE_HAS_LARGE_LLRS, TILE_IS_INEXACT } tile_verdict;
 
 /* Most tiles are far within the range, which a few comparisons tell. */

@@ -93,8 +93,8 @@ typedef struct softqam_input_loops {
     softqam_gather_loop *gather;
 } softqam_input_loops;
 
-/* Whether with this input scale no LLR tells a subnormal component from zero: it stays below 2^-63, and the scale is no
- * subnormal number itself. By its bits 0, which stands for the demodulator's, is told from those in every mode. */
+/* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62.
+ * By its bits 0, which stands for the demodulator's, is told from those in every mode. */
 static inline bool softqam_is_scale_for_flushing(float scale)
 {
     uint32_t bits;

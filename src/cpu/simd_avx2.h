@@ -37,7 +37,7 @@ VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
     return _mm256_xor_ps(a, _mm256_and_ps(vec_from_bits(signs), vec_splat(-0.0f)));
 }
 
-/* Of a NaN and a number the first operation takes the second, which is the limit. */
+/* If a is a NaN, the first operation returns its second operand, the limit. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 {
     return _mm256_max_ps(_mm256_min_ps(a, limit), _mm256_xor_ps(limit, vec_splat(-0.0f)));
@@ -95,7 +95,7 @@ VEC vec_f32 vec_llr_value(int m, vec_llr_row row, vec_f32 lower, vec_f32 upper)
     return m < 5 ? vec_row_value(row, lower) : vec_row_of_16(row, lower, upper);
 }
 
-/* Of the last bit two rows have each line. */
+/* Two adjacent rows share the last bit's line. */
 VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
     const vec_f32 lower = table->intercepts[k];
@@ -223,8 +223,8 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
                           _mm256_set1_epi64x((long long)0x8040201008040201));
 }
 
-/* s8, in units of two symbols' LLRs. A register of the smallest has in each 128-bit part a unit of the step's first
- * LANES / 2 symbols and then one of the others. */
+/* Store s8 in pairs, two symbols' LLRs each. A register of the smallest has in each 128-bit part a pair of the
+ * iteration's first LANES / 2 symbols and then one of the others. */
 VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
 {
     const __m128i ordered = _mm_unpacklo_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
@@ -236,7 +236,7 @@ VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *fl
     vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0)), flips));
 }
 
-/* A unit of either register in each part. */
+/* Each part of either register has a pair. */
 VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
 {
     const __m256i a = _mm256_permutevar8x32_epi32(pairs_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
@@ -246,7 +246,7 @@ VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, c
     vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))));
 }
 
-/* Their first 16 bytes, and in each part of a third register the last 4 of a's unit and of b's. */
+/* Their first 16 bytes, and in each part of a third register the last 4 of a's pair and of b's. */
 VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
                                const unsigned char *flips)
 {
@@ -257,10 +257,10 @@ VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, v
     const __m256i b = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
     const __m256i last = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
-    const __m256i behind = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
+    const __m256i rest = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips));
     vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)));
-    vec_store_half(out + 64, _mm256_castsi256_si128(behind));
+    vec_store_half(out + 64, _mm256_castsi256_si128(rest));
 }
 
 /* Of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of the first
@@ -403,13 +403,13 @@ VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
     return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);
 }
 
-/* Those symbols' values, twice; `load`: from memory, where a step has the time to wait for it. */
+/* Returns those symbols' values, twice; `load`: from memory, where an iteration has the time to wait for it. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
-    const vec_f32 of = weights[q / 2];
+    const vec_f32 both = weights[q / 2];
     return load         ? _mm256_broadcast_ps((const __m128 *)weights + q)
-           : q % 2 == 0 ? _mm256_permute2f128_ps(of, of, 0x00)
-                        : _mm256_permute2f128_ps(of, of, 0x11);
+           : q % 2 == 0 ? _mm256_permute2f128_ps(both, both, 0x00)
+                        : _mm256_permute2f128_ps(both, both, 0x11);
 }
 
 VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return _mm256_permute2f128_ps(values[q], values[q], 1); }

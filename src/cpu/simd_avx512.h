@@ -46,7 +46,7 @@ VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm512_kand(a, b); }
 /* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. With the bits of the
  * least normal number added, what is infinite or NaN is negative as an integer, and what is negative stays so or wraps
  * around to less than those bits. (To subtract 1 is to add all ones, which gcc makes in the loop, by an instruction
- * that on Intel waits for what its register held: the last result of the step before.) */
+ * that on Intel waits for what its register held: the last result of the iteration before.) */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
     const __m512i least_normal = _mm512_set1_epi32(0x00800000);
@@ -398,7 +398,7 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     _mm256_storeu_si256((void *)second, _mm512_extracti64x4_epi64(planes, 1));
 }
 
-/* For each 128-bit part of two planes 16 bytes of bits, so many further on for each 16 symbols. */
+/* Loads 16 bytes of sequence for each part; each next 16 symbols begin nbytes later. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
     if (nbytes == 16)

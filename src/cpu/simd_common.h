@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations of simd_scalar.h that are made of others, in every instruction set alike: included after a SIMD header. */
+/* Operations of simd_operations.h that are made of others, in every instruction set alike: included after a SIMD
+ * header. */
 #ifndef SOFTQAM_SIMD_COMMON_H
 #define SOFTQAM_SIMD_COMMON_H
 

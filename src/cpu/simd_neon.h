@@ -126,7 +126,8 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return vec_splat(table->from->slopes[0][0]); }
 
-/* What follows has no counterpart in simd_scalar.h. Where other headers speak of 128-bit parts, a register is one. */
+/* The following operations of simd_operations.h are for vector loops alone. Where other headers speak of 128-bit parts,
+ * a register is one. */
 
 VEC vec_f32 vec_load_s16(const void *from) { return vcvtq_f32_s32(vmovl_s16((int16x4_t)vld1_u8(from))); }
 
@@ -229,8 +230,8 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return flips ? flip_16(a, (uint32_t)load_bits(flips)) : a;
 }
 
-/* s8, in units of two symbols' LLRs: a register of the smallest has one of the step's first two symbols and one of the
- * other two. */
+/* Store s8 in pairs, two symbols' LLRs each: a register of the smallest has one of the iteration's first two symbols
+ * and one of the other two. */
 VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
 {
     vst1_u8(to, vget_low_u8(vec_flip_in_order(pairs, flips)));
@@ -255,7 +256,7 @@ VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, c
     STORE_DWORD(out + 20, (vec_u32)pairs_b, 2);
 }
 
-/* Their first 16 bytes, and the last 4 of a's unit and of b's. */
+/* Their first 16 bytes, and the last 4 of a's pair and of b's. */
 VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
                                const unsigned char *flips)
 {
@@ -301,7 +302,7 @@ VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
     vec_store(out + 16, (vec_bytes)vuzp2q_u32(p01, p23));
 }
 
-/* A step's two registers of another modulation: of each bit the pairs of two symbols, and of the other two. */
+/* Stores an iteration's two registers of another modulation, which hold for each bit the pairs of two symbols each. */
 VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[])
 {
     unsigned char *out = to;

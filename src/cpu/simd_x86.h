@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What simd_avx2.h and simd_avx512.h have in common, included behind their types and MM(operation), which is
+/* This is what simd_avx2.h and simd_avx512.h have in common, included after their types and MM(operation), which is
  * _mm256_operation or _mm512_operation. */
 #ifndef SOFTQAM_SIMD_X86_H
 #define SOFTQAM_SIMD_X86_H
@@ -37,7 +37,7 @@ VEC vec_bytes vec_min_s16(vec_bytes a, vec_bytes b) { return MM(min_epi16)(a, b)
 VEC vec_bytes vec_add_saturated_s8(vec_bytes a, vec_bytes b) { return MM(adds_epi8)(a, b); }
 VEC vec_bytes vec_add_saturated_s16(vec_bytes a, vec_bytes b) { return MM(adds_epi16)(a, b); }
 
-/* Whether all rows have the same line for a bit. */
+/* Returns whether all rows have the same line for a bit. */
 VEC bool has_one_line(int m, int k) { return m == 1 || (m == 2 && k == 1); }
 
 VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
@@ -47,7 +47,8 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
-/* What follows has no counterpart in simd_scalar.h. The shuffles of the loops stay within 128-bit parts. */
+/* The following operations of simd_operations.h are for vector loops alone. The shuffles of the loops stay within
+ * 128-bit parts. */
 
 VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
@@ -67,7 +68,7 @@ VEC void vec_store_half(void *to, vec_half a) { *(vec_half_anywhere *)to = a; }
 VEC vec_f32 vec_load_s16(const void *from) { return MM(cvtepi32_ps)(MM(cvtepi16_epi32)(vec_load_half(from))); }
 VEC vec_f32 vec_load_f16(const void *from) { return MM(cvtph_ps)(vec_load_half(from)); }
 
-/* Those behind the first n bytes of memory. */
+/* Returns the flips after those of the first n bytes of memory. */
 VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 /* 16 bytes. */

@@ -19,14 +19,14 @@ static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, 
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
 /* The soft bytes of an axis, two words a symbol; the low one's is 127 for an erasure. */
-VEC vec_bytes soft_words(const u8_axis *axis, vec_mask valid)
+VEC vec_bytes u8_words(const u8_axis *axis, vec_mask valid)
 {
     return vec_pack_s16((vec_s32)vec_to_index(vec_choose(valid, axis->low, vec_splat(127.0f))),
                         (vec_s32)vec_to_index(axis->high));
 }
 
 /* Where its bytes come from: all from the low one's for an erasure. */
-VEC vec_u32 soft_select(const vec_u8_table *table, const u8_axis *axis, vec_mask valid)
+VEC vec_u32 u8_select(const vec_u8_table *table, const u8_axis *axis, vec_mask valid)
 {
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
 }
@@ -40,8 +40,8 @@ VEC symbol_distances iteration_distances(const vec_u8_table *table, const float 
 VEC void store_u8_bits(const vec_u8_table *table, const symbol_distances *symbols, unsigned char *out)
 {
     const u8_bits bits = u8_bits_from_distances(table, symbols);
-    const vec_bytes soft = vec_pack_u8(soft_words(&bits.i, bits.valid), soft_words(&bits.q, bits.valid));
-    const vec_u32 i = soft_select(table, &bits.i, bits.valid), q = soft_select(table, &bits.q, bits.valid);
+    const vec_bytes soft = vec_pack_u8(u8_words(&bits.i, bits.valid), u8_words(&bits.q, bits.valid));
+    const vec_u32 i = u8_select(table, &bits.i, bits.valid), q = u8_select(table, &bits.q, bits.valid);
     const vec_bytes first =
         vec_or(vec_interleave_bytes_lower((vec_bytes)i, (vec_bytes)q), vec_splat_bytes(places_of_first_two));
     const vec_bytes last =
@@ -105,10 +105,10 @@ VEC vec_bytes linear_bytes(const linear_constants *constants, const linear_bits 
     return vec_shuffle_bytes(vec_xor(vec_pack_u8(first, last), constants->inverted), vec_splat_bytes(places));
 }
 
-/* Whether a value may be too near an integer, or a component too large. The values that are not saturated are each, but
- * for the sign, the distance |x3| to the nearest boundary of the last bit, or what lacks to 2 alpha from that: near an
- * integer where the distance's fraction is near 0 or that of 2 alpha. The words of a lie in the lower halves, those of
- * b in the upper ones. */
+/* Returns whether a value may be too near an integer, or a component too large. The values that are not saturated are
+ * each, but for the sign, the distance |x3| to the nearest boundary of the last bit, or what lacks to 2 alpha from
+ * that: near an integer where the distance's fraction is near 0 or that of 2 alpha. The words of a lie in the lower
+ * halves, those of b in the upper ones. */
 VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, const linear_bits *b)
 {
     const vec_s32 distance_a = vec_abs_s32(a->x[3]), distance_b = vec_abs_s32(b->x[3]);
