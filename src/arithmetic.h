@@ -136,8 +136,8 @@ VEC vec_f32 llr_limited_noise(vec_f32 noise, int is_inverse)
     return vec_min(vec_max(noise, least), most);
 }
 
-/* What a metric is multiplied with: scale / N0, or scale * (1/N0). NaN where the noise value is none, which makes the
- * symbol an erasure. */
+/* Returns what a metric is multiplied with: scale / N0, or scale * (1/N0). NaN where the noise value is none, which
+ * makes the symbol an erasure. */
 VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 {
     const vec_f32 limited = llr_limited_noise(noise, is_inverse);

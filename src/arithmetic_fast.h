@@ -34,7 +34,7 @@ VEC linear_bits linear_bits_of(const vec_u8_linear *linear, vec_f32 components)
 /* Components have to be below this. */
 #define FAST_COMPONENT_END 0x1p20f
 
-/* What an output allows. */
+/* Holds the limits within which the fast path is exact for an output format. */
 typedef struct fast_range {
     float min_component; /* 0: any */
     float min_weight;
@@ -52,7 +52,7 @@ static const fast_range fast_range_f16 = {0.0f, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_bpsk_f16 = {TINY_COMPONENT, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p100f};
 
-/* Where f16 is limited: up to here components below TINY_COMPONENT give zeros of their sign. */
+/* If f16 is limited, up to here components below TINY_COMPONENT give zeros of their sign. */
 #define FAST_LIMITED_F16_END 0x1p36f
 
 /* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
@@ -71,7 +71,7 @@ static inline float max_metric(int m, const softqam_llr_table *table, float max_
     return metric > 1.5f ? metric : 1.5f;
 }
 
-/* Whether every LLR is exact whose component is at most max_component in magnitude, and whose weight at most
+/* Returns whether every LLR is exact whose component is at most max_component in magnitude, and whose weight at most
  * max_weight. False for NaN. max_scale: s8 and s16, the largest scale of a weight; an N0 beyond MAX_N0, limited or not,
  * must give an LLR of 0 steps. */
 static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_range range, float max_component,

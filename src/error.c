@@ -12,7 +12,7 @@ softqam_status softqam_fail(softqam_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message.text, sizeof message.text, format, arguments);
     va_end(arguments);
-    /* What a caller's text brings along must not break the line, nor control a terminal. */
+    /* A character of a caller's text must not break the line, nor control a terminal. */
     for (char *text = message.text; *text; text++)
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
             *text = '?';

@@ -30,7 +30,7 @@ extern uint32_t softqam_gold_powers[GOLD_POWERS][2];
 /* The first digit's bits, and where the powers of the second and third begin. */
 enum { GOLD_BITS_1 = 11, GOLD_BITS_2 = 10, GOLD_BEGIN_2 = 2048, GOLD_BEGIN_3 = 3072 };
 
-/* How far a place is into the period, of which 2^31 is 1. Two sums that are folded leave up to GOLD_PERIOD. */
+/* Returns how far a place is into the period, of which 2^31 is 1. Two sums that are folded leave up to GOLD_PERIOD. */
 GOLD_FUNCTION uint32_t gold_index(uint64_t position)
 {
     uint64_t n = (position & GOLD_PERIOD) + (position >> 31 & GOLD_PERIOD) + (position >> 62);
@@ -65,7 +65,7 @@ GOLD_FUNCTION uint32_t gold_modulo(gold_register which, uint64_t product)
     return (uint32_t)((product ^ once ^ gold_folded(which, once)) >> 30);
 }
 
-/* What differs beside the rotation: the constant terms of x^59 and, x2, of x^60. */
+/* Returns what differs beside the rotation: the constant terms of x^59 and, x2, of x^60. */
 GOLD_FUNCTION uint32_t gold_correction(gold_register which, uint32_t rotated)
 {
     return which == GOLD_X1 ? (rotated & 3) << 28 : (rotated & 3) << 28 ^ (rotated & 1) << 29;

@@ -15,7 +15,7 @@ _Static_assert(sizeof(softqam_ldpc_grant) == 72 && offsetof(softqam_ldpc_grant, 
                    sizeof(softqam_ldpc) == 72 && offsetof(softqam_ldpc, reserved) == 40,
                "layouts are a promise");
 
-/* What the two base graphs differ in. */
+/* Holds what the two base graphs differ in. */
 typedef struct base_graph {
     uint32_t max_bits;      /* K_cb (clause 5.2.2) */
     uint32_t info_columns;  /* K / Zc (clause 5.2.2) */

@@ -73,16 +73,16 @@ const softqam_input_kind *softqam_input_kind_of(softqam_input_format format);
 const softqam_output_kind *softqam_output_kind_of(softqam_output_format format);
 const char *softqam_modulation_name(softqam_modulation modulation);
 
-/* From QPSK on each has one more bit an axis. */
+/* From QPSK on each modulation has one more bit an axis. */
 static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
 
-/* How a metric becomes an LLR in the output format. Plain data, for kernels too. */
+/* Says how a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {
     float steps_per_nat; /* negative if a positive LLR means bit 1 */
     float limit;         /* largest magnitude */
 } softqam_llr_scale;
 
-/* What a segment's zeros stand for. Plain data, for kernels too. */
+/* Holds what a segment's zeros stand for. Plain data, for kernels too. */
 typedef struct softqam_segment_defaults {
     float input_scale;
     float llr_scale;

@@ -14,7 +14,7 @@
 #include "params.h"
 #include "soft_buffer.h"
 
-/* Where one layer's symbols, noise values and gains lie. */
+/* Says where one layer's symbols, noise values and gains lie. */
 typedef struct softqam_source_layer {
     const void *symbols;
     const void *symbols_q;  /* NULL: I and Q lie side by side */
@@ -22,7 +22,7 @@ typedef struct softqam_source_layer {
     const float *gain;      /* NULL: no layer has gains */
 } softqam_source_layer;
 
-/* Where a segment's symbols come from. Symbol i is symbol i / n_layers of layer i % n_layers. */
+/* Says where a segment's symbols come from. Symbol i is symbol i / n_layers of layer i % n_layers. */
 typedef struct softqam_source {
     softqam_source_layer layers[SOFTQAM_MAX_LAYERS]; /* n_layers of them are set */
     size_t symbol_stride;                            /* at least 1 */
@@ -37,10 +37,10 @@ typedef struct softqam_source {
     uint8_t is_contiguous; /* one layer, stride 1, I and Q side by side; noise values likewise or one; gains likewise */
 } softqam_source;
 
-/* Where a segment's LLRs go, with which scale and which signs. Without code blocks they go to `out`, else to the
+/* Says where a segment's LLRs go, with which scale and which signs. Without code blocks they go to `out`, else to the
  * buffers of the code blocks, which softqam_destination_open() finds. */
 typedef struct softqam_placement {
-    /* What kernels read before they have copied a segment comes first, beside the end of softqam_source. */
+    /* The members that kernels read before they have copied a segment come first, beside the end of softqam_source. */
     uint64_t position; /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
     uint32_t c_init;
     float steps_per_nat; /* negative if a positive LLR means bit 1 */

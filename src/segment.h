@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What hosts do with a call's segments: check them, take them piece by piece, and put LLRs where they belong. */
+/* Hosts use this to deal with a call's segments: to check them, take them piece by piece, and put LLRs where they
+ * belong. */
 #ifndef SOFTQAM_SEGMENT_H
 #define SOFTQAM_SEGMENT_H
 
@@ -56,7 +57,7 @@ static inline softqam_segment softqam_segment_of_call(const softqam_params *para
 /* Makes symbol n of a segment its first one. */
 void softqam_segment_advance(softqam_resolved_segment *segment, size_t n);
 
-/* Where the values of a segment's symbols go, from some symbol on to the end of the code block. */
+/* Says where the values of a segment's symbols go, from some symbol on to the end of the code block. */
 typedef struct softqam_destination {
     unsigned char *out;       /* that symbol's first value, or a soft buffer's; NULL: the code block is dropped */
     size_t plane_stride;      /* in values; 0: symbol order */
@@ -122,7 +123,8 @@ void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_
 void softqam_source_gather_floats(const softqam_source *source, softqam_gather_loop *gather, bool gains, size_t first,
                                   size_t n, float *to);
 
-/* A code block's soft buffer, and how values get there. */
+/* A code block's soft buffer, and how values get there. soft_buffer.c defines its functions, which need more than
+ * soft_buffer.h: softqam_placement and softqam_destination. */
 typedef struct softqam_soft_block {
     const softqam_soft_buffer *buffer;
     unsigned char *values; /* the buffer's first one */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a caller's segments and codewords must be. */
+/* The checks say what a caller's segments and codewords must be. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a SIMD header defines. Each line is one operation; includers define SIMD_OPERATION(type, name, parameters) to
- * make of it what they need: simd_check.h holds a header against the list, tests/cpu/simd_stub.h is a header made from
- * it. With SIMD_VECTORS the operations of vector loops come too.
+/* This list says what a SIMD header defines. Each line is one operation; includers define SIMD_OPERATION(type, name,
+ * parameters) to make of it what they need: simd_check.h holds a header against the list, tests/cpu/simd_stub.h is a
+ * header made from it. With SIMD_VECTORS the operations of vector loops come too.
  *
  * A header defines VEC and VEC_UNROLL (before a loop that must be unrolled) and these types, of which arithmetic.h
  * needs the first six: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table; vec_s32,
@@ -90,7 +90,7 @@ SIMD_OPERATION(vec_bytes, vec_add_saturated_s16, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_max_s8, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_min_s8, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_add_saturated_s8, (vec_bytes a, vec_bytes b))
-/* Whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
+/* Returns whether any 16-bit integer of a is less than low's, or a 32-bit one of b more than high's. */
 SIMD_OPERATION(bool, vec_any_less_or_more, (vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high))
 
 /* Loads, from any address. */

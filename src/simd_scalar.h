@@ -134,7 +134,7 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0][0]; }
 
-/* What linear_bits_of() needs besides. */
+/* linear_bits_of() needs these besides. */
 
 typedef int32_t vec_s32;
 
@@ -163,8 +163,8 @@ VEC vec_u32 vec_to_f16(vec_f32 a)
     return (bits >> 16 & 0x8000u) | (((exponent - (113u << 23)) >> 13) + significand);
 }
 
-/* What follows arithmetic.h in a loop: its results as they lie in memory. A header for several symbols at once packs
- * them in its own way. */
+/* These follow arithmetic.h in a loop and arrange its results as they lie in memory. A header for several symbols at
+ * once packs them in its own way. */
 
 /* The axis's four bytes, the axis's first bit in the lowest, from the soft values of its row. */
 VEC vec_u32 vec_u8_bytes(const vec_u8_table *table, vec_f32 low, vec_f32 high, vec_u8_row row, vec_mask valid)

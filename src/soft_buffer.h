@@ -15,8 +15,8 @@
 
 enum { MAX_CODE_BLOCKS = 65535, MAX_GROUPS = 32 };
 
-/* How a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter have
- * `shorter` symbols, the others one resource element more. */
+/* Says how a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter
+ * have `shorter` symbols, the others one resource element more. */
 typedef struct softqam_code_blocks {
     uint32_t n_code_blocks; /* C */
     uint32_t n_transmitted; /* C' */

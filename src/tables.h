@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the arithmetic needs to know about one axis of a constellation: one encoding for the portable C, the vector
- * loops and CUDA. Plain data, an array for each kind of value, as vector loops load them into registers. */
+/* This is what the arithmetic needs to know about one axis of a constellation: one encoding for the portable C, the
+ * vector loops and CUDA. Plain data, an array for each kind of value, as vector loops load them into registers. */
 #ifndef SOFTQAM_TABLES_H
 #define SOFTQAM_TABLES_H
 
@@ -11,9 +11,9 @@
 /* Soft bits, of 256QAM alone: 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
 enum { U8_LEVELS = 16, U8_AXIS_BITS = 4 };
 
-/* Where a byte of a symbol comes from within the 16 packed soft bytes of four symbols: the low bits of I, the high bits
- * of I, the same of Q. byte_select holds these for I and the first symbol; a saturated byte has a value that no place
- * has. */
+/* They say where a byte of a symbol comes from within the 16 packed soft bytes of four symbols: the low bits of I, the
+ * high bits of I, the same of Q. byte_select holds these for I and the first symbol; a saturated byte has a value that
+ * no place has. */
 enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_255 = 0xff };
 
 /* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong

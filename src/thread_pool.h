@@ -11,7 +11,7 @@
 typedef struct softqam_pool softqam_pool;
 typedef void softqam_pool_task(void *context, size_t part);
 
-/* Where and how the threads run. */
+/* Says where and how the threads run. */
 typedef struct softqam_pool_scheduling {
     cpu_set_t cpus; /* empty: wherever the creating thread may run */
     int priority;   /* 0: SCHED_OTHER, else SCHED_FIFO with this priority */

@@ -78,7 +78,7 @@
 extern "C" {
 #endif
 
-/** What a call returns. Zero is success; softqam_status_string() has a phrase for each. Each function lists the
+/** A call returns one of these. Zero is success; softqam_status_string() has a phrase for each. Each function lists the
  * statuses that it may return; "also if" adds causes to those documented at the status. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
@@ -147,13 +147,14 @@ typedef enum softqam_sign {
     SOFTQAM_SIGN_POSITIVE_IS_1 = 1  /**< Sionna, GNU Radio, CommPy, srsRAN 4G */
 } softqam_sign;
 
-/** What `noise_var` of softqam_demodulate() and softqam_cuda_demodulate() points at. Segments have a stride instead. */
+/** Says what `noise_var` of softqam_demodulate() and softqam_cuda_demodulate() points at. Segments have a stride
+ * instead. */
 typedef enum softqam_noise {
     SOFTQAM_NOISE_PER_SYMBOL = 0, /**< one value for each symbol, as an equaliser gives it */
     SOFTQAM_NOISE_PER_CALL = 1    /**< one value for all symbols of the call */
 } softqam_noise;
 
-/** What a noise value is. */
+/** Says what a noise value is. */
 typedef enum softqam_noise_form {
     /** In softqam_demodulator_config: N0. In softqam_segment: the demodulator's. */
     SOFTQAM_NOISE_FORM_DEFAULT = 0,
@@ -163,7 +164,7 @@ typedef enum softqam_noise_form {
     SOFTQAM_NOISE_FORM_INVERSE = 2
 } softqam_noise_form;
 
-/** What computes: the CPU and its threads, or one GPU. Any number of demodulators and threads share one. */
+/** A context computes: it is the CPU and its threads, or one GPU. Any number of demodulators and threads share one. */
 typedef struct softqam_context softqam_context;
 
 /** Formats, scales and sign, ready to demodulate. Immutable. */
@@ -218,7 +219,7 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
  */
 SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
 
-/** What softqam_context_prepare() creates; values to be or-ed. */
+/** They say what softqam_context_prepare() creates; values to be or-ed. */
 enum {
     SOFTQAM_PREPARE_THREADS = 1, /**< the CPU threads */
     /** CUDA: loads the kernels of the context's demodulators on its device. Needed before a stream capture. */

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What a grant says about an LDPC transport block. Zero-initialise it. */
+/** Holds what a grant says about an LDPC transport block. Zero-initialise it. */
 typedef struct softqam_ldpc_grant {
     /** G: coded bits available for this transmission (3GPP TS 38.212 clause 5.4.2.1), a multiple of n_layers *
      *  bits_per_symbol, 1 to 2^32 - 1. On PUSCH without the bits of UCI, but with those that HARQ-ACK of 1 or 2 bits
@@ -40,7 +40,7 @@ typedef struct softqam_ldpc_grant {
     uint64_t reserved[4]; /**< 0 */
 } softqam_ldpc_grant;
 
-/** What an LDPC decoder needs besides the codeword: a transport block's code blocks, all of the same size. */
+/** Holds what an LDPC decoder needs besides the codeword: a transport block's code blocks, all of the same size. */
 typedef struct softqam_ldpc {
     uint32_t base_graph;    /**< 1 or 2 */
     uint32_t tb_crc_bits;   /**< L of the transport block: 24 (CRC24A) if A > 3824, else 16 (38.212 clause 6.2.1) */

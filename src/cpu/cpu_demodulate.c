@@ -43,7 +43,7 @@ typedef struct scratch {
 } scratch;
 _Static_assert(STREAMED_SYMBOLS *MAX_OUTPUT_NBYTES <= sizeof((scratch *)0)->out, "streamed LLRs fit");
 
-/* What a thread does with a segment of its part. */
+/* Says what a thread does with a segment of its part. */
 typedef struct work {
     const softqam_params *params;
     const softqam_cpu_loops *loops;

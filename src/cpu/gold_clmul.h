@@ -31,7 +31,7 @@ VEC vec_part part_of(const uint64_t ones[GOLD_ONES], __m128i f, int word)
     return _mm_xor_si128(_mm_unpackhi_epi64(low, middle), _mm_unpacklo_epi64(middle, high));
 }
 
-/* Of each register's sequence the first 256 bits, or 128 where these are enough. */
+/* Makes of each register's sequence the first 256 bits, or 128 where these are enough. */
 VEC void gold_parts_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2])
 {
     const uint32_t n = gold_index(position);

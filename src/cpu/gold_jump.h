@@ -5,7 +5,7 @@
 
 #include "gold_polynomials.h"
 
-/* Of each register's sequence 256 bits. */
+/* Makes 256 bits of each register's sequence. */
 typedef struct gold_first_bits {
     uint64_t x1[4];
     uint64_t x2[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a vector loop of LLRs knows when it is compiled, and what it keeps in registers. Of llr_loops.c, which has
- * AXIS_BITS. */
+/* This is what a vector loop of LLRs knows when it is compiled, and what it keeps in registers. llr_loops.c includes
+ * it and has AXIS_BITS. */
 #ifndef SOFTQAM_CPU_LLR_CONSTANTS_H
 #define SOFTQAM_CPU_LLR_CONSTANTS_H
 
@@ -122,8 +122,9 @@ NOT_INLINED void negate_lines(const softqam_llr_table *table, softqam_llr_table 
         }
 }
 
-/* Where the scrambling sequence's bits for the LLRs of a register's value are: four bytes from the first one of its
- * symbol's bits on, and how far its own first bit lies in them. A value is a component, or one of BPSK's symbols. */
+/* Sets where the scrambling sequence's bits for the LLRs of a register's value are: four bytes from the first one of
+ * its symbol's bits on, and how far its own first bit lies in them. A value is a component, or one of BPSK's symbols.
+ */
 VEC void load_flip_places(llr_constants *constants)
 {
     const vec_lanes_u32 lane = vec_lane_numbers(), symbol = M == 0 ? lane : lane / 2;

@@ -43,9 +43,9 @@ VEC bool next_iteration(llr_kind kind, llr_position *at, size_t *n_left)
     return true;
 }
 
-/* What an iteration's LLRs are computed from. It has two registers of components, of its first LANES / 2 symbols and of
- * the others, or, BPSK's, its I and its Q; a double iteration has four, by vec_plane_components(), and weights for each
- * half. */
+/* Holds what an iteration's LLRs are computed from. It has two registers of components, of its first LANES / 2 symbols
+ * and of the others, or, BPSK's, its I and its Q; a double iteration has four, by vec_plane_components(), and weights
+ * for each half. */
 typedef struct iteration_inputs {
     vec_f32 components[4];
     iteration_weights of_halves[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the LLRs of an iteration leave a vector loop: as bytes, halves or floats, their signs changed, in the order of
+/* The LLRs of an iteration leave a vector loop here: as bytes, halves or floats, their signs changed, in the order of
  * symbols or de-interleaved. Of llr_loops.c. */
 #ifndef SOFTQAM_CPU_LLR_STORES_H
 #define SOFTQAM_CPU_LLR_STORES_H
@@ -11,7 +11,7 @@ typedef struct llr_registers {
     vec_f32 bits[AXIS_VALUES];
 } llr_registers;
 
-/* Where an iteration's LLRs go, and the bits that flip s8's bytes, NULL if none does. */
+/* Says where an iteration's LLRs go, and the bits that flip s8's bytes, NULL if none does. */
 typedef struct llr_destination {
     unsigned char *out;
     const unsigned char *flips;
@@ -27,15 +27,15 @@ typedef struct llr_destination {
 typedef uint8_t byte_order[16];
 enum { NONE = 0x80 };
 
-/* From a0 a1 b0 b1: a's pair, then b's. (QPSK's a0 b0 are in order.) */
+/* Takes a's pair, then b's, from a0 a1 b0 b1. (QPSK's a0 b0 are in order.) */
 static const byte_order order_16qam = {0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15};
-/* From a0 a1 a2 b2 a's pair, and from b0 b1 a2 b2 b's. */
+/* They take a's pair from a0 a1 a2 b2 and b's from b0 b1 a2 b2. */
 static const byte_order order_64qam_a = {0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11, NONE, NONE, NONE, NONE};
 static const byte_order order_64qam_b = {0, 1, 4, 5, 12, 13, 2, 3, 6, 7, 14, 15, NONE, NONE, NONE, NONE};
-/* From a0 a1 a2 a3: a's pair. */
+/* Takes a's pair from a0 a1 a2 a3. */
 static const byte_order order_256qam = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
-/* From a0 a1 a2 a3: the first 16 bytes of a's pair but for the first symbol's fifth bit, which comes from a4 b4 a3 b3;
- * and from these the last 4 bytes of a's pair and of b's. */
+/* The first takes from a0 a1 a2 a3 the first 16 bytes of a's pair but for the first symbol's fifth bit, which comes
+ * from a4 b4 a3 b3; the last takes from these the last 4 bytes of a's pair and of b's. */
 static const byte_order order_1024qam = {0, 1, 4, 5, 8, 9, 12, 13, NONE, NONE, 2, 3, 6, 7, 10, 11};
 static const byte_order order_1024qam_fifth_a = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
                                                  0,    1,    NONE, NONE, NONE, NONE, NONE, NONE};
@@ -56,8 +56,8 @@ VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
     return (kind.layout == SOFTQAM_LLRS_DESCRAMBLED && !kind.is_exact) || constants->sequence;
 }
 
-/* What changes the signs of a register's LLRs, from a bit of the sequence on: bit 2 k of a value is the sequence's bit
- * for its LLR k. */
+/* Returns what changes the signs of a register's LLRs, from a bit of the sequence on: bit 2 k of a value is the
+ * sequence's bit for its LLR k. */
 VEC vec_u32 flips_at(llr_kind kind, const llr_constants *constants, size_t bit)
 {
     if (are_bytes_flipped(kind.output) || !has_sequence(kind, constants))
@@ -77,8 +77,8 @@ typedef struct shifted_bits {
     uint64_t words[7];
 } shifted_bits;
 
-/* Where the bits begin that flip an iteration's bytes, NULL if there are none: in the sequence, or, if its first bit is
- * not a byte's, as in an iteration that goes back, in a shifted copy. */
+/* Returns where the bits begin that flip an iteration's bytes, NULL if there are none: in the sequence, or, if its
+ * first bit is not a byte's, as in an iteration that goes back, in a shifted copy. */
 VEC const unsigned char *byte_flips_at(llr_kind kind, const llr_constants *constants, size_t bit, shifted_bits *shifted)
 {
     if (!are_bytes_flipped(kind.output) || !has_sequence(kind, constants))

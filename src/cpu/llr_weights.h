@@ -6,7 +6,7 @@
 
 #include "llr_constants.h"
 
-/* Where an iteration's symbols and noise lie and where its LLRs go. */
+/* Says where an iteration's symbols and noise lie and where its LLRs go. */
 typedef struct llr_position {
     const float *components;
     const float *noise;

@@ -17,8 +17,8 @@
 /* Components of an input format to floats, times the scale, rounded once. */
 typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
 
-/* What `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0 or
- * 1/N0, without gains or with a gain for each symbol. Soft bits take none. */
+/* Says what `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0
+ * or 1/N0, without gains or with a gain for each symbol. Soft bits take none. */
 typedef enum softqam_noise_kind {
     SOFTQAM_ONE_WEIGHT,
     SOFTQAM_NOISE_N0,
@@ -39,7 +39,7 @@ static inline bool softqam_is_noise_inverse(softqam_noise_kind kind)
     return kind == SOFTQAM_NOISE_INVERSE || kind == SOFTQAM_GAINS_INVERSE;
 }
 
-/* How LLRs are written: symbol by symbol; that, descrambled; de-interleaved to a plane for each bit of a symbol, and
+/* LLRs are written symbol by symbol; likewise, descrambled; or de-interleaved to a plane for each bit of a symbol, and
  * descrambled where there is a sequence. */
 typedef enum softqam_llr_layout {
     SOFTQAM_LLRS_IN_ORDER,
@@ -48,7 +48,7 @@ typedef enum softqam_llr_layout {
     SOFTQAM_LLR_LAYOUTS
 } softqam_llr_layout;
 
-/* What a loop is to do. */
+/* Tells a loop what to do. */
 typedef struct softqam_loop_call {
     const softqam_params *params;
     size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, twice as many in planes */

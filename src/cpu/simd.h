@@ -12,7 +12,7 @@
 #define SIMD_VECTORS
 #include "simd_check.h"
 
-/* What an object exports has the instruction set's name at its end. */
+/* Each name that an object exports has the instruction set's name at its end. */
 #define JOINED_NAME(name, simd)   name##_##simd
 #define EXPANDED_NAME(name, simd) JOINED_NAME(name, simd)
 #define SIMD_NAME(name)           EXPANDED_NAME(name, SIMD)

@@ -263,8 +263,8 @@ VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, v
     vec_store_half(out + 64, _mm256_castsi256_si128(rest));
 }
 
-/* Of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of the first
- * symbol or the second one. */
+/* Returns, of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of
+ * the first symbol or the second one. */
 VEC __m256d two_pairs(int m, const vec_f32 llrs[], int n)
 {
     const __m256d first = _mm256_castps_pd(llrs[n % m]), second = _mm256_castps_pd(llrs[(n + 1) % m]);
@@ -273,7 +273,8 @@ VEC __m256d two_pairs(int m, const vec_f32 llrs[], int n)
     return n < m ? _mm256_shuffle_pd(first, second, 0xa) : _mm256_unpackhi_pd(first, second);
 }
 
-/* Parts n and n + 1 of memory: part n % m of the symbols in the lower half of a register, then of those in the upper.
+/* Returns parts n and n + 1 of memory: part n % m of the symbols in the lower half of a register, then of those in the
+ * upper.
  */
 VEC __m256i two_parts(int m, const vec_f32 llrs[], int n)
 {

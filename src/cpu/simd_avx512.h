@@ -289,7 +289,7 @@ VEC __m256i vec_to_16(bool sums, vec_f32 a)
                 : _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-/* Those of a, then those of b. */
+/* Returns the 16-bit values of a, then those of b. */
 VEC __m512i vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 {
     return _mm512_inserti64x4(_mm512_castsi256_si512(vec_to_16(sums, a)), vec_to_16(sums, b), 1);

@@ -8,7 +8,7 @@
 
 _Static_assert(U8_LEVELS == 16, "vec_column_value()");
 
-/* What a row holds besides is looked up where it is needed: registers are few. */
+/* The rest of a row is looked up where it is needed: registers are few. */
 typedef struct vec_u8_row {
     vec_f32 level;
     vec_f32 level_low;

@@ -359,8 +359,8 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
     return vshlq_u32(spread, vnegq_s32((vec_s32)counts));
 }
 
-/* Of each register of the scrambling sequence the first 256 bits. Not every processor multiplies polynomials of 64
- * bits.
+/* Makes the first 256 bits of each register of the scrambling sequence. Not every processor multiplies polynomials of
+ * 64 bits.
  */
 VEC void gold_parts_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2])
 {

@@ -11,21 +11,21 @@
 
 /* arithmetic.h's way. */
 
-/* Where the bytes of the first two of four symbols come from, to be or-ed to a row's byte_select, I and Q in turns;
- * those of the last two; and where the whole symbol is an erasure: its `low` everywhere. */
+/* They say where the bytes of the first two of four symbols come from, to be or-ed to a row's byte_select, I and Q in
+ * turns; those of the last two; and where the whole symbol is an erasure: its `low` everywhere. */
 static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0, FROM_Q,     0, FROM_Q,
                                                 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1};
 static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
-/* The soft bytes of an axis, two words a symbol; the low one's is 127 for an erasure. */
+/* Returns the soft bytes of an axis, two words a symbol; the low one's is 127 for an erasure. */
 VEC vec_bytes u8_words(const u8_axis *axis, vec_mask valid)
 {
     return vec_pack_s16((vec_s32)vec_to_index(vec_choose(valid, axis->low, vec_splat(127.0f))),
                         (vec_s32)vec_to_index(axis->high));
 }
 
-/* Where its bytes come from: all from the low one's for an erasure. */
+/* Returns where an axis's bytes come from: all from the low one's for an erasure. */
 VEC vec_u32 u8_select(const vec_u8_table *table, const u8_axis *axis, vec_mask valid)
 {
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
@@ -50,7 +50,7 @@ VEC void store_u8_bits(const vec_u8_table *table, const symbol_distances *symbol
     vec_store(out + 4 * LANES, vec_place_bytes(soft, last));
 }
 
-/* Where an iteration's symbols lie and where its bytes go. */
+/* Says where an iteration's symbols lie and where its bytes go. */
 typedef struct iteration_place {
     const float *in;
     unsigned char *out;

@@ -27,7 +27,7 @@ bool softqam_runs_everywhere(void);
 /* The portable loops are the definition of correct: every other variant, and CUDA, gives their bytes. */
 extern const softqam_cpu_variant softqam_cpu_portable;
 
-/* Those in this build, fastest first. */
+/* Lists the variants in this build, fastest first. */
 extern const softqam_cpu_variant *const softqam_cpu_variants[];
 extern const size_t softqam_n_cpu_variants;
 
