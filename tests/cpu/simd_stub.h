@@ -28,10 +28,13 @@ typedef struct vec_llr_table {
 
 #define SIMD_OPERATION(type, name, parameters)                                                                         \
     VEC type name parameters { __builtin_trap(); }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #define SIMD_OWN
 #define SIMD_FAST
 #define SIMD_VECTORS
 #include "simd_operations.h"
+#pragma GCC diagnostic pop
 #undef SIMD_OWN
 #undef SIMD_FAST
 #undef SIMD_VECTORS
