@@ -76,7 +76,7 @@ typedef struct softqam_plain_launch {
     float noise_value;
     unsigned groups_per_block; /* of symbols */
     uint32_t pi2_sign;         /* pi/2-BPSK: in bit 31, of I of the first symbol and every other one */
-    uint32_t other_pi2_sign;   /* of the symbols between */
+    uint32_t other_pi2_sign;   /* the same for the symbols between */
     bool has_noise_each;
     bool noise_is_inverse;
 } softqam_plain_launch;
@@ -95,8 +95,8 @@ typedef struct softqam_segment_launch {
     unsigned block_iterations; /* of all warps of a thread block together, each the same number */
     unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
-    softqam_segment_defaults defaults; /* of device_segments */
-    float sum_limit;                   /* of values in soft buffers */
+    softqam_segment_defaults defaults; /* for device_segments */
+    float sum_limit;                   /* largest magnitude in soft buffers */
 } softqam_segment_launch;
 
 typedef struct softqam_kernel {

@@ -15,7 +15,7 @@ typedef struct softqam_launch {
     unsigned n_segments;
     bool has_soft; /* some segment has soft buffers */
     softqam_resolved_segment segments[MAX_SEGMENTS];
-    softqam_code_block_parts parts[MAX_SEGMENTS]; /* of those with soft buffers */
+    softqam_code_block_parts parts[MAX_SEGMENTS]; /* for segments with soft buffers */
 } softqam_launch;
 
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */

@@ -21,7 +21,7 @@ typedef struct chunk_buffer {
     void *staging;   /* as much pinned and mapped host memory; NULL in the ring */
     size_t nbytes;
     size_t first;     /* the chunk's first symbol in the call */
-    size_t n_symbols; /* of the chunk; 0: the buffer is idle */
+    size_t n_symbols; /* symbols of the chunk; 0: the buffer is idle */
 } chunk_buffer;
 
 /* Sizes are in bytes, so calls of any formats use the same buffers. */

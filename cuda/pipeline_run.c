@@ -33,7 +33,7 @@ typedef struct host_call {
     unsigned buffers_per_worker;
     size_t chunk_symbols;
     atomic_size_t next;      /* first symbol that no worker has taken */
-    atomic_uint status;      /* of the first worker that failed */
+    atomic_uint status;      /* status of the first worker that failed */
     softqam_error_note note; /* its message */
 } host_call;
 

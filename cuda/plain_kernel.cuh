@@ -256,7 +256,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ int symbol_stride() const
     {
         if constexpr (IS_CODEWORD)
-            return THREADS * G >> argument.segment.source.n_layers / 2; /* of 1, 2 or 4 layers */
+            return THREADS * G >> argument.segment.source.n_layers / 2; /* there are 1, 2 or 4 layers */
         return THREADS * G;
     }
 

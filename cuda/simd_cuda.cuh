@@ -43,7 +43,7 @@ typedef struct vec_u8_row {
 /* A shared-memory address is small, so as a float's bits it is a subnormal number, and sums of such are exact: one
  * fused operation finds the address of a level's row. */
 typedef struct vec_u8_table {
-    float middle_address; /* of the middle between this thread's copies of the two middle rows */
+    float middle_address; /* middle between this thread's copies of the two middle rows */
     float address_scale;  /* bytes of table per unit of the level */
     float steps[U8_AXIS_BITS];
 } vec_u8_table;

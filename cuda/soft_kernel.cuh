@@ -45,7 +45,7 @@ static __device__ __forceinline__ bool find_device_segment(soft_block &block, co
         const unsigned segment = first + threadIdx.x;
         const size_t n_symbols = segment < launch.n_segments ? launch.device_segments[segment].n_symbols : 0;
         const unsigned mine = segment < n_segments ? blocks_of(n_symbols, launch) : 0;
-        unsigned sum = mine; /* of the warp's threads up to this one */
+        unsigned sum = mine; /* sum of the warp's threads up to this one */
 #pragma unroll
         for (unsigned distance = 1; distance < WARP_THREADS; distance *= 2) {
             const unsigned other = __shfl_up_sync(all, sum, distance);

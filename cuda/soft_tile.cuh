@@ -11,7 +11,7 @@
 struct soft_work {
     softqam_soft_buffer buffer;
     unsigned char *values; /* the soft buffer; NULL: LLRs go nowhere */
-    uint32_t n_symbols;    /* of the code block */
+    uint32_t n_symbols;    /* symbols of the code block */
     uint32_t first;        /* symbol of the code block */
     soft_fill fill;
     uint32_t fill_first; /* the zeros and fillers that are this thread block's */

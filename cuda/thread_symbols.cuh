@@ -48,7 +48,7 @@ template <source_kind KIND> struct thread_source {
                                           : input_format == SOFTQAM_INPUT_CS8 ? 1
                                                                               : 2;
         const size_t nbytes = from.symbol_stride * (layer.symbols_q ? component_nbytes : 2 * component_nbytes);
-        const unsigned elements = n_layers == 3 ? 10 : WARP_THREADS >> n_layers / 2; /* of an iteration */
+        const unsigned elements = n_layers == 3 ? 10 : WARP_THREADS >> n_layers / 2; /* elements of an iteration */
         i = static_cast<const unsigned char *>(layer.symbols) + element * nbytes;
         q = layer.symbols_q ? static_cast<const unsigned char *>(layer.symbols_q) + element * nbytes : nullptr;
         noise = layer.noise_var ? layer.noise_var + element * from.noise_stride : nullptr;

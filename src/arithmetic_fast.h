@@ -15,7 +15,7 @@
  * point, so that all steps but the first are exact. */
 
 typedef struct linear_bits {
-    vec_s32 x[U8_AXIS_BITS]; /* of components as they lie in memory */
+    vec_s32 x[U8_AXIS_BITS]; /* components as they lie in memory */
 } linear_bits;
 
 VEC linear_bits linear_bits_of(const vec_u8_linear *linear, vec_f32 components)
@@ -123,7 +123,7 @@ VEC vec_f32 two_lines_metric(const two_lines *lines, vec_f32 component)
 /* The lines of an axis. */
 typedef struct axis_lines {
     vec_llr_table table;
-    two_lines first; /* of BPSK, QPSK and 16QAM */
+    two_lines first; /* BPSK, QPSK and 16QAM have one */
 } axis_lines;
 
 /* The metrics of an axis, of a component and its row, which 16QAM does not look at. From 64QAM on the first one takes

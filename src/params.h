@@ -88,8 +88,8 @@ typedef struct softqam_segment_defaults {
     float llr_scale;
     uint8_t modulation;
     uint8_t noise_form;
-    uint8_t symbol_nbytes; /* of the input format */
-    uint8_t value_nbytes;  /* of the output format */
+    uint8_t symbol_nbytes; /* size in the input format */
+    uint8_t value_nbytes;  /* size in the output format */
     bool is_negative;      /* a positive LLR means bit 1 */
 } softqam_segment_defaults;
 
@@ -100,7 +100,7 @@ typedef struct softqam_params {
     softqam_noise noise;
     float llr_limit;
     float sum_limit;                          /* largest magnitude of a sum in a soft buffer */
-    uint8_t output_nbytes[N_MODULATIONS + 1]; /* of a symbol's values, by modulation */
+    uint8_t output_nbytes[N_MODULATIONS + 1]; /* size of a symbol's values, by modulation */
     softqam_u8_table u8_table;                /* for u8 */
     softqam_u8_linear u8_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */

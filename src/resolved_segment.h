@@ -26,7 +26,7 @@ typedef struct softqam_source_layer {
 typedef struct softqam_source {
     softqam_source_layer layers[SOFTQAM_MAX_LAYERS]; /* n_layers of them are set */
     size_t symbol_stride;                            /* at least 1 */
-    size_t noise_stride;                             /* of gains too; 0: one value for each layer */
+    size_t noise_stride;                             /* stride of gains too; 0: one value for each layer */
     float input_scale;
     float noise_value; /* used if noise_var is NULL; softqam_segment_resolve() sets it to 0 */
     uint8_t n_layers;  /* 1 also if the layers are interleaved: then all symbols lie side by side */

@@ -89,7 +89,7 @@ void softqam_cursor_next_code_block(softqam_cursor *cursor, size_t n_symbols, so
 typedef struct item_arrays {
     const void *arrays[SOFTQAM_MAX_SOURCES];
     size_t n_arrays;
-    size_t nbytes; /* of an item */
+    size_t nbytes; /* size of an item */
     size_t stride; /* in items */
 } item_arrays;
 

@@ -128,11 +128,11 @@ void softqam_source_gather_floats(const softqam_source *source, softqam_gather_l
 typedef struct softqam_soft_block {
     const softqam_soft_buffer *buffer;
     unsigned char *values; /* the buffer's first one */
-    uint32_t n_symbols;    /* of the code block */
-    unsigned n_bits;       /* of a symbol */
+    uint32_t n_symbols;    /* symbols of the code block */
+    unsigned n_bits;       /* bits of a symbol */
     size_t value_nbytes;
     bool adds;   /* else values are stored */
-    float limit; /* of sums */
+    float limit; /* largest sum */
     softqam_soft_add *add;
 } softqam_soft_block;
 

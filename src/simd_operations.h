@@ -20,8 +20,8 @@
 SIMD_OPERATION(vec_f32, vec_add, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_sub, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_mul, (vec_f32 a, vec_f32 b))
-SIMD_OPERATION(vec_f32, vec_div, (vec_f32 a, vec_f32 b))     /* of scales and noise values within their limits */
-SIMD_OPERATION(vec_f32, vec_div_any, (vec_f32 a, vec_f32 b)) /* of any numbers */
+SIMD_OPERATION(vec_f32, vec_div, (vec_f32 a, vec_f32 b))     /* a / b of scales and noise values within their limits */
+SIMD_OPERATION(vec_f32, vec_div_any, (vec_f32 a, vec_f32 b)) /* a / b of any numbers */
 SIMD_OPERATION(vec_u32, vec_bits, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_from_bits, (vec_u32 bits))
 SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
@@ -55,7 +55,7 @@ SIMD_OPERATION(vec_f32, vec_choose, (vec_mask mask, vec_f32 where_set, vec_f32 w
 SIMD_OPERATION(vec_llr_row, vec_llr_row_at, (int m, const vec_llr_table *table, vec_f32 place))
 SIMD_OPERATION(vec_f32, vec_slope, (int m, const vec_llr_table *table, vec_llr_row row, int k))
 SIMD_OPERATION(vec_f32, vec_intercept, (int m, const vec_llr_table *table, vec_llr_row row, int k))
-SIMD_OPERATION(vec_f32, vec_only_slope, (const vec_llr_table *table)) /* of a table of one row and one bit */
+SIMD_OPERATION(vec_f32, vec_only_slope, (const vec_llr_table *table)) /* slope of a table of one row and one bit */
 
 #ifdef SIMD_FAST
 

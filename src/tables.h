@@ -29,8 +29,8 @@ enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_25
  * the four bits two are soft, and two (three at the ends, which have no high neighbour) are saturated. */
 typedef struct softqam_u8_table {
     float level[U8_LEVELS];
-    float level_low[U8_LEVELS];  /* of the low neighbour */
-    float level_high[U8_LEVELS]; /* of the high one; +-NO_NEIGHBOUR beyond the ends */
+    float level_low[U8_LEVELS];  /* level of the low neighbour */
+    float level_high[U8_LEVELS]; /* level of the high one; +-NO_NEIGHBOUR beyond the ends */
     float gain_low[U8_LEVELS];   /* byte units per unit of squared distance, with the bit's sign */
     float gain_high[U8_LEVELS];
     uint32_t byte_select[U8_LEVELS]; /* four bytes FROM_.. or SATURATED_.., the axis's first bit lowest */
@@ -49,7 +49,7 @@ enum { LINEAR_FRACTION_BITS = 16 };
 enum { LINEAR_ERROR_BOUND = 16 };
 
 typedef struct softqam_u8_linear {
-    float units_per_component;             /* of fixed point */
+    float units_per_component;             /* units of fixed point */
     int32_t fold_points[U8_AXIS_BITS - 1]; /* 8, 4, 2 alpha */
     int32_t largest;                       /* |x3| of a component of LINEAR_COMPONENT */
     int16_t middle;                        /* half of 2 alpha, modulo 1 */

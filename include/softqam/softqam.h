@@ -495,7 +495,7 @@ typedef struct softqam_segment {
      *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1 (in f16 and f32 +0
      *  becomes -0, and -0 becomes +0). Erasures stay +0. 0: LLRs are not descrambled. */
     unsigned descramble;
-    uint32_t c_init;           /**< of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 if descramble is 0 */
+    uint32_t c_init;           /**< start of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 if descramble is 0 */
     uint32_t reserved_word;    /**< 0 */
     softqam_codeword codeword; /**< where the LLRs go; all 0: to `out` */
     uint64_t reserved[8];      /**< 0 */

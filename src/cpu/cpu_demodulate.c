@@ -21,7 +21,7 @@ enum {
     TILE_SYMBOLS = 1024,        /* gathered or converted */
     STREAMED_SYMBOLS = 512,     /* whose LLRs are stored past the caches */
     DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
-    PLANE_NBYTES = 1 << 11,     /* of a bit plane on its way to a soft buffer */
+    PLANE_NBYTES = 1 << 11,     /* bytes of a bit plane on its way to a soft buffer */
     WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
@@ -49,21 +49,21 @@ typedef struct work {
     const softqam_cpu_loops *loops;
     scratch *scratch;
     softqam_resolved_segment segment;  /* what the thread has of it */
-    softqam_loop_call call;            /* of all tiles, and of the current one */
+    softqam_loop_call call;            /* arguments of all tiles, and of the current one */
     size_t tile_symbols;               /* at most */
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* call.planes */
-    unsigned n_bits;                   /* of a symbol */
+    unsigned n_bits;                   /* bits of a symbol */
     size_t symbol_nbytes;              /* from a symbol's first value to the next symbol's */
-    float weight;                      /* of all symbols, with SOFTQAM_ONE_WEIGHT */
+    float weight;                      /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
     bool has_planes;
     bool is_converted;
     bool is_gathered;
     bool is_noise_gathered; /* and gains */
     bool is_streamed;
-    softqam_destination to; /* of the current code block, whose first symbol here is to_first */
+    softqam_destination to; /* destination in the current code block, whose first symbol here is to_first */
     size_t to_first;
     softqam_soft_block soft;       /* the same, if it has a soft buffer */
-    const unsigned char *sequence; /* of the symbols from sequence_first on, before sequence_end */
+    const unsigned char *sequence; /* bits of the symbols from sequence_first on, before sequence_end */
     size_t sequence_first;
     size_t sequence_end;
 } work;

@@ -92,7 +92,7 @@ typedef struct llr_constants {
     vec_f32 addend; /* s8, s16: ROUNDING_CONSTANT, scaled as metrics are; else -0, which adds nothing */
     vec_f32 min_sum;
     vec_f32 max_sum;
-    vec_bytes min_byte; /* of s8 */
+    vec_bytes min_byte; /* least s8 */
     vec_bytes max_byte;
     bool is_limited;                   /* s8: the limit is below 127, to which packing limits */
     bool limits_f16;                   /* the fast path limits f16: some LLR may be beyond its limit */
@@ -102,7 +102,7 @@ typedef struct llr_constants {
     vec_u32 i_flips[2];                /* BPSK: of symbols from an even one on, and from an odd one on */
     const unsigned char *sequence;     /* NULL: nothing is descrambled */
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
-    vec_u32 flip_bytes;                /* of vec_spread_bits() */
+    vec_u32 flip_bytes;                /* table of vec_spread_bits() */
     vec_u32 flip_counts;
 } llr_constants;
 

@@ -49,7 +49,7 @@ VEC bool next_iteration(llr_kind kind, llr_position *at, size_t *n_left)
 typedef struct iteration_inputs {
     vec_f32 components[4];
     iteration_weights of_halves[2];
-    vec_f32 weights[4]; /* of the registers */
+    vec_f32 weights[4]; /* weights of the registers */
     vec_llr_row rows[4];
 } iteration_inputs;
 

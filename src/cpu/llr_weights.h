@@ -11,7 +11,7 @@ typedef struct llr_position {
     const float *components;
     const float *noise;
     unsigned char *out;
-    size_t bit;          /* of the scrambling sequence */
+    size_t bit;          /* bit of the scrambling sequence */
     unsigned is_odd;     /* an odd number of symbols lies before it */
     size_t noise_stride; /* from a symbol's noise value to the next one's: 1, or 0 if there is one weight */
 } llr_position;

@@ -76,7 +76,7 @@ typedef struct linear_constants {
     vec_bytes middle;      /* half of 2 alpha, modulo 1 */
     vec_bytes error_bound; /* so near an integer is too near */
     vec_s32 largest;       /* |x3| of a component of LINEAR_COMPONENT */
-    vec_bytes zero_byte;   /* of an x of 0: 127, or for all bits inverted 255 - 126 */
+    vec_bytes zero_byte;   /* byte of an x of 0: 127, or for all bits inverted 255 - 126 */
     vec_bytes inverted;    /* all bits, or none: away from integers, trunc(127 - x) is 126 - floor(x) */
 } linear_constants;
 
