@@ -92,7 +92,7 @@ typedef struct softqam_segment_launch {
     const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
     const unsigned *n_device_segments;
     unsigned n_segments;       /* with device_segments: at most */
-    unsigned block_iterations; /* of all warps of a thread block together, each the same number */
+    unsigned block_iterations; /* iterations of a thread block's warps together, the same for each */
     unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
     softqam_segment_defaults defaults; /* for device_segments */

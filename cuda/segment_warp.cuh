@@ -91,7 +91,7 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
     unsigned char *out;
     size_t bit_nbytes; /* from one bit's value to the next one's; 0: symbol order without a codeword */
     bool is_stored_at_once;
-    uint32_t symbol; /* of the codeword: this thread's next one, and where its code block ends */
+    uint32_t symbol; /* this thread's next symbol in the codeword, and the end of its code block */
     uint32_t code_block_end;
 
     __device__ __forceinline__ void open(size_t first)

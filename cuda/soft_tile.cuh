@@ -195,7 +195,8 @@ template <softqam_output_format FORMAT, int M> struct tile_size {
         BITS = symbol_size<FORMAT, M>::BITS,
         VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES,
         MOST_ROWS = (SOFT_STAGE_NBYTES - 16 - 16 * BITS) / (BITS * VALUE * BLOCK_THREADS),
-        ROWS = MOST_ROWS < MOST_WARP_ITERATIONS ? MOST_ROWS + 0 : MOST_WARP_ITERATIONS + 0, /* of a symbol a thread */
+        ROWS =
+            MOST_ROWS < MOST_WARP_ITERATIONS ? MOST_ROWS + 0 : MOST_WARP_ITERATIONS + 0, /* rows of a symbol a thread */
         PITCH = ROWS * BLOCK_THREADS * VALUE + 16
     };
     static_assert(ROWS >= 1 && BITS * PITCH + 16 <= SOFT_STAGE_NBYTES, "a tile is staged");

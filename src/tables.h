@@ -73,7 +73,7 @@ enum {
 typedef struct softqam_llr_table {
     float slopes[MAX_AXIS_BITS][MAX_LLR_ROWS];
     float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];
-    float row_scale;  /* of |v|: sqrt(E)/2 */
+    float row_scale;  /* rows per unit of |v|: sqrt(E)/2 */
     float last_row;   /* 2^(m-1) - 1 */
     float second_row; /* the smallest |v| of row 1 */
 } softqam_llr_table;

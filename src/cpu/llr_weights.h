@@ -137,7 +137,7 @@ VEC bool asks_for_more(softqam_output_format output, tile_verdict verdict, llr_c
  * vec_load_for_duplicate(). */
 typedef struct iteration_weights {
     vec_f32 weight;
-    vec_f32 addends[2]; /* of the LLRs of the first and the second such register; else the first is of all */
+    vec_f32 addends[2]; /* addends of the first and the second such register's LLRs; else the first serves all */
     vec_f32 inverse_gain;
 } iteration_weights;
 
