@@ -85,8 +85,8 @@ typedef struct softqam_resolved_segment {
     softqam_placement placement;
 } softqam_resolved_segment;
 
-static_assert(sizeof(softqam_source) == 160 && sizeof(softqam_placement) == 104 &&
-                  sizeof(softqam_resolved_segment) == 272,
+static_assert(sizeof(softqam_source) == 160 && sizeof(softqam_placement) == 112 &&
+                  sizeof(softqam_resolved_segment) == 280,
               "Kernels take many of these as arguments, 4 KiB in all: see MAX_SEGMENTS in cuda/kernels.h");
 
 /* Returns whether a codeword's values lie one after the other as transmitted, so that code blocks do not matter. */
@@ -101,7 +101,7 @@ static_assert(
         offsetof(softqam_segment, codeword) == 280 && offsetof(softqam_segment, reserved) == 384 &&
         sizeof(softqam_layer) == 48 && offsetof(softqam_layer, gain) == 24 && offsetof(softqam_layer, reserved) == 32 &&
         sizeof(softqam_codeword) == 104 && offsetof(softqam_codeword, n_code_blocks) == 32 &&
-        offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved) == 72,
+        offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved_word) == 76,
     "A segment, layer or codeword has a new field. Once these offsets are adapted the library builds, accepts the "
     "field "
     "and IGNORES it. So first give softqam_source or softqam_placement a member and fill it in below; check the field "

@@ -77,6 +77,7 @@ static softqam_status check_no_soft_buffer(const softqam_codeword *codeword)
                         : codeword->n_fillers != 0                 ? "n_fillers"
                         : !softqam_is_zero(codeword->filler_value) ? "filler_value"
                         : codeword->combine != 0                   ? "combine"
+                        : codeword->n_fill != 0                    ? "n_fill"
                                                                    : NULL;
     REFUSE_IF(field, "codeword.%s is not 0, but codeword.n_cb is", field);
     return SOFTQAM_OK;
@@ -96,7 +97,15 @@ static softqam_status check_soft_buffer(const softqam_codeword *codeword)
     REFUSE_IF(n_fillers == n_cb && codeword->n_bits > 0,
               "codeword.n_fillers is %u, all of n_cb: there is no place for LLRs", n_fillers);
     REFUSE_IF(codeword->combine > 1, "codeword.combine is %u, not 0 or 1", codeword->combine);
+    REFUSE_IF(codeword->combine && codeword->n_fill != 0,
+              "codeword.n_fill is %u, but codeword.combine is 1: a retransmission fills nothing", codeword->n_fill);
     return SOFTQAM_OK;
+}
+
+/* Returns how many values each soft buffer of a codeword occupies; 0 without soft buffers. */
+static uint32_t values_of_buffer(const softqam_codeword *codeword)
+{
+    return codeword->n_fill > codeword->n_cb ? codeword->n_fill : codeword->n_cb;
 }
 
 /* Checks a codeword that has code blocks, but for its buffers. `blocks` are what softqam_code_blocks_make() makes of
@@ -112,6 +121,7 @@ static softqam_status check_code_blocks(const softqam_codeword *codeword, const 
     REFUSE_IF(codeword->deinterleave > 1, "codeword.deinterleave is %u, not 0 or 1", codeword->deinterleave);
     TRY(check_groups(codeword));
     TRY(check_soft_buffer(codeword));
+    REFUSE_IF(codeword->reserved_word != 0, "codeword.reserved_word is not 0");
     REFUSE_IF(!softqam_is_all_zero(codeword->reserved, sizeof codeword->reserved), "codeword.reserved is not 0");
     REFUSE_IF(n_bits > UINT32_MAX, "codeword.n_bits is %" PRIu64 ", more than 2^32 - 1", n_bits);
     REFUSE_IF(n_bits % (n_layers * bits_per_symbol) != 0,
@@ -120,7 +130,7 @@ static softqam_status check_code_blocks(const softqam_codeword *codeword, const 
     REFUSE_IF(n_bits > 0 && blocks->n_transmitted == 0,
               "codeword.n_bits is %" PRIu64 ", but no code block is transmitted", n_bits);
     const uint64_t longest =
-        codeword->n_cb ? codeword->n_cb : (uint64_t)softqam_code_blocks_longest(blocks) * bits_per_symbol;
+        codeword->n_cb ? values_of_buffer(codeword) : (uint64_t)softqam_code_blocks_longest(blocks) * bits_per_symbol;
     REFUSE_IF(stride > 0 && stride < longest,
               "codeword.block_stride is %" PRIu64 ", less than the %" PRIu64 " values of a code block", stride,
               longest);
@@ -250,10 +260,10 @@ INLINED bool make_range(memory_range *range, const void *first, size_t n, size_t
 static bool codeword_range(memory_range *range, const softqam_codeword *codeword, const softqam_code_blocks *blocks,
                            size_t value_nbytes)
 {
-    const uint64_t n_cb = codeword->n_cb;
-    const uint64_t stride = codeword->block_stride ? codeword->block_stride : n_cb;
-    const uint64_t longest = n_cb ? n_cb : stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
-    const size_t n = n_cb && codeword->block_stride == 0 ? blocks->n_transmitted : codeword->n_code_blocks;
+    const uint64_t n_soft = values_of_buffer(codeword);
+    const uint64_t stride = codeword->block_stride ? codeword->block_stride : n_soft;
+    const uint64_t longest = n_soft ? n_soft : stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
+    const size_t n = n_soft && codeword->block_stride == 0 ? blocks->n_transmitted : codeword->n_code_blocks;
     size_t n_values;
     if (codeword->block_buffers)
         return make_range(range, NULL, 1, 1, 0);

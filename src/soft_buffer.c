@@ -114,15 +114,21 @@ void softqam_soft_block_begin(const softqam_soft_block *block, softqam_output_fo
     const softqam_soft_buffer *buffer = block->buffer;
     const uint64_t n_values = (uint64_t)block->n_symbols * block->n_bits;
     const size_t nbytes = block->value_nbytes;
-    /* With repetition all values are added to zeros. */
-    uint32_t n = softqam_soft_is_repeated(buffer, n_values) ? 0 : (uint32_t)n_values;
+    const uint32_t n_cb = buffer->n_data + buffer->n_fillers, n_fill = buffer->n_fill;
+    /* With repetition all values are added to zeros, wherever they are. */
+    const bool is_repeated = softqam_soft_is_repeated(buffer, n_values);
+    const uint32_t zeros_end = is_repeated ? n_cb : n_fill;
+    uint32_t n = is_repeated ? 0 : (uint32_t)n_values;
     while (n < buffer->n_data) {
         const softqam_soft_run run = softqam_soft_run_at(buffer, n);
         const uint32_t left = buffer->n_data - n, n_zeros = run.n < left ? run.n : left;
-        memset(block->values + run.first * nbytes, 0, n_zeros * nbytes);
+        memset(block->values + run.first * nbytes, 0, softqam_positions_below(zeros_end, run.first, n_zeros) * nbytes);
         n += n_zeros;
     }
-    fill(block->values + buffer->first_filler * nbytes, filler_bits(format, filler_value), nbytes, buffer->n_fillers);
+    fill(block->values + buffer->first_filler * nbytes, filler_bits(format, filler_value), nbytes,
+         softqam_positions_below(n_fill, buffer->first_filler, buffer->n_fillers));
+    if (n_fill > n_cb)
+        memset(block->values + n_cb * nbytes, 0, (n_fill - n_cb) * nbytes);
 }
 
 uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first, uint32_t positions[MAX_SYMBOL_BITS])

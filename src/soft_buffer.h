@@ -143,7 +143,8 @@ typedef struct softqam_soft_buffer {
     uint32_t n_data;
     uint32_t first_filler; /* n_data without fillers */
     uint32_t n_fillers;
-    uint32_t start; /* number of position k0, or of the first one after the fillers if k0 lies in them */
+    uint32_t start;  /* number of position k0, or of the first one after the fillers if k0 lies in them */
+    uint32_t n_fill; /* new data defines the positions below this; N_cb if the codeword says 0 or combines */
 } softqam_soft_buffer;
 
 /* Positions of a soft buffer that follow each other. */
@@ -166,13 +167,22 @@ HOST_AND_DEVICE static inline softqam_soft_buffer softqam_soft_buffer_of(const s
     }
     if (buffer.start == buffer.n_data)
         buffer.start = 0;
+    buffer.n_fill = codeword->n_fill == 0 || codeword->combine != 0 ? codeword->n_cb : codeword->n_fill;
     return buffer;
 }
 
-/* Returns N_cb, the number of all positions. */
+/* Returns how many values a soft buffer occupies: N_cb, or n_fill if that is more. */
 HOST_AND_DEVICE static inline uint32_t softqam_soft_buffer_size(const softqam_soft_buffer *buffer)
 {
-    return buffer->n_data + buffer->n_fillers;
+    const uint32_t n_cb = buffer->n_data + buffer->n_fillers;
+    return buffer->n_fill > n_cb ? buffer->n_fill : n_cb;
+}
+
+/* Returns how many of n positions from `first` on are less than `end`. */
+HOST_AND_DEVICE static inline uint32_t softqam_positions_below(uint32_t end, uint32_t first, uint32_t n)
+{
+    const uint32_t most = end > first ? end - first : 0;
+    return n < most ? n : most;
 }
 
 /* Returns the position of a code block's value n, less than n_data, and how many values from it on follow each other in

@@ -379,9 +379,9 @@ typedef struct softqam_layer {
  * first_filler on are fillers. Its LLRs e_0, e_1, .. visit the other positions in order, from k0 on, cyclically.
  *
  * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
- *   filler_value; nothing outside the n_cb values is written. The segment that holds a code block's first symbol writes
- *   its fillers and zeros. Without repetition segments may come in any order; until that one has come, only the
- *   positions that LLRs have visited are defined.
+ *   filler_value, all within the n_cb values unless n_fill says otherwise. The segment that holds a code block's first
+ *   symbol writes its fillers and zeros. Without repetition segments may come in any order; until that one has come,
+ *   only the positions that LLRs have visited are defined.
  * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
  * - Repetition (a code block has more LLRs than positions): LLRs at one position are added, with combine 0 to zeros.
  *   The block's segments must then come in order, which nothing checks: in another order the values are undefined. A
@@ -402,9 +402,10 @@ typedef struct softqam_codeword {
     /** Code block r's values begin block_stride * r values from here; any alignment. NULL with block_buffers. */
     void *buffers;
     /** Distance in values between the first values of code blocks r and r + 1, untransmitted ones included. At least
-     *  the longest E_r, or n_cb with soft buffers. 0: transmitted code blocks follow each other without gaps, E_r (or
-     *  n_cb) values each. Do not use 0 if only some groups may be retransmitted: their buffers would be elsewhere.
-     *  Must be 0 with block_buffers. */
+     *  the longest E_r or, with soft buffers, n_cb and n_fill. 0: transmitted code blocks follow each other without
+     *  gaps, with E_r values each (soft buffers: n_cb or n_fill, whichever is more). Do not use 0 if only some groups
+     *  may be retransmitted, nor with n_fill > n_cb if any may: their buffers would be elsewhere. Must be 0 with
+     *  block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers to where each code block's values begin. A NULL entry discards its LLRs. */
     void *const *block_buffers;
@@ -437,7 +438,14 @@ typedef struct softqam_codeword {
     float filler_value;
     /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, added to it. */
     uint32_t combine;
-    uint64_t reserved[4]; /**< 0 */
+    /** New data defines the positions below n_fill: those that no LLR visits become 0, or filler_value among the
+     * fillers; from n_cb on all become 0. 0, and always with combine 1: stands for n_cb. More than n_cb, such as the
+     * decoder's N (softqam_ldpc.n): also clears what an earlier transport block with a larger n_cb left. Less: zeros
+     * and fillers from n_fill on, which the decoder does not read, are not written; LLRs are stored wherever they go.
+     */
+    uint32_t n_fill;
+    uint32_t reserved_word; /**< 0 */
+    uint64_t reserved[3];   /**< 0 */
 } softqam_codeword;
 
 /**

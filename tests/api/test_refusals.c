@@ -21,7 +21,8 @@ KEEPS(softqam_context_config, reserved_words, 12);
 KEEPS(softqam_demodulator_config, reserved, 64);
 KEEPS(softqam_segment, reserved, 64);
 KEEPS(softqam_layer, reserved, 16);
-KEEPS(softqam_codeword, reserved, 32);
+KEEPS(softqam_codeword, reserved, 24);
+KEEPS(softqam_codeword, reserved_word, 4);
 KEEPS(softqam_ldpc_grant, reserved, 32); /* its rows are in test_codeword_ldpc.c */
 
 /* The memory of all calls, and where the parts of a call lie in it unless its row says otherwise. */
@@ -349,7 +350,8 @@ HARNESS_TEST(test_reserved)
         {offsetof(softqam_segment, reserved), 64, "segment.reserved is not 0"},
         {offsetof(softqam_segment, layers[0].reserved), 16, "segment.layers[0].reserved is not 0"},
         {offsetof(softqam_segment, layers[1].reserved), 16, "segment.layers[1].reserved is not 0"},
-        {offsetof(softqam_segment, codeword.reserved), 32, "codeword.reserved is not 0"},
+        {offsetof(softqam_segment, codeword.reserved_word), 4, "codeword.reserved_word is not 0"},
+        {offsetof(softqam_segment, codeword.reserved), 24, "codeword.reserved is not 0"},
     };
     static const row good =
         LLRS(S8, NULL, .n_layers = 2, .out = NULL, .codeword = {.n_bits = 96, .n_code_blocks = 3, .buffers = OUT});
@@ -418,6 +420,9 @@ static const row code_block_rows[] = {
     GOOD(WITHOUT("n_fillers"), 4, .n_fillers = 4),
     GOOD(WITHOUT("combine"), 4, .combine = 1),
     GOOD(WITHOUT("filler_value"), 4, .filler_value = 0x1p-149F),
+    GOOD(WITHOUT("n_fill"), 4, .n_fill = 1),
+    SOFT("codeword.n_fill is 40, but codeword.combine is 1: a retransmission fills nothing", 4, .n_fill = 40, .combine = 1),
+    SOFT("codeword.block_stride is 40" LESS(41), 4, .n_fill = 41, .block_stride = 40),
     GOOD("codeword.n_bits is 96, but no code block is transmitted", 4, .n_cbg = 2),
 };
 
@@ -471,12 +476,14 @@ static const row buffer_rows[] = {
     TWO(F32, OVERLAP, .buffers = IN, .combine = 1),
     /* All inputs lie between two code blocks, or after the 48 values of a code block in its soft buffer. */
     TWO(S8, OVERLAP, .buffers = IN - 64, .block_stride = 2048),
+    TWO(S8, OVERLAP, .buffers = IN - 127, .n_fill = 64),
     TWO(F16, OVERLAP, .buffers = IN - 54, .block_stride = 512),
     /* Four of eight code blocks are transmitted; the inputs lie in the third's soft buffer. */
     GROUPS(OVERLAP, .buffers = IN - 80, .cbgti = 6),
     GROUPS(OVERLAP, .buffers = IN - 79, .cbgti = 4),
     TWO(S8, BUFFER_OVERLAPS(0), LIST(NOISE + 47, OUT, NULL)),
     TWO(S8, BUFFER_OVERLAPS(1), LIST(NULL, NOISE, NULL)),
+    TWO(S8, BUFFER_OVERLAPS(0), LIST(NOISE - 119, OUT, NULL), .n_fill = 120),
     TWO(F32, BUFFER_OVERLAPS(1), LIST(OUT, NOISE, NULL), .combine = 1),
     TWO(S8, AT_THE_END(1), LIST(OUT, END(59), NULL)),
     TWO(F32, AT_THE_END(0), LIST(END(239), OUT, NULL)),
@@ -494,6 +501,7 @@ static const row accepted_rows[] = {
     GOOD(NULL, 12, .filler_value = -0.0F, .n_cbg = 32, .cbgti = 7),
     GOOD(NULL, 12, .deinterleave = 1, .n_cb = 1),
     SOFT(NULL, 12, .k0 = 39),
+    SOFT(NULL, 12, .n_fill = 30, .block_stride = 40), /* buffers have n_cb values all the same */
     SOFT(NULL, 12, .first_filler = 36, .n_fillers = 4),
     SOFT(NULL, 12, .n_fillers = 1, .filler_value = 127, .block_stride = 40),
     GROUPS(NULL, .buffers = IN - 80, .cbgti = 4), /* what is not transmitted takes no memory */

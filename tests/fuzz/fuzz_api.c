@@ -81,7 +81,7 @@ static void take_config(softqam_demodulator_config *config)
 /* Segments. */
 
 _Static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
-                   offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
+                   offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved_word) == 76,
                "choose values for the new field");
 
 static void take_codeword(softqam_codeword *codeword, uint64_t n_bits)
@@ -104,6 +104,8 @@ static void take_codeword(softqam_codeword *codeword, uint64_t n_bits)
         codeword->filler_value = (int8_t)take_byte();
         codeword->combine = take_choice(2);
     }
+    if (unusual & 128)
+        codeword->n_fill = take_choice(900);
     if (unusual & 16)
         codeword->block_stride = take_choice(1000);
     if (unusual & 32)
@@ -182,8 +184,10 @@ static size_t spanned_by_output(const softqam_segment *segment, unsigned n_bits)
     for (size_t r = 0; r < codeword->n_code_blocks && end < MAX_NBYTES; r++) {
         softqam_codeword_block(codeword, n_bits ? n_bits : 1, n_layers_of(segment), r, &first, &length);
         if (transmitted[r])
-            end = (codeword->block_stride ? codeword->block_stride * r : end) +
-                  (codeword->n_cb ? codeword->n_cb : length);
+            end = (codeword->block_stride ? codeword->block_stride * r : end) + (codeword->n_cb == 0 ? length
+                                                                                 : codeword->n_fill > codeword->n_cb
+                                                                                     ? codeword->n_fill
+                                                                                     : codeword->n_cb);
     }
     return end < MAX_NBYTES ? end : SIZE_MAX;
 }

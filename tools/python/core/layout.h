@@ -332,7 +332,7 @@ class layout
     }
 
     static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
-                      offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved) == 72,
+                      offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved_word) == 76,
                   "fill() sets the new field");
     /* A segment that is all zeros. */
     void fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const
