@@ -56,7 +56,7 @@ def read(path):
 
 MAJOR = test_package.softqam_version(SOURCE).split(".")[0]
 LIBRARY = "libsoftqam" + MAJOR
-PROGRAM_FILES = r"(bin/|share/(man/man1|bash-completion/completions)/)"
+PROGRAM_FILES = r"(bin/|share/man/man1/)"
 # Files in /usr as patterns, and what is depended on, without versions.
 PACKAGES = {
     LIBRARY: (rf"lib/[\w-]+/libsoftqam\.so\.{MAJOR}(\.\d+\.\d+)?|share/lintian/overrides/{LIBRARY}", {"libc6"}),

@@ -9,7 +9,6 @@ Without a usable CUDA device the second is a skip, 77, or a failure when SOFTQAM
 import json
 import os
 import pathlib
-import resource
 import shutil
 import subprocess
 import sys
@@ -49,25 +48,7 @@ def run_to_json(folder, *arguments):
     printed = [line for line in done.stdout.splitlines() if line]
     shown = [text for t in report["tables"] for text in (t["title"], *(row["what"] for row in t["rows"]))]
     check(len(printed) == len(shown) and all(map(str.startswith, printed, shown)), f"printed: {printed}\nJSON: {shown}")
-    for table in report["tables"]:
-        for row in table["rows"]:
-            check_row(table["title"], row, [m for m in report["measurements"] if m["what"] == f"{table['title']}: {row['what']}"])
     return report
-
-
-def check_row(title, row, measurements):
-    """Quantiles are in order; a rate is that of a cell of the library, the spread the noisiest measurement's."""
-    n, medians = measurements[0]["symbols"], [m["median_s"] for m in measurements if m["run"] == "library"]
-    for m in measurements:
-        quantiles = [m[name] for name in ("p10_s", "median_s", "p90_s")]
-        check(m["samples"] == 3 and quantiles == sorted(quantiles) and quantiles[0] > 0, f"quantiles of {m}")
-    units = {"ns": lambda t: t * 1e9, "us": lambda t: t * 1e6, "Msym/s": lambda t: n / t * 1e-6, "Gsym/s": lambda t: n / t * 1e-9}
-    for column, value in row.items():
-        unit = column.split()[-1]
-        if unit in units and "adds" not in column:
-            check(any(abs(value / units[unit](t) - 1) < 1e-9 for t in medians), f"{title}: {column} of {row}")
-    spread = max((m["p90_s"] - m["p10_s"]) / 2 / m["median_s"] for m in measurements)
-    check(list(row)[-1] == "spread" and abs(row["spread"] - spread) < 1e-9 * (1 + spread), f"spread of {row}, {spread}")
 
 
 def check_tables(folder):
@@ -88,8 +69,6 @@ def check_tables(folder):
     for section in ("layers", "layers,calls"):
         titles = {t["title"] for t in run_to_json(folder, "--section", section)["tables"]}
         check(len(titles) == len(variants) * sum(len(SECTIONS[name]) for name in section.split(",")), f"tables of {section}: {titles}")
-    for m in report["measurements"]:  # an OFDM symbol of four layers is a call
-        check(("3276 elements of 4 layers" in m["what"]) <= (m["symbols"] == 4 * 3276), f"{m}")
 
 
 def check_mistakes():
@@ -104,28 +83,8 @@ def check_mistakes():
         check(done.stderr.startswith("softqam-bench: " + message), f"{wrong}: {done}")
 
 
-def check_outputs(folder):
-    """A report that cannot be written is found before anything is measured, or leaves the older one as it is."""
-    quick = "--backend", "cpu", "--samples", "1", "--section", "layers"
-    done = run("--json", folder)
-    check((done.returncode, done.stdout, done.stderr) == (1, "", f"softqam-bench: {folder}: Is a directory\n"), f"{done}")
-    path = os.path.join(folder, "old.json")
-    pathlib.Path(path).write_text("old")
-    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # a disk that is full half way
-    done = run(*quick, "--json", path, preexec_fn=limit)
-    check((done.returncode, done.stderr) == (1, f"softqam-bench: {path}: File too large\n"), f"{done}")
-    with open("/dev/full", "w", encoding="utf-8") as full:
-        done = run(*quick, capture_output=False, stdout=full, stderr=subprocess.PIPE)
-    check((done.returncode, done.stderr) == (1, "softqam-bench: standard output: No space left on device\n"), f"{done}")
-    if "not measured" in (done := run("--backend", "cuda", "--largest", "1", "--section", "calls", "--json", path)).stderr:
-        check(done.returncode == 1 and done.stderr.count("\n") == 1, f"nothing measured: {done}")
-        check(pathlib.Path(path).read_text() == "old", "an older report is lost")
-    check([name for name in os.listdir(folder) if name.startswith(".")] == [], "a part of a report is left")
-
-
 with tempfile.TemporaryDirectory() as temporary:
     check_tables(temporary)
     if BACKEND == "cpu":
         check_mistakes()
-        check_outputs(temporary)
 print("all good")

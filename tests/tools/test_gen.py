@@ -60,16 +60,12 @@ class Numbers(ToolTest):
         for v, half in zip(noisy, self.symbols("x.cf16", 5000, "--snr-db", "12")):
             self.assertLessEqual(abs(half - v), abs(v) * (2**-11 + 2**-23) + 2**-25)
 
-    def test_names_and_messages(self):
+    def test_names(self):
         for name, suffixes in SUFFIXES.items():
-            result = self.ok(self.gen("--symbols", "50", "-o", name, "-"))
-            self.assertEqual(result.err, "")
+            out = self.ok(self.gen("--symbols", "50", "-o", name, "-")).out
             for suffix in suffixes:
-                self.assertEqual(self.read(self.make("y" + suffix, "--symbols", "50")), result.out)
-                self.assertEqual(self.ok(self.gen("-q", "--symbols", "50", "-o", suffix[1:].upper(), "-")).out, result.out)
-        self.assertEqual(self.read(self.make("without", "--symbols", "50")), self.ok(self.gen("--symbols", "50", "-")).out)
+                self.assertEqual(self.read(self.make("y" + suffix, "--symbols", "50")), out)
         self.assertEqual(len(self.read(self.make("default.cs8"))), 2000000)
-        self.assertIn(" 1 symbol; ", self.ok(self.gen("--symbols", "1", "--output-scale", "1/50", "x.cs8")).err)
         self.make("y.cf32", "--symbols", "300", "--bits", "y.bits")
         self.assertEqual(self.ok(self.gen("--symbols", "300", "--bits", "-", "x.cf32")).out, self.read("y.bits"))
 

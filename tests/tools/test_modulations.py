@@ -100,29 +100,6 @@ class Planes(ToolTest):
         data = self.soft_bits(*options, "-o", "bits", "--planes", "100", "x.cf32")
         self.assertEqual(unpacked(data, len(hard))[0], hard)
 
-    def test_parts(self):
-        """Shards end between code blocks; --skip leaves whole ones."""
-        options = [*self.make_symbols("16qam"), "-o", "s8", "--snr-db", "20", "--verify"]
-        for block_symbols in (1, 100, 1000, 2000):
-            arguments = [*options, "--planes", str(block_symbols), "x.cf32"]
-            whole = self.soft_bits(*arguments)
-            for n in (1, 2, 5):
-                shards = [self.soft_bits("--shard", f"{k}/{n}", *arguments) for k in range(1, n + 1)]
-                self.assertEqual(b"".join(shards), whole, (block_symbols, n))
-        whole = self.soft_bits(*options, "--planes", "100", "x.cf32")
-        part = self.soft_bits(*options, "--planes", "100", "--skip", "300", "--count", "450", "x.cf32")
-        self.assertEqual(part[:1600], whole[1200:2800])
-        self.assertEqual(part[1600:], to_planes(self.soft_bits(*options, "--skip", "700", "--count", "50", "x.cf32"), 4, 1, 50))
-
-    def test_blocks(self):
-        """Code blocks shorter and longer than what is read at once; many in a call."""
-        self.make("x.cs8", "-m", "qpsk", "--symbols", str(BLOCK_SYMBOLS + 12345), "--snr-db", "10")
-        options = ["-m", "qpsk", "-q", "-o", "s8", "--snr-db", "10", "x.cs8"]
-        plain = self.soft_bits(*options)
-        for block_symbols in (3, 1000, BLOCK_SYMBOLS - 1, BLOCK_SYMBOLS + 1):
-            got = self.soft_bits("--planes", str(block_symbols), "--verify", *options)
-            self.assertEqual(got, to_planes(plain, 2, 1, block_symbols), block_symbols)
-
     def test_pipe_in_pieces(self):
         """Whole code blocks come out before more goes in; one that has begun waits for its rest."""
         options = [*self.make_symbols("256qam"), "-o", "s8", "--snr-db", "20", "--planes", "50"]

@@ -97,15 +97,6 @@ class Generated(ToolTest):
             result = self.ok(self.demod("--compare", "sent", "r", "out"))
             self.assertRegex(result.err, r"^softqam-demod: sent: \d of 4000 bits are wrong, bit error rate \S+\n$")
 
-    def test_own_members(self):
-        """The modulation and c_init that softqam-gen writes count unless the command says others."""
-        self.ok(self.gen("-m", "pi2-bpsk", "--c-init", "9", "--symbols", "10", "g.sigmf-meta"))
-        self.assertEqual(self.meta("g")["global"]["core:description"], "10 random pi/2-BPSK symbols without noise, seed 1")
-        for options, c_init in (([], "9"), (["--c-init", "none"], "none")):
-            settings = ["-q", "-o", "s8", "--snr-db", "30"]
-            plain = self.soft_bits(*settings, "-m", "pi2-bpsk", "--c-init", c_init, "-i", "cf32", "g.sigmf-data")
-            self.assertEqual(self.soft_bits(*settings, *options, "g"), plain)
-
     @thorough
     def test_validated(self):
         """By others: the package reads the recording, and its samples are ours."""

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's options as one table, from which they are parsed, and --help is made; of that the man pages and the
- * completions are. So an option without what it does, or without its line in --help, cannot be. */
+/* A program's options as one table, from which they are parsed and --help is made, of which man pages are. So no option
+ * lacks its line in --help. */
 #ifndef SOFTQAM_TOOLS_COMMON_OPTION_TABLE_H
 #define SOFTQAM_TOOLS_COMMON_OPTION_TABLE_H
 
