@@ -5,8 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/modulation.h"
 #include "contract.h"
 #include "oracle.h"
+#include "params.h"
+
+_Static_assert(HARNESS_N_MODULATIONS == N_MODULATIONS && (int)MODULATION_COUNT == HARNESS_N_MODULATIONS,
+               "the library's");
+_Static_assert(2 * MAX_AXIS_BITS == HARNESS_MAX_SYMBOL_BITS && MODULATION_MAX_BITS == HARNESS_MAX_SYMBOL_BITS,
+               "the library's");
 
 const nr_constellation *llr_constellation(softqam_modulation modulation)
 {
@@ -115,20 +122,15 @@ static uint32_t flips_of(const softqam_demodulator_config *config, const softqam
     return (config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? ~0U : 0) ^ scrambled;
 }
 
-static void specify_u8(const float symbol[2], uint8_t *values)
-{
-    static oracle *reference; /* never ended */
-    reference = reference ? reference : oracle_create();
-    assert_non_null(reference);
-    oracle_soft_bits(reference, symbol, 1, values);
-}
-
-void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *values)
+/* Writes the values that symbol i of a segment must have, by reference/contract.h; for u8, with the usual sign, by the
+ * oracle. */
+static void specify(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *values)
 {
     const llr_setting setting = llr_setting_of(config, segment);
     const nr_constellation *c = llr_constellation(setting.modulation);
     const uint64_t position = segment->first_symbol + segment->scrambling_offset + i;
     const uint32_t flips = flips_of(config, segment, position, (size_t)c->n_bits);
+    static oracle *soft_bits; /* never ended */
     nr_noise noise = {.is_inverse = setting.is_inverse, .has_gain = setting.has_gains};
     uint8_t sample[2 * sizeof(float)];
     float symbol[2];
@@ -149,7 +151,9 @@ void llr_specify(const softqam_demodulator_config *config, const softqam_segment
         contract_f32(c, symbol, noise, position, flips, values);
         break;
     case SOFTQAM_OUTPUT_U8:
-        specify_u8(symbol, values);
+        soft_bits = soft_bits ? soft_bits : oracle_create();
+        assert_non_null(soft_bits);
+        oracle_soft_bits(soft_bits, symbol, 1, values);
     }
 }
 
@@ -166,15 +170,17 @@ static bool is_opposite(const uint8_t usual[], const uint8_t opposite[])
     return is_good;
 }
 
+size_t llr_reference_stride = LLR_REFERENCE_STRIDE;
+
 static void check_by_reference(const softqam_demodulator_config *config, const softqam_segment *plain,
                                const uint8_t *values)
 {
-    enum { SHORT_CALL = 4000, STRIDE = 17 };
+    enum { SHORT_CALL = 4000 };
     static size_t n_calls;
     const llr_setting setting = llr_setting_of(config, plain);
     const bool is_u8 = setting.format == SOFTQAM_OUTPUT_U8;
     const size_t nbytes = softqam_output_nbytes(setting.format, setting.modulation, 1);
-    const size_t stride = plain->n_symbols > SHORT_CALL ? STRIDE : 1;
+    const size_t stride = plain->n_symbols > SHORT_CALL ? llr_reference_stride : 1;
 #if !defined(__x86_64__)
     if (is_u8) /* elsewhere liquid-dsp's last bits differ: reference/README.md */
         return;
@@ -182,7 +188,7 @@ static void check_by_reference(const softqam_demodulator_config *config, const s
     for (size_t i = n_calls++ % stride; i < plain->n_symbols; i += stride) {
         float expected[HARNESS_MAX_SYMBOL_BITS], noise, gain, symbol[2] = {0};
         const uint8_t *got = values + i * nbytes;
-        llr_specify(config, plain, i, expected);
+        specify(config, plain, i, expected);
         if (is_u8 && config->sign == SOFTQAM_SIGN_POSITIVE_IS_1 ? is_opposite((uint8_t *)expected, got)
                                                                 : memcmp(expected, got, nbytes) == 0)
             continue;
@@ -197,10 +203,13 @@ static void check_by_reference(const softqam_demodulator_config *config, const s
 
 void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *values)
 {
-    static softqam_context *portable; /* never ended */
-    const harness_setup setup = {
-        .context = {.backend = SOFTQAM_BACKEND_CPU, .device = -1, .n_threads = 1, .cpu_variant = "portable"}};
-    portable = portable ? portable : harness_create_context(&setup);
+    static softqam_context *definer; /* never ended */
+    const bool on_cpu = harness_backend() == SOFTQAM_BACKEND_CPU;
+    const harness_setup setup = {.context = {.backend = SOFTQAM_BACKEND_CPU,
+                                             .device = -1,
+                                             .n_threads = on_cpu,
+                                             .cpu_variant = on_cpu ? "portable" : NULL}};
+    definer = definer ? definer : harness_create_context(&setup);
     const size_t n = segment->n_symbols, nbytes = softqam_input_symbol_nbytes(config->input_format);
     scoped_memory uint8_t *symbols = harness_alloc(n * nbytes);
     scoped_memory float *noise = harness_alloc(n * sizeof *noise), *gains = harness_alloc(n * sizeof *gains);
@@ -217,9 +226,9 @@ void llr_expect(const softqam_demodulator_config *config, const softqam_segment 
     plain.scrambling_offset = 0;
     plain.codeword = (softqam_codeword){0};
     plain.out = values;
-    scoped_demodulator *demodulator = llr_create(config, portable);
+    scoped_demodulator *demodulator = llr_create(config, definer);
     harness_demodulate_segments(demodulator, &plain, 1);
-    if (harness_backend() == SOFTQAM_BACKEND_CPU) /* once is enough */
+    if (on_cpu) /* once is enough */
         check_by_reference(config, &plain, values);
 }
 

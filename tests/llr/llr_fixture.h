@@ -42,13 +42,13 @@ typedef struct llr_setting {
 
 llr_setting llr_setting_of(const softqam_demodulator_config *config, const softqam_segment *segment);
 
-/* Writes the values that symbol i of a segment must have, by reference/contract.h; for u8, with the usual sign, by the
- * oracle. */
-void llr_specify(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i, void *values);
-
-/* Writes what the portable loop makes of a segment's symbols as one plain call, in symbol order. The references must
- * agree: on every symbol of a short call, on one in 17 of a long one. */
+/* Writes what the portable loop makes of a segment's symbols as one plain call, in symbol order; where CUDA is tested,
+ * what the CPU's fastest loop makes of them. The references must agree with the portable loop: on every symbol of a
+ * short call, on one in llr_reference_stride of a long one. */
 void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *values);
+
+enum { LLR_REFERENCE_STRIDE = 17 };
+extern size_t llr_reference_stride;
 
 /* Returns the segment that is n_elements resource elements of another one. */
 softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,

@@ -204,7 +204,7 @@ static void check_largest(softqam_output_format format, softqam_context *context
     void *const buffers[1] = {buffer};
     uint8_t llrs[N_LLRS * sizeof(float)];
     softqam_segment segment = harness_segment(symbol, &noise_var, 0, 1, NULL);
-    llr_specify(&config, &segment, 0, llrs);
+    llr_expect(&config, &segment, llrs);
     segment.codeword = (softqam_codeword){.n_bits = N_LLRS,
                                           .n_code_blocks = 1,
                                           .block_buffers = buffers,

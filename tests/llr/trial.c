@@ -63,16 +63,14 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
 /* Returns what the reference must know: the format, and the limit of sums. */
 static soft_values values_of(const softqam_demodulator_config *config)
 {
-    static const soft_values defaults[HARNESS_N_OUTPUT_FORMATS] = {
-        [SOFTQAM_OUTPUT_S8] = {SOFT_S8, 127},
-        [SOFTQAM_OUTPUT_S16] = {SOFT_S16, 32767},
-        [SOFTQAM_OUTPUT_F16] = {SOFT_F16, 65504},
-        [SOFTQAM_OUTPUT_F32] = {SOFT_F32, FLT_MAX},
-    };
-    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "defaults has a row for each but u8");
-    soft_values values = defaults[config->output_format];
-    values.limit = config->llr_limit ? config->llr_limit : values.limit;
-    return values;
+    static const double largest[] = {127, 32767, 65504, FLT_MAX};
+    const softqam_output_format format = config->output_format;
+    _Static_assert((int)SOFT_S8 == SOFTQAM_OUTPUT_S8 && (int)SOFT_F32 == SOFTQAM_OUTPUT_F32, "one order");
+    _Static_assert(HARNESS_COUNT(largest) == HARNESS_N_LLR_FORMATS && (int)SOFTQAM_OUTPUT_U8 == HARNESS_N_LLR_FORMATS,
+                   "each but u8");
+    if (format == SOFTQAM_OUTPUT_U8)
+        return (soft_values){SOFT_S8, 0};
+    return (soft_values){(soft_format)format, config->llr_limit ? config->llr_limit : largest[format]};
 }
 
 static float choose_filler_value(harness_random *random, softqam_output_format format)
@@ -198,40 +196,38 @@ static void expect(const trial *self, const trial_codeword *of, bool complements
     }
 }
 
-/* Writes an end of the range, a value beyond the limit, or a zero. */
+/* Writes an end of the range, a value beyond the limit, a zero, or of f16 an infinity or NaN. */
 static void write_special(harness_random *random, const soft_values *values, uint8_t *value)
 {
-    static const uint16_t halves[] = {0x7c00, 0xfc00, 0x7bff, 0xfbff, 0x8000, 0x7e01};
-    const double limit = values->limit;
-    const double numbers[] = {limit, -limit, 0, -0.0, values->format == SOFT_F32 ? INFINITY : 1 - limit, limit - 1};
-    const size_t k = harness_random_below(random, 6);
+    static const uint16_t halves[] = {0x7c00, 0xfc00, 0xfbff, 0x7e01};
+    const double limit = values->limit, beyond = values->format == SOFT_F32 ? INFINITY : -limit - 1;
+    const double numbers[] = {limit, -limit, 0, -0.0, beyond, limit - 1};
     if (values->format == SOFT_F16 && harness_random_below(random, 2))
-        memcpy(value, &halves[k], sizeof halves[k]);
+        memcpy(value, &TRIAL_ANY_OF(random, halves), sizeof halves[0]);
     else
-        soft_values_write(values->format, numbers[k], value);
+        soft_values_write(values->format, TRIAL_ANY_OF(random, numbers), value);
 }
 
 /* Fills the memory as it is before a call: soft buffers hold LLRs mostly, and any bits; no other value is right yet. */
 static void fill_before(const trial *self, harness_random *random, uint8_t *before)
 {
     const soft_values values = values_of(&self->config);
+    const size_t nbytes = self->value_nbytes;
     harness_random_fill(random, before, self->nbytes);
     for (size_t t = 0; t < self->n_targets; t++) {
         const trial_codeword *first = &self->targets[t]->sent[0];
         const size_t n_cb = first->whole.codeword.n_cb, n_llrs = first->whole.codeword.n_bits;
         if (n_cb == 0)
             expect(self, first, true, before);
-        for (size_t i = 0; i < n_cb * first->whole.codeword.n_code_blocks; i++) {
-            const size_t kind = harness_random_below(random, 8), at = first->at[i / n_cb];
-            if (at == TRIAL_NOWHERE || !first->transmitted[i / n_cb])
-                continue;
-            uint8_t *value = before + at + i % n_cb * self->value_nbytes;
-            if (kind == 0)
-                write_special(random, &values, value);
-            else if (kind < 6 && n_llrs > 0)
-                memcpy(value, first->llrs + harness_random_below(random, n_llrs) * self->value_nbytes,
-                       self->value_nbytes);
-        }
+        for (size_t r = 0; r < first->whole.codeword.n_code_blocks; r++)
+            for (size_t i = 0; i < n_cb && first->at[r] != TRIAL_NOWHERE && first->transmitted[r]; i++) {
+                const size_t kind = harness_random_below(random, 8);
+                uint8_t *value = before + first->at[r] + i * nbytes;
+                if (kind == 0)
+                    write_special(random, &values, value);
+                else if (kind < 6 && n_llrs > 0)
+                    memcpy(value, first->llrs + harness_random_below(random, n_llrs) * nbytes, nbytes);
+            }
     }
 }
 
@@ -408,6 +404,7 @@ static size_t list_parts(const trial *self, harness_random *random, size_t k, ui
     return n;
 }
 
+/* Fails if a byte differs, and says where, and which call it was. */
 static void compare(const trial *self, size_t k, const uint8_t *got, const uint8_t *before, const uint8_t *expected,
                     const char *context)
 {
@@ -420,21 +417,21 @@ static void compare(const trial *self, size_t k, const uint8_t *got, const uint8
         t--;
     const target *of = self->targets[t];
     const trial_codeword *codeword = &of->sent[k < of->n_sent ? k : 0];
-    const softqam_segment *whole = &codeword->whole;
-    const softqam_codeword *blocks = &whole->codeword;
-    fail_msg(
-        "%s%s, %s to %s, limit %d, target %zu of %zu, transmission %zu of %zu: layout %d, %s, modulation %d, %u "
-        "layers, "
-        "%zu symbols at %llu + %llu in %zu parts, scales %a and %a, descramble %u, gains %d; %u code blocks, n_cb %u, "
-        "k0 %u, %u fillers at %u, combine %u: byte %zu is %d, was %d, should be %d",
-        context, llr_calls.way, harness_input_names[self->config.input_format],
-        harness_output_names[self->config.output_format], self->config.llr_limit, t, self->n_targets, k, of->n_sent,
-        (int)of->choice.layout, of->choice.values ? of->choice.values->name : "a mixture", (int)whole->modulation,
-        codeword->n_layers, whole->n_symbols, (unsigned long long)whole->first_symbol,
-        (unsigned long long)whole->scrambling_offset, codeword->n_parts, (double)whole->input_scale,
-        (double)whole->llr_scale, whole->descramble, whole->layers[0].gain != NULL, blocks->n_code_blocks, blocks->n_cb,
-        blocks->k0, blocks->n_fillers, blocks->first_filler, blocks->combine, i - of->begin, got[i], before[i],
-        expected[i]);
+    const softqam_segment *s = &codeword->whole;
+    const softqam_codeword *blocks = &s->codeword;
+    print_message("segment: layout %d, modulation %d, %u layers, %zu symbols at %llu + %llu in %zu parts, scales %a "
+                  "and %a, descramble %u, gains %d; %u code blocks, n_cb %u, k0 %u, %u fillers at %u, combine %u\n",
+                  (int)of->choice.layout, (int)s->modulation, codeword->n_layers, s->n_symbols,
+                  (unsigned long long)s->first_symbol, (unsigned long long)s->scrambling_offset, codeword->n_parts,
+                  (double)s->input_scale, (double)s->llr_scale, s->descramble, s->layers[0].gain != NULL,
+                  blocks->n_code_blocks, blocks->n_cb, blocks->k0, blocks->n_fillers, blocks->first_filler,
+                  blocks->combine);
+    fail_msg("%s%s, %s to %s, limit %d, %s, target %zu of %zu, transmission %zu of %zu: byte %zu is %d, was %d, should "
+             "be %d",
+             context, llr_calls.way, harness_input_names[self->config.input_format],
+             harness_output_names[self->config.output_format], self->config.llr_limit,
+             of->choice.values ? of->choice.values->name : "a mixture", t, self->n_targets, k, of->n_sent,
+             i - of->begin, got[i], before[i], expected[i]);
 }
 
 /* Codewords number k on one context. */

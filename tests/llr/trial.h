@@ -6,7 +6,29 @@
 #define SOFTQAM_TESTS_TRIAL_H
 
 #include "llr_fixture.h"
-#include "values.h"
+
+/* Symbols with a noise value and a gain each. */
+typedef struct llr_input {
+    size_t n;
+    float *symbols, *noise, *gains;
+} llr_input;
+
+/* A kind of symbols, noise values and gains: each is for a place where the LLRs' arithmetic, or the way in which loops
+ * and kernels compute it, changes. */
+typedef struct llr_values {
+    const char *name;
+    size_t max_symbols; /* of a call for which this kind is meant */
+    void (*fill)(harness_random *random, const llr_setting *setting, const llr_input *to);
+    bool is_scaled; /* the input scale must be the default, or the values are others */
+    bool is_u8;     /* meant for u8 */
+    bool is_llr;    /* meant for LLRs */
+} llr_values;
+
+extern const llr_values llr_value_kinds[];
+extern const size_t llr_n_value_kinds;
+
+/* Everything next to each other; but mostly usual noise. */
+extern const llr_values *const llr_mixture;
 
 enum { TRIAL_MAX_BLOCKS = 160, TRIAL_MAX_SENT = 4, TRIAL_MAX_TARGETS = 24 };
 

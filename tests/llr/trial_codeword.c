@@ -28,28 +28,15 @@ float trial_choose_llr_scale(harness_random *random, softqam_output_format forma
     return k < n ? scales[k] : exp2f((float)harness_random_below(random, 24000) / 1000 - 10);
 }
 
-/* Returns a far position, a multiple of n_layers: with the 1600 bits that the scrambling sequence skips, its distance
- * needs two carries to come out below the period of 2^31 - 1. */
-static uint64_t far_position(softqam_modulation modulation, unsigned n_layers)
+/* Chooses a multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. The
+ * far bit is a multiple of each n_layers Q_m. With the 1600 bits that the scrambling sequence skips, its distance needs
+ * two carries to come out below the period of 2^31 - 1: its parts of 31 bits have the sum 2^32 - 1 - 1600. */
+static uint64_t choose_position(harness_random *random, unsigned Q_m, unsigned n_layers)
 {
-    enum { SKIPPED = 1600 };
-    const uint64_t period = ((uint64_t)1 << 31) - 1, n_bits = softqam_bits_per_symbol(modulation);
-    for (uint64_t k = 0; k <= SKIPPED; k++) {
-        /* The three parts of 31 bits have the sum 2^32 - 1 - SKIPPED. */
-        const uint64_t bit = ((uint64_t)1 << 62) + ((period - SKIPPED + k) << 31) + (period - k);
-        if (bit % (n_bits * n_layers) == 0)
-            return bit / n_bits;
-    }
-    fail_msg("no such symbol");
-    return 0;
-}
-
-/* Chooses a multiple of n_layers: 0, a few, any of 32 bits, or so far that a descrambled segment is hard to place. */
-static uint64_t choose_position(harness_random *random, softqam_modulation modulation, unsigned n_layers)
-{
+    const uint64_t far_bit = 0x7ffffe6f7ffffce0;
     const size_t kind = harness_random_below(random, 16);
     return kind == 0   ? (uint64_t)n_layers << 55
-           : kind == 1 ? far_position(modulation, n_layers)
+           : kind == 1 ? far_bit / Q_m
            : kind < 6  ? 0
            : kind < 10 ? harness_random_below(random, 999) * n_layers
                        : (uint64_t)harness_random_u32(random) * n_layers;
@@ -59,17 +46,14 @@ void trial_choose_segment(harness_random *random, softqam_demodulator_config *co
                           trial_codeword *self)
 {
     const bool is_blocks = choice->layout == TRIAL_BLOCKS, is_scaled = choice->values && choice->values->is_scaled;
+    const softqam_modulation any = (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
     softqam_segment *whole = &self->whole;
-    whole->modulation = choice->modulation
-                            ? choice->modulation
-                            : (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
-    whole->n_layers =
-        choice->n_layers ? choice->n_layers : 1 + (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS);
-    if (whole->modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        whole->n_layers = 1;
-    self->n_layers = whole->n_layers;
+    whole->modulation = choice->modulation ? choice->modulation : any;
     self->Q_m = softqam_bits_per_symbol(whole->modulation);
-    whole->n_layers -= whole->n_layers == 1 && harness_random_below(random, 2);
+    self->n_layers = whole->modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1
+                     : choice->n_layers                               ? choice->n_layers
+                                        : 1 + (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS);
+    whole->n_layers = self->n_layers - (self->n_layers == 1 && harness_random_below(random, 2));
     *(choice->is_plain ? &config->llr_scale : &whole->llr_scale) =
         trial_choose_llr_scale(random, config->output_format);
     if (choice->is_plain) {
@@ -78,7 +62,7 @@ void trial_choose_segment(harness_random *random, softqam_demodulator_config *co
         *whole = (softqam_segment){0};
         return;
     }
-    const uint64_t position = choose_position(random, whole->modulation, self->n_layers);
+    const uint64_t position = choose_position(random, self->Q_m, self->n_layers);
     whole->first_symbol = is_blocks ? 0 : position;
     whole->scrambling_offset = is_blocks                         ? position
                                : harness_random_below(random, 2) ? harness_random_below(random, 999) * self->n_layers
@@ -142,26 +126,27 @@ static void fill_inputs(harness_random *random, const softqam_demodulator_config
 {
     const llr_values *kind = choice->values ? choice->values : llr_mixture;
     const llr_setting setting = llr_setting_of(config, &self->whole);
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format);
-    const size_t n_symbols = (self->symbols.buffer.nbytes + symbol_nbytes - 1) / symbol_nbytes;
-    const size_t n_noise = self->noise.buffer.nbytes / sizeof(float);
-    SCOPED(llr_input_close) llr_input values = llr_input_open(larger(n_symbols, n_noise));
-    uint16_t *halves = (uint16_t *)(void *)self->symbols.buffer.data;
+    const harness_buffer *symbols = &self->symbols.buffer, *noise = &self->noise.buffer, *gains = &self->gains.buffer;
+    const size_t half_nbytes = softqam_input_symbol_nbytes(config->input_format) / 2;
+    const size_t n_halves = symbols->nbytes / half_nbytes, n_noise = noise->nbytes / sizeof(float);
+    const size_t n = larger((n_halves + 1) / 2, n_noise);
+    scoped_memory float *memory = harness_alloc(4 * n * sizeof *memory);
+    const llr_input values = {n, memory, memory + 2 * n, memory + 3 * n};
     harness_set_modulation(setting.modulation); /* whose levels some symbols are close to */
     kind->fill(random, &setting, &values);
-    memcpy(self->noise.buffer.data, values.noise, n_noise * sizeof(float));
-    memcpy(self->gains.buffer.data, values.gains, self->gains.buffer.nbytes);
+    memcpy(noise->data, values.noise, noise->nbytes);
+    memcpy(gains->data, values.gains, gains->nbytes);
     if (self->has_erasures)
-        memset(self->noise.buffer.data + (n_noise - 1) * sizeof(float), 0, sizeof(float));
+        memset(noise->data + (n_noise - 1) * sizeof(float), 0, sizeof(float));
+    const bool is_half = config->input_format == SOFTQAM_INPUT_CF16 && harness_random_below(random, 4);
     if (config->input_format == SOFTQAM_INPUT_CF32)
-        memcpy(self->symbols.buffer.data, values.symbols, self->symbols.buffer.nbytes);
-    else
-        harness_random_fill(random, self->symbols.buffer.data, self->symbols.buffer.nbytes);
-    if (config->input_format == SOFTQAM_INPUT_CF16 && harness_random_below(random, 4))
-        for (size_t k = 0; k < self->symbols.buffer.nbytes / sizeof *halves; k++) {
-            const uint16_t half = isfinite(values.symbols[k]) ? half_from_double((double)values.symbols[k]) : 0x7e00;
-            memcpy(halves + k, &half, sizeof half);
-        }
+        memcpy(symbols->data, values.symbols, symbols->nbytes);
+    else if (!is_half)
+        harness_random_fill(random, symbols->data, symbols->nbytes);
+    for (size_t k = 0; is_half && k < n_halves; k++) {
+        const uint16_t half = isfinite(values.symbols[k]) ? half_from_double((double)values.symbols[k]) : 0x7e00;
+        memcpy(symbols->data + k * sizeof half, &half, sizeof half);
+    }
 }
 
 void trial_open_inputs(harness_random *random, const softqam_demodulator_config *config, const llr_contexts *on,
@@ -190,7 +175,6 @@ void trial_open_inputs(harness_random *random, const softqam_demodulator_config 
     llr_memory_protect(&self->noise);
     llr_memory_protect(&self->gains);
 }
-
 void trial_cut(harness_random *random, const softqam_demodulator_config *config, trial_codeword *self)
 {
     const size_t n_elements = self->whole.n_symbols / self->n_layers;

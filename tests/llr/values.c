@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "values.h"
-
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "contract.h"
 #include "max_log.h"
 #include "simd_scalar.h"
+/* The kinds of symbols, noise values and gains of trial.h: what makes loops and kernels compute in another way. */
+#include "trial.h"
 
 #include "arithmetic_fast.h"
 
@@ -17,18 +16,7 @@ enum { TILE = 1024, VECTOR = 16 };
 
 static const float usual_limit = 1.4F;
 
-llr_input llr_input_open(size_t n)
-{
-    return (llr_input){n, harness_alloc(n * 2 * sizeof(float)), harness_alloc(n * sizeof(float)),
-                       harness_alloc(n * sizeof(float))};
-}
-
-void llr_input_close(llr_input *self)
-{
-    free(self->gains);
-    free(self->noise);
-    free(self->symbols);
-}
+#define ANY_OF(random, array) ((array)[harness_random_below(random, HARNESS_COUNT(array))])
 
 static bool one_in(harness_random *random, size_t n) { return harness_random_below(random, n) == 0; }
 
@@ -42,10 +30,11 @@ static double random_between(harness_random *random, double from, double to)
     return from + (to - from) * harness_random_below(random, 1u << 24) / (1u << 24);
 }
 
-/* The noise value that gives LLRs this weight, in steps. */
+/* Returns the noise value that gives LLRs this weight, in steps. */
 static float noise_of_weight(const llr_setting *setting, double weight)
 {
-    return (float)(setting->is_inverse ? weight / (double)setting->scale : (double)setting->scale / weight);
+    const double noise = setting->is_inverse ? weight / (double)setting->scale : (double)setting->scale / weight;
+    return (float)fmin(noise, (double)FLT_MAX);
 }
 
 /* Sets components to what a channel with these gains would have made of them. */
@@ -55,19 +44,7 @@ static void apply_gains(const llr_setting *setting, const llr_input *to)
         to->symbols[i] *= to->gains[i / 2];
 }
 
-/* What a receiver sees, and what the loops' fast path is for. */
-static void fill_usual(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    harness_fill_uniform(random, usual_limit, to->n, to->symbols);
-    harness_fill_noise(random, HARNESS_NOISE_USUAL, to->n, to->noise);
-    for (size_t i = 0; i < to->n; i++) {
-        to->noise[i] = setting->is_inverse ? 1 / to->noise[i] : to->noise[i];
-        to->gains[i] = (float)exp2(random_between(random, -6, 6));
-    }
-    apply_gains(setting, to);
-}
-
-/* All sets of symbols next to each other, with usual noise but for some, or with any. */
+/* Makes all sets of symbols next to each other, with usual noise but for some, or with any. */
 static void fill_mixture(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     const bool is_any = one_in(random, 4);
@@ -79,119 +56,84 @@ static void fill_mixture(harness_random *random, const llr_setting *setting, con
     harness_fill_gains(random, to->n, to->gains);
 }
 
-/* Special values: where the arithmetic or the fast path changes, and the floats beside. */
-
-typedef struct special_values {
-    size_t n;
-    uint32_t bits[512];
-} special_values;
-
-static void add_floats(special_values *self, const float *values, size_t n, int n_ulps_beside)
+/* Makes what a receiver sees, and what the loops' fast path is for. */
+static void fill_usual(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
-    for (size_t k = 0; k < n; k++)
-        for (int ulp = -n_ulps_beside; ulp <= n_ulps_beside; ulp++) {
-            assert_true(self->n < HARNESS_COUNT(self->bits));
-            memcpy(&self->bits[self->n], &values[k], sizeof(float));
-            self->bits[self->n++] += (uint32_t)ulp;
-        }
-}
-
-static float any_of(harness_random *random, const special_values *from)
-{
-    float value;
-    memcpy(&value, &from->bits[harness_random_below(random, from->n)], sizeof value);
-    return value;
-}
-
-static void add_no_numbers(special_values *self)
-{
-    static const uint32_t no_numbers[] = {0x7f800000, 0x7fc00000, 0x7f800001, 0x7fffffff};
-    memcpy(self->bits + self->n, no_numbers, sizeof no_numbers);
-    self->n += HARNESS_COUNT(no_numbers);
-}
-
-static float special_component(harness_random *random, softqam_modulation modulation)
-{
-    static const float near[] = {FLT_MIN, 0x1p-64F, 0x1p-63F, 0x1p-62F, 0x1p-24F, 1, 2, 3, 4, 0x1p23F, 1e30F, 0x1p127F};
-    static const float others[] = {0, 0x1p-149F, 0x1.8p-130F, 0x1p-100F, 1e-30F, 40, FLT_MAX / 3, FLT_MAX};
-    static special_values all[1 + HARNESS_N_MODULATIONS];
-    const nr_constellation *c = llr_constellation(modulation);
-    special_values *self = &all[modulation];
-    if (self->n == 0) {
-        add_floats(self, near, HARNESS_COUNT(near), 2);
-        add_floats(self, others, HARNESS_COUNT(others), 0);
-        for (int k = 1; k <= 1 << (c->axis_bits - 1); k++) {
-            const float row_end = (float)(2 * k / sqrt(c->energy));
-            add_floats(self, &row_end, 1, 4);
-        }
-        add_no_numbers(self);
-    }
-    const float value = any_of(random, self);
-    return one_in(random, 2) ? value : -value;
-}
-
-/* N0 or 1/N0. */
-static float special_noise(harness_random *random, float scale)
-{
-    const float near[] = {0x1p-100F, 0x1p-40F,         0x1p40F,         0x1p100F,         0x1p-13F,
-                          0x1p13F,   scale * 0x1p-19F, 0x1p19F / scale, scale * 0x1p-15F, 0x1p15F / scale};
-    static const float others[] = {0,         -0.0F,       -1,      -0x1p-149F, -INFINITY, -NAN,
-                                   0x1p-149F, 0x1.8p-130F, FLT_MIN, 1e-30F,     0x1p-63F,  1e-4F,
-                                   0.01F,     1,           1e4F,    1e30F,      FLT_MAX};
-    special_values self = {0};
-    add_floats(&self, near, HARNESS_COUNT(near), 2);
-    add_floats(&self, others, HARNESS_COUNT(others), 0);
-    add_no_numbers(&self);
-    return any_of(random, &self);
-}
-
-/* Makes I, Q or the noise of a symbol special. */
-static void spoil(harness_random *random, const llr_setting *setting, const llr_input *to, size_t i)
-{
-    const size_t what = harness_random_below(random, 3);
-    if (what < 2)
-        to->symbols[2 * i + what] = special_component(random, setting->modulation);
-    else
-        to->noise[i] = special_noise(random, setting->scale);
-}
-
-/* One symbol in three has a special I, one a special Q, one both; with usual or special noise, or usual symbols with
- * special noise, so that the weight alone decides how they are computed. */
-static void fill_special(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    const size_t kind = harness_random_below(random, 4);
-    fill_usual(random, setting, to);
+    harness_fill_uniform(random, usual_limit, to->n, to->symbols);
+    harness_fill_noise(random, HARNESS_NOISE_USUAL, to->n, to->noise);
     for (size_t i = 0; i < to->n; i++) {
-        if (kind > 0 && i % 3 != 1)
-            to->symbols[2 * i] = special_component(random, setting->modulation);
-        if (kind > 0 && i % 3 != 0)
-            to->symbols[2 * i + 1] = special_component(random, setting->modulation);
-        if (kind == 0 ? one_in(random, VECTOR) : kind > 1)
-            to->noise[i] = special_noise(random, setting->scale);
+        to->noise[i] = setting->is_inverse ? 1 / to->noise[i] : to->noise[i];
+        to->gains[i] = (float)exp2(random_between(random, -6, 6));
+    }
+    apply_gains(setting, to);
+}
+
+/* Makes a component or a noise value where the arithmetic or the fast path changes, or a float beside it. */
+static float special(harness_random *random, const llr_setting *setting, bool is_noise)
+{
+    static const float near[] = {FLT_MIN, 0x1p-100F, 0x1p-64F, 0x1p-63F, 0x1p-62F, 0x1p-40F, 0x1p-24F, 0x1p-13F, 1, 2,
+                                 3,       4,         0x1p13F,  0x1p23F,  0x1p40F,  0x1p100F, 1e30F,    0x1p127F};
+    static const float others[] = {0, 0, 0x1p-149F, 0x1.8p-130F, 1e-30F, 40, FLT_MAX / 3, FLT_MAX, INFINITY, NAN};
+    static const double weights[] = {0x1p15, 0x1p19, 0x1p-15, 0x1p-19};
+    const nr_constellation *c = llr_constellation(setting->modulation);
+    const double row_end = 2 * (1 + (double)harness_random_below(random, 1u << (c->axis_bits - 1))) / sqrt(c->energy);
+    const size_t kind = harness_random_below(random, 4);
+    float value = kind == 0               ? ANY_OF(random, others)
+                  : kind == 1 && is_noise ? noise_of_weight(setting, ANY_OF(random, weights))
+                  : kind < 3 && !is_noise ? (float)row_end
+                                          : ANY_OF(random, near);
+    for (size_t n = harness_random_below(random, 3), up = harness_random_below(random, 2); kind > 0 && n > 0; n--)
+        value = nextafterf(value, up ? INFINITY : 0);
+    return one_in(random, is_noise ? 8 : 2) ? -value : value;
+}
+
+static void make_special(harness_random *random, const llr_setting *setting, const llr_input *to, size_t i)
+{
+    const size_t which = harness_random_below(random, 3);
+    if (which < 2)
+        to->symbols[2 * i + which] = special(random, setting, false);
+    else
+        to->noise[i] = special(random, setting, true);
+}
+
+/* Makes unusual values: one in few of the tiles, or in many, fewer and more than are computed in full after one, from
+ * call to call at each place of a tile and of the vectors after the last one; or in one symbol of a few. */
+static void fill_unusual(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const size_t every[] = {40, 17, 5, 2, 1}, dense[] = {VECTOR, 2, 1};
+    static size_t place;
+    const size_t one = ANY_OF(random, every);
+    fill_usual(random, setting, to);
+    if (one_in(random, 4))
+        for (size_t i = 0, step = ANY_OF(random, dense); i < to->n; i += 1 + harness_random_below(random, step))
+            make_special(random, setting, to, i);
+    else
+        for (size_t tile = 0; tile < to->n; tile += TILE)
+            if (to->n < 2 * TILE || one_in(random, one))
+                make_special(random, setting, to, tile + place++ % (to->n - tile < TILE ? to->n - tile : TILE));
+}
+
+/* Makes pieces of nothing but one value, of either sign, on which no shortcut may be taken, and of points. */
+static void fill_pieces(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    const float alpha = (float)(1 / sqrt(170.0));
+    const float worst[] = {0, 0x1p-149F, 8 * alpha, -14 * alpha, 2.39999F, 2.4F, 3, 1e30F, INFINITY, NAN, FLT_MAX};
+    const size_t length = 1 + to->n / 20;
+    float value = 0;
+    fill_usual(random, setting, to);
+    harness_fill_gains(random, to->n, to->gains);
+    for (size_t i = 0; i < 2 * to->n; i++) {
+        if (i % length == 0)
+            value = one_in(random, 2) ? 0 : ANY_OF(random, worst);
+        if (one_in(random, 64))
+            harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i / 2]);
+        to->symbols[i] = i / length % 2 ? any_sign(random, (double)value)
+                                        : alpha * (float)(2 * (int)harness_random_below(random, 16) - 15);
     }
 }
 
-/* Unusual symbols in few of the tiles, or in many, fewer and more than are computed in full after one: from call to
- * call at each place of a tile, and of the vectors after the last one. */
-static void fill_some_unusual(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    static const size_t every[] = {40, 40, 17, 5, 2, 1};
-    static size_t place;
-    const size_t one = every[harness_random_below(random, HARNESS_COUNT(every))];
-    fill_usual(random, setting, to);
-    for (size_t tile = 0; tile < to->n; tile += TILE)
-        if (to->n < 2 * TILE || one_in(random, one))
-            spoil(random, setting, to, tile + place++ % (to->n - tile < TILE ? to->n - tile : TILE));
-}
-
-static int limited(int exponent, int least, int most)
-{
-    return exponent < least ? least : exponent > most ? most : exponent;
-}
-
-/* LLRs of so many steps or nats where loops and kernels compute differently, or so near to a half of a step that
- * binary32 rounds them to it, or of any usual size; by components, gains and noise values of all sizes, as far as their
- * limits let them. */
+/* Makes LLRs of so many steps or nats where loops and kernels compute differently, or so near to a half of a step that
+ * binary32 rounds them to it, or of any usual size; by components, gains and noise values of all sizes. */
 static void fill_borders(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     static const double borders[] = {0.5,      126.5,  127.5,  128.5,    32767.5, 0x1p22,
@@ -200,45 +142,26 @@ static void fill_borders(harness_random *random, const llr_setting *setting, con
     for (size_t i = 0; i < to->n; i++) {
         float metrics[NR_MAX_BITS], *symbol = to->symbols + 2 * i;
         const size_t kind = harness_random_below(random, 3);
-        const int gain = (int)harness_random_below(random, 277) - 149;
         const int size = one_in(random, 2) ? 0 : (int)harness_random_below(random, 60) - 30;
-        const double llr = kind == 0   ? borders[harness_random_below(random, HARNESS_COUNT(borders))]
+        const int most = one_in(random, 2) ? 40 : 149, gain = (int)harness_random_below(random, 277) % most - most / 2;
+        const double llr = kind == 0   ? ANY_OF(random, borders)
                            : kind == 1 ? (double)harness_random_below(random, 127) + 0.5
                                        : exp2(random_between(random, -4, 8));
         harness_fill_uniform(random, usual_limit * ldexpf(1, size), 1, symbol);
         contract_f32(c, symbol, nr_inverse_noise_var(1), i, 0, metrics);
-        const double metric = fabs((double)metrics[harness_random_below(random, (size_t)c->n_bits)]);
-        to->noise[i] = noise_of_weight(setting, fmin(llr / metric, (double)FLT_MAX));
+        to->noise[i] =
+            noise_of_weight(setting, llr / fabs((double)metrics[harness_random_below(random, (size_t)c->n_bits)]));
         to->gains[i] = ldexpf(1 + (float)harness_random_below(random, 3) * 0x1p-23F, gain);
         for (size_t axis = 0; axis < 2 && setting->has_gains; axis++)
-            symbol[axis] = ldexpf(symbol[axis], limited(gain, -40, 40));
+            symbol[axis] = ldexpf(symbol[axis], gain);
         if (setting->has_gains)
-            to->noise[i] = ldexpf(to->noise[i], (setting->is_inverse ? -2 : 2) * limited(gain, -40, 40));
+            to->noise[i] = ldexpf(to->noise[i], (setting->is_inverse ? -2 : 2) * gain);
         if (one_in(random, 32))
-            symbol[harness_random_below(random, 2)] = special_component(random, setting->modulation);
+            symbol[harness_random_below(random, 2)] = special(random, setting, false);
     }
 }
 
-/* Pieces of nothing but one worst value, of either sign, on which no shortcut may be taken; and of points with few. */
-static void fill_worst(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    enum { N_PIECES = 40 };
-    const float alpha = (float)(1 / sqrt(170.0));
-    const float worst[] = {0,    0, 0,     0x1p-149F, 8 * alpha, -14 * alpha, 2.39999F,
-                           2.4F, 3, 1e30F, INFINITY,  NAN,       FLT_MAX,     0.3F};
-    fill_usual(random, setting, to);
-    harness_fill_gains(random, to->n, to->gains);
-    for (size_t i = 0; i < 2 * to->n; i++) {
-        const size_t piece = i * N_PIECES / (2 * to->n);
-        const bool is_worst = piece % 2 || one_in(random, 64);
-        to->symbols[i] = is_worst ? any_sign(random, (double)worst[piece / 2 % HARNESS_COUNT(worst)])
-                                  : alpha * (float)(2 * (int)harness_random_below(random, 16) - 15);
-        if (is_worst && one_in(random, 64))
-            harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i / 2]);
-    }
-}
-
-/* A component up to a magnitude: that, any below, one that is tiny or zero. */
+/* Makes a component up to a magnitude: that, any below, one that is tiny or zero. */
 static float component_up_to(harness_random *random, double max)
 {
     const size_t kind = harness_random_below(random, 16);
@@ -249,7 +172,7 @@ static float component_up_to(harness_random *random, double max)
                                         : random_between(random, 0, max));
 }
 
-/* A weight up to a limit: that, any below, the smallest of all, none (N0 is infinite). */
+/* Makes a weight up to a limit: that, any below, the smallest of all, none (N0 is infinite). */
 static double weight_up_to(harness_random *random, double max, float scale)
 {
     const size_t kind = harness_random_below(random, 256);
@@ -261,22 +184,19 @@ static double weight_up_to(harness_random *random, double max, float scale)
 
 _Static_assert(HARNESS_N_LLR_FORMATS == 4, "fast_llr_end() has each");
 
-/* The largest LLR that the fast path computes. */
-static double fast_llr_end(harness_random *random, const llr_setting *setting)
+/* Returns the largest LLR that the fast path computes. */
+static double fast_llr_end(harness_random *random, softqam_output_format format)
 {
     const bool is_second = one_in(random, 2);
-    if (setting->format == SOFTQAM_OUTPUT_S16 && is_second)
-        return (double)fast_range_bpsk_s16.llr_end;
-    if (setting->format == SOFTQAM_OUTPUT_F16 && is_second)
-        return (double)FAST_LIMITED_F16_END;
-    return (double)(setting->format == SOFTQAM_OUTPUT_S8    ? fast_range_s8.llr_end
-                    : setting->format == SOFTQAM_OUTPUT_S16 ? fast_range_s16.llr_end
-                    : setting->format == SOFTQAM_OUTPUT_F16 ? fast_range_f16.llr_end
-                                                            : fast_range_f32.llr_end);
+    return (double)(format == SOFTQAM_OUTPUT_S8    ? fast_range_s8.llr_end
+                    : format == SOFTQAM_OUTPUT_S16 ? (is_second ? fast_range_bpsk_s16 : fast_range_s16).llr_end
+                    : format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.llr_end
+                    : is_second                    ? FAST_LIMITED_F16_END
+                                                   : fast_range_f16.llr_end);
 }
 
-/* Values at the end of the fast path's range: the largest component of some tiles times their largest weight is just
- * within it, that of others just beyond. */
+/* Makes values at the end of the fast path's range: the largest component of some tiles times their largest weight is
+ * just within it, that of others just beyond. */
 static void fill_fast_range(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     static const double borders[] = {0.999, 1.001, 0.5, 8};
@@ -285,14 +205,13 @@ static void fill_fast_range(harness_random *random, const llr_setting *setting, 
     harness_fill_gains(random, to->n, to->gains);
     for (size_t i = 0; i < to->n; i++) {
         if (i % (2 * TILE) == 0) {
-            double metrics[NR_MAX_BITS], largest = 0;
+            double metrics[NR_MAX_BITS] = {0}, largest = 0;
             component = exp2(random_between(random, -3, one_in(random, 4) ? 40 : 19.9));
             const float corner[2] = {(float)component, (float)component};
             max_log_metrics(llr_constellation(setting->modulation), corner, 0, metrics);
-            for (int b = 0; b < llr_constellation(setting->modulation)->n_bits; b++)
+            for (int b = 0; b < NR_MAX_BITS; b++)
                 largest = fmax(largest, fabs(metrics[b]));
-            max_weight =
-                fast_llr_end(random, setting) / largest * borders[harness_random_below(random, HARNESS_COUNT(borders))];
+            max_weight = fast_llr_end(random, setting->format) / largest * ANY_OF(random, borders);
         }
         to->noise[i] =
             noise_of_weight(setting, has_one_weight ? max_weight : weight_up_to(random, max_weight, setting->scale));
@@ -301,14 +220,13 @@ static void fill_fast_range(harness_random *random, const llr_setting *setting, 
     }
 }
 
-/* N0 and gains of all sizes, each call's alike: some limit of theirs is just within the fast path's range or beyond it,
- * and some have erasures. */
+/* Makes N0 and gains of all sizes, each call's alike: some limit of theirs is just within the fast path's range or
+ * beyond it, and some have erasures. */
 static void fill_n0_and_gains(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     static const double n0s[] = {-102, -100, -60, -8, 0, 30, 40, 41, 43, 60, 100};
     const double component = exp2(random_between(random, -3, one_in(random, 2) ? 21 : 3));
-    const double gain = random_between(random, -45, 45) / (one_in(random, 2) ? 1 : 3);
-    const double n0 = n0s[harness_random_below(random, HARNESS_COUNT(n0s))];
+    const double gain = random_between(random, -45, 45) / (one_in(random, 2) ? 1 : 3), n0 = ANY_OF(random, n0s);
     const size_t erasures = harness_random_below(random, 6);
     const bool has_tiny = one_in(random, 2);
     for (size_t i = 0; i < to->n; i++) {
@@ -327,7 +245,7 @@ static void fill_n0_and_gains(harness_random *random, const llr_setting *setting
     }
 }
 
-/* A component whose soft bit is so many 65536ths, and up to 8 more, from an integer. */
+/* Makes a component whose soft bit is so many 65536ths, and up to 8 more, from an integer. */
 static float near_integer(harness_random *random, double distance)
 {
     const double alpha = 1 / sqrt(170.0), slope = 4 * alpha * (double)(1.2F * 256 * 16);
@@ -337,9 +255,9 @@ static float near_integer(harness_random *random, double distance)
     return (float)(boundary + (whole + (one_in(random, 2) ? off : -off) / 65536) / slope);
 }
 
-/* u8: where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat further from the
- * integers, where the loops must know that they do not: groups of symbols equally far from them, so that a group is
- * undecided as a whole or not at all. Far out, a component's square makes the sums coarse. */
+/* u8: makes symbols where the vector loops' linear functions and arithmetic.h round to different bytes, and somewhat
+ * further from the integers, where the loops must know that they do not: groups of symbols equally far from them, so
+ * that a group is undecided as a whole or not at all. Far out, a component's square makes the sums coarse. */
 static void fill_near_integers(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     enum { GROUP = 64 };
@@ -350,7 +268,7 @@ static void fill_near_integers(harness_random *random, const llr_setting *settin
     for (size_t i = 0; i < to->n; i++) {
         const size_t axis = harness_random_below(random, 2);
         if (i % GROUP == 0) {
-            distance = (double)harness_random_below(random, distances[harness_random_below(random, 4)]);
+            distance = (double)harness_random_below(random, ANY_OF(random, distances));
             is_far = one_in(random, 2);
         }
         to->symbols[2 * i + axis] = near_integer(random, distance);
@@ -361,12 +279,10 @@ static void fill_near_integers(harness_random *random, const llr_setting *settin
 
 const llr_values llr_value_kinds[] = {
     {"a mixture", 3000, fill_mixture, false, true, true},
-    {"usual values", 3000, fill_usual, true, true, true},
-    {"special values", 500, fill_special, false, false, true},
-    {"one unusual value", TILE + 2 * VECTOR + 5, fill_some_unusual, true, true, true},
-    {"unusual values in tiles", 66 * TILE + 7, fill_some_unusual, true, true, true},
+    {"one unusual value", TILE + 2 * VECTOR + 5, fill_unusual, true, true, true},
+    {"unusual values in tiles", 66 * TILE + 7, fill_unusual, true, true, true},
+    {"pieces of one value", 1 << 14, fill_pieces, true, true, true},
     {"borders", 1500, fill_borders, true, false, true},
-    {"worst inputs", 1 << 16, fill_worst, true, true, true},
     {"ends of the fast range", 8 * TILE - 5, fill_fast_range, true, false, true},
     {"N0 and gains", 75, fill_n0_and_gains, true, false, true},
     {"soft bits near integers", 1 << 17, fill_near_integers, true, true, false},
