@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The kinds of symbols, noise values and gains of trial.h: what makes loops and kernels compute in another way. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -6,7 +7,6 @@
 #include "contract.h"
 #include "max_log.h"
 #include "simd_scalar.h"
-/* The kinds of symbols, noise values and gains of trial.h: what makes loops and kernels compute in another way. */
 #include "trial.h"
 
 #include "arithmetic_fast.h"
