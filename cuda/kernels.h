@@ -18,7 +18,7 @@ extern "C" { /* src/'s headers too are of C */
 #include "resolved_segment.h"
 
 /* Segments of a launch at most: a kernel's arguments are limited to 4 KiB. */
-enum { MAX_SEGMENTS = 12 };
+enum { MAX_SEGMENTS = 11 };
 
 /* Kernels, and what else they take. */
 

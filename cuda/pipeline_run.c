@@ -191,7 +191,7 @@ static chunk_memory host_memory(const host_call *call, const chunk_buffer *buffe
 
 /* Launches the kernel for a chunk: each piece is a segment of its own in the device's memory, with its own scale, noise
  * and modulation. A noise value that is a whole segment's is read here, and goes as an argument. */
-static_assert(sizeof(softqam_source) == 160, "A chunk has the new field as its kernel sees it");
+static_assert(sizeof(softqam_source) == 168, "A chunk has the new field as its kernel sees it");
 static softqam_status launch_chunk(const host_call *call, const chunk_buffer *buffer, const chunk_memory *device)
 {
     softqam_launch launch;
@@ -209,6 +209,7 @@ static softqam_status launch_chunk(const host_call *call, const chunk_buffer *bu
         source->n_layers = 1;
         source->symbol_stride = 1;
         source->noise_stride = source->layers[0].noise_var ? 1 : 0;
+        source->gain_stride = source->has_gains;
         source->noise_value = caller_noise ? *caller_noise : 0.0f;
         source->is_split = 0;
         source->is_contiguous = 1;

@@ -26,7 +26,8 @@ typedef struct softqam_source_layer {
 typedef struct softqam_source {
     softqam_source_layer layers[SOFTQAM_MAX_LAYERS]; /* n_layers of them are set */
     size_t symbol_stride;                            /* at least 1 */
-    size_t noise_stride;                             /* stride of gains too; 0: one value for each layer */
+    size_t noise_stride;                             /* 0: one value for each layer */
+    size_t gain_stride;                              /* likewise */
     float input_scale;
     float noise_value; /* used if noise_var is NULL; softqam_segment_resolve() sets it to 0 */
     uint8_t n_layers;  /* 1 also if the layers are interleaved: then all symbols lie side by side */
@@ -85,8 +86,8 @@ typedef struct softqam_resolved_segment {
     softqam_placement placement;
 } softqam_resolved_segment;
 
-static_assert(sizeof(softqam_source) == 160 && sizeof(softqam_placement) == 112 &&
-                  sizeof(softqam_resolved_segment) == 280,
+static_assert(sizeof(softqam_source) == 168 && sizeof(softqam_placement) == 112 &&
+                  sizeof(softqam_resolved_segment) == 288,
               "Kernels take many of these as arguments, 4 KiB in all: see MAX_SEGMENTS in cuda/kernels.h");
 
 /* Returns whether a codeword's values lie one after the other as transmitted, so that code blocks do not matter. */
@@ -97,9 +98,10 @@ HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_
 
 static_assert(
     sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layers) == 56 &&
-        offsetof(softqam_segment, n_layers) == 248 && offsetof(softqam_segment, reserved_word) == 276 &&
-        offsetof(softqam_segment, codeword) == 280 && offsetof(softqam_segment, reserved) == 384 &&
-        sizeof(softqam_layer) == 48 && offsetof(softqam_layer, gain) == 24 && offsetof(softqam_layer, reserved) == 32 &&
+        offsetof(softqam_segment, n_layers) == 248 && offsetof(softqam_segment, partner_modulation) == 276 &&
+        offsetof(softqam_segment, codeword) == 280 && offsetof(softqam_segment, gain_stride) == 408 &&
+        offsetof(softqam_segment, reserved) == 416 && sizeof(softqam_layer) == 48 &&
+        offsetof(softqam_layer, gain) == 24 && offsetof(softqam_layer, reserved) == 32 &&
         sizeof(softqam_codeword) == 104 && offsetof(softqam_codeword, n_code_blocks) == 32 &&
         offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved_word) == 76,
     "A segment, layer or codeword has a new field. Once these offsets are adapted the library builds, accepts the "
@@ -115,9 +117,21 @@ HOST_AND_DEVICE static inline unsigned softqam_segment_layers(const softqam_segm
     return n <= 1 ? 1 : n < SOFTQAM_MAX_LAYERS ? n : SOFTQAM_MAX_LAYERS;
 }
 
+/* Returns how many layers are read: if their number is odd and the last one has a cross gain, its partner too. */
+HOST_AND_DEVICE static inline unsigned softqam_segment_sources(const softqam_segment *segment)
+{
+    const unsigned n = softqam_segment_layers(segment);
+    return n + (n % 2 != 0 && segment->cross_gain[n / 2]);
+}
+
 HOST_AND_DEVICE static inline size_t softqam_segment_stride(const softqam_segment *segment)
 {
     return segment->symbol_stride + (segment->symbol_stride == 0);
+}
+
+HOST_AND_DEVICE static inline size_t softqam_segment_gain_stride(const softqam_segment *segment)
+{
+    return segment->gain_stride ? segment->gain_stride : segment->noise_stride;
 }
 
 HOST_AND_DEVICE static inline unsigned softqam_segment_modulation(const softqam_segment *segment,
@@ -132,7 +146,8 @@ HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, co
                                                           unsigned n_layers)
 {
     const softqam_source_layer *first = &to->layers[0];
-    bool is_interleaved = from->symbol_stride == n_layers && from->noise_stride == n_layers && !first->symbols_q;
+    bool is_interleaved = from->symbol_stride == n_layers && from->noise_stride == n_layers && !first->symbols_q &&
+                          (!first->gain || softqam_segment_gain_stride(from) == n_layers);
     for (unsigned k = 1; k < n_layers; k++) {
         softqam_source_layer *layer = &to->layers[k];
         layer->symbols = from->layers[k].symbols;
@@ -154,6 +169,7 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
     const softqam_layer *layer = &from->layers[0];
     const bool has_noise = layer->noise_var != NULL, has_gains = has_noise && layer->gain; /* u8 has neither */
     size_t symbol_stride = softqam_segment_stride(from), noise_stride = has_noise ? from->noise_stride : 0;
+    size_t gain_stride = has_gains ? softqam_segment_gain_stride(from) : 0;
     unsigned n_layers = 1;
     to->layers[0].symbols = layer->symbols;
     to->layers[0].symbols_q = layer->symbols_q;
@@ -168,13 +184,14 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
     if (from->n_layers > 1) {
         n_layers = softqam_segment_layers(from);
         if (softqam_layers_resolve(to, from, n_layers))
-            n_layers = 1, symbol_stride = noise_stride = 1;
+            n_layers = 1, symbol_stride = noise_stride = 1, gain_stride = has_gains;
     }
     to->n_layers = (uint8_t)n_layers;
     to->symbol_stride = symbol_stride;
     to->noise_stride = noise_stride;
+    to->gain_stride = gain_stride;
     to->is_contiguous = n_layers == 1 && symbol_stride == 1 && !to->is_split &&
-                        (noise_stride == 1 || (noise_stride == 0 && !has_gains));
+                        (has_gains ? noise_stride == 1 && gain_stride == 1 : noise_stride <= 1);
 }
 
 /* Fills in the code blocks and soft buffers of a codeword. What no host could check, in device memory, is made harmless

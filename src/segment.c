@@ -23,7 +23,7 @@ static void advance_source(softqam_source *source, size_t n)
         to->symbols = bytes_after(from->symbols, nbytes);
         to->symbols_q = bytes_after(from->symbols_q, nbytes);
         to->noise_var = bytes_after(from->noise_var, noise_nbytes);
-        to->gain = bytes_after(from->gain, noise_nbytes);
+        to->gain = bytes_after(from->gain, n_elements * source->gain_stride * sizeof(float));
     }
 }
 
@@ -144,7 +144,9 @@ void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_
 void softqam_source_gather_floats(const softqam_source *source, softqam_gather_loop *gather, bool gains, size_t first,
                                   size_t n, float *to)
 {
-    item_arrays items = {.n_arrays = source->n_layers, .nbytes = sizeof *to, .stride = source->noise_stride};
+    item_arrays items = {.n_arrays = source->n_layers,
+                         .nbytes = sizeof *to,
+                         .stride = gains ? source->gain_stride : source->noise_stride};
     for (size_t k = 0; k < source->n_layers; k++)
         items.arrays[k] = gains ? source->layers[k].gain : source->layers[k].noise_var;
     gather_items(&items, gather, first, n, to);

@@ -31,6 +31,33 @@ static softqam_status check_layers(const softqam_segment *segment, softqam_modul
     return SOFTQAM_OK;
 }
 
+/* Checks what two layers that are demapped together have of their own. */
+static softqam_status check_joint(const softqam_segment *segment, softqam_modulation modulation)
+{
+    const unsigned n = softqam_segment_layers(segment), last = (n - 1) / 2;
+    const softqam_modulation partner = segment->partner_modulation;
+    for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++) {
+        if (!segment->cross_gain[j])
+            continue;
+        REFUSE_IF(j > last, "segment.cross_gain[%u] is given, but the layers are %u", j, n);
+        REFUSE_IF(modulation < SOFTQAM_MODULATION_QPSK, "segment.cross_gain[%u] is given, which %s does not take", j,
+                  softqam_modulation_name(modulation));
+        REFUSE_IF((uintptr_t)segment->cross_gain[j] % sizeof(float) != 0,
+                  "segment.cross_gain[%u] is not aligned to 4 bytes", j);
+    }
+    if (partner == SOFTQAM_MODULATION_DEFAULT)
+        return SOFTQAM_OK;
+    TRY(softqam_check_modulation("segment.partner_modulation", partner, SOFTQAM_OUTPUT_F32));
+    REFUSE_IF(partner < SOFTQAM_MODULATION_QPSK, "segment.partner_modulation is %s, not QPSK to 1024QAM",
+              softqam_modulation_name(partner));
+    REFUSE_IF(n % 2 == 0, "segment.partner_modulation is %s, but all of the %u layers have a partner among them",
+              softqam_modulation_name(partner), n);
+    REFUSE_IF(!segment->cross_gain[last] && segment->n_symbols > 0,
+              "segment.partner_modulation is %s, but segment.cross_gain[%u] is NULL", softqam_modulation_name(partner),
+              last);
+    return SOFTQAM_OK;
+}
+
 static softqam_status check_scrambling(const softqam_segment *segment, softqam_modulation modulation)
 {
     uint64_t end;
@@ -57,6 +84,8 @@ static softqam_status check_soft_bits(const softqam_segment *segment)
     REFUSE_IF(has_codeword(segment),
               "codeword.n_code_blocks is %u: u8 soft bits are liquid-dsp's, which has no code blocks",
               segment->codeword.n_code_blocks);
+    for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
+        REFUSE_IF(segment->cross_gain[j], "segment.cross_gain[%u] is given, which u8 soft bits do not take", j);
     return SOFTQAM_OK;
 }
 
@@ -192,14 +221,15 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
         TRY(check_scrambling(segment, modulation));
     if (!softqam_params_have_llrs(params))
         TRY(check_soft_bits(segment));
+    if (segment->cross_gain[0] || segment->cross_gain[1] || segment->partner_modulation != SOFTQAM_MODULATION_DEFAULT)
+        TRY(check_joint(segment, modulation));
     if (has_codeword(segment))
         TRY(check_codeword(params, segment, modulation, blocks));
     else /* the other fields would be ignored without a word */
         REFUSE_IF(!softqam_is_all_zero(&segment->codeword, sizeof segment->codeword),
                   "codeword.n_code_blocks is 0, but another field of the codeword is not");
-    REFUSE_IF(segment->reserved_word != 0, "segment.reserved_word is not 0");
     REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
-    for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
+    for (unsigned k = 0; k < softqam_segment_sources(segment); k++)
         REFUSE_IF(!softqam_is_all_zero(segment->layers[k].reserved, sizeof segment->layers[k].reserved),
                   "segment.layers[%u].reserved is not 0", k);
     return check_scales(params, segment);
@@ -211,7 +241,7 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
 static const char *layer_name(const softqam_segment *segment, unsigned k)
 {
     static const char *const names[SOFTQAM_MAX_LAYERS] = {"layer 0: ", "layer 1: ", "layer 2: ", "layer 3: "};
-    return segment->n_layers > 1 ? names[k] : "";
+    return softqam_segment_sources(segment) > 1 ? names[k] : "";
 }
 
 static softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)
@@ -221,13 +251,26 @@ static softqam_status check_layer(const softqam_params *params, const softqam_se
     REFUSE_IF(!segment->out && !has_codeword(segment), "out is NULL");
     REFUSE_IF(has_codeword(segment) && !segment->codeword.buffers && !segment->codeword.block_buffers,
               "codeword.buffers is NULL");
-    REFUSE_IF(softqam_params_have_llrs(params) && !layer->noise_var, "%snoise_var is NULL, which LLRs need",
-              layer_name(segment, k));
+    REFUSE_IF(softqam_params_have_llrs(params) && !layer->noise_var && k < softqam_segment_layers(segment),
+              "%snoise_var is NULL, which LLRs need", layer_name(segment, k));
     REFUSE_IF((uintptr_t)layer->noise_var % sizeof(float) != 0, "%snoise_var is not aligned to 4 bytes",
               layer_name(segment, k));
     REFUSE_IF(layer->gain && !segment->layers[0].gain, "%sgain is given, but layer 0 has none", layer_name(segment, k));
     REFUSE_IF(!layer->gain && segment->layers[0].gain, "%sgain is NULL", layer_name(segment, k));
     REFUSE_IF((uintptr_t)layer->gain % sizeof(float) != 0, "%sgain is not aligned to 4 bytes", layer_name(segment, k));
+    return SOFTQAM_OK;
+}
+
+/* Checks that strides of gains and cross gains, and cross gains themselves, have what they need. */
+static softqam_status check_gains(const softqam_segment *segment)
+{
+    const float *const *cross = segment->cross_gain;
+    REFUSE_IF(segment->gain_stride != 0 && !segment->layers[0].gain,
+              "segment.gain_stride is %zu, but layer 0 has no gain", segment->gain_stride);
+    REFUSE_IF(segment->cross_stride != 0 && !cross[0] && !cross[1],
+              "segment.cross_stride is %zu, but segment.cross_gain is NULL", segment->cross_stride);
+    for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
+        REFUSE_IF(cross[j] && !segment->layers[0].gain, "segment.cross_gain[%u] is given, but layer 0 has no gain", j);
     return SOFTQAM_OK;
 }
 
@@ -302,20 +345,25 @@ INLINED bool check_input(bool *overlaps, const memory_range *out, const void *fi
 INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment,
                           const memory_range *out)
 {
-    const unsigned n_layers = softqam_segment_layers(segment);
+    const unsigned n_layers = softqam_segment_layers(segment), n_sources = softqam_segment_sources(segment);
     /* A division that is not needed takes as long as two symbols. */
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
     const size_t stride = softqam_segment_stride(segment);
     const size_t noise_stride = segment->noise_stride, n_noise = noise_stride ? n : 1;
+    const size_t gain_stride = softqam_segment_gain_stride(segment), n_gains = gain_stride ? n : 1;
     bool fits = true;
-    for (unsigned k = 0; k < n_layers; k++) {
+    for (unsigned k = 0; k < n_sources; k++) {
         const softqam_layer *layer = &segment->layers[k];
         const size_t nbytes = layer->symbols_q ? params->defaults.symbol_nbytes / 2 : params->defaults.symbol_nbytes;
-        fits &= check_input(overlaps, out, layer->symbols, n, stride, nbytes) &&
-                check_input(overlaps, out, layer->symbols_q, n, stride, nbytes) &&
-                check_input(overlaps, out, layer->noise_var, n_noise, noise_stride, sizeof(float)) &&
-                check_input(overlaps, out, layer->gain, n_noise, noise_stride, sizeof(float));
+        fits &=
+            check_input(overlaps, out, layer->symbols, n, stride, nbytes) &&
+            check_input(overlaps, out, layer->symbols_q, n, stride, nbytes) &&
+            check_input(overlaps, out, k < n_layers ? layer->noise_var : NULL, n_noise, noise_stride, sizeof(float)) &&
+            check_input(overlaps, out, layer->gain, n_gains, gain_stride, sizeof(float));
     }
+    for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
+        fits &= check_input(overlaps, out, segment->cross_gain[j], n, segment->cross_stride ? segment->cross_stride : 1,
+                            2 * sizeof(float));
     return fits;
 }
 
@@ -330,8 +378,10 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
               "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    for (unsigned k = 0; k == 0 || k < segment->n_layers; k++)
+    TRY(check_gains(segment));
+    for (unsigned k = 0; k < softqam_segment_sources(segment); k++)
         TRY(check_layer(params, segment, k));
+    REFUSE_IF(segment->cross_gain[0] || segment->cross_gain[1], "segment.cross_gain is not supported by this version");
     REFUSE_IF(!out_range(&out, params, segment, blocks, modulation) || !check_inputs(&overlaps, params, segment, &out),
               "%zu symbols are more than memory can hold", segment->n_symbols);
     REFUSE_IF(overlaps, "an input and out overlap");

@@ -352,8 +352,8 @@ typedef struct softqam_layer {
     const float *noise_var;
     /** NULL, or the first gain g of z = g x + n, for symbols that a receiver has not divided by the channel: z is the
      *  symbol after input_scale, N0 the variance of n, not of the noise at the antenna. Matched filter: z = h* y,
-     *  g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b). As many values as
-     *  noise_var has, with the same stride, aligned to 4 bytes; for all layers or none; NULL for SOFTQAM_OUTPUT_U8.
+     *  g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b). Aligned to 4 bytes; for
+     *  all layers or none; NULL for SOFTQAM_OUTPUT_U8.
      *
      *  Let fl() round to binary32, and s be llr_scale (s8, s16) or 1 (f16, f32), negated for
      *  SOFTQAM_SIGN_POSITIVE_IS_1. A component v becomes fl(v fl(1 / g)), and s / N0 becomes fl(fl(fl(s g) g) /
@@ -467,7 +467,20 @@ SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codewo
  * Zero-initialise it; 0 selects each field's default.
  *
  * The output equals demodulating, descrambling, de-interleaving and rate recovery in turn. SOFTQAM_OUTPUT_U8 takes
- * 256QAM of one layer in symbol order: noise_var, gain, plane_stride, descramble and codeword must be NULL or 0. */
+ * 256QAM of one layer in symbol order: noise_var, gain, plane_stride, descramble and codeword must be NULL or 0.
+ *
+ * **Two layers at once.** An equaliser loses up to 3 dB where two layers share resource elements. With cross_gain[j]
+ * layers e = 2j and f = 2j + 1 are demapped jointly, from y = h_e x_e + h_f x_f + n, whitened so that each antenna's
+ * noise has variance sigma^2. layers[k].symbols hold z_k = h_k^H y, layers[k].gain g_k = |h_k|^2, cross_gain
+ * c = h_e^H h_f, and layers[k].noise_var sigma^2 (or its inverse), for the LLRs of layer k:
+ *
+ *     LLR(b of x_e) = (min of C over x_e with b = 1 and all x_f - min of C over x_e with b = 0 and all x_f) / sigma^2
+ *     C(x_e, x_f) = g_e |x_e|^2 + g_f |x_f|^2 + 2 Re(x_e* c x_f) - 2 Re(x_e* z_e) - 2 Re(x_f* z_f)
+ *
+ * If n_layers is odd, the last layer's partner is layers[n_layers], of which symbols and gain are read: a layer of
+ * another user, say, which is not demapped. Layers with cross gains have QPSK to 1024QAM. An element where a z, g, c or
+ * wanted layer's noise value of a pair is not finite, or such a g or noise value not positive, is an erasure of the pair.
+ * Not yet supported: a segment with a cross gain is refused. */
 typedef struct softqam_segment {
     /** Symbols of this segment, of all layers together, a multiple of n_layers; with 0 the pointers may be NULL. */
     size_t n_symbols;
@@ -504,9 +517,17 @@ typedef struct softqam_segment {
      *  becomes -0, and -0 becomes +0). Erasures stay +0. 0: LLRs are not descrambled. */
     unsigned descramble;
     uint32_t c_init;           /**< start of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 if descramble is 0 */
-    uint32_t reserved_word;    /**< 0 */
+    /** Modulation of the last layer's partner, if n_layers is odd and that layer has a cross gain; QPSK to 1024QAM.
+     *  SOFTQAM_MODULATION_DEFAULT: the segment's. Else it must be SOFTQAM_MODULATION_DEFAULT. */
+    softqam_modulation partner_modulation;
     softqam_codeword codeword; /**< where the LLRs go; all 0: to `out` */
-    uint64_t reserved[8];      /**< 0 */
+    /** cross_gain[j]: NULL, or the first c of layers 2j and 2j + 1 (see above), I then Q, aligned to 4 bytes. */
+    const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
+    /** From one cross gain to the next, counted in pairs of floats. 0 stands for 1. 0 without cross gains. */
+    size_t cross_stride;
+    /** From one gain of a layer to its next, counted in floats. 0: noise_stride. 0 without gains. */
+    size_t gain_stride;
+    uint64_t reserved[4]; /**< 0 */
 } softqam_segment;
 
 /**

@@ -366,7 +366,8 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
     prepare_call(&w->call, w->params, &w->segment, &w->weight);
     w->is_gathered = source->n_layers > 1 || source->symbol_stride > 1 || source->is_split;
     w->is_noise_gathered =
-        w->call.noise_kind != SOFTQAM_ONE_WEIGHT && (source->n_layers > 1 || source->noise_stride != 1);
+        w->call.noise_kind != SOFTQAM_ONE_WEIGHT &&
+        (source->n_layers > 1 || source->noise_stride != 1 || (source->has_gains && source->gain_stride != 1));
     w->tile_symbols = w->is_streamed                                              ? STREAMED_SYMBOLS
                       : w->is_gathered || w->is_noise_gathered || w->is_converted ? TILE_SYMBOLS
                       : placement->is_descrambled                                 ? DESCRAMBLED_SYMBOLS

@@ -19,7 +19,7 @@
 KEEPS(softqam_context_config, reserved, 64);
 KEEPS(softqam_context_config, reserved_words, 12);
 KEEPS(softqam_demodulator_config, reserved, 64);
-KEEPS(softqam_segment, reserved, 64);
+KEEPS(softqam_segment, reserved, 32);
 KEEPS(softqam_layer, reserved, 16);
 KEEPS(softqam_codeword, reserved, 24);
 KEEPS(softqam_codeword, reserved_word, 4);
@@ -253,6 +253,8 @@ static void check_rows(const row *rows, size_t n, row_kind kind)
 
 #define UNCOUNTED(n) "segment.first_symbol is " #n ": the codeword has more bits than can be counted"
 #define ODD          ", not a multiple of 2 layers"
+#define CROSS(j)     "segment.cross_gain[" #j "] is given, which "
+#define PI2_BPSK     .modulation = SOFTQAM_MODULATION_PI2_BPSK
 #define LIQUID       ": u8 soft bits are liquid-dsp's, which has no "
 
 /* clang-format off */
@@ -277,7 +279,16 @@ static const row field_rows[] = {
     U8("segment.modulation is QPSK" OF_256QAM, .n_layers = 9, .modulation = SOFTQAM_MODULATION_QPSK),
     LLRS(U8, "noise_var is given, which u8 soft bits do not take", .n_layers = 1),
     U8("gain is given, which u8 soft bits do not take", .layers[0].gain = FLOATS(NOISE)),
-    LLRS(S8, "segment.reserved_word is not 0", .reserved_word = 0x80000000U),
+    U8("segment.cross_gain[1] is given, which u8 soft bits do not take", .cross_gain[1] = FLOATS(NOISE)),
+    LLRS(S8, CROSS(0) "BPSK does not take", .modulation = SOFTQAM_MODULATION_BPSK, .cross_gain[0] = FLOATS(NOISE)),
+    LLRS(F16, CROSS(0) "pi/2-BPSK does not take", PI2_BPSK, .cross_gain[0] = FLOATS(NOISE)),
+    LLRS(S8, "segment.cross_gain[1] is given, but the layers are 1", .cross_gain[1] = FLOATS(NOISE)),
+    LLRS(S8, "segment.cross_gain[1] is given, but the layers are 2", .n_layers = 2, .cross_gain[1] = FLOATS(NOISE)),
+    LLRS(S8, "segment.cross_gain[0] is not aligned to 4 bytes", .cross_gain[0] = FLOATS(NOISE + 2)),
+    LLRS(S8, "segment.partner_modulation is 8", .partner_modulation = (softqam_modulation)8),
+    LLRS(S8, "segment.partner_modulation is BPSK, not QPSK to 1024QAM", .partner_modulation = SOFTQAM_MODULATION_BPSK),
+    LLRS(S8, "segment.partner_modulation is 64QAM, but all of the 2 layers have a partner among them", .n_layers = 2,
+         .partner_modulation = SOFTQAM_MODULATION_64QAM),
 };
 
 #define OVERLAP       "an input and out overlap"
@@ -312,6 +323,11 @@ static const row memory_rows[] = {
     LLRS(S8, "gain is not aligned to 4 bytes", SYMBOLS(1, .layers[0].gain = FLOATS(NOISE + 1))),
     LLRS(S8, "layer 1: gain is NULL", .n_layers = 2, .layers[0].gain = FLOATS(NOISE)),
     LLRS(S8, "layer 1: gain is given, but layer 0 has none", .n_layers = 2, .layers[1].gain = FLOATS(NOISE)),
+    LLRS(S8, "segment.gain_stride is 1, but layer 0 has no gain", .gain_stride = 1),
+    LLRS(S8, "segment.cross_stride is 2, but segment.cross_gain is NULL", .cross_stride = 2),
+    LLRS(S8, "segment.cross_gain[0] is given, but layer 0 has no gain", .cross_gain[0] = FLOATS(NOISE)),
+    LLRS(S8, "segment.partner_modulation is 16QAM, but segment.cross_gain[1] is NULL", SYMBOLS(3, .n_layers = 3),
+         .partner_modulation = SOFTQAM_MODULATION_16QAM),
     LLRS(S8, TOO_LARGE(4), .layers[0].symbols = END(8)),
     LLRS(S8, TOO_LARGE(4), .layers[0].symbols_q = END(8)),
     LLRS(S8, TOO_LARGE(4), .noise_stride = 1, .layers[0].noise_var = END(8)),
@@ -326,6 +342,9 @@ static const row memory_rows[] = {
     LLRS(S8, NULL, .noise_stride = 1, .layers[0].noise_var = FLOATS(OUT - 16)),
     LLRS(S8, OVERLAP, .noise_stride = 1, .layers[0].noise_var = FLOATS(OUT - 12)),
     LLRS(S8, OVERLAP, .layers[0].gain = FLOATS(OUT + 28)),
+    LLRS(S8, NULL, .layers[0].gain = FLOATS(OUT - 16), .gain_stride = 1),
+    LLRS(S8, OVERLAP, .layers[0].gain = FLOATS(OUT - 12), .gain_stride = 1),
+    LLRS(S8, TOO_LARGE(4), .layers[0].gain = FLOATS(NOISE), .gain_stride = SIZE_MAX),
     LLRS(S8, NULL, .symbol_stride = 5, .layers[0].symbols = OUT - 128),
     LLRS(S8, OVERLAP, .symbol_stride = 5, .layers[0].symbols = OUT - 127),
     LLRS(S8, OVERLAP, .plane_stride = 20, .layers[0].symbols = OUT + 143),
@@ -347,7 +366,7 @@ HARNESS_TEST(test_reserved)
         size_t at, nbytes;
         const char *message;
     } rows[] = {
-        {offsetof(softqam_segment, reserved), 64, "segment.reserved is not 0"},
+        {offsetof(softqam_segment, reserved), 32, "segment.reserved is not 0"},
         {offsetof(softqam_segment, layers[0].reserved), 16, "segment.layers[0].reserved is not 0"},
         {offsetof(softqam_segment, layers[1].reserved), 16, "segment.layers[1].reserved is not 0"},
         {offsetof(softqam_segment, codeword.reserved_word), 4, "codeword.reserved_word is not 0"},

@@ -331,7 +331,7 @@ class layout
         return at;
     }
 
-    static_assert(offsetof(softqam_segment, reserved_word) == 276 && offsetof(softqam_segment, reserved) == 384 &&
+    static_assert(offsetof(softqam_segment, partner_modulation) == 276 && offsetof(softqam_segment, reserved) == 416 &&
                       offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved_word) == 76,
                   "fill() sets the new field");
     /* A segment that is all zeros. */
