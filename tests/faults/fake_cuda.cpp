@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -30,13 +30,12 @@ __attribute__((weak)) void fault_leave_cuda(void) {}
 /* Work put off. */
 struct CUstream_st {
     int device = 0;
-    std::deque<std::function<void()>> work;
+    std::list<std::function<void()>> work;
 };
 
 namespace
 {
 
-constexpr int max_devices = 16;
 /* The first bytes of fresh memory get values that show if they are taken for results. */
 constexpr size_t most_filled_nbytes = 1 << 20;
 
@@ -51,7 +50,7 @@ struct block {
 std::mutex &mutex = *new std::mutex;
 std::list<CUstream_st> &streams = *new std::list<CUstream_st>;
 std::map<const unsigned char *, block> &blocks = *new std::map<const unsigned char *, block>;
-CUstream_st *const default_streams = new CUstream_st[max_devices];
+std::map<int, CUstream_st> &default_streams = *new std::map<int, CUstream_st>;
 std::atomic<size_t> n_calls, n_launches;
 thread_local cudaError_t last_error;
 thread_local int current_device;
@@ -88,10 +87,29 @@ struct call {
     }
 };
 
+/* Define a function of the runtime that is one expression, an error; AFTER_WORK() one that works first. */
+#define CALL(name, parameters, result)                                                                                 \
+    cudaError_t name parameters                                                                                        \
+    {                                                                                                                  \
+        return call{#name}([&] { return result; });                                                                    \
+    }
+#define AFTER_WORK(name, parameters, result)                                                                           \
+    cudaError_t name parameters                                                                                        \
+    {                                                                                                                  \
+        return call{#name, true}([&] { return result; });                                                              \
+    }
+
+/* Sets a result. */
+template <typename type> cudaError_t give(type *result, type value, cudaError_t error = cudaSuccess)
+{
+    *result = value;
+    return error;
+}
+
 int count_devices()
 {
     const char *text = getenv("FAKE_CUDA_DEVICES");
-    return text ? std::clamp(atoi(text), 0, max_devices) : 1;
+    return text ? atoi(text) : 1;
 }
 
 cudaError_t check_device(int device)
@@ -109,18 +127,19 @@ CUstream_st &resolve(cudaStream_t stream)
     return default_streams[current_device];
 }
 
-void finish(CUstream_st &stream)
+cudaError_t finish(CUstream_st &stream)
 {
     for (; !stream.work.empty(); stream.work.pop_front())
         stream.work.front()();
+    return cudaSuccess;
 }
 
-template <typename function_type> void for_each_stream(int device, function_type function)
+template <typename function_type> void for_each_stream(function_type function)
 {
-    function(default_streams[device]);
+    for (auto &each : default_streams)
+        function(each.second);
     for (CUstream_st &stream : streams)
-        if (stream.device == device)
-            function(stream);
+        function(stream);
 }
 
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work)
@@ -145,10 +164,11 @@ const block *find_block(const void *memory, size_t nbytes)
     return at < found->second.nbytes && nbytes <= found->second.nbytes - at ? &found->second : nullptr;
 }
 
-bool reaches(const void *memory, size_t nbytes)
+/* Returns whether the current device may use memory, which must be of this type. */
+bool is_reached(const void *memory, size_t nbytes, cudaMemoryType type)
 {
     const block *found = find_block(memory, nbytes);
-    return found && (found->type == cudaMemoryTypeHost || found->device == current_device);
+    return found && found->type == type && (type == cudaMemoryTypeHost || found->device == current_device);
 }
 
 cudaError_t allocate(void **memory, size_t nbytes, cudaMemoryType type)
@@ -156,7 +176,7 @@ cudaError_t allocate(void **memory, size_t nbytes, cudaMemoryType type)
     void *bytes = nbytes <= PTRDIFF_MAX ? aligned_alloc(256, (nbytes + 255) / 256 * 256) : nullptr;
     if (!bytes)
         return cudaErrorMemoryAllocation;
-    memset(bytes, 0xDB, nbytes < most_filled_nbytes ? nbytes : most_filled_nbytes);
+    memset(bytes, 0xDB, std::min(nbytes, most_filled_nbytes));
     blocks[static_cast<unsigned char *>(bytes)] = {nbytes, type, type == cudaMemoryTypeDevice ? current_device : -1};
     *memory = bytes;
     return cudaSuccess;
@@ -169,17 +189,10 @@ cudaError_t release(void *memory, cudaMemoryType type)
     const auto found = blocks.find(static_cast<unsigned char *>(memory));
     if (found == blocks.end() || found->second.type != type)
         return cudaErrorInvalidValue;
-    for (int device = 0; device < max_devices; device++)
-        for_each_stream(device, finish);
+    for_each_stream(finish);
     blocks.erase(found);
     free(memory);
     return cudaSuccess;
-}
-
-cudaMemoryType type_of(const void *memory, size_t nbytes)
-{
-    const block *found = find_block(memory, nbytes);
-    return found ? found->type : cudaMemoryTypeUnregistered;
 }
 
 } // namespace
@@ -199,62 +212,33 @@ fake_cuda_holdings fake_cuda_holds(void)
     return now;
 }
 
-bool fake_cuda_reaches(const void *memory, size_t nbytes)
-{
-    const std::lock_guard<std::mutex> guard(mutex);
-    return reaches(memory, nbytes);
-}
-
 void fault_lose_device(void)
 {
     const std::lock_guard<std::mutex> guard(mutex);
-    for_each_stream(current_device, [](CUstream_st &stream) { stream.work.clear(); });
+    for_each_stream([](CUstream_st &stream) { stream.work.clear(); });
 }
 
-/* Devices and errors. */
+/* Devices and errors: devices of compute capability 9.0 with 4 multiprocessors. */
 
-cudaError_t cudaGetDeviceCount(int *n)
-{
-    return call{__func__}([&] {
-        *n = count_devices();
-        return *n > 0 ? cudaSuccess : cudaErrorNoDevice;
-    });
-}
-
-cudaError_t cudaGetDevice(int *device)
-{
-    return call{__func__}([&] {
-        *device = current_device;
-        return count_devices() > 0 ? cudaSuccess : cudaErrorNoDevice;
-    });
-}
-
-cudaError_t cudaSetDevice(int device)
-{
-    return call{__func__}([&] {
-        const cudaError_t error = check_device(device);
-        if (error == cudaSuccess)
-            current_device = device;
-        return error;
-    });
-}
+CALL(cudaGetDeviceCount, (int *n), give(n, count_devices(), count_devices() > 0 ? cudaSuccess : cudaErrorNoDevice))
+CALL(cudaGetDevice, (int *device), give(device, current_device, check_device(current_device)))
+CALL(cudaSetDevice, (int device), check_device(device) ? cudaErrorInvalidDevice : give(&current_device, device))
+CALL(cudaDriverGetVersion, (int *version), give(version, 12030))
+CALL(cudaDeviceGetAttribute, (int *value, cudaDeviceAttr attribute, int device),
+     give(value, attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 4, check_device(device)))
+CALL(cudaFuncGetAttributes, (cudaFuncAttributes * attributes, const void *), give(&attributes->ptxVersion, 90))
+CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, const void *, int, size_t), give(n, 2))
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     return call{__func__}([&] {
-        memset(properties, 0, sizeof *properties);
         snprintf(properties->name, sizeof properties->name, "no GPU, number %d", device);
         return check_device(device);
     });
 }
 
 /* This call cannot fail. */
-cudaError_t cudaGetLastError(void)
-{
-    const cudaError_t error = last_error;
-    last_error = cudaSuccess;
-    return error;
-}
+cudaError_t cudaGetLastError(void) { return std::exchange(last_error, cudaSuccess); }
 
 const char *cudaGetErrorString(cudaError_t error)
 {
@@ -263,139 +247,70 @@ const char *cudaGetErrorString(cudaError_t error)
     return text;
 }
 
-/* Streams. */
+/* Streams and kernels. */
+
+AFTER_WORK(cudaStreamSynchronize, (cudaStream_t stream), finish(resolve(stream)))
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
     return call{__func__}([&] {
         streams.emplace_front();
-        *stream = &streams.front();
-        (*stream)->device = current_device;
-        return cudaSuccess;
+        streams.front().device = current_device;
+        return give(stream, &streams.front());
     });
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     return call{__func__, true}([&] {
-        const auto is_it = [=](const CUstream_st &each) { return &each == stream; };
-        const auto found = std::find_if(streams.begin(), streams.end(), is_it);
-        if (found == streams.end())
-            return cudaErrorInvalidResourceHandle;
-        finish(*found);
-        streams.erase(found);
-        return cudaSuccess;
+        const size_t n = streams.size();
+        finish(*stream);
+        streams.remove_if([=](const CUstream_st &each) { return &each == stream; });
+        return streams.size() < n ? cudaSuccess : cudaErrorInvalidResourceHandle;
     });
 }
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-    return call{__func__, true}([&] {
-        finish(resolve(stream));
-        return cudaSuccess;
-    });
-}
-
-/* Kernels. */
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments)
 {
-    const fake_kernel *fake = static_cast<const fake_kernel *>(kernel);
-    const bool is_reached = fake->is_reached(fake, arguments);
     return call{__func__}([&] {
+        const fake_kernel *fake = static_cast<const fake_kernel *>(kernel);
         std::vector<std::vector<unsigned char>> copied;
         for (size_t k = 0; k < FAKE_KERNEL_ARGUMENTS && fake->nbytes[k] > 0; k++) {
             const unsigned char *argument = static_cast<const unsigned char *>(arguments[k]);
             copied.emplace_back(argument, argument + fake->nbytes[k]);
         }
-        if (!is_reached)
-            return cudaErrorIllegalAddress;
         if (config->gridDim.x == 0 || config->blockDim.x == 0)
             return cudaErrorInvalidConfiguration;
         n_launches++;
-        return enqueue(config->stream, [=]() mutable {
-            std::vector<void *> pointers;
-            for (std::vector<unsigned char> &argument : copied)
-                pointers.push_back(argument.data());
-            fake->run(fake, pointers.data());
-        });
-    });
-}
-
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *)
-{
-    return call{__func__}([&] {
-        *attributes = {};
-        attributes->ptxVersion = 90;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *, int, size_t)
-{
-    return call{__func__}([&] {
-        *n = 2;
-        return cudaSuccess;
-    });
-}
-
-/* A device of compute capability 9.0 with 4 multiprocessors. */
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
-{
-    return call{__func__}([&] {
-        *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 4;
-        return check_device(device);
-    });
-}
-
-cudaError_t cudaDriverGetVersion(int *version)
-{
-    return call{__func__}([&] {
-        *version = 12030;
-        return cudaSuccess;
+        return enqueue(
+            config->stream,
+            [=]() mutable {
+                std::vector<void *> pointers;
+                for (std::vector<unsigned char> &argument : copied)
+                    pointers.push_back(argument.data());
+                fake->run(fake, pointers.data());
+            });
     });
 }
 
 /* Memory. */
 
-cudaError_t cudaMalloc(void **memory, size_t nbytes)
-{
-    return call{__func__}([&] { return allocate(memory, nbytes, cudaMemoryTypeDevice); });
-}
-
-cudaError_t cudaFree(void *memory)
-{
-    return call{__func__, true}([&] { return release(memory, cudaMemoryTypeDevice); });
-}
-
-cudaError_t cudaHostAlloc(void **memory, size_t nbytes, unsigned)
-{
-    return call{__func__}([&] { return allocate(memory, nbytes, cudaMemoryTypeHost); });
-}
-
-cudaError_t cudaFreeHost(void *memory)
-{
-    return call{__func__, true}([&] { return release(memory, cudaMemoryTypeHost); });
-}
-
-cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned)
-{
-    return call{__func__}([&] {
-        *device = host;
-        return type_of(host, 1) == cudaMemoryTypeHost ? cudaSuccess : cudaErrorInvalidValue;
-    });
-}
+CALL(cudaMalloc, (void **memory, size_t nbytes), allocate(memory, nbytes, cudaMemoryTypeDevice))
+AFTER_WORK(cudaFree, (void *memory), release(memory, cudaMemoryTypeDevice))
+CALL(cudaHostAlloc, (void **memory, size_t nbytes, unsigned), allocate(memory, nbytes, cudaMemoryTypeHost))
+AFTER_WORK(cudaFreeHost, (void *memory), release(memory, cudaMemoryTypeHost))
+CALL(cudaHostGetDevicePointer, (void **device, void *host, unsigned),
+     give(device, host, is_reached(host, 1, cudaMemoryTypeHost) ? cudaSuccess : cudaErrorInvalidValue))
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
 {
     return call{__func__}([&] {
         const block *found = find_block(memory, 1);
-        void *pointer = const_cast<void *>(memory);
         *attributes = {};
         attributes->type = found ? found->type : cudaMemoryTypeUnregistered;
         attributes->device = found ? found->device : -1;
-        attributes->hostPointer = found && found->type == cudaMemoryTypeHost ? pointer : nullptr;
-        attributes->devicePointer = found ? pointer : nullptr;
+        attributes->devicePointer = found ? const_cast<void *>(memory) : nullptr;
+        attributes->hostPointer = attributes->type == cudaMemoryTypeHost ? attributes->devicePointer : nullptr;
         return cudaSuccess;
     });
 }
@@ -403,8 +318,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 cudaError_t cudaMemGetInfo(size_t *n_free, size_t *n_total)
 {
     return call{__func__}([&] {
-        *n_total = (size_t)64 << 30;
-        *n_free = *n_total;
+        *n_free = *n_total = (size_t)64 << 30;
         for (const auto &each : blocks)
             *n_free -= each.second.device == current_device ? each.second.nbytes : 0;
         return cudaSuccess;
@@ -414,23 +328,19 @@ cudaError_t cudaMemGetInfo(size_t *n_free, size_t *n_total)
 /* The direction must be right, and the host's side pinned, as only such a copy is asynchronous. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
+    const cudaMemoryType host = cudaMemoryTypeHost, device = cudaMemoryTypeDevice;
     return call{__func__}([&] {
-        const cudaMemoryType host = cudaMemoryTypeHost, device = cudaMemoryTypeDevice;
-        if (nbytes == 0)
-            return cudaSuccess;
-        if (type_of(from, nbytes) != (kind == cudaMemcpyHostToDevice ? host : device) ||
-            type_of(to, nbytes) != (kind == cudaMemcpyDeviceToHost ? host : device) || !reaches(from, nbytes) ||
-            !reaches(to, nbytes))
+        if (nbytes > 0 && (!is_reached(from, nbytes, kind == cudaMemcpyHostToDevice ? host : device) ||
+                           !is_reached(to, nbytes, kind == cudaMemcpyDeviceToHost ? host : device)))
             return cudaErrorInvalidValue;
-        return enqueue(
-            stream, [=] { memcpy(to, from, nbytes); });
+        return enqueue(stream, [=] { memcpy(to, from, nbytes); });
     });
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, cudaMemcpyKind)
 {
     return call{__func__}([&] {
-        for_each_stream(current_device, finish);
+        for_each_stream(finish);
         memcpy(to, from, nbytes);
         return cudaSuccess;
     });

@@ -7,7 +7,6 @@
 #ifndef SOFTQAM_TESTS_FAKE_CUDA_H
 #define SOFTQAM_TESTS_FAKE_CUDA_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include <cuda_runtime_api.h>
@@ -23,15 +22,10 @@ fake_cuda_holdings fake_cuda_holds(void);
 size_t fake_cuda_calls(void);
 size_t fake_cuda_launches(void);
 
-/* True if a kernel of the current device may use this memory. */
-bool fake_cuda_reaches(const void *memory, size_t nbytes);
-
-/* Stands for a kernel: its address is a pointer to one. A launch copies the arguments and enqueues run(). If the device
- * may not use the memory that they name, is_reached() returns false, and the launch fails. */
+/* Stands for a kernel: its address is a pointer to one. A launch copies the arguments and puts off run(). */
 enum { FAKE_KERNEL_ARGUMENTS = 5 };
 typedef struct fake_kernel {
     void (*run)(const struct fake_kernel *self, void *const arguments[]);
-    bool (*is_reached)(const struct fake_kernel *self, void *const arguments[]);
     size_t nbytes[FAKE_KERNEL_ARGUMENTS]; /* of each argument; 0: there is none */
     int input_format, output_format;
 } fake_kernel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every call that the library makes of the system and of CUDA fails once, in turn, through the whole life of a context
- * and its demodulators, prepared or not: a status and a message come back or the work is done, nothing leaks, nothing
- * hangs, and what was refused works at the next attempt. fault.h says how. */
+ * and its demodulator: a status and a message come back or the work is done, nothing leaks, nothing hangs, and what was
+ * refused works at the next attempt. fault.h says how. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,119 +16,108 @@
 #include "fake_cuda.h"
 #endif
 
-/* Chunks enough for several rounds of the streams, the last one short. */
-enum { N_SYMBOLS = 66036, CHUNK_SYMBOLS = 11000, N_STREAMS = 3, SECONDS_A_LIFE = 120 };
-
-/* Of the calls of some symbols. */
-enum { FEW_SYMBOLS = 9000, SMALL_SYMBOLS = 1500 };
+/* Chunks enough for several rounds of the streams, the last one short; symbols of shorter lives and of small calls. */
+enum { N_SYMBOLS = 66036, CHUNK_SYMBOLS = 11000, FEW_SYMBOLS = 9000, SMALL_SYMBOLS = 1500 };
+enum { N_STREAMS = 3, SECONDS_A_LIFE = 120, CODEWORDS = 2, BLOCKS = 2 };
+_Static_assert(N_SYMBOLS % (CODEWORDS * BLOCKS) == 0 && FEW_SYMBOLS % (CODEWORDS * BLOCKS) == 0,
+               "code blocks have one length");
 
 /* The kind of a life. */
 typedef struct kind_of_life {
     unsigned n_threads;
     softqam_output_format format;
-    bool prepares;
+    bool prepares, has_context; /* without a context of its own it has the default one */
     size_t n_symbols;
 } kind_of_life;
 
-/* One life under test, and its expected output. */
 typedef struct life {
+    kind_of_life kind;
     softqam_context_config context_config;
     softqam_demodulator_config config;
-    bool prepares;
-    size_t n_symbols;
+    softqam_context *context;
+    softqam_demodulator *demodulator;
+    const float *from; /* the symbols, and where their LLRs go: below, or memory of softqam_host_alloc() */
+    uint8_t *to;
     size_t out_nbytes;
-    float symbols[2 * N_SYMBOLS];
-    float noise_var[N_SYMBOLS];
-    float gains[N_SYMBOLS]; /* 1: they change nothing */
-    uint8_t expected[8 * N_SYMBOLS], expected_soft[8 * N_SYMBOLS];
-    uint8_t out[8 * N_SYMBOLS];
+    float symbols[2 * N_SYMBOLS], noise_var[N_SYMBOLS], gains[N_SYMBOLS]; /* 1: they change nothing */
+    uint8_t expected[8 * N_SYMBOLS], expected_soft[8 * N_SYMBOLS], out[8 * N_SYMBOLS];
 } life;
 
-static const float *noise_of(const life *self)
+static bool is_u8(const life *self) { return self->config.output_format == SOFTQAM_OUTPUT_U8; }
+
+static const float *noise_of(const life *self, size_t first) { return is_u8(self) ? NULL : self->noise_var + first; }
+
+/* Steps of a life. A pointer that a call gives is NULL exactly if the call failed. */
+
+static softqam_status create_context(life *self)
 {
-    return self->config.output_format == SOFTQAM_OUTPUT_U8 ? NULL : self->noise_var;
+    self->context = (softqam_context *)(void *)self;
+    const softqam_status status = softqam_context_create(&self->context, &self->context_config);
+    assert_true((status == SOFTQAM_OK) == (self->context != NULL));
+    return status;
 }
 
-/* True if the status is success; fails the test unless a failure is documented and has one line of message. */
-static bool succeeded(softqam_status status, const char *call)
+static softqam_status create_demodulator(life *self)
 {
-    if (status == SOFTQAM_OK)
-        return true;
-    const char *message = softqam_error_message();
-    if (!fault_struck())
-        fail_msg("%s failed by itself: %s", call, message);
-    if (status == SOFTQAM_ERROR_INVALID_ARGUMENT || status > SOFTQAM_ERROR_CUDA || !*message ||
-        strpbrk(message, "\r\n"))
-        fail_msg("%s, with %s failing: status %d, message \"%s\"", call, fault_struck(), (int)status, message);
-    return false;
+    self->demodulator = (softqam_demodulator *)(void *)self;
+    self->config.context = self->context;
+    const softqam_status status = softqam_demodulator_create(&self->demodulator, &self->config);
+    assert_true((status == SOFTQAM_OK) == (self->demodulator != NULL));
+    /* If the system does not tell which CPUs there are, there is one thread. */
+    if (!self->kind.has_context && fault_struck() && strcmp(fault_struck(), "sched_getaffinity") == 0)
+        assert_non_null(strstr(softqam_backend_detail(self->demodulator), ", 1 thread"));
+    return status;
 }
 
-static void check_output(const life *self, const void *out, const uint8_t *expected, const char *call)
+static softqam_status prepare(life *self)
 {
-    if (!harness_outputs_equal(call, self->config.output_format, self->symbols, expected, out, self->n_symbols))
-        fail_msg("%s, with %s failing: it returned SOFTQAM_OK", call, fault_struck() ? fault_struck() : "nothing");
+    return softqam_context_prepare(softqam_demodulator_context(self->demodulator), SOFTQAM_PREPARE_ALL);
 }
 
-typedef softqam_status demodulate_function(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                           void *out);
-
-static softqam_status demodulate_whole(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                       void *out)
+static softqam_status demodulate_whole(life *self)
 {
-    return softqam_demodulate(demodulator, symbols, noise_of(self), self->n_symbols, out);
+    return softqam_demodulate(self->demodulator, self->from, noise_of(self, 0), self->kind.n_symbols, self->to);
 }
 
-/* Small enough for one mapped kernel, then what is left. */
-static softqam_status demodulate_small(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                       void *out)
+/* Makes calls small enough for one mapped kernel, then one for what is left. */
+static softqam_status demodulate_small(life *self)
 {
-    const size_t n = SMALL_SYMBOLS * (self->n_symbols / FEW_SYMBOLS);
+    const size_t n_symbols = self->kind.n_symbols, most = SMALL_SYMBOLS * (n_symbols / FEW_SYMBOLS);
     softqam_status status = SOFTQAM_OK;
-    for (size_t first = 0; first < self->n_symbols && status == SOFTQAM_OK; first += n) {
-        const float *noise_var = noise_of(self);
-        const size_t left = self->n_symbols - first;
-        status =
-            softqam_demodulate(demodulator, (const float *)symbols + 2 * first, noise_var ? noise_var + first : NULL,
-                               left < n ? left : n, (uint8_t *)out + 8 * first);
+    for (size_t first = 0, n; first < n_symbols && status == SOFTQAM_OK; first += n) {
+        n = n_symbols - first < most ? n_symbols - first : most;
+        status = softqam_demodulate(self->demodulator, self->from + 2 * first, noise_of(self, first), n,
+                                    self->to + 8 * first);
     }
     return status;
 }
 
 /* Demodulates three segments, with gains if there are LLRs. */
-static softqam_status demodulate_segments(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                          void *out)
+static softqam_status demodulate_segments(life *self)
 {
     softqam_segment segments[3];
-    for (size_t k = 0, first = 0; k < 3; k++) {
-        const float *noise_var = noise_of(self);
-        const size_t n = k < 2 ? self->n_symbols / 3 : self->n_symbols - first;
-        segments[k] = harness_segment((const float *)symbols + 2 * first, noise_var ? noise_var + first : NULL, 1, n,
-                                      (uint8_t *)out + 8 * first);
-        segments[k].layers[0].gain = noise_var ? self->gains + first : NULL;
-        first += n;
+    const size_t n = self->kind.n_symbols / 3;
+    for (size_t k = 0; k < 3; k++) {
+        segments[k] = harness_segment(self->from + 2 * k * n, noise_of(self, k * n), 1,
+                                      k < 2 ? n : self->kind.n_symbols - 2 * n, self->to + 8 * k * n);
+        segments[k].layers[0].gain = is_u8(self) ? NULL : self->gains + k * n;
     }
-    return softqam_demodulate_segments(demodulator, segments, 3);
+    return softqam_demodulate_segments(self->demodulator, segments, 3);
 }
 
-enum { CODEWORDS = 2, BLOCKS = 2 };
-_Static_assert(N_SYMBOLS % (CODEWORDS * BLOCKS) == 0 && FEW_SYMBOLS % (CODEWORDS * BLOCKS) == 0,
-               "blocks of one length");
-
-/* Two codewords, one with pointers to its soft buffers, which hold at first something else, then zeros to which their
- * LLRs are added. */
-static softqam_status demodulate_soft_buffers(softqam_demodulator *demodulator, const life *self, const void *symbols,
-                                              void *out)
+/* Demodulates two codewords, one with pointers to its soft buffers, which hold at first something else, then zeros to
+ * which their LLRs are added. */
+static softqam_status demodulate_soft_buffers(life *self)
 {
-    const size_t n = self->n_symbols / CODEWORDS;
-    const float *noise_var = noise_of(self);
-    void *buffers[BLOCKS] = {out, (uint8_t *)out + 8 * n / BLOCKS};
+    const size_t n = self->kind.n_symbols / CODEWORDS;
+    void *buffers[BLOCKS] = {self->to, self->to + 8 * n / BLOCKS};
     softqam_status status = SOFTQAM_OK;
     for (uint32_t combine = 0; combine < 2 && status == SOFTQAM_OK; combine++) {
         softqam_segment segments[CODEWORDS];
         for (size_t k = 0; k < CODEWORDS; k++) {
-            segments[k] = harness_segment((const float *)symbols + 2 * k * n, noise_var + k * n, 1, n, NULL);
+            segments[k] = harness_segment(self->from + 2 * k * n, noise_of(self, k * n), 1, n, NULL);
             segments[k].codeword = (softqam_codeword){.n_bits = 8 * n,
-                                                      .buffers = k ? (uint8_t *)out + 8 * n : NULL,
+                                                      .buffers = k ? self->to + 8 * n : NULL,
                                                       .block_buffers = k ? NULL : buffers,
                                                       .n_code_blocks = BLOCKS,
                                                       .deinterleave = 1,
@@ -136,258 +125,225 @@ static softqam_status demodulate_soft_buffers(softqam_demodulator *demodulator, 
                                                       .combine = combine};
         }
         if (combine)
-            memset(out, 0, self->out_nbytes);
-        status = softqam_demodulate_segments(demodulator, segments, CODEWORDS);
+            memset(self->to, 0, self->out_nbytes);
+        status = softqam_demodulate_segments(self->demodulator, segments, CODEWORDS);
     }
     return status;
 }
 
+/* Makes the call for device memory. CUDA's calls of this function's own do not fail. */
+static softqam_status demodulate_on_device(life *self)
+{
+#ifdef FAULTS_FAKE_CUDA
+    const size_t n = self->kind.n_symbols, in_nbytes = 2 * sizeof(float) * n, noise_nbytes = n * sizeof(float);
+    void *d_in, *d_noise, *d_out;
+    fault_enter_cuda();
+    assert_false(cudaMalloc(&d_in, in_nbytes) || cudaMalloc(&d_out, self->out_nbytes));
+    assert_false(cudaMalloc(&d_noise, noise_nbytes));
+    assert_false(cudaMemcpy(d_in, self->from, in_nbytes, cudaMemcpyHostToDevice));
+    assert_false(cudaMemcpy(d_noise, self->noise_var, noise_nbytes, cudaMemcpyHostToDevice));
+    fault_leave_cuda();
+    const softqam_status status =
+        softqam_cuda_demodulate(self->demodulator, d_in, is_u8(self) ? NULL : d_noise, n, d_out, 0);
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+    fault_enter_cuda();
+    assert_false(cudaMemcpy(self->to, d_out, self->out_nbytes, cudaMemcpyDeviceToHost));
+    assert_false(cudaFree(d_in) || cudaFree(d_noise) || cudaFree(d_out));
+    fault_leave_cuda();
+    return status;
+#else
+    return demodulate_whole(self);
+#endif
+}
+
+static softqam_status allocate(life *self, size_t nbytes, void **memory)
+{
+    *memory = self;
+    const softqam_status status = softqam_host_alloc(softqam_demodulator_context(self->demodulator), nbytes, memory);
+    assert_true((status == SOFTQAM_OK) == (*memory != NULL));
+    return status;
+}
+
+/* From here on the calls are on memory of softqam_host_alloc(). */
+static softqam_status use_host_memory(life *self)
+{
+    void *in, *out;
+    const size_t in_nbytes = 2 * sizeof(float) * self->kind.n_symbols;
+    softqam_status status = allocate(self, in_nbytes, &in);
+    if (status == SOFTQAM_OK)
+        status = allocate(self, self->out_nbytes, &out);
+    if (status == SOFTQAM_OK) {
+        self->from = memcpy(in, self->symbols, in_nbytes);
+        self->to = out;
+    } else {
+        softqam_host_free(in);
+    }
+    return status;
+}
+
+typedef enum step_kind { SETS_UP, MAKES_LLRS, ADDS_LLRS, MAKES_LLRS_ON_DEVICE } step_kind;
+
+static const struct step {
+    const char *name;
+    softqam_status (*run)(life *self);
+    step_kind kind;
+} steps[] = {
+    {"softqam_context_create", create_context, SETS_UP},
+    {"softqam_demodulator_create", create_demodulator, SETS_UP},
+    {"softqam_context_prepare", prepare, SETS_UP},
+    {"softqam_demodulate", demodulate_whole, MAKES_LLRS},
+    {"softqam_demodulate, small calls", demodulate_small, MAKES_LLRS},
+    {"softqam_demodulate_segments", demodulate_segments, MAKES_LLRS},
+    {"softqam_demodulate_segments, soft buffers", demodulate_soft_buffers, ADDS_LLRS},
+    {"softqam_cuda_demodulate", demodulate_on_device, MAKES_LLRS_ON_DEVICE},
+    {"softqam_host_alloc", use_host_memory, SETS_UP},
+    {"softqam_demodulate, memory of softqam_host_alloc", demodulate_whole, MAKES_LLRS},
+};
+
+/* A device that is lost after the launch takes its work with it, which only the caller's next call of CUDA shows. */
+static bool has_step(const life *self, const struct step *step, fault_kind kind)
+{
+    return step->run == create_context ? self->kind.has_context
+           : step->run == prepare      ? self->kind.prepares
+           : step->kind == ADDS_LLRS   ? !is_u8(self)
+           : step->kind == MAKES_LLRS_ON_DEVICE
+               ? kind == FAULT_ERROR && self->context_config.backend == SOFTQAM_BACKEND_CUDA
+               : true;
+}
+
+/* Returns whether a step succeeds; fails the test unless a failure is documented and has one line of message. */
+static bool succeeds(life *self, const struct step *step)
+{
+    const softqam_status status = step->run(self);
+    const char *message = softqam_error_message();
+    if (status == SOFTQAM_OK)
+        return true;
+    if (!fault_struck() || status == SOFTQAM_ERROR_INVALID_ARGUMENT || status > SOFTQAM_ERROR_CUDA || !*message ||
+        strpbrk(message, "\r\n"))
+        fail_msg("%s, with %s failing: status %d, message \"%s\"", step->name, fault_struck(), (int)status, message);
+    return false;
+}
+
+/* Takes a step; if it fails, a second time, unless the device is lost. On the CPU no demodulation fails. Returns
+ * whether the step is done. */
+static bool take_step(life *self, const struct step *step, fault_kind kind)
+{
+    const bool is_cpu = self->context_config.backend == SOFTQAM_BACKEND_CPU;
+    const uint8_t *expected = step->kind == ADDS_LLRS ? self->expected_soft : self->expected;
+    if (step->kind != SETS_UP)
+        harness_poison(self->to, expected, self->out_nbytes);
+    bool is_done = succeeds(self, step);
+    if (!is_done && is_cpu && step->kind != SETS_UP)
+        fail_msg("%s, with %s failing: %s", step->name, fault_struck(), softqam_error_message());
+    if (!is_done && (kind == FAULT_ERROR || is_cpu)) {
+        is_done = succeeds(self, step);
+        assert_true(is_done);
+    }
+    if (is_done && step->kind != SETS_UP &&
+        !harness_outputs_equal(step->name, self->config.output_format, self->symbols, expected, self->to,
+                               self->kind.n_symbols))
+        fail_msg("with %s failing it returned SOFTQAM_OK", fault_struck() ? fault_struck() : "nothing");
+    return is_done;
+}
+
+static void live(life *self, fault_kind kind)
+{
+    self->context = NULL;
+    self->demodulator = NULL;
+    self->from = self->symbols;
+    self->to = self->out;
+    for (size_t k = 0; k < HARNESS_COUNT(steps); k++)
+        if (has_step(self, &steps[k], kind) && !take_step(self, &steps[k], kind) && !self->demodulator)
+            break;
+    softqam_context_destroy(self->context);
+    softqam_demodulator_destroy(self->demodulator);
+    if (self->to != self->out) {
+        softqam_host_free((void *)(uintptr_t)self->from);
+        softqam_host_free(self->to);
+    }
+}
+
+/* Makes the inputs of a life, and on the CPU what its steps are expected to give. */
 static life *open_life(const kind_of_life *kind)
 {
     life *self = harness_alloc(sizeof *self);
-    *self = (life){.prepares = kind->prepares, .n_symbols = kind->n_symbols, .out_nbytes = 8 * kind->n_symbols};
+    *self = (life){.kind = *kind, .out_nbytes = 8 * kind->n_symbols};
     harness_random random = harness_random_stream(1);
-    harness_fill_mixture(&random, self->n_symbols, self->symbols);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, self->n_symbols, self->noise_var);
-    for (size_t i = 0; i < self->n_symbols; i++)
+    harness_fill_mixture(&random, kind->n_symbols, self->symbols);
+    harness_fill_noise(&random, HARNESS_NOISE_ANY, kind->n_symbols, self->noise_var);
+    for (size_t i = 0; i < kind->n_symbols; i++)
         self->gains[i] = 1;
     harness_setup setup = harness_format_setup(kind->format, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.backend = SOFTQAM_BACKEND_CPU;
     setup.context.n_threads = 1;
-    softqam_demodulator *cpu = harness_create(&setup);
     self->config = setup.demodulator;
-    harness_demodulate_llrs(cpu, self->symbols, noise_of(self), self->n_symbols, self->expected);
-    if (kind->format != SOFTQAM_OUTPUT_U8)
-        assert_int_equal(demodulate_soft_buffers(cpu, self, self->symbols, self->expected_soft), SOFTQAM_OK);
-    softqam_demodulator_destroy(cpu);
+    self->demodulator = harness_create(&setup);
+    self->from = self->symbols;
+    self->to = self->expected;
+    assert_int_equal(demodulate_whole(self), SOFTQAM_OK);
+    self->to = self->expected_soft;
+    if (!is_u8(self))
+        assert_int_equal(demodulate_soft_buffers(self), SOFTQAM_OK);
+    softqam_demodulator_destroy(self->demodulator);
     self->context_config = setup.context;
-    self->context_config.backend = harness_backend();
+    self->context_config.backend = kind->has_context ? harness_backend() : SOFTQAM_BACKEND_CPU;
     self->context_config.n_threads = kind->n_threads;
     self->context_config.n_streams = N_STREAMS;
     self->context_config.chunk_symbols = kind->n_symbols == N_SYMBOLS ? CHUNK_SYMBOLS : SMALL_SYMBOLS;
     return self;
 }
 
-/* True if a call that failed must work again: always, unless the device is lost. */
-static bool works_again(const life *self, fault_kind kind)
+/* Fails if a life has left memory, threads, or more of CUDA than there was before. */
+static void check_leaks(long n_blocks, long n_threads, size_t cuda_nbytes)
 {
-    return kind == FAULT_ERROR || self->context_config.backend == SOFTQAM_BACKEND_CPU;
-}
-
-/* Makes a call, and repeats it if it failed. */
-static void try_call(softqam_demodulator *demodulator, life *self, demodulate_function *demodulate, const void *symbols,
-                     void *out, fault_kind kind, const char *name)
-{
-    const uint8_t *expected = demodulate == demodulate_soft_buffers ? self->expected_soft : self->expected;
-    harness_poison(out, expected, self->out_nbytes);
-    const bool done = succeeded(demodulate(demodulator, self, symbols, out), name);
-    if (!done && self->context_config.backend == SOFTQAM_BACKEND_CPU)
-        fail_msg("%s, with %s failing: %s", name, fault_struck(), softqam_error_message());
-    if (!done && works_again(self, kind))
-        assert_true(succeeded(demodulate(demodulator, self, symbols, out), name));
-    if (done || works_again(self, kind))
-        check_output(self, out, expected, name);
-}
-
-static void prepare(softqam_context *context, const life *self, fault_kind kind)
-{
-    if (!succeeded(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), "softqam_context_prepare") &&
-        works_again(self, kind))
-        assert_true(succeeded(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), "softqam_context_prepare again"));
-}
-
-static void use_host_memory(softqam_demodulator *demodulator, life *self, fault_kind kind)
-{
-    void *in = self, *out = self;
-    softqam_context *context = softqam_demodulator_context(demodulator);
-    const bool have_in =
-        succeeded(softqam_host_alloc(context, 2 * sizeof(float) * self->n_symbols, &in), "softqam_host_alloc");
-    const bool have_out = succeeded(softqam_host_alloc(context, self->out_nbytes, &out), "softqam_host_alloc");
-    assert_true(have_in == (in != NULL) && have_out == (out != NULL));
-    if (have_in && have_out) {
-        memcpy(in, self->symbols, 2 * sizeof(float) * self->n_symbols);
-        try_call(demodulator, self, demodulate_whole, in, out, kind,
-                 "softqam_demodulate, memory of softqam_host_alloc");
-    }
-    softqam_host_free(out);
-    softqam_host_free(in);
-}
-
-/* Creates a context, at the second attempt if the first failed; NULL if the device is lost. */
-static softqam_context *make_context(life *self, fault_kind kind)
-{
-    softqam_context *context = (softqam_context *)(void *)self;
-    if (succeeded(softqam_context_create(&context, &self->context_config), "softqam_context_create")) {
-        assert_non_null(context);
-        return context;
-    }
-    assert_null(context);
-    if (works_again(self, kind))
-        assert_true(succeeded(softqam_context_create(&context, &self->context_config), "softqam_context_create again"));
-    return context;
-}
-
-static softqam_demodulator *make_demodulator(life *self, softqam_context *context)
-{
-    softqam_demodulator *demodulator = (softqam_demodulator *)(void *)self;
-    softqam_demodulator_config config = self->config;
-    config.context = context;
-    if (succeeded(softqam_demodulator_create(&demodulator, &config), "softqam_demodulator_create")) {
-        assert_non_null(demodulator);
-        return demodulator;
-    }
-    assert_null(demodulator);
-    assert_true(succeeded(softqam_demodulator_create(&demodulator, &config), "softqam_demodulator_create again"));
-    return demodulator;
-}
-
-static void live(life *self, fault_kind kind)
-{
-    softqam_context *context = make_context(self, kind);
-    if (!context)
-        return;
-    scoped_demodulator *demodulator = make_demodulator(self, context);
-    if (self->prepares)
-        prepare(context, self, kind);
-    softqam_context_destroy(context);
-    try_call(demodulator, self, demodulate_whole, self->symbols, self->out, kind, "softqam_demodulate");
-    try_call(demodulator, self, demodulate_small, self->symbols, self->out, kind, "softqam_demodulate, small calls");
-    try_call(demodulator, self, demodulate_segments, self->symbols, self->out, kind, "softqam_demodulate_segments");
-    if (self->config.output_format != SOFTQAM_OUTPUT_U8)
-        try_call(demodulator, self, demodulate_soft_buffers, self->symbols, self->out, kind, "soft buffers");
-    use_host_memory(demodulator, self, kind);
-}
-
-/* What a life must not leave: memory, threads, and holdings of CUDA. */
-typedef struct holdings {
-    long blocks;
-    long threads;
-    size_t cuda;
-} holdings;
-
-static holdings count_holdings(void)
-{
-    holdings now = {0};
+    size_t cuda_now = 0;
 #ifdef FAULTS_FAKE_CUDA
     const fake_cuda_holdings held = fake_cuda_holds();
-    now.cuda = held.streams + held.device_nbytes + held.pinned_nbytes;
+    cuda_now = held.streams + held.device_nbytes + held.pinned_nbytes;
 #endif
-    now.blocks = fault_live_blocks();
-    now.threads = fault_live_threads();
-    return now;
+    if (fault_live_blocks() != n_blocks || fault_live_threads() != n_threads || cuda_now > cuda_nbytes)
+        fail_msg("after a failed %s: %ld blocks, %ld threads and %zu bytes of CUDA more", fault_struck(),
+                 fault_live_blocks() - n_blocks, fault_live_threads() - n_threads, cuda_now - cuda_nbytes);
 }
 
-static void check_holdings(const holdings *before)
-{
-    const holdings now = count_holdings();
-    if (now.blocks != before->blocks || now.threads != before->threads || now.cuda > before->cuda) {
-        fail_msg("after a failed %s: %ld blocks, %ld threads, %zu of CUDA before; %ld, %ld, %zu after", fault_struck(),
-                 before->blocks, before->threads, before->cuda, now.blocks, now.threads, now.cuda);
-    }
-}
+/* One thread and several, with noise variances and without; prepared, and when first needed; the default context. */
+static const kind_of_life lives[] = {{1, SOFTQAM_OUTPUT_U8, true, true, FEW_SYMBOLS},
+                                     {4, SOFTQAM_OUTPUT_S8, true, true, FEW_SYMBOLS},
+                                     {2, SOFTQAM_OUTPUT_S8, false, true, N_SYMBOLS},
+                                     {1, SOFTQAM_OUTPUT_U8, false, false, FEW_SYMBOLS}};
 
-/* Repeats a life until no call is left to fail, or lets one call in `stride` fail, from `first` on; a hang ends the
- * program. */
-static unsigned long fail_every_call(life *self, void (*use)(life *, fault_kind), fault_kind kind, unsigned long first,
-                                     unsigned long stride)
+/* Repeats each life until no call is left to fail, or lets one call in SOFTQAM_TEST_STRIDE fail, other calls in each
+ * life. A hang ends the program. */
+static void fail_every_call(fault_kind kind)
 {
-    const holdings before = count_holdings();
-    unsigned long n_points = 0;
-    for (bool struck = true; struck; n_points += struck) {
-        alarm(SECONDS_A_LIFE);
-        fault_arm(1 + first % stride + n_points * stride, kind);
-        use(self, kind);
-        fault_disarm();
-        struck = fault_struck() != NULL;
-        check_holdings(&before);
-    }
-    alarm(0);
-    print_message("%lu points of failure with %u threads, output format %d, %s\n", n_points,
-                  self->context_config.n_threads, (int)self->config.output_format,
-                  self->prepares ? "prepared" : "not prepared");
-    return n_points;
-}
-
-/* One thread and several, with noise variances and without; prepared, and when first needed. With a stride each fails
- * other calls. */
-static void fail_in_all_lives(fault_kind kind)
-{
-    static const kind_of_life lives[] = {{1, SOFTQAM_OUTPUT_U8, true, FEW_SYMBOLS},
-                                         {4, SOFTQAM_OUTPUT_S8, true, FEW_SYMBOLS},
-                                         {2, SOFTQAM_OUTPUT_S8, false, N_SYMBOLS}};
     const unsigned long stride = harness_environment_count("SOFTQAM_TEST_STRIDE", 1, 1000);
-    const bool has_device = harness_backend() == SOFTQAM_BACKEND_CUDA;
-    for (size_t k = 0; k < HARNESS_COUNT(lives); k++) {
+    for (unsigned k = 0; k < HARNESS_COUNT(lives); k++) {
         scoped_memory life *self = open_life(&lives[k]);
         live(self, kind);
-        const unsigned long n_points =
-            fail_every_call(self, live, kind, k + HARNESS_COUNT(lives) * (kind == FAULT_LASTING), stride);
+        const long n_blocks = fault_live_blocks(), n_threads = fault_live_threads();
+        unsigned long n_points = 0;
+        for (bool struck = true; struck; n_points += struck) {
+            alarm(SECONDS_A_LIFE);
+            fault_arm(1 + (k + (kind == FAULT_LASTING)) % stride + n_points * stride, kind);
+            live(self, kind);
+            fault_disarm();
+            struck = fault_struck() != NULL;
+            check_leaks(n_blocks, n_threads, 0);
+        }
+        alarm(0);
+        print_message("%lu points of failure with %u threads, output format %d\n", n_points, lives[k].n_threads,
+                      (int)lives[k].format);
         /* context, demodulator, the pool, two blocks of host memory; with a device, a call for every chunk */
-        assert_true(n_points >= (has_device ? 100 : 5) / stride);
+        assert_true(n_points >= (self->context_config.backend == SOFTQAM_BACKEND_CUDA ? 100 : 5) / stride);
     }
 }
 
-HARNESS_TEST(test_every_call_fails_once) { fail_in_all_lives(FAULT_ERROR); }
+HARNESS_TEST(test_every_call_fails_once) { fail_every_call(FAULT_ERROR); }
 
 /* The first CUDA call that fails is followed by none that works. */
 HARNESS_TEST(test_device_is_lost)
 {
     if (harness_backend() == SOFTQAM_BACKEND_CPU)
         skip();
-    fail_in_all_lives(FAULT_LASTING);
+    fail_every_call(FAULT_LASTING);
 }
-
-static bool had_no_cpus;
-
-static void live_in_default_context(life *self, fault_kind kind)
-{
-    scoped_demodulator *first = make_demodulator(self, NULL);
-    scoped_demodulator *second = make_demodulator(self, NULL);
-    try_call(first, self, demodulate_whole, self->symbols, self->out, kind, "default context");
-    try_call(second, self, demodulate_whole, self->symbols, self->out, kind, "default context");
-    if (fault_struck() && strcmp(fault_struck(), "sched_getaffinity") == 0) {
-        assert_non_null(strstr(softqam_backend_detail(first), ", 1 thread"));
-        had_no_cpus = true;
-    }
-}
-
-/* The context that demodulators without one of their own share: made by the first, and by the next where that failed.
- * Where the system does not tell which CPUs there are, one thread is what there is. */
-HARNESS_TEST(test_default_context)
-{
-    static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, SMALL_SYMBOLS};
-    scoped_memory life *self = open_life(&kind);
-    assert_true(fail_every_call(self, live_in_default_context, FAULT_ERROR, 0, 1) >= 4 && had_no_cpus);
-}
-
-#ifdef FAULTS_FAKE_CUDA
-/* The calls on device memory. */
-HARNESS_TEST(test_device_calls)
-{
-    if (harness_backend() == SOFTQAM_BACKEND_CPU)
-        skip();
-    static const kind_of_life kind = {1, SOFTQAM_OUTPUT_U8, false, FEW_SYMBOLS};
-    scoped_memory life *self = open_life(&kind);
-    scoped_context *context = make_context(self, FAULT_ERROR);
-    scoped_demodulator *demodulator = make_demodulator(self, context);
-    void *d_in, *d_out;
-    const size_t n = self->n_symbols, in_nbytes = 2 * sizeof(float) * n;
-    assert_int_equal(cudaMalloc(&d_in, in_nbytes), cudaSuccess);
-    assert_int_equal(cudaMalloc(&d_out, self->out_nbytes), cudaSuccess);
-    assert_int_equal(cudaMemcpy(d_in, self->symbols, in_nbytes, cudaMemcpyHostToDevice), cudaSuccess);
-    unsigned long n_points = 0;
-    for (bool struck = true; struck; n_points += struck) {
-        fault_arm(n_points + 1, FAULT_ERROR);
-        const softqam_status status = softqam_cuda_demodulate(demodulator, d_in, NULL, n, d_out, 0);
-        fault_disarm();
-        struck = fault_struck() != NULL;
-        assert_true(succeeded(status, "softqam_cuda_demodulate") || struck);
-        assert_int_equal(cudaGetLastError(), cudaSuccess);
-    }
-    assert_true(n_points >= 2);
-    assert_int_equal(cudaMemcpy(self->out, d_out, self->out_nbytes, cudaMemcpyDeviceToHost), cudaSuccess);
-    check_output(self, self->out, self->expected, "softqam_cuda_demodulate");
-    assert_int_equal(cudaFree(d_out), cudaSuccess);
-    assert_int_equal(cudaFree(d_in), cudaSuccess);
-}
-#endif
