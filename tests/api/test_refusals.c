@@ -362,15 +362,16 @@ HARNESS_TEST(test_segments)
 /* Fails unless each byte that is reserved is refused, in a segment of two layers with a good codeword. */
 HARNESS_TEST(test_reserved)
 {
+#define PLACE(member) offsetof(softqam_segment, member), sizeof(((softqam_segment *)NULL)->member)
     static const struct {
         size_t at, nbytes;
         const char *message;
     } rows[] = {
-        {offsetof(softqam_segment, reserved), 32, "segment.reserved is not 0"},
-        {offsetof(softqam_segment, layers[0].reserved), 16, "segment.layers[0].reserved is not 0"},
-        {offsetof(softqam_segment, layers[1].reserved), 16, "segment.layers[1].reserved is not 0"},
-        {offsetof(softqam_segment, codeword.reserved_word), 4, "codeword.reserved_word is not 0"},
-        {offsetof(softqam_segment, codeword.reserved), 24, "codeword.reserved is not 0"},
+        {PLACE(reserved), "segment.reserved is not 0"},
+        {PLACE(layers[0].reserved), "segment.layers[0].reserved is not 0"},
+        {PLACE(layers[1].reserved), "segment.layers[1].reserved is not 0"},
+        {PLACE(codeword.reserved_word), "codeword.reserved_word is not 0"},
+        {PLACE(codeword.reserved), "codeword.reserved is not 0"},
     };
     static const row good =
         LLRS(S8, NULL, .n_layers = 2, .out = NULL, .codeword = {.n_bits = 96, .n_code_blocks = 3, .buffers = OUT});

@@ -9,8 +9,9 @@
 
 #include "api_fixture.h"
 #include "fake_cuda.h"
+#include "kernels.h"
 
-enum { LARGE_SYMBOLS = 300000, N_THREADS = 4, N_SEGMENTS = 1000, A_LAUNCH = 12, MIB = 1 << 20 };
+enum { LARGE_SYMBOLS = 300000, N_THREADS = 4, N_SEGMENTS = 1000, A_LAUNCH = MAX_SEGMENTS, MIB = 1 << 20 };
 enum { N_FORMATS = HARNESS_N_OUTPUT_FORMATS };
 
 static const fake_cuda_holdings nothing;
