@@ -98,16 +98,4 @@ void oracle_raw_soft_bits(oracle *self, const float *symbols, size_t n_symbols, 
         demodulate(self, symbols[2 * n], symbols[2 * n + 1], soft_bits + N_BITS * n);
 }
 
-void oracle_modulate(oracle *self, const uint8_t bits[8], float point[2])
-{
-    unsigned int symbol = 0;
-    /* liquid labels an axis with the Gray code of the level, counted from the negative end. The bits of TS 38.211
-     * clause 5.1.6 are its complements: b = 0 selects the positive side, then the inner half, and so on. */
-    for (size_t b = 0; b < N_BITS; b++)
-        symbol |= (unsigned int)(bits[b] ^ 1u) << (N_BITS - 1 - byte_of_bit[b]);
-    liquid_float_complex sample;
-    modemcf_modulate(self->modem, symbol, &sample);
-    memcpy(point, &sample, sizeof sample);
-}
-
 const char *oracle_version(void) { return liquid_libversion(); }

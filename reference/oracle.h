@@ -25,9 +25,6 @@ void oracle_soft_bits(oracle *self, const float *symbols, size_t n_symbols, uint
  * symbols only. For the tests that show the defects. */
 void oracle_raw_soft_bits(oracle *self, const float *symbols, size_t n_symbols, uint8_t *soft_bits);
 
-/* The constellation point for the eight bits b0..b7 (each 0 or 1), as liquid modulates it: I and Q. */
-void oracle_modulate(oracle *self, const uint8_t bits[8], float point[2]);
-
 /* liquid-dsp's version at run time, such as "1.5.0". */
 const char *oracle_version(void);
 

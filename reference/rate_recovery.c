@@ -38,13 +38,6 @@ void rate_recovery_lengths(size_t G, size_t N_L, size_t Q_m, size_t C, const boo
     }
 }
 
-size_t rate_recovery_k0(int base_graph, unsigned rv_id, size_t N_cb, size_t Z_c)
-{
-    static const size_t factors[2][4] = {{0, 17, 33, 56}, {0, 13, 25, 43}};
-    const size_t columns = base_graph == 1 ? 66 : 50;
-    return factors[base_graph - 1][rv_id] * N_cb / (columns * Z_c) * Z_c;
-}
-
 static bool is_filler(const circular_buffer *self, size_t position)
 {
     return position >= self->first_filler && position < self->first_filler + self->n_fillers;

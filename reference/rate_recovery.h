@@ -16,9 +16,6 @@ void rate_recovery_transmitted(size_t C, size_t N, uint32_t CBGTI, bool transmit
 /* E_r of all C code blocks; 0 where a code block is not transmitted. */
 void rate_recovery_lengths(size_t G, size_t N_L, size_t Q_m, size_t C, const bool transmitted[], size_t E[]);
 
-/* Table 5.4.2.1-2, for a base graph of 1 or 2. */
-size_t rate_recovery_k0(int base_graph, unsigned rv_id, size_t N_cb, size_t Z_c);
-
 /* A code block's circular buffer. Positions from first_filler on hold n_fillers bits <NULL>, fewer than N_cb. */
 typedef struct circular_buffer {
     size_t N_cb, k0, first_filler, n_fillers;

@@ -43,7 +43,7 @@ CHECKS = [
         "tools/demod/options.c", "tools/gen/gen.c", "tools/common/modulation.c", "tools/python/softqam/_names.py",
         "tools/receivers/gnuradio/softqam_demapper.py", "tools/receivers/gnuradio/softqam_demapper.block.yml",
         "tests/harness/runs.cmake", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
-        "tests/python/reference.py", "tests/vectors/llr/generate.c"]),
+        "tests/python/reference.py", "tests/vectors/llr/generate.py"]),
 ]
 wrong = [f"{file}: does not name {what}, {name}" for what, names, files in CHECKS for file in files for name in names
          if not re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", read(file).lower())]

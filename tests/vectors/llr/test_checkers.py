@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The vectors and their checkers with other receivers: the library's LLRs and soft buffers, from softqam-demod and the Python
-package, and max-log, descrambling and rate recovery in plain Python, from the formulas of TS 38.211 and 38.212, pass in every
-format; the field's usual mistakes do not, nor any changed value, and nor do files that are none.
+package, and generate.py's own max-log pass in every format; the field's usual mistakes do not, nor any changed value, and nor do
+files that are none. generate.py writes the vectors that are here.
 
     test_checkers.py [--demod PROGRAM] [TEST...]
 """
@@ -21,6 +21,7 @@ import unittest.mock
 
 import check_llrs
 import check_soft_buffers
+import generate
 
 try:
     import numpy
@@ -29,7 +30,7 @@ except ImportError:
     softqam = None
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-MODULATIONS = {"pi2-bpsk": 1, "bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
+MODULATIONS = check_soft_buffers.BITS
 DEMOD = sys.argv[2:3] if sys.argv[1:2] == ["--demod"] else []
 CODEWORDS = check_soft_buffers.read_codewords()
 
@@ -40,108 +41,43 @@ def read_floats(name):
 
 
 @functools.lru_cache(maxsize=None)
-def levels(n_bits):
-    """The coordinates of an axis with these bits, by their bits read as a number."""
-    if n_bits == 1:
-        return [1, -1]
-    inner = levels(n_bits - 1)
-    return [sign * (2 ** (n_bits - 1) - level) for sign in (1, -1) for level in inner]
-
-
-def axis_llrs(v, n_bits, noise_var, gray=levels):
-    """Exact max-log of one axis. The difference of two squares is factored, which leaves small numbers their digits."""
-    coordinates = gray(n_bits)
-    unit = math.sqrt(2 * sum(x * x for x in coordinates) / len(coordinates))
-    llrs = []
-    for place in range(n_bits - 1, -1, -1):
-        zero, one = (min((x / unit for label, x in enumerate(coordinates) if label >> place & 1 == bit),
-                         key=lambda x: x * (x - 2 * v)) for bit in (0, 1))
-        llrs.append((one - zero) * (one + zero - 2 * v) / noise_var)
-    return llrs
-
-
-def simplified(v, n_bits, noise_var, gray=levels):
-    """The recursion that has the right signs and not the right magnitudes."""
-    coordinates = gray(n_bits)
-    unit = math.sqrt(2 * sum(x * x for x in coordinates) / len(coordinates))
-    values, llrs = v, []
-    for k in range(n_bits):
-        llrs.append(4 / unit * values / noise_var)
-        values = 2 ** (n_bits - 1 - k) / unit - abs(values)
-    return llrs
-
-
-def binary_levels(n_bits):
-    """Not a Gray code."""
-    return [2 ** n_bits - 1 - 2 * label for label in range(2 ** n_bits)]
-
-
-@functools.lru_cache(maxsize=None)
-def demap(stem, n_bits, axis=axis_llrs, gray=levels):
+def demap(stem, n_bits, axis=generate.axis_metrics):
     """The LLRs of all symbols of a file."""
     components, noise = read_floats(stem + ".cf32"), read_floats(stem + ".noise_var.f32")
-    llrs = []
-    for n, n0 in enumerate(noise):
-        i, q = components[2 * n : 2 * n + 2]
-        if not (math.isfinite(i) and math.isfinite(q) and math.isfinite(n0) and n0 > 0):
-            llrs += n_bits * [0.0]
-            continue
-        n0, i, q = min(max(n0, 2.0 ** -100), 2.0 ** 40), *(0.0 if abs(v) < 2.0 ** -63 else v for v in (i, q))
-        if n_bits == 1:
-            turned = stem == "pi2-bpsk" and n % 2
-            llrs.append(2 * math.sqrt(2) * ((q - i) if turned else (i + q)) / n0)
-        else:
-            both = axis(i, n_bits // 2, n0, gray), axis(q, n_bits // 2, n0, gray)
-            llrs += [llr for pair in zip(*both) for llr in pair]
-    return llrs
+    return [llr for n, n0 in enumerate(noise)
+            for llr in generate.llrs_of(n_bits, components[2 * n : 2 * n + 2], n0, stem == "pi2-bpsk" and n % 2, axis)]
 
 
-def gold(c_init, n_bits):
-    """TS 38.211 clause 5.2.1."""
-    x1, x2 = [1] + 30 * [0], [c_init >> n & 1 for n in range(31)]
-    for n in range(1600 + n_bits):
-        x1.append(x1[n + 3] ^ x1[n])
-        x2.append(x2[n + 3] ^ x2[n + 2] ^ x2[n + 1] ^ x2[n])
-    return [x1[n + 1600] ^ x2[n + 1600] for n in range(n_bits)]
+def simplified(v, n_bits):
+    """The recursion that has the right signs and not the right magnitudes."""
+    unit, metrics = generate.unit_of(n_bits), []
+    for k in range(n_bits):
+        metrics.append(4 / unit * v)
+        v = 2 ** (n_bits - 1 - k) / unit - abs(v)
+    return metrics
 
 
-def stored(codeword, value):
-    """A number as the codeword's format has it."""
-    value, code = min(max(value, -codeword.limit), codeword.limit), check_llrs.CODES[codeword.format]
-    return struct.unpack("<" + code, struct.pack("<" + code, round(value) if code in "bh" else value))[0]
-
-
-def recover(codeword, soft, mistake):
-    """Soft buffers after a transmission, a list for each code block; `soft` is what they were, None at first."""
-    if soft is None:
-        soft = [[codeword.filler if codeword.is_filler(n) else 0 for n in range(codeword.n_cb)] for _ in range(codeword.c)]
-    sequence, q_m = gold(codeword.c_init, codeword.g), codeword.q_m
-    llrs = demap("soft_buffers/" + codeword.name, q_m)
-    if mistake == "layers apart":
-        order = [i + n * codeword.n_l for i in range(codeword.n_l) for n in range(codeword.g // q_m // codeword.n_l)]
-        llrs = [llr for n in order for llr in llrs[n * q_m : (n + 1) * q_m]]
-    first = 0
-    for r, length in enumerate(codeword.lengths()):
-        selected = codeword.selected(length)
-        for k in range(length):
-            sign = -1 if sequence[first + k] and mistake != "no descrambling" else 1
-            value = stored(codeword, codeword.scale * sign * (1 - 2 * codeword.positive) * llrs[first + k])
-            place = selected[k % q_m * (length // q_m) + k // q_m if mistake != "no interleaver" else k]
-            old = soft[r][place]
-            soft[r][place] = old if abs(old) > codeword.limit else stored(codeword, old + value)
-        first += length
-    return soft
+def binary(v, n_bits):
+    """No Gray code."""
+    return generate.axis_metrics(v, n_bits, lambda n: [2 ** n - 1 - 2 * label for label in range(2 ** n)])
 
 
 def soft_buffers(name, mistake=None):
     soft = None
     for codeword in check_soft_buffers.transmissions(CODEWORDS, name):
-        soft = recover(codeword, soft if mistake != "no combining" else None, mistake)
+        llrs, n_l, q_m = demap("soft_buffers/" + codeword.name, codeword.q_m), codeword.n_l, codeword.q_m
+        if mistake == "layers apart":
+            order = [i + n * n_l for i in range(n_l) for n in range(codeword.g // q_m // n_l)]
+            llrs = [llr for n in order for llr in llrs[n * q_m : (n + 1) * q_m]]
+        sequence = codeword.g * [0] if mistake == "no descrambling" else generate.gold(codeword.c_init, codeword.g)
+        signs = [codeword.scale if c == codeword.positive else -codeword.scale for c in sequence]
+        values = [generate.stored(codeword, sign * llr) for sign, llr in zip(signs, llrs)]
+        soft = generate.recover(codeword, soft if mistake != "no combining" else None, values, mistake != "no interleaver")
     return [value for block in soft for value in block]
 
 
-def pack(values, code, scale=1, limit=3.4028234663852886e38):
-    limited = (min(max(scale * v, -limit), limit) for v in values)
+def pack(values, code, scale=1, limit=generate.FLT_MAX):
+    limited = (generate.clamp(scale * v, -limit, limit) for v in values)
     return struct.pack(f"<{len(values)}{code}", *(round(v) if code in "bh" else v for v in limited))
 
 
@@ -177,16 +113,13 @@ class CheckLlrs(unittest.TestCase):
         for modulation, n_bits in MODULATIONS.items():
             llrs = demap(modulation, n_bits)
             self.check(modulation, "f64", pack(llrs, "d"))
-            self.check(modulation, "f32", pack(llrs, "f"))
             self.check(modulation, "f16", pack(llrs, "e", limit=65504))
-            self.check(modulation, "s8", pack(llrs, "b", 6, 127))
             self.check(modulation, "s8", pack(llrs, "b", -6, 120), "--positive", "1", "--limit", "120")
             self.check(modulation, "s8", pack([float(math.trunc(2 * llr)) for llr in llrs], "b", 1, 127), "--scale", "2",
                        "--slack", "1")
             self.check(modulation, "s16", pack(llrs, "h", 100, 30000), "--scale", "100", "--limit", "30000")
             components = read_floats(modulation + ".cf32")
-            zeros = {n for n in range(len(llrs) // n_bits) if components[2 * n : 2 * n + 2] == (0, 0)}
-            erased = pack([0.0 if n // n_bits in zeros else llr for n, llr in enumerate(llrs)], "f")
+            erased = pack([0.0 if components[2 * (n // n_bits) :][:2] == (0, 0) else llr for n, llr in enumerate(llrs)], "f")
             self.check(modulation, "f32", erased, "--zeros", "erased")
             self.check(modulation, "f32", erased, status=int(n_bits > 2))  # of one row an axis they are 0 anyhow
 
@@ -211,23 +144,15 @@ class CheckLlrs(unittest.TestCase):
                 swapped = [llr for pair in zip(llrs[1::2], llrs[::2]) for llr in pair]
                 self.refuse(modulation, swapped, "I and Q swapped", "points")
             if n_bits > 2:
-                self.refuse(modulation, demap(modulation, n_bits, gray=binary_levels), "no Gray code", "points")
+                self.refuse(modulation, demap(modulation, n_bits, binary), "no Gray code", "points")
                 self.refuse(modulation, demap(modulation, n_bits, simplified), "simplified", "noisy_middle")
-
-    def test_rotation(self):
-        """pi/2-BPSK taken for BPSK, and counted from the wrong position."""
-        components, noise = read_floats("pi2-bpsk.cf32"), read_floats("pi2-bpsk.noise_var.f32")
-        for odd, what in ((1, "no rotation"), (-1, "wrong parity")):
-            llrs = [2 * math.sqrt(2) * ((i + q) if odd == 1 or n % 2 else (q - i)) / n0 if n0 else 0
-                    for n, (i, q, n0) in enumerate(zip(components[::2], components[1::2], noise))]
-            self.refuse("pi2-bpsk", llrs, what)
+        self.refuse("pi2-bpsk", demap("pi2-bpsk", 1)[::2] * 2, "no rotation")
 
     def test_erasures(self):
         llrs = demap("qpsk", 2)
         for wrong in (math.nan, math.inf, 1.0):
             special = [wrong if n >= 2 * 452 and llr == 0 else llr for n, llr in enumerate(llrs)]
-            data = struct.pack(f"<{len(special)}f", *(
-                llr if not math.isfinite(llr) else max(min(llr, 3.4e38), -3.4e38) for llr in special))
+            data = struct.pack(f"<{len(special)}f", *(generate.clamp(v, -3e38, 3e38) if math.isfinite(v) else v for v in special))
             self.assertIn("  special", self.check("qpsk", "f32", data, status=1))
 
     def test_one_llr(self):
@@ -249,7 +174,7 @@ class CheckSoftBuffers(unittest.TestCase):
             self.assertEqual(result.stdout.endswith("all soft bits are max-log's\n"), status == 0)
         return result.stdout
 
-    def test_plain_python_and_usual_mistakes(self):
+    def test_usual_mistakes(self):
         for name, codeword in CODEWORDS.items():
             values = soft_buffers(name)
             self.check(name, values)
@@ -290,7 +215,7 @@ class CheckSoftBuffers(unittest.TestCase):
             kinds = check_soft_buffers.kinds_of(CODEWORDS, name)
             for kind in set(kinds):
                 of_kind = [i for i, each in enumerate(kinds) if each == kind]
-                for i in (of_kind[0], of_kind[len(of_kind) // 2], of_kind[-1]):
+                for i in (of_kind[0], of_kind[-1]):
                     wrong = list(low)
                     wrong[i] = 100 if wrong[i] < 50 else 0
                     output = self.check(name, wrong, status=1)
@@ -301,14 +226,20 @@ class CheckSoftBuffers(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    def test_folder_alone(self):
-        """Copied elsewhere, without what makes and tests it."""
+    def test_generated(self):
+        """generate.py writes what is here; the checkers work in a copy of the folder without what makes and tests it."""
         with tempfile.TemporaryDirectory() as folder:
-            made_of = shutil.ignore_patterns("CMakeLists.txt", "generate*", "test_*")
-            shutil.copytree(FOLDER, folder, dirs_exist_ok=True, ignore=made_of)
+            os.mkdir(os.path.join(folder, "soft_buffers"))
+            subprocess.run([sys.executable, "-B", os.path.join(FOLDER, "generate.py"), folder], check=True)
+            for path, _, names in os.walk(folder):
+                for name in (os.path.relpath(os.path.join(path, name), folder) for name in names):
+                    with open(os.path.join(folder, name), "rb") as made, open(os.path.join(FOLDER, name), "rb") as here:
+                        self.assertEqual(made.read(), here.read(), name)
             path = os.path.join(folder, "values")
             for arguments, data in ((("check_llrs.py", "64qam", "f32"), pack(demap("64qam", 6), "f")),
                                     (("check_soft_buffers.py", "srsran.2"), pack(soft_buffers("srsran.2"), "b"))):
+                for checker in ("check_llrs.py", "check_soft_buffers.py"):
+                    shutil.copy(os.path.join(FOLDER, checker), folder)
                 with open(path, "wb") as file:
                     file.write(data)
                 command = [sys.executable, "-EsB", os.path.join(folder, arguments[0]), *arguments[1:]]
