@@ -32,6 +32,10 @@ void api_assert_one_line(const char *message);
  * ends in two dots, the message must begin with the rest. `what` and `row` say which check failed. */
 void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row);
 
+/* Stops the compiler if a field has other bytes than this: the reserved bytes of a structure that has a new field. */
+#define KEEPS(structure, field, nbytes)                                                                                \
+    _Static_assert(sizeof(((structure *)NULL)->field) == (nbytes), "a new field: which of its values are refused?")
+
 /* The threads of this process, as the kernel has them. */
 enum { TASKS_MAX = 256 };
 

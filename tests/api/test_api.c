@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version; the defaults of
- * settings (test_refusals.c has what is refused); the default context, and which variant of the CPU's loops runs.
- * test_load.c prepares any part of contexts; it and faults/test_faults.c end them before and after their demodulators.
- */
-#define _GNU_SOURCE /* setenv */
+/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version, the default context, and calls
+ * with NULL or for nothing. test_load.c prepares any part of contexts; it and faults/test_faults.c end them before and
+ * after their demodulators. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,63 +33,57 @@ HARNESS_TEST(test_host_memory)
     softqam_host_free(NULL);
 }
 
+/* The product, or 0 if a size_t does not hold it: the largest count that it does, and one more. */
+static void check_output_sizes(softqam_output_format format, softqam_modulation modulation, size_t value_nbytes)
+{
+    const size_t nbytes = softqam_bits_per_symbol(modulation) * value_nbytes, most = SIZE_MAX / nbytes;
+    const size_t counts[] = {0, 1, 257, most, most + 1, SIZE_MAX};
+    for (size_t i = 0; i < HARNESS_COUNT(counts); i++)
+        assert_int_equal(softqam_output_nbytes(format, modulation, counts[i]),
+                         counts[i] <= most ? counts[i] * nbytes : 0);
+}
+
 HARNESS_TEST(test_values)
 {
-    static const size_t nbytes[HARNESS_N_INPUT_FORMATS + 1] = {8, 4, 2, 4, 0};
-    static const float scales[HARNESS_N_INPUT_FORMATS + 1] = {1, 1.0F / 8192, 1.0F / 64, 1, 0};
-    static const unsigned bits[HARNESS_N_MODULATIONS + 2] = {8, 1, 1, 2, 4, 6, 8, HARNESS_MAX_SYMBOL_BITS, 0};
-    static const int unknown[] = {-1, 99, INT32_MIN, INT32_MAX};
-    assert_true(SOFTQAM_INPUT_CS16 == 1 && SOFTQAM_INPUT_CS8 == 2 && SOFTQAM_INPUT_CF16 == 3);
-    for (size_t k = 0; k < HARNESS_COUNT(nbytes); k++) {
-        assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)k), nbytes[k]);
+    static const size_t input_nbytes[HARNESS_N_INPUT_FORMATS] = {8, 4, 2, 4};
+    static const float scales[HARNESS_N_INPUT_FORMATS] = {1, 1.0F / 8192, 1.0F / 64, 1};
+    static const size_t output_nbytes[HARNESS_N_OUTPUT_FORMATS] = {1, 2, 2, 4, 1};
+    static const unsigned bits[HARNESS_N_MODULATIONS + 1] = {8, 1, 1, 2, 4, 6, 8, HARNESS_MAX_SYMBOL_BITS};
+    static const int unknown[] = {-1, HARNESS_N_MODULATIONS + 1, INT32_MIN, INT32_MAX};
+    for (int k = 0; k < HARNESS_N_INPUT_FORMATS; k++) {
+        assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)k), input_nbytes[k]);
         assert_true(softqam_input_default_scale((softqam_input_format)k) == scales[k]);
     }
-    for (size_t k = 0; k < HARNESS_COUNT(bits); k++)
+    for (int k = 0; k <= HARNESS_N_MODULATIONS; k++) {
         assert_int_equal(softqam_bits_per_symbol((softqam_modulation)k), bits[k]);
+        for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++)
+            check_output_sizes((softqam_output_format)format, (softqam_modulation)k, output_nbytes[format]);
+    }
     for (size_t k = 0; k < HARNESS_COUNT(unknown); k++) {
         assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)unknown[k]), 0);
         assert_true(softqam_input_default_scale((softqam_input_format)unknown[k]) == 0);
         assert_int_equal(softqam_bits_per_symbol((softqam_modulation)unknown[k]), 0);
         assert_int_equal(softqam_output_nbytes((softqam_output_format)unknown[k], SOFTQAM_MODULATION_256QAM, 1), 0);
+        assert_int_equal(softqam_output_nbytes(SOFTQAM_OUTPUT_S8, (softqam_modulation)unknown[k], 1), 0);
         assert_string_equal(softqam_status_string((softqam_status)unknown[k]), "unknown status");
     }
-}
-
-/* The product, or 0 where a size_t does not hold it: the largest count that it does, and one more. */
-HARNESS_TEST(test_output_sizes)
-{
-    _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "each has a size");
-    static const size_t value_nbytes[HARNESS_N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = 1,
-                                                                  [SOFTQAM_OUTPUT_S16] = 2,
-                                                                  [SOFTQAM_OUTPUT_F16] = 2,
-                                                                  [SOFTQAM_OUTPUT_F32] = 4,
-                                                                  [SOFTQAM_OUTPUT_U8] = 1};
-    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS * (HARNESS_N_MODULATIONS + 1); k++) {
-        const softqam_output_format format = (softqam_output_format)(k % HARNESS_N_OUTPUT_FORMATS);
-        const softqam_modulation modulation = (softqam_modulation)(k / HARNESS_N_OUTPUT_FORMATS);
-        const size_t nbytes = softqam_bits_per_symbol(modulation) * value_nbytes[format], most = SIZE_MAX / nbytes;
-        const size_t counts[] = {0,       1, 3, 257, most - 1, most, most + 1, most + 2, SIZE_MAX / 2 + 1, SIZE_MAX - 1,
-                                 SIZE_MAX};
-        for (size_t i = 0; i < HARNESS_COUNT(counts); i++)
-            assert_int_equal(softqam_output_nbytes(format, modulation, counts[i]),
-                             counts[i] <= most ? counts[i] * nbytes : 0);
-        assert_int_equal(softqam_output_nbytes(format, (softqam_modulation)(HARNESS_N_MODULATIONS + 1), 1), 0);
-    }
-    assert_int_equal(
-        softqam_output_nbytes((softqam_output_format)HARNESS_N_OUTPUT_FORMATS, SOFTQAM_MODULATION_256QAM, 1), 0);
-}
-
-HARNESS_TEST(test_status_strings)
-{
-    enum { N_STATUSES = SOFTQAM_ERROR_CUDA + 1 };
-    for (int i = 0; i < N_STATUSES; i++) {
+    assert_int_equal(softqam_input_symbol_nbytes((softqam_input_format)HARNESS_N_INPUT_FORMATS), 0);
+    for (int i = 0; i <= SOFTQAM_ERROR_CUDA; i++) {
         const char *text = softqam_status_string((softqam_status)i);
         api_assert_one_line(text);
         assert_string_not_equal(text, "unknown status");
         for (int k = 0; k < i; k++)
             assert_string_not_equal(text, softqam_status_string((softqam_status)k));
     }
-    assert_string_equal(softqam_status_string((softqam_status)N_STATUSES), "unknown status");
+}
+
+HARNESS_TEST(test_version)
+{
+    char version[64];
+    snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
+    assert_string_equal(softqam_version(), version);
+    assert_int_equal(SOFTQAM_VERSION,
+                     SOFTQAM_VERSION_MAJOR * 10000 + SOFTQAM_VERSION_MINOR * 100 + SOFTQAM_VERSION_PATCH);
 }
 
 /* Fails in a way of its own and notes its message before and after. */
@@ -146,60 +138,6 @@ HARNESS_TEST(test_absent_devices)
     }
 }
 
-HARNESS_TEST(test_version)
-{
-    char version[64];
-    snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
-    assert_string_equal(softqam_version(), version);
-    assert_int_equal(SOFTQAM_VERSION,
-                     SOFTQAM_VERSION_MAJOR * 10000 + SOFTQAM_VERSION_MINOR * 100 + SOFTQAM_VERSION_PATCH);
-}
-
-/* Settings. */
-
-/* Defaults are right to the last bit: no zero is negative, and no byte is left as it was. */
-HARNESS_TEST(test_defaults)
-{
-    const harness_setup expected = {.context = {.backend = SOFTQAM_BACKEND_CPU, .device = -1},
-                                    .demodulator = {.modulation = SOFTQAM_MODULATION_256QAM,
-                                                    .input_format = SOFTQAM_INPUT_CF32,
-                                                    .output_format = SOFTQAM_OUTPUT_S8,
-                                                    .sign = SOFTQAM_SIGN_POSITIVE_IS_0,
-                                                    .noise = SOFTQAM_NOISE_PER_SYMBOL,
-                                                    .noise_form = SOFTQAM_NOISE_FORM_N0}};
-    harness_setup setup;
-    memset(&setup, 0xff, sizeof setup);
-    softqam_demodulator_config_init(&setup.demodulator);
-    softqam_context_config_init(&setup.context);
-    assert_memory_equal(&setup, &expected, sizeof setup);
-    softqam_demodulator_config_init(NULL);
-    softqam_context_config_init(NULL);
-}
-
-/* Zeros are every default of a demodulator, and so is no configuration. */
-HARNESS_TEST(test_zeros_are_the_defaults)
-{
-    enum { STREAM = 1, N = 1000 };
-    harness_random random = harness_random_stream(STREAM);
-    static float symbols[2 * N], noise_var[N];
-    harness_fill_mixture(&random, N, symbols);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, N, noise_var);
-    harness_setup setup = harness_default_setup();
-    scoped_memory uint8_t *expected = harness_answer(&setup, symbols, noise_var, N);
-    setup.demodulator = (softqam_demodulator_config){0};
-    scoped_memory uint8_t *got = harness_answer(&setup, symbols, noise_var, N);
-    assert_memory_equal(got, expected, N * HARNESS_SYMBOL_BITS);
-    scoped_demodulator *demodulator = api_create(NULL);
-    memset(got, 0x80, N * HARNESS_SYMBOL_BITS);
-    harness_demodulate_llrs(demodulator, symbols, noise_var, N, got);
-    assert_memory_equal(got, expected, N * HARNESS_SYMBOL_BITS);
-    softqam_context *context;
-    assert_int_equal(softqam_context_create(&context, NULL), SOFTQAM_OK);
-    softqam_context_destroy(context);
-}
-
-/* Contexts. */
-
 /* Enough for the context's threads to be worth starting. */
 enum { LARGE_SYMBOLS = 60000 };
 
@@ -238,67 +176,57 @@ HARNESS_TEST(test_backend_names)
     print_message("%s: %s\n", softqam_backend_name(demodulator), softqam_backend_detail(demodulator));
 }
 
-/* By default there are as many threads as CPUs in the list, which may name one CPU twice. The caller may free its
- * arrays as soon as the context exists. */
-HARNESS_TEST(test_config_is_copied)
+/* Calls with NULL, and calls for nothing. */
+HARNESS_TEST(test_null)
 {
-    for (unsigned n_threads = 0; n_threads < 2; n_threads++) {
-        unsigned *cpus = calloc(3, sizeof *cpus);
-        char *variant = strdup("portable");
-        assert_true(cpus && variant);
-        harness_setup setup = {.context = {.backend = n_threads ? harness_backend() : SOFTQAM_BACKEND_CPU,
-                                           .device = -1,
-                                           .n_threads = n_threads,
-                                           .cpus = cpus,
-                                           .n_cpus = 3,
-                                           .cpu_variant = variant,
-                                           .n_streams = 64,
-                                           .chunk_symbols = 1}};
-        scoped_context *context = harness_create_context(&setup);
-        memset(cpus, 0xff, 3 * sizeof *cpus);
-        memset(variant, 'x', strlen(variant));
-        memset(&setup, 0xff, sizeof setup);
-        free(cpus);
-        free(variant);
-        scoped_demodulator *demodulator = api_create_in(context);
-        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
-        api_assert_works(demodulator, n_threads ? API_SYMBOLS : LARGE_SYMBOLS);
-        if (n_threads == 0)
-            assert_string_equal(softqam_backend_detail(demodulator), "portable, 3 threads");
+    const softqam_segment none[1] = {{0}};
+    api_check_refusal(softqam_demodulator_create(NULL, NULL), "demodulator is NULL", "create", 0);
+    api_check_refusal(softqam_context_create(NULL, NULL), "context is NULL", "create", 1);
+    api_check_refusal(softqam_context_prepare(NULL, SOFTQAM_PREPARE_ALL), "context is NULL", "prepare", 0);
+    api_check_refusal(softqam_gold_sequence(1, 0, 8, NULL), "bits is NULL", "sequence", 0);
+    api_check_refusal(softqam_demodulate(NULL, api_symbols, NULL, 0, NULL), "demodulator is NULL", "demodulate", 0);
+    api_check_refusal(softqam_demodulate_segments(NULL, NULL, 0), "demodulator is NULL", "segments", 0);
+    api_check_refusal(softqam_host_alloc(api_shared_context(), 1, NULL), "memory is NULL", "softqam_host_alloc", 0);
+    assert_int_equal(softqam_gold_sequence(0, UINT64_MAX, 0, NULL), SOFTQAM_OK);
+    softqam_demodulator_destroy(NULL);
+    softqam_context_destroy(NULL);
+    assert_null(softqam_demodulator_context(NULL));
+    assert_string_equal(softqam_backend_name(NULL), "none");
+    assert_string_equal(softqam_backend_detail(NULL), "");
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        const softqam_demodulator_config config = api_config((softqam_output_format)format);
+        scoped_demodulator *demodulator = api_create(&config);
+        api_check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "segments", 1);
+        assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
+        assert_int_equal(softqam_demodulate_segments(demodulator, NULL, 0), SOFTQAM_OK);
+        assert_int_equal(softqam_demodulate_segments(demodulator, none, 1), SOFTQAM_OK);
     }
 }
 
-/* An unknown variant in the environment is ignored, and backend_detail says so; a name in the configuration wins. */
-HARNESS_TEST(test_variants)
+/* Counts and sizes that are in order one by one and overflow together; flags and sequences that there are not. */
+HARNESS_TEST(test_other_arguments)
 {
-    enum { PORTABLE, USUAL, IGNORED };
-    static char large[5000];
-    memset(large, 'x', sizeof large - 1);
-    const struct {
-        const char *variable, *configured;
-        int expected;
-    } rows[] = {{"portable", NULL, PORTABLE},   {"", NULL, USUAL},
-                {"sse9", NULL, IGNORED},        {"PORTABLE", NULL, IGNORED},
-                {"portable ", NULL, IGNORED},   {"%s%n", NULL, IGNORED},
-                {"a\nb\x1b[2J", NULL, IGNORED}, {large, NULL, IGNORED},
-                {"sse9", "portable", PORTABLE}};
-    char usual[200] = "";
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        const harness_setup setup = {.context = {.device = -1, .n_threads = 1, .cpu_variant = rows[k].configured}};
-        assert_int_equal(setenv("SOFTQAM_CPU_VARIANT", rows[k].variable, 1), 0);
-        scoped_context *context = harness_create_context(&setup);
-        scoped_demodulator *demodulator = api_create_in(context);
-        const char *detail = softqam_backend_detail(demodulator);
-        api_assert_one_line(detail);
-        assert_true(strlen(detail) < sizeof usual);
-        if (rows[k].expected == USUAL)
-            strcpy(usual, detail);
-        assert_true(strncmp(detail, usual, strlen(usual)) == 0 || rows[k].expected == PORTABLE);
-        assert_true(strcmp(detail, "portable, 1 thread") == 0 || rows[k].expected != PORTABLE);
-        assert_int_equal(strstr(detail, " (SOFTQAM_CPU_VARIANT ignored: no variant \"") != NULL,
-                         rows[k].expected == IGNORED);
-        assert_null(strchr(detail, '\x1b'));
-        api_assert_works(demodulator, API_SYMBOLS);
+    static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 8192, SIZE_MAX / 2 + 1, SIZE_MAX / 2 - 8192};
+    /* Never touched. */
+    void *far_away = (void *)((uintptr_t)api_symbols + (size_t)PTRDIFF_MAX / 4 + 4096), *bytes = far_away;
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
+    config.input_format = SOFTQAM_INPUT_CS8;
+    scoped_demodulator *demodulator = api_create(&config);
+    softqam_segment segments[40];
+    for (size_t k = 0; k < HARNESS_COUNT(segments); k++)
+        segments[k] = harness_segment(api_symbols, NULL, 0, PTRDIFF_MAX / 8, far_away);
+    api_check_refusal(softqam_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments)),
+                      "the call has more symbols than memory can hold", "sum", 0);
+    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++, bytes = far_away) {
+        assert_int_equal(softqam_host_alloc(api_shared_context(), sizes[k], &bytes), SOFTQAM_ERROR_OUT_OF_MEMORY);
+        assert_null(bytes);
     }
-    unsetenv("SOFTQAM_CPU_VARIANT");
+    api_check_refusal(softqam_host_alloc(NULL, 1, &bytes), "context is NULL", "softqam_host_alloc", 1);
+    assert_null(bytes);
+    const harness_setup setup = harness_default_setup();
+    scoped_context *context = harness_create_context(&setup); /* with which nothing else is ever done */
+    api_check_refusal(softqam_context_prepare(context, 8), "what is 0x8, of which 0x8 is unknown", "flags", 0);
+    api_check_refusal(softqam_context_prepare(context, ~0U), "what is 0xffffffff, of which 0xfffffff8 is unknown",
+                      "flags", 1);
+    api_check_refusal(softqam_gold_sequence(0x80000000U, 0, 0, NULL), "c_init is 2147483648..", "sequence", 1);
 }

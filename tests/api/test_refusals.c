@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of everything that the library refuses: each row is a call that is wrong in one field, and the message that
+/* Tables of the segments that the library refuses: each row is a call that is wrong in one field, and the message that
  * must come with SOFTQAM_ERROR_INVALID_ARGUMENT. Whatever the row, no byte of memory changes and the demodulator still
  * works. Rows without a message hold what is just not refused.
  *
- * A new public field takes reserved bytes, and KEEPS() below then stops the compiler: add rows for the field, and
+ * A new public field takes reserved bytes, and KEEPS() then stops the compiler: add rows for the field, and
  * correct the number. */
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +14,6 @@
 /* Rows override what all rows have. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-#define KEEPS(structure, field, nbytes)                                                                                \
-    _Static_assert(sizeof(((structure *)NULL)->field) == (nbytes), "a new field: which of its values are refused?")
-KEEPS(softqam_context_config, reserved, 64);
-KEEPS(softqam_context_config, reserved_words, 12);
-KEEPS(softqam_demodulator_config, reserved, 64);
 KEEPS(softqam_segment, reserved, 32);
 KEEPS(softqam_layer, reserved, 16);
 KEEPS(softqam_codeword, reserved, 24);
@@ -51,120 +46,9 @@ static void assert_works(const softqam_demodulator *demodulator, softqam_output_
     assert_memory_not_equal(out, nothing, sizeof out);
 }
 
-/* Settings. */
-
-typedef struct settings {
-    const char *message;
-    softqam_demodulator_config config;
-} settings;
-
-#define CONFIG(format, message, ...)                                                                                   \
-    {                                                                                                                  \
-        message, { .output_format = SOFTQAM_OUTPUT_##format, __VA_ARGS__ }                                             \
-    }
-#define S8_SCALE   ", not 2^-10 to 2^20"
-#define ONLY_SCALE ", not 1, the only scale of this output format"
-#define NO_LIMIT   ", not 0, as this output format has none"
-#define POSITIVE   ", not finite and positive"
-#define OF_256QAM  ": u8 soft bits are those of 256QAM alone"
-
-/* clang-format off */
-static const settings demodulator_rows[] = {
-    CONFIG(S8, "config.modulation is 8", .modulation = (softqam_modulation)8),
-    CONFIG(S8, "config.input_format is 4", .input_format = (softqam_input_format)4),
-    CONFIG(S8, "config.output_format is 5", .output_format = (softqam_output_format)5),
-    CONFIG(S8, "config.sign is 2", .sign = (softqam_sign)2),
-    CONFIG(S8, "config.noise is 65536", .noise = (softqam_noise)65536),
-    CONFIG(S8, "config.noise_form is 3", .noise_form = (softqam_noise_form)3),
-    CONFIG(S8, "config.input_scale is -1.4013e-45" POSITIVE, .input_scale = -0x1p-149F),
-    CONFIG(S8, "config.input_scale is inf" POSITIVE, .input_scale = INFINITY),
-    CONFIG(S8, "config.input_scale is ..", .input_scale = NAN),
-    CONFIG(S8, "config.llr_scale is -6" S8_SCALE, .llr_scale = -6),
-    CONFIG(S8, "config.llr_scale is 1.04858e+06" S8_SCALE, .llr_scale = 0x1.000002p20F),
-    CONFIG(S8, "config.llr_scale is 0.000976562" S8_SCALE, .llr_scale = 0x1.fffffep-11F),
-    CONFIG(S8, "config.llr_scale is ..", .llr_scale = NAN),
-    CONFIG(S8, NULL, .llr_scale = 0x1p20F),
-    CONFIG(S8, NULL, .llr_scale = 0x1p-10F),
-    CONFIG(S16, "config.llr_scale is 32768, not 2^-10 to 2^14", .llr_scale = 0x1p15F),
-    CONFIG(S16, NULL, .llr_scale = 0x1p14F),
-    CONFIG(F16, "config.llr_scale is 6" ONLY_SCALE, .llr_scale = 6),
-    CONFIG(F32, "config.llr_scale is 1" ONLY_SCALE, .llr_scale = 0x1.000002p0F),
-    CONFIG(U8, "config.llr_scale is 0.5" ONLY_SCALE, .llr_scale = 0.5F),
-    CONFIG(S8, "config.llr_limit is 128, not 1 to 127", .llr_limit = 128),
-    CONFIG(S8, "config.llr_limit is -1, not 1 to 127", .llr_limit = -1),
-    CONFIG(S8, NULL, .llr_limit = 127),
-    CONFIG(S16, "config.llr_limit is 32768, not 1 to 32767", .llr_limit = 32768),
-    CONFIG(S16, NULL, .llr_limit = 32767),
-    CONFIG(F16, "config.llr_limit is 65505, not 1 to 65504", .llr_limit = 65505),
-    CONFIG(F16, "config.llr_limit is 2049, which is no binary16 number", .llr_limit = 2049),
-    CONFIG(F16, NULL, .llr_limit = 2048),
-    CONFIG(F16, NULL, .llr_limit = 65504),
-    CONFIG(F32, "config.llr_limit is 1" NO_LIMIT, .llr_limit = 1),
-    CONFIG(U8, "config.llr_limit is 127" NO_LIMIT, .llr_limit = 127),
-    CONFIG(U8, "config.modulation is BPSK" OF_256QAM, .modulation = SOFTQAM_MODULATION_BPSK),
-    CONFIG(U8, "config.modulation is 1024QAM" OF_256QAM, .modulation = SOFTQAM_MODULATION_1024QAM),
-    CONFIG(S8, "config.reserved_word is 4294967295, not 0", .reserved_word = UINT32_MAX),
-};
-/* clang-format on */
-
-HARNESS_TEST(test_demodulator_settings)
-{
-    for (size_t k = 0; k < HARNESS_COUNT(demodulator_rows); k++) {
-        const settings *row = &demodulator_rows[k];
-        softqam_demodulator_config config = row->config;
-        softqam_demodulator *demodulator = (softqam_demodulator *)(void *)&config;
-        config.context = api_shared_context();
-        const softqam_status status = softqam_demodulator_create(&demodulator, &config);
-        if (row->message)
-            api_check_refusal(status, row->message, "demodulator", k);
-        assert_int_equal(status == SOFTQAM_OK, !row->message);
-        assert_int_equal(demodulator != NULL, !row->message);
-        softqam_demodulator_destroy(demodulator);
-    }
-}
-
-static const unsigned some_cpus[] = {0, 1, 1024};
-#define FORTY "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-
-static const struct {
-    const char *message;
-    softqam_context_config config;
-} context_rows[] = {
-    {"config.backend is 2", {.backend = (softqam_backend)2}},
-    {"config.backend is -1", {.backend = (softqam_backend)-1}},
-    {"config.n_threads is 1025, more than 1024", {.n_threads = 1025}},
-    {"config.n_cpus is 2, but config.cpus is NULL", {.n_cpus = 2}},
-    {"config.n_cpus is 0, but config.cpus is not NULL", {.cpus = some_cpus}},
-    {"config.n_cpus is 1025, more than 1024", {.cpus = some_cpus, .n_cpus = 1025}},
-    {"config.cpus[2] is 1024, not 0 to 1023", {.cpus = some_cpus, .n_cpus = 3}},
-    {"config.thread_priority is -1, not 0 to 99", {.thread_priority = -1}},
-    {"config.thread_priority is 100, not 0 to 99", {.thread_priority = 100}},
-    {"config.device is -2", {.device = -2}},
-    {"config.n_streams is 65, more than 64", {.n_streams = 65}},
-    {"config.chunk_symbols is 268435457, more than 268435456", {.chunk_symbols = 268435457}},
-    {"config.chunk_symbols is 18446744073709551615, more than 268435456", {.chunk_symbols = SIZE_MAX}},
-    {"config.cpu_variant is \"sse9\", not one of ..", {.cpu_variant = "sse9"}},
-    {"config.cpu_variant is \"%s%n%n\", not one of ..", {.cpu_variant = "%s%n%n"}},
-    {"config.cpu_variant is \"a?b?[2J\", not one of ..", {.cpu_variant = "a\nb\x1b[2J"}},
-    {"config.cpu_variant is \"xxxxxxxx..", {.cpu_variant = FORTY FORTY}},
-    {"config.reserved_word is 1, not 0", {.reserved_word = 1}},
-    {"config.reserved_words[0] is 4294967295, not 0", {.reserved_words = {UINT32_MAX}}},
-    {"config.reserved_words[2] is 2147483648, not 0", {.reserved_words = {0, 0, 0x80000000U}}},
-};
-
-HARNESS_TEST(test_context_settings)
-{
-    for (size_t k = 0; k < HARNESS_COUNT(context_rows); k++) {
-        softqam_context_config config = context_rows[k].config;
-        softqam_context *context = (softqam_context *)(void *)&config;
-        if (config.backend == SOFTQAM_BACKEND_CPU)
-            config.backend = harness_backend();
-        api_check_refusal(softqam_context_create(&context, &config), context_rows[k].message, "context", k);
-        assert_null(context);
-    }
-}
-
-/* Segments. */
+#define S8_SCALE  ", not 2^-10 to 2^20"
+#define POSITIVE  ", not finite and positive"
+#define OF_256QAM ": u8 soft bits are those of 256QAM alone"
 
 typedef struct row {
     const char *message;
@@ -381,16 +265,6 @@ HARNESS_TEST(test_reserved)
             ((uint8_t *)&segment)[rows[k].at + i] = 0x80;
             check_refused(good.format, &segment, rows[k].message, k);
         }
-    for (size_t i = 0; i < 64; i++) {
-        softqam_context_config context_config = {.device = -1, .backend = harness_backend()};
-        softqam_demodulator_config config = {.context = api_shared_context(), .modulation = (softqam_modulation)8};
-        softqam_context *context;
-        softqam_demodulator *demodulator;
-        ((uint8_t *)context_config.reserved)[i] = 1;
-        ((uint8_t *)config.reserved)[i] = 1;
-        api_check_refusal(softqam_context_create(&context, &context_config), "config.reserved is not 0", "context", i);
-        api_check_refusal(softqam_demodulator_create(&demodulator, &config), "config.reserved is not 0", "config", i);
-    }
 }
 
 /* Codewords. */
@@ -567,59 +441,4 @@ HARNESS_TEST(test_arguments_of_codeword_block)
     for (size_t k = 0; k < HARNESS_COUNT(code_block_rows); k++)
         CHECK(&code_block_rows[k].segment.codeword, 8, 1, 0, &first, code_block_rows[k].message);
     assert_true(first == 77 && n == 88);
-}
-
-/* Calls with NULL, and calls for nothing. */
-HARNESS_TEST(test_null)
-{
-    const softqam_segment none[1] = {{0}};
-    api_check_refusal(softqam_demodulator_create(NULL, NULL), "demodulator is NULL", "create", 0);
-    api_check_refusal(softqam_context_create(NULL, NULL), "context is NULL", "create", 1);
-    api_check_refusal(softqam_context_prepare(NULL, SOFTQAM_PREPARE_ALL), "context is NULL", "prepare", 0);
-    api_check_refusal(softqam_gold_sequence(1, 0, 8, NULL), "bits is NULL", "sequence", 0);
-    api_check_refusal(softqam_demodulate(NULL, IN, NULL, 1, OUT), "demodulator is NULL", "demodulate", 0);
-    api_check_refusal(softqam_demodulate_segments(NULL, NULL, 0), "demodulator is NULL", "segments", 0);
-    api_check_refusal(softqam_host_alloc(api_shared_context(), 1, NULL), "memory is NULL", "softqam_host_alloc", 0);
-    assert_int_equal(softqam_gold_sequence(0, UINT64_MAX, 0, NULL), SOFTQAM_OK);
-    softqam_demodulator_destroy(NULL);
-    softqam_context_destroy(NULL);
-    assert_null(softqam_demodulator_context(NULL));
-    assert_string_equal(softqam_backend_name(NULL), "none");
-    assert_string_equal(softqam_backend_detail(NULL), "");
-    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
-        const softqam_demodulator_config config = api_config((softqam_output_format)format);
-        scoped_demodulator *demodulator = api_create(&config);
-        api_check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "segments", 1);
-        assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
-        assert_int_equal(softqam_demodulate_segments(demodulator, NULL, 0), SOFTQAM_OK);
-        assert_int_equal(softqam_demodulate_segments(demodulator, none, 1), SOFTQAM_OK);
-    }
-}
-
-/* Counts and sizes that are in order one by one and overflow together; flags and sequences that there are not. */
-HARNESS_TEST(test_other_arguments)
-{
-    static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - 8192, SIZE_MAX / 2 + 1, SIZE_MAX / 2 - 8192};
-    /* Never touched. */
-    void *far_away = (void *)((uintptr_t)memory + (size_t)PTRDIFF_MAX / 4 + MEMORY_NBYTES), *bytes = memory;
-    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
-    config.input_format = SOFTQAM_INPUT_CS8;
-    scoped_demodulator *demodulator = api_create(&config);
-    softqam_segment segments[40];
-    for (size_t k = 0; k < HARNESS_COUNT(segments); k++)
-        segments[k] = harness_segment(memory, NULL, 0, PTRDIFF_MAX / 8, far_away);
-    api_check_refusal(softqam_demodulate_segments(demodulator, segments, HARNESS_COUNT(segments)),
-                      "the call has more symbols than memory can hold", "sum", 0);
-    for (size_t k = 0; k < HARNESS_COUNT(sizes); k++, bytes = memory) {
-        assert_int_equal(softqam_host_alloc(api_shared_context(), sizes[k], &bytes), SOFTQAM_ERROR_OUT_OF_MEMORY);
-        assert_null(bytes);
-    }
-    api_check_refusal(softqam_host_alloc(NULL, 1, &bytes), "context is NULL", "softqam_host_alloc", 1);
-    assert_null(bytes);
-    const harness_setup setup = harness_default_setup();
-    scoped_context *context = harness_create_context(&setup); /* with which nothing else is ever done */
-    api_check_refusal(softqam_context_prepare(context, 8), "what is 0x8, of which 0x8 is unknown", "flags", 0);
-    api_check_refusal(softqam_context_prepare(context, ~0U), "what is 0xffffffff, of which 0xfffffff8 is unknown",
-                      "flags", 1);
-    api_check_refusal(softqam_gold_sequence(0x80000000U, 0, 0, NULL), "c_init is 2147483648..", "sequence", 1);
 }
