@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """softqam.sionna.Demapper beside Sionna's own: values, gradients, what is left to Sionna, torch.compile."""
+import inspect
+
 import pytest
 from symbols import assert_bytes
 
@@ -8,6 +10,8 @@ import softqam
 torch = pytest.importorskip("torch")
 mapping = pytest.importorskip("sionna.phy.mapping")
 from sionna.phy import config  # noqa: E402
+from torch.autograd import forward_ad  # noqa: E402
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap  # noqa: E402
 
 from softqam.sionna import Demapper  # noqa: E402
 
@@ -117,6 +121,45 @@ def test_gradient(bits, shape):
     theirs, ours = (gradients(demapper, symbols, noise, weights) for demapper in pair(bits))
     for got, expected in zip(ours, theirs):
         assert_near(got, expected)
+
+
+def tangent(function, y, no):
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(function(forward_ad.make_dual(y, y + 1), no)).tangent
+
+
+def scalar(demapper, y):
+    return lambda no: demapper(y, no).square().sum()
+
+
+MODES = {
+    "jvp": lambda d, y, no: jvp(lambda y, no: d(2 * y, no), (y, no), (y + 1j, no / 3))[1],
+    "forward_ad": lambda d, y, no: tangent(d, y, no),
+    "jacfwd": lambda d, y, no: jacfwd(lambda x: d(torch.view_as_complex(x), no))(torch.view_as_real(y)),
+    "jacfwd, jacfwd": lambda d, y, no: jacfwd(jacfwd(scalar(d, y)))(no),
+    "jacrev, jacrev": lambda d, y, no: jacrev(jacrev(scalar(d, y)))(no),
+    "hessian": lambda d, y, no: hessian(lambda x: d(torch.view_as_complex(x), no).square().sum())(torch.view_as_real(y)),
+    "vmap": lambda d, y, no: vmap(d, in_dims=(0, None))(y, no),
+    "vmap(grad)": lambda d, y, no: vmap(lambda y: grad(scalar(d, y))(no))(y),
+    "compile(jvp)": lambda d, y, no: torch.compile(lambda y, no: jvp(d, (y, no), (y + 1j, no / 3))[1])(y, no),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("bits", [2, 6])
+@pytest.mark.parametrize("mode", MODES)
+def test_derivatives_of_other_modes(bits, mode):
+    expected, got = (MODES[mode](demapper, make_symbols(3, 5), make_noise(5)) for demapper in pair(bits) if torch.manual_seed(bits))
+    assert expected.abs().max() > 1
+    assert_near(got, expected)
+
+
+def test_signature():
+    """And the arguments by position: hard decisions."""
+    assert inspect.signature(Demapper) == inspect.signature(mapping.Demapper)
+    symbols = make_symbols(10)
+    expected, got = (kind("maxlog", "qam", 4, None, True)(symbols, 0.1) for kind in (mapping.Demapper, Demapper))
+    assert torch.equal(got, expected)
 
 
 @each_modulation

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """TBDemapper, TBDecoder and PUSCHReceiver of softqam.sionna beside Sionna's own: LLRs before its LDPC decoder, blocks lost
 after it, retransmissions, whole receivers."""
+import inspect
+import pickle
 from unittest import mock
 
 import numpy as np
@@ -11,6 +13,7 @@ from test_sionna import MODULATIONS, assert_near, mapping, seed, torch  # noqa: 
 import softqam
 
 nr = pytest.importorskip("sionna.phy.nr")
+from sionna.phy import ofdm  # noqa: E402
 from sionna.phy.fec import ldpc  # noqa: E402
 
 from softqam.sionna import PUSCHReceiver, TBDecoder, TBDemapper  # noqa: E402
@@ -188,6 +191,30 @@ def test_receiver(n_layers, n_users, mcs, snr_db, csi):
     assert 0.1 < lost.float().mean() < 0.9
 
 
+def test_arguments_of_sionnas_receiver():
+    """Every detector, equaliser and decoder of Sionna's is taken where Sionna has it; a receiver can be pickled."""
+    assert inspect.signature(PUSCHReceiver) == inspect.signature(nr.PUSCHReceiver)
+    transmitter = nr.PUSCHTransmitter(make_configuration(2, 9, 0, 7))
+    symbols, sent = transmitter(4)
+    theirs, encoder = nr.PUSCHReceiver(transmitter), transmitter._tb_encoder
+    where = theirs.resource_grid, theirs._stream_management
+    linear = ofdm.LinearDetector("lmmse", "bit", "maxlog", *where, "qam", encoder._num_bits_per_symbol)
+    channel = torch.view_as_complex(torch.randn(4, 1, 4, 2, 1, 1, 2))
+    received, _ = with_noise((channel * symbols[:, None]).sum(3)[:, None][:, :, 0], 0.001)
+    assert torch.equal(theirs(received, 0.001), sent)
+    for arguments in [(), (None, linear), (None, ofdm.LMMSEEqualizer(*where)), (None, None, nr.TBDecoder(encoder)),
+                      (None, ofdm.ZFEqualizer(*where), TBDecoder(encoder))]:  # fmt: skip
+        assert torch.equal(PUSCHReceiver(transmitter, *arguments)(received, 0.001), sent)
+    receiver = pickle.loads(pickle.dumps(PUSCHReceiver(transmitter, mimo_detector=linear)))
+    assert torch.equal(receiver(received, 0.001), sent)
+    receiver = pickle.loads(pickle.dumps(PUSCHReceiver(transmitter, None, None, TBDecoder(encoder))))
+    assert torch.equal(receiver(received, 0.001), sent)
+    with pytest.raises(TypeError, match="tb_decoder is softqam's: mimo_detector must be an equaliser, not LinearDetector"):
+        PUSCHReceiver(transmitter, None, linear, TBDecoder(encoder))
+    with pytest.raises(TypeError, match="equalizer is no argument: mimo_detector"):
+        PUSCHReceiver(transmitter, equalizer=None)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_compile():
     encoder = make_encoder(6, 2, "blocks")
@@ -203,6 +230,11 @@ def test_compile():
 def test_wrong_calls():
     encoder = make_encoder(4, 2)
     _, received, noise_var = receive(encoder, 2)
+    with pytest.raises(RuntimeError, match="has no derivative"):
+        torch.func.jvp(TBDemapper(encoder), (received, noise_var), (received, noise_var))
+    with pytest.raises(RuntimeError, match="backward"):
+        TBDemapper(encoder)(received, noise_var.requires_grad_()).sum().backward()
+    noise_var.requires_grad_(False)
     with pytest.raises(TypeError, match="encoder is TBDecoder, not Sionna's TBEncoder"):
         TBDemapper(nr.TBDecoder(encoder))
     for wrong in (received[..., 1:], received[..., :1, :], received[0, 0, 0]):

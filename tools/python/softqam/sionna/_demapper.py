@@ -8,6 +8,9 @@ from typing import Any, List, Optional, Tuple
 import numpy as np
 import torch
 from sionna.phy import mapping
+from sionna.phy.config import Precision
+from torch._C._functorch import TransformType, get_interpreter_stack
+from torch.autograd import forward_ad
 
 import softqam
 
@@ -105,6 +108,14 @@ def _gradient_of_symbols(gradient: torch.Tensor, symbols: torch.Tensor, noise_va
     return torch.view_as_complex(of_components.contiguous())
 
 
+def _is_transformed() -> bool:
+    """Whether a forward-mode derivative is under way, or one of torch.func's transforms but for grad() and vjp(): the operator
+    would ignore the first, and cannot be called in the others."""
+    if not torch._C._are_functorch_transforms_active():
+        return forward_ad._current_level >= 0
+    return torch.compiler.is_compiling() or any(level.key() != TransformType.Grad for level in get_interpreter_stack())
+
+
 class Demapper(mapping.Demapper):
     """Sionna's Demapper, with its arguments, call, sign and units; max-log LLRs of QAM by softqam.
 
@@ -112,13 +123,16 @@ class Demapper(mapping.Demapper):
         >>> llrs = demapper(y, no)                      # [..., n] to [..., 8 n]
 
     Sionna's own code answers calls for all else: "app", `hard_out`, a prior, "pam" and custom constellations, more than 10
-    bits a symbol, double precision, and tensors on a GPU where softqam was built without CUDA.
+    bits a symbol, double precision, tensors on a GPU where softqam was built without CUDA, and calls under
+    torch.autograd.forward_ad, torch.func.jvp, jacfwd and vmap.
 
     Symbols and noise variances that are not finite give LLRs of 0 where Sionna's are NaN; no LLR is infinite.
     """
 
-    def __init__(self, demapping_method: str, *arguments: Any, hard_out: bool = False, **options: Any) -> None:
-        super().__init__(demapping_method, *arguments, hard_out=hard_out, **options)
+    def __init__(self, demapping_method: str, constellation_type: Optional[str] = None, num_bits_per_symbol: Optional[int] = None,
+                 constellation: Optional[mapping.Constellation] = None, hard_out: bool = False,
+                 precision: Optional[Precision] = None, device: Optional[str] = None, **kwargs: Any) -> None:  # fmt: skip
+        super().__init__(demapping_method, constellation_type, num_bits_per_symbol, constellation, hard_out, precision, device, **kwargs)
         bits = self.constellation.num_bits_per_symbol
         is_supported = (
             demapping_method == "maxlog"
@@ -140,7 +154,7 @@ class Demapper(mapping.Demapper):
         return super().__call__(y, no, prior)
 
     def call(self, y: torch.Tensor, no: torch.Tensor, prior: Optional[torch.Tensor] = None) -> torch.Tensor:
-        if prior is not None or not self._bits:
+        if prior is not None or not self._bits or _is_transformed():
             return super().call(y, no, prior)
         if torch.is_grad_enabled() and (y.requires_grad or no.requires_grad):
             return _DemapQam.apply(y, no, self._bits)

@@ -8,10 +8,12 @@ import numpy as np
 import torch
 from sionna.phy import Block, nr
 from sionna.phy.fec.ldpc import LDPCBPDecoder
-from sionna.phy.ofdm import LMMSEEqualizer
+from sionna.phy.mimo import lmmse_equalizer
+from sionna.phy.ofdm import OFDMEqualizer
+from torch.autograd import forward_ad
 
 import softqam
-from softqam.sionna._demapper import MODULATIONS, demodulator, limited_noise_var, plain
+from softqam.sionna._demapper import MODULATIONS, Demapper, demodulator, limited_noise_var, plain
 
 # llr_max of Sionna's decoder: the magnitude of a bit that is certain.
 _FILLER = -20.0
@@ -74,7 +76,7 @@ class TBDemapper(Block):
     with harq_mode [..., num_cbs, ldpc_encoder.n_ldpc], what LDPCBPDecoder takes for ldpc_encoder.pcm: 2 Z zeros and the
     circular buffer, with fillers of -20 and 0 where nothing was sent.
 
-    There is no gradient. Symbols and noise variances that are not finite give LLRs of 0.
+    There is no derivative: asking for one raises RuntimeError. Symbols and noise variances that are not finite give LLRs of 0.
     """
 
     def __init__(self, encoder: nr.TBEncoder, harq_mode: bool = False, device: Optional[str] = None) -> None:
@@ -98,6 +100,8 @@ class TBDemapper(Block):
 
     def call(self, y: torch.Tensor, no: torch.Tensor, rv: int = 0, soft_buffers: Optional[torch.Tensor] = None) -> torch.Tensor:
         self._check_shape(y.shape)
+        if forward_ad._current_level >= 0:  # PyTorch itself refuses backward()
+            raise RuntimeError("TBDemapper has no derivative, which forward mode asks for")
         ldpc = self._encoder.ldpc_encoder
         n_in_front, layout = 0, (ldpc.n, 0, 0, 0)
         if self._harq_mode:
@@ -146,9 +150,9 @@ class TBDecoder(nr.TBDecoder):
 
 
 class _Detector(Block):
-    """An equaliser and TBDemapper, in the place of a MIMO detector and LayerDemapper."""
+    """An equaliser and what demaps its symbols, in the place of a MIMO detector."""
 
-    def __init__(self, equalizer: Any, demapper: TBDemapper, **options: Any) -> None:
+    def __init__(self, equalizer: OFDMEqualizer, demapper: Block, **options: Any) -> None:
         super().__init__(**options)
         self._equalizer = equalizer
         self._demapper = demapper
@@ -158,27 +162,40 @@ class _Detector(Block):
 
 
 class PUSCHReceiver(nr.PUSCHReceiver):
-    """Sionna's PUSCHReceiver with softqam between equaliser and LDPC decoder.
+    """Sionna's PUSCHReceiver, with softqam between equaliser and LDPC decoder.
 
         >>> receiver = PUSCHReceiver(transmitter)       # was: sionna.phy.nr.PUSCHReceiver(transmitter)
         >>> b_hat = receiver(y, no)
 
-    equalizer     in the place of mimo_detector: gives x_hat and no_eff as Sionna's LMMSEEqualizer, which None stands for.
-    tb_decoder    softqam.sionna.TBDecoder, which None stands for.
+    The arguments are Sionna's; two of them take more, and decide what softqam does:
 
-    All other arguments are Sionna's.
+    mimo_detector  None, for LMMSE, or one of Sionna's equalisers, such as ZFEqualizer: softqam demaps, in one pass if tb_decoder
+                   allows it. Any other detector gives LLRs, which go Sionna's own way.
+    tb_decoder     None or softqam.sionna.TBDecoder: from equalised symbols to the code blocks' LLRs in one pass. Sionna's
+                   TBDecoder: softqam's Demapper, then Sionna's LayerDemapper and that decoder.
     """
 
-    def __init__(self, pusch_transmitter: nr.PUSCHTransmitter, channel_estimator: Any = None, equalizer: Any = None,
-                 tb_decoder: Optional[TBDecoder] = None, *arguments: Any, **options: Any) -> None:  # fmt: skip
-        super().__init__(pusch_transmitter, channel_estimator, None, tb_decoder, *arguments, **options)
-        if tb_decoder is not None and not isinstance(tb_decoder, TBDecoder):
-            raise TypeError(f"tb_decoder is {type(tb_decoder).__name__}, not softqam.sionna.TBDecoder")
-        encoder = pusch_transmitter._tb_encoder
+    def __init__(self, pusch_transmitter, channel_estimator=None, mimo_detector=None, tb_decoder=None, return_tb_crc_status: bool = False,
+                 stream_management=None, input_domain: str = "freq", l_min: Optional[int] = None, precision: Optional[str] = None,
+                 device: Optional[str] = None, **kwargs):  # fmt: skip
+        if "equalizer" in kwargs:
+            raise TypeError("equalizer is no argument: mimo_detector takes equalisers")
+        super().__init__(pusch_transmitter, channel_estimator, mimo_detector, tb_decoder, return_tb_crc_status, stream_management,
+                         input_domain, l_min, precision, device, **kwargs)  # fmt: skip
         settings = {"precision": self.precision, "device": self.device}
-        if equalizer is None:
-            equalizer = LMMSEEqualizer(self.resource_grid, self._stream_management, **settings)
-        self._mimo_detector = _Detector(equalizer, TBDemapper(encoder, device=self.device), **settings)
-        self._layer_demapper = torch.nn.Identity()
-        if tb_decoder is None:
-            self._tb_decoder = TBDecoder(encoder, **settings)
+        is_one_pass = tb_decoder is None or isinstance(tb_decoder, TBDecoder)
+        if mimo_detector is None:  # Sionna's LMMSEEqualizer, which cannot be pickled
+            lmmse = functools.partial(lmmse_equalizer, precision=self.precision)
+            mimo_detector = OFDMEqualizer(lmmse, self.resource_grid, self._stream_management, **settings)
+        elif not isinstance(mimo_detector, OFDMEqualizer):
+            if isinstance(tb_decoder, TBDecoder):
+                raise TypeError(f"tb_decoder is softqam's: mimo_detector must be an equaliser, not {type(mimo_detector).__name__}")
+            return
+        encoder = pusch_transmitter._tb_encoder
+        if is_one_pass:
+            self._layer_demapper = torch.nn.Identity()
+            self._tb_decoder = TBDecoder(encoder, **settings) if tb_decoder is None else tb_decoder
+            demapper = TBDemapper(encoder, device=self.device)
+        else:
+            demapper = Demapper("maxlog", "qam", pusch_transmitter._num_bits_per_symbol, **settings)
+        self._mimo_detector = _Detector(mimo_detector, demapper, **settings)
