@@ -20,73 +20,67 @@
 #include <cuda_runtime_api.h>
 #endif
 
-enum { N_THREADS = 8, MAX_SYMBOLS = 65536, N_CALLS = 6, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32 };
+enum { N_THREADS = 8, MAX_SYMBOLS = 65536, N_CALLS = 6, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32, N_SHARED = 2 };
 
-/* How much more memory may be in use while nothing runs. A leak of 100 bytes a demodulator exceeds it after 200
- * demodulators. CUDA's driver allocates for itself, as much in 3 seconds as in 30. */
-#if !defined(LOAD_CUDA)
-enum { ALLOCATED_GROWTH = 16 << 10, DEVICE_GROWTH = 0 };
-#elif defined(LOAD_FAKE_CUDA)
+/* How much more memory may be in use while nothing runs. A leak of 100 bytes a demodulator exceeds it after some
+ * hundred demodulators. CUDA's driver allocates for itself, as much in 3 seconds as in 30. */
+#if !defined(LOAD_CUDA) || defined(LOAD_FAKE_CUDA)
 enum { ALLOCATED_GROWTH = 32 << 10, DEVICE_GROWTH = 0 };
 #else
 enum { ALLOCATED_GROWTH = 528 << 10, DEVICE_GROWTH = 32 << 20 };
 #endif
 
-/* Contexts and demodulators that all threads use. */
-enum { N_SHARED = 2 };
-
-typedef struct load {
-    softqam_context *contexts[N_SHARED];
-    softqam_demodulator *shared[N_SHARED];
-    softqam_demodulator_config shared_configs[N_SHARED];
-    softqam_context *portable; /* what defines the bytes */
-    bool have_cuda;
-    pthread_barrier_t start;
-    atomic_bool ends, failed;
-    atomic_ullong n_calls;
-} load;
-
 typedef struct worker {
-    load *load;
     harness_random random;
     _Alignas(float) uint8_t in[MAX_SYMBOLS * MAX_IN_NBYTES];
     float noise_var[MAX_SYMBOLS];
-    uint8_t out[MAX_SYMBOLS * MAX_OUT_NBYTES];
-    uint8_t expected[MAX_SYMBOLS * MAX_OUT_NBYTES];
+    uint8_t out[MAX_SYMBOLS * MAX_OUT_NBYTES], expected[MAX_SYMBOLS * MAX_OUT_NBYTES];
 } worker;
 
 static worker workers[N_THREADS];
 
+/* What all threads use; the portable loop defines the bytes. */
+static softqam_context *contexts[N_SHARED], *portable;
+static softqam_demodulator *shared[N_SHARED];
+static const softqam_demodulator_config shared_config;
+static bool has_cuda;
+static pthread_barrier_t start;
+static atomic_bool ends, failed;
+static atomic_ullong n_calls;
+
 static size_t below(worker *self, size_t n) { return harness_random_below(&self->random, n); }
 
-static softqam_context_config random_context_config(worker *self)
+/* Says what failed, once, and ends all. */
+static void expect_ok(const char *what, softqam_status status, bool right_bytes)
 {
-    return (softqam_context_config){
-        .backend = self->load->have_cuda && below(self, 2) ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU,
+    if (status == SOFTQAM_OK && right_bytes)
+        return;
+    fprintf(stderr, "%s: %s: %s\n", what, softqam_status_string(status),
+            status == SOFTQAM_OK ? "wrong bytes" : softqam_error_message());
+    atomic_store(&failed, true);
+    atomic_store(&ends, true);
+}
+
+static softqam_context *create_context(worker *self, bool on_cuda)
+{
+    const softqam_context_config config = {
+        .backend = has_cuda && on_cuda ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU,
         .device = -1,
         .n_threads = 1 + (unsigned)below(self, 3),
         .cpu_variant = below(self, 2) ? "portable" : NULL, /* whose calls threads share from fewer symbols on */
         .n_streams = 1 + (unsigned)below(self, 4),
         .chunk_symbols = 500 + below(self, 20000),
     };
+    softqam_context *context;
+    expect_ok("softqam_context_create", softqam_context_create(&context, &config), true);
+    return context;
 }
 
-/* Says what failed, once, and ends all. */
-static void expect_ok(worker *self, const char *what, softqam_status status, bool right_bytes)
-{
-    if (status == SOFTQAM_OK && right_bytes)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, softqam_status_string(status),
-            status == SOFTQAM_OK ? "wrong bytes" : softqam_error_message());
-    atomic_store(&self->load->failed, true);
-    atomic_store(&self->load->ends, true);
-}
-
-static softqam_demodulator *create(worker *self, softqam_demodulator_config config, softqam_context *context)
+static softqam_demodulator *create(softqam_demodulator_config config, softqam_context *context)
 {
     softqam_demodulator *demodulator;
     config.context = context;
-    expect_ok(self, "softqam_demodulator_create", softqam_demodulator_create(&demodulator, &config), true);
+    expect_ok("softqam_demodulator_create", softqam_demodulator_create(&demodulator, &config), true);
     return demodulator;
 }
 
@@ -97,13 +91,13 @@ static void call(worker *self, const softqam_demodulator_config *config, softqam
     const size_t out_nbytes = harness_output_nbytes(config->output_format, 1);
     const size_t most = below(self, (size_t)1 << below(self, 17)), n_segments = 1 + below(self, 3);
     const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8;
-    softqam_demodulator *definition = create(self, *config, self->load->portable);
+    softqam_demodulator *definition = create(*config, portable);
     softqam_context *context = softqam_demodulator_context(demodulator);
     softqam_segment segments[3], expected[3];
     void *host_in = NULL, *host_out = NULL;
     if (below(self, 2)) {
-        expect_ok(self, "softqam_host_alloc", softqam_host_alloc(context, most * in_nbytes, &host_in), true);
-        expect_ok(self, "softqam_host_alloc", softqam_host_alloc(context, most * out_nbytes, &host_out), true);
+        expect_ok("softqam_host_alloc", softqam_host_alloc(context, most * in_nbytes, &host_in), true);
+        expect_ok("softqam_host_alloc", softqam_host_alloc(context, most * out_nbytes, &host_out), true);
     }
     uint8_t *in = host_in ? host_in : self->in, *out = host_out ? host_out : self->out;
     harness_random_fill(&self->random, in, most * in_nbytes);
@@ -121,8 +115,8 @@ static void call(worker *self, const softqam_demodulator_config *config, softqam
     harness_poison(out, self->expected, most * out_nbytes);
     if (status == SOFTQAM_OK)
         status = softqam_demodulate_segments(demodulator, segments, n_segments);
-    expect_ok(self, "softqam_demodulate_segments", status, memcmp(out, self->expected, most * out_nbytes) == 0);
-    atomic_fetch_add(&self->load->n_calls, 1);
+    expect_ok("softqam_demodulate_segments", status, memcmp(out, self->expected, most * out_nbytes) == 0);
+    atomic_fetch_add(&n_calls, 1);
     softqam_host_free(host_in);
     softqam_host_free(host_out);
     softqam_demodulator_destroy(definition);
@@ -133,52 +127,58 @@ static void call(worker *self, const softqam_demodulator_config *config, softqam
 static void work_once(worker *self)
 {
     const size_t choice = below(self, 3), k = below(self, N_SHARED);
-    const bool is_own = choice == 0, ends_first = is_own && below(self, 2);
     const softqam_demodulator_config config = {
         .input_format = (softqam_input_format)below(self, HARNESS_N_INPUT_FORMATS),
         .output_format = (softqam_output_format)below(self, HARNESS_N_OUTPUT_FORMATS),
         .sign = (softqam_sign)below(self, 2),
     };
-    softqam_context *context = choice == 1 ? self->load->contexts[k] : NULL;
-    if (is_own) {
-        const softqam_context_config of = random_context_config(self);
-        expect_ok(self, "softqam_context_create", softqam_context_create(&context, &of), true);
+    softqam_context *own = choice == 0 ? create_context(self, below(self, 2)) : NULL;
+    softqam_demodulator *demodulator = create(config, choice == 1 ? contexts[k] : own);
+    if (below(self, 2)) {
+        softqam_context_destroy(own);
+        own = NULL;
     }
-    softqam_demodulator *demodulator = create(self, config, context);
-    if (ends_first)
-        softqam_context_destroy(context);
     if (below(self, 4) == 0)
-        expect_ok(self, "softqam_context_prepare",
+        expect_ok("softqam_context_prepare",
                   softqam_context_prepare(softqam_demodulator_context(demodulator),
                                           (unsigned)below(self, SOFTQAM_PREPARE_ALL + 1)),
                   true);
-    for (int i = 0; i < N_CALLS && !atomic_load(&self->load->ends); i++)
+    for (int i = 0; i < N_CALLS && !atomic_load(&ends); i++)
         call(self, &config, demodulator);
     softqam_demodulator_destroy(demodulator);
-    if (is_own && !ends_first)
-        softqam_context_destroy(context);
-    if (!atomic_load(&self->load->ends))
-        call(self, &self->load->shared_configs[k], self->load->shared[k]);
+    softqam_context_destroy(own);
+    if (!atomic_load(&ends))
+        call(self, &shared_config, shared[k]);
 }
 
+/* All threads begin at once, also with what the library does once in a process. */
 static void *work(void *argument)
 {
-    worker *self = argument;
-    /* All threads begin at once, also with what the library does once in a process. */
-    pthread_barrier_wait(&self->load->start);
-    while (!atomic_load(&self->load->ends))
-        work_once(self);
+    pthread_barrier_wait(&start);
+    while (!atomic_load(&ends))
+        work_once(argument);
     return NULL;
 }
 
 /* Bytes in use while nothing runs: allocated by this process, and of the device. */
 typedef struct usage {
-    size_t allocated;
-    size_t device;
+    size_t allocated, device;
 } usage;
 
-static usage measure(void)
+/* Lets the threads work for some time, and returns what is in use after they have ended. */
+static usage run(double time)
 {
+    pthread_t threads[N_THREADS];
+    pthread_barrier_init(&start, NULL, N_THREADS);
+    atomic_store(&ends, false);
+    for (size_t k = 0; k < N_THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
+    for (const double end = harness_seconds() + time; harness_seconds() < end && !atomic_load(&ends);)
+        usleep(20000);
+    atomic_store(&ends, true);
+    for (size_t k = 0; k < N_THREADS; k++)
+        pthread_join(threads[k], NULL);
+    pthread_barrier_destroy(&start);
     const struct mallinfo2 info = mallinfo2();
     usage now = {.allocated = info.uordblks + info.hblkhd};
 #ifdef LOAD_CUDA
@@ -189,78 +189,30 @@ static usage measure(void)
     return now;
 }
 
-static void open_shared(load *self)
-{
-    worker *chooser = &workers[0];
-    chooser->load = self;
-    chooser->random = harness_random_stream(1000);
-    const harness_setup portable = {.context = {.device = -1, .n_threads = 1, .cpu_variant = "portable"}};
-    self->portable = harness_create_context(&portable);
-    for (size_t k = 0; k < N_SHARED; k++) {
-        softqam_context_config config = random_context_config(chooser);
-        config.backend = k == 0 && self->have_cuda ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU;
-        config.n_threads = 1 + (unsigned)k;
-        assert_int_equal(softqam_context_create(&self->contexts[k], &config), SOFTQAM_OK);
-        self->shared_configs[k] = (softqam_demodulator_config){.context = self->contexts[k]};
-        assert_int_equal(softqam_demodulator_create(&self->shared[k], &self->shared_configs[k]), SOFTQAM_OK);
-        /* Shared contexts hold all their memory from the start. */
-        assert_int_equal(softqam_context_prepare(self->contexts[k], SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-    }
-}
-
-static void close_shared(load *self)
-{
-    for (size_t k = 0; k < N_SHARED; k++) {
-        softqam_context_destroy(self->contexts[k]);
-        softqam_demodulator_destroy(self->shared[k]);
-    }
-    softqam_context_destroy(self->portable);
-}
-
-/* Fails if more is in use than the system's own bookkeeping explains. */
-static void check_growth(const usage *before, const usage *after)
-{
-    print_message("allocated %.3f MiB, then %.3f; device %.1f, then %.1f\n", (double)before->allocated / 0x1p20,
-                  (double)after->allocated / 0x1p20, (double)before->device / 0x1p20, (double)after->device / 0x1p20);
-    assert_true(HARNESS_SANITIZED || after->allocated <= before->allocated + ALLOCATED_GROWTH);
-    assert_true(after->device <= before->device + DEVICE_GROWTH);
-}
-
-/* The threads at work for some time, and what is in use after they have ended. */
-static usage run(load *self, double time)
-{
-    pthread_t threads[N_THREADS];
-    pthread_barrier_init(&self->start, NULL, N_THREADS + 1);
-    atomic_store(&self->ends, false);
-    for (uint32_t k = 0; k < N_THREADS; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
-    pthread_barrier_wait(&self->start);
-    for (const double end = harness_seconds() + time; harness_seconds() < end && !atomic_load(&self->ends);)
-        usleep(20000);
-    atomic_store(&self->ends, true);
-    for (size_t k = 0; k < N_THREADS; k++)
-        pthread_join(threads[k], NULL);
-    pthread_barrier_destroy(&self->start);
-    return measure();
-}
-
 HARNESS_TEST(test_load)
 {
-    static load shared;
     const double time = (double)harness_environment_count("SOFTQAM_TEST_SECONDS", 3, 1000000);
-    shared.have_cuda = harness_cuda_is_usable();
-    open_shared(&shared);
-    for (uint32_t k = 0; k < N_THREADS; k++) {
-        workers[k].load = &shared;
+    const harness_setup setup = {.context = {.device = -1, .n_threads = 1, .cpu_variant = "portable"}};
+    portable = harness_create_context(&setup);
+    has_cuda = harness_cuda_is_usable();
+    for (uint32_t k = 0; k < N_THREADS; k++)
         workers[k].random = harness_random_stream(k + 1);
+    for (size_t k = 0; k < N_SHARED; k++) {
+        contexts[k] = create_context(&workers[k], k == 0);
+        shared[k] = create(shared_config, contexts[k]);
+        /* Shared contexts hold all their memory from the start. */
+        assert_int_equal(softqam_context_prepare(contexts[k], SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
     }
-    const usage before = run(&shared, time / 3);
-    assert_false(shared.failed);
-    const usage after = run(&shared, time * 2 / 3);
-    close_shared(&shared);
-    print_message("%s: %llu calls in %.0f s by %d threads\n", shared.have_cuda ? "CPU and CUDA" : "CPU", shared.n_calls,
-                  time, N_THREADS);
-    assert_false(shared.failed);
-    assert_true(shared.n_calls > N_THREADS);
-    check_growth(&before, &after);
+    const usage before = run(time / 3), after = run(time * 2 / 3);
+    for (size_t k = 0; k < N_SHARED; k++) {
+        softqam_context_destroy(contexts[k]);
+        softqam_demodulator_destroy(shared[k]);
+    }
+    softqam_context_destroy(portable);
+    print_message("%s: %llu calls in %.0f s by %d threads; allocated %zu bytes, then %zu; device %zu, then %zu\n",
+                  has_cuda ? "CPU and CUDA" : "CPU", n_calls, time, N_THREADS, before.allocated, after.allocated,
+                  before.device, after.device);
+    assert_true(!failed && n_calls > N_THREADS);
+    assert_true(HARNESS_SANITIZED || after.allocated <= before.allocated + ALLOCATED_GROWTH);
+    assert_true(after.device <= before.device + DEVICE_GROWTH);
 }
