@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: MIT
-/* A PUSCH receiver of OCUDU's parts from the resource grid to the soft buffers, with OCUDU's demodulator and decoder or
- * with ours: what the test and the benchmark of these have in common. What comes before and after is made up: received
- * symbols, channel estimates, and an LDPC decoder that decodes nothing. */
+/* OCUDU's whole PUSCH, from the resource grid to the transport block, with OCUDU's demodulator and decoder or with
+ * ours: what the test and the benchmark of these have in common. OCUDU's PDSCH transmits. */
 #pragma once
 
+#include <cmath>
+#include <ctime>
 #include <future>
 #include <memory>
 #include <random>
 #include <vector>
 
+#include <ocudu/phy/generic_functions/generic_functions_factories.h>
 #include <ocudu/phy/support/resource_grid_reader.h>
-#include <ocudu/phy/upper/channel_coding/ldpc/ldpc_decoder.h>
-#include <ocudu/phy/upper/channel_processors/pusch/factories.h>
-#include <ocudu/phy/upper/channel_processors/pusch/pusch_codeword_buffer.h>
-#include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder_buffer.h>
-#include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder_notifier.h>
-#include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder_result.h>
-#include <ocudu/phy/upper/channel_processors/pusch/pusch_demodulator_notifier.h>
-#include <ocudu/phy/upper/dmrs_mapping.h>
+#include <ocudu/phy/support/resource_grid_writer.h>
+#include <ocudu/phy/support/support_factories.h>
+#include <ocudu/phy/upper/channel_processors/pdsch/factories.h>
+#include <ocudu/phy/upper/channel_processors/pusch/pusch_processor_result_notifier.h>
 #include <ocudu/phy/upper/rx_buffer_pool.h>
-#include <ocudu/phy/upper/sequence_generators/sequence_generator_factories.h>
 #include <ocudu/phy/upper/unique_rx_buffer.h>
+#include <ocudu/ran/precoding/precoding_codebooks.h>
+#include <ocudu/ran/pusch/pusch_mcs.h>
+#include <ocudu/ran/sch/sch_dmrs_power.h>
 #include <ocudu/ran/sch/sch_segmentation.h>
+#include <ocudu/ran/sch/tbs_calculator.h>
+#include <ocudu/support/executors/inline_task_executor.h>
+#include <ocudu/support/executors/task_worker_pool.h>
 
 #include "adapters.h"
 
@@ -30,227 +33,202 @@ namespace ocudu_receiver
 
 using namespace ocudu;
 
-constexpr unsigned n_ports = 4, n_layers_max = 4, n_ofdm_symbols = 14;
+constexpr unsigned max_n_prb = 273, n_ports = 4, n_ofdm_symbols = 14;
+inline inline_task_executor at_once;
 
-/// Random elements at each port; a few are zero at all, which are OCUDU's erasures behind the equaliser.
-class received_grid final : public resource_grid_reader
-{
-  public:
-    received_grid(unsigned n_subcarriers, unsigned seed)
-        : n_subcarriers_(n_subcarriers), elements_(n_ports * n_ofdm_symbols * n_subcarriers)
-    {
-        std::mt19937 random_bits(seed);
-        std::normal_distribution<float> component(0, 1);
-        for (size_t i = 0; i < elements_.size(); ++i)
-            if (i % n_subcarriers % 53 != 7)
-                elements_[i] = to_cbf16(cf_t(component(random_bits), component(random_bits)));
-    }
-
-    unsigned get_nof_ports() const override { return n_ports; }
-    unsigned get_nof_subc() const override { return n_subcarriers_; }
-    unsigned get_nof_symbols() const override { return n_ofdm_symbols; }
-    bool is_empty(unsigned) const override { return false; }
-    bool is_empty() const override { return false; }
-    crb_interval get_allocation_range(unsigned, unsigned) const override { return {}; }
-    span<cf_t> get(span<cf_t> symbols, unsigned, unsigned, unsigned,
-                   const bounded_bitset<MAX_NOF_SUBCARRIERS> &) const override
-    {
-        return symbols;
-    }
-    span<cbf16_t> get(span<cbf16_t> symbols, unsigned port, unsigned l, unsigned first,
-                      const bounded_bitset<MAX_NOF_SUBCARRIERS> &mask) const override
-    {
-        size_t n = 0;
-        mask.for_each(0, mask.size(), [&](size_t k) { symbols[n++] = get_view(port, l)[first + k]; });
-        return symbols.last(symbols.size() - n);
-    }
-    void get(span<cf_t>, unsigned, unsigned, unsigned, unsigned) const override {}
-    void get(span<cbf16_t>, unsigned, unsigned, unsigned) const override {}
-    span<const cbf16_t> get_view(unsigned port, unsigned l) const override
-    {
-        return span<const cbf16_t>(elements_).subspan((port * n_ofdm_symbols + l) * n_subcarriers_, n_subcarriers_);
-    }
-
-  private:
-    unsigned n_subcarriers_;
-    std::vector<cbf16_t> elements_;
+/// What a receiver is made of.
+struct parts {
+    bool has_our_demodulator, has_our_decoder;
+    std::shared_ptr<demodulation_mapper_factory> mapper = softqam_ocudu::create_demodulation_mapper_factory();
+    std::shared_ptr<pseudo_random_generator_factory> scrambling = create_pseudo_random_generator_sw_factory();
+    std::shared_ptr<ldpc_rate_dematcher_factory> dematcher = create_ldpc_rate_dematcher_factory_sw("auto");
+    std::shared_ptr<evm_calculator_factory> evm = nullptr;
+    channel_equalizer_algorithm_type equalizer = channel_equalizer_algorithm_type::mmse;
+    task_executor *executor = nullptr; ///< decodes code blocks; without it they are decoded as they become complete
+    unsigned n_threads = 0;            ///< of the executor
 };
 
-/// No channel, and what a demodulator does not ask for.
-class made_up_estimates : public dmrs_pusch_estimator_results
+/// Returns a PUSCH processor as OCUDU's upper PHY makes it, but for these parts.
+inline std::unique_ptr<pusch_processor> make_receiver(const parts &of)
 {
-  public:
-    float get_noise_variance(unsigned) const override { return 1; }
-    float get_rsrp(unsigned, unsigned) const override { return 1; }
-    static_vector<float, MAX_PORTS> get_rsrp_all_ports(unsigned) const override { return {}; }
-    float get_epre(unsigned) const override { return 1; }
-    float get_snr(unsigned) const override { return 1; }
-    float get_layer_average_snr(unsigned) const override { return 1; }
-    phy_time_unit get_time_alignment(unsigned) const override { return {}; }
-    std::optional<float> get_cfo_Hz(unsigned) const override { return std::nullopt; }
-    void get_channel_state_information(channel_state_information &) const override {}
-    void get_symbol_ch_estimate(span<cbf16_t>, unsigned, unsigned, unsigned) const override {}
-    void get_symbol_ch_estimate(span<cbf16_t>, unsigned, unsigned, unsigned,
-                                const bounded_bitset<MAX_NOF_SUBCARRIERS> &) const override
-    {
-    }
-};
+    const auto dft = create_dft_processor_factory_generic();
+    const auto crc = create_crc_calculator_factory_sw("auto");
 
-/// A random channel, from the first allocated subcarrier on.
-class channel_estimates final : public made_up_estimates
-{
-  public:
-    channel_estimates(float noise_var, unsigned seed) : noise_var_(noise_var), seed_(seed) {}
+    pusch_decoder_factory_sw_configuration decoder;
+    decoder.crc_factory = crc;
+    decoder.decoder_factory =
+        create_ldpc_decoder_factory_sw("auto", {/*force_decoding*/ false, /*early_stop_syndrome*/ false});
+    decoder.dematcher_factory = of.dematcher;
+    decoder.segmenter_factory = create_ldpc_segmenter_rx_factory_sw();
+    decoder.nof_pusch_decoder_threads = of.n_threads + 1;
+    decoder.executor = of.executor;
+    decoder.nof_prb = max_n_prb;
+    decoder.nof_layers = n_ports;
 
-    float get_noise_variance(unsigned port) const override { return noise_var_ * float(1 + port); }
-    void get_symbol_ch_estimate(span<cbf16_t> estimates, unsigned l, unsigned port, unsigned layer) const override
-    {
-        std::mt19937 random_bits(seed_ + 64 * l + 8 * port + layer);
-        std::normal_distribution<float> component(port == layer ? 2 : 0, 0.5);
-        for (cbf16_t &estimate : estimates)
-            estimate = to_cbf16(cf_t(component(random_bits), component(random_bits)));
-    }
-    void get_symbol_ch_estimate(span<cbf16_t> estimates, unsigned l, unsigned port, unsigned layer,
-                                const bounded_bitset<MAX_NOF_SUBCARRIERS> &mask) const override
-    {
-        std::vector<cbf16_t> all(mask.size());
-        get_symbol_ch_estimate(all, l, port, layer);
-        size_t n = 0;
-        mask.for_each(0, mask.size(), [&](size_t k) { estimates[n++] = all[k]; });
-    }
-
-  private:
-    float noise_var_;
-    unsigned seed_;
-};
-
-/// Decodes nothing, so that soft buffers stay.
-class no_ldpc_decoder final : public ldpc_decoder
-{
-  public:
-    std::optional<unsigned> decode(bit_buffer &, span<const log_likelihood_ratio>, crc_calculator *,
-                                   const configuration &) override
-    {
-        return std::nullopt;
-    }
-};
-
-/// What is heard of the demodulator and the decoder.
-class listener final : public pusch_demodulator_notifier, public pusch_decoder_notifier
-{
-  public:
-    void on_provisional_stats(unsigned, const demodulation_stats &stats) override { all_stats.push_back(stats); }
-    void on_end_stats(const demodulation_stats &stats) override { all_stats.push_back(stats); }
-    void on_sch_data(const pusch_decoder_result &result) override
-    {
-        n_code_blocks.set_value(result.nof_codeblocks_total);
-    }
-
-    std::vector<demodulation_stats> all_stats;
-    std::promise<unsigned> n_code_blocks; ///< an executor's thread may give it
-};
-
-/// Collects the LLRs of UCI.
-class uci_buffer final : public pusch_decoder_buffer
-{
-  public:
-    span<log_likelihood_ratio> get_next_block_view(unsigned) override { return {}; }
-    void on_new_softbits(span<const log_likelihood_ratio> llrs) override
-    {
-        for (log_likelihood_ratio llr : llrs)
-            bytes.push_back(llr.to_value_type());
-    }
-    void on_end_softbits() override {}
-
-    std::vector<int8_t> bytes;
-};
-
-/// A transmission: PUSCH, its transport block, HARQ-ACK and CSI part 1 on it.
-struct transmission {
-    pusch_demodulator::configuration pusch;
-    pusch_decoder::configuration sch;
-    unsigned tb_size; ///< bits
-    unsigned n_harq_ack_bits = 0, n_harq_ack_elements = 0;
-    unsigned n_csi_bits = 0, n_csi_elements = 0;
-
-    unsigned bits_per_element() const { return get_bits_per_symbol(pusch.modulation) * pusch.nof_tx_layers; }
-    unsigned n_elements() const
-    {
-        const size_t of_dmrs = 12 - get_dmrs_prb_mask(pusch.dmrs_type, pusch.nof_cdm_groups_without_data).count();
-        size_t n = 0;
-        for (unsigned l = pusch.start_symbol_index; l < pusch.start_symbol_index + pusch.nof_symbols; ++l)
-            n += pusch.rb_mask.count() * (pusch.dmrs_symb_pos.test(l) ? of_dmrs : 12);
-        return n;
-    }
-    /// HARQ-ACK of more than two bits is rate matched around, of fewer it punctures.
-    unsigned n_sch_bits() const
-    {
-        return (n_elements() - n_csi_elements - (n_harq_ack_bits > 2 ? n_harq_ack_elements : 0)) * bits_per_element();
-    }
-    unsigned n_code_blocks() const { return compute_nof_codeblocks(units::bits(tb_size), sch.base_graph); }
-    unsigned code_block_length() const
-    {
-        return compute_lifting_size(units::bits(tb_size), sch.base_graph, n_code_blocks()) *
-               (sch.base_graph == ldpc_base_graph_type::BG1 ? 66 : 50);
-    }
-
-    ulsch_demultiplex::configuration demultiplexing() const
-    {
-        ulsch_demultiplex::configuration config = {};
-        config.modulation = pusch.modulation;
-        config.nof_layers = pusch.nof_tx_layers;
-        config.nof_prb = pusch.rb_mask.count();
-        config.start_symbol_index = pusch.start_symbol_index;
-        config.nof_symbols = pusch.nof_symbols;
-        config.dmrs = pusch.dmrs_type;
-        config.dmrs_symbol_mask = pusch.dmrs_symb_pos;
-        config.nof_cdm_groups_without_data = pusch.nof_cdm_groups_without_data;
-        config.nof_harq_ack_bits = n_harq_ack_bits;
-        config.nof_enc_harq_ack_bits = n_harq_ack_elements * bits_per_element();
-        config.nof_harq_ack_rvd = n_harq_ack_bits > 2 ? 0 : config.nof_enc_harq_ack_bits;
-        config.nof_csi_part1_bits = n_csi_bits;
-        config.nof_enc_csi_part1_bits = n_csi_elements * bits_per_element();
-        return config;
-    }
-};
-
-/// A slot of all OFDM symbols on `n_prb` resource blocks, two of them with DM-RS and nothing else.
-inline transmission make_transmission(modulation_scheme mod, unsigned n_layers, unsigned n_prb, unsigned n_rx_ports,
-                                      unsigned tb_size)
-{
-    transmission sent = {};
-    sent.pusch.rnti = to_rnti(0x4601);
-    sent.pusch.rb_mask = crb_bitmap(n_prb);
-    sent.pusch.rb_mask.fill(0, n_prb);
-    sent.pusch.modulation = mod;
-    sent.pusch.nof_symbols = n_ofdm_symbols;
-    sent.pusch.dmrs_symb_pos = symbol_slot_mask(n_ofdm_symbols);
-    sent.pusch.dmrs_symb_pos.set(2);
-    sent.pusch.dmrs_symb_pos.set(11);
-    sent.pusch.dmrs_type = dmrs_config_type::type1;
-    sent.pusch.nof_cdm_groups_without_data = 2;
-    sent.pusch.n_id = 77;
-    sent.pusch.nof_tx_layers = n_layers;
-    for (unsigned port = 0; port < n_rx_ports; ++port)
-        sent.pusch.rx_ports.push_back(port);
-    sent.sch.base_graph = ldpc_base_graph_type::BG1;
-    sent.sch.mod = mod;
-    sent.sch.nof_layers = n_layers;
-    sent.sch.nof_ldpc_iterations = 1;
-    sent.tb_size = tb_size;
-    return sent;
+    pusch_processor_factory_sw_configuration config;
+    config.estimator_factory = create_dmrs_pusch_estimator_factory_sw(
+        create_pseudo_random_generator_sw_factory(), create_low_papr_sequence_generator_sw_factory(),
+        create_port_channel_estimator_factory_sw(create_time_alignment_estimator_dft_factory(dft)), at_once, n_ports,
+        port_channel_estimator_fd_smoothing_strategy::filter, port_channel_estimator_td_interpolation_strategy::average,
+        true);
+    config.demodulator_factory = (of.has_our_demodulator ? softqam_ocudu::create_pusch_demodulator_factory
+                                                         : create_pusch_demodulator_factory_sw)(
+        create_channel_equalizer_generic_factory(of.equalizer), create_dft_transform_precoder_factory(dft, max_n_prb),
+        of.mapper, of.evm, of.scrambling, max_n_prb, true);
+    config.demux_factory = create_ulsch_demultiplex_factory_sw();
+    config.decoder_factory =
+        (of.has_our_decoder ? softqam_ocudu::create_pusch_decoder_factory : create_pusch_decoder_factory_sw)(decoder);
+    config.uci_dec_factory =
+        create_uci_decoder_factory_generic(create_short_block_detector_factory_sw(), create_polar_factory_sw(), crc);
+    config.ch_estimate_dimensions = {max_n_prb, n_ofdm_symbols, n_ports, n_ports};
+    config.dec_nof_iterations = 6;
+    config.max_nof_concurrent_threads = 1;
+    config.csi_sinr_calc_method = channel_state_information::sinr_type::post_equalization;
+    return create_pusch_processor_factory_sw(config)->create();
 }
 
-/// Soft buffers of one transport block at a time.
-class buffer_pool
+inline std::unique_ptr<pdsch_processor> make_transmitter()
 {
-  public:
-    explicit buffer_pool(unsigned n_code_blocks)
-        : pool_(create_rx_buffer_pool({ldpc::MAX_CODEBLOCK_SIZE, 4, n_code_blocks, 1000, false}))
+    const auto sequence = create_pseudo_random_generator_sw_factory();
+    const auto mapper = create_resource_grid_mapper_factory(create_channel_precoder_factory("auto"));
+    return create_pdsch_flexible_processor_factory_sw(
+               create_ldpc_segmenter_tx_factory_sw(create_crc_calculator_factory_sw("auto")),
+               create_pdsch_block_processor_factory_sw(create_ldpc_encoder_factory_sw("auto"),
+                                                       create_ldpc_rate_matcher_factory_sw(), sequence,
+                                                       create_modulation_mapper_factory()),
+               mapper, create_dmrs_pdsch_processor_factory_sw(sequence, mapper),
+               create_ptrs_pdsch_generator_generic_factory(sequence, mapper), at_once, 1)
+        ->create();
+}
+
+/// A full slot of one modulation and coding scheme, two OFDM symbols of it with DM-RS alone.
+struct slot {
+    slot(unsigned mcs, unsigned n_layers, unsigned n_prb_of_slot) : n_prb(n_prb_of_slot)
     {
+        const sch_mcs_description description =
+            pusch_mcs_get_config(pusch_mcs_table::qam256, sch_mcs_index(mcs), false, false);
+        symbol_slot_mask dmrs(n_ofdm_symbols);
+        dmrs.set(2);
+        dmrs.set(11);
+
+        sent.slot = received.slot = slot_point(1, 0);
+        sent.rnti = received.rnti = to_rnti(0x4601);
+        sent.bwp_size_rb = received.bwp_size_rb = n_prb;
+        sent.bwp_start_rb = received.bwp_start_rb = 0;
+        sent.cp = received.cp = cyclic_prefix::NORMAL;
+        sent.n_id = received.n_id = 77;
+        sent.dmrs_symbol_mask = received.dmrs_symbol_mask = dmrs;
+        sent.freq_alloc = received.freq_alloc = rb_allocation::make_type1(0, n_prb);
+        sent.start_symbol_index = received.start_symbol_index = 0;
+        sent.nof_symbols = received.nof_symbols = n_ofdm_symbols;
+        sent.tbs_lbrm = received.tbs_lbrm = tbs_lbrm_default;
+        sent.ref_point = pdsch_processor::pdu_t::PRB0;
+        sent.dmrs = dmrs_config_type::type1;
+        sent.scrambling_id = 0;
+        sent.n_scid = false;
+        sent.nof_cdm_groups_without_data = 2;
+        sent.ratio_pdsch_dmrs_to_sss_dB = get_sch_to_dmrs_ratio_dB(2);
+        sent.ratio_pdsch_data_to_sss_dB = 0;
+        sent.precoding = precoding_configuration::make_wideband(make_identity(n_layers));
+        received.nof_tx_layers = n_layers;
+        for (unsigned port = 0; port < n_ports; ++port)
+            received.rx_ports.push_back(uint8_t(port));
+        received.dmrs = pusch_processor::dmrs_configuration{dmrs_config_type::type1, 0, false, 2};
+        received.uci.csi_part2_size = {};
+        set_size(description, n_prb);
+        sent.codewords.push_back({description.modulation, 0, received.codeword->ldpc_base_graph});
     }
 
-    ~buffer_pool() { pool_->stop(); }
+    /// Sets the transport block to that of 38.214 for a number of resource blocks.
+    void set_size(const sch_mcs_description &description, unsigned n_used_prb)
+    {
+        block.resize(
+            tbs_calculator_calculate({n_ofdm_symbols, 24, 0, description, received.nof_tx_layers, 0, n_used_prb})
+                .value());
+        received.mcs_descr = description;
+        received.codeword = {
+            0, get_ldpc_base_graph(description.get_normalised_target_code_rate(), units::bytes(block.size()).to_bits()),
+            true};
+    }
+
+    unsigned n_code_blocks() const
+    {
+        return compute_nof_codeblocks(units::bytes(block.size()).to_bits(), received.codeword->ldpc_base_graph);
+    }
+
+    unsigned n_prb;
+    pdsch_processor::pdu_t sent = {};
+    pusch_processor::pdu_t received = {};
+    std::vector<uint8_t> block;
+};
+
+/// Transmits random data over a flat channel with noise of its own: what the ports receive.
+inline std::unique_ptr<resource_grid> transmit(pdsch_processor &transmitter, slot &each, double snr_db, unsigned seed)
+{
+    struct : pdsch_processor_notifier {
+        void on_finish_processing() override {}
+    } nobody;
+    std::mt19937 random_bits(seed);
+    std::normal_distribution<float> component(0, std::sqrt(0.5F));
+    const auto complex = [&](float scale) { return scale * cf_t(component(random_bits), component(random_bits)); };
+    for (uint8_t &byte : each.block)
+        byte = uint8_t(random_bits());
+    const auto grids = create_resource_grid_factory();
+    const unsigned n_layers = each.received.nof_tx_layers, n_subcarriers = each.n_prb * 12;
+    const std::unique_ptr<resource_grid> sent = grids->create(n_layers, n_ofdm_symbols, n_subcarriers);
+    std::unique_ptr<resource_grid> received = grids->create(n_ports, n_ofdm_symbols, n_subcarriers);
+    transmitter.process(sent->get_writer(), nobody, {shared_transport_block(each.block)}, each.sent);
+
+    const float deviation = float(std::pow(10, -snr_db / 20));
+    for (unsigned port = 0; port < n_ports; ++port) {
+        cf_t channel[n_ports];
+        for (unsigned layer = 0; layer < n_layers; ++layer)
+            channel[layer] = complex(0.3F) + cf_t(port == layer ? 1 : 0);
+        for (unsigned l = 0; l < n_ofdm_symbols; ++l) {
+            span<cbf16_t> elements = received->get_writer().get_view(port, l);
+            for (unsigned k = 0; k < n_subcarriers; ++k) {
+                cf_t sum = complex(deviation);
+                for (unsigned layer = 0; layer < n_layers; ++layer)
+                    sum += channel[layer] * to_cf(sent->get_reader().get_view(layer, l)[k]);
+                elements[k] = to_cbf16(sum);
+            }
+        }
+    }
+    return received;
+}
+
+inline double us_of(clockid_t clock)
+{
+    timespec now;
+    clock_gettime(clock, &now);
+    return 1e6 * double(now.tv_sec) + 1e-3 * double(now.tv_nsec);
+}
+
+/// A receiver with the soft buffers of one transport block, and what it took and found: microseconds of the calling
+/// thread, of all threads, and until the result.
+class receiver final : private pusch_processor_result_notifier
+{
+  public:
+    explicit receiver(const parts &of)
+        : processor_(make_receiver(of)), pool_(create_rx_buffer_pool({ldpc::MAX_CODEBLOCK_SIZE, 4, 256, 1000, false}))
+    {
+    }
+    ~receiver() override { pool_->stop(); }
+
+    void receive(const slot &each, const resource_grid &grid)
+    {
+        block.assign(each.block.size(), 0);
+        done_ = {};
+        uci = {};
+        unique_rx_buffer buffer = reserve(each.n_code_blocks(), each.received.codeword->new_data);
+        const double calling = us_of(CLOCK_THREAD_CPUTIME_ID), all = us_of(CLOCK_PROCESS_CPUTIME_ID),
+                     whole = us_of(CLOCK_MONOTONIC);
+        processor_->process(block, std::move(buffer), *this, grid.get_reader(), each.received);
+        us[0] = us_of(CLOCK_THREAD_CPUTIME_ID) - calling;
+        result = done_.get_future().get();
+        us[1] = us_of(CLOCK_PROCESS_CPUTIME_ID) - all;
+        us[2] = us_of(CLOCK_MONOTONIC) - whole;
+    }
 
     unique_rx_buffer reserve(unsigned n_code_blocks, bool new_data)
     {
@@ -258,81 +236,18 @@ class buffer_pool
                                          new_data);
     }
 
+    double us[3] = {};
+    pusch_processor_result_data result;
+    pusch_processor_result_control uci;
+    std::vector<uint8_t> block;
+
   private:
+    void on_uci(const pusch_processor_result_control &control) override { uci = control; }
+    void on_sch(const pusch_processor_result_data &sch) override { done_.set_value(sch); }
+
+    std::unique_ptr<pusch_processor> processor_;
     std::unique_ptr<rx_buffer_pool_controller> pool_;
+    std::promise<pusch_processor_result_data> done_;
 };
-
-/// From the grid to decoded code blocks, with parts of these factories.
-class receiver
-{
-  public:
-    receiver(pusch_demodulator_factory &demodulator, pusch_decoder_factory &decoder, unsigned n_code_blocks)
-        : demodulator_(demodulator.create()), decoder_(decoder.create()),
-          demultiplexer_(create_ulsch_demultiplex_factory_sw()->create()), pool_(n_code_blocks)
-    {
-    }
-
-    void receive(const transmission &sent, const resource_grid_reader &grid,
-                 const dmrs_pusch_estimator_results &estimates)
-    {
-        heard = listener();
-        uci = uci_buffer();
-        transport_block_.resize(sent.tb_size / 8);
-        pusch_decoder_buffer &sch = decoder_->new_data(
-            transport_block_, pool_.reserve(sent.n_code_blocks(), sent.sch.new_data), heard, sent.sch);
-        decoder_->set_nof_softbits(units::bits(sent.n_sch_bits()));
-        pusch_codeword_buffer &codeword = demultiplexer_->demultiplex(sch, uci, uci, sent.demultiplexing());
-        demodulator_->demodulate(codeword, heard, grid, estimates, sent.pusch);
-        n_heard = heard.n_code_blocks.get_future().get();
-    }
-
-    /// The soft buffers, whole.
-    std::vector<int8_t> soft_bits(unsigned n_code_blocks)
-    {
-        std::vector<int8_t> bytes;
-        unique_rx_buffer buffer = pool_.reserve(n_code_blocks, false);
-        for (unsigned r = 0; r < n_code_blocks; ++r)
-            for (log_likelihood_ratio llr : buffer->get_codeblock_soft_bits(r, ldpc::MAX_CODEBLOCK_SIZE))
-                bytes.push_back(llr.to_value_type());
-        return bytes;
-    }
-
-    /// Leaves in the soft buffers what an earlier transport block may have left.
-    void fill_soft_bits(unsigned n_code_blocks, unsigned seed)
-    {
-        std::mt19937 random_bits(seed);
-        unique_rx_buffer buffer = pool_.reserve(n_code_blocks, true);
-        for (unsigned r = 0; r < n_code_blocks; ++r)
-            for (log_likelihood_ratio &llr : buffer->get_codeblock_soft_bits(r, ldpc::MAX_CODEBLOCK_SIZE))
-                llr = int(random_bits() % 241) - 120;
-    }
-
-    listener heard;
-    uci_buffer uci;
-    unsigned n_heard = 0; ///< code blocks
-
-  private:
-    std::unique_ptr<pusch_demodulator> demodulator_;
-    std::unique_ptr<pusch_decoder> decoder_;
-    std::unique_ptr<ulsch_demultiplex> demultiplexer_;
-    buffer_pool pool_;
-    std::vector<uint8_t> transport_block_;
-};
-
-/// Without an executor code blocks are decoded as they become complete.
-inline pusch_decoder_factory_sw_configuration decoder_configuration(task_executor *executor, unsigned n_threads)
-{
-    pusch_decoder_factory_sw_configuration config;
-    config.executor = executor;
-    config.nof_pusch_decoder_threads = n_threads + 1;
-    config.crc_factory = create_crc_calculator_factory_sw("auto");
-    config.decoder_factory = softqam_ocudu::make_factory<ldpc_decoder_factory>(
-        []() -> std::unique_ptr<ldpc_decoder> { return std::make_unique<no_ldpc_decoder>(); });
-    config.dematcher_factory = create_ldpc_rate_dematcher_factory_sw("auto");
-    config.segmenter_factory = create_ldpc_segmenter_rx_factory_sw();
-    config.nof_prb = 273;
-    config.nof_layers = n_layers_max;
-    return config;
-}
 
 } // namespace ocudu_receiver
