@@ -25,6 +25,12 @@ SIMD_OPERATION(vec_f32, vec_div_any, (vec_f32 a, vec_f32 b)) /* a / b of any num
 SIMD_OPERATION(vec_u32, vec_bits, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_from_bits, (vec_u32 bits))
 SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
+#ifdef SIMD_VECTORS
+/* The first n bytes at an address, then those of `rest`; stores a register's first n bytes. More than a register's,
+ * below 256, is all. */
+SIMD_OPERATION(vec_bytes, vec_load_first, (const void *from, size_t n, vec_bytes rest))
+SIMD_OPERATION(void, vec_store_first, (void *to, vec_bytes a, size_t n))
+#endif
 /* u8: the row of the level that lies within a few ulp of `level`, and its gains. */
 SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 level))
 SIMD_OPERATION(vec_f32, vec_gain_low, (const vec_u8_table *table, vec_u8_row row))

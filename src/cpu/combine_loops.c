@@ -89,11 +89,11 @@ VEC void combine(softqam_output_format output, void *values, const void *llrs, f
     for (; nbytes - k >= COMBINED_NBYTES; k += COMBINED_NBYTES)
         combine_register(output, &constants, to + k, from + k);
     if (k < nbytes) {
-        unsigned char last_values[COMBINED_NBYTES] = {0}, last_llrs[COMBINED_NBYTES] = {0};
-        memcpy(last_values, to + k, nbytes - k);
-        memcpy(last_llrs, from + k, nbytes - k);
+        _Alignas(64) unsigned char last_values[COMBINED_NBYTES], last_llrs[COMBINED_NBYTES];
+        vec_store(last_values, vec_load_first(to + k, nbytes - k, vec_splat_u8(0)));
+        vec_store(last_llrs, vec_load_first(from + k, nbytes - k, vec_splat_u8(0)));
         combine_register(output, &constants, last_values, last_llrs);
-        memcpy(to + k, last_values, nbytes - k);
+        vec_store_first(to + k, vec_load_bytes(last_values), nbytes - k);
     }
 }
 

@@ -208,65 +208,29 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
 
 /* Running the loop. */
 
-/* Copies n items, and repeats the last one until there are n_padded. */
-static void copy_padded(void *to, const void *from, size_t nbytes, size_t n, size_t n_padded)
+/* Runs a loop on fewer symbols than those of the variant take. */
+static NOT_INLINED void run_few(const softqam_cpu_loops *loops, softqam_loop_call *call, int axis_bits,
+                                softqam_llr_layout layout, size_t symbol_nbytes)
 {
-    unsigned char *bytes = to;
-    memcpy(bytes, from, n * nbytes);
-    for (; n < n_padded; n++)
-        memcpy(bytes + n * nbytes, bytes + (n - 1) * nbytes, nbytes);
+    softqam_loop *const *few = loops->few_by_layout[axis_bits];
+    if (few && call->n_symbols >= loops->min_few_symbols << (layout == SOFTQAM_LLRS_IN_PLANES))
+        few[layout](call);
+    else
+        loops->few(loops->by_layout[axis_bits][layout], call, axis_bits ? 2 * (unsigned)axis_bits : 1, symbol_nbytes);
 }
 
-/* Runs a loop that takes at least n_padded symbols on fewer: pads them with copies of the last one, and lets the loop
- * write to scratch memory. */
-static NOT_INLINED void run_padded(softqam_loop *loop, const softqam_loop_call *of_few, size_t n_padded,
-                                   unsigned n_bits, size_t symbol_nbytes)
-{
-    enum { PLANE_STRIDE = MOST_MIN_SYMBOLS * sizeof(float) };
-    float components[2 * MOST_MIN_SYMBOLS], noise[MOST_MIN_SYMBOLS], gains[MOST_MIN_SYMBOLS];
-    unsigned char out[MOST_MIN_SYMBOLS * MAX_OUTPUT_NBYTES];
-    ptrdiff_t planes[MAX_SYMBOL_BITS];
-    const size_t n = of_few->n_symbols;
-    softqam_loop_call call = *of_few;
-    call.n_symbols = n_padded;
-    copy_padded(components, call.components, 2 * sizeof *components, n, n_padded);
-    call.components = components;
-    if (call.noise_kind != SOFTQAM_ONE_WEIGHT) {
-        copy_padded(noise, call.noise, sizeof *noise, n, n_padded);
-        call.noise = noise;
-    }
-    if (call.gains) {
-        copy_padded(gains, call.gains, sizeof *gains, n, n_padded);
-        call.gains = gains;
-    }
-    call.out = out;
-    for (size_t k = 0; k < n_bits; k++)
-        planes[k] = (ptrdiff_t)(k * PLANE_STRIDE);
-    call.planes = of_few->planes ? planes : NULL;
-    loop(&call);
-    if (!of_few->planes)
-        memcpy(of_few->out, out, n * symbol_nbytes);
-    for (size_t k = 0; of_few->planes && k < n_bits; k++)
-        /* All n_bits are set. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-        memcpy(of_few->out + of_few->planes[k], out + planes[k], n * symbol_nbytes);
-}
-
-/* Runs the loop for a placement; on few symbols one that takes fewer. */
-static inline void run(const softqam_cpu_loops *loops, const softqam_placement *placement,
-                       const softqam_loop_call *call)
+/* Runs the loop for a placement. No pointer to the placement leaves: see demodulate_in_place(). */
+static inline void run(const softqam_cpu_loops *loops, const softqam_placement *placement, softqam_loop_call *call)
 {
     const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
     const bool has_planes = softqam_placement_has_planes(placement);
     const softqam_llr_layout layout = has_planes                  ? SOFTQAM_LLRS_IN_PLANES
                                       : placement->is_descrambled ? SOFTQAM_LLRS_DESCRAMBLED
                                                                   : SOFTQAM_LLRS_IN_ORDER;
-    const bool is_few = call->n_symbols < loops->min_symbols << has_planes;
-    softqam_loop *loop = (is_few ? loops->few_by_layout : loops->by_layout)[axis_bits][layout];
-    if (is_few && call->n_symbols < loops->min_few_symbols << has_planes)
-        run_padded(loop, call, loops->min_few_symbols << has_planes,
-                   softqam_symbol_bits((softqam_modulation)placement->modulation), softqam_placement_stride(placement));
+    if (call->n_symbols < loops->min_symbols << (has_planes && placement->value_nbytes == 1))
+        run_few(loops, call, axis_bits, layout, softqam_placement_stride(placement));
     else
-        loop(call);
+        loops->by_layout[axis_bits][layout](call);
 }
 
 static void set_planes(work *w, size_t plane_nbytes)

@@ -51,7 +51,7 @@ typedef enum softqam_llr_layout {
 /* Tells a loop what to do. */
 typedef struct softqam_loop_call {
     const softqam_params *params;
-    size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, twice as many in planes */
+    size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, of s8 in planes twice as many */
     const void *components;
     unsigned char *out;
     /* LLRs; soft bits take nothing of it. */
@@ -73,8 +73,12 @@ typedef struct softqam_loop_call {
 /* Soft bits or LLRs. */
 typedef void softqam_loop(const softqam_loop_call *call);
 
-/* No loop needs more symbols: min_symbols, in planes twice as many. */
+/* No loop needs more symbols: min_symbols, of s8 in planes twice as many. */
 enum { MOST_MIN_SYMBOLS = 32 };
+
+/* Runs a loop on fewer symbols than it takes, which have n_bits each and symbol_nbytes between their first values.
+ * Changes the call's inputs, `out` and n_symbols. */
+typedef void softqam_few_loop(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t symbol_nbytes);
 
 /* The loops of one modulation, by format and layout. BPSK's bit has no planes. */
 typedef struct softqam_llr_loops {
@@ -91,6 +95,7 @@ typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sou
 typedef struct softqam_input_loops {
     softqam_convert_loop *convert[N_INPUT_FORMATS];
     softqam_gather_loop *gather;
+    softqam_few_loop *few; /* NULL if loops take any number */
 } softqam_input_loops;
 
 /* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62.
@@ -110,7 +115,8 @@ typedef struct softqam_cpu_loops {
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
     size_t min_symbols;
-    softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* loops that take fewer symbols */
+    softqam_few_loop *few;                                 /* takes fewer */
+    softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* NULL, or loops that take min_few_symbols, in less time */
     size_t min_few_symbols;
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;

@@ -221,6 +221,6 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .u8 = u8_loop,
     .llrs = {&bpsk, &qpsk, &qam16, &qam64, &qam256, &qam1024},
     .gold = &gold_loops,
-    .min_symbols = 1,
+    .min_symbols = 0,
     .short_symbols = 256,
 };

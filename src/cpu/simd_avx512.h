@@ -83,6 +83,15 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
     return has_one_line(m, k) ? table->intercepts[k] : vec_row_value(row, table->intercepts[k]);
 }
 
+#define VEC_HAS_BYTE_MASKS
+VEC __mmask64 first_bytes(size_t n) { return _bzhi_u64(UINT64_MAX, (unsigned)n); }
+
+VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
+{
+    return _mm512_mask_loadu_epi8(rest, first_bytes(n), from);
+}
+
+VEC void vec_store_first(void *to, vec_bytes a, size_t n) { _mm512_mask_storeu_epi8(to, first_bytes(n), a); }
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
 
 /* One bit's values of the rows, and those of the rows of negative components if these have room. */

@@ -42,7 +42,7 @@ static bool has_avx2(void)
 static bool has_avx512(void)
 {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("pclmul");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 }
 
 VECTOR_VARIANT(avx2, .runs_here = has_avx2, .min_symbols = 8, .flushes_subnormals = true, .short_symbols = 8192);
@@ -134,6 +134,9 @@ static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const s
     return (loops ? loops : softqam_cpu_portable.llrs[axis_bits])->by_format[params->output_format];
 }
 
+/* Two iterations of AVX2 take less time than padding for one of AVX-512, but for 1024QAM. */
+enum { MAX_FEW_AXIS_BITS = 4 };
+
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
                               const softqam_params *params)
 {
@@ -143,13 +146,14 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->add = softqam_soft_add_of(params->output_format);
     if (softqam_params_have_llrs(params) && variant->add)
         loops->add = variant->add[params->output_format];
-    const softqam_cpu_variant *of_few = variant->of_few ? variant->of_few : variant;
+    loops->few = variant->input->few;
     loops->min_symbols = variant->min_symbols;
-    loops->min_few_symbols = of_few->min_symbols;
+    loops->min_few_symbols = variant->of_few ? variant->of_few->min_symbols : 0;
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_have_llrs(params) &&
                                 softqam_is_scale_for_flushing(params->defaults.input_scale);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
+        const bool has_few = variant->of_few && axis_bits <= MAX_FEW_AXIS_BITS;
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);
-        loops->few_by_layout[axis_bits] = loops_of(of_few, params, axis_bits);
+        loops->few_by_layout[axis_bits] = has_few ? loops_of(variant->of_few, params, axis_bits) : NULL;
     }
 }

@@ -16,8 +16,8 @@ typedef struct softqam_cpu_variant {
     const softqam_llr_loops *llrs[MAX_AXIS_BITS + 1]; /* by bits an axis; NULL: the portable ones */
     softqam_soft_add *const *add;                     /* by output format; NULL: the portable ones */
     const softqam_gold_loops *gold;
-    size_t min_symbols;                       /* that a loop takes, twice as many in planes */
-    const struct softqam_cpu_variant *of_few; /* whose loops take fewer; NULL: its own */
+    size_t min_symbols;                       /* that a loop takes; of s8 in planes it takes twice as many */
+    const struct softqam_cpu_variant *of_few; /* whose loops take fewer in less time, up to 256QAM's; or NULL */
     bool flushes_subnormals;
     size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
 } softqam_cpu_variant;
