@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that kernels have from the compiler. Those of the Gold sequence are compared with the shift registers of
- * 3GPP TS 38.211 clause 5.2.1, bit by bit; the rows of LLRs with the table that the library builds. No GPU is needed.
- */
+/* The operations and tables that kernels have from the compiler. The tables of the Gold sequence are compared with the
+ * shift registers of 3GPP TS 38.211 clause 5.2.1, bit by bit; the rows of LLRs with the table that the library builds;
+ * the operations with simd_operations.h. No GPU is needed. */
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "gold.cuh"
 #include "kernel_tables.cuh"
+#include "simd_cuda.cuh"
+
+/* Holds kernels' operations against the list: each takes what the list says, and gives its type. */
+template <typename listed, typename own> struct is_operation;
+template <typename R, typename... T, typename own>
+struct is_operation<R(T...), own> : std::is_same<R, std::invoke_result_t<own, T...>> {
+};
+#define SIMD_OPERATION(type, name, parameters)                                                                         \
+    static_assert(is_operation<type parameters, decltype(&name)>::value, "simd_operations.h has " #name);
+#include "simd_operations.h"
 
 static bool is_good = true;
 
