@@ -111,6 +111,9 @@ VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return fminf(a, b); }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return fmaxf(a, b); }
 VEC vec_u32 vec_bits(vec_f32 a) { return __float_as_uint(a); }
 VEC vec_f32 vec_from_bits(vec_u32 bits) { return __uint_as_float(bits); }
+VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b) { return a | b; }
+VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return a << n; }
+VEC vec_u32 vec_shift_right(vec_u32 a, int n) { return a >> n; }
 VEC vec_f32 vec_abs(vec_f32 a) { return fabsf(a); }
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return __uint_as_float(__float_as_uint(a) ^ (signs & 0x80000000u)); }
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit) { return fminf(fmaxf(a, -limit), limit); }

@@ -137,8 +137,9 @@ static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bo
 {
     const float scale_in_steps = is_in_steps ? vec_mul(scale, 1.0f / LLR_STEP) : scale;
     any_gain any = {};
-    any.inverse = llr_inverse_gain(gain);
-    any.weight = llr_weight_of_gain(scale_in_steps, noise, is_inverse, gain);
+    const gain_divisor divisor = gain_divisor_of(gain);
+    any.inverse = vec_mul(divisor.first, divisor.second);
+    any.weight = llr_weight_of_any_gain(scale_in_steps, noise, is_inverse, gain);
     if (is_in_steps) {
         any.has_small_weight = fabsf(any.weight) < SMALL_WEIGHT;
         any.weight = vec_mul(any.weight, any.has_small_weight ? LLR_STEP / SMALL_WEIGHT_METRIC : LLR_STEP);
@@ -151,8 +152,8 @@ struct gain_scale : symbol_scale {
     bool has_small_weight; /* of LLRs in steps: `weight` is for a metric times SMALL_WEIGHT_METRIC */
 
     /* Sets the weight from a noise value and a gain; returns the gain's inverse. Gains and noise values that are
-     * neither tiny nor huge are within every limit, and their weights are far from the ends of the floats, so this is
-     * llr_weight_of_gain() without limits. */
+     * neither tiny nor huge have weights far from the ends of the floats, so this is llr_weight_of_gain() without its
+     * last steps. */
     __device__ __forceinline__ float set_gain(softqam_output_format format, float scale, float noise, bool is_inverse,
                                               float gain)
     {

@@ -12,13 +12,34 @@ static float limit_to(float x, float low, float high) { return fmaxf(low, fminf(
 
 static bool is_positive(float x) { return x > 0 && isfinite(x); }
 
-/* w, of a gain that is limited; 1 where there is none. */
-static float weight_of(nr_noise noise, float gain, float scale)
+/* w; 0 for an erasure. With a gain, only the result is limited by the range of floats; a double has room for those on
+ * the way, and a quotient of floats that rounds to double first rounds to float as it would at once. */
+static float weight_of(nr_noise noise, float scale)
 {
-    scale = scale * gain * gain;
-    const float weight = noise.is_inverse ? scale * limit_to(noise.value, 0x1p-40F, 0x1p100F)
-                                          : scale / limit_to(noise.value, 0x1p-100F, 0x1p40F);
-    return limit_to(weight, -FLT_MAX, FLT_MAX);
+    double weight;
+    if (noise.has_gain) {
+        int exponent;
+        const float significand = 2 * frexpf(noise.gain, &exponent), of_gain = scale * significand * significand;
+        const double value = (double)noise.value;
+        weight = ldexp(noise.is_inverse ? (double)of_gain * value : (double)of_gain / value, 2 * (exponent - 1));
+    } else {
+        weight = noise.is_inverse ? (double)(scale * limit_to(noise.value, 0x1p-40F, 0x1p100F))
+                                  : (double)(scale / limit_to(noise.value, 0x1p-100F, 0x1p40F));
+    }
+    weight = (double)(float)fmax(-(double)FLT_MAX, fmin(weight, (double)FLT_MAX));
+    return fabs(weight) < 0x1p-120 && noise.has_gain ? 0 : (float)weight;
+}
+
+/* A component divided by the symbol's gain, if there is one: the range of floats limits nothing but the result. */
+static float divided(float component, nr_noise noise)
+{
+    int exponent;
+    if (!noise.has_gain)
+        return component;
+    if (fabsf(component) < FLT_MIN)
+        return copysignf(0, component);
+    const float inverse = 1 / (2 * frexpf(noise.gain, &exponent));
+    return (float)ldexp((double)component * (double)inverse, 1 - exponent);
 }
 
 /* Finds, for each bit of an axis and each value of it, the level with that bit nearest to an odd integer. Never are two
@@ -76,22 +97,24 @@ static void symbol_metrics(const nr_constellation *constellation, float i, float
 static void factors(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                     uint32_t flipped, float scale, float metrics[NR_MAX_BITS], float weights[NR_MAX_BITS])
 {
-    const float gain = noise.has_gain ? limit_to(noise.gain, 0x1p-40F, 0x1p40F) : 1;
     float components[2];
     memset(metrics, 0, NR_MAX_BITS * sizeof *metrics);
     memset(weights, 0, NR_MAX_BITS * sizeof *weights);
+    if (!is_positive(noise.value) || (noise.has_gain && !is_positive(noise.gain)))
+        return;
+    const float weight = weight_of(noise, scale);
+    if (weight == 0)
+        return;
     for (int axis = 0; axis < 2; axis++) {
-        components[axis] = symbol[axis] * (1 / gain);
+        components[axis] = divided(symbol[axis], noise);
         if (!isfinite(components[axis]))
             return;
         if (fabsf(components[axis]) < 0x1p-63F)
             components[axis] = copysignf(0, components[axis]);
     }
-    if (!is_positive(noise.value) || (noise.has_gain && !is_positive(noise.gain)))
-        return;
     symbol_metrics(constellation, components[0], components[1], position, metrics);
     for (int b = 0; b < constellation->n_bits; b++)
-        weights[b] = (flipped >> b & 1 ? -1.0F : 1.0F) * weight_of(noise, gain, scale);
+        weights[b] = (flipped >> b & 1 ? -1.0F : 1.0F) * weight;
 }
 
 void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,

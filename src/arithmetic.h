@@ -118,16 +118,18 @@ VEC u8_bits u8_bits_from_distances(const vec_u8_table *table, const symbol_dista
 /* 1.5 * 2^23: around it the floats are the integers, so adding it rounds to the nearest, ties to even. */
 #define ROUNDING_CONSTANT 0x1.8p23f
 
-/* The limits of a noise variance and, of their inverses, of 1/N0; FLT_MAX; components below it in magnitude are zero.
- */
+/* Limits of a noise variance and of 1/N0; components below TINY_COMPONENT in magnitude are zero; gains from MIN_GAIN to
+ * MAX_GAIN are not taken apart; of a gain no weight is below MIN_WEIGHT. */
 #define MIN_N0         0x1p-100f
 #define MAX_N0         0x1p40f
 #define MIN_INVERSE_N0 0x1p-40f
 #define MAX_INVERSE_N0 0x1p100f
 #define LARGEST_FLOAT  0x1.fffffep127f
+#define LEAST_NORMAL   0x1p-126f
 #define TINY_COMPONENT 0x1p-63f
 #define MIN_GAIN       0x1p-40f
 #define MAX_GAIN       0x1p40f
+#define MIN_WEIGHT     0x1p-120f
 
 VEC vec_f32 llr_limited_noise(vec_f32 noise, int is_inverse)
 {
@@ -145,29 +147,104 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
 }
 
-/* The gain of z = g x + n, where the noise variance is that of n. Symbols are multiplied by its inverse; so the noise
- * variance is divided by its square, and the weight multiplied by it. A gain that is not positive and finite makes an
- * erasure. */
-VEC vec_f32 llr_limited_gain(vec_f32 gain) { return vec_min(vec_max(gain, vec_splat(MIN_GAIN)), vec_splat(MAX_GAIN)); }
+/* Gains: z = g x + n, where the noise variance is that of n. A component v becomes fl(v fl(1 / g)), and its weight
+ * fl(fl(fl(scale g) g) / N0), as if no value on the way had a limited exponent, so that units do not matter. A gain or
+ * a noise value that is not positive and finite, or a weight below MIN_WEIGHT, makes an erasure. Subnormal numbers that
+ * are flushed change nothing. */
 
-VEC vec_f32 llr_inverse_gain(vec_f32 gain) { return vec_div(vec_splat(1.0f), llr_limited_gain(gain)); }
-
-/* The scale of a weight, `gain` being limited. */
+/* The scale of a weight. */
 VEC vec_f32 llr_scale_of_gain(vec_f32 scale, vec_f32 gain) { return vec_mul(vec_mul(scale, gain), gain); }
 
-/* No weight is infinite, which times a metric of 0 would be NaN. */
+/* Makes the weight of an erasure NaN: a tiny one is another erasure, since with a metric that overflows its LLR would
+ * be the limit. No weight is infinite, which times a metric of 0 would be NaN. */
 VEC vec_f32 llr_valid_weight(vec_f32 weight, vec_f32 noise, vec_f32 gain)
 {
     const vec_f32 finite = vec_limit(weight, vec_splat(LARGEST_FLOAT));
     const vec_mask valid = vec_both(vec_is_positive(noise), vec_is_positive(gain));
-    return vec_choose(valid, finite, vec_splat(NAN));
+    const vec_f32 weight_if_valid = vec_choose(valid, finite, vec_splat(NAN));
+    return vec_choose(vec_is_less(vec_abs(finite), vec_splat(MIN_WEIGHT)), vec_splat(NAN), weight_if_valid);
 }
 
+/* Returns the weight for a gain from MIN_GAIN to MAX_GAIN. */
 VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
 {
-    const vec_f32 scale_of_gain = llr_scale_of_gain(scale, llr_limited_gain(gain));
-    const vec_f32 limited = llr_limited_noise(noise, is_inverse);
-    const vec_f32 weight = is_inverse ? vec_mul(scale_of_gain, limited) : vec_div_any(scale_of_gain, limited);
+    const vec_f32 scale_of_gain = llr_scale_of_gain(scale, gain);
+    return llr_valid_weight(is_inverse ? vec_mul(scale_of_gain, noise) : vec_div_any(scale_of_gain, noise), noise,
+                            gain);
+}
+
+/* A number that is significand * 2^exponent: the significand is in [1, 2), the exponent whole. */
+typedef struct number_parts {
+    vec_f32 significand;
+    vec_f32 exponent;
+} number_parts;
+
+/* Takes a positive finite number apart, without operations on a subnormal one. Anything else gives any parts. */
+VEC number_parts number_parts_of(vec_f32 number)
+{
+    const vec_u32 one = vec_bits(vec_splat(1.0f));
+    /* A subnormal number's bits as a significand, less the 1 that it has not: 2^126 times the number. */
+    const vec_f32 enlarged = vec_sub(vec_from_bits(vec_or_u32(vec_bits(number), one)), vec_splat(1.0f));
+    const vec_mask is_subnormal = vec_is_less(vec_abs(number), vec_splat(LEAST_NORMAL));
+    const vec_u32 bits = vec_bits(vec_choose(is_subnormal, enlarged, number));
+    const vec_f32 whole = vec_from_bits(vec_or_u32(vec_shift_right(bits, 23), vec_bits(vec_splat(0x1p23f))));
+    const vec_f32 bias = vec_choose(is_subnormal, vec_splat(0x1p23f + 127 + 126), vec_splat(0x1p23f + 127));
+    number_parts parts;
+    parts.significand = vec_from_bits(vec_or_u32(vec_shift_right(vec_shift_left(bits, 9), 9), one));
+    parts.exponent = vec_sub(whole, bias);
+    return parts;
+}
+
+/* Returns 2^n for a whole n from -126 to 127: its low bits, moved to the exponent. */
+VEC vec_f32 power_of_two(vec_f32 n)
+{
+    return vec_from_bits(vec_shift_left(vec_bits(vec_add(n, vec_splat(ROUNDING_CONSTANT + 127))), 23));
+}
+
+/* Returns half of n, rounded to a whole number. */
+VEC vec_f32 whole_half(vec_f32 n)
+{
+    const vec_f32 constant = vec_splat(ROUNDING_CONSTANT);
+    return vec_sub(vec_add(vec_mul(n, vec_splat(0.5f)), constant), constant);
+}
+
+/* Two factors whose product is 1 / g, for one component after the other: 2^-e, of g = f 2^e, is divided between them,
+ * so that no product leaves the range of floats on the way. */
+typedef struct gain_divisor {
+    vec_f32 first;
+    vec_f32 second;
+} gain_divisor;
+
+/* Returns the factors for any gain. */
+VEC gain_divisor gain_divisor_of(vec_f32 gain)
+{
+    const number_parts parts = number_parts_of(gain);
+    const vec_f32 half = whole_half(parts.exponent);
+    gain_divisor divisor;
+    divisor.first = power_of_two(vec_sub(vec_splat(0.0f), half));
+    divisor.second = vec_mul(vec_div(vec_splat(1.0f), parts.significand), power_of_two(vec_sub(half, parts.exponent)));
+    return divisor;
+}
+
+/* Divides a component by its gain; a subnormal one counts as zero. */
+VEC vec_f32 divided_by_gain(vec_f32 component, gain_divisor divisor)
+{
+    const vec_f32 magnitude = vec_flush(vec_abs(component), vec_splat(LEAST_NORMAL));
+    return vec_mul(vec_mul(vec_flip(magnitude, vec_bits(component)), divisor.first), divisor.second);
+}
+
+/* Returns the weight for any gain: of gain and noise value taken apart, which the powers of two, divided between
+ * dividend and divisor, leave in the range of floats. Beyond 2^+-200 no scale makes a weight that is a number. */
+VEC vec_f32 llr_weight_of_any_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
+{
+    const number_parts of_gain = number_parts_of(gain), of_noise = number_parts_of(noise);
+    const vec_f32 twice = vec_add(of_gain.exponent, of_gain.exponent);
+    const vec_f32 exponent =
+        vec_limit(is_inverse ? vec_add(twice, of_noise.exponent) : vec_sub(twice, of_noise.exponent), vec_splat(200));
+    const vec_f32 half = whole_half(exponent), rest = vec_sub(exponent, half);
+    const vec_f32 scale_of_gain = vec_mul(llr_scale_of_gain(scale, of_gain.significand), power_of_two(half));
+    const vec_f32 factor = vec_mul(of_noise.significand, power_of_two(is_inverse ? rest : vec_sub(half, exponent)));
+    const vec_f32 weight = is_inverse ? vec_mul(scale_of_gain, factor) : vec_div_any(scale_of_gain, factor);
     return llr_valid_weight(weight, noise, gain);
 }
 

@@ -55,9 +55,6 @@ static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p10
 /* If f16 is limited, up to here components below TINY_COMPONENT give zeros of their sign. */
 #define FAST_LIMITED_F16_END 0x1p36f
 
-/* f16 and f32: with gains of no more than 2^12 a weight of at least this has an N0 of no more than MAX_N0. */
-#define FAST_GAIN_MIN_WEIGHT 0x1p-16f
-
 /* No bit's line is steeper: that of QPSK, 2 sqrt(2). */
 #define MAX_SLOPE 2.83f
 
@@ -72,8 +69,8 @@ static inline float max_metric(int m, const softqam_llr_table *table, float max_
 }
 
 /* Returns whether every LLR is exact whose component is at most max_component in magnitude, and whose weight at most
- * max_weight. False for NaN. max_scale: s8 and s16, the largest scale of a weight; an N0 beyond MAX_N0, limited or not,
- * must give an LLR of 0 steps. */
+ * max_weight. False for NaN. max_scale: s8 and s16 without gains, the scale of weights; an N0 beyond MAX_N0, limited or
+ * not, must give an LLR of 0 steps. */
 static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_range range, float max_component,
                                 float max_weight, float max_scale)
 {

@@ -24,6 +24,8 @@ SIMD_OPERATION(vec_f32, vec_div, (vec_f32 a, vec_f32 b))     /* a / b of scales 
 SIMD_OPERATION(vec_f32, vec_div_any, (vec_f32 a, vec_f32 b)) /* a / b of any numbers */
 SIMD_OPERATION(vec_u32, vec_bits, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_from_bits, (vec_u32 bits))
+SIMD_OPERATION(vec_u32, vec_or_u32, (vec_u32 a, vec_u32 b))
+SIMD_OPERATION(vec_u32, vec_shift_right, (vec_u32 a, int n)) /* zeros come in */
 SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
 #ifdef SIMD_VECTORS
 /* The first n bytes at an address, then those of `rest`; stores a register's first n bytes. More than a register's,
@@ -41,6 +43,7 @@ SIMD_OPERATION(vec_f32, vec_choose_by_sign, (vec_f32 a, const vec_f32 values[2])
 #endif
 #endif
 
+SIMD_OPERATION(vec_u32, vec_shift_left, (vec_u32 a, int n))
 SIMD_OPERATION(vec_f32, vec_splat, (float a))                       /* the same number in every lane */
 SIMD_OPERATION(vec_f32, vec_fma, (vec_f32 a, vec_f32 b, vec_f32 c)) /* a * b + c */
 SIMD_OPERATION(vec_f32, vec_min, (vec_f32 a, vec_f32 b))            /* b if a is a NaN */
@@ -86,7 +89,6 @@ SIMD_OPERATION(vec_u32, vec_max_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_u32, vec_min_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(uint32_t, vec_largest_u32, (vec_u32 a))
 SIMD_OPERATION(bool, vec_any_from, (vec_u32 a, vec_u32 end)) /* whether any is `end` or more */
-SIMD_OPERATION(vec_u32, vec_shift_left, (vec_u32 a, int n))
 SIMD_OPERATION(vec_mask, vec_are_different, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_mask, vec_are_numbers, (vec_f32 a, vec_f32 b)) /* neither is a NaN */
 SIMD_OPERATION(vec_bytes, vec_abs_s16, (vec_bytes a))

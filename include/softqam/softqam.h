@@ -158,9 +158,9 @@ typedef enum softqam_noise {
 typedef enum softqam_noise_form {
     /** In softqam_demodulator_config: N0. In softqam_segment: the demodulator's. */
     SOFTQAM_NOISE_FORM_DEFAULT = 0,
-    /** The noise variance N0. Positive finite values are clamped to [2^-100, 2^40]. */
+    /** The noise variance N0. Without a gain positive finite values are clamped to [2^-100, 2^40]. */
     SOFTQAM_NOISE_FORM_N0 = 1,
-    /** 1/N0, which saves a division per symbol. Positive finite values are clamped to [2^-40, 2^100]. */
+    /** 1/N0, which saves a division per symbol. Without a gain it is clamped to [2^-40, 2^100]. */
     SOFTQAM_NOISE_FORM_INVERSE = 2
 } softqam_noise_form;
 
@@ -357,8 +357,8 @@ typedef struct softqam_layer {
      *
      *  Let fl() round to binary32, and s be llr_scale (s8, s16) or 1 (f16, f32), negated for
      *  SOFTQAM_SIGN_POSITIVE_IS_1. A component v becomes fl(v fl(1 / g)), and s / N0 becomes fl(fl(fl(s g) g) /
-     *  N0), or times 1/N0 if that is given. A gain that is not positive and finite makes an erasure; one outside
-     *  [2^-40, 2^40] counts as the nearer end; an infinite s / N0 counts as the largest float. */
+     *  N0), or times 1/N0 if that is given, as if exponents had no limits: units do not matter, and N0 is not
+     *  clamped. A gain that is not positive and finite makes an erasure, and so does g^2 / N0 below about 2^-120. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;

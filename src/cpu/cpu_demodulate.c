@@ -377,8 +377,8 @@ enum { WORTH_FLUSHING_SYMBOLS = 32 };
  * holds. */
 static inline bool may_flush(const cpu_call *call, const softqam_source *source)
 {
-    return call->is_worth_flushing && call->loops->flushes_subnormals && !call->list->adds && !source->has_gains &&
-           softqam_is_scale_for_flushing(source->input_scale);
+    return call->is_worth_flushing && call->loops->flushes_subnormals && !call->list->adds &&
+           softqam_is_scale_for_flushing(source->input_scale, source->has_gains);
 }
 
 /* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. Here no

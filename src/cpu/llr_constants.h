@@ -72,12 +72,6 @@ VEC float metric_scale(softqam_output_format output)
     return are_metrics_tracked(output) ? 2.0f / MAX_TRACKED_METRIC : 1.0f;
 }
 
-/* The smallest weight of the fast path. */
-VEC float min_weight_of(softqam_output_format output, softqam_noise_kind noise)
-{
-    return !are_steps(output) && softqam_has_gains(noise) ? FAST_GAIN_MIN_WEIGHT : fast_range_of(output).min_weight;
-}
-
 /* True if the loop divides by gains itself. 1024QAM divides in a separate pass, which is cheap beside its loop. */
 enum { FUSES_GAINS = M < 5 };
 
@@ -164,10 +158,12 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->max_byte = vec_splat_u8(max_byte);
     constants->is_limited = max_byte < 127;
     constants->limits_f16 = false;
-    constants->masks_erasures = LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16; /* as masks are there */
-    constants->weight_base = vec_splat_u32(float_bits(min_weight_of(output, call->noise_kind)) |
+    /* Where masks are as cheap, or erasures are frequent. */
+    constants->masks_erasures =
+        (LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16) || call->noise_kind == SOFTQAM_WEIGHTS;
+    constants->weight_base = vec_splat_u32(float_bits(fast_range_of(output).min_weight) |
                                            (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
-    constants->erased_noise = vec_splat_u32(float_bits(softqam_is_noise_inverse(call->noise_kind) ? 0.0f : INFINITY));
+    constants->erased_noise = vec_splat_u32(float_bits(softqam_is_noise_n0(call->noise_kind) ? INFINITY : 0.0f));
     constants->i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants->i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);
     constants->sequence = kind.layout == SOFTQAM_LLRS_IN_ORDER ? NULL : call->sequence;

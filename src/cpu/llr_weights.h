@@ -4,6 +4,7 @@
 #ifndef SOFTQAM_CPU_LLR_WEIGHTS_H
 #define SOFTQAM_CPU_LLR_WEIGHTS_H
 
+#include "float_environment.h"
 #include "llr_constants.h"
 
 /* Says where an iteration's symbols and noise lie and where its LLRs go. */
@@ -21,7 +22,7 @@ typedef struct tile_ranges {
     vec_u32 magnitudes;    /* the largest component, or all bits that any metric has if these are tracked */
     vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
     vec_u32 max_weight;    /* less weight_base */
-    vec_u32 max_gain;      /* of the gains' inverses, and of the scale times their squares */
+    vec_u32 max_gain;      /* of the gains and their inverses */
 } tile_ranges;
 
 VEC void track_components(softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
@@ -63,13 +64,16 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
     return float_of_bits(vec_largest_u32(largest));
 }
 
-/* Returns whether no gain of a tile must be limited, and N0 only as it is without gains. max_gain limits gains to both
- * sides, and with them the scale times their squares; so an N0 below MIN_N0 has a weight beyond weight_end. One above
- * MAX_N0 is left to is_fast_exact() or, f16 and f32, to FAST_GAIN_MIN_WEIGHT. */
-VEC bool are_gains_exact(softqam_output_format output, uint32_t max_gain, float max_weight)
+/* Up to here gains and their inverses have normal numbers as squares, times any scale. Gains of 1/N0 are no larger than
+ * MAX_GAIN, so that with a subnormal 1/N0, which may count as zero, s8 and s16 are 0 steps. */
+#define FAST_MAX_GAIN 0x1p58f
+
+/* Returns whether no gain of a tile needs to be taken apart. A negative one is larger, as bits. N0 has no limits: a
+ * subnormal one, which may count as zero, makes the weight leave its range. */
+VEC bool are_gains_exact(softqam_noise_kind noise, vec_u32 max_gain)
 {
-    const float gain_end = are_steps(output) ? 0x1p30f : 0x1p24f, weight_end = are_steps(output) ? 0x1p29f : 0x1p40f;
-    return max_gain <= float_bits(gain_end) && max_weight < weight_end; /* a negative one is larger, as bits */
+    const float end = noise == SOFTQAM_GAINS_N0 ? FAST_MAX_GAIN : MAX_GAIN;
+    return !softqam_has_gains(noise) || !vec_any_from(max_gain, vec_splat_u32(float_bits(end) + 1));
 }
 
 /* Result of checking a fast tile. */
@@ -78,14 +82,13 @@ typedef enum tile_verdict { TILE_IS_EXACT, TILE_HAS_OTHER_WEIGHTS, TILE_HAS_LARG
 /* Most tiles are far within the range, which a few comparisons tell. */
 VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const tile_ranges *ranges)
 {
-    const float gain_end = 0x1p16f, max_component_metric = MAX_SLOPE * (M == 0 ? 2.0f : 1.0f) * 2.0f;
+    const float max_component_metric = MAX_SLOPE * (M == 0 ? 2.0f : 1.0f) * 2.0f;
     const float metric_end = are_metrics_tracked(kind.output) ? MAX_TRACKED_METRIC : max_component_metric;
     const float llr_end = range.llr_end / metric_end;
     const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
-    const uint32_t base = float_bits(min_weight_of(kind.output, kind.noise));
+    const uint32_t base = float_bits(range.min_weight);
     return !vec_any_from(vec_shift_left(ranges->magnitudes, 1), vec_splat_u32(0x80000000u)) &&
-           !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base)) &&
-           (!softqam_has_gains(kind.noise) || !vec_any_from(ranges->max_gain, vec_splat_u32(float_bits(gain_end))));
+           !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base));
 }
 
 /* Judges the fast path of the n_symbols at `at`, whose ranges these are. */
@@ -93,25 +96,23 @@ VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const
                             const tile_ranges *ranges, const llr_position *at, size_t n_symbols)
 {
     const softqam_output_format output = kind.output;
-    const bool has_gains = softqam_has_gains(kind.noise);
+    const bool has_gains = softqam_has_gains(kind.noise),
+               has_exact_gains = are_gains_exact(kind.noise, ranges->max_gain);
     fast_range range = fast_range_of(output);
     if (is_limited_f16(output, constants))
         range.llr_end = FAST_LIMITED_F16_END;
     if (range.min_component > 0.0f && ~vec_largest_u32(~ranges->min_component) < float_bits(range.min_component) - 1)
         return TILE_IS_INEXACT;
-    if (are_ranges_narrow(kind, range, ranges))
+    if (has_exact_gains && are_ranges_narrow(kind, range, ranges))
         return TILE_IS_EXACT;
-    const uint32_t base = float_bits(min_weight_of(output, kind.noise)),
-                   above_base = vec_largest_u32(ranges->max_weight);
-    const uint32_t gain = vec_largest_u32(ranges->max_gain);
+    const uint32_t base = float_bits(range.min_weight), above_base = vec_largest_u32(ranges->max_weight);
     const float weight = float_of_bits(above_base + base);
     if (above_base >= 0x7f800000u - base)
         return TILE_HAS_OTHER_WEIGHTS;
-    if (has_gains && !are_gains_exact(output, gain, weight))
+    if (!has_exact_gains)
         return TILE_IS_INEXACT;
-    float scale = 0.0f; /* the weights of f16 and f32 say that N0 is below its limit */
-    if (are_steps(output))
-        scale = has_gains ? float_of_bits(gain) : fabsf(call->scale.steps_per_nat);
+    /* The weights of f16 and f32 say that N0 is below its limit; beside gains it has none. */
+    const float scale = are_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
     const float largest =
         are_metrics_tracked(output)
             ? largest_component(at->components, has_gains ? gains_of(constants, at->noise) : NULL, n_symbols)
@@ -180,8 +181,7 @@ VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants
     const vec_f32 values = load_noise(kind, noise), gain = load_noise(kind, gains_of(constants, noise));
     const vec_f32 inverse_gain = fast_inverse_gain(gain);
     const vec_f32 scale = llr_scale_of_gain(constants->steps_per_nat, gain);
-    ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)),
-                                   vec_bits(are_steps(kind.output) ? scale : vec_abs(scale)));
+    ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)), vec_bits(gain));
     const vec_f32 weight = __builtin_expect(kind.noise == SOFTQAM_GAINS_N0, 1) ? fast_weight(scale, values, false)
                                                                                : fast_weight(scale, values, true);
     iteration_weights weights = weights_with_addend(constants, weight, inverse_gain);
@@ -200,6 +200,8 @@ VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants
     const vec_f32 values = load_noise(kind, noise);
     const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_NOISE_N0, 1);
     vec_f32 weight = values;
+    if (kind.is_exact && kind.noise == SOFTQAM_WEIGHTS)
+        weight = vec_choose(vec_are_different(vec_bits(values), vec_splat_u32(0)), values, vec_splat(NAN));
     if (is_n0 || kind.noise == SOFTQAM_NOISE_INVERSE) {
         if (kind.is_exact)
             weight = is_n0 ? llr_weight(scale, values, false) : llr_weight(scale, values, true);
@@ -212,50 +214,151 @@ VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants
     return weights;
 }
 
-/* A loop's next symbols, divided by their gains, with their weights: symbols with gains that the fast path does not
- * take go through these. */
+/* Symbols divided by their gains, with their weights, an erasure's 0: what the fast path does not take, and all of
+ * 1024QAM. */
 enum { DIVIDED_SYMBOLS = 256 };
 typedef struct divided_symbols {
     float components[2 * (DIVIDED_SYMBOLS + PLANE_SYMBOLS)];
     float weights[DIVIDED_SYMBOLS + PLANE_SYMBOLS];
+    uint32_t min_weight; /* the bits of the smallest weight's magnitude, erasures aside */
 } divided_symbols;
 
-/* Divides n_symbols from symbol `first` on; `scale` as the loop's weights have it. */
-static void divide_by_gains(const softqam_loop_call *call, float scale, size_t first, size_t n_symbols,
-                            divided_symbols *to)
+/* Says what they are made of. */
+typedef struct divided_sources {
+    const float *components;
+    const float *noise;
+    const float *gains;
+    float scale;
+    softqam_noise_kind noise_kind;
+} divided_sources;
+
+/* What a division found. */
+typedef enum division_verdict {
+    DIVISION_IS_EXACT,
+    DIVISION_HAS_OTHER_WEIGHTS,
+    DIVISION_HAS_OTHER_GAINS
+} division_verdict;
+
+/* The float before MIN_WEIGHT. */
+#define BELOW_MIN_WEIGHT 0x1.fffffep-121f
+
+/* Returns gains or noise values with 1 in the place of what is not positive and finite. */
+VEC vec_f32 positive_or_one(vec_f32 a) { return vec_choose(vec_is_positive(a), a, vec_splat(1.0f)); }
+
+/* Divides n symbols by their gains. Without has_erasures the verdict is another one if there is an erasure. */
+VEC division_verdict divide_by_gains(const divided_sources *from, bool has_erasures, size_t n_symbols,
+                                     divided_symbols *to)
 {
-    const float *components = (const float *)call->components + 2 * first, *noise = call->noise + first;
+    const vec_f32 scale = vec_abs(vec_splat(from->scale));
+    const vec_u32 sign = vec_bits(vec_splat(from->scale));
+    const bool is_n0 = from->noise_kind == SOFTQAM_GAINS_N0;
+    vec_u32 max_gain = vec_splat_u32(0), max_weight = vec_splat_u32(0), min_weight = vec_splat_u32(0xffffffffu);
     for (size_t done = 0; done < n_symbols; done += LANES) {
         const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
-        const float *gains = call->gains + first + k;
-        const vec_f32 gain = vec_load_f32(gains), values = vec_load_f32(noise + k), scales = vec_splat(scale);
-        const vec_f32 a = vec_load_f32(components + 2 * k), b = vec_load_f32(components + 2 * k + LANES);
-        const vec_f32 inverse_gain = llr_inverse_gain(vec_load_for_duplicate(gains));
+        const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
+        vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
+        vec_f32 divisor = vec_load_for_duplicate(from->gains + k);
+        vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
+        if (has_erasures) {
+            gain = vec_choose(valid, gain, vec_splat(1.0f));
+            noise = vec_choose(valid, noise, vec_splat(1.0f));
+            divisor = positive_or_one(divisor);
+        }
+        const vec_f32 inverse_gain = fast_inverse_gain(divisor), scale_of_gain = llr_scale_of_gain(scale, gain);
+        vec_f32 weight = is_n0 ? vec_div(scale_of_gain, noise) : vec_mul(scale_of_gain, noise);
         vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
         vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
-        vec_store_f32(to->weights + k, call->noise_kind == SOFTQAM_GAINS_N0
-                                           ? llr_weight_of_gain(scales, values, false, gain)
-                                           : llr_weight_of_gain(scales, values, true, gain));
+        max_gain = vec_max_u32(vec_max_u32(max_gain, vec_bits(inverse_gain)), vec_bits(gain));
+        max_weight = vec_max_u32(max_weight, vec_bits(weight)); /* a negative one is larger */
+        if (has_erasures && is_n0) { /* N0 may be so large; a 1/N0 may be subnormal, and count as zero */
+            valid = vec_both(valid, vec_is_less(vec_splat(BELOW_MIN_WEIGHT), weight));
+            weight = vec_choose(valid, weight, vec_splat(1.0f));
+        }
+        min_weight = vec_min_u32(min_weight, vec_bits(weight));
+        weight = vec_flip(weight, sign);
+        vec_store_f32(to->weights + k, has_erasures ? vec_keep(valid, weight) : weight);
     }
+    to->min_weight = ~vec_largest_u32(~min_weight);
+    return !are_gains_exact(from->noise_kind, max_gain) ? DIVISION_HAS_OTHER_GAINS
+           : to->min_weight < float_bits(MIN_WEIGHT) || vec_largest_u32(max_weight) >= float_bits(INFINITY)
+               ? DIVISION_HAS_OTHER_WEIGHTS
+               : DIVISION_IS_EXACT;
+}
+
+NOT_INLINED division_verdict divide_without_erasures(const divided_sources *from, size_t n_symbols, divided_symbols *to)
+{
+    return divide_by_gains(from, false, n_symbols, to);
+}
+
+NOT_INLINED division_verdict divide_with_erasures(const divided_sources *from, size_t n_symbols, divided_symbols *to)
+{
+    return divide_by_gains(from, true, n_symbols, to);
+}
+
+/* Divides n symbols by gains of any size. */
+NOT_INLINED void divide_by_any_gains(const divided_sources *from, size_t n_symbols, divided_symbols *to)
+{
+    for (size_t done = 0; done < n_symbols; done += LANES) {
+        const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
+        const gain_divisor divisor = gain_divisor_of(positive_or_one(vec_load_for_duplicate(from->gains + k)));
+        const gain_divisor of_a = {vec_duplicate_lower(divisor.first), vec_duplicate_lower(divisor.second)},
+                           of_b = {vec_duplicate_upper(divisor.first), vec_duplicate_upper(divisor.second)};
+        const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
+        vec_store_f32(to->components + 2 * k, divided_by_gain(a, of_a));
+        vec_store_f32(to->components + 2 * k + LANES, divided_by_gain(b, of_b));
+    }
+}
+
+/* Sets the weights of n symbols with gains and noise values of any size. */
+NOT_INLINED void set_any_weights(const divided_sources *from, size_t n_symbols, divided_symbols *to)
+{
+    const vec_f32 scale = vec_splat(from->scale);
+    vec_u32 min_weight = vec_splat_u32(0xffffffffu);
+    for (size_t done = 0; done < n_symbols; done += LANES) {
+        const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
+        const vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
+        const vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
+        const vec_f32 weight = llr_weight_of_any_gain(scale, positive_or_one(noise),
+                                                      from->noise_kind == SOFTQAM_GAINS_INVERSE, positive_or_one(gain));
+        vec_store_f32(to->weights + k, vec_keep(vec_both(valid, vec_are_numbers(weight, weight)), weight));
+        min_weight = vec_min_u32(min_weight, vec_bits(vec_abs(weight))); /* a NaN is larger */
+    }
+    to->min_weight = ~vec_largest_u32(~min_weight);
 }
 
 /* Demodulates n_symbols of a call from symbol `first` on, a multiple of 8, by the call's own loop. */
 NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *call, float scale, size_t first,
                                  size_t n_symbols, size_t nbytes_of_symbol)
 {
+    softqam_float_environment environment = softqam_float_enter();
+    /* The loop waits for subnormal numbers, which are flushed unless LLRs may be such: f32's with smaller weights. */
+    const float flushed_weight = call->params->output_format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.min_weight : 0.0f;
+    division_verdict verdict = DIVISION_IS_EXACT;
     divided_symbols divided;
     softqam_loop_call part = *call;
     part.components = divided.components;
     part.noise = divided.weights;
     part.noise_kind = SOFTQAM_WEIGHTS;
     for (size_t end = first + n_symbols; first < end; first += part.n_symbols) {
+        const divided_sources from = {(const float *)call->components + 2 * first, call->noise + first,
+                                      call->gains + first, scale, call->noise_kind};
         part.n_symbols = end - first < DIVIDED_SYMBOLS + PLANE_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
-        divide_by_gains(call, scale, first, part.n_symbols, &divided);
+        softqam_float_flush(&environment, true);
+        if (verdict == DIVISION_IS_EXACT)
+            verdict = divide_without_erasures(&from, part.n_symbols, &divided);
+        const division_verdict of_any =
+            verdict == DIVISION_IS_EXACT ? verdict : divide_with_erasures(&from, part.n_symbols, &divided);
+        if (of_any == DIVISION_HAS_OTHER_GAINS)
+            divide_by_any_gains(&from, part.n_symbols, &divided);
+        if (of_any != DIVISION_IS_EXACT)
+            set_any_weights(&from, part.n_symbols, &divided);
         part.out = call->out + first * nbytes_of_symbol;
         if (call->sequence)
             part.sequence = call->sequence + first * SYMBOL_BITS / 8;
+        softqam_float_flush(&environment, divided.min_weight >= float_bits(flushed_weight));
         loop(&part);
     }
+    softqam_float_leave(&environment);
 }
 
 #endif

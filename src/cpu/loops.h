@@ -26,7 +26,7 @@ typedef enum softqam_noise_kind {
     SOFTQAM_GAINS_N0,
     SOFTQAM_GAINS_INVERSE,
     SOFTQAM_NOISE_KINDS,
-    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS /* internal to vector loops: symbols already divided by their gains */
+    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS /* internal to vector loops: a weight for each symbol, 0 for an erasure */
 } softqam_noise_kind;
 
 static inline bool softqam_has_gains(softqam_noise_kind kind)
@@ -34,9 +34,9 @@ static inline bool softqam_has_gains(softqam_noise_kind kind)
     return kind == SOFTQAM_GAINS_N0 || kind == SOFTQAM_GAINS_INVERSE;
 }
 
-static inline bool softqam_is_noise_inverse(softqam_noise_kind kind)
+static inline bool softqam_is_noise_n0(softqam_noise_kind kind)
 {
-    return kind == SOFTQAM_NOISE_INVERSE || kind == SOFTQAM_GAINS_INVERSE;
+    return kind == SOFTQAM_NOISE_N0 || kind == SOFTQAM_GAINS_N0;
 }
 
 /* LLRs are written symbol by symbol; likewise, descrambled; or de-interleaved to a plane for each bit of a symbol, and
@@ -98,13 +98,14 @@ typedef struct softqam_input_loops {
     softqam_few_loop *few; /* NULL if loops take any number */
 } softqam_input_loops;
 
-/* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62.
- * By its bits 0, which stands for the demodulator's, is told from those in every mode. */
-static inline bool softqam_is_scale_for_flushing(float scale)
+/* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62, or
+ * 1 with gains, by which components are divided. By its bits 0, which stands for the demodulator's, is told from those
+ * in every mode. */
+static inline bool softqam_is_scale_for_flushing(float scale, bool has_gains)
 {
     uint32_t bits;
     memcpy(&bits, &scale, sizeof bits);
-    return bits == 0 || (scale >= FLT_MIN && scale <= 0x1p62f);
+    return bits == 0 || (scale >= FLT_MIN && scale <= (has_gains ? 1.0f : 0x1p62f));
 }
 
 /* A demodulator's choice. */

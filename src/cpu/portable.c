@@ -95,14 +95,20 @@ static inline float descrambled(const softqam_loop_call *call, size_t n, float m
     return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
 }
 
-/* The same with a gain, by whose inverse the symbol's components are multiplied. */
+/* Returns the weight of symbol k, which has a gain, and divides the symbol by it. */
 static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *call, size_t k, float symbol[2])
 {
-    const float inverse_gain = llr_inverse_gain(call->gains[k]);
-    symbol[0] *= inverse_gain;
-    symbol[1] *= inverse_gain;
-    return llr_weight_of_gain(call->scale.steps_per_nat, call->noise[k], call->noise_kind == SOFTQAM_GAINS_INVERSE,
-                              call->gains[k]);
+    const float scale = call->scale.steps_per_nat, noise = call->noise[k], gain = call->gains[k];
+    const int is_inverse = call->noise_kind == SOFTQAM_GAINS_INVERSE;
+    if (gain >= MIN_GAIN && gain <= MAX_GAIN) {
+        symbol[0] *= 1.0f / gain;
+        symbol[1] *= 1.0f / gain;
+        return llr_weight_of_gain(scale, noise, is_inverse, gain);
+    }
+    const gain_divisor divisor = gain_divisor_of(gain);
+    symbol[0] = divided_by_gain(symbol[0], divisor);
+    symbol[1] = divided_by_gain(symbol[1], divisor);
+    return llr_weight_of_any_gain(scale, noise, is_inverse, gain);
 }
 
 static inline float weight_of(const softqam_loop_call *call, size_t k, float symbol[2])

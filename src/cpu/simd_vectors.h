@@ -61,6 +61,7 @@ VEC vec_s32 vec_bits_s32(vec_f32 a) { return (vec_s32)a; }
 VEC vec_bytes vec_as_bytes(vec_f32 a) { return (vec_bytes)a; }
 VEC vec_u32 vec_sub_u32(vec_u32 a, vec_u32 b) { return (vec_u32)((vec_lanes_u32)a - (vec_lanes_u32)b); }
 VEC vec_u32 vec_or_u32(vec_u32 a, vec_u32 b) { return a | b; }
+VEC vec_u32 vec_shift_right(vec_u32 a, int n) { return (vec_u32)((vec_lanes_u32)a >> (uint32_t)n); }
 VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return a ^ b; }
 VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return a | b; }
 VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return a ^ b; }

@@ -150,7 +150,7 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->min_symbols = variant->min_symbols;
     loops->min_few_symbols = variant->of_few ? variant->of_few->min_symbols : 0;
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_have_llrs(params) &&
-                                softqam_is_scale_for_flushing(params->defaults.input_scale);
+                                softqam_is_scale_for_flushing(params->defaults.input_scale, false);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
         const bool has_few = variant->of_few && axis_bits <= MAX_FEW_AXIS_BITS;
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);

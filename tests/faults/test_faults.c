@@ -270,7 +270,7 @@ static life *open_life(const kind_of_life *kind)
     *self = (life){.kind = *kind, .out_nbytes = 8 * kind->n_symbols};
     harness_random random = harness_random_stream(1);
     harness_fill_mixture(&random, kind->n_symbols, self->symbols);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, kind->n_symbols, self->noise_var);
+    harness_fill_noise(&random, HARNESS_NOISE_USUAL, kind->n_symbols, self->noise_var);
     for (size_t i = 0; i < kind->n_symbols; i++)
         self->gains[i] = 1;
     harness_setup setup = harness_format_setup(kind->format, SOFTQAM_NOISE_PER_SYMBOL);
