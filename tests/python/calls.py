@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random calls of demodulate(), and the same values in other memory."""
 import numpy as np
-import reference
-from symbols import make_gain, make_noise, make_symbols
+from symbols import LLRS, MODULATIONS, make_gain, make_noise, make_symbols
 
 import softqam
 
@@ -13,12 +12,12 @@ class Call:
     """A call's arrays, contiguous, with its other arguments; what it must give is made codeword by codeword."""
 
     def __init__(self, rng):
-        self.modulation = str(rng.choice(list(reference.MODULATIONS)))
-        self.output = str(rng.choice(reference.LLRS))
+        self.modulation = str(rng.choice(list(MODULATIONS)))
+        self.output = str(rng.choice(LLRS))
         self.layers = None if self.modulation == "pi2-bpsk" or rng.random() < 0.3 else int(rng.integers(1, 5))
         layers, dtype = self.layers or 1, str(rng.choice(DTYPES))
         self.batch = tuple(rng.integers(1, 4, rng.integers(0, 3)).tolist())
-        n = int(rng.choice([1, 7, 60, 300, 3000]))
+        n = int(rng.choice([2, 7, 60, 300, 3000]))
         self.shape = (*self.batch, *([layers] if self.layers else []), n)
         n_all = int(np.prod(self.shape))
         symbols = make_symbols(rng, n_all, dtype)
@@ -33,7 +32,7 @@ class Call:
         if (kind := rng.random()) < 0.3:
             self.options["planes"] = layers * int(rng.integers(1, 2 * n + 1))
         elif kind < 0.6:
-            n_bits = (first_symbol + n * layers + 7 * layers) * reference.MODULATIONS[self.modulation]
+            n_bits = (first_symbol + n * layers + 7 * layers) * MODULATIONS[self.modulation]
             self.options["codeword"] = softqam.Codeword(n_bits, self.modulation, layers, int(rng.integers(1, 4)), 100, int(rng.integers(100)), 60, 20)
 
     def part(self, rng, values):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests share. SOFTQAM_PYTHON_PACKAGE is the folder that the package must come from, if it is set;
-SOFTQAM_TOOLS that of softqam-demod; SOFTQAM_REFERENCE the library of reference/."""
+SOFTQAM_TOOLS that of softqam-demod."""
 import os
 from pathlib import Path
 

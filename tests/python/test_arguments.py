@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings, names, numbers and outputs; calls from several threads. Arrays of every layout are in test_layouts.py."""
+"""Settings, names, numbers, kinds of arrays and outputs; calls from several threads. Arrays of every layout are in test_layouts.py."""
 import copy
 import pickle
 import re
@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference
-from symbols import assert_bytes, make_symbols
+from symbols import OUTPUTS, assert_bytes, make_symbols
 
 import softqam
 from softqam import _names
@@ -24,7 +23,7 @@ HEADER = (Path(__file__).parents[2] / "include/softqam/softqam.h").read_text(enc
 def test_numbers_are_those_of_the_header(prefix):
     values = re.findall(rf"^ +SOFTQAM_{prefix}_(\w+) = (\d+)", HEADER, re.M)
     of_header = {name.lower().replace("_", "-"): int(value) for name, value in values if name != "DEFAULT"}
-    of_package = {name: value for name, value in getattr(_names, f"{prefix}S").items() if name != "auto"}
+    of_package = {name: value for name, value in getattr(_names, f"{prefix}S").items() if name not in ("auto", "hard")}
     assert of_header and of_package == of_header
 
 
@@ -34,7 +33,15 @@ def test_names():
     assert softqam.__version__ == ".".join(numbers)
     one = softqam.Demodulator("256QAM", output="F32", threads=2)
     assert (one.modulation, one.output, one.bits_per_symbol, one.backend) == ("256qam", "f32", 8, "cpu")
-    assert "2 threads" in one.backend_detail and "256qam" in repr(one)
+    assert "2 threads" in one.backend_detail and "256qam" in repr(one) and softqam.Demodulator("pi/2-BPSK").modulation == "pi2-bpsk"
+
+
+@pytest.mark.parametrize("function", [softqam.demodulate, softqam.Demodulator, softqam.Demodulator.__call__, softqam.nrSymbolDemodulate,
+                                      softqam.ldpc_codeword, softqam.modulate, softqam.rate_recover])  # fmt: skip
+def test_help_has_every_argument(function):
+    arguments = (function.__init__ if isinstance(function, type) else function).__code__
+    for name in arguments.co_varnames[: arguments.co_argcount + arguments.co_kwonlyargcount]:
+        assert name == "self" or re.search(rf"^    [\w, ]*\b{name}\b", function.__doc__, re.M), name
 
 
 SETTINGS = {"modulation": "64QAM", "output": "S16", "sign": 1, "llr_scale": 20, "llr_limit": 1000, "input_scale": 1.5,
@@ -52,7 +59,7 @@ class Named(softqam.Demodulator):
 @pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))])
 def test_copies(rng, copy_of):
     symbols = make_symbols(rng, 60)
-    for one in (softqam.Demodulator(), softqam.Demodulator(**SETTINGS), Named("a")):
+    for one in (softqam.Demodulator(), softqam.Demodulator(output="hard"), Named("a")):
         other = copy_of({"model": one})["model"]
         assert repr(other) == repr(one) and other.backend_detail == one.backend_detail
         assert_bytes(other(symbols, 0.3), one(symbols, 0.3))
@@ -79,25 +86,58 @@ def test_auto(rng):
     auto, absent = softqam.Demodulator(backend="auto"), softqam.Demodulator(backend="auto", device=4095)
     assert auto.backend in ("cpu", "cuda") and absent.backend == "cpu"
     symbols = make_symbols(rng, 1000)
-    assert_bytes(auto(symbols, 0.1), reference.llrs(symbols, "256qam", 0.1))
+    assert_bytes(auto(symbols, 0.1), absent(symbols, 0.1))
 
 
-# Positive and finite is valid, however small or large.
-NUMBERS = [
-    (0.25, [0.25, [0.25], np.full(50, 0.25), *(kind(0.25) for kind in (np.float32, np.float64, np.float16, np.longdouble, np.array))]),
-    (2, [2, np.int64(2), np.uint8(2), np.array(2)]),
-    *((same, [number, np.full(50, number)]) for number, same in ((1e-300, 1e-31), (1e300, 2.0**41), (-1e-300, 0))),
-]  # fmt: skip
+class OnlyDLPack:
+    def __init__(self, array):
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
 
 
-@pytest.mark.parametrize("same, numbers", NUMBERS)
-def test_numbers_as_noise_and_gain(rng, same, numbers):
-    """One value, of whatever type, is the nearest of binary32."""
+# What stands for 0.25, and for 2.
+NUMBERS = [0.25, [0.25], np.full(50, 0.25), *(kind(0.25) for kind in (np.float32, np.float64, np.float16, np.longdouble, np.array))]
+INTEGERS = [2, np.int64(2), np.uint8(2), np.array(2), np.full(50, 2), np.full(50, 2, np.uint8), [2], OnlyDLPack(np.full(50, 2, np.float32))]
+
+
+def test_numbers_as_noise_and_gain(rng):
+    """One value, of whatever type, is the nearest of binary32; positive and finite ones stay so."""
     symbols = make_symbols(rng, 50)
-    expected, with_gain = (reference.llrs(symbols, "256qam", n0, gain=gain, output="f32") for n0, gain in ((same, None), (0.1, same)))
-    for number in numbers:
-        assert_bytes(softqam.demodulate(symbols, noise_var=number, output="f32"), expected)
-        assert_bytes(softqam.demodulate(symbols, noise_var=0.1, gain=number, output="f32"), with_gain)
+    tiny, largest = np.full(50, np.float32(2.0**-126)), np.full(50, np.float32(3e38))
+    for expected, numbers in ((np.full(50, 0.25, np.float32), NUMBERS), (np.full(50, 2, np.float32), INTEGERS), (tiny, [1e-300]), (largest, [1e300])):
+        for name, other in (("noise_var", {}), ("gain", {"noise_var": 0.1})):
+            wanted = softqam.demodulate(symbols, output="f32", **other, **{name: expected})
+            for number in numbers:
+                assert_bytes(softqam.demodulate(symbols, output="f32", **other, **{name: number}), wanted)
+
+
+@pytest.mark.parametrize("name", ["noise_var", "gain"])
+@pytest.mark.parametrize("number", [0, -1.0, float("nan"), float("inf"), -1e-300, np.float32(0), np.array(-0.5), np.int64(0)])
+def test_one_value_that_would_erase_everything(name, number):
+    """An array of such values makes erasures."""
+    arguments = {"noise_var": 0.1, "output": "f32", name: number}
+    with pytest.raises(ValueError, match=f"^{name} is .*: one value for all symbols must be positive and finite$"):
+        softqam.demodulate(np.ones(3, np.complex64), **arguments)
+    assert not softqam.demodulate(np.ones(3, np.complex64), **{**arguments, name: np.full(3, number)}).any()
+
+
+def test_symbols_of_other_kinds(rng):
+    pairs = make_symbols(rng, 30, "int16")
+    expected = softqam.demodulate(pairs, noise_var=0.1)
+    for order in "<>":
+        fields = pairs.astype(f"{order}i2").view([("i", f"{order}i2"), ("q", f"{order}i2")])[:, 0]
+        assert_bytes(softqam.demodulate(fields, noise_var=0.1), expected)
+    assert_bytes(softqam.demodulate(OnlyDLPack(pairs), noise_var=0.1), expected)
+
+
+def test_columns(rng):
+    """[n, 1] is n codewords of a symbol each: refused where a codeword's order matters, unless each has its own c_init."""
+    column = make_symbols(rng, 40)[20:, None]
+    of_column, codeword = f"symbols is complex64 of shape \\({len(column)}, 1\\).*reshape", softqam.Codeword(40, "qpsk", 1, 1, 60)
+    for options in ({"c_init": 3}, {"planes": 20}, {"modulation": "pi2-bpsk"}, {"codeword": codeword}):
+        with pytest.raises(ValueError, match=of_column):
+            softqam.demodulate(column, **{"modulation": "qpsk", "noise_var": 0.1, **options})
+    assert_bytes(softqam.demodulate(column, "qpsk", 0.1).reshape(-1), softqam.demodulate(column.reshape(-1), "qpsk", 0.1))
+    assert softqam.demodulate(column, "qpsk", 0.1, c_init=np.arange(20)).shape == (20, 2)
 
 
 def test_masked_arrays_are_refused(rng):
@@ -115,19 +155,13 @@ def test_masked_arrays_are_refused(rng):
             softqam.demodulate(**{"symbols": symbols, "noise_var": 0.1, **wrong})
 
 
-def test_conversions_raise_no_floating_point_error():
-    """Whatever NumPy is told to do about overflow, underflow and NaN."""
-    with np.errstate(all="raise"):
-        softqam.demodulate(np.array([1e-50 + 1e300j, complex(np.nan, 1e-310)]), noise_var=np.array([1e-300, np.nan]))
-
-
-@pytest.mark.parametrize("output", reference.DTYPES)
+@pytest.mark.parametrize("output", OUTPUTS)
 def test_out_and_empty(rng, output):
     symbols = make_symbols(rng, 60).reshape(3, 20)
     noise = None if output == "u8" else 0.1
     expected = softqam.demodulate(symbols, noise_var=noise, output=output)
-    assert expected.dtype == reference.DTYPES[output] and expected.flags.c_contiguous and expected.flags.owndata
-    around = np.full((5, 160), 7, reference.DTYPES[output])
+    assert expected.dtype == OUTPUTS[output] and expected.flags.c_contiguous and expected.flags.owndata
+    around = np.full((5, 160), 7, OUTPUTS[output])
     out = around[1:4]
     assert softqam.demodulate(symbols, noise_var=noise, output=output, out=out) is out
     assert_bytes(out, expected)
@@ -135,41 +169,17 @@ def test_out_and_empty(rng, output):
     for shape in ((0,), (3, 0), (0, 4), (2, 0, 3)):
         for empty in (np.zeros(shape, np.complex64), np.zeros((*shape, 2), np.int16)):
             got = softqam.demodulate(empty, noise_var=noise, output=output)
-            assert got.shape == (*shape[:-1], 8 * shape[-1]) and got.dtype == reference.DTYPES[output]
+            assert got.shape == (*shape[:-1], 8 * shape[-1]) and got.dtype == OUTPUTS[output]
             assert softqam.demodulate(empty, noise_var=noise, output=output, out=got) is got
 
 
-def runs_beside(call):
-    """Whether another thread goes on while a call is under way: the interpreter itself switches to none meanwhile."""
-    counted, stop = [0], threading.Event()
-
-    def count():
-        while not stop.is_set():
-            counted[0] += 1
-            time.sleep(0)
-
-    counter = threading.Thread(target=count)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000)
-    counter.start()
-    try:
-        before = counted[0]
-        for _ in range(20):
-            call()
-            if counted[0] > before:
-                break
-        return counted[0] > before
-    finally:
-        stop.set()
-        sys.setswitchinterval(interval)
-        counter.join()
-
-
 def test_daemon_threads_at_exit():
-    """The interpreter ends while they are in calls."""
+    """The interpreter ends while they are in calls. NumPy is told to raise what conversions may overflow."""
     program = """
 import threading, time
 import numpy as np, softqam
+np.seterr(all="raise")
+softqam.demodulate(np.array([1e-50 + 1e300j, complex(np.nan, 1e-310)]), noise_var=np.array([1e-300, np.nan]))
 symbols = np.ones(1 << 17, np.complex64)
 def work(call):
     while True:
@@ -185,11 +195,31 @@ time.sleep(0.2)
         assert (done.returncode, done.stderr) == (0, "")
 
 
+def runs_beside(call):
+    """Whether another thread goes on while a call is under way: the interpreter itself switches to none meanwhile."""
+    counted, stop, interval = [0], threading.Event(), sys.getswitchinterval()
+
+    def count():
+        while not stop.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    counter = threading.Thread(target=count)
+    sys.setswitchinterval(1000)
+    counter.start()
+    try:
+        before = counted[0]
+        return any(call() is not None and counted[0] > before for _ in range(20))
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
+        counter.join()
+
+
 def test_gil_is_released(rng):
     demodulator = softqam.Demodulator(backend="cpu", threads=1)
     symbols = np.resize(make_symbols(rng, 1000), 1 << 22)
-    out = demodulator(symbols, 0.01)
+    out, bits = demodulator(symbols, 0.01), np.empty(1 << 25, np.uint8)
     assert not runs_beside(lambda: sum(range(1 << 18)))
     assert runs_beside(lambda: demodulator(symbols, 0.01, out=out))
-    bits = np.empty(1 << 25, np.uint8)
-    assert runs_beside(lambda: softqam._core.gold_sequence(1, 0, 1 << 28, bits))  # NumPy, which comes after, releases it too
+    assert runs_beside(lambda: softqam._core.gold_sequence(1, 0, 1 << 28, bits) or bits)  # NumPy, which comes after, releases it too

@@ -97,10 +97,10 @@ def test_what_dlpack_cannot_say(gpu, rng):
 
     assert in_c() is out
     for wrong, words in [
-        ({"symbols": symbols.conj()}, "conjugate"),
+        ({"symbols": symbols.conj()}, None),
         ({"symbols": symbols.clone().requires_grad_()}, "gradient"),
         ({"noise_var": noise.clone().requires_grad_()}, "gradient"),
-        ({"noise_var": negative[:4]}, "negative"),
+        ({"noise_var": negative[:4]}, None),
         ({"out": out.clone().requires_grad_()}, "gradient"),
         ({"symbols": symbols.to_sparse()}, "layout|sparse"),
         ({"gain": 0.5}, None),

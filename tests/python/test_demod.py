@@ -5,8 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-import reference
-from symbols import assert_bytes, make_symbols
+from symbols import MODULATIONS, OUTPUTS, assert_bytes, make_symbols
 
 import softqam
 
@@ -25,12 +24,12 @@ def run_demod(folder, symbols, modulation, input_format, output, *options):
     symbols.tofile(names[0])
     noise = [] if output == "u8" else ["--noise-var", "0.02"]
     run_tool("softqam-demod", "-q", "-m", modulation, *noise, *options, *names)
-    return np.fromfile(names[1], reference.DTYPES[output])
+    return np.fromfile(names[1], OUTPUTS[output])
 
 
-@pytest.mark.parametrize("output", reference.DTYPES)
+@pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("input_format", INPUTS)
-@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+@pytest.mark.parametrize("modulation", MODULATIONS)
 def test_bytes_are_those_of_softqam_demod(rng, tmp_path, modulation, input_format, output):
     if output == "u8" and modulation != "256qam":
         with pytest.raises(ValueError, match="u8"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference
+from symbols import MODULATIONS
 
 import softqam
 
@@ -29,14 +29,19 @@ def facts(figure):
     return figure.get_suptitle().splitlines()[-1].split(" \u00b7 ")
 
 
+def points(modulation):
+    n_bits = MODULATIONS[modulation]
+    return softqam.modulate(np.arange(2**n_bits)[:, None] >> np.arange(n_bits) & 1, modulation)[:, 0].astype(complex)
+
+
 def sent(rng, modulation, n, snr_db):
     """Symbols with noise, complex64, and the variance of that."""
     noise_var = 10 ** (-snr_db / 10)
-    symbols = rng.choice(reference.points(modulation), n) * (1j ** (np.arange(n) % 2) if modulation == "pi2-bpsk" else 1)
+    symbols = rng.choice(points(modulation), n) * (1j ** (np.arange(n) % 2) if modulation == "pi2-bpsk" else 1)
     return (symbols + rng.normal(0, np.sqrt(noise_var / 2), (n, 2)) @ [1, 1j]).astype(np.complex64), noise_var
 
 
-@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+@pytest.mark.parametrize("modulation", MODULATIONS)
 def test_figure(rng, modulation):
     """EVM and SNR are those of the noise; the soft bits are drawn as they are, over the component that they depend on."""
     symbols, noise_var = sent(rng, modulation, 2001, 38)
@@ -48,20 +53,20 @@ def test_figure(rng, modulation):
     assert float(evm[4:-2]) == pytest.approx(100 * np.sqrt(noise_var), rel=0.05) and float(snr[4:-3]) == pytest.approx(38, abs=0.4)
     assert figure.get_suptitle().startswith("$a$\\n\\x1b\n")
     straight = symbols * (-1j) ** (np.arange(2001) % 2) if modulation == "pi2-bpsk" else symbols
-    n_bits = reference.MODULATIONS[modulation]
+    n_bits = MODULATIONS[modulation]
     component = straight.real if n_bits > 1 else (straight.real + straight.imag) / 2
     drawn = lanes(figure)
     assert len(drawn) == max(1, n_bits // 2)
     for k, (position, values) in enumerate(drawn):
         assert np.array_equal(values, soft[2 * k :: n_bits])
         assert np.allclose(position, component * np.sqrt(plot._energy(modulation)), atol=1e-4, equal_nan=True)
-    # The density has every symbol; the points are the reference's.
+    # The density has every symbol; the points are those of modulate().
     (cells, *_), ideal = figure.subfigs[0].axes[0].collections, figure.subfigs[0].axes[0].lines[0].get_data()
     assert cells.get_array().sum() == 2000
-    points = reference.points(modulation)
-    points = np.concatenate([points, 1j * points]) if modulation == "pi2-bpsk" else points
+    expected = points(modulation)
+    expected = np.concatenate([expected, 1j * expected]) if modulation == "pi2-bpsk" else expected
     assert np.allclose(np.sort_complex(np.round([1, 1j] @ np.array(ideal) / np.sqrt(plot._energy(modulation)), 5)),
-                       np.sort_complex(np.round(points, 5)))  # fmt: skip
+                       np.sort_complex(np.round(expected, 5)))  # fmt: skip
 
 
 @pytest.mark.parametrize("change, error, message", [

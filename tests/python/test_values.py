@@ -1,48 +1,113 @@
 # SPDX-License-Identifier: MIT
-"""Settings and options reach the library: its LLRs are the specified ones, to the last bit. tests/llr proves the values
-themselves, test_demod.py compares every format."""
+"""Settings and options reach the library, as relations between calls tell: tests/llr proves the values, test_demod.py compares every
+format with softqam-demod's."""
 import numpy as np
 import pytest
-import reference
-from symbols import assert_bytes, make_gain, make_noise, make_symbols
+from symbols import LLRS, MODULATIONS, assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 
-SETTINGS = [
-    ("bpsk", {"output": "f32", "sign": 1}),
-    ("pi2-bpsk", {"output": "s16", "llr_scale": 2.0**-10}),
-    ("qpsk", {"output": "f16", "noise_form": "inverse"}),
-    ("16qam", {"llr_scale": 2.5, "sign": 1}),
-    ("64qam", {"llr_limit": 31}),
-    ("256qam", {"output": "s16", "llr_scale": 300.5, "llr_limit": 20000, "noise_form": "inverse"}),
-    ("1024qam", {"input_scale": 0.37}),
-]
+each_modulation = pytest.mark.parametrize("modulation", MODULATIONS)
 
 
-@pytest.mark.parametrize("modulation, settings", SETTINGS)
-def test_settings(rng, modulation, settings):
-    """With noise variances and gains as numbers and as arrays."""
-    symbols, noise, gains = make_symbols(rng, 1531), make_noise(rng, 1531, settings.get("noise_form", "n0")), make_gain(rng, 1531)
-    for n0, gain in [(noise, None), (0.01, None), (noise, gains), (noise, 0.3), (0.1, gains), (0.1, gains.astype(float)), (1, 2), (1, 0)]:
-        got = softqam.demodulate(symbols, modulation, n0, gain=gain, **settings)
-        assert_bytes(got, reference.llrs(symbols, modulation, n0, gain=gain, **settings))
+def finite(rng, n):
+    """Symbols and noise variances without special values: powers of two, whose products are exact."""
+    return make_symbols(rng, n + 20)[20:], np.float32(2.0) ** rng.integers(-6, 0, n)
 
 
-@pytest.mark.parametrize("modulation, settings", SETTINGS)
-def test_order_in_the_codeword(rng, modulation, settings):
-    symbols, noise = make_symbols(rng, 300), make_noise(rng, 300)
-    for options in ({"c_init": 0x12345}, {"c_init": 2**31 - 1, "first_symbol": 1000}, {"planes": 7, "first_symbol": 5}, {"planes": 1000, "c_init": 0}):
-        got = softqam.demodulate(symbols, modulation, noise, **settings, **options)
-        assert_bytes(got, reference.llrs(symbols, modulation, noise, **settings, **options))
-    options = {"c_init": 4321, "first_symbol": 12, "planes": 12}
-    expected = reference.llrs(symbols, modulation, noise, **settings, **options)
+@each_modulation
+@pytest.mark.parametrize("output", LLRS)
+def test_settings(rng, modulation, output):
+    symbols, noise = finite(rng, 500)
+
+    def call(symbols=symbols, noise_var=noise, **options):
+        return softqam.demodulate(symbols, modulation, noise_var, output=output, **options)
+
+    expected = call()
+    assert len(np.unique(expected)) > 20
+    np.testing.assert_array_equal(call(sign=1), -expected)
+    assert_bytes(call(noise_var=1 / noise, noise_form="inverse"), expected)
+    assert_bytes(call(symbols / 8, input_scale=8), expected)
+    assert_bytes(call(symbols * 4, noise * 16, gain=4), expected)
+    assert_bytes(call(symbols * noise, noise**3, gain=noise), expected)
+    if output in ("s8", "s16"):
+        assert_bytes(call(llr_limit=31), np.clip(expected, -31, 31))
+        limit = np.iinfo(expected.dtype).max
+        nats = softqam.demodulate(symbols, modulation, noise, output="f32")
+        np.testing.assert_array_equal(call(llr_scale=0.5), np.clip(np.rint(nats / 2), -limit, limit))
+
+
+@each_modulation
+def test_order_in_the_codeword(rng, modulation):
+    """Descrambling, planes and layers only change signs and places."""
+    bits, (symbols, noise) = MODULATIONS[modulation], finite(rng, 300)
+    plain = softqam.demodulate(symbols, modulation, noise, output="f32", first_symbol=4)
+    signs = 1 - 2 * softqam.gold_sequence(77, 300 * bits, first=4 * bits).astype(int)
+    for options in ({"first_symbol": 4}, {"scrambling_offset": 4}, {"first_symbol": 2, "scrambling_offset": 2}):
+        np.testing.assert_array_equal(softqam.demodulate(symbols, modulation, noise, output="f32", c_init=77, **options), plain * signs)
+    got = softqam.demodulate(symbols, modulation, noise, output="f32", first_symbol=4, planes=120)
+    blocks = [plain[first : first + 120 * bits].reshape(-1, bits).T.reshape(-1) for first in range(0, 300 * bits, 120 * bits)]
+    np.testing.assert_array_equal(got, np.concatenate(blocks))
     for layers in (1,) if modulation == "pi2-bpsk" else (1, 2, 3, 4):
         in_layers, noise_in_layers = (array.reshape(-1, layers).T for array in (symbols, noise))
-        got = softqam.demodulate(in_layers, modulation, noise_in_layers, layers=layers, **settings, **options)
-        assert_bytes(got, expected)
+        got = softqam.demodulate(in_layers, modulation, noise_in_layers, layers=layers, output="f32", first_symbol=12, scrambling_offset=12, c_init=5)
+        assert_bytes(got, softqam.demodulate(symbols, modulation, noise, output="f32", first_symbol=24, c_init=5))
 
 
-@pytest.mark.parametrize("modulation", reference.MODULATIONS)
+def test_scrambling_offset_of_soft_buffers(rng):
+    """UCI on PUSCH: positions in the codeword do not count the symbols of UCI, the sequence does."""
+    symbols, noise = finite(rng, 200)
+    codeword = softqam.Codeword(400, "qpsk", 1, 2, 150)
+    llrs = softqam.demodulate(symbols, "qpsk", noise, c_init=9, first_symbol=31)
+    got = softqam.demodulate(symbols, "qpsk", noise, c_init=9, scrambling_offset=31, codeword=codeword)
+    assert_bytes(got, softqam.rate_recover(llrs, codeword))
+    for wrong, error, words in [({"scrambling_offset": -1}, ValueError, "scrambling_offset is not between 0"), ({"scrambling_offset": 1.0}, TypeError, "scrambling_offset"),
+                                ({"scrambling_offset": 3, "layers": 2}, ValueError, "layers is 2, and scrambling_offset is no multiple")]:  # fmt: skip
+        with pytest.raises(error, match=words):
+            softqam.demodulate(symbols.reshape(2, 100), "qpsk", 0.1, **wrong)
+
+
+@each_modulation
+def test_bits_there_and_back(rng, modulation):
+    bits = rng.integers(0, 2, (3, 40 * MODULATIONS[modulation]))
+    name = modulation.upper().replace("PI2", "pi/2")
+    symbols = softqam.modulate(bits, name, first_symbol=1)
+    assert symbols.dtype == np.complex64 and abs(np.mean(np.abs(softqam.modulate(rng.integers(0, 2, 100000 * len(bits)), name)) ** 2) - 1) < 0.02
+    for options in ({}, {"sign": 1}, {"noise_var": 1e-3}):
+        got = softqam.demodulate(symbols, modulation, output="hard", first_symbol=1, **options)
+        assert got.dtype == np.int8 and np.array_equal(got, bits)
+    assert np.array_equal(softqam.demodulate(symbols, modulation, 1e-3, first_symbol=1) < 0, bits)
+    c_init = softqam.demodulate(symbols, modulation, output="hard", first_symbol=1, c_init=3)
+    assert np.array_equal(c_init, bits ^ softqam.gold_sequence(3, bits.shape[1], first=MODULATIONS[modulation]))
+
+
+@pytest.mark.parametrize("wrong, words", [([0, 2], "0 and 1"), ([0.0, 1.0], "0 and 1"), ([0, 1, 0], "2 bits for each symbol"), (1, "2 bits for each symbol")])
+def test_what_is_not_modulated(wrong, words):
+    with pytest.raises(ValueError, match=f"^bits is .*{words}"):
+        softqam.modulate(wrong, "qpsk")
+
+
+@pytest.mark.parametrize("dtype, unit", [(np.complex64, 3e-9), (np.int16, 700), (np.int8, 20)])
+def test_input_scale_auto(rng, dtype, unit):
+    """Whatever the unit is, the LLRs are near those of unit energy; one outlier does not matter, zeros do not count."""
+    sent = softqam.modulate(rng.integers(0, 2, 4 * 5000), "16qam")
+    received = (sent + rng.normal(0, 0.1, (5000, 2)) @ [1, 1j]).astype(np.complex64)
+    expected = softqam.demodulate(received, "16qam", 0.02, output="f32")
+    scaled = received * unit
+    scaled = scaled.astype(dtype) if dtype == np.complex64 else np.rint(scaled.view(np.float32).reshape(-1, 2)).astype(dtype)
+    for noise_var, options in ((0.02, {}), (np.full(5000, 50), {"noise_form": "inverse"})):
+        got = softqam.demodulate(scaled, "16qam", noise_var, output="f32", input_scale="auto", **options)
+        assert np.median(np.abs(got - expected)) < 2
+    if dtype == np.complex64:
+        scaled[7] = 3e38
+        again = softqam.Demodulator("16qam", output="f32", input_scale="auto")(scaled, 0.02)
+        np.testing.assert_allclose(np.delete(again, range(28, 32)), np.delete(got, range(28, 32)), rtol=0.01)
+    for wrong, options in ((np.zeros(4, np.complex64), {}), (scaled, {"gain": 2.0})):
+        with pytest.raises(ValueError, match='input_scale is "auto"'):
+            softqam.demodulate(wrong, "16qam", 0.1, input_scale="auto", **options)
+
+
+@each_modulation
 def test_matlab_signature(rng, modulation):
     """Upper and lower case are one. Variances are at least 1e-10 in every dtype. A codeword in MATLAB's shape, a column, gives one."""
     symbols, noise = make_symbols(rng, 31)[11:], np.abs(make_noise(rng, 31)[11:])
@@ -53,7 +118,7 @@ def test_matlab_signature(rng, modulation):
         assert_bytes(softqam.nrSymbolDemodulate(sym, name.swapcase(), variance, "Hard"), (expected < 0).astype(np.int8))
 
     for exact, given in [(0.1, 0.1), (np.maximum(noise, np.float32(1e-10)), noise), (1e-10, 0), (1e-10, np.zeros(20, "i4"))]:
-        expected = reference.llrs(symbols, modulation, exact, output="f32")
+        expected = softqam.demodulate(symbols, modulation, exact, output="f32")
         check(symbols, given, expected)
         for column in (symbols[:, None], symbols[:, None].tolist()):
             for variance in (given, np.reshape(given, (-1, 1))):
@@ -64,11 +129,10 @@ def test_matlab_signature(rng, modulation):
 
 
 def test_gold_sequence():
-    assert "".join(map(str, reference.gold(0x12345, 32))) == "11010110010101110111101001111011"
-    expected = np.array(reference.gold(0x12345, 3000), np.uint8)
-    for first, n in ((0, 3000), (0, 0), (7, 100), (991, 992), (2999, 1)):
-        part = expected[first : first + n]
+    whole = softqam.gold_sequence(0x12345, 3000)
+    assert "".join(map(str, whole[:32])) == "11010110010101110111101001111011"
+    for first, n in ((0, 0), (7, 100), (991, 992), (2999, 1)):
         bits = softqam.gold_sequence(0x12345, n, first=first)
-        assert bits.dtype == np.uint8 and np.array_equal(bits, part)
+        assert bits.dtype == np.uint8 and np.array_equal(bits, whole[first : first + n])
         packed = softqam.gold_sequence(0x12345, np.int64(n), first=first, packed=True)
-        assert np.array_equal(packed, np.packbits(part, bitorder="little")) and packed.flags.writeable
+        assert np.array_equal(packed, np.packbits(bits, bitorder="little")) and packed.flags.writeable

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Wrong calls by the thousand: each raises, names the argument, and writes nothing. What the library refuses is proved in
 tests/api: here, that its message arrives, with Python's names."""
-import array
 import itertools
 
 import numpy as np
 import pytest
-import reference
-from symbols import Refused, make_symbols, refuse
+from symbols import LLRS, OUTPUTS, Refused, make_symbols, refuse
 
 import softqam
 
 ERRORS = (TypeError, ValueError)
-BAD_DTYPES = ["?", "u1", "u2", "u4", "u8", "i4", "i8", "f8", "g", "G", "S4", "U3", "O", "V8", "M8[s]", "m8[s]", ">f8"]
+BAD_DTYPES = ["?", "u1", "u4", "i4", "i8", "f8", "g", "G", "S4", "U3", "O", "V8", "M8[s]", ">f8"]
 ALL_DTYPES = [*BAD_DTYPES, "i1", "i2", "f2", "f4", "c8", "c16", ">i2", ">f4", ">c8"]
 SHAPES = [(), (1,), (3,), (4, 3), (2, 4, 3), (0,), (4, 0), (1, 1), (2, 2, 2, 2)]
 # Wrong everywhere: what Python writes of them is long, of several lines, or nothing.
-BULKY = ["x" * 5000, list(range(5000)), np.eye(3), 10**400, 10**5000, -(10**5000)]
+BULKY = ["x" * 5000, list(range(5000)), np.eye(3), 10**5000, -(10**5000)]
 OBJECTS = [True, "text", b"bytes", bytearray(16), object(), {}, {1.0}, lambda: 0, type, [[1], [2, 3]], ..., np.ndarray]
 FLOATS = ("noise_var", "gain")
 
@@ -40,7 +38,7 @@ class OnAnotherDevice:
         raise BufferError("nothing to export")
 
 
-NO_ARRAYS = [*OBJECTS, array.array("q", [1]), Refusing(), *map(OnAnotherDevice, range(1, 20))]
+NO_ARRAYS = [*OBJECTS, Refusing(), *map(OnAnotherDevice, range(1, 20))]
 
 
 def wrong_arrays():
@@ -48,32 +46,31 @@ def wrong_arrays():
         yield {"symbols": np.zeros(shape, dtype)}
     for dtype, shape in itertools.product(["f4", "f2", "i2", "i1", ">f4"], [(), (3,), (3, 1), (4, 3), (2, 0), (2, 2, 4)]):
         yield {"symbols": np.zeros(shape, dtype)}
-    yield from ({"symbols": np.zeros((), dtype)} for dtype in ("c8", "c16", ">c8"))
-    yield from ({"symbols": thing} for thing in (*NO_ARRAYS, None, 1.5, np.zeros(4, [("i", "f4"), ("q", "f4")]), memoryview(b"abcd")))
+    for thing in (*NO_ARRAYS, None, 1.5, np.zeros((), "c8"), np.zeros(4, [("i", "f4"), ("q", "f2")]), np.zeros(4, "f4,f4,f4"), memoryview(b"abcd")):
+        yield {"symbols": thing}
     for dtype, shape in itertools.product(ALL_DTYPES, [*SHAPES, (4,), (5, 1), (4, 3, 1), (3, 3)]):
         fits = len(shape) <= 2 and all(a in (1, b) for a, b in zip(reversed(shape), (3, 4)))
-        is_integer = shape == () and np.dtype(dtype).kind in "iu"
-        if not is_integer and not (fits and dtype in ("f2", "f4", "f8", "g", ">f4", ">f8")):
+        if not fits or np.dtype(dtype).kind not in "fiu" or shape == ():
             yield from ({name: np.zeros(shape, dtype)} for name in FLOATS)
     yield from ({name: thing} for name in FLOATS for thing in (*NO_ARRAYS, 1j, 10**400))
-    yield from ({"noise_var": None}, {"output": "u8", "noise_var": None, "gain": 1.0}, {"output": "u8"})
+    yield from ({"noise_var": None}, {"output": "u8", "noise_var": None, "gain": 1.0}, {"output": "u8"}, {"output": "hard", "out": np.zeros((4, 24), "i1")})
 
 
 def wrong_out():
-    for output, dtype, shape in itertools.product(reference.LLRS, ALL_DTYPES, [(4, 24), (4, 23), (96,), (2, 4, 24), (4, 3), ()]):
-        if (shape, np.dtype(dtype)) != ((4, 24), np.dtype(reference.DTYPES[output])):
+    for output, dtype, shape in itertools.product(LLRS, ALL_DTYPES, [(4, 24), (4, 23), (96,), (2, 4, 24), (4, 3), ()]):
+        if (shape, np.dtype(dtype)) != ((4, 24), np.dtype(OUTPUTS[output])):
             yield {"output": output, "out": np.zeros(shape, dtype)}
     right, read_only = np.zeros((8, 48), np.int8), np.zeros((4, 24), np.int8)
     read_only.flags.writeable = False
     for view in (right[::2, :24], right[:4, ::2], right[3::-1, :24], np.zeros((24, 4), np.int8).T, right[:4, :24], read_only,
                  np.broadcast_to(np.int8(0), (4, 24))):  # fmt: skip
         yield {"out": view}
-    yield from ({"out": thing} for thing in [*OBJECTS, array.array("q", [1]), Refusing(), OnAnotherDevice(2), bytearray(96), 1.5])
+    yield from ({"out": thing} for thing in [*OBJECTS, Refusing(), OnAnotherDevice(2), bytearray(96), 1.5])
 
 
 def wrong_numbers():
     things = [True, 1.5, "1", b"1", object(), (), 1j, Refusing(), float("nan"), -1, 2**64, 2**70, -(2**70)]
-    for name in ("first_symbol", "layers", "planes"):
+    for name in ("first_symbol", "layers", "planes", "scrambling_offset"):
         yield from ({name: thing} for thing in [*things, [1], np.zeros(2, int), np.float32(1), 2**63])
     yield from ({"layers": n} for n in (0, 3, 1, 2, 5, 100))
     yield from ({"planes": n} for n in (0, np.int64(0)))
@@ -81,7 +78,7 @@ def wrong_numbers():
     yield from ({"c_init": np.zeros(4, dtype)} for dtype in ALL_DTYPES if np.dtype(dtype).kind not in "iu")
     yield from ({"c_init": np.full(4, value)} for value in (-1, 2**31, 2**40))
     yield from ({"stream": thing} for thing in (0, 1, "s", object()))
-    yield from ({"first_symbol": None}, {"unknown": 1})
+    yield {"unknown": 1}
 
 
 def describe(wrong):
@@ -137,7 +134,7 @@ FUNCTIONS = [
     }),
     (softqam.Codeword, FIELDS, {
         "n_bits": (0, MOST), "modulation": NAMES, "layers": (1, 4), "n_code_blocks": (1, 65535), "n_cb": (1, MOST), "k0": (0, 29),
-        "first_filler": (0, MOST), "n_fillers": (0, 29), "filler_value": [float("-inf")], "n_cbg": (0, 32), "cbgti": (0, 0),
+        "first_filler": (0, MOST), "n_fillers": (0, 29), "filler_value": [float("-inf")], "n_cbg": (0, 32), "cbgti": (0, 0), "n_fill": (0, MOST),
     }),
 ]  # fmt: skip
 
@@ -185,7 +182,7 @@ IN_TWO_LAYERS = {"symbols": np.zeros((4, 2, 30), np.complex64), "layers": 2}
 # The error, its words, the argument.
 MESSAGES = [
     (ValueError, r"noise_var is float64 of shape \(2, 3\).*\(4, 3\)", {"noise_var": np.zeros((2, 3))}),
-    (TypeError, r"gain is int64 of shape \(3,\).*float32", {"gain": np.zeros(3, int)}),
+    (TypeError, r"gain is complex128 of shape \(3,\).*not complex", {"gain": np.zeros(3, complex)}),
     (ValueError, 'gain is given, which output "u8"', {"output": "u8", "noise_var": None, "gain": 1.0}),
     (TypeError, "noise_var is missing", {"noise_var": None}),
     (TypeError, r"out is uint8 of shape \(4, 24\): this output is int8", {"out": np.zeros((4, 24), np.uint8)}),

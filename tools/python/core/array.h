@@ -176,8 +176,20 @@ class array
     {
         name = argument;
         type = element::float32;
-        number = value;
-        data = reinterpret_cast<char *>(&number);
+        own_number = value;
+        data = reinterpret_cast<char *>(&own_number);
+    }
+
+    /* The value of float32 or float64 without axes. */
+    double number() const
+    {
+        float single;
+        double both;
+        std::memcpy(&single, data, sizeof single);
+        if (type == element::float32)
+            return single;
+        std::memcpy(&both, data, sizeof both);
+        return both;
     }
 
     bool is_given() const { return !name.empty(); }
@@ -224,7 +236,7 @@ class array
   private:
     Py_buffer buffer = {};
     nb::object held;
-    float number;
+    float own_number;
 
     /* The axes of an array at these distances, counted in so many bytes; NULL: C-contiguous. */
     template <typename Integer>

@@ -17,13 +17,15 @@
 /* The options of a call. */
 struct call_options {
     int64_t n_layers = 0; /* axis -2 of the symbols; 0: there is no such axis */
-    uint64_t first_symbol = 0;
+    uint64_t first_symbol = 0, scrambling_offset = 0;
+    float input_scale = 0;          /* 0: the demodulator's */
     int64_t code_block_symbols = 0; /* symbols of a code block, whose values lie in bit planes; 0: none */
     bool descramble = false;
     uint32_t c_init = 0;
     const uint32_t *c_inits = nullptr; /* NULL, or one for each codeword */
     bool has_soft_buffers = false;
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
+    int64_t n_values = 0;           /* of a soft buffer */
 };
 
 /* A call's arrays that are read. */
@@ -104,7 +106,7 @@ class layout
         if (options.has_soft_buffers) {
             check_within(array);
             out_shape[n_out_axes - 1] = options.codeword.n_code_blocks;
-            out_shape[n_out_axes++] = options.codeword.n_cb;
+            out_shape[n_out_axes++] = options.n_values;
         }
     }
 
@@ -112,6 +114,16 @@ class layout
     {
         read_floats(given.noise_var, &noise);
         read_floats(given.gain, &gain);
+    }
+
+    /* Raises for a column of symbols, [n, 1], where each is a codeword of its own and that matters. */
+    void check_column(const array &array) const
+    {
+        const bool is_column = n_batch == 1 && n == 1 && out_shape[0] > 1 && options.n_layers == 0;
+        const bool is_whole = options.has_soft_buffers && options.codeword.n_bits == static_cast<uint64_t>(bits);
+        if (is_column && counts_symbols() && !options.c_inits && !is_whole)
+            array.value_error("these are " + std::to_string(out_shape[0]) +
+                              " codewords of one symbol each: reshape(-1) makes one codeword of a column");
     }
 
     /* Raises unless `out` is what the values fit in. */
@@ -132,10 +144,9 @@ class layout
      */
     void plan_host()
     {
-        const auto floats_direct = [this] {
-            return is_direct(noise) && noise.aligned && is_direct(gain) && gain.aligned && has_noise_strides();
+        const auto all_direct = [&] {
+            return is_direct(symbols) && !apart && is_direct(noise) && is_direct(gain) && has_gain_stride();
         };
-        const auto all_direct = [&] { return is_direct(symbols) && !apart && floats_direct(); };
         const auto of_elements = [this](int64_t most) { return most - most % n_layers; };
         arrange_for_library();
         part = of_elements(DIRECT_PART) / width;
@@ -146,10 +157,8 @@ class layout
         const int64_t most = std::min(part, total);
         if (!is_direct(symbols) || apart)
             symbols.copied.reset(new char[most * symbols.nbytes]);
-        if (floats_direct())
-            return;
         for (argument *of : {&noise, &gain})
-            if (of->data)
+            if (!is_direct(*of) || (of == &gain && !has_gain_stride()))
                 of->copied.reset(new char[most * of->nbytes]);
     }
 
@@ -164,7 +173,7 @@ class layout
             given.symbols.value_error(wanted);
         if (!noise.aligned || noise.order.stride() < 0)
             given.noise_var.value_error(wanted);
-        if (!gain.aligned || gain.order.stride() < 0 || !has_noise_strides())
+        if (!gain.aligned || gain.order.stride() < 0 || (gain.data && gain.order.stride() != noise.order.stride()))
             given.gain.value_error(
                 "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
     }
@@ -276,6 +285,13 @@ class layout
         }
     }
 
+    /* Returns whether LLRs depend on where in its codeword a symbol is. */
+    bool counts_symbols() const
+    {
+        const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
+        return options.descramble || options.code_block_symbols > 0 || options.has_soft_buffers || parity;
+    }
+
     void arrange(bool in_layers)
     {
         const int64_t row = in_layers ? n : n * n_layers;
@@ -283,9 +299,7 @@ class layout
         total = row;
         for (int axis = 0; axis < n_batch; axis++)
             total *= out_shape[axis];
-        const bool parity = modulation == SOFTQAM_MODULATION_PI2_BPSK && n % 2 != 0;
-        const bool by_rows = options.descramble || options.code_block_symbols > 0 || options.has_soft_buffers || parity;
-        codeword = by_rows ? row : total;
+        codeword = counts_symbols() ? row : total;
         for (argument *of : {&symbols, &noise, &gain}) {
             of->order.begin(of->data);
             for (int axis = 0; axis < n_batch; axis++)
@@ -311,15 +325,13 @@ class layout
         const int64_t n_consecutive = of.order.n_consecutive();
         const bool usual =
             n_consecutive == 1 || of.order.stride() == of.nbytes || (&of != &symbols && of.order.stride() == 0);
-        return usual && of.how == elements::SAME && n_consecutive >= std::min(codeword, FEW_CONSECUTIVE);
+        return usual && of.aligned && of.how == elements::SAME && n_consecutive >= std::min(codeword, FEW_CONSECUTIVE);
     }
 
-    /* The library has one stride for both. */
-    bool has_noise_strides() const
-    {
-        return !gain.data || gain.order.n_consecutive() == 1 || noise.order.n_consecutive() == 1 ||
-               gain.order.stride() == noise.order.stride();
-    }
+    static int64_t stride_of(const argument &of) { return of.copied ? of.nbytes : of.order.stride(); }
+
+    /* To the library a gain's stride of 0 is that of the noise. */
+    bool has_gain_stride() const { return !gain.data || gain.order.stride() != 0 || stride_of(noise) == 0; }
 
     const char *place(const argument &of, int64_t first, int64_t *count) const
     {
@@ -348,7 +360,6 @@ class layout
         /* The lengths of code blocks depend on the layers even if their symbols are consecutive. */
         const bool is_consecutive = options.has_soft_buffers && width == 1;
         const int64_t layers = is_consecutive ? n_layers : width, interleaved = is_consecutive ? n_layers : 1;
-        const auto stride_of = [](const argument &of) { return of.copied ? of.nbytes : of.order.stride(); };
         const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
             return first_layer ? first_layer + k * (is_consecutive ? stride_of(of) : of.layer_stride) : nullptr;
         };
@@ -357,6 +368,9 @@ class layout
         const bool adjacent = symbols.copied || symbols.order.n_consecutive() == 1;
         segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : stride_of(symbols) / stride_unit()));
         segment->noise_stride = static_cast<size_t>(interleaved * stride_of(noise)) / sizeof(float);
+        segment->gain_stride = static_cast<size_t>(interleaved * stride_of(gain)) / sizeof(float);
+        segment->input_scale = options.input_scale;
+        segment->scrambling_offset = options.scrambling_offset;
         segment->n_layers = static_cast<unsigned>(layers);
         segment->plane_stride = options.code_block_symbols > 0 ? static_cast<size_t>(code_block_length * width) : 0;
         segment->descramble = options.descramble;

@@ -3,6 +3,7 @@
  * checked, its segments made, the library called without the GIL. */
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -108,12 +109,12 @@ struct codeword {
     softqam_codeword fields{}; /* without buffers */
 
     /* Raises where the library refuses the fields. Without filler_value it is a certain 0 of the output. The numbers:
-     * n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti. */
+     * n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti, n_fill. */
     codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
-             const std::array<uint32_t, 8> &numbers)
+             const std::array<uint32_t, 9> &numbers)
         : bits_per_symbol(of_symbol), n_layers(of_codeword), has_filler_value(filler_value.has_value())
     {
-        const auto &[n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti] = numbers;
+        const auto &[n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti, n_fill] = numbers;
         fields.n_bits = n_bits;
         fields.n_code_blocks = n_code_blocks;
         fields.n_cbg = n_cbg;
@@ -124,6 +125,7 @@ struct codeword {
         fields.first_filler = first_filler;
         fields.n_fillers = n_fillers;
         fields.filler_value = filler_value.value_or(0);
+        fields.n_fill = n_fill;
         block(0);
     }
 
@@ -166,10 +168,10 @@ static void read_output(nb::handle argument, const char *name, array *view)
 }
 
 /* The list. Raises where an array is not what the values fit in, or shares memory with another one. */
-static void read_soft_buffers(nb::handle arrays, const softqam_codeword &fields, element type, call_output *out)
+static void read_soft_buffers(nb::handle arrays, const call_options &options, element type, call_output *out)
 {
+    const softqam_codeword &fields = options.codeword;
     const size_t n = nb::len(arrays);
-    const int64_t n_cb = fields.n_cb;
     if (n != fields.n_code_blocks)
         value_error("soft_buffers has " + std::to_string(n) + " arrays, for " + std::to_string(fields.n_code_blocks) +
                     " code blocks");
@@ -181,7 +183,7 @@ static void read_soft_buffers(nb::handle arrays, const softqam_codeword &fields,
         const std::string name = "soft_buffers[" + std::to_string(r) + "]";
         array &buffer = *out->buffers.emplace_back(new array);
         read_output(item, name.c_str(), &buffer);
-        buffer.check_output(type, &n_cb, 1);
+        buffer.check_output(type, &options.n_values, 1);
         if (!buffer.is_contiguous())
             buffer.value_error("its values do not lie side by side");
         out->pointers[r] = buffer.data;
@@ -191,7 +193,7 @@ static void read_soft_buffers(nb::handle arrays, const softqam_codeword &fields,
         begins.push_back(buffer->data);
     std::sort(begins.begin(), begins.end());
     for (size_t k = 1; k < begins.size(); k++)
-        if (begins[k] < begins[k - 1] + fields.n_cb * element_nbytes(type))
+        if (begins[k] < begins[k - 1] + options.n_values * static_cast<int64_t>(element_nbytes(type)))
             value_error("two arrays of soft_buffers overlap");
 }
 
@@ -227,6 +229,16 @@ static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
     return values;
 }
 
+/* Returns one value for all symbols as binary32. One that is no noise variance, or no gain, would erase all of them:
+ * raises. */
+static float noise_value(double number, const char *name)
+{
+    if (!(number > 0 && std::isfinite(number)))
+        value_error(std::string(name) + " is " + nb::repr(nb::float_(number)).c_str() +
+                    ": one value for all symbols must be positive and finite");
+    return nearest_float(number);
+}
+
 /* A Python number as a noise value or a gain. */
 static bool read_number(nb::handle argument, const char *name, float *value)
 {
@@ -237,7 +249,7 @@ static bool read_number(nb::handle argument, const char *name, float *value)
         PyErr_Clear();
         value_error(std::string(name) + " is an integer larger than any float");
     }
-    *value = nearest_float(number);
+    *value = noise_value(number, name);
     return true;
 }
 
@@ -265,6 +277,8 @@ static void read_floats(nb::handle argument, const char *name, array *floats)
     else
         read_argument(argument, name, "usual_floats", floats,
                       [](element type) { return type == element::float32 || type == element::float64; });
+    if (floats->is_given() && floats->n_axes == 0)
+        noise_value(floats->number(), name);
 }
 
 /* Python's signal handlers run in this thread, as far as can be told without the GIL. */
@@ -345,7 +359,7 @@ class demodulator
             if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
                 if (codewords.n_batch > 0)
                     value_error("soft_buffers is a list, which takes one codeword: symbols has several");
-                read_soft_buffers(out, options->codeword, out_element, output);
+                read_soft_buffers(out, *options, out_element, output);
                 options->codeword.block_buffers = output->pointers.data();
                 return;
             }
@@ -458,7 +472,10 @@ class demodulator
         options->codeword = given.fields;
         if (!given.has_filler_value)
             options->codeword.filler_value = certain_zero;
+        options->n_values = std::max(given.fields.n_cb, given.fields.n_fill);
         options->codeword.combine = combine;
+        if (combine)
+            options->codeword.n_fill = 0;
     }
 
     call_options read_options(const nb::tuple &of_call) const
@@ -466,11 +483,13 @@ class demodulator
         const nb::handle c_init = of_call[0], first_symbol = of_call[1], layers = of_call[2], planes = of_call[3],
                          of_codeword = of_call[4];
         call_options options;
+        options.input_scale = nb::cast<float>(of_call[7]);
         if (!layers.is_none())
             options.n_layers = static_cast<int64_t>(integer(layers, "layers", 1, SOFTQAM_MAX_LAYERS));
         if (!planes.is_none())
             options.code_block_symbols = static_cast<int64_t>(integer(planes, "planes", 1, INT64_MAX));
         options.first_symbol = integer(first_symbol, "first_symbol", 0, UINT64_MAX >> 5);
+        options.scrambling_offset = integer(of_call[6], "scrambling_offset", 0, UINT64_MAX >> 5);
         options.descramble = !c_init.is_none();
         if (PyLong_Check(c_init.ptr()))
             options.c_init = static_cast<uint32_t>(integer(c_init, "c_init", 0, INT32_MAX));
@@ -485,6 +504,8 @@ class demodulator
                 value_error(given + ": pi/2-BPSK has one layer");
             if (options.first_symbol % static_cast<uint64_t>(options.n_layers) != 0)
                 value_error(given + ", and first_symbol is no multiple of it");
+            if (options.scrambling_offset % static_cast<uint64_t>(options.n_layers) != 0)
+                value_error(given + ", and scrambling_offset is no multiple of it");
             if (options.code_block_symbols % options.n_layers != 0)
                 value_error(given + ", and planes is no multiple of it");
         }
@@ -502,6 +523,7 @@ class demodulator
         call_output out;
         codewords.read_symbols(given.symbols);
         const nb::object c_inits = read_c_init(of_call[0], codewords, &options, &c_init_view);
+        codewords.check_column(given.symbols);
         for (const array *floats : {&given.noise_var, &given.gain})
             if (floats->is_given())
                 check_device(*floats, device);
@@ -552,14 +574,14 @@ NB_MODULE(_core, module)
         check(status);
     });
 
-    module.def("noise_value", &nearest_float);
+    module.def("noise_value", &noise_value);
 
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
 
     const auto plain = nb::arg();
     const auto any = nb::arg().none();
     nb::class_<codeword>(module, "Codeword")
-        .def(nb::init<unsigned, unsigned, std::optional<float>, const std::array<uint32_t, 8> &>(), plain, plain, any,
+        .def(nb::init<unsigned, unsigned, std::optional<float>, const std::array<uint32_t, 9> &>(), plain, plain, any,
              plain)
         .def("block", &codeword::block);
     module.def("ldpc_codeword", &ldpc_codeword);

@@ -25,6 +25,8 @@ def refuse_masked(name: str, argument: Any) -> None:
 def as_array(name: str, argument: Any) -> np.ndarray:
     refuse_masked(name, argument)
     try:
+        if hasattr(argument, "__dlpack__") and not hasattr(argument, "__array__"):
+            return np.from_dlpack(argument)
         return np.asarray(argument)
     except Exception as error:
         why = " ".join(str(error).split())
@@ -32,8 +34,11 @@ def as_array(name: str, argument: Any) -> np.ndarray:
 
 
 def usual_symbols(argument: Any, name: str) -> np.ndarray:
-    """complex64, or what comes in pairs."""
+    """complex64, or what comes in pairs: also as the two fields of a structure."""
     array = as_array(name, argument)
+    fields = array.dtype.names or ()
+    if len(fields) == 2 and array[fields[0]].dtype == array[fields[1]].dtype:
+        array = np.stack([array[field] for field in fields], -1)
     native = array.dtype.newbyteorder("=")
     if native == np.complex128:
         native = np.dtype(np.complex64)
@@ -47,14 +52,13 @@ def usual_symbols(argument: Any, name: str) -> np.ndarray:
 
 
 def usual_floats(argument: Any, name: str) -> np.ndarray:
-    """Noise variances or gains: float32; or float64, of which the core makes that. One integer is a number as well as Python's."""
+    """Noise variances or gains: float32; or float64, of which the core makes that."""
     array = as_array(name, argument)
-    if array.ndim == 0 and array.dtype.kind in "iu":
-        array = array.astype(np.float64)
-    if array.dtype.kind != "f":
-        raise TypeError(f"{describe(name, array)}: it takes float32, float64 or float16")
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{describe(name, array)}: it takes numbers that are not complex")
+    is_float32 = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     with np.errstate(all="ignore"):
-        return np.array(array, dtype=np.float64 if array.dtype.itemsize > 4 else np.float32, order="C")
+        return np.array(array, dtype=np.float32 if is_float32 else np.float64, order="C")
 
 
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -68,3 +72,26 @@ def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
         return np.array(np.broadcast_to(array, shape), dtype=np.uint32, order="C")
     except ValueError:
         raise ValueError(f"{describe('c_init', array)}: it does not broadcast to the codewords, {shape}") from None
+
+
+def scale_of(symbols: Any, noise_var: Any, is_inverse: bool) -> float:
+    """The factor that gives the symbols the mean energy 1 + N0, the mean of valid noise variances. Symbols of more than 16 times the
+    median energy do not count: of a constellation with noise there are hardly any."""
+    array = usual_symbols(symbols, "symbols")
+    pairs = array.view(np.float32).reshape(-1, 2) if array.dtype.kind == "c" else array.reshape(-1, 2)
+    with np.errstate(all="ignore"):
+        energy = np.square(pairs.astype(np.float64)).sum(-1)
+        energy = energy[(energy > 0) & (energy < np.inf)]
+        noise = usual_floats(noise_var, "noise_var").astype(np.float64) if noise_var is not None else np.zeros(1)
+        noise = 1 / noise if is_inverse else noise
+    noise = noise[(noise > 0) & (noise < np.inf)]
+    if energy.size == 0:
+        raise ValueError('input_scale is "auto", and symbols has no energy')
+    mean = energy[energy <= 16 * np.median(energy)].mean()
+    return float(np.sqrt((1 + (noise.mean() if noise.size else 0)) / mean))
+
+
+def bits_of(llrs: Any, sign: int) -> Any:
+    """The bits that LLRs stand for, int8. Without a sign they are 0."""
+    bits = llrs > 0 if sign else llrs < 0
+    return bits.astype(np.int8) if hasattr(bits, "astype") else bits.char()  # PyTorch's int8

@@ -11,7 +11,7 @@ from softqam._names import Modulation, integer, real, shown
 _MOST = 2**32 - 1
 # In the core's order.
 _LIMITS = {"n_bits": (0, _MOST), "n_code_blocks": (1, 65535), "n_cb": (1, _MOST), "k0": (0, _MOST), "first_filler": (0, _MOST),
-           "n_fillers": (0, _MOST), "n_cbg": (0, 32), "cbgti": (0, _MOST)}  # fmt: skip
+           "n_fillers": (0, _MOST), "n_cbg": (0, 32), "cbgti": (0, _MOST), "n_fill": (0, _MOST)}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +63,9 @@ class Codeword:
     cbgti          bit m, counted from the lowest: group m is transmitted (3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1); the
                    CBGTI field of DCI has group 0 in its highest bit.
     ldpc           what ldpc_codeword() found besides, for the decoder; None without it.
+    n_fill         new data defines the first n_fill values, with zeros from n_cb on: more than n_cb if soft buffers are longer,
+                   since an earlier transport block had more; less if a decoder reads less. 0 is n_cb. Soft buffers have
+                   max(n_cb, n_fill) values.
 
     A Codeword cannot be changed: dataclasses.replace() makes another one. It can be compared, copied and pickled.
 
@@ -81,9 +84,10 @@ class Codeword:
     n_cbg: int = 0
     cbgti: int = 0
     ldpc: Ldpc | None = None
+    n_fill: int = 0
 
     def __post_init__(self) -> None:
-        bits, layers = _bits_per_symbol(self.modulation), _layers(self.layers, self.modulation)
+        bits, layers = _names.bits_per_symbol(self.modulation), _layers(self.layers, self.modulation)
         numbers = [integer(name, getattr(self, name), *limits) for name, limits in _LIMITS.items()]
         filler_value = None if self.filler_value is None else real("filler_value", self.filler_value)
         core = _core.Codeword(bits, layers, filler_value, numbers)
@@ -103,19 +107,22 @@ class Codeword:
         return first, n_bits
 
 
+@dataclasses.dataclass(frozen=True)
+class LdpcCodeword(Codeword):
+    """The Codeword of a grant, which ldpc_codeword() makes."""
+
+    ldpc: Ldpc = dataclasses.field(kw_only=True)
+
+
 def core_of(codeword: Codeword) -> _core.Codeword:
     """What the extension module has of it."""
     core: _core.Codeword = codeword.__dict__["_core"]
     return core
 
 
-def _bits_per_symbol(modulation: str) -> int:
-    return _core.bits_per_symbol(_names.number(_names.MODULATIONS, "modulation", modulation))
-
-
 def _layers(layers: int, modulation: str) -> int:
     number = integer("layers", layers, 1, 4)
-    if number > 1 and modulation.lower() == "pi2-bpsk":
+    if number > 1 and _names.modulation(modulation) == "pi2-bpsk":
         raise ValueError(f"layers is {number}: pi/2-BPSK has one layer")
     return number
 
@@ -134,7 +141,7 @@ def _code_rate(code_rate: float | None, base_graph: int | None) -> float:
 
 def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", *, base_graph: int | None = None,
                   code_rate: float | None = None, rv: int = 0, layers: int = 1, tbs_lbrm: int | None = None, n_ref: int | None = None,
-                  filler_value: float | None = None, n_cbg: int = 0, cbgti: int = 0) -> Codeword:  # fmt: skip
+                  filler_value: float | None = None, n_cbg: int = 0, cbgti: int = 0, n_fill: int = 0) -> LdpcCodeword:  # fmt: skip
     """The codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH, by 3GPP TS 38.212.
 
     n_bits        G: bits of this transmission, a multiple of layers * bits per symbol. UCI on PUSCH takes its bits
@@ -147,7 +154,7 @@ def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", 
     layers        N_L of this transmission, 1 to 4.
     tbs_lbrm      TBS_LBRM, in bits: the buffer is limited; or, in its place,
     n_ref         N_ref, in bits; MATLAB's Nref. None: the buffer is not limited.
-    filler_value, n_cbg, cbgti
+    filler_value, n_cbg, cbgti, n_fill
                   as Codeword has them.
 
     A retransmission has its own n_bits, modulation, rv, layers, n_cbg and cbgti; tb_size, base graph (codeword.ldpc has
@@ -170,12 +177,12 @@ def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", 
         0 if base_graph is None else integer("base_graph", base_graph, 1, 2),
         _code_rate(code_rate, base_graph),
         integer("rv", rv, 0, 3),
-        _bits_per_symbol(modulation),
+        _names.bits_per_symbol(modulation),
         n_layers,
         0 if tbs_lbrm is None else integer("tbs_lbrm", tbs_lbrm, 1, _MOST),
         0 if n_ref is None else integer("n_ref", n_ref, 1, _MOST),
     )
-    return Codeword(number_of_bits, modulation, n_layers, *buffer, filler_value, n_cbg, cbgti, Ldpc(*ldpc))
+    return LdpcCodeword(number_of_bits, modulation, n_layers, *buffer, filler_value, n_cbg, cbgti, n_fill, ldpc=Ldpc(*ldpc))
 
 
 def check_call(codeword: Any, soft_buffers: Any, combine: Any, modulation: str, planes: Any, out: Any) -> _core.Codeword:
@@ -191,6 +198,6 @@ def check_call(codeword: Any, soft_buffers: Any, combine: Any, modulation: str, 
     for name, value in (("planes", planes), ("out", out)):
         if value is not None:
             raise ValueError(f"{name} is given, which codeword does not take: the LLRs go to soft_buffers")
-    if codeword.modulation.lower() != modulation:
-        raise ValueError(f"codeword is one of {codeword.modulation.lower()}, the modulation is {modulation}")
+    if _names.modulation(codeword.modulation) != modulation:
+        raise ValueError(f"codeword is one of {_names.modulation(codeword.modulation)}, the modulation is {modulation}")
     return core_of(codeword)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
 
-from softqam import _codeword, _core, _gpu, _names
-from softqam._names import ArrayT, Backend, Modulation, NoiseForm, Output, TensorT, integer, real, shown
+from softqam import _arrays, _codeword, _core, _gpu, _names
+from softqam._names import ArrayT, Backend, Modulation, NoiseForm, Output, ScalarT, TensorT, integer, real, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from typing_extensions import Unpack
 
     from softqam._codeword import Codeword
+    from softqam._names import Call, NewCall, Settings, SettingsAndCall, SettingsAndNewCall, SettingsAndPlace
 
 
 @functools.lru_cache(maxsize=None)
@@ -29,7 +31,7 @@ def _context(backend: int, threads: int, device: int | None) -> _core.Context | 
     return _core.Context(backend, threads, -1 if device is None else device)
 
 
-def _positive(name: str, value: float | None) -> float:
+def _positive(name: str, value: Any) -> float:
     """0 stands for the default."""
     if value is None:
         return 0.0
@@ -39,7 +41,7 @@ def _positive(name: str, value: float | None) -> float:
     return number
 
 
-def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None, llr_limit: int | None, input_scale: float | None,
+def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None, llr_limit: int | None, input_scale: float | str | None,
                noise_form: str, backend: str, threads: int, device: int | None) -> _core.Demodulator:  # fmt: skip
     """Checks the settings."""
     place = _names.number(_names.BACKENDS, "backend", backend)
@@ -48,19 +50,20 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
         raise ValueError(f"device is {device!r}: the backend 'cpu' uses no GPU")
     kind, bit = _names.number(_names.OUTPUTS, "output", output), integer("sign", sign, 0, 1)
     limit = 0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 2**31 - 1)
+    scale = None if isinstance(input_scale, str) and input_scale == "auto" else input_scale
     name = output.lower()
     # The LLR of a bit that is known to be 0. Decoders with infinite fillers make nothing else of 1000 nats, and their sums are finite.
     certain_zero = (limit or _names.LLR_LIMITS[name]) if name in _names.LLR_SCALES else 1000
     return _core.Demodulator(
         _context(place, integer("threads", threads, 0, 1024), gpu),
-        _names.number(_names.MODULATIONS, "modulation", modulation),
+        _names.MODULATIONS[_names.modulation(modulation)],
         kind,
         bit,
         _positive("llr_scale", llr_scale),
         limit,
-        _positive("input_scale", input_scale),
+        _positive("input_scale", scale),
         _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
-        np.dtype(_names.OUTPUT_DTYPES[name]),
+        np.dtype(_names.OUTPUT_DTYPES.get(name, "float32")),
         -certain_zero if bit else certain_zero,
     )
 
@@ -70,19 +73,66 @@ _ndarray = np.ndarray
 _PLAIN = (np.ndarray, type(None), float)
 
 
-class Demodulator:
-    """Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
-
-    modulation   "bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam" or "1024qam" (3GPP TS 38.211 clause 5.1).
+_SETTINGS = """
+    modulation   "bpsk", "pi2-bpsk" or "pi/2-bpsk", "qpsk", "16qam", "64qam", "256qam" or "1024qam" (3GPP TS 38.211 clause
+                 5.1), in upper or lower case.
     output       "s8", "s16": LLRs in steps of 1/llr_scale nat, int8 and int16; "f16", "f32": LLRs in nats, float16 and
-                 float32; "u8": soft bits 0 .. 255 of 256QAM for liquid-dsp's users, uint8, without noise variance.
+                 float32; "hard": bits, int8; "u8": soft bits 0 .. 255 of 256QAM for liquid-dsp's users, uint8. The last two
+                 need no noise variance.
     sign         the bit that a positive LLR means: 0 as in MATLAB, srsRAN Project and OAI; 1 as in Sionna.
     llr_scale    steps per nat. "s8": 2^-10 to 2^20; None is 6. "s16": 2^-10 to 2^14; None is 64.
     llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; "f16": of sums in soft buffers, 1 to 65504, a
                  binary16 number. None is the largest.
-    input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/8192, for int8 1/64.
+    input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/8192, for int8 1/64. "auto":
+                 the one that gives the symbols of a call, in host memory and without gain, the energy 1 + N0.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
-    backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
+"""
+_ARGUMENTS = """
+    symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q; or [..., n]
+                  with two such fields. Any strides. Each row is a codeword, or a part of one.
+    noise_var     N0, or 1/N0, for symbols of unit mean energy: a number, positive and finite, or an array of numbers that
+                  broadcasts to [..., n], where others make erasures. Not with output "u8".
+    gain          None, or g > 0 of symbols z = g x + n, which are not divided by the channel: a number or an array,
+                  as noise_var. N0 is the variance of n, not of the noise at the antenna. Matched filter: z = h* y,
+                  g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b).
+    c_init        descrambles: start of the scrambling sequence, 0 to 2^31 - 1; a number, or an array that broadcasts
+                  to [...], a codeword each.
+    first_symbol  position of symbols[..., 0] in its codeword, all layers together.
+    scrambling_offset
+                  symbols that the scrambling sequence and the parity of pi/2-BPSK count before that, such as those of UCI
+                  on PUSCH, all layers together.
+    layers        1 to 4: symbols is [..., layers, n], the layers of one codeword; noise_var and gain broadcast to that.
+    planes        symbols of a code block, all layers together: its LLRs come as all b0, all b1, .. The last block
+                  may be shorter.
+    codeword      from ldpc_codeword(): the LLRs go to an LDPC decoder's soft buffers, de-interleaved, rate recovered
+                  and, with combine, added. symbols is [..., layers, n] if the codeword has several layers: all of
+                  it, or from first_symbol on, such as an OFDM symbol.
+    soft_buffers  receives them: [..., n_code_blocks, n_cb] of the output's dtype, a code block's values side by
+                  side, rows at any distance; or a list of an [n_cb] array for each code block, None to drop its
+                  LLRs. None makes new ones of zeros.
+    combine       False: new data, which overwrites the soft buffers of the code blocks transmitted: LLRs, fillers,
+                  and 0 where none was sent. True: a retransmission, which is added to what is in soft_buffers, up
+                  to +-llr_limit or the largest finite value; fillers and what is beyond the limit stay.
+    out           receives the LLRs: C-contiguous, of the output's dtype and shape, apart from the inputs. Not with "hard".
+    stream        GPU only: the CUDA stream to work on, a number or an object of CuPy, PyTorch or cuda.core. None
+                  is the current one of the array's library.
+
+    Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], of the output's dtype, b0 of the
+    first symbol first: `out`, or a new array; with codeword, soft_buffers, or new ones. A symbol that is not finite,
+    or without a valid noise variance or gain, gives 0 (127 with "u8").
+
+    A tensor of PyTorch gives one. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
+    the same library comes back before the GPU has finished, as it does from their own functions: README.md has the
+    rules.
+
+    TypeError and ValueError name the argument, its dtype and its shape. The GIL is released while the library
+    works.
+"""
+
+
+class Demodulator(Generic[ScalarT]):
+    __doc__ = f"""Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
+{_SETTINGS}    backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
                  else "cpu". Arrays on a GPU are demodulated there whatever the backend is.
     threads      CPU threads of a call, this one included; 0 is one for each CPU.
     device       number of the GPU that works on NumPy arrays; None is the current one.
@@ -95,20 +145,43 @@ class Demodulator:
 
     _core: _core.Demodulator
     _settings: dict[str, Any]
+    _is_special: bool  # a call does more than to call the core
 
+    # fmt: off
+    @overload
+    def __init__(self: Demodulator[np.int8], modulation: Modulation = "256qam", *, output: Literal["s8", "hard"] = "s8",
+                 **settings: Unpack[SettingsAndPlace]) -> None: ...
+    @overload
+    def __init__(self: Demodulator[np.int16], modulation: Modulation = "256qam", *, output: Literal["s16"],
+                 **settings: Unpack[SettingsAndPlace]) -> None: ...
+    @overload
+    def __init__(self: Demodulator[np.float16], modulation: Modulation = "256qam", *, output: Literal["f16"],
+                 **settings: Unpack[SettingsAndPlace]) -> None: ...
+    @overload
+    def __init__(self: Demodulator[np.float32], modulation: Modulation = "256qam", *, output: Literal["f32"],
+                 **settings: Unpack[SettingsAndPlace]) -> None: ...
+    @overload
+    def __init__(self: Demodulator[np.uint8], modulation: Modulation = "256qam", *, output: Literal["u8"],
+                 **settings: Unpack[SettingsAndPlace]) -> None: ...
+    @overload
+    def __init__(self, modulation: Modulation = "256qam", *, output: Output = "s8", **settings: Unpack[SettingsAndPlace]) -> None: ...
     def __init__(self, modulation: Modulation = "256qam", *, output: Output = "s8", sign: Literal[0, 1] = 0,
-                 llr_scale: float | None = None, llr_limit: int | None = None, input_scale: float | None = None,
-                 noise_form: NoiseForm = "n0", backend: Backend = "cpu", threads: int = 0, device: int | None = None) -> None:  # fmt: skip
+                 llr_scale: float | None = None, llr_limit: int | None = None, input_scale: float | Literal["auto"] | None = None,
+                 noise_form: NoiseForm = "n0", backend: Backend = "cpu", threads: int = 0, device: int | None = None) -> None:
+        # fmt: on
         settings = {"modulation": modulation, "output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
                     "input_scale": input_scale, "noise_form": noise_form, "backend": backend, "threads": threads,
                     "device": device}  # fmt: skip
         self.__setstate__({"_settings": settings})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_core"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_core", "_is_special")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _core=_make_core(**state["_settings"]))
+        settings = state["_settings"]
+        core = _make_core(**settings)
+        is_special = settings["output"].lower() == "hard" or settings["input_scale"] == "auto"
+        self.__dict__.update(state, _core=core, _is_special=is_special)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._refuse(name, "set")
@@ -125,15 +198,15 @@ class Demodulator:
 
     @property
     def modulation(self) -> str:
-        return cast(str, self._settings["modulation"]).lower()
+        return _names.modulation(self._settings["modulation"])
 
     @property
     def output(self) -> str:
-        return cast(str, self._settings["output"]).lower()
+        return str(self._settings["output"]).lower()
 
     @property
     def bits_per_symbol(self) -> int:
-        return _core.bits_per_symbol(_names.MODULATIONS[self.modulation])
+        return _names.bits_per_symbol(self.modulation)
 
     @property
     def sign(self) -> int:
@@ -170,76 +243,41 @@ class Demodulator:
     # What the overloads say: the output is an array of the type of soft_buffers or out, else of the type of symbols.
     # fmt: off
     @overload
-    def __call__(self, symbols: TensorT, noise_var: Any = None, *, gain: Any = None,
-                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
-                 codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
-                 out: None = None, stream: Any = None) -> TensorT: ...
+    def __call__(self, symbols: TensorT, noise_var: Any = None, **options: Unpack[NewCall]) -> TensorT: ...
     @overload
-    def __call__(self, symbols: npt.ArrayLike, noise_var: Any = None, *, gain: Any = None,
-                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
-                 codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
-                 out: None = None, stream: Any = None) -> npt.NDArray[Any]: ...
+    def __call__(self, symbols: npt.ArrayLike, noise_var: Any = None, **options: Unpack[NewCall]) -> npt.NDArray[ScalarT]: ...
     @overload
-    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None,
-                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
-                 out: ArrayT, stream: Any = None) -> ArrayT: ...
+    def __call__(self, symbols: Any, noise_var: Any = None, *, planes: int | None = None, out: ArrayT,
+                 **options: Unpack[Call]) -> ArrayT: ...
     @overload
-    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None,
-                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None,
-                 codeword: Codeword, soft_buffers: ArrayT, combine: bool = False, stream: Any = None) -> ArrayT: ...
-    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None,
-                 c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
+    def __call__(self, symbols: Any, noise_var: Any = None, *, codeword: Codeword, soft_buffers: ArrayT, combine: bool = False,
+                 **options: Unpack[Call]) -> ArrayT: ...
+    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None, c_init: npt.ArrayLike | None = None,
+                 first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None, planes: int | None = None,
                  codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                  out: Any = None, stream: Any = None) -> Any:
         # fmt: on
-        """LLRs, or soft bits, of symbols.
-
-        symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q. Any
-                      strides.
-        noise_var     N0, or 1/N0: a number, or a float array that broadcasts to [..., n]. Not with output "u8".
-        gain          None, or g > 0 of symbols z = g x + n, which are not divided by the channel: a number or an array,
-                      as noise_var. N0 is the variance of n, not of the noise at the antenna. Matched filter: z = h* y,
-                      g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b).
-        c_init        descrambles: of the scrambling sequence, 0 to 2^31 - 1; a number, or an array that broadcasts
-                      to [...], a codeword each.
-        first_symbol  position of symbols[..., 0] in its codeword, all layers together.
-        layers        1 to 4: symbols is [..., layers, n], the layers of one codeword; noise_var and gain broadcast to that.
-        planes        symbols of a code block, all layers together: its LLRs come as all b0, all b1, .. The last block
-                      may be shorter.
-        codeword      from ldpc_codeword(): the LLRs go to an LDPC decoder's soft buffers, de-interleaved, rate recovered
-                      and, with combine, added. symbols is [..., layers, n] if the codeword has several layers: all of
-                      it, or from first_symbol on, such as an OFDM symbol.
-        soft_buffers  receives them: [..., n_code_blocks, n_cb] of the output's dtype, a code block's values side by
-                      side, rows at any distance; or a list of an [n_cb] array for each code block, None to drop its
-                      LLRs. None makes new ones of zeros.
-        combine       False: new data, which overwrites the soft buffers of the code blocks transmitted: LLRs, fillers,
-                      and 0 where none was sent. True: a retransmission, which is added to what is in soft_buffers, up
-                      to +-llr_limit or the largest finite value; fillers and what is beyond the limit stay.
-        out           receives the LLRs: C-contiguous, of the output's dtype and shape, apart from the inputs.
-        stream        GPU only: the CUDA stream to work on, a number or an object of CuPy, PyTorch or cuda.core. None
-                      is the current one of the array's library.
-
-        Returns [..., n * bits_per_symbol], or [..., layers * n * bits_per_symbol], of the output's dtype, b0 of the
-        first symbol first: `out`, or a new array; with codeword, soft_buffers, or new ones. A symbol that is not finite,
-        or without a valid noise variance or gain, gives 0 (127 with "u8").
-
-        A tensor of PyTorch gives one. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
-        the same library comes back before the GPU has finished, as it does from their own functions: README.md has the
-        rules.
-
-        TypeError and ValueError name the argument, its dtype and its shape. The GIL is released while the library
-        works.
-        """
-        core = None
+        core, scale = None, 0.0
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
-        options = (c_init, first_symbol, layers, planes, core, combine)
+        if self._is_special:
+            if self.output == "hard":
+                if out is not None or core is not None:
+                    raise ValueError(f"{'out' if core is None else 'codeword'} is given, which output \"hard\" does not take")
+                noise_var = 1.0 if noise_var is None else noise_var
+            if self._settings["input_scale"] == "auto":
+                scale = _gpu.scale_of(symbols, noise_var, gain, self._settings["noise_form"].lower() == "inverse")
+        options = (c_init, first_symbol, layers, planes, core, combine, scrambling_offset, scale)
+        result = self._call(symbols, noise_var, gain, options, out, stream)
+        return _arrays.bits_of(result, self.sign) if self._is_special and self.output == "hard" else result
+
+    def _call(self, symbols: Any, noise_var: Any, gain: Any, options: _gpu.Options, out: Any, stream: Any) -> Any:
         plain = type(noise_var) in _PLAIN and (gain is None or type(gain) in _PLAIN) and type(out) in _PLAIN
         if type(symbols) is _ndarray and plain and stream is None:
             return self._core.host(symbols, noise_var, gain, options, out)
         library = _gpu.in_c.get(type(symbols))
-        if library is not None and core is None and stream is None:
+        if library is not None and options[4] is None and stream is None:
             result = self._core.device_of_library(library, symbols, noise_var, gain, options, out)
             if result is not None:
                 return result
@@ -249,51 +287,47 @@ class Demodulator:
             raise ValueError("stream is given, which only arrays on a GPU take")
         return _gpu.demodulate_on_host(self._core, symbols, noise_var, gain, options, out)
 
+    __call__.__doc__ = f"LLRs, bits or soft bits of symbols.\n{_ARGUMENTS}"
+
 
 _cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)
 
 
 # fmt: off
 @overload
-def demodulate(symbols: TensorT, modulation: Modulation = "256qam", noise_var: Any = None, *,
-               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
-               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
-               codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
-               out: None = None, stream: Any = None) -> TensorT: ...
+def demodulate(symbols: TensorT, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Output = "s8",
+               **options: Unpack[SettingsAndNewCall]) -> TensorT: ...
 @overload
-def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *,
-               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
-               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
-               codeword: Codeword | None = None, soft_buffers: None = None, combine: bool = False,
-               out: None = None, stream: Any = None) -> npt.NDArray[Any]: ...
+def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Literal["s8", "hard"] = "s8",
+               **options: Unpack[SettingsAndNewCall]) -> npt.NDArray[np.int8]: ...
 @overload
+def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Literal["s16"],
+               **options: Unpack[SettingsAndNewCall]) -> npt.NDArray[np.int16]: ...
+@overload
+def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Literal["f16"],
+               **options: Unpack[SettingsAndNewCall]) -> npt.NDArray[np.float16]: ...
+@overload
+def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Literal["f32"],
+               **options: Unpack[SettingsAndNewCall]) -> npt.NDArray[np.float32]: ...
+@overload
+def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Literal["u8"],
+               **options: Unpack[SettingsAndNewCall]) -> npt.NDArray[np.uint8]: ...
+@overload
+def demodulate(symbols: npt.ArrayLike, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Output = "s8",
+               **options: Unpack[SettingsAndNewCall]) -> npt.NDArray[Any]: ...
+@overload
+def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Output = "s8",
+               planes: int | None = None, out: ArrayT, **options: Unpack[SettingsAndCall]) -> ArrayT: ...
+@overload
+def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Output = "s8", codeword: Codeword,
+               soft_buffers: ArrayT, combine: bool = False, **options: Unpack[SettingsAndCall]) -> ArrayT: ...
 def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
-               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
-               out: ArrayT, stream: Any = None) -> ArrayT: ...
-@overload
-def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
-               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
-               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None,
-               codeword: Codeword, soft_buffers: ArrayT, combine: bool = False, stream: Any = None) -> ArrayT: ...
-def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
-               output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
-               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, layers: int | None = None, planes: int | None = None,
-               codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
+               input_scale: float | Literal["auto"] | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
+               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None,
+               planes: int | None = None, codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                out: Any = None, stream: Any = None) -> Any:
     # fmt: on
-    """LLRs, or soft bits, of symbols: [..., n] to [..., n * bits per symbol].
-
-    The settings are those of Demodulator, the rest those of a call of one. Demodulators are kept for the next call with
-    the same settings.
-
-        >>> llrs = softqam.demodulate(symbols, "256qam", noise_var=0.001)
-    """
     settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
                                 "input_scale": input_scale, "noise_form": noise_form}  # fmt: skip
     try:
@@ -302,11 +336,20 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
         if "unhashable" not in str(error):
             raise
         demodulator = Demodulator(modulation, **settings)  # says which one it is
-    return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, layers=layers, planes=planes,
-                       codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out, stream=stream)  # fmt: skip
+    return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, scrambling_offset=scrambling_offset,
+                       layers=layers, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out,
+                       stream=stream)  # fmt: skip
 
 
-def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> np.ndarray:
+demodulate.__doc__ = f"""LLRs, bits or soft bits of symbols: [..., n] to [..., n * bits per symbol].
+
+        >>> llrs = softqam.demodulate(symbols, "256qam", noise_var=0.001)
+
+    A Demodulator is kept for the next call with the same settings.
+{_ARGUMENTS[:_ARGUMENTS.index("    gain ")]}{_SETTINGS[1:]}{_ARGUMENTS[_ARGUMENTS.index("    gain "):]}"""
+
+
+def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> npt.NDArray[np.uint8]:
     """Bits c(first) to c(first + n - 1) of the sequence of c_init.
 
     c_init  0 to 2^31 - 1.

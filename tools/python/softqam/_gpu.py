@@ -25,7 +25,8 @@ _LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
 _NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
-Options = tuple[Any, Any, Any, Any, Any, Any]  # c_init, first_symbol, layers, planes, codeword, combine
+# c_init, first_symbol, layers, planes, codeword, combine, scrambling_offset, input_scale
+Options = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
 
 
 class _Torch:
@@ -51,10 +52,12 @@ class _Torch:
             return False
         return not (array.requires_grad or array.is_conj() or array.is_neg())
 
+    def resolved(self, array: Any) -> Any:
+        """Without the conjugate and negative bits, which neither DLPack nor NumPy knows."""
+        return array.resolve_conj().resolve_neg()
+
     def capsule(self, array: Any) -> Any:
         """DLPack's, on the current stream. What __dlpack__() refuses it says itself; but for that it is slow."""
-        if array.is_neg():
-            raise ValueError("a tensor has its negative bit set, which DLPack cannot say: resolve_neg() makes a plain one")
         if not self.is_plain(array):
             return array.__dlpack__(stream=_NO_SYNCHRONISATION)
         return self.module.utils.dlpack.to_dlpack(array)
@@ -101,6 +104,9 @@ class _CuPy:
     def __init__(self) -> None:
         self.module = sys.modules["cupy"]
         self.array_type = self.module.ndarray
+
+    def resolved(self, array: Any) -> Any:
+        return array
 
     def device_of(self, array: Any) -> int | None:
         return int(array.device.id)
@@ -197,6 +203,19 @@ def _host_view(name: str, argument: Any) -> Any:
         raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {error}") from error
 
 
+def _resolved(array: Any) -> Any:
+    library = _library_of(array)
+    return array if library is None else library.resolved(array)
+
+
+def scale_of(symbols: Any, noise_var: Any, gain: Any, is_inverse: bool) -> float:
+    """The input_scale that "auto" stands for."""
+    for name, wrong in (("symbols on a GPU", device_of(symbols) is not None), ("gain", gain is not None)):
+        if wrong:
+            raise ValueError(f'input_scale is "auto", which {name} does not take')
+    return _arrays.scale_of(_host_view("symbols", _resolved(symbols)), _host_view("noise_var", _resolved(noise_var)), is_inverse)
+
+
 def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any) -> Any:
     """Demodulator.__call__() for symbols in host memory. An array of the library that `symbols` is of comes back."""
     if options[4] is None:
@@ -205,8 +224,8 @@ def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, ga
         view = [_host_view(f"soft_buffers[{r}]", array) for r, array in enumerate(out)]
     else:
         view = _host_view("soft_buffers", out)
-    floats = _host_view("noise_var", noise_var), _host_view("gain", gain)
-    result = core.host(_host_view("symbols", symbols), *floats, options, view)
+    floats = _host_view("noise_var", _resolved(noise_var)), _host_view("gain", _resolved(gain))
+    result = core.host(_host_view("symbols", _resolved(symbols)), *floats, options, view)
     library = _library_of(symbols)
     if out is not None:
         return out
@@ -246,11 +265,12 @@ def _floats(name: str, argument: Any, other: Any, library: Any, device: int, str
     try:
         if isinstance(argument, (str, bytes, bool, np.bool_)):
             raise TypeError
-        value = _core.noise_value(float(argument))
+        number = float(argument)
     except OverflowError:
         raise ValueError(f"{name} is an integer larger than any float") from None
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {type(argument).__name__}, neither a number nor an array on a GPU") from None
+    value = _core.noise_value(number, name)
     shape = () if device_of(other) is None else tuple(other.shape)
     if shape or stream != current:
         return library.full(shape, value, "float32", device)
@@ -292,6 +312,7 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
     assert device is not None
     buffers = "out" if options[4] is None else "soft_buffers"
     with library.on_device(device):
+        symbols, noise_var, gain = map(_resolved, (symbols, noise_var, gain))
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
         where = library, device, number, current
@@ -300,7 +321,7 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out
             if out is None:
-                dtype = _names.OUTPUT_DTYPES[output]
+                dtype = _names.OUTPUT_DTYPES.get(output, "float32")  # "hard" takes signs
                 # What no code block's LLRs reach is 0.
                 out = library.empty(shape, dtype, device) if options[4] is None else library.full(shape, 0, dtype, device)
             return _capsule(out, buffers, library, number, current)

@@ -2,7 +2,7 @@
 """nrSymbolDemodulate(), with the signature of MATLAB's 5G Toolbox and of py3gpp."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -34,6 +34,10 @@ def nrSymbolDemodulate(sym: TensorT, mod: str, nVar: Any = 1e-10, DecisionType: 
 
 
 @overload
+def nrSymbolDemodulate(sym: npt.ArrayLike, mod: str, nVar: Any = 1e-10, DecisionType: Literal["soft"] = "soft") -> npt.NDArray[np.float32]: ...
+
+
+@overload
 def nrSymbolDemodulate(sym: npt.ArrayLike, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> npt.NDArray[Any]: ...
 
 
@@ -50,8 +54,7 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     """
     if not isinstance(DecisionType, str) or DecisionType.lower() not in ("soft", "hard"):
         raise ValueError(f"DecisionType is {shown(DecisionType)}, not 'soft' or 'hard'")
-    modulation: Any = mod.lower().replace("pi/2", "pi2") if isinstance(mod, str) else mod
-    _names.number(_names.MODULATIONS, "mod", modulation)
+    modulation: Any = _names.modulation(mod, "mod")
     is_hard = DecisionType.lower() == "hard"
     noise_var: Any = 1.0 if is_hard else _variances(nVar)
     sym = _arrays.as_array("sym", sym) if isinstance(sym, (list, tuple)) else sym
@@ -62,12 +65,8 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
         sym = sym.reshape(-1)
         noise_var = noise_var.reshape(-1) if _is_column(noise_var) else noise_var
     try:
-        result: Any = demodulate(sym, modulation, noise_var, output="f32")
+        result: Any = demodulate(sym, modulation, noise_var, output="hard" if is_hard else "f32")
     except (TypeError, ValueError) as error:
         error.args = (str(error).replace("symbols is", "sym is").replace("noise_var is", "nVar is"),)
         raise
-    result = result.reshape(-1, 1) if is_column else result
-    if not is_hard:
-        return result
-    bits = result < 0
-    return bits.astype(np.int8) if hasattr(bits, "astype") else bits.char()  # PyTorch's int8
+    return result.reshape(-1, 1) if is_column else result

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Literal, Mapping, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Protocol, TypedDict, TypeVar, get_args
 
-Modulation = Literal["bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"]
-Output = Literal["s8", "s16", "f16", "f32", "u8"]
+import numpy as np
+
+from softqam import _core
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# Any case is taken; these are what type checkers know.
+Modulation = Literal["bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam",
+                     "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"]  # fmt: skip
+Output = Literal["s8", "s16", "f16", "f32", "u8", "hard"]
 NoiseForm = Literal["n0", "inverse"]
 Backend = Literal["cpu", "cuda", "auto"]
 
 # As softqam.h numbers them.
-MODULATIONS = {name: value for value, name in enumerate(get_args(Modulation), 1)}
-OUTPUTS = {name: value for value, name in enumerate(get_args(Output))}
+MODULATIONS = {name: value for value, name in enumerate(get_args(Modulation)[:7], 1)}
+OUTPUTS = {name: value for value, name in enumerate(get_args(Output)[:5])}
+OUTPUTS["hard"] = OUTPUTS["f32"]  # whose signs are the bits
 NOISE_FORMS = {name: value for value, name in enumerate(get_args(NoiseForm), 1)}
 BACKENDS = {name: value for value, name in enumerate(get_args(Backend))}
 
@@ -33,6 +43,58 @@ class Tensor(Protocol):
 
 TensorT = TypeVar("TensorT", bound=Tensor)
 ArrayT = TypeVar("ArrayT")
+ScalarT = TypeVar("ScalarT", bound=np.generic)
+
+
+class Settings(TypedDict, total=False):
+    """Of a Demodulator and of demodulate(), but for the output."""
+
+    sign: Literal[0, 1]
+    llr_scale: float | None
+    llr_limit: int | None
+    input_scale: float | Literal["auto"] | None
+    noise_form: NoiseForm
+
+
+class Place(TypedDict, total=False):
+    """Of a Demodulator: what works on arrays in host memory."""
+
+    backend: Backend
+    threads: int
+    device: int | None
+
+
+class Call(TypedDict, total=False):
+    """Of a call, but for what says where the LLRs go."""
+
+    gain: Any
+    c_init: npt.ArrayLike | None
+    first_symbol: int
+    scrambling_offset: int
+    layers: int | None
+    stream: Any
+
+
+class NewCall(Call, total=False):
+    """Of a call that makes the array that it returns."""
+
+    planes: int | None
+    codeword: Any
+    soft_buffers: None
+    combine: bool
+    out: None
+
+
+class SettingsAndPlace(Settings, Place):
+    pass
+
+
+class SettingsAndCall(Settings, Call):
+    pass
+
+
+class SettingsAndNewCall(Settings, NewCall):
+    pass
 
 
 def shown(value: object) -> str:
@@ -52,6 +114,18 @@ def number(names: Mapping[str, int], argument: str, name: str) -> int:
     if name.lower() not in names:
         raise ValueError(wrong)
     return names[name.lower()]
+
+
+def modulation(name: str, argument: str = "modulation") -> str:
+    """The name in lower case, of which MODULATIONS has the number."""
+    usual = name.lower().replace("pi/2", "pi2") if isinstance(name, str) else ""
+    if usual not in MODULATIONS:
+        number(MODULATIONS, argument, name)
+    return usual
+
+
+def bits_per_symbol(name: str) -> int:
+    return _core.bits_per_symbol(MODULATIONS[modulation(name)])
 
 
 def integer(name: str, value: int, least: int, most: int) -> int:

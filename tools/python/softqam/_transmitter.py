@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""modulate(), the mapper of 3GPP TS 38.211 clause 5.1, and rate_recover(): soft buffers of LLRs that exist already."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softqam import _arrays, _names
+from softqam._codeword import Codeword
+from softqam._names import Modulation, integer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def modulate(bits: npt.ArrayLike, modulation: Modulation = "256qam", *, first_symbol: int = 0) -> npt.NDArray[np.complex64]:
+    """The symbols of bits, of unit mean energy: [..., n * bits per symbol] to [..., n] complex64.
+
+    bits          0 and 1, integers or bool, b0 of the first symbol first.
+    modulation    as demodulate() has it.
+    first_symbol  position of the first symbol in its codeword: pi/2-BPSK turns the odd ones by 90 degrees.
+
+        >>> symbols = softqam.modulate(rng.integers(0, 2, 8000), "256qam")
+    """
+    name, array = _names.modulation(modulation), _arrays.as_array("bits", bits)
+    n_bits, first = _names.bits_per_symbol(name), integer("first_symbol", first_symbol, 0, 2**64 - 1)
+    if array.dtype.kind not in "iub" or array.size and not (array.min() >= 0 and array.max() <= 1):
+        raise ValueError(f"{_arrays.describe('bits', array)}: it takes integers, 0 and 1")
+    if array.ndim == 0 or array.shape[-1] % n_bits:
+        raise ValueError(f"{_arrays.describe('bits', array)}: its last axis is not {n_bits} bits for each symbol")
+    signs = 1 - 2 * array.reshape(*array.shape[:-1], -1, n_bits).astype(np.int64)
+    if n_bits == 1:
+        symbols = signs[..., 0] * (1 + 1j) / np.sqrt(2)
+        return np.asarray(symbols * np.array([1, 1j])[(np.arange(symbols.shape[-1]) + first) % 2 * (name == "pi2-bpsk")], np.complex64)
+    levels = [0, 0]
+    for k in reversed(range(n_bits)):  # 1; then 2 - 1 and 2 + 1, 4 - .., by the sign of the next bit
+        levels[k % 2] = signs[..., k] * (2 ** ((n_bits - 1 - k) // 2) - levels[k % 2])
+    return np.asarray((levels[0] + 1j * levels[1]) * np.sqrt(1.5 / (2**n_bits - 1)), np.complex64)
+
+
+def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any = None, combine: bool = False,
+                 llr_limit: int | None = None) -> npt.NDArray[Any]:  # fmt: skip
+    """An LDPC decoder's soft buffers of LLRs that exist already: MATLAB's nrRateRecoverLDPC(), with HARQ combining.
+
+    llrs          [n_bits], descrambled, b0 of the codeword's first symbol first: what demodulate() gives without a codeword.
+                  int8, int16, float16 or float32.
+    codeword, soft_buffers, combine
+                  as demodulate() has them; soft_buffers is one array. The certain 0 of a filler_value of None is positive.
+    llr_limit     of sums: None is 127 for int8, 32767 for int16 and the largest finite value.
+
+    Returns soft_buffers, or new ones, [n_code_blocks, max(n_cb, n_fill)] of the dtype of llrs. The values are those that
+    demodulate() gives with the codeword, which is some fifty times as fast: prefer it where there are symbols.
+    """
+    values = _arrays.as_array("llrs", llrs)
+    output = {"int8": "s8", "int16": "s16", "float16": "f16", "float32": "f32"}.get(values.dtype.name)
+    if output is None or values.shape != (codeword.n_bits,):
+        raise ValueError(f"{_arrays.describe('llrs', values)}: it takes int8, int16, float16 or float32 of shape ({codeword.n_bits},)")
+    limit = _names.LLR_LIMITS.get(output, np.finfo(np.float32).max)
+    limit = limit if llr_limit is None else integer("llr_limit", llr_limit, 1, int(limit))
+    shape = codeword.n_code_blocks, max(codeword.n_cb, codeword.n_fill)
+    buffers = np.zeros(shape, values.dtype) if soft_buffers is None else soft_buffers
+    if not isinstance(buffers, np.ndarray) or buffers.shape != shape or buffers.dtype != values.dtype:
+        raise ValueError(f"{_arrays.describe('soft_buffers', np.asarray(buffers))}: it must be {values.dtype} of shape {shape}")
+    fillers = np.arange(codeword.first_filler, codeword.first_filler + codeword.n_fillers)
+    positions = np.setdiff1d(np.arange(codeword.n_cb), fillers)
+    positions = np.roll(positions, -int(np.searchsorted(positions, codeword.k0)))
+    certain_zero = limit if output in _names.LLR_SCALES else 1000
+    for r, buffer in enumerate(buffers):
+        first, n_bits = codeword.block(r)
+        if n_bits == 0:
+            continue
+        if not combine:
+            buffer[: codeword.n_fill or codeword.n_cb] = 0
+            buffer[fillers[fillers < (codeword.n_fill or codeword.n_cb)]] = certain_zero if codeword.filler_value is None else codeword.filler_value
+        of_block = values[first : first + n_bits].reshape(-1, _names.bits_per_symbol(codeword.modulation))
+        # What comes to one position is added in the order of symbols, so that sums that saturate are demodulate()'s.
+        n_rounds = -(-n_bits // len(positions))
+        where = np.resize(positions, n_bits).reshape(of_block.shape[::-1]).T.reshape(-1)
+        order = np.argsort(where, kind="stable")
+        rank = np.arange(n_bits) - np.searchsorted(where[order], where[order])
+        for k in range(n_rounds):
+            chosen = order[rank == k]
+            at, added = where[chosen], of_block.reshape(-1)[chosen]
+            before = buffer[at]
+            with np.errstate(all="ignore"):
+                sums = np.clip(before.astype(np.float64) + added, -limit, limit).astype(values.dtype)
+                is_kept = ~(np.abs(before.astype(np.float64)) <= limit)  # beyond the limit, or NaN
+            buffer[at] = added if k == 0 and not combine and n_rounds == 1 else np.where(is_kept, before, sums)
+    return buffers
