@@ -36,14 +36,14 @@ CHECKS = [
     ("an output format", list_of("OUTPUT_FORMAT_LIST"), [
         "README.md", "tools/demod/options.c", "tools/python/softqam/_names.py",
         "tools/python/softqam/plot.py", "tools/python/README.md",
-        "tests/tools/output_formats.py", "tests/python/reference.py", "tests/harness/harness.c"]),
+        "tests/tools/output_formats.py", "tests/python/symbols.py", "tests/harness/harness.c"]),
     ("an input format", list_of("INPUT_FORMAT_LIST"), [
         "tools/demod/options.c", "tests/harness/harness.c"]),
     ("a modulation", list_of("MODULATION_LIST"), [
         "tools/demod/options.c", "tools/gen/gen.c", "tools/common/modulation.c", "tools/python/softqam/_names.py",
         "tools/receivers/gnuradio/softqam_demapper.py", "tools/receivers/gnuradio/softqam_demapper.block.yml",
         "tests/harness/runs.cmake", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
-        "tests/python/reference.py", "tests/vectors/llr/generate.py"]),
+        "tests/python/symbols.py", "tests/vectors/llr/generate.py"]),
 ]
 wrong = [f"{file}: does not name {what}, {name}" for what, names, files in CHECKS for file in files for name in names
          if not re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", read(file).lower())]
