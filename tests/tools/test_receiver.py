@@ -19,9 +19,8 @@ RUNS = {"256qam": (8, 28, 1), "16qam": (4, 8, 64), "bpsk": (1, 3, 1), "qpsk": (2
 PRINTED = re.compile(
     r".*\n"
     r"(?P<name>\S+) +(?P<codewords>\d+) codewords?, (?P<symbols>\d+) symbols, (?P<blocks>\d+) code blocks, (?P<llrs>\d+) LLRs, every 0.5 ms\n"
-    r"bit error rate +(?P<rate>\S+), (?P<theory>\S+) expected, \S+ by the LLRs\n"
+    r"bit error rate +(?P<rate>\S+), (?P<promised>\S+) by the LLRs, (?P<after>\S+) with the second transmission\n"
     r"mutual information per information bit (?P<known>\S+), (?P<known_again>\S+) with the second transmission\n"
-    r"bit error rate where added +(?P<before>\S+), (?P<after>\S+) with the second transmission\n"
     r"counted +softqam_\S*segments\(\) of (?P<segments>\d+) segments?\b.*\n"
     r"slots met +(?P<met>\d+) of (?P<all>\d+), .*; (?P<late>\d+) late, (?P<dropped>\d+) dropped\n"
     r"us .*\nthe call .*\nfrom the slot's arrival .*\n"
@@ -52,8 +51,8 @@ def check_run(receiver, backend, modulation):
     found = {key: float(value) for key, value in match.groupdict().items() if key != "name"}
     check(match["name"].lower() == modulation and found["symbols"] == SLOT_SYMBOLS and found["llrs"] == bits * SLOT_SYMBOLS, "the slot", done)
     check(found["met"] + found["late"] == SLOTS and found["codewords"] == found["segments"] == n_codewords, "slots and codewords do not add up", done)
-    # The second transmission mends all but a few errors.
-    check((found["rate"] > 0) == (found["theory"] > 1e-5) and found["after"] <= 0.6 * found["before"], "the bit error rate", done)
+    # The second transmission mends many errors, but brings LLRs of its own.
+    check(0 < found["after"] <= 0.75 * found["rate"], "the bit error rate", done)
 
 
 def main():
