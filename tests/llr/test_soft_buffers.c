@@ -93,17 +93,22 @@ HARNESS_TEST(test_tiny)
 /* Several codewords. */
 
 /* Calls of up to 24 codewords of any layout, each with settings of its own: in chunks of one symbol, of some, and of
- * many. */
+ * many; and of many short segments of one layer, which the CPU demodulates at once if they are contiguous. */
 static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
 {
     static const struct {
-        unsigned n_threads;
+        unsigned n_threads, n_layers;
         size_t chunk_symbols, max_elements, max_bits;
-    } sizes[] = {{1, 1, 3, 30}, {3, 97, 300, 3000}, {2, 1000, 300, 6000}, {3, 20000, 3000, 6000}};
+    } sizes[] = {{1, 0, 1, 3, 30},
+                 {3, 0, 97, 300, 3000},
+                 {2, 0, 1000, 300, 6000},
+                 {3, 0, 20000, 3000, 6000},
+                 {3, 1, 0, 8000, 0}};
     harness_random random = harness_random_named(test);
     for (size_t s = 0; s < HARNESS_COUNT(sizes); s++) {
+        const bool is_short = sizes[s].n_layers > 0;
         SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(sizes[s].n_threads, 0, sizes[s].chunk_symbols);
-        for (size_t k = 0; k < n_calls; k++) {
+        for (size_t k = 0; k < (is_short ? n_calls / 4 : n_calls); k++) {
             trial *self = trial_open(&random, &on,
                                      is_soft_bits ? SOFTQAM_OUTPUT_U8 : harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
                                      (softqam_input_format)(k / 4 % HARNESS_N_INPUT_FORMATS));
@@ -111,12 +116,13 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
                 trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
                 if (is_soft_bits)
                     choice = (trial_choice){.modulation = SOFTQAM_MODULATION_256QAM, .n_layers = 1};
-                else if (harness_random_below(&random, 3) == 0)
+                else if (!is_short && harness_random_below(&random, 3) == 0)
                     choice = usual_blocks;
+                choice.n_layers = is_short ? 1 : choice.n_layers;
                 choice.max_bits = sizes[s].max_bits;
                 choice.n_parts = 1 + harness_random_below(&random, 20);
-                choice.n_elements =
-                    harness_random_below(&random, harness_random_below(&random, 8) ? 101 : sizes[s].max_elements + 1);
+                choice.n_elements = harness_random_below(
+                    &random, is_short || !harness_random_below(&random, 8) ? sizes[s].max_elements + 1 : 101);
                 trial_add(self, &random, &choice);
             }
             trial_run(self, &random, k % 2);
@@ -128,25 +134,6 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
 HARNESS_TEST(test_calls) { check_calls(__func__, false, harness_symbol_count(4000) < 4000 ? 16 : 64); }
 
 HARNESS_TEST(test_soft_bits) { check_calls(__func__, true, 32); }
-
-/* Many short segments of one layer, which the CPU demodulates at once if they are contiguous. */
-HARNESS_TEST(test_short_segments)
-{
-    enum { MAX_ELEMENTS = 12000 };
-    harness_random random = harness_random_named(__func__);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0, 0);
-    for (size_t k = 0; k < 8; k += TRIAL_STRIDE) {
-        trial *self = trial_open(&random, &on, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], SOFTQAM_INPUT_CF32);
-        for (size_t n = 0; n < TRIAL_MAX_TARGETS; n++) {
-            trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
-            choice.n_layers = 1;
-            choice.n_elements = harness_random_below(&random, MAX_ELEMENTS);
-            choice.n_parts = 1 + harness_random_below(&random, 20);
-            trial_add(self, &random, &choice);
-        }
-        trial_run(self, &random, false);
-    }
-}
 
 /* Enough symbols for several threads, whose shares begin in any layer or code block; on a GPU, of one segment, on
  * either side of where kernels change, and in the largest calls. Half of the floats and halves have kernels of their
@@ -230,33 +217,21 @@ LLR_TEST(test_largest_buffer)
             check_largest(harness_llr_formats[k], on->items[c]);
 }
 
-/* softqam_codeword_block() of as many bits and code blocks as there may be. Lengths of 3GPP TS 38.212 clause 5.4.2.1,
- * groups of 38.214 clauses 5.1.7.1 and 6.1.5.1. */
+/* softqam_codeword_block() of as many bits and code blocks as there may be, of 3 layers of 64QAM in 31 groups. */
 HARNESS_TEST(test_most_code_blocks)
 {
-    enum { C = UINT16_MAX, DISTANCE = 257 };
-    static const struct {
-        unsigned n_bits, n_layers;
-        uint32_t n_cbg, cbgti;
-    } rows[] = {{10, 4, 0, 0}, {6, 3, 32, UINT32_MAX}, {8, 1, 32, 0x80000001U}, {2, 2, 31, 0x2aaaaaaaU}, {1, 1, 1, 1}};
+    enum { C = UINT16_MAX, Q_M = 6, N_L = 3 };
     static bool transmitted[C];
     static size_t lengths[C];
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        const unsigned n_bits = rows[k].n_bits, n_layers = rows[k].n_layers;
-        const softqam_codeword codeword = {.n_bits = UINT32_MAX / (n_bits * n_layers) * (n_bits * n_layers),
-                                           .n_code_blocks = C,
-                                           .n_cbg = rows[k].n_cbg,
-                                           .cbgti = rows[k].cbgti};
-        size_t first = 0;
-        rate_recovery_transmitted(C, codeword.n_cbg, codeword.cbgti, transmitted);
-        rate_recovery_lengths(codeword.n_bits, n_layers, n_bits, C, transmitted, lengths);
-        for (size_t r = 0; r < C; first += lengths[r++]) {
-            uint64_t got_first = UINT64_MAX, got_length = UINT64_MAX;
-            if (r % DISTANCE > 0 && r + 1 < C)
-                continue;
-            assert_int_equal(softqam_codeword_block(&codeword, n_bits, n_layers, r, &got_first, &got_length),
-                             SOFTQAM_OK);
-            assert_true(got_first == first && got_length == lengths[r]);
-        }
+    const softqam_codeword codeword = {
+        .n_bits = UINT32_MAX / (Q_M * N_L) * (Q_M * N_L), .n_code_blocks = C, .n_cbg = 31, .cbgti = 0x2aaaaaaaU};
+    rate_recovery_transmitted(C, codeword.n_cbg, codeword.cbgti, transmitted);
+    rate_recovery_lengths(codeword.n_bits, N_L, Q_M, C, transmitted, lengths);
+    for (size_t r = 0, first = 0; r < C; first += lengths[r++]) {
+        uint64_t got_first = UINT64_MAX, got_length = UINT64_MAX;
+        if (r % 257 > 0 && r + 1 < C)
+            continue;
+        assert_int_equal(softqam_codeword_block(&codeword, Q_M, N_L, r, &got_first, &got_length), SOFTQAM_OK);
+        assert_true(got_first == first && got_length == lengths[r]);
     }
 }
