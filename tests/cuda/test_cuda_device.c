@@ -53,17 +53,6 @@ static void check(const sample *self, const char *what, const uint8_t *out)
     assert_true(harness_outputs_equal(what, SOFTQAM_OUTPUT_U8, self->symbols, self->expected, out, self->n));
 }
 
-HARNESS_TEST(test_default_streams)
-{
-    const cudaStream_t streams[] = {0, cudaStreamLegacy, cudaStreamPerThread};
-    for (size_t k = 0; k < HARNESS_COUNT(streams); k++) {
-        SCOPED(close_sample) sample self = open_sample(10007);
-        enqueue(&self, streams[k]);
-        CUDA(cudaStreamSynchronize(streams[k]));
-        check(&self, "a default stream", self.out);
-    }
-}
-
 /* Holds up a stream until told to go on, or for two seconds at most. */
 typedef struct gate {
     atomic_bool is_open, timed_out;
