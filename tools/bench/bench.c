@@ -61,7 +61,7 @@ static const struct option_row rows[] = {
      "default: all", .take = take_sections},
     {"--largest", "N", "symbols of the largest calls; default: 67108864", option_take_count, TO(report.largest), 1, UINT32_MAX},
     {"--samples", "N", "runs of each measurement; default: 25", option_take_count, TO(report.n_samples), 1, 100000},
-    {"--json", "FILE", "write all of it: tables, medians, other quantiles and the facts of the machine", option_take_text, TO(json)},
+    {"--json", "FILE", "write the tables and the facts of the machine", option_take_text, TO(json)},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
     OPTION_TEXT("Sections:"),
@@ -132,7 +132,6 @@ static int run_bench(const struct options *options)
         return EXIT_FAILED;
     report.json = cJSON_CreateObject();
     report_machine(report.json);
-    report.measurements = cJSON_AddArrayToObject(report.json, "measurements");
     report.tables = cJSON_AddArrayToObject(report.json, "tables");
     report.sections = of_cpu;
     if (of_cpu)

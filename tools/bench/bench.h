@@ -148,7 +148,7 @@ struct bench_report {
     uint64_t n_samples; /* of each measurement */
     uint64_t largest;   /* symbols of a call */
     unsigned sections;  /* a bit each */
-    struct cJSON *json, *measurements, *tables;
+    struct cJSON *json, *tables;
     bool failed; /* something could not be measured, or gave wrong bytes */
 };
 

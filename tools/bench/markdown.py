@@ -14,11 +14,8 @@ it, and the rows in whose names the regular expression ROWS is found:
 TITLE "machine" is what the run says of the machine and the build. Where the run lacks a table or a column, nothing is
 written and the exit status is 1.
 """
-import contextlib
 import json
-import os
 import re
-import shutil
 import sys
 
 BLOCK = re.compile(r"(<!-- bench: ([^\n]+?)(?: \{([^\n]+)\})?(?: \[([^\n]+)\])? -->\n)(?:(?!<!-- bench:).)*?(<!-- end -->)", re.S)
@@ -48,18 +45,6 @@ def table(report, title, wanted_rows, chosen):
     return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in rows)
 
 
-def write(path, text):
-    """All of the page or nothing."""
-    try:
-        with open(path + ".new", "w", encoding="utf-8") as file:
-            file.write(text)
-        shutil.copymode(path, path + ".new")
-        os.replace(path + ".new", path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path + ".new")
-
-
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -70,7 +55,8 @@ def main():
     text, n = BLOCK.subn(lambda m: m[1] + table(report, m[2], m[3], m[4]) + m[5], page)
     if n == 0 or n < page.count("<!-- bench:"):
         sys.exit(f"markdown.py: {'a table lacks' if n else 'no'} '<!-- bench: ... -->' or '<!-- end -->' in {sys.argv[2]}")
-    write(sys.argv[2], text)
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 if __name__ == "__main__":

@@ -72,21 +72,6 @@ static double value_of(const struct bench_figure *figure, double n_symbols, cons
     return (double)NAN;
 }
 
-static void report_job(const struct table *table, const struct bench_row *row, const struct bench_job *job)
-{
-    static const char *const runs[] = {"", "library", "limit", "empty"};
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "what", row->name);
-    cJSON_AddStringToObject(object, "run", runs[job->run]);
-    cJSON_AddNumberToObject(object, "cell", (double)job->cell);
-    cJSON_AddNumberToObject(object, "symbols", (double)job->c.n_symbols);
-    cJSON_AddNumberToObject(object, "samples", (double)table->report->n_samples);
-    cJSON_AddNumberToObject(object, "p10_s", quantile(table, job, 0.1));
-    cJSON_AddNumberToObject(object, "median_s", quantile(table, job, 0.5));
-    cJSON_AddNumberToObject(object, "p90_s", quantile(table, job, 0.9));
-    cJSON_AddItemToArray(table->report->measurements, object);
-}
-
 /* Begins a table with its first row. */
 static void begin_rows(struct table *table)
 {
@@ -124,10 +109,8 @@ static void report_row(struct table *table, const char *name, const struct bench
     cJSON *object = cJSON_CreateObject();
     for (size_t k = 0; k < BENCH_MOST_CELLS; k++)
         seconds[k] = (double)INFINITY;
-    for (const struct bench_job *job = row->jobs; job < row->jobs + row->n; job++) {
+    for (const struct bench_job *job = row->jobs; job < row->jobs + row->n; job++)
         seconds[job->cell] = fmin(seconds[job->cell], quantile(table, job, 0.5));
-        report_job(table, row, job);
-    }
     if (!table->rows)
         begin_rows(table);
     cJSON_AddStringToObject(object, "what", name);
