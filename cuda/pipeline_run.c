@@ -406,6 +406,7 @@ softqam_status softqam_pipeline_demodulate(softqam_pipeline *pipeline, softqam_p
                                            const softqam_cpu_loops *loops, const softqam_segment_list *list)
 {
     host_call call = {.pipeline = pipeline, .list = list, .loops = loops};
+    REFUSE_IF(list->is_joint, "segment.cross_gain: a GPU does not take it yet");
     TRY(softqam_pipeline_prepare(pipeline));
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, pipeline->device));

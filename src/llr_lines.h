@@ -5,6 +5,8 @@
 #ifndef SOFTQAM_LLR_LINES_H
 #define SOFTQAM_LLR_LINES_H
 
+#include "tables.h"
+
 #ifdef __CUDACC__
 #define LLR_LINE_FUNCTION static __host__ __device__ constexpr
 #else
@@ -64,6 +66,22 @@ LLR_LINE_FUNCTION llr_line llr_line_of(int m, int k, int row)
     const llr_line line = {(float)(2.0 * (zero - one) * (1.0 / square_root(e))),
                            (float)((double)(one * one - zero * zero) / e)};
     return line;
+}
+
+/* Two layers at once, of m bits an axis and of their partner's. */
+LLR_LINE_FUNCTION softqam_joint_table joint_table_of(int m, int partner)
+{
+    const double wanted_root = square_root(constellation_energy(m));
+    const double partner_root = square_root(constellation_energy(partner));
+    const double middle = 12582912.0; /* ROUNDING_CONSTANT */
+    const softqam_joint_table table = {(float)(1.0 / wanted_root),
+                                       (float)(0.5 / constellation_energy(m)),
+                                       (float)(1.0 / partner_root),
+                                       (float)(0.5 / constellation_energy(partner)),
+                                       (float)(1.0 / (wanted_root * partner_root)),
+                                       (float)(middle - (1 << (partner - 1))),
+                                       (float)(middle + (1 << (partner - 1)) - 1)};
+    return table;
 }
 
 #endif

@@ -141,12 +141,15 @@ HOST_AND_DEVICE static inline unsigned softqam_segment_modulation(const softqam_
 }
 
 /* Copies the layers after the first one. Returns whether all are interleaved, [resource element][layer], as equalisers
- * write them: symbols and noise values then lie as if there were one layer. */
+ * write them, with noise values that are interleaved too or one value of all: everything then lies as if there were one
+ * layer. */
 HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, const softqam_segment *from,
                                                           unsigned n_layers)
 {
     const softqam_source_layer *first = &to->layers[0];
-    bool is_interleaved = from->symbol_stride == n_layers && from->noise_stride == n_layers && !first->symbols_q &&
+    const size_t noise_step = from->noise_stride != 0; /* from one layer's noise value to the next layer's */
+    bool is_interleaved = from->symbol_stride == n_layers && !first->symbols_q &&
+                          (from->noise_stride == n_layers || from->noise_stride == 0) &&
                           (!first->gain || softqam_segment_gain_stride(from) == n_layers);
     for (unsigned k = 1; k < n_layers; k++) {
         softqam_source_layer *layer = &to->layers[k];
@@ -155,7 +158,7 @@ HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, co
         layer->noise_var = from->layers[k].noise_var;
         layer->gain = first->gain ? from->layers[k].gain : NULL;
         to->is_split |= layer->symbols_q != NULL;
-        is_interleaved = is_interleaved && !layer->symbols_q && layer->noise_var == first->noise_var + k &&
+        is_interleaved = is_interleaved && !layer->symbols_q && layer->noise_var == first->noise_var + k * noise_step &&
                          layer->symbols == (const unsigned char *)first->symbols + k * to->symbol_nbytes &&
                          (!first->gain || layer->gain == first->gain + k);
     }
@@ -184,7 +187,7 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
     if (from->n_layers > 1) {
         n_layers = softqam_segment_layers(from);
         if (softqam_layers_resolve(to, from, n_layers))
-            n_layers = 1, symbol_stride = noise_stride = 1, gain_stride = has_gains;
+            n_layers = 1, symbol_stride = 1, noise_stride = noise_stride != 0, gain_stride = has_gains;
     }
     to->n_layers = (uint8_t)n_layers;
     to->symbol_stride = symbol_stride;

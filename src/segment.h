@@ -25,8 +25,9 @@ typedef struct softqam_segment_list {
     size_t most_symbol_nbytes; /* the most bytes that a symbol has in the output */
     bool has_gains;
     bool has_block_buffers;
-    bool adds;    /* some LLRs are added to what is in a soft buffer */
-    bool repeats; /* several LLRs are added to one value, in an order that counts */
+    bool is_joint; /* some layers are demapped in pairs */
+    bool adds;     /* some LLRs are added to what is in a soft buffer */
+    bool repeats;  /* several LLRs are added to one value, in an order that counts */
 } softqam_segment_list;
 
 static inline softqam_segment_list softqam_segment_list_of(const softqam_params *params,
@@ -41,6 +42,12 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list);
 
 /* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
+
+/* Returns whether a segment has layers that are demapped in pairs. */
+static inline bool softqam_segment_is_joint(const softqam_segment *segment)
+{
+    return segment->cross_gain[0] || segment->cross_gain[1];
+}
 
 /* Returns the segment of a call without segments. */
 static inline softqam_segment softqam_segment_of_call(const softqam_params *params, const void *symbols,

@@ -381,7 +381,6 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
     TRY(check_gains(segment));
     for (unsigned k = 0; k < softqam_segment_sources(segment); k++)
         TRY(check_layer(params, segment, k));
-    REFUSE_IF(segment->cross_gain[0] || segment->cross_gain[1], "segment.cross_gain is not supported by this version");
     REFUSE_IF(!out_range(&out, params, segment, blocks, modulation) || !check_inputs(&overlaps, params, segment, &out),
               "%zu symbols are more than memory can hold", segment->n_symbols);
     REFUSE_IF(overlaps, "an input and out overlap");
@@ -453,6 +452,7 @@ INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_s
     if (list->most_symbol_nbytes < symbol_nbytes)
         list->most_symbol_nbytes = symbol_nbytes;
     list->has_gains |= segment->layers[0].gain != NULL;
+    list->is_joint |= softqam_segment_is_joint(segment);
     list->has_block_buffers |= segment->codeword.block_buffers != NULL;
     return SOFTQAM_OK;
 }

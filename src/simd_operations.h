@@ -120,6 +120,12 @@ SIMD_OPERATION(vec_f32, vec_odds, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_firsts, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_seconds, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_swap_pairs, (vec_f32 a)) /* neighbours exchanged */
+/* a's and b's elements in turns: those of the lower half, or of the upper half. */
+SIMD_OPERATION(vec_f32, vec_in_turns_lower, (vec_f32 a, vec_f32 b))
+SIMD_OPERATION(vec_f32, vec_in_turns_upper, (vec_f32 a, vec_f32 b))
+/* The first, or second, elements of pairs, twice each. */
+SIMD_OPERATION(vec_f32, vec_firsts_twice, (vec_f32 a))
+SIMD_OPERATION(vec_f32, vec_seconds_twice, (vec_f32 a))
 /* LANES values in the order that the next two want; each of the lower, or upper, half's values twice. */
 SIMD_OPERATION(vec_f32, vec_load_for_duplicate, (const float *from))
 SIMD_OPERATION(vec_f32, vec_duplicate_lower, (vec_f32 a))

@@ -100,16 +100,31 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)
 }
 
 static softqam_llr_table llr_tables[MAX_AXIS_BITS];
+static softqam_joint_table joint_tables[MAX_AXIS_BITS][MAX_AXIS_BITS];
 
 static void build_llr_tables(void)
 {
-    for (int axis_bits = 1; axis_bits <= MAX_AXIS_BITS; axis_bits++)
-        softqam_llr_table_build(&llr_tables[axis_bits - 1], axis_bits);
+    for (int m = 1; m <= MAX_AXIS_BITS; m++) {
+        softqam_llr_table_build(&llr_tables[m - 1], m);
+        for (int partner = 1; partner <= MAX_AXIS_BITS; partner++)
+            joint_tables[m - 1][partner - 1] = joint_table_of(m, partner);
+    }
+}
+
+static void build_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, build_llr_tables);
 }
 
 const softqam_llr_table *softqam_llr_table_of(int axis_bits)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, build_llr_tables);
+    build_once();
     return &llr_tables[axis_bits > 0 ? axis_bits - 1 : 0];
+}
+
+const softqam_joint_table *softqam_joint_table_of(int wanted_axis_bits, int partner_axis_bits)
+{
+    build_once();
+    return &joint_tables[wanted_axis_bits - 1][partner_axis_bits - 1];
 }

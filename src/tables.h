@@ -78,6 +78,18 @@ typedef struct softqam_llr_table {
     float second_row; /* the smallest |v| of row 1 */
 } softqam_llr_table;
 
+/* A pair of modulations whose layers are demapped together (joint_arithmetic.h). In units of levels, which are odd
+ * integers, a component of the wanted layer is wanted_scale times what it was, and so on; gains are halved too. */
+typedef struct softqam_joint_table {
+    float wanted_scale;
+    float wanted_half;
+    float partner_scale;
+    float partner_half;
+    float cross_scale;
+    float first_rounded; /* ROUNDING_CONSTANT and the number k of the partner's first level 2 k + 1, and of its last */
+    float last_rounded;
+} softqam_joint_table;
+
 /* For SOFTQAM_SIGN_POSITIVE_IS_0, from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7, in double precision,
  * rounded once; axis_bits 1 (QPSK) to 5 (1024QAM). BPSK's slope, of both components' sum, is QPSK's: 2 sqrt(2). */
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits);
@@ -85,5 +97,8 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits);
 /* The process's table of a modulation with so many bits an axis; 0, which stands for BPSK and pi/2-BPSK, has that of 1.
  * All are built at the first call, which must have the usual floating-point environment (float_environment.h). */
 const softqam_llr_table *softqam_llr_table_of(int axis_bits);
+
+/* The process's table of a pair of modulations, of 1 to MAX_AXIS_BITS bits an axis; built as those of LLRs are. */
+const softqam_joint_table *softqam_joint_table_of(int wanted_axis_bits, int partner_axis_bits);
 
 #endif

@@ -469,18 +469,23 @@ SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codewo
  * The output equals demodulating, descrambling, de-interleaving and rate recovery in turn. SOFTQAM_OUTPUT_U8 takes
  * 256QAM of one layer in symbol order: noise_var, gain, plane_stride, descramble and codeword must be NULL or 0.
  *
- * **Two layers at once.** An equaliser loses up to 3 dB where two layers share resource elements. With cross_gain[j]
- * layers e = 2j and f = 2j + 1 are demapped jointly, from y = h_e x_e + h_f x_f + n, whitened so that each antenna's
- * noise has variance sigma^2. layers[k].symbols hold z_k = h_k^H y, layers[k].gain g_k = |h_k|^2, cross_gain
- * c = h_e^H h_f, and layers[k].noise_var sigma^2 (or its inverse), for the LLRs of layer k:
+ * **Two layers at once.** An LMMSE equaliser loses up to 3 dB where two layers share resource elements. With
+ * cross_gain[j] layers e = 2j and f = 2j + 1 are demapped jointly, from y = h_e x_e + h_f x_f + n, whitened so that the
+ * noise of each antenna has variance sigma^2. The receiver hands over z_k = h_k^H y as layers[k].symbols (times
+ * input_scale), |h_k|^2 as layers[k].gain, c = h_e^H h_f as cross_gain[j], and sigma^2, or its inverse, as
+ * layers[k].noise_var. No branch depends on a symbol. With g_k the gains, x_k over the layers' points:
  *
- *     LLR(b of x_e) = (min of C over x_e with b = 1 and all x_f - min of C over x_e with b = 0 and all x_f) / sigma^2
- *     C(x_e, x_f) = g_e |x_e|^2 + g_f |x_f|^2 + 2 Re(x_e* c x_f) - 2 Re(x_e* z_e) - 2 Re(x_f* z_f)
+ *     LLR(b of x_e) = (min over x_e with b = 1 and all x_f of C - min over x_e with b = 0 and all x_f of C) / sigma^2
+ *     C = g_e |x_e|^2 + g_f |x_f|^2 + 2 Re(x_e* c x_f) - 2 Re(x_e* z_e) - 2 Re(x_f* z_f)
  *
- * If n_layers is odd, the last layer's partner is layers[n_layers], of which symbols and gain are read: a layer of
- * another user, say, which is not demapped. Layers with cross gains have QPSK to 1024QAM. An element where a z, g, c or
- * wanted layer's noise value of a pair is not finite, or such a g or noise value not positive, is an erasure of the pair.
- * Not yet supported: a segment with a cross gain is refused. */
+ * - The error in nats, before rounding to the format, is at most 88 * 2^-24 / sigma^2 times (g_e |x_e|^2 + g_f |x_f|^2 +
+ *   2 |c x_e x_f| + 2 |x_e z_e| + 2 |x_f z_f|), x_e and x_f being the outermost points. z, g, c and sigma^2 times a
+ *   power of two give the same LLRs, unless a number or product is subnormal or overflows.
+ * - If a z, g, c or noise value of a pair is not finite, or a g or noise value not positive, both layers' symbols are
+ *   erasures; so they are if z, g or c reaches 2^112. So is a symbol whose partner's g is below 2^-119.
+ * - Both layers have QPSK to 1024QAM. If n_layers is odd, the last layer's partner is layers[n_layers], of which only
+ *   symbols and gain are read: a layer of another user, say, which is not demapped.
+ * - Calls on a GPU refuse cross gains as yet; softqam_cuda_demodulate_device_segments() ignores them. */
 typedef struct softqam_segment {
     /** Symbols of this segment, of all layers together, a multiple of n_layers; with 0 the pointers may be NULL. */
     size_t n_symbols;

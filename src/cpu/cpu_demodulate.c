@@ -8,6 +8,7 @@
 
 #include "cpu.h"
 #include "float_environment.h"
+#include "joint.h"
 #include "simd_scalar.h"
 #include "streaming.h"
 
@@ -33,9 +34,14 @@ enum {
 /* A thread's memory for tiles, on its stack. */
 typedef struct scratch {
     _Alignas(64) unsigned char out[PLANE_NBYTES * MAX_SYMBOL_BITS];
-    _Alignas(64) float components[2 * TILE_SYMBOLS];
-    float noise[TILE_SYMBOLS];
-    _Alignas(64) unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES]; /* until they are converted; then gains */
+    union {
+        struct {
+            _Alignas(64) float components[2 * TILE_SYMBOLS];
+            float noise[TILE_SYMBOLS];
+            _Alignas(64) unsigned char symbols[TILE_SYMBOLS * MAX_INPUT_NBYTES]; /* until converted; then gains */
+        };
+        softqam_joint_memory joint;
+    };
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
     softqam_gold gold;
@@ -60,6 +66,8 @@ typedef struct work {
     bool is_gathered;
     bool is_noise_gathered; /* and gains */
     bool is_streamed;
+    bool is_joint; /* some layers are demapped in pairs */
+    softqam_joint joint;
     softqam_destination to; /* destination in the current code block, whose first symbol here is to_first */
     size_t to_first;
     softqam_soft_block soft;       /* the same, if it has a soft buffer */
@@ -255,9 +263,9 @@ static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
     const size_t value_nbytes = w->soft.value_nbytes;
     uint32_t positions[MAX_SYMBOL_BITS];
     const size_t n_run = w->soft.adds ? 0 : softqam_soft_block_runs(&w->soft, symbol_of_block(w, first), positions);
-    *is_staged = w->soft.adds || (n_run < n && n_run < WORTH_RUN_SYMBOLS);
+    *is_staged = w->soft.adds || w->is_joint || (n_run < n && n_run < WORTH_RUN_SYMBOLS);
     if (*is_staged) {
-        const size_t most = w->soft.adds ? PLANE_NBYTES / value_nbytes : n_run + WORTH_RUN_SYMBOLS;
+        const size_t most = w->soft.adds || w->is_joint ? PLANE_NBYTES / value_nbytes : n_run + WORTH_RUN_SYMBOLS;
         w->call.out = w->scratch->out;
         set_planes(w, PLANE_NBYTES);
         return n < most ? n : most;
@@ -269,6 +277,18 @@ static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
     return n < n_run ? n : n_run;
 }
 
+/* Demodulates a tile of layers that are demapped in pairs, first those that are not. */
+static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
+{
+    const softqam_loop_call call = w->call;
+    if (w->joint.layers[0] != 0) {
+        w->call.components = load_symbols(w, first, n);
+        load_noise(w, first, n);
+        run(w->loops, &w->segment.placement, &w->call); /* which may change the call */
+    }
+    softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &call);
+}
+
 /* Demodulates the next symbols from `first` on, at most n, all of one code block. Returns how many they are. */
 static size_t demodulate_tile(work *w, size_t first, size_t n)
 {
@@ -278,13 +298,17 @@ static size_t demodulate_tile(work *w, size_t first, size_t n)
     w->call.out = w->is_streamed ? w->scratch->out : out;
     if (placement->has_soft_buffers)
         n = open_soft_tile(w, first, n, &is_staged);
-    w->call.components = load_symbols(w, first, n);
-    load_noise(w, first, n);
     set_i_flips(&w->call, placement, first);
     if (placement->is_descrambled)
         w->call.sequence = load_sequence(w, first, n);
     w->call.n_symbols = n;
-    run(w->loops, placement, &w->call);
+    if (!w->is_joint) {
+        w->call.components = load_symbols(w, first, n);
+        load_noise(w, first, n);
+        run(w->loops, placement, &w->call);
+    } else {
+        demodulate_joint_tile(w, first, n);
+    }
     if (is_staged)
         softqam_soft_block_store(&w->soft, symbol_of_block(w, first), n, w->scratch->out, PLANE_NBYTES);
     else if (w->is_streamed)
@@ -332,7 +356,8 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
     w->is_noise_gathered =
         w->call.noise_kind != SOFTQAM_ONE_WEIGHT &&
         (source->n_layers > 1 || source->noise_stride != 1 || (source->has_gains && source->gain_stride != 1));
-    w->tile_symbols = w->is_streamed                                              ? STREAMED_SYMBOLS
+    w->tile_symbols = w->is_joint      ? (w->joint.is_direct ? PLANE_NBYTES / sizeof(float) : JOINT_GATHERED_SYMBOLS)
+                      : w->is_streamed ? STREAMED_SYMBOLS
                       : w->is_gathered || w->is_noise_gathered || w->is_converted ? TILE_SYMBOLS
                       : placement->is_descrambled                                 ? DESCRAMBLED_SYMBOLS
                                                                                   : SIZE_MAX;
@@ -394,7 +419,7 @@ static inline bool demodulate_in_place(const cpu_call *call, const softqam_segme
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop_call;
-    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || call->is_streamed)
+    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || call->is_streamed || softqam_segment_is_joint(from))
         return false;
     softqam_segment_resolve(&segment, from, &params->defaults);
     const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
@@ -436,8 +461,11 @@ static void demodulate_part(const cpu_call *call, softqam_cursor *cursor, size_t
             cursor->offset = n_taken;
             continue;
         }
+        w.is_joint = softqam_segment_is_joint(from);
+        if (w.is_joint)
+            softqam_joint_open(&w.joint, w.params, w.loops, from, cursor->offset);
         softqam_cursor_next(cursor, n_taken, &w.segment);
-        softqam_float_flush(&environment, may_flush(call, &w.segment.source));
+        softqam_float_flush(&environment, !w.is_joint && may_flush(call, &w.segment.source));
         demodulate_in_tiles(&w, call->is_streamed);
     }
     softqam_float_leave(&environment);
@@ -445,19 +473,39 @@ static void demodulate_part(const cpu_call *call, softqam_cursor *cursor, size_t
         softqam_streaming_fence();
 }
 
+/* Moves a cursor back to the first symbol of a resource element, if layers are demapped in pairs there. Returns by how
+ * many symbols. */
+static size_t go_back_to_element(softqam_cursor *cursor)
+{
+    if (cursor->segment == cursor->list->n_segments)
+        return 0;
+    const softqam_segment *segment = &cursor->list->segments[cursor->segment];
+    const size_t n = softqam_segment_is_joint(segment) ? cursor->offset % softqam_segment_layers(segment) : 0;
+    cursor->offset -= n;
+    return n;
+}
+
 /* Demodulates a part, on any thread. */
 static void demodulate_numbered_part(void *context, size_t number)
 {
     const cpu_call *call = context;
     const size_t first = number * call->part_symbols, left = call->list->n_symbols - first;
+    size_t n = left < call->part_symbols ? left : call->part_symbols;
     softqam_cursor cursor = call->checkpoints[first / call->checkpoint_symbols];
     softqam_cursor_skip(&cursor, first % call->checkpoint_symbols);
-    demodulate_part(call, &cursor, left < call->part_symbols ? left : call->part_symbols);
+    if (call->list->is_joint) {
+        softqam_cursor end = cursor;
+        softqam_cursor_skip(&end, n);
+        n += go_back_to_element(&cursor);
+        n -= go_back_to_element(&end);
+    }
+    demodulate_part(call, &cursor, n);
 }
 
 void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list)
 {
-    const size_t n = list->n_symbols, short_symbols = cpu->variant->short_symbols;
+    enum { JOINT_WORK = 8 }; /* as much, for a symbol of 16QAM */
+    const size_t n = list->n_symbols, short_symbols = cpu->variant->short_symbols / (list->is_joint ? JOINT_WORK : 1);
     softqam_cursor cursor = softqam_cursor_at(list, 0);
     softqam_pool *pool = NULL;
     cpu_call call;

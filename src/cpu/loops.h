@@ -108,6 +108,8 @@ static inline bool softqam_is_scale_for_flushing(float scale, bool has_gains)
     return bits == 0 || (scale >= FLT_MIN && scale <= (has_gains ? 1.0f : 0x1p62f));
 }
 
+struct softqam_joint_loops; /* joint_loops.h */
+
 /* A demodulator's choice. */
 typedef struct softqam_cpu_loops {
     softqam_convert_loop *convert;
@@ -119,6 +121,7 @@ typedef struct softqam_cpu_loops {
     softqam_few_loop *few;                                 /* takes fewer */
     softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* NULL, or loops that take min_few_symbols, in less time */
     size_t min_few_symbols;
+    const struct softqam_joint_loops *joint[MAX_AXIS_BITS + 1]; /* by bits an axis; they take min_symbols or more */
     bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 

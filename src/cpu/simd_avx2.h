@@ -127,6 +127,16 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(vec_seconds(a, b)), _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
+VEC vec_f32 vec_in_turns_lower(vec_f32 a, vec_f32 b)
+{
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20);
+}
+
+VEC vec_f32 vec_in_turns_upper(vec_f32 a, vec_f32 b)
+{
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
+}
+
 VEC vec_f32 vec_load_rows(int m, const float *rows)
 {
     return m < 4 ? _mm256_broadcast_ps((const __m128 *)(const void *)rows) : vec_load_f32(rows);

@@ -129,6 +129,17 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b)
     return _mm512_permutex2var_ps(a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
 }
 
+VEC vec_f32 vec_in_turns_lower(vec_f32 a, vec_f32 b)
+{
+    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b);
+}
+
+VEC vec_f32 vec_in_turns_upper(vec_f32 a, vec_f32 b)
+{
+    return _mm512_permutex2var_ps(a, _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31),
+                                  b);
+}
+
 VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
 
 VEC vec_f32 vec_duplicate_lower(vec_f32 a)

@@ -153,6 +153,10 @@ VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b) { return vec_seconds(a, b); }
 VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
 VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return vzip1q_f32(a, a); }
 VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
+VEC vec_f32 vec_in_turns_lower(vec_f32 a, vec_f32 b) { return vzip1q_f32(a, b); }
+VEC vec_f32 vec_in_turns_upper(vec_f32 a, vec_f32 b) { return vzip2q_f32(a, b); }
+VEC vec_f32 vec_firsts_twice(vec_f32 a) { return vtrn1q_f32(a, a); }
+VEC vec_f32 vec_seconds_twice(vec_f32 a) { return vtrn2q_f32(a, a); }
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return vrev64q_f32(a); }
 VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return (vec_bytes)vqmovn_high_s32(vqmovn_s32(a), b); }
 

@@ -53,6 +53,8 @@ VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]
 VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
 VEC vec_f32 vec_swap_pairs(vec_f32 a) { return MM(permute_ps)(a, _MM_SHUFFLE(2, 3, 0, 1)); }
+VEC vec_f32 vec_firsts_twice(vec_f32 a) { return MM(moveldup_ps)(a); }
+VEC vec_f32 vec_seconds_twice(vec_f32 a) { return MM(movehdup_ps)(a); }
 VEC vec_bytes vec_pack_s16(vec_s32 a, vec_s32 b) { return MM(packs_epi32)(a, b); }
 VEC vec_bytes vec_pack_s8(vec_bytes a, vec_bytes b) { return MM(packs_epi16)(a, b); }
 VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b) { return MM(packus_epi16)(a, b); }

@@ -15,6 +15,8 @@
     extern softqam_loop softqam_u8_loop_##simd;                                                                        \
     extern const softqam_llr_loops softqam_llr_loops_0_##simd, softqam_llr_loops_1_##simd, softqam_llr_loops_2_##simd, \
         softqam_llr_loops_3_##simd, softqam_llr_loops_4_##simd, softqam_llr_loops_5_##simd;                            \
+    extern const softqam_joint_loops softqam_joint_loops_1_##simd, softqam_joint_loops_2_##simd,                       \
+        softqam_joint_loops_3_##simd, softqam_joint_loops_4_##simd, softqam_joint_loops_5_##simd;                      \
     extern softqam_soft_add *const softqam_combine_loops_##simd[N_OUTPUT_FORMATS];                                     \
     extern const softqam_gold_loops softqam_gold_loops_##simd;                                                         \
     static const softqam_cpu_variant softqam_cpu_##simd = {                                                            \
@@ -23,6 +25,8 @@
         .u8 = softqam_u8_loop_##simd,                                                                                  \
         .llrs = {&softqam_llr_loops_0_##simd, &softqam_llr_loops_1_##simd, &softqam_llr_loops_2_##simd,                \
                  &softqam_llr_loops_3_##simd, &softqam_llr_loops_4_##simd, &softqam_llr_loops_5_##simd},               \
+        .joint = {NULL, &softqam_joint_loops_1_##simd, &softqam_joint_loops_2_##simd, &softqam_joint_loops_3_##simd,   \
+                  &softqam_joint_loops_4_##simd, &softqam_joint_loops_5_##simd},                                       \
         .add = softqam_combine_loops_##simd,                                                                           \
         .gold = &softqam_gold_loops_##simd,                                                                            \
         __VA_ARGS__}
@@ -155,5 +159,7 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
         const bool has_few = variant->of_few && axis_bits <= MAX_FEW_AXIS_BITS;
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);
         loops->few_by_layout[axis_bits] = has_few ? loops_of(variant->of_few, params, axis_bits) : NULL;
+        loops->joint[axis_bits] =
+            variant->joint[axis_bits] ? variant->joint[axis_bits] : softqam_joint_portable[axis_bits];
     }
 }

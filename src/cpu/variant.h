@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "joint_loops.h"
 #include "loops.h"
 
 typedef struct softqam_cpu_variant {
@@ -13,8 +14,9 @@ typedef struct softqam_cpu_variant {
     bool (*runs_here)(void);
     const softqam_input_loops *input;
     softqam_loop *u8;
-    const softqam_llr_loops *llrs[MAX_AXIS_BITS + 1]; /* by bits an axis; NULL: the portable ones */
-    softqam_soft_add *const *add;                     /* by output format; NULL: the portable ones */
+    const softqam_llr_loops *llrs[MAX_AXIS_BITS + 1];    /* by bits an axis; NULL: the portable ones */
+    const softqam_joint_loops *joint[MAX_AXIS_BITS + 1]; /* likewise; none for BPSK */
+    softqam_soft_add *const *add;                        /* by output format; NULL: the portable ones */
     const softqam_gold_loops *gold;
     size_t min_symbols;                       /* that a loop takes; of s8 in planes it takes twice as many */
     const struct softqam_cpu_variant *of_few; /* whose loops take fewer in less time, up to 256QAM's; or NULL */
@@ -26,6 +28,7 @@ bool softqam_runs_everywhere(void);
 
 /* The portable loops are the definition of correct: every other variant, and CUDA, gives their bytes. */
 extern const softqam_cpu_variant softqam_cpu_portable;
+extern const softqam_joint_loops *const softqam_joint_portable[MAX_AXIS_BITS + 1];
 
 /* Lists the variants in this build, fastest first. */
 extern const softqam_cpu_variant *const softqam_cpu_variants[];

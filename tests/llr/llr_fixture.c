@@ -95,20 +95,33 @@ llr_setting llr_setting_of(const softqam_demodulator_config *config, const softq
     };
 }
 
-/* Reads symbol i of a segment in its input format, its noise value and its gain. */
-static void read_symbol(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
-                        uint8_t *sample, float *noise, float *gain)
+static size_t or_one(size_t stride) { return stride ? stride : 1; }
+
+static size_t gain_stride_of(const softqam_segment *segment)
 {
-    const size_t n_layers = segment->n_layers ? segment->n_layers : 1, element = i / n_layers;
-    const size_t stride = segment->symbol_stride ? segment->symbol_stride : 1;
+    return segment->gain_stride ? segment->gain_stride : segment->noise_stride;
+}
+
+/* Reads the symbol of a resource element in its input format, its noise value and its gain. */
+static void read_layer(const softqam_demodulator_config *config, const softqam_segment *segment, size_t element,
+                       size_t number, uint8_t *sample, float *noise, float *gain)
+{
     const size_t half = softqam_input_symbol_nbytes(config->input_format) / 2;
-    const softqam_layer *layer = &segment->layers[i % n_layers];
+    const softqam_layer *layer = &segment->layers[number];
     const uint8_t *in_phase = layer->symbols, *quadrature = layer->symbols_q;
-    const size_t first = element * stride * (quadrature ? half : 2 * half);
+    const size_t first = element * or_one(segment->symbol_stride) * (quadrature ? half : 2 * half);
     memcpy(sample, in_phase + first, half);
     memcpy(sample + half, quadrature ? quadrature + first : in_phase + first + half, half);
     *noise = layer->noise_var ? layer->noise_var[element * segment->noise_stride] : 0;
-    *gain = layer->gain ? layer->gain[element * segment->noise_stride] : 1;
+    *gain = layer->gain ? layer->gain[element * gain_stride_of(segment)] : 1;
+}
+
+/* Does so for symbol i of a segment. */
+static void read_symbol(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
+                        uint8_t *sample, float *noise, float *gain)
+{
+    const size_t n_layers = or_one(segment->n_layers);
+    read_layer(config, segment, i / n_layers, i % n_layers, sample, noise, gain);
 }
 
 /* Returns which of a symbol's LLRs have the opposite sign: by the configuration, or by the scrambling sequence, which
@@ -201,6 +214,60 @@ static void check_by_reference(const softqam_demodulator_config *config, const s
     }
 }
 
+/* A symbol and its partner, for a call of their own. */
+typedef struct lone_symbol {
+    uint8_t samples[2][2 * sizeof(float)];
+    float noise[2], gains[2], cross[2];
+} lone_symbol;
+
+/* Makes symbol i of a segment one of its own, of one layer, with its partner if it has one. */
+static softqam_segment isolate(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
+                               lone_symbol *memory)
+{
+    const size_t n_layers = or_one(segment->n_layers), layer = i % n_layers, element = i / n_layers;
+    const float *cross = segment->cross_gain[layer / 2];
+    softqam_segment lone = {.n_symbols = 1,
+                            .first_symbol = segment->first_symbol + segment->scrambling_offset + i,
+                            .modulation = segment->modulation,
+                            .noise_form = segment->noise_form,
+                            .input_scale = segment->input_scale,
+                            .llr_scale = segment->llr_scale,
+                            .descramble = segment->descramble,
+                            .c_init = segment->c_init};
+    for (size_t k = 0; k < (cross ? 2 : 1); k++) {
+        read_layer(config, segment, element, layer ^ k, memory->samples[k], &memory->noise[k], &memory->gains[k]);
+        lone.layers[k] =
+            (softqam_layer){.symbols = memory->samples[k], .noise_var = &memory->noise[0], .gain = &memory->gains[k]};
+    }
+    if (!cross)
+        return lone;
+    memcpy(memory->cross, cross + 2 * element * or_one(segment->cross_stride), sizeof memory->cross);
+    if (layer % 2)
+        memory->cross[1] = -memory->cross[1];
+    lone.cross_gain[0] = memory->cross;
+    if ((layer ^ 1) >= n_layers)
+        lone.partner_modulation = segment->partner_modulation;
+    else if (!isfinite(memory->noise[1]) || !(memory->noise[1] > 0)) /* its partner's erasure is the symbol's */
+        memory->noise[0] = 0;
+    return lone;
+}
+
+static void expect_pairs(const softqam_demodulator_config *config, const softqam_segment *segment,
+                         softqam_context *definer, uint8_t *values)
+{
+    const size_t n = segment->n_symbols;
+    const llr_setting setting = llr_setting_of(config, segment);
+    const size_t nbytes = softqam_output_nbytes(setting.format, setting.modulation, 1);
+    scoped_memory softqam_segment *segments = harness_alloc(n * sizeof *segments);
+    scoped_memory lone_symbol *memory = harness_alloc(n * sizeof *memory);
+    for (size_t i = 0; i < n; i++) {
+        segments[i] = isolate(config, segment, i, &memory[i]);
+        segments[i].out = values + i * nbytes;
+    }
+    scoped_demodulator *demodulator = llr_create(config, definer);
+    harness_demodulate_segments(demodulator, segments, n);
+}
+
 void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *values)
 {
     static softqam_context *definer; /* never ended */
@@ -211,6 +278,10 @@ void llr_expect(const softqam_demodulator_config *config, const softqam_segment 
                                              .cpu_variant = on_cpu ? "portable" : NULL}};
     definer = definer ? definer : harness_create_context(&setup);
     const size_t n = segment->n_symbols, nbytes = softqam_input_symbol_nbytes(config->input_format);
+    if (segment->cross_gain[0] || segment->cross_gain[1]) {
+        expect_pairs(config, segment, definer, values);
+        return;
+    }
     scoped_memory uint8_t *symbols = harness_alloc(n * nbytes);
     scoped_memory float *noise = harness_alloc(n * sizeof *noise), *gains = harness_alloc(n * sizeof *gains);
     for (size_t i = 0; i < n; i++)
@@ -219,6 +290,7 @@ void llr_expect(const softqam_demodulator_config *config, const softqam_segment 
     plain.n_layers = 1;
     plain.symbol_stride = plain.plane_stride = 0;
     plain.noise_stride = 1;
+    plain.gain_stride = 0;
     plain.layers[0] = (softqam_layer){.symbols = symbols,
                                       .noise_var = segment->layers[0].noise_var ? noise : NULL,
                                       .gain = segment->layers[0].gain ? gains : NULL};
@@ -235,19 +307,22 @@ void llr_expect(const softqam_demodulator_config *config, const softqam_segment 
 softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
                          size_t n_elements)
 {
-    const size_t n_layers = whole->n_layers ? whole->n_layers : 1, stride = whole->symbol_stride;
+    const size_t n_layers = or_one(whole->n_layers), stride = whole->symbol_stride;
     const size_t nbytes = softqam_input_symbol_nbytes(config->input_format);
     softqam_segment part = *whole;
     part.n_symbols = n_elements * n_layers;
     part.first_symbol += first_element * n_layers;
-    for (size_t k = 0; k < n_layers; k++) {
+    for (size_t j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
+        if (part.cross_gain[j])
+            part.cross_gain[j] += 2 * first_element * or_one(part.cross_stride);
+    for (size_t k = 0; k < SOFTQAM_MAX_LAYERS && part.layers[k].symbols; k++) {
         softqam_layer *layer = &part.layers[k];
-        const size_t distance = first_element * (stride ? stride : 1) * (layer->symbols_q ? nbytes / 2 : nbytes);
+        const size_t distance = first_element * or_one(stride) * (layer->symbols_q ? nbytes / 2 : nbytes);
         const size_t noise_distance = first_element * part.noise_stride;
         layer->symbols = (const uint8_t *)layer->symbols + distance;
         layer->symbols_q = layer->symbols_q ? (const uint8_t *)layer->symbols_q + distance : NULL;
         layer->noise_var = layer->noise_var ? layer->noise_var + noise_distance : NULL;
-        layer->gain = layer->gain ? layer->gain + noise_distance : NULL;
+        layer->gain = layer->gain ? layer->gain + first_element * gain_stride_of(whole) : NULL;
     }
     return part;
 }

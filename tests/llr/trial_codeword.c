@@ -42,6 +42,29 @@ static uint64_t choose_position(harness_random *random, unsigned Q_m, unsigned n
                        : (uint64_t)harness_random_u32(random) * n_layers;
 }
 
+/* Chooses which layers are demapped in pairs. The pointers to their cross gains are set later. */
+static void choose_pairs(harness_random *random, const softqam_demodulator_config *config, const trial_choice *choice,
+                         trial_codeword *self)
+{
+    softqam_segment *whole = &self->whole;
+    const unsigned n = self->n_layers, n_pairs = (n + 1) / 2;
+    self->n_sources = n;
+    self->is_joint = harness_backend() == SOFTQAM_BACKEND_CPU && config->output_format != SOFTQAM_OUTPUT_U8 &&
+                     whole->modulation >= SOFTQAM_MODULATION_QPSK && !choice->values &&
+                     harness_random_below(random, 4) == 0;
+    if (!self->is_joint)
+        return;
+    self->pairs = 1 + (unsigned)harness_random_below(random, (1U << n_pairs) - 1);
+    if (n % 2 && self->pairs >> (n_pairs - 1)) {
+        self->n_sources = n + 1;
+        whole->partner_modulation =
+            (softqam_modulation)(SOFTQAM_MODULATION_QPSK + harness_random_below(random, 1 + NR_MAX_AXIS_BITS));
+        if (whole->partner_modulation > SOFTQAM_MODULATION_1024QAM)
+            whole->partner_modulation = SOFTQAM_MODULATION_DEFAULT;
+    }
+    whole->cross_stride = harness_random_below(random, 4);
+}
+
 void trial_choose_segment(harness_random *random, softqam_demodulator_config *config, const trial_choice *choice,
                           trial_codeword *self)
 {
@@ -60,8 +83,10 @@ void trial_choose_segment(harness_random *random, softqam_demodulator_config *co
         config->modulation = whole->modulation;
         config->input_scale = is_scaled ? 0 : config->input_scale;
         *whole = (softqam_segment){0};
+        self->n_sources = self->n_layers;
         return;
     }
+    choose_pairs(random, config, choice, self);
     const uint64_t position = choose_position(random, self->Q_m, self->n_layers);
     whole->first_symbol = is_blocks ? 0 : position;
     whole->scrambling_offset = is_blocks                         ? position
@@ -82,14 +107,15 @@ void trial_choose_segment(harness_random *random, softqam_demodulator_config *co
 
 /* The first value of each layer in the inputs' memory, counted in halves of symbols and in noise values. */
 typedef struct layer_places {
-    size_t in_phase[SOFTQAM_MAX_LAYERS], quadrature[SOFTQAM_MAX_LAYERS], noise[SOFTQAM_MAX_LAYERS];
+    size_t in_phase[SOFTQAM_MAX_LAYERS], quadrature[SOFTQAM_MAX_LAYERS], noise[SOFTQAM_MAX_LAYERS],
+        gains[SOFTQAM_MAX_LAYERS];
     bool are_apart[SOFTQAM_MAX_LAYERS]; /* I and Q */
     size_t n_halves, n_noise;           /* what the memory needs, to its end */
 } layer_places;
 
 /* Places layers interleaved, one after the other, or anywhere in the same memory with I and Q perhaps apart. */
 static layer_places choose_places(harness_random *random, const softqam_demodulator_config *config,
-                                  const trial_choice *choice, trial_codeword *self)
+                                  const trial_choice *choice, trial_codeword *self, bool has_gains)
 {
     enum { MAX_STRIDE = 8, ROOM = 64 };
     softqam_segment *whole = &self->whole;
@@ -104,17 +130,24 @@ static layer_places choose_places(harness_random *random, const softqam_demodula
                                           : harness_random_below(random, 3);
     if (choice->is_plain)
         whole->symbol_stride = 0;
+    if (has_gains && harness_random_below(random, 2)) {
+        whole->gain_stride = kind == 0 ? whole->symbol_stride : 1 + harness_random_below(random, 3);
+        whole->noise_stride = harness_random_below(random, 2) ? 0 : whole->noise_stride;
+    }
+    const bool has_one_noise = whole->noise_stride == 0 && harness_random_below(random, 2);
+    const size_t noise_stride = larger(whole->noise_stride, whole->gain_stride);
     const size_t stride = larger(whole->symbol_stride, 1), most = n > 0 ? n - 1 : 0;
-    for (size_t k = 0; k < self->n_layers; k++) {
+    for (size_t k = 0; k < self->n_sources; k++) {
         const size_t first = kind == 0 ? k : kind == 1 ? k * n : harness_random_below(random, ROOM);
         places.are_apart[k] = kind == 2 && harness_random_below(random, 2);
         places.in_phase[k] = 2 * first;
         places.quadrature[k] = places.are_apart[k] ? harness_random_below(random, ROOM) : 2 * first + 1;
-        places.noise[k] = first;
+        places.gains[k] = first;
+        places.noise[k] = has_one_noise ? 0 : first;
         const size_t last =
             larger(places.in_phase[k], places.quadrature[k]) + most * stride * (places.are_apart[k] ? 1 : 2);
         places.n_halves = larger(places.n_halves, n > 0 ? last + 1 : 0);
-        places.n_noise = larger(places.n_noise, first + most * whole->noise_stride + 1);
+        places.n_noise = larger(places.n_noise, first + most * noise_stride + 1);
     }
     if (llr_calls.alloc) /* device memory: symbols are aligned from either end */
         places.n_halves += places.n_halves % 2;
@@ -149,37 +182,57 @@ static void fill_inputs(harness_random *random, const softqam_demodulator_config
     }
 }
 
+/* Makes cross gains of usual size, a few of any. */
+static void open_cross_gains(harness_random *random, const llr_contexts *on, trial_codeword *self)
+{
+    softqam_segment *whole = &self->whole;
+    const size_t n = whole->n_symbols / self->n_layers, stride = larger(whole->cross_stride, 1);
+    const size_t n_floats = self->is_joint && n > 0 ? 2 * ((n - 1) * stride + 2) : 0;
+    llr_memory_open(&self->cross, random, on, n_floats * sizeof(float), sizeof(float));
+    float *cross = (float *)(void *)self->cross.buffer.data;
+    harness_fill_uniform(random, 1, n_floats / 2, cross);
+    for (size_t i = harness_random_below(random, 50); i < n_floats; i += 1 + harness_random_below(random, 200))
+        harness_random_fill(random, cross + i, sizeof *cross);
+    for (size_t j = 0; self->is_joint && j < SOFTQAM_MAX_LAYERS / 2; j++)
+        if (self->pairs >> j & 1)
+            whole->cross_gain[j] = cross + 2 * j;
+}
+
 void trial_open_inputs(harness_random *random, const softqam_demodulator_config *config, const llr_contexts *on,
                        const trial_choice *choice, trial_codeword *self)
 {
     softqam_segment *whole = &self->whole;
-    const layer_places places = choose_places(random, config, choice, self);
     const size_t half = softqam_input_symbol_nbytes(config->input_format) / 2;
     const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
-    const bool has_gains = takes_noise && !choice->is_plain && harness_random_below(random, 3) == 0;
+    const bool has_gains = self->is_joint || (takes_noise && !choice->is_plain && harness_random_below(random, 3) == 0);
+    const layer_places places = choose_places(random, config, choice, self, has_gains);
     llr_memory_open(&self->symbols, random, on, places.n_halves * half, llr_calls.alloc ? 2 * half : 1);
     self->has_erasures = takes_noise && !choice->is_plain && harness_random_below(random, 4) == 0;
     llr_memory_open(&self->noise, random, on, (places.n_noise + self->has_erasures) * sizeof(float), sizeof(float));
     llr_memory_open(&self->gains, random, on, places.n_noise * sizeof(float), sizeof(float));
     if (choice->is_plain && !takes_noise)
         whole->noise_stride = 0;
-    for (size_t k = 0; k < self->n_layers; k++)
+    for (size_t k = 0; k < self->n_sources; k++)
         whole->layers[k] = (softqam_layer){
             .symbols = self->symbols.buffer.data + places.in_phase[k] * half,
             .symbols_q = places.are_apart[k] ? self->symbols.buffer.data + places.quadrature[k] * half : NULL,
             .noise_var = takes_noise ? (float *)(void *)self->noise.buffer.data + places.noise[k] : NULL,
-            .gain = has_gains ? (float *)(void *)self->gains.buffer.data + places.noise[k] : NULL,
+            .gain = has_gains ? (float *)(void *)self->gains.buffer.data + places.gains[k] : NULL,
         };
+    open_cross_gains(random, on, self);
     fill_inputs(random, config, choice, self);
     llr_memory_protect(&self->symbols);
     llr_memory_protect(&self->noise);
     llr_memory_protect(&self->gains);
+    llr_memory_protect(&self->cross);
 }
+
 void trial_cut(harness_random *random, const softqam_demodulator_config *config, trial_codeword *self)
 {
     const size_t n_elements = self->whole.n_symbols / self->n_layers;
     const bool has_gaps = harness_random_below(random, 2);
     const float *zero = (float *)(void *)(self->noise.buffer.data + self->noise.buffer.nbytes) - 1;
+    const size_t gain_stride = self->whole.gain_stride ? self->whole.gain_stride : self->whole.noise_stride;
     uint64_t offset = self->whole.scrambling_offset;
     self->parts = harness_alloc(self->n_parts * sizeof *self->parts);
     for (size_t k = 0, first = 0; k < self->n_parts; k++) {
@@ -192,8 +245,9 @@ void trial_cut(harness_random *random, const softqam_demodulator_config *config,
         offset += has_gaps ? harness_random_below(random, 5) * self->n_layers : 0;
         if (self->has_erasures && harness_random_below(random, 4) == 0) {
             part->noise_stride = 0;
-            for (size_t layer = 0; layer < self->n_layers; layer++)
+            for (size_t layer = 0; layer < self->n_sources; layer++)
                 part->layers[layer].noise_var = zero;
+            part->gain_stride = part->layers[0].gain ? gain_stride : 0;
         }
         first += n;
     }
@@ -201,6 +255,7 @@ void trial_cut(harness_random *random, const softqam_demodulator_config *config,
 
 void trial_close_inputs(trial_codeword *self)
 {
+    llr_memory_close(&self->cross);
     llr_memory_close(&self->gains);
     llr_memory_close(&self->noise);
     llr_memory_close(&self->symbols);

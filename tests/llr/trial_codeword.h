@@ -13,7 +13,10 @@
 typedef struct trial_codeword {
     softqam_segment whole; /* all of its symbols; its codeword lacks the pointers */
     unsigned n_layers, Q_m;
-    llr_memory symbols, noise, gains;
+    bool is_joint;      /* some layers are demapped in pairs */
+    unsigned pairs;     /* bit j: layers 2 j and 2 j + 1 are */
+    unsigned n_sources; /* layers that are read: all, and perhaps the last one's partner */
+    llr_memory symbols, noise, gains, cross;
     bool has_erasures; /* the last noise value is 0 */
     size_t n_parts;
     softqam_segment *parts; /* in which it is demodulated */

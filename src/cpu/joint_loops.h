@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The interface of the loops that demap layers in pairs. As those of loops.h they work on the calling thread, on floats
+ * at any address. All inputs lie in the order of the symbols in the codeword. */
+#ifndef SOFTQAM_CPU_JOINT_LOOPS_H
+#define SOFTQAM_CPU_JOINT_LOOPS_H
+
+#include "loops.h"
+
+/* Tells a loop what to do. */
+typedef struct softqam_joint_call {
+    const softqam_joint_table *table;
+    softqam_llr_scale scale;
+    bool is_partner_qpsk;
+    bool is_noise_inverse;
+    bool has_one_noise;   /* one noise value for all symbols */
+    size_t n_symbols;     /* softqam_cpu_variant.min_symbols at least */
+    const float *symbols; /* I and Q */
+    const float *gains;
+    const float *noise;
+    /* The partners' symbols, gains and noise values (NULL: they are not looked at). NULL: symbols 2 k and 2 k + 1,
+     * whose number is even, are each other's partners. */
+    const float *partners;
+    const float *partner_gains;
+    const float *partner_noise;
+    /* c of each symbol, as its layer sees it, in two floats; of each pair of symbols, as the first one sees it, if
+     * these are each other's partners. */
+    const float *cross;
+    /* As in softqam_loop_call. */
+    unsigned char *out;
+    const unsigned char *sequence;
+    const ptrdiff_t *planes;
+} softqam_joint_call;
+
+typedef void softqam_joint_loop(const softqam_joint_call *call);
+
+/* The loops of one modulation, the wanted layer's, by format and layout. */
+typedef struct softqam_joint_loops {
+    softqam_joint_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
+} softqam_joint_loops;
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The definition of correct for layers that are demapped in pairs: one symbol after the other, in portable C. */
+#include <string.h>
+
+#include "simd_scalar.h"
+#include "variant.h"
+
+#define JOINT_UNROLL
+#include "joint_arithmetic.h"
+
+static inline joint_element element_at(const softqam_joint_call *call, size_t k)
+{
+    const bool has_partners = call->partners;
+    const size_t partner = has_partners ? k : k ^ 1;
+    const float *cross = call->cross + (has_partners ? 2 * k : k / 2 * 2);
+    float symbol[2], of_partner[2]; /* copied, because the caller's memory may lie anyhow */
+    memcpy(symbol, call->symbols + 2 * k, sizeof symbol);
+    memcpy(of_partner, (has_partners ? call->partners : call->symbols) + 2 * partner, sizeof of_partner);
+    return (joint_element){
+        .wanted_i = symbol[0],
+        .wanted_q = symbol[1],
+        .wanted_gain = call->gains[k],
+        .partner_i = of_partner[0],
+        .partner_q = of_partner[1],
+        .partner_gain = (has_partners ? call->partner_gains : call->gains)[partner],
+        .cross_r = cross[0],
+        .cross_i = !has_partners && k % 2 ? -cross[1] : cross[1],
+    };
+}
+
+/* The weight of a symbol whose noise value, or its partner's, may be none. */
+static inline float weight_at(const softqam_joint_call *call, size_t k)
+{
+    const float two_scales = 2.0f * call->scale.steps_per_nat;
+    if (call->has_one_noise)
+        return joint_weight(two_scales, call->noise[0], call->is_noise_inverse);
+    const float weight = joint_weight(two_scales, call->noise[k], call->is_noise_inverse);
+    float of_partner = 0.0f;
+    if (!call->partners)
+        of_partner = joint_weight(two_scales, call->noise[k ^ 1], call->is_noise_inverse);
+    else if (call->partner_noise)
+        of_partner = joint_weight(two_scales, call->partner_noise[k], call->is_noise_inverse);
+    return vec_fma(of_partner, 0.0f, weight);
+}
+
+/* One LLR in memory. An erasure is 0. */
+static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, unsigned char *to)
+{
+    const vec_mask valid = vec_is_finite(weight);
+    const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
+    const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
+    const uint32_t steps = vec_bits(vec_keep(valid, sum)); /* in its lowest bytes */
+    const uint16_t half = (uint16_t)vec_to_f16(llr);
+    _Static_assert(N_OUTPUT_FORMATS == 5, "each format but u8");
+    if (format == SOFTQAM_OUTPUT_S8)
+        memcpy(to, &steps, 1);
+    else if (format == SOFTQAM_OUTPUT_S16)
+        memcpy(to, &steps, sizeof half);
+    else if (format == SOFTQAM_OUTPUT_F16)
+        memcpy(to, &half, sizeof half);
+    else
+        memcpy(to, &llr, sizeof llr);
+}
+
+static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
+{
+    const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;
+    const size_t n_bits = 2 * (size_t)m, symbol_step = call->planes ? nbytes : n_bits * nbytes;
+    for (size_t k = 0; k < call->n_symbols; k++) {
+        const joint_element element = element_at(call, k);
+        const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);
+        const float weight = joint_valid_weight(weight_at(call, k), &element, &terms);
+        float metrics[2][MAX_AXIS_BITS];
+        joint_metrics(m, call->is_partner_qpsk, call->table, &terms, metrics[0], metrics[1]);
+        for (size_t bit = 0, n = k * n_bits; bit < n_bits; bit++, n++) {
+            const float metric = metrics[bit % 2][bit / 2];
+            const bool is_flipped = call->sequence && call->sequence[n / 8] >> n % 8 & 1;
+            store_llr(format, is_flipped ? -metric : metric, weight, call->scale.limit,
+                      call->out + (ptrdiff_t)(k * symbol_step) +
+                          (call->planes ? call->planes[bit] : (ptrdiff_t)(bit * nbytes)));
+        }
+    }
+}
+
+/* One loop serves all layouts. */
+#define DEFINE_JOINT_LOOP(name, m, format)                                                                             \
+    static void name(const softqam_joint_call *call) { joint_loop(m, format, call); }
+#define ALL_LAYOUTS(name)                                                                                              \
+    {                                                                                                                  \
+        name, name, name                                                                                               \
+    }
+#define DEFINE_MODULATION(name, m)                                                                                     \
+    DEFINE_JOINT_LOOP(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                 \
+    DEFINE_JOINT_LOOP(name##_s16, m, SOFTQAM_OUTPUT_S16)                                                               \
+    DEFINE_JOINT_LOOP(name##_f16, m, SOFTQAM_OUTPUT_F16)                                                               \
+    DEFINE_JOINT_LOOP(name##_f32, m, SOFTQAM_OUTPUT_F32)                                                               \
+    static const softqam_joint_loops name = {{[SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(name##_s8),                            \
+                                              [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(name##_s16),                          \
+                                              [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(name##_f16),                          \
+                                              [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(name##_f32)}};
+
+_Static_assert(SOFTQAM_LLR_LAYOUTS == 3, "loops for each");
+DEFINE_MODULATION(qpsk, 1)
+DEFINE_MODULATION(qam16, 2)
+DEFINE_MODULATION(qam64, 3)
+DEFINE_MODULATION(qam256, 4)
+DEFINE_MODULATION(qam1024, 5)
+
+_Static_assert(MAX_AXIS_BITS == 5, "every modulation but BPSK has portable loops");
+const softqam_joint_loops *const softqam_joint_portable[MAX_AXIS_BITS + 1] = {NULL,   &qpsk,   &qam16,
+                                                                              &qam64, &qam256, &qam1024};
