@@ -11,10 +11,9 @@ import os
 import struct
 import sys
 
-from check_llrs import CODES
-from check_soft_buffers import BITS, Codeword
+from check import BITS, CODES, LARGEST, Codeword
 
-FLT_MAX = 3.4028234663852886e38
+FLT_MAX = LARGEST["f32"]
 LOW, MIDDLE, HIGH, EACH = range(4)  # which noise variance the symbols of a section have, and the stream of its random numbers
 # N0 where 0.3, about 0.6 and 0.95 of the bits arrive.
 NOISE = {"pi2-bpsk": (3.85, 1.4, 0.4), "bpsk": (3.85, 1.4, 0.4), "qpsk": (1.92, 0.7, 0.2), "16qam": (0.65, 0.2, 0.0447),

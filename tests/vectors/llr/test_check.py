@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The vectors and check.py with other receivers: the library's LLRs and soft buffers, from softqam-demod and the Python package,
+and generate.py's own max-log pass in every format; the field's usual mistakes do not, nor any changed value, and nor do files
+that are none. generate.py writes the vectors that are here.
+
+    test_check.py [--demod PROGRAM] [TEST...]
+"""
+import contextlib
+import functools
+import io
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+import check
+import generate
+
+try:
+    import numpy
+    import softqam
+except ImportError:
+    softqam = None
+
+FOLDER, MODULATIONS = check.FOLDER, check.BITS
+DEMOD = sys.argv[2:3] if sys.argv[1:2] == ["--demod"] else []
+CODEWORDS = check.read_codewords()
+read_floats = functools.lru_cache(maxsize=None)(check.read_here)
+
+
+@functools.lru_cache(maxsize=None)
+def demap(stem, n_bits, axis=generate.axis_metrics):
+    """The LLRs of all symbols of a file."""
+    components, noise = read_floats(stem + ".cf32"), read_floats(stem + ".noise_var.f32")
+    return [llr for n, n0 in enumerate(noise)
+            for llr in generate.llrs_of(n_bits, components[2 * n : 2 * n + 2], n0, stem == "pi2-bpsk" and n % 2, axis)]
+
+
+def simplified(v, n_bits):
+    """The recursion that has the right signs and not the right magnitudes."""
+    unit, metrics = generate.unit_of(n_bits), []
+    for k in range(n_bits):
+        metrics.append(4 / unit * v)
+        v = 2 ** (n_bits - 1 - k) / unit - abs(v)
+    return metrics
+
+
+def binary(v, n_bits):
+    """No Gray code."""
+    return generate.axis_metrics(v, n_bits, lambda n: [2 ** n - 1 - 2 * label for label in range(2 ** n)])
+
+
+def soft_buffers(name, mistake=None):
+    soft = None
+    for codeword in check.transmissions(CODEWORDS, name):
+        llrs, n_l, q_m = demap("soft_buffers/" + codeword.name, codeword.q_m), codeword.n_l, codeword.q_m
+        if mistake == "layers apart":
+            order = [i + n * n_l for i in range(n_l) for n in range(codeword.g // q_m // n_l)]
+            llrs = [llr for n in order for llr in llrs[n * q_m : (n + 1) * q_m]]
+        sequence = codeword.g * [0] if mistake == "no descrambling" else generate.gold(codeword.c_init, codeword.g)
+        signs = [codeword.scale if c == codeword.positive else -codeword.scale for c in sequence]
+        values = [generate.stored(codeword, sign * llr) for sign, llr in zip(signs, llrs)]
+        soft = generate.recover(codeword, soft if mistake != "no combining" else None, values, mistake != "no interleaver")
+    return [value for block in soft for value in block]
+
+
+def pack(values, code, scale=1, limit=generate.FLT_MAX):
+    limited = (generate.clamp(scale * v, -limit, limit) if math.isfinite(v) else v for v in values)
+    return struct.pack(f"<{len(values)}{code}", *(round(v) if code in "bh" else v for v in limited))
+
+
+def call(before, data, *after):
+    """The answer to a file of these bytes, in this process for the sake of time."""
+    out, err = io.StringIO(), io.StringIO()
+    with tempfile.NamedTemporaryFile() as file, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), \
+            unittest.mock.patch.object(sys, "argv", ["check.py", *before, file.name, *after]):
+        file.write(data)
+        file.flush()
+        try:
+            status = int(check.main())
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1
+            err.write("" if isinstance(end.code, int) else end.code)
+    return subprocess.CompletedProcess([], status, out.getvalue(), err.getvalue())
+
+
+class Check(unittest.TestCase):
+    def check(self, before, data, *options, status=0, what=""):
+        """Returns the lines that are printed."""
+        result = call(before, data, *options)
+        with self.subTest(what, before=before):
+            self.assertEqual((result.returncode, result.stderr), (status, ""), result.stdout)
+            self.assertEqual(result.stdout.endswith("all values are max-log's\n"), status == 0)
+        return result.stdout.split("\n")
+
+    def check_llrs(self, modulation, fmt, data, *options, status=0):
+        return self.check(("llrs", modulation, fmt), data, *options, status=status)
+
+    def check_soft_buffers(self, name, values, *options, status=0, what=""):
+        return self.check(("soft-buffers", name), pack(values, check.CODES[CODEWORDS[name].format]), *options, status=status, what=what)
+
+    def refuse(self, modulation, llrs, what, section="noisy_low"):
+        with self.subTest(what, modulation=modulation):
+            lines = self.check_llrs(modulation, "f32", pack(llrs, "f"), "--skip", "special", status=1)
+            self.assertGreater(int(next(line for line in lines if line.startswith(f"{section}: ")).split()[-2]), 0)
+
+    def test_max_log_passes(self):
+        for modulation, n_bits in MODULATIONS.items():
+            llrs = demap(modulation, n_bits)
+            self.check_llrs(modulation, "f64", pack(llrs, "d"))
+            self.check_llrs(modulation, "f16", pack(llrs, "e", limit=65504))
+            self.check_llrs(modulation, "s8", pack(llrs, "b", -6, 120), "--positive", "1", "--limit", "120")
+            self.check_llrs(modulation, "s8", pack([float(math.trunc(2 * llr)) for llr in llrs], "b", 1, 127), "--scale", "2", "--slack", "1")
+            self.check_llrs(modulation, "s16", pack(llrs, "h", 100, 30000), "--scale", "100", "--limit", "30000")
+            components = read_floats(modulation + ".cf32")
+            erased = pack([0.0 if components[2 * (n // n_bits) :][:2] == (0, 0) else llr for n, llr in enumerate(llrs)], "f")
+            self.check_llrs(modulation, "f32", erased, "--zeros", "erased")
+            self.check_llrs(modulation, "f32", erased, status=int(n_bits > 2))  # of one row an axis they are 0 anyhow
+
+    @unittest.skipUnless(DEMOD, "without --demod")
+    def test_librarys_llrs_pass(self):
+        for modulation in MODULATIONS:
+            stem = os.path.join(FOLDER, modulation)
+            for fmt, scale in {"s8": "6", "s16": "64", "f16": "1", "f32": "1"}.items():
+                command = [*DEMOD, "--backend", "cpu", "-m", modulation, "-o", fmt, "--noise-file", stem + ".noise_var.f32", stem + ".cf32", "-"]
+                self.check_llrs(modulation, fmt, subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, "--scale", scale)
+
+    @unittest.skipUnless(softqam, "without the Python package")
+    def test_librarys_soft_buffers_pass(self):
+        """By the grant of each line: the library finds the code blocks and buffers that the line names."""
+        soft = None
+        for name, line in CODEWORDS.items():
+            codeword = softqam.ldpc_codeword(line.g, line.a, line.modulation, base_graph=line.base_graph, rv=line.rv,
+                                             n_ref=line.n_ref or None, layers=line.n_l, filler_value=line.filler)
+            found = (codeword.n_code_blocks, codeword.ldpc.lifting_size, codeword.ldpc.k_prime, codeword.n_cb, codeword.k0,
+                     codeword.first_filler, codeword.n_fillers)
+            self.assertEqual(found, (line.c, line.z_c, line.k_prime, line.n_cb, line.k0, line.first_filler, line.n_fillers))
+            symbols, noise = (numpy.array(read_floats(f"soft_buffers/{name}.{suffix}"), "<f4") for suffix in ("cf32", "noise_var.f32"))
+            settings = {"llr_scale": line.scale} if line.format in ("s8", "s16") else {}
+            if line.format != "f32":
+                settings["llr_limit"] = int(line.limit)
+            if name.endswith(".2"):
+                settings.update(soft_buffers=soft, combine=True)
+            soft = softqam.demodulate(
+                symbols.view("<c8").reshape(-1, line.n_l).T.copy(), line.modulation, noise.reshape(-1, line.n_l).T.copy(),
+                output=line.format, sign=line.positive, c_init=line.c_init, layers=line.n_l, codeword=codeword, **settings)
+            self.check_soft_buffers(name, numpy.asarray(soft).ravel().tolist())
+
+    def test_usual_mistakes_in_llrs(self):
+        for modulation, n_bits in MODULATIONS.items():
+            llrs = demap(modulation, n_bits)
+            self.refuse(modulation, [2 * llr for llr in llrs], "noise variance of one dimension")
+            self.refuse(modulation, [-llr for llr in llrs], "sign", "points")
+            self.refuse(modulation, [1.001 * llr for llr in llrs], "a thousandth more")
+            self.refuse(modulation, [llr + 1e-3 for llr in llrs], "an offset")
+            self.refuse(modulation, llrs[n_bits:] + llrs[:n_bits], "off by a symbol")
+            if n_bits > 1:
+                swapped = [llr for pair in zip(llrs[1::2], llrs[::2]) for llr in pair]
+                self.refuse(modulation, swapped, "I and Q swapped", "points")
+            if n_bits > 2:
+                self.refuse(modulation, demap(modulation, n_bits, binary), "no Gray code", "points")
+                self.refuse(modulation, demap(modulation, n_bits, simplified), "simplified", "noisy_middle")
+        self.refuse("pi2-bpsk", demap("pi2-bpsk", 1)[::2] * 2, "no rotation")
+        for wrong in (math.nan, math.inf, 1.0):  # for an erasure
+            data = pack([wrong if n >= 2 * 452 and llr == 0 else llr for n, llr in enumerate(demap("qpsk", 2))], "f")
+            self.assertTrue(any(line.startswith("  special") for line in self.check_llrs("qpsk", "f32", data, status=1)))
+
+    def test_usual_mistakes_in_soft_buffers(self):
+        for name, codeword in CODEWORDS.items():
+            values = soft_buffers(name)
+            self.check_soft_buffers(name, values)
+            self.check_soft_buffers(name, [-v for v in values], status=1, what="sign")
+            self.check_soft_buffers(name, values[1:] + values[:1], status=1, what="off by one")
+            mistakes = ["no interleaver", "no descrambling"] + ["layers apart"] * (codeword.n_l > 1)
+            for mistake in mistakes + ["no combining"] * name.endswith(".2"):
+                self.check_soft_buffers(name, soft_buffers(name, mistake), status=1, what=mistake)
+
+    def test_one_value(self):
+        """A single wrong value, whichever it is, is found and named."""
+        for n in (0, 63, 500, 1951):
+            wrong = list(demap("16qam", 4))
+            wrong[n] += 0.01 * abs(wrong[n]) + 0.1
+            lines = self.check_llrs("16qam", "f64", pack(wrong, "d"), "--skip", "special", status=1)
+            self.assertTrue(any(f": symbol {n // 4}, b{n % 4}: " in line for line in lines) and "1 values are not max-log's" in lines)
+        for name, codeword in CODEWORDS.items():
+            low, high = codeword.bounds()
+            self.check_soft_buffers(name, high)
+            kinds = check.kinds_of(CODEWORDS, name)
+            for i, kind in {kind: (i, kind) for i, kind in enumerate(kinds)}.values():
+                wrong = list(low)
+                wrong[i] = 100 if wrong[i] < 50 else 0
+                lines = self.check_soft_buffers(name, wrong, status=1)
+                where = f"  {kind}: code block {i // codeword.n_cb}, position {i % codeword.n_cb}: "
+                self.assertTrue(any(line.startswith(where) for line in lines) and "1 values are not max-log's" in lines)
+                self.check_soft_buffers(name, wrong, "--skip", kind)
+                self.check_soft_buffers(name, wrong, "--slack", "1e6")
+
+    def test_folder(self):
+        """generate.py writes what is here; check.py works in a copy of it without what makes and tests it."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "soft_buffers"))
+            subprocess.run([sys.executable, "-B", os.path.join(FOLDER, "generate.py"), folder], check=True)
+            for path, _, names in os.walk(folder):
+                for name in (os.path.relpath(os.path.join(path, name), folder) for name in names):
+                    with open(os.path.join(folder, name), "rb") as made, open(os.path.join(FOLDER, name), "rb") as here:
+                        self.assertEqual(made.read(), here.read(), name)
+            values, copy = os.path.join(folder, "values"), shutil.copy(os.path.join(FOLDER, "check.py"), folder)
+            with open(values, "wb") as file:
+                file.write(pack(soft_buffers("srsran.2"), "b"))
+            for last, expected in ((values, (0, "")), (folder, (1, f"{folder}: Is a directory\n"))):
+                command = [sys.executable, "-EsB", copy, "soft-buffers", "srsran.2", last]
+                result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual((result.returncode, result.stderr), expected)
+
+    def test_no_values(self):
+        """Files that are none, and options that contradict each other."""
+        llrs, soft = pack(demap("qpsk", 2), "f"), pack(soft_buffers("srsran.1"), "b")
+        qpsk, kinds = ("llrs", "qpsk", "f32"), [word for kind in check.KINDS for word in ("--skip", kind)]
+        for before, data, after, status, message in (
+                (qpsk, llrs[:-1], (), 1, "no whole number"), (("llrs", "bpsk", "f32"), llrs, (), 1, "expected"),
+                (qpsk, llrs, ("--skip", "nothing"), 1, "no such section"), (("soft-buffers", "srsran.1"), soft[:-1], (), 1, "expected"),
+                (("soft-buffers", "srsran.1"), soft, kinds, 1, "nothing is left"), (("llrs", "8psk", "f32"), llrs, (), 2, "8psk"),
+                (("soft-buffers", "srsran.3"), soft, (), 2, "srsran.3"), (qpsk, llrs, ("--scale", "0"), 2, "--scale"),
+                (qpsk, llrs, ("--limit", "nan"), 2, "--limit"), (qpsk, llrs, ("--slack", "-1"), 2, "--slack")):
+            result = call(before, data, *after)
+            self.assertEqual(result.returncode, status)
+            self.assertIn(message, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[1 + 2 * len(DEMOD):])
