@@ -175,7 +175,8 @@ void harness_register(struct CMUnitTest test)
     registered[n_registered++] = test;
 }
 
-int main(int argc, char **argv)
+/* A fuzzer has a main() of its own. */
+__attribute__((weak)) int main(int argc, char **argv)
 {
     const char *pattern = argc > 1 ? argv[1] : "*";
     if (argc > 2)
@@ -221,8 +222,23 @@ harness_random harness_random_named(const char *name)
     return harness_random_stream((uint32_t)harness_hash(name, strlen(name)));
 }
 
+harness_random harness_random_of_bytes(const uint8_t *bytes, size_t nbytes)
+{
+    harness_random self = harness_random_stream(0);
+    self.bytes = bytes;
+    self.n_bytes = nbytes;
+    return self;
+}
+
 uint32_t harness_random_u32(harness_random *self)
 {
+    uint32_t word;
+    if (self->n_bytes >= sizeof word) {
+        memcpy(&word, self->bytes, sizeof word);
+        self->bytes += sizeof word;
+        self->n_bytes -= sizeof word;
+        return word;
+    }
     if (self->n_left == 0) {
         philox4x32_ctr_t counter = {{(uint32_t)self->n_blocks, (uint32_t)(self->n_blocks >> 32), self->stream, 0}};
         philox4x32_key_t key = {{self->key[0], self->key[1]}};

@@ -31,7 +31,7 @@ def list_of(name):
 
 CHECKS = [
     ("an instruction set", names_of(read("src/cpu/variant.c"), r"&softqam_cpu_(\w+)", "variants"), [
-        "include/softqam/softqam.h", "tests/harness/runs.cmake", "tests/llr/llr_fixture.c", "tests/fuzz/fuzz_api.c",
+        "include/softqam/softqam.h", "tests/harness/runs.cmake", "tests/llr/llr_fixture.c",
         "tools/bench/host.c", "tests/README.md"]),
     ("an output format", list_of("OUTPUT_FORMAT_LIST"), [
         "README.md", "tools/demod/options.c", "tools/python/softqam/_names.py",
