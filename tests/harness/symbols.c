@@ -12,15 +12,6 @@ static float random_uniform(harness_random *random, float limit)
     return ((float)(harness_random_u32(random) >> 8) - 0x1p23f) * 0x1p-23f * limit;
 }
 
-/* Mean 0, deviation 1, bell-shaped: the sum of four uniform numbers, whose variance is 4/3. */
-static float random_normal(harness_random *random)
-{
-    float sum = 0;
-    for (int i = 0; i < 4; i++)
-        sum += random_uniform(random, 1);
-    return sum * sqrtf(0.75F);
-}
-
 /* A random mantissa under an exponent field from `lowest` to `highest`. */
 static float random_positive(harness_random *random, uint32_t lowest, uint32_t highest)
 {
@@ -31,28 +22,19 @@ static float random_positive(harness_random *random, uint32_t lowest, uint32_t h
     return value;
 }
 
-/* Levels lie on the odd multiples of alpha, decision boundaries on the even ones; of 256QAM, 16 is outside. */
-enum { MAX_MULTIPLE = 16 };
-
-/* The modulation's levels on an axis: 2 (BPSK's too) to 32. */
-static int n_levels(void)
-{
-    const size_t bits = harness_symbol_bits();
-    return bits < 2 ? 2 : 1 << bits / 2;
-}
-
-static float multiple_of_alpha(int k)
-{
-    const int n = n_levels();
-    return (float)k * (float)(1 / sqrt(2 * ((double)n * n - 1) / 3));
-}
-
 /* Returns a float some floats beside v. */
 static float beside(harness_random *random, float v, int max_ulps)
 {
     for (int n = (int)harness_random_below(random, 2 * (size_t)max_ulps + 1) - max_ulps; n != 0; n += n < 0 ? 1 : -1)
         v = nextafterf(v, n < 0 ? -INFINITY : INFINITY);
     return v;
+}
+
+/* Returns k times the smallest level of the modulation under test: levels lie on the odd multiples, boundaries on the
+ * even ones. */
+static float multiple_of_level(int n_levels, int k)
+{
+    return (float)k * (float)(1 / sqrt(2 * ((double)n_levels * n_levels - 1) / 3));
 }
 
 /* Bit patterns, since a signalling NaN need not survive arithmetic. */
@@ -68,9 +50,11 @@ static const uint32_t special_bits[] = {
     0x7f800001, 0xff800001, 0x7fbfffff, 0xffbfffff,                                     /* signalling NaN */
 };
 
-static void fill_special(harness_random *random, float *value)
+static float special(harness_random *random)
 {
-    memcpy(value, &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))], sizeof *value);
+    float value;
+    memcpy(&value, &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))], sizeof value);
+    return value;
 }
 
 void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols, float *symbols)
@@ -79,59 +63,47 @@ void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols,
         symbols[i] = random_uniform(random, limit);
 }
 
-typedef enum component_kind {
-    UNIFORM,
-    OUTSIDE,
-    POINT,
-    NOISY,
-    NEAR,
-    CLOSE,
-    BITS,
-    SUBNORMAL,
-    HUGE_ONE,
-    SPECIAL,
-    ZERO,
-    N_KINDS
-} component_kind;
+/* A component of one of these kinds. */
+enum { UNIFORM, OUTSIDE, LEVEL, NOISY, NEAR, CLOSE, BITS, SUBNORMAL, HUGE_ONE, SPECIAL, ZERO, N_KINDS };
 
-static void fill_component(harness_random *random, component_kind kind, float deviation, float *to)
+static float component(harness_random *random, size_t kind, float noise)
 {
-    const int level = 2 * (int)harness_random_below(random, (size_t)n_levels()) - (n_levels() - 1);
-    const int multiple = (int)harness_random_below(random, 2 * MAX_MULTIPLE + 1) - MAX_MULTIPLE;
+    const size_t n_bits = harness_symbol_bits();
+    const int n_levels = n_bits < 2 ? 2 : 1 << n_bits / 2;
+    const int level = 2 * (int)harness_random_below(random, (size_t)n_levels) - (n_levels - 1);
+    const int multiple = (int)harness_random_below(random, 33) - 16;
     const float sign = harness_random_below(random, 2) ? 1 : -1;
-    *to = 0;
-    if (kind == UNIFORM || kind == OUTSIDE)
-        *to = random_uniform(random, kind == UNIFORM ? 1.4F : 3.5F);
-    else if (kind == POINT || kind == NOISY)
-        *to = multiple_of_alpha(level) + (kind == NOISY ? deviation * random_normal(random) : 0);
-    else if (kind == NEAR || kind == CLOSE)
-        *to = beside(random, multiple_of_alpha(multiple), kind == NEAR ? 64 : 4);
-    else if (kind == BITS)
-        harness_random_fill(random, to, sizeof *to);
-    else if (kind == SUBNORMAL || kind == HUGE_ONE)
-        *to = sign * random_positive(random, kind == SUBNORMAL ? 0 : 128, kind == SUBNORMAL ? 0 : 254);
-    else if (kind == SPECIAL)
-        fill_special(random, to);
+    float bits;
+    harness_random_fill(random, &bits, sizeof bits);
+    return kind == UNIFORM     ? random_uniform(random, 1.4F)
+           : kind == OUTSIDE   ? random_uniform(random, 3.5F)
+           : kind == LEVEL     ? multiple_of_level(n_levels, level)
+           : kind == NOISY     ? multiple_of_level(n_levels, level) + random_uniform(random, noise)
+           : kind == NEAR      ? beside(random, multiple_of_level(n_levels, multiple), 64)
+           : kind == CLOSE     ? beside(random, multiple_of_level(n_levels, multiple), 4)
+           : kind == BITS      ? bits
+           : kind == SUBNORMAL ? sign * random_positive(random, 0, 0)
+           : kind == HUGE_ONE  ? sign * random_positive(random, 128, 254)
+           : kind == SPECIAL   ? special(random)
+                               : 0;
 }
 
 void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbols)
 {
     /* Few symbols of a kind, so that a few dozen hold several kinds; a prime, so that kinds and vectors do not keep
-     * step.
-     */
+     * step. */
     enum { N_ALIKE = 7 };
-    static const float snr_db[] = {10, 20, 28, 36};
-    component_kind kinds[2] = {UNIFORM, UNIFORM};
-    float deviation = 0;
+    static const float noises[] = {0.4F, 0.12F, 0.05F, 0.02F};
+    size_t kinds[2] = {UNIFORM, UNIFORM};
+    float noise = 0;
     for (size_t i = 0; i < 2 * n_symbols; i++) {
         if (i % (2 * N_ALIKE) == 0) {
-            const float snr = snr_db[harness_random_below(random, HARNESS_COUNT(snr_db))];
-            deviation = sqrtf(0.5F * powf(10, -snr / 10));
-            kinds[0] = kinds[1] = (component_kind)harness_random_below(random, N_KINDS);
+            noise = noises[harness_random_below(random, HARNESS_COUNT(noises))];
+            kinds[0] = kinds[1] = harness_random_below(random, N_KINDS);
             if (harness_random_below(random, 3) == 0) /* the other axis is usual */
                 kinds[harness_random_below(random, 2)] = UNIFORM;
         }
-        fill_component(random, kinds[i % 2], deviation, &symbols[i]);
+        symbols[i] = component(random, kinds[i % 2], noise);
     }
 }
 
@@ -143,22 +115,20 @@ void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, fl
         else if (harness_random_below(random, 2))
             harness_random_fill(random, &noise_var[i], sizeof noise_var[i]);
         else
-            fill_special(random, &noise_var[i]);
+            noise_var[i] = special(random);
 }
 
 void harness_fill_gains(harness_random *random, size_t n, float *gains)
 {
-    static const float special[] = {0,        -0.0F,     -1,         NAN,       INFINITY,  -INFINITY, 0x1p-40F,
+    static const float unusual[] = {0,        -0.0F,     -1,         NAN,       INFINITY,  -INFINITY, 0x1p-40F,
                                     0x1p-41F, 0x1p40F,   0x1.8p40F,  0x1p-149F, 0x1p-127F, 0x1p127F,  1,
                                     0x1p-63F, 0x1p-126F, 0x1.8p-40F, 0x1p39F,   0x1.8p39F};
     const size_t n_usual = harness_random_below(random, 2) ? 16 : 4000;
     for (size_t i = 0; i < n; i++) {
         const size_t kind = harness_random_below(random, n_usual);
-        if (kind == 0)
-            gains[i] = special[harness_random_below(random, HARNESS_COUNT(special))];
-        else
-            gains[i] =
-                kind == 1 ? random_positive(random, 127 - 50, 127 + 49) : random_positive(random, 127 - 6, 127 + 5);
+        gains[i] = kind == 0   ? unusual[harness_random_below(random, HARNESS_COUNT(unusual))]
+                   : kind == 1 ? random_positive(random, 127 - 50, 127 + 49)
+                               : random_positive(random, 127 - 6, 127 + 5);
     }
 }
 
