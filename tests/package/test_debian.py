@@ -28,7 +28,7 @@ CACHE = {"CCACHE_BASEDIR": FOLDER.name, "CCACHE_NOHASHDIR": "1"}
 
 
 def run(*command, cwd=SOURCE, **environment):
-    return test_package.run(*command, cwd=cwd, env={**os.environ, **environment}).stdout
+    return test_package.run(*command, cwd=cwd, env={**os.environ, **environment})
 
 
 def setUpModule():
@@ -54,7 +54,7 @@ def read(path):
     return path.read_text(encoding="utf-8")
 
 
-MAJOR = test_package.softqam_version(SOURCE).split(".")[0]
+MAJOR = test_package.version_of(SOURCE).split(".")[0]
 LIBRARY = "libsoftqam" + MAJOR
 PROGRAM_FILES = r"(bin/|share/man/man1/)"
 # Files in /usr as patterns, and what is depended on, without versions.
@@ -109,13 +109,11 @@ class Packages(unittest.TestCase):
 
 @unittest.skipUnless(IS_CHECKOUT, "no git checkout")
 class Archive(unittest.TestCase):
-    def test_checksums(self):
+    def test_archive_and_checksums(self):
+        """The archive has all that is tracked, under a folder with the version's name."""
         named = {line.split()[1] for line in read(WORK / "SHA256SUMS").splitlines()}
         self.assertEqual(named, {f for f in os.listdir(WORK) if f.endswith((".deb", ".tar.gz"))})
         run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=WORK)
-
-    def test_contents(self):
-        """All that is tracked, under a folder with the version's name."""
         (archive,) = WORK.glob("softqam-*.tar.gz")
         prefix = archive.name.removesuffix(".tar.gz") + "/"
         files = [f for f in run("tar", "-tf", archive).splitlines() if not f.endswith("/")]
