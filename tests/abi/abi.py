@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The binary interface of the shared library, held against the one in this folder: library, functions, enumerators, and
+"""The binary interface of the shared library, held against the one in this folder: library, functions, enumerations, and
 where members lie, a line each.
 
     abi.py check  core|cuda SOURCE CC [INCLUDE...]    exit status 1 where they differ at all, 77 without abigail-tools
@@ -65,9 +65,10 @@ def describe(part, source, compiler, includes, work):
         parameters = ", ".join(name_of(types, parameter.get("type-id")) for parameter in function.iter("parameter"))
         lines.append(f"function {function.get('elf-symbol-id')}: {name_of(types, function.find('return').get('type-id'))} ({parameters})")
     for kind in types.values():
-        for value in kind.findall("enumerator"):
+        if kind.tag == "enum-decl":
             size = types[kind.find("underlying-type").get("type-id")].get("size-in-bits")
-            lines.append(f"enum {kind.get('name')} of {size} bits: {value.get('name')} = {value.get('value')}")
+            values = sorted((int(value.get("value")), value.get("name")) for value in kind.findall("enumerator"))
+            lines.append(f"enum {kind.get('name')} of {size} bits: " + ", ".join(f"{name} = {value}" for value, name in values))
         if kind.get("size-in-bits") and kind.tag == "class-decl":
             lines.append(f"struct {kind.get('name')}: {int(kind.get('size-in-bits')) // 8:3} bytes")
         for member in kind.findall("data-member"):
@@ -96,8 +97,8 @@ def main():
     if action == "update":
         files[part].write_text("\n".join(new) + "\n", encoding="utf-8")
     elif gone or added:
-        # A new field takes bytes that were reserved.
-        breaks = any(not re.match(r"struct \w+ at +\d+: reserved", line) for line in gone)
+        # A new field takes bytes that were reserved, a new value follows the others.
+        breaks = any(not re.match(r"struct \w+ at +\d+: reserved", line) and not any(other.startswith(line + ",") for other in added) for line in gone)
         print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR or, before 1.0, the version in "
               "the .map files." if breaks else "Raise SOFTQAM_VERSION_MINOR.")
         sys.exit("Then `cmake --build BUILD --target update-abi` announces the change.")
