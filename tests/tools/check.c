@@ -165,12 +165,12 @@ HARNESS_TEST(test_noise_estimate)
         double previous = 0;
         for (double db = 300; db >= -60; db -= 0.1) {
             const double noise_var = pow(10, -db / 10), error = noise_expected_error(modulation, noise_var);
-            const struct noise_estimate estimate = {1000, 1000, 1000 * error};
+            const struct noise_estimate estimate = {1000, 1000, 1000 * error, 0};
             assert_true(error > previous && error <= noise_var * (1 + 1e-12) && error > noise_var / 15);
             assert_true(fabs(noise_estimate_variance(&estimate, modulation) - noise_var) < 1e-9 * noise_var);
             previous = error;
         }
-        const struct noise_estimate none = {10, 10, 0}, zeros = {10, 0, 1};
+        const struct noise_estimate none = {10, 10, 0, 0}, zeros = {10, 0, 1, 0};
         assert_true(noise_estimate_variance(&none, modulation) == 0);
         assert_true(isnan(noise_estimate_variance(&zeros, modulation)) && isnan(noise_estimate_evm(&zeros)));
         assert_true(noise_estimate_energy(&zeros) == 0 && noise_estimate_energy(&none) == 1);

@@ -172,7 +172,7 @@ class Reports(ToolTest):
             self.assertEqual({key: found[key] for key in expected}, expected)
             self.assertEqual(found["bit_error_rate"], found["bits_wrong"] / 12000)
             self.assertLess(abs(found["estimated_snr_db"] - 20), 0.3)
-        stats = json.loads(self.ok(self.demod("--stats=json", "-o", "s8", "--snr-db", "20", "/dev/null", "y")).err)
+        stats = json.loads(self.ok(self.demod("--stats=json", "-o", "s8", "--snr-db", "20", "/dev/null", "y")).err.splitlines()[-1])
         self.assertEqual([round(stats[key], 9) if stats[key] else stats[key] for key in ("symbols", "energy", "evm", "n0")], [0, None, None, 0.01])
 
     def test_progress(self):

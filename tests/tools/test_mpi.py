@@ -72,7 +72,8 @@ class SameBytes(MpiTest):
             expected = self.one_says(*arguments, generated[0], "y")
             for n_ranks in ranks[:1] if QUICK else ranks:
                 said = self.says(self.ok(self.mpirun(n_ranks, *arguments, generated[0], "z")))
-                self.assertEqual((said, self.read("z")), (expected, self.read("y")), (n_ranks, arguments))
+                without = lambda lines: [re.sub(r"about 1/\S+", "", line) for line in lines]  # rank 0's symbols say it
+                self.assertEqual((without(said), self.read("z")), (without(expected), self.read("y")), (n_ranks, arguments))
 
     def test_reports(self):
         """One report, of all ranks."""

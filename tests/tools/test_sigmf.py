@@ -94,7 +94,7 @@ class Generated(ToolTest):
                 self.assertEqual(meta["global"]["core:description"], "500 random 256QAM symbols with noise at an Es/N0 of 30 dB, seed 7")
                 self.assertEqual((meta["captures"], meta["annotations"]), ([{"core:sample_start": 0}], []))
                 self.assertEqual(self.read("r.sigmf-data"), self.read("plain"))
-            result = self.ok(self.demod("--compare", "sent", "r", "out"))
+            result = self.ok(self.demod("-q", "--compare", "sent", "r", "out"))
             self.assertRegex(result.err, r"^softqam-demod: sent: \d of 4000 bits are wrong, bit error rate \S+\n$")
 
     @thorough

@@ -74,18 +74,16 @@ uint64_t input_file_n_symbols(const struct input_file *file)
     return file->is_regular ? file->n_left / file->symbol_nbytes : UINT64_MAX;
 }
 
-bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbols, uint64_t *n_skipped)
+bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped)
 {
-    const uint64_t offset = first * file->symbol_nbytes;
-    const uint64_t nbytes = n_symbols < UINT64_MAX ? n_symbols * file->symbol_nbytes : UINT64_MAX;
     unsigned char buffer[1 << 14];
-    uint64_t left = offset;
+    uint64_t left = nbytes;
     if (file->is_regular) {
         file->n_left += file->n_ahead;
         file->n_ahead = 0;
-        left -= offset < file->n_left ? offset : file->n_left;
-        file->start += (off_t)(offset - left);
-        file->n_left -= offset - left;
+        left -= nbytes < file->n_left ? nbytes : file->n_left;
+        file->start += (off_t)(nbytes - left);
+        file->n_left -= nbytes - left;
         if (lseek(file->fd, file->start, SEEK_SET) < 0)
             return message_print_errno(file->name);
     }
@@ -95,7 +93,16 @@ bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbo
             return false;
         left -= n;
     }
-    *n_skipped = (offset - left) / file->symbol_nbytes;
+    *n_skipped = nbytes - left;
+    return true;
+}
+
+bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbols, uint64_t *n_skipped)
+{
+    const uint64_t nbytes = n_symbols < UINT64_MAX ? n_symbols * file->symbol_nbytes : UINT64_MAX;
+    if (!input_file_skip(file, first * file->symbol_nbytes, n_skipped))
+        return false;
+    *n_skipped /= file->symbol_nbytes;
     file->n_left = nbytes < file->n_left ? nbytes : file->n_left;
     return true;
 }

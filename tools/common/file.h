@@ -42,8 +42,11 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
 /* Symbols that are left of a regular file; UINT64_MAX for another. */
 uint64_t input_file_n_symbols(const struct input_file *file);
 
-/* Leaves only n symbols from one on, fewer where the file ends before; UINT64_MAX: all. Of a regular file counts from
- * its start, of a pipe reads what is before. *n_skipped is less than `first` where the file ends before it. */
+/* Leaves out bytes, of which *n_skipped are there. Of a regular file counts from its start, of a pipe reads them. */
+bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped);
+
+/* Leaves only n symbols from one on, fewer where the file ends before; UINT64_MAX: all. *n_skipped is less than `first`
+ * where the file ends before it. */
 bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbols, uint64_t *n_skipped);
 
 /* Fills the buffer; *n_read is smaller only at the end, before a failure, or with is_busy(). False without a message

@@ -17,6 +17,11 @@ const struct file_format_row file_formats[N_FILE_FORMATS] = {
     {{".cu8"}, FILE_CU8, SOFTQAM_INPUT_CS8, 2, 0x1p-6F, "cu8"},
     {{".cs32", ".ci32"}, FILE_CS32, SOFTQAM_INPUT_CF32, 8, 0x1p-29F, "ci32_le"},
     {{".cf64"}, FILE_CF64, SOFTQAM_INPUT_CF32, 16, 1, "cf64_le"},
+    {{".cu8h"}, FILE_CU8_HALF, SOFTQAM_INPUT_CF32, 2, 0x1p-6F, NULL},
+    {{".cf32be"}, FILE_CF32_BE, SOFTQAM_INPUT_CF32, 8, 1, "cf32_be"},
+    {{".cs16be"}, FILE_CS16_BE, SOFTQAM_INPUT_CS16, 4, 0x1p-13F, "ci16_be"},
+    {{".cs32be"}, FILE_CS32_BE, SOFTQAM_INPUT_CF32, 8, 0x1p-29F, "ci32_be"},
+    {{".cf64be"}, FILE_CF64_BE, SOFTQAM_INPUT_CF32, 16, 1, "cf64_be"},
 };
 
 static const struct file_format_row soft_bit_formats[] = {
@@ -61,7 +66,7 @@ int sample_format_choose(enum file_contents kind, const char *option, const char
     const enum file_contents other = kind == FILE_SOFT_BITS ? FILE_SYMBOLS_IN : FILE_SOFT_BITS;
     const struct file_format_row *formats = contents_of[kind].formats;
     const char *suffix = suffix_of(path), *wanted = named ? named : suffix ? suffix + 1 : NULL, *of_other = NULL;
-    char list[64] = "";
+    char list[128] = "";
     for (size_t i = 0, length = 0; i < contents_of[kind].n; i++) {
         if (!wanted || find_suffix(&formats[i], wanted))
             return formats[i].value;
@@ -174,15 +179,25 @@ void file_format_convert(enum file_format format, void *samples, size_t n_symbol
 {
     unsigned char *bytes = samples;
     const size_t nbytes = file_formats[format].symbol_nbytes / 2, n = 2 * n_symbols;
+    union {
+        unsigned char bytes[8];
+        int32_t word;
+        double number;
+    } component;
+    for (size_t i = 0; format >= FILE_CF32_BE && i < n * nbytes; i += nbytes)
+        for (size_t k = 0; k < nbytes / 2; k++) {
+            const unsigned char low = bytes[i + k];
+            bytes[i + k] = bytes[i + nbytes - 1 - k];
+            bytes[i + nbytes - 1 - k] = low;
+        }
     for (size_t i = 0; format == FILE_CU8 && i < n; i++)
         bytes[i] ^= 0x80;
-    for (size_t i = 0; (format == FILE_CS32 || format == FILE_CF64) && i < n; i++) {
-        union {
-            int32_t word;
-            double number;
-        } component;
-        memcpy(&component, bytes + i * nbytes, nbytes);
-        const float value = format == FILE_CS32 ? (float)component.word : (float)component.number;
+    for (size_t i = n; format == FILE_CU8_HALF && i-- > 0;)
+        ((float *)samples)[i] = (float)bytes[i] - 127.5F;
+    const bool is_word = format == FILE_CS32 || format == FILE_CS32_BE;
+    for (size_t i = 0; (is_word || nbytes == sizeof(double)) && i < n; i++) {
+        memcpy(component.bytes, bytes + i * nbytes, nbytes);
+        const float value = is_word ? (float)component.word : (float)component.number;
         memcpy(bytes + i * sizeof value, &value, sizeof value);
     }
 }

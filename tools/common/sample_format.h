@@ -35,9 +35,14 @@ enum file_format {
     FILE_CS16 = SOFTQAM_INPUT_CS16,
     FILE_CS8 = SOFTQAM_INPUT_CS8,
     FILE_CF16 = SOFTQAM_INPUT_CF16,
-    FILE_CU8,  /* offset binary, 128 is 0, as rtl_sdr writes; becomes cs8, exactly */
-    FILE_CS32, /* becomes cf32, rounded once */
-    FILE_CF64, /* becomes cf32, rounded once; what is too large for that becomes infinite */
+    FILE_CU8,      /* offset binary, 128 is 0, as rtl_sdr writes; becomes cs8, exactly */
+    FILE_CS32,     /* becomes cf32, rounded once */
+    FILE_CF64,     /* becomes cf32, rounded once; what is too large for that becomes infinite */
+    FILE_CU8_HALF, /* cu8 whose 0 is 127.5; becomes cf32 */
+    FILE_CF32_BE,  /* big endian, as the next */
+    FILE_CS16_BE,
+    FILE_CS32_BE,
+    FILE_CF64_BE,
     N_FILE_FORMATS
 };
 
@@ -46,14 +51,15 @@ struct file_format_row {
     const char *suffixes[4]; /* of which each without its dot is a name; the first is the one that messages have */
     int value;
     softqam_input_format library; /* what its symbols become */
-    size_t symbol_nbytes;         /* in the file, never less than of what it becomes */
+    size_t symbol_nbytes;         /* in the file */
     float scale;                  /* --input-scale by default; full scale of integers is 2 (8 bits) or 4 */
     const char *datatype;         /* in SigMF; NULL for none */
 };
 
 extern const struct file_format_row file_formats[N_FILE_FORMATS];
 
-/* Converts n symbols of a file to the library's, in place. */
+/* Converts n symbols of a file to the library's, in place. Symbols may grow: FORMAT_ROOM bytes suffice for each. */
+enum { FORMAT_ROOM = 16 };
 void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
 
 /* What a file of bits holds: what the library makes, by its numbers, or the signs of that. When the library gets a

@@ -82,7 +82,7 @@ static bool read_datatype(struct sigmf_input *input, const cJSON *global)
         }
     }
     return message_print(input->meta_path,
-                         "core:datatype: '%s' is not one of cf32_le, cf64_le, ci32_le, ci16_le, ci8, cu8",
+                         "core:datatype: '%s' is not one of cf32, cf64, ci32, ci16 with _le or _be, ci8, cu8",
                          name ? name : "");
 }
 
@@ -105,17 +105,35 @@ static bool read_own_members(struct sigmf_input *input, const cJSON *global)
     return true;
 }
 
-/* Checks that no member says that the data are other than samples alone. */
-static bool check_conforms(const char *path, const cJSON *object)
+/* A count of bytes, which is optional. */
+static bool read_nbytes(const char *path, const cJSON *object, const char *name, uint64_t *nbytes)
 {
-    static const char *const names[] = {"core:dataset", "core:trailing_bytes", "core:header_bytes",
-                                        "core:metadata_only"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const cJSON *item = member(object, names[i]);
-        if (item && !cJSON_IsFalse(item) && !is_number(item, 0, 0))
-            return message_print(path, "%s: data that do not conform to SigMF; copy the samples out of them", names[i]);
+    const cJSON *item = member(object, name);
+    *nbytes = is_number(item, 0, 0x1p52) ? (uint64_t)item->valuedouble : 0;
+    return !item || (is_number(item, 0, 0x1p52) && floor(item->valuedouble) == item->valuedouble) ||
+           message_print(path, "%s: not a number of bytes", name);
+}
+
+/* Samples must be in one piece, with a header before them and a trailer after them at most. */
+static bool read_gaps(struct sigmf_input *input, const cJSON *document, const cJSON *global)
+{
+    const char *path = input->meta_path;
+    const cJSON *capture;
+    bool is_first = true;
+    uint64_t nbytes;
+    if (member(global, "core:dataset") || cJSON_IsTrue(member(global, "core:metadata_only")))
+        return message_print(path, "its samples are not in the file beside it; copy them to one");
+    cJSON_ArrayForEach(capture, member(document, "captures"))
+    {
+        if (!read_nbytes(path, capture, "core:header_bytes", &nbytes))
+            return false;
+        if (nbytes > 0 && !is_first)
+            return message_print(
+                path, "core:header_bytes: among the samples too; copy the samples of one capture out of them");
+        input->header_nbytes = is_first ? nbytes : input->header_nbytes;
+        is_first = false;
     }
-    return true;
+    return read_nbytes(path, global, "core:trailing_bytes", &input->trailing_nbytes);
 }
 
 /* Versions 0 and 1 mean the same by what is read here; what a later one means is not known, nor what an extension does
@@ -139,19 +157,15 @@ static bool check_versions(const char *path, const cJSON *global)
 
 static bool read_document(struct sigmf_input *input, const cJSON *document)
 {
-    const cJSON *global = member(document, "global"), *capture, *n_channels = member(global, "core:num_channels");
-    const char *path = input->meta_path;
+    const cJSON *global = member(document, "global"), *n_channels = member(global, "core:num_channels");
     if (!cJSON_IsObject(global))
-        return message_print(path, "not SigMF: there is no object 'global'");
-    if (n_channels && !is_number(n_channels, 1, 1))
-        return message_print(path, "core:num_channels: not 1, and only one channel can be demodulated");
-    cJSON_ArrayForEach(capture, member(document, "captures"))
-    {
-        if (!check_conforms(path, capture))
-            return false;
-    }
-    return check_versions(path, global) && read_datatype(input, global) && read_own_members(input, global) &&
-           check_conforms(path, global);
+        return message_print(input->meta_path, "not SigMF: there is no object 'global'");
+    if (n_channels && !is_number(n_channels, 1, SIGMF_MAX_CHANNELS))
+        return message_print(input->meta_path, "core:num_channels: not a number from 1 to %d", SIGMF_MAX_CHANNELS);
+    input->n_channels = n_channels ? (unsigned)n_channels->valuedouble : 1;
+    input->has_hash = member(global, "core:sha512") != NULL;
+    return check_versions(input->meta_path, global) && read_datatype(input, global) &&
+           read_own_members(input, global) && read_gaps(input, document, global);
 }
 
 bool sigmf_input_read(struct sigmf_input *input, const char *path)

@@ -12,6 +12,8 @@
 
 #include "sample_format.h"
 
+enum { SIGMF_MAX_CHANNELS = 1024 };
+
 /* Our namespace. */
 #define SIGMF_EXTENSION "softqam"
 
@@ -22,6 +24,10 @@ struct sigmf_input {
     enum file_format format;
     double scale;                  /* 0 where it is not given */
     softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT where it is not given */
+    uint64_t header_nbytes;        /* before the first sample */
+    uint64_t trailing_nbytes;      /* after the last */
+    unsigned n_channels;           /* whose samples take turns */
+    bool has_hash;                 /* core:sha512, which is not checked */
     bool is_scrambled;             /* by the next, as it says */
     uint32_t c_init;
 };

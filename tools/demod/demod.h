@@ -40,11 +40,14 @@ struct demod_options {
     const char *named_input_format, *named_output_format, *llr_scale, *llr_limit; /* as given; NULL for none */
     int progress;                                                                 /* demod_progress */
     const char *input, *output;
-    const char *compared_bits; /* a file; NULL for none, as the next */
-    const char *noise_file;    /* NOISE_FILE */
-    uint64_t skip, count;      /* symbols of INPUT; count is UINT64_MAX for all that are left */
-    uint64_t plane_symbols;    /* of a code block, which comes out as bit planes; 0 for symbol order */
-    double noise_var;          /* NOISE_VALUE */
+    const char *compared_bits;    /* a file; NULL for none, as the next */
+    const char *noise_file;       /* NOISE_FILE */
+    uint64_t skip, count;         /* symbols of INPUT; count is UINT64_MAX for all that are left */
+    uint64_t plane_symbols;       /* of a code block, which comes out as bit planes; 0 for symbol order */
+    uint64_t header_bytes;        /* of INPUT, before its first symbol */
+    unsigned channel, n_channels; /* --channel K/N; N is 0 without it */
+    bool swaps, conjugates;       /* I and Q; Q's sign */
+    double noise_var;             /* NOISE_VALUE */
     /* llr_scale and llr_limit are set for s8 and s16; modulation and input_scale are 0 if the input says them. */
     softqam_demodulator_config config;
     int backend;                           /* a softqam_backend or DEMOD_BACKEND_AUTO; CUDA if a device is named */
@@ -58,6 +61,9 @@ struct demod_options {
     bool c_init_given;        /* --c-init, which may say that nothing is descrambled; else the recording says it */
     bool descrambles;         /* by c_init */
     bool scale_auto;          /* config.input_scale is estimated from the first symbols */
+    bool scale_given;         /* --input-scale, which may be auto */
+    bool modulation_given;    /* --modulation, which may be auto */
+    bool modulation_auto;     /* config.modulation is the one that fits best */
     bool no_clobber;
     bool verify;
     bool stats, stats_json;
@@ -86,7 +92,12 @@ struct noise_estimate {
     uint64_t n_symbols;
     double energy;       /* sum of the squared magnitudes */
     double error_energy; /* sum of the squared distances to the nearest point */
+    double limit;        /* symbols of more energy are left out; 0 for none */
 };
+
+/* Returns 64 times the median energy of symbols that are finite and not 0, which Gaussian noise does not reach: what is
+ * beyond are outliers. */
+double noise_energy_limit(const softqam_demodulator_config *config, const void *samples, size_t n_symbols);
 
 /* Adds n symbols of the library's input, for a configuration in which input_scale is not 0; leaves out those that are
  * not finite. `position` is the first one's in its codeword, for pi/2-BPSK. */
@@ -165,7 +176,7 @@ extern const struct verification *const verification;
 
 /* run.c and stages.c */
 
-enum { N_BATCHES = 4 };
+enum { N_BATCHES = 4, FIT_SYMBOLS = 8192 /* that are looked at */ };
 
 /* In the order in which a batch comes to them. */
 enum batch_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BATCH_STAGES };
@@ -210,7 +221,11 @@ struct demod_run {
     double started;                 /* of clock_seconds() */
     double seconds_in_library;
     struct statistics statistics;
-    struct noise_estimate seen; /* the first symbols; none with a noise file */
+    unsigned char *first_bytes; /* of the channel that is demodulated, for the fit */
+    size_t n_first_bytes;
+    uint64_t n_noise_bad;    /* values of the noise file that are not positive and finite */
+    float *first_noise_vars; /* of it */
+    size_t n_first_noise_vars;
     struct verifier verifier;
     size_t batch_symbols;
     void *symbol_order; /* of a batch that comes out as bit planes, for what looks at it symbol by symbol; else NULL */
@@ -256,8 +271,20 @@ bool demod_misfit(const struct demod_run *run, const struct input_file *file, bo
  * symbols, which are read again; once. Without any symbols there are none. */
 bool demod_estimate(struct demod_run *run);
 
-/* Looks at the symbols of the next batch, as many as a warning of the scale or the noise needs. */
-void demod_scale_check(struct demod_run *run, const struct batch *batch);
+/* In stages.c: leaves of each group of symbols the channel that is wanted, in place. */
+void demod_take_channel(const struct demod_run *run, void *samples, size_t n_symbols);
+
+/* In stages.c: makes of n symbols of a format the library's, in place, I and Q as the options say. */
+void demod_convert(const struct demod_options *options, enum file_format format, void *samples, size_t n_symbols);
+
+/* In fit.c: warns of what is wrong with the first symbols and the noise file, and what would mend it. */
+void demod_check_symbols(const struct demod_run *run);
+
+/* In fit.c: returns the input_scale that makes symbols fit best, if that is clear and another than the config's. */
+double demod_fit_scale(const softqam_demodulator_config *config, uint64_t position, const void *samples, size_t n);
+
+/* In fit.c: chooses the modulation that fits best. False if none does clearly. */
+bool demod_choose_modulation(struct demod_run *run);
 
 /* How much is done, if that is wanted and due, at a time of clock_seconds(). */
 void demod_progress(const struct demod_run *run, uint64_t n_done, double *due);

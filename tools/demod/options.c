@@ -33,12 +33,21 @@ static bool take_c_init(const struct option_call *call)
     return !options->descrambles || arguments_parse_c_init(call->text, &options->c_init);
 }
 
+static bool take_modulation(const struct option_call *call)
+{
+    struct demod_options *options = call->target;
+    options->modulation_given = true;
+    options->modulation_auto = !strcmp(call->text, "auto");
+    return options->modulation_auto || option_take_modulation(call);
+}
+
 static bool take_input_scale(const struct option_call *call)
 {
     struct demod_options *options = call->target;
     double scale = 0;
     if (!arguments_parse_ratio(call->row->name, call->text, (double)FLT_MIN, (double)FLT_MAX, "auto", &scale))
         return false;
+    options->scale_given = true;
     options->scale_auto = scale == 0;
     options->config.input_scale = (float)scale;
     return true;
@@ -71,19 +80,30 @@ static bool take_noise_file(const struct option_call *call)
 }
 
 /* K/N, 1 <= K <= N. */
-static bool take_shard(const struct option_call *call)
+static bool take_part(const struct option_call *call, unsigned *part, unsigned *n_parts)
 {
     static const char digits[] = "0123456789";
-    struct demod_options *options = call->target;
     const size_t length = strspn(call->text, digits);
     const char *second = call->text + length + 1; /* where the first ends at a slash */
     const bool is_form = length > 0 && call->text[length] == '/' && *second && !second[strspn(second, digits)];
-    const unsigned long shard = strtoul(call->text, NULL, 10), n_shards = is_form ? strtoul(second, NULL, 10) : 0;
-    options->shard = (unsigned)shard;
-    options->n_shards = (unsigned)n_shards;
-    return (shard >= 1 && shard <= n_shards && n_shards <= MAX_SHARDS) ||
-           message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %d", call->text,
-                         MAX_SHARDS);
+    const unsigned long k = strtoul(call->text, NULL, 10), n = is_form ? strtoul(second, NULL, 10) : 0;
+    *part = (unsigned)k;
+    *n_parts = (unsigned)n;
+    return (k >= 1 && k <= n && n <= call->row->max) ||
+           message_print(call->row->name, "'%s' is not K/N with whole numbers K from 1 to N and N up to %" PRIu64,
+                         call->text, call->row->max);
+}
+
+static bool take_shard(const struct option_call *call)
+{
+    struct demod_options *options = call->target;
+    return take_part(call, &options->shard, &options->n_shards);
+}
+
+static bool take_channel(const struct option_call *call)
+{
+    struct demod_options *options = call->target;
+    return take_part(call, &options->channel, &options->n_channels);
 }
 
 /* Nothing, or json. */
@@ -119,9 +139,9 @@ struct option_row demod_option_rows[] = {
          "liquid-dsp's: 255 is that bit for certain, 0 the other one, 127 unknown, which decides for that bit."),
     OPTION_TEXT("Input and output:"),
     {"--modulation", "NAME",
-     "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: the recording's own, else 256qam. pi/2-BPSK "
-     "rotates odd symbols; INPUT's first symbol is number 0",
-     option_take_modulation, TO(config.modulation), .letter = 'm'},
+     "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or auto, which takes the one that fits the first symbols best, if "
+     "that is clear; default: the recording's own, else 256qam. pi/2-BPSK rotates odd symbols; INPUT's first symbol is number 0",
+     take_modulation, TO(config.modulation), .letter = 'm'},
     {"--c-init", "N|none",
      "descramble with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (clause 5.2.1); INPUT's first "
      "symbol is the codeword's first, even with --skip; default: the recording's own, else none",
@@ -131,7 +151,7 @@ struct option_row demod_option_rows[] = {
      "b0, all b1, ..; 1 to 4194304",
      option_take_count, TO(plane_symbols), .min = 1, .max = MAX_PLANE_SYMBOLS},
     {"--input-format", "FORMAT",
-     "cf32, cs16, cs8, cf16, cu8, cs32 or cf64, see below; default: by INPUT's suffix; cf32 for \"-\" and a name "
+     "cf32, cs16, cs8, cf16, cu8, cs32, cf64 or another, see below; default: by INPUT's suffix; cf32 for \"-\" and a name "
      "without a suffix",
      option_take_text, TO(named_input_format), .letter = 'i'},
     {"--output-format", "FORMAT",
@@ -141,11 +161,17 @@ struct option_row demod_option_rows[] = {
     {"--input-scale", "X|auto",
      "factor that brings samples to unit mean symbol energy, a number or a fraction A/B; auto: the one that gives the "
      "first 262144 symbols the energy 1 + N0, N0 as given or else estimated; default: the recording's own, else 1 (cf32, "
-     "cf16, cf64), 1/8192 (cs16), 1/64 (cs8, cu8), 1/536870912 (cs32)",
+     "cf16, cf64), 1/8192 (cs16), 1/64 (cs8, cu8), 1/128 (cu8h), 1/536870912 (cs32)",
      .take = take_input_scale},
     {"--skip", "N", "skip the first N symbols, and their variances in a noise file; default: 0", option_take_count,
      TO(skip), .max = MAX_SYMBOLS},
     {"--count", "N", "demodulate only the N symbols after these", option_take_count, TO(count), .max = MAX_SYMBOLS},
+    {"--header-bytes", "N", "skip the first N bytes of INPUT, which are no symbols, before all else; default: 0", option_take_count,
+     TO(header_bytes), .max = INT64_MAX},
+    {"--channel", "K/N", "INPUT has the symbols of N channels, which take turns: demodulate channel K, from 1 to N",
+     take_channel, .max = SIGMF_MAX_CHANNELS},
+    {"--swap-iq", NULL, "INPUT has Q before I", option_take_true, TO(swaps)},
+    {"--conjugate", NULL, "INPUT has -Q for Q, as after a mixer of the other side", option_take_true, TO(conjugates)},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024."),
     OPTION_TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
@@ -154,8 +180,10 @@ struct option_row demod_option_rows[] = {
          "  cs8   two 8-bit integers; .cs8 .sc8 .ci8\n"
          "  cf16  two 16-bit floats; .cf16\n"
          "  cu8   two bytes, 128 for 0, as rtl_sdr writes them; .cu8\n"
+         "  cu8h  the same, 127.5 for 0; .cu8h\n"
          "  cs32  two 32-bit integers, rounded to 32-bit floats; .cs32 .ci32\n"
-         "  cf64  two 64-bit floats, rounded to 32-bit floats; .cf64"),
+         "  cf64  two 64-bit floats, rounded to 32-bit floats; .cf64\n"
+         "  cf32be cs16be cs32be cf64be  the same in big-endian byte order"),
     OPTION_TEXT("Formats of OUTPUT, for each bit of a symbol:"),
     OPTION_TEXT("  u8    soft bit, a byte; only for 256qam, without --c-init and --planes; .u8\n"
          "  s8    LLR, a signed byte; .s8\n"
@@ -203,7 +231,7 @@ struct option_row demod_option_rows[] = {
     {"--shard", "K/N",
      "only part K, from 1 to N, of N parts of INPUT, which must be a regular file; the outputs of all parts, joined by "
      "cat, are that of the whole. Not for softqam-demod-mpi, whose ranks are the parts",
-     .take = take_shard},
+     take_shard, .max = MAX_SHARDS},
     OPTION_TEXT("Reports, on standard error:"),
     {"--verify", NULL,
      "check soft bits against liquid-dsp, all of the first 16777216 symbols, or LLRs against max-log in double "
@@ -224,14 +252,16 @@ struct option_row demod_option_rows[] = {
      TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
-    OPTION_TEXT("LLRs are right only for the right scale and noise. So there is a warning, not with --noise-file, when the energy "
-         "of the first 65536 symbols is more than 10 % from 1 + N0, and when their noise is more than 2 dB from what was "
-         "given. Fewer than 1000 are not checked. A message that cannot be written is a failure, progress aside."),
+    OPTION_TEXT("LLRs are right only for the right symbols, scale and noise. So the first 8192 symbols are compared with what scrambled "
+         "data have, which use all levels of the constellation alike. If another modulation, scale, format, byte order, mean, rotation "
+         "or frequency explains them clearly better, or they are like noise, a warning says so. Another one says if the noise is "
+         "more than 2 dB from what was given, or a noise file's values cannot be N0. Fewer than 1000 symbols are not checked. "
+         "A message that cannot be written is a failure, progress aside."),
     OPTION_TEXT("From a pipe, what has arrived is demodulated and written at once, more while earlier symbols are under way. "
          "Whatever \"auto\" estimates, it waits for 262144 symbols or the end of INPUT first. A reader of standard "
          "output that leaves ends softqam-demod with SIGPIPE."),
     OPTION_TEXT("SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME. Its metadata then give the "
-         "format, of one channel: cf32_le, cf64_le, ci32_le, ci16_le, ci8 or cu8. With --input-format, "
+         "format: cf32, cf64, ci32 or ci16 with _le or _be, ci8 or cu8. With --input-format, "
          "NAME.sigmf-data is plain samples, and the others are refused. OUTPUT is always a plain file."),
     OPTION_TEXT("A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or infinite, is erased: its soft bits are "
          "127, its LLRs 0. No NaN or infinity comes out."),

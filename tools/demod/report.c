@@ -15,20 +15,7 @@
 /* Estimates take no more symbols than this, so that they are made before anything else and can be made in a pipe. */
 #define ESTIMATE_SYMBOLS ((size_t)262144)
 
-enum {
-    MIN_CHECK_SYMBOLS = 1000,
-    MAX_CHECK_SYMBOLS = 65536,
-    N_ROUNDS = 4 /* of scale and noise variance, each from the other */
-};
-
-/* A scale that is off by 5 % moves the outermost points of 256QAM almost to a decision boundary. */
-static const double warned_energy_error = 0.1;
-
-/* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it. */
-static const double energy_deviations = 5;
-
-/* 2 dB: less than what is lost by taking the variance of a component for that of the complex noise. */
-static const double warned_noise_ratio = 1.6;
+enum { N_ROUNDS = 4 /* of scale and noise variance, each from the other */ };
 
 /* Noise that is stronger than this is nothing that anyone would demodulate: 6 dB above the symbols with up to two bits
  * a symbol, else as strong as they are. */
@@ -45,15 +32,17 @@ static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_
 {
     const float first_scale = config->input_scale;
     const bool is_given = noise_var > 0;
-    struct noise_estimate first = {0};
+    struct noise_estimate first = {.limit = noise_energy_limit(config, symbols, n_symbols)};
     noise_estimate_add(&first, config, position, symbols, n_symbols);
     for (int round = 0; first.energy > 0 && round < (is_given ? 1 : N_ROUNDS); round++) {
-        struct noise_estimate scaled = {0};
         const double scale = (double)first_scale * sqrt((1 + noise_var) / noise_estimate_energy(&first));
         config->input_scale = (float)fmin(fmax(scale, FLT_MIN), FLT_MAX);
+        struct noise_estimate scaled = {.limit = noise_energy_limit(config, symbols, n_symbols)};
         noise_estimate_add(&scaled, config, position, symbols, n_symbols);
         noise_var = fmin(noise_estimate_variance(&scaled, config->modulation), largest_noise_var(config->modulation));
     }
+    if (first.energy > 0 && !is_given)
+        config->input_scale = (float)demod_fit_scale(config, position, symbols, n_symbols);
     return first.energy > 0 ? first.n_symbols : 0;
 }
 
@@ -73,6 +62,7 @@ static bool estimate(struct demod_run *run, const void *symbols, size_t n_symbol
     }
     if (kind != NOISE_AUTO)
         return true;
+    noise.limit = noise_energy_limit(run->config, symbols, n_symbols);
     noise_estimate_add(&noise, run->config, position, symbols, n_symbols);
     run->n_noise_symbols = noise.n_symbols;
     /* Neither the symbols of a file without noise nor those of a wrong scale leave what a noise variance can be. */
@@ -89,59 +79,18 @@ bool demod_estimate(struct demod_run *run)
         (run->options->noise != NOISE_AUTO && !run->options->scale_auto))
         return true;
     const size_t nbytes = run->symbols.symbol_nbytes;
-    void *symbols = malloc(ESTIMATE_SYMBOLS * nbytes);
+    void *symbols = malloc(ESTIMATE_SYMBOLS * (nbytes > FORMAT_ROOM ? nbytes : FORMAT_ROOM));
     if (!symbols)
         return message_print(NULL, "out of memory");
     bool good = input_file_read(&run->symbols, symbols, ESTIMATE_SYMBOLS * nbytes, &n) &&
                 input_file_put_back(&run->symbols, symbols, n);
     if (good && n >= nbytes) {
-        file_format_convert(run->recording.format, symbols, n / nbytes);
+        demod_take_channel(run, symbols, n / nbytes);
+        demod_convert(run->options, run->recording.format, symbols, n / nbytes);
         good = estimate(run, symbols, n / nbytes);
     }
     free(symbols);
     return good;
-}
-
-/* Symbols with a noise file are left out: noise of any strength says nothing of the scale. */
-void demod_scale_check(struct demod_run *run, const struct batch *batch)
-{
-    const uint64_t n = run->n_demodulated, left = n < MAX_CHECK_SYMBOLS ? MAX_CHECK_SYMBOLS - n : 0;
-    if (!batch->noise_vars)
-        noise_estimate_add(&run->seen, run->config, run->options->skip + run->first_symbol + n, batch->samples,
-                           batch->n_symbols < left ? batch->n_symbols : (size_t)left);
-}
-
-/* Integers have no scale by nature: says which one was assumed, and why. */
-static void warn_of_energy(const struct demod_run *run, double energy, double expected)
-{
-    const struct file_format_row *format = &file_formats[run->recording.format];
-    char assumed[128] = "";
-    if (run->scale_is_default && format->scale < 1)
-        snprintf(assumed, sizeof assumed, "; the scale was %s's default, 1/%.0f%s", format->suffixes[0] + 1,
-                 1 / (double)format->scale,
-                 run->options->input_is_sigmf ? ", since the recording has no softqam:input_scale" : "");
-    message_warn(run->symbols.name,
-                 "mean symbol energy %.4g, where %.4g is expected%s; --input-scale auto would scale it", energy,
-                 expected, assumed);
-}
-
-/* If their energy differs from 1 + N0, or their noise from what was given, soft bits and LLRs are wrong, and nothing
- * else shows it. */
-static void warn_of_scale(const struct demod_run *run)
-{
-    const softqam_modulation modulation = run->config->modulation;
-    const double n = (double)run->seen.n_symbols, energy = noise_estimate_energy(&run->seen);
-    const double given = run->options->noise == NOISE_VALUE ? (double)run->noise_var : 0;
-    const double estimate = noise_estimate_variance(&run->seen, modulation);
-    const double expected = 1 + (given > 0 ? given : fmin(estimate, largest_noise_var(modulation)));
-    if (n < MIN_CHECK_SYMBOLS)
-        return;
-    if (fabs(energy / expected - 1) > warned_energy_error + energy_deviations / sqrt(n))
-        warn_of_energy(run, energy, expected);
-    else if (given > 0 && fmax(estimate / given, given / estimate) > warned_noise_ratio)
-        message_warn(run->symbols.name,
-                     "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
-                     estimate, -10 * log10(estimate), given, -10 * log10(given));
 }
 
 static const double seconds_between_lines = 0.25;
@@ -166,7 +115,7 @@ bool demod_warn(const struct demod_run *run)
     const struct demod_options *options = run->options;
     if (options->quiet && !options->strict)
         return true;
-    warn_of_scale(run);
+    demod_check_symbols(run);
     return !options->strict || message_n_warnings() == 0;
 }
 
@@ -177,6 +126,10 @@ static void report_findings(const struct demod_run *run)
     const double scale = (double)run->config->input_scale, noise_var = (double)run->noise_var;
     const uint64_t n = run->n_demodulated, n_checked = run->verifier.n_checked;
     const bool u8 = run->config->output_format == SOFTQAM_OUTPUT_U8;
+    if (run->options->modulation_auto)
+        message_print(name, "%s fits best", modulation_get(run->config->modulation)->name);
+    if (run->recording.has_hash)
+        message_print(run->recording.meta_path, "core:sha512 is not checked");
     if (run->n_scale_symbols > 0)
         message_print(name, "input scale %.6g (1/%.6g), estimated from %" PRIu64 " symbol%s", scale, 1 / scale,
                       run->n_scale_symbols, PLURAL(run->n_scale_symbols));

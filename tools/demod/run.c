@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/container.h"
 #include "common/message.h"
 #include "common/modulation.h"
 #include "demod.h"
@@ -17,6 +18,8 @@ static const size_t cuda_batch_symbols = 1 << 20;
 
 /* A smaller input is demodulated on the CPU unless the command says otherwise. */
 static const uint64_t MIN_CUDA_SYMBOLS = 65536;
+
+static uint64_t at_most(uint64_t n, uint64_t other) { return n < other ? n : other; }
 
 size_t demod_run_output_bits(const struct demod_run *run)
 {
@@ -35,12 +38,15 @@ static bool complete_options(struct demod_run *run)
     recording->format = options->input_format;
     if (options->input_is_sigmf && !sigmf_input_read(recording, options->input))
         return false;
+    if (options->input_is_sigmf && recording->n_channels != (options->n_channels ? options->n_channels : 1))
+        return message_print(recording->meta_path, "core:num_channels: %u; --channel K/%u chooses one",
+                             recording->n_channels, recording->n_channels);
     if (!options->c_init_given) {
         options->descrambles = recording->is_scrambled;
         options->c_init = recording->c_init;
     }
     config->input_format = file_formats[recording->format].library;
-    if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
+    if (config->modulation == SOFTQAM_MODULATION_DEFAULT && !options->modulation_auto)
         config->modulation = recording->modulation;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = SOFTQAM_MODULATION_256QAM;
@@ -49,8 +55,26 @@ static bool complete_options(struct demod_run *run)
     run->scale_is_default = config->input_scale == 0 && !options->scale_auto;
     if (config->input_scale == 0)
         config->input_scale = file_formats[recording->format].scale;
-    run->value_nbytes = softqam_output_nbytes(config->output_format, config->modulation, 1);
-    return message_of_command(demod_options_check_format(options, recording->meta_path));
+    return true;
+}
+
+/* Leaves out what the command or the metadata say comes before the first symbol, and after the last. */
+static bool leave_samples(struct demod_run *run)
+{
+    const struct demod_options *options = run->options;
+    struct input_file *file = &run->symbols;
+    const uint64_t header = options->header_bytes + run->recording.header_nbytes,
+                   trailer = run->recording.trailing_nbytes;
+    uint64_t skipped = 0;
+    if (!options->input_is_sigmf && options->header_bytes == 0 && !container_check(file))
+        return false;
+    if (!input_file_skip(file, header, &skipped))
+        return false;
+    if (file->is_regular)
+        file->n_left -= at_most(file->n_left, trailer);
+    return skipped == header ||
+           message_print(file->name, "has only %" PRIu64 " bytes, and its header should have %" PRIu64, skipped,
+                         header);
 }
 
 bool demod_run_open(struct demod_run *run)
@@ -58,10 +82,16 @@ bool demod_run_open(struct demod_run *run)
     const struct demod_options *options = run->options;
     if (!complete_options(run))
         return false;
-    const size_t nbytes = file_formats[run->recording.format].symbol_nbytes;
+    const size_t n_channels = options->n_channels ? options->n_channels : 1;
+    const size_t nbytes = file_formats[run->recording.format].symbol_nbytes * n_channels;
+    const char *data = options->input_is_sigmf ? run->recording.data_path : options->input,
+               *meta = run->recording.meta_path;
+    if (!input_file_open(&run->symbols, data, n_channels > 1 ? "group" : "symbol", nbytes, nbytes) ||
+        !leave_samples(run) || (options->modulation_auto && !demod_choose_modulation(run)))
+        return false;
     const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
-    const char *data = options->input_is_sigmf ? run->recording.data_path : options->input;
-    return input_file_open(&run->symbols, data, "symbol", nbytes, nbytes) &&
+    run->value_nbytes = softqam_output_nbytes(run->config->output_format, run->config->modulation, 1);
+    return message_of_command(demod_options_check_format(options, *meta ? meta : NULL)) &&
            (!options->noise_file ||
             input_file_open(&run->noise_vars, options->noise_file, "noise variance", sizeof(float), sizeof(float))) &&
            (!options->compared_bits || input_file_open(&run->sent_bits, options->compared_bits, "bit", 1, n_bits));
@@ -124,8 +154,6 @@ static uint64_t part_start(uint64_t n, unsigned index, unsigned n_parts)
     return n / n_parts * index + n % n_parts * index / n_parts;
 }
 
-static uint64_t at_most(uint64_t n, uint64_t other) { return n < other ? n : other; }
-
 /* A pipe's part would begin where another process has read to. */
 static bool choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 {
@@ -148,8 +176,10 @@ static bool choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 
 bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
 {
-    const uint64_t skip = run->options->skip, count = run->options->count;
-    if ((run->symbols.is_regular && !input_file_is_whole(&run->symbols, run->symbols.n_left)) ||
+    const uint64_t skip = run->options->skip, count = run->options->count,
+                   n_there = input_file_n_symbols(&run->symbols);
+    const bool has_rest = n_there >= skip && n_there - skip >= count; /* which may be anything */
+    if ((run->symbols.is_regular && !has_rest && !input_file_is_whole(&run->symbols, run->symbols.n_left)) ||
         !select_symbols(run, skip, UINT64_MAX) || !check_fits(run, &run->noise_vars) ||
         !check_fits(run, &run->sent_bits) || !select_symbols(run, 0, count))
         return false;
@@ -218,9 +248,16 @@ static bool allocate(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     const size_t n = run->batch_symbols = choose_batch_symbols(run);
+    const size_t library_nbytes = softqam_input_symbol_nbytes(run->config->input_format),
+                 in_file = run->symbols.symbol_nbytes;
+    const size_t room = in_file > library_nbytes ? in_file : library_nbytes;
+    run->first_bytes = malloc(FIT_SYMBOLS * FORMAT_ROOM);
+    run->first_noise_vars = malloc(FIT_SYMBOLS * sizeof(float));
+    if (!run->first_bytes || !run->first_noise_vars)
+        return message_print(NULL, "out of memory");
     for (int i = 0; i < N_BATCHES; i++) {
         struct batch *batch = &run->ring.batches[i];
-        if (softqam_host_alloc(run->context, n * run->symbols.symbol_nbytes, &batch->samples) != SOFTQAM_OK ||
+        if (softqam_host_alloc(run->context, n * room, &batch->samples) != SOFTQAM_OK ||
             softqam_host_alloc(run->context, n * run->value_nbytes, &batch->out) != SOFTQAM_OK ||
             (options->noise == NOISE_FILE &&
              softqam_host_alloc(run->context, n * sizeof(float), &batch->noise_vars) != SOFTQAM_OK))
@@ -263,6 +300,8 @@ void demod_run_close(struct demod_run *run, bool keep)
         softqam_host_free(run->ring.batches[i].noise_vars);
     }
     free(run->symbol_order);
+    free(run->first_bytes);
+    free(run->first_noise_vars);
     softqam_demodulator_destroy(run->demodulator);
     softqam_context_destroy(run->context);
     if (run->stop_fd > 0)

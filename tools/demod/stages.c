@@ -2,6 +2,7 @@
 /* The stages of a run: one thread fills batches with symbols, another demodulates, checks and counts them, and the
  * caller writes them; and the ring through which the batches pass. A failure goes through it too, with the last batch.
  */
+#include <float.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -56,6 +57,56 @@ static bool check_end(const struct demod_run *run, struct input_file *file)
            (input_file_read(file, &byte, sizeof byte, &n) && (n == 0 || demod_misfit(run, file, false)));
 }
 
+void demod_take_channel(const struct demod_run *run, void *samples, size_t n_symbols)
+{
+    const unsigned n_channels = run->options->n_channels, channel = run->options->channel - 1;
+    const size_t nbytes = file_formats[run->recording.format].symbol_nbytes;
+    for (size_t i = 0; n_channels > 1 && i < n_symbols; i++)
+        memmove((char *)samples + i * nbytes, (char *)samples + (i * n_channels + channel) * nbytes, nbytes);
+}
+
+/* The least integer has no opposite: the largest stands for it. */
+void demod_convert(const struct demod_options *options, enum file_format format, void *samples, size_t n_symbols)
+{
+    const softqam_input_format library = file_formats[format].library;
+    const size_t nbytes = softqam_input_symbol_nbytes(library) / 2;
+    file_format_convert(format, samples, n_symbols);
+    for (size_t i = 0; (options->swaps || options->conjugates) && i < n_symbols; i++) {
+        char *first = (char *)samples + 2 * i * nbytes, *second = first + nbytes, swapped[sizeof(float)];
+        if (options->swaps) {
+            memcpy(swapped, first, nbytes);
+            memcpy(first, second, nbytes);
+            memcpy(second, swapped, nbytes);
+        }
+        if (!options->conjugates)
+            continue;
+        if (library == SOFTQAM_INPUT_CS8)
+            *(int8_t *)second = (int8_t)(*(int8_t *)second == INT8_MIN ? INT8_MAX : -*(int8_t *)second);
+        else if (library == SOFTQAM_INPUT_CS16)
+            *(int16_t *)second = (int16_t)(*(int16_t *)second == INT16_MIN ? INT16_MAX : -*(int16_t *)second);
+        else
+            second[nbytes - 1] ^= (char)0x80; /* the sign of a float */
+    }
+}
+
+/* Keeps the first symbols, as they lie in the file, and noise variances, and counts those that are none. */
+static void keep_first(struct demod_run *run, const struct batch *batch)
+{
+    const size_t nbytes = file_formats[run->recording.format].symbol_nbytes, n_kept = run->n_first_bytes / nbytes;
+    const float *noise_vars = batch->noise_vars;
+    const size_t left = n_kept < FIT_SYMBOLS ? FIT_SYMBOLS - n_kept : 0,
+                 n = batch->n_symbols < left ? batch->n_symbols : left;
+    memcpy(run->first_bytes + run->n_first_bytes, batch->samples, n * nbytes);
+    run->n_first_bytes += n * nbytes;
+    if (!noise_vars)
+        return;
+    memcpy(run->first_noise_vars + n_kept, noise_vars, n * sizeof *noise_vars);
+    uint64_t n_bad = 0;
+    for (size_t i = 0; i < batch->n_symbols; i++)
+        n_bad += !(noise_vars[i] > 0 && noise_vars[i] <= FLT_MAX);
+    run->n_noise_bad += n_bad;
+}
+
 /* Whole symbols go on, whatever comes after them. */
 static bool read_batch(struct demod_run *run, struct batch *batch)
 {
@@ -66,11 +117,13 @@ static bool read_batch(struct demod_run *run, struct batch *batch)
         input_file_read(file, batch->samples, run->batch_symbols * nbytes, &n) && input_file_is_whole(file, n);
     batch->is_last = input_file_is_at_end(file);
     batch->n_symbols = n / nbytes;
-    file_format_convert(run->recording.format, batch->samples, batch->n_symbols);
+    demod_take_channel(run, batch->samples, batch->n_symbols);
     if (batch->noise_vars && !read_values(run, &run->noise_vars, batch->noise_vars, batch->n_symbols)) {
         batch->n_symbols = 0;
         return false;
     }
+    keep_first(run, batch);
+    demod_convert(run->options, run->recording.format, batch->samples, batch->n_symbols);
     return good && (!batch->is_last || check_end(run, &run->noise_vars));
 }
 
@@ -207,8 +260,6 @@ static bool process_batch(struct demod_run *run, struct batch *batch)
     const void *values = in_symbol_order(run, batch);
     if (options->verify && !verify(run, batch, noise_var, values))
         return false;
-    if (!options->quiet || options->strict)
-        demod_scale_check(run, batch);
     if (options->stats)
         statistics_add(&run->statistics, run->config, position(run), batch->samples, values, batch->n_symbols);
     if (options->compared_bits && !compare_bits(run, values, batch->n_symbols))

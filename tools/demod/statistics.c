@@ -67,8 +67,9 @@ void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulat
                             components);
         find_errors(modulation, position + first, components, n, errors);
         for (size_t i = 0; i < n; i++) {
-            if (errors[i] <= DBL_MAX) { /* not so for NaN */
-                energy += squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
+            const double own = squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
+            if (errors[i] <= DBL_MAX && (estimate->limit == 0 || own <= estimate->limit)) { /* not so for NaN */
+                energy += own;
                 error_energy += errors[i];
                 estimate->n_symbols++;
             }
@@ -76,6 +77,26 @@ void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulat
         estimate->energy += energy;
         estimate->error_energy += error_energy;
     }
+}
+
+double noise_energy_limit(const softqam_demodulator_config *config, const void *samples, size_t n_symbols)
+{
+    enum { STEPS = 4, N_OCTAVES = 600 }; /* a histogram of logarithms */
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    size_t counts[STEPS * N_OCTAVES] = {0}, n = 0, seen = 0;
+    int k = 0;
+    for (size_t i = 0; i < n_symbols; i++) {
+        float y[2];
+        sample_format_widen(config->input_format, (const char *)samples + i * symbol_nbytes, 1, config->input_scale, y);
+        const double energy = squared((double)y[0]) + squared((double)y[1]);
+        if (!(energy > 0 && energy <= DBL_MAX))
+            continue;
+        counts[(int)(STEPS * (log2(energy) + N_OCTAVES / 2.0))]++; /* floats have from 2^-298 to 2^257 */
+        n++;
+    }
+    while (k < STEPS * N_OCTAVES && 2 * seen < n)
+        seen += counts[k++];
+    return 64 * exp2((double)k / STEPS - N_OCTAVES / 2.0);
 }
 
 /* The integral of (x - d)^2 p(x) from `from` to infinity, p the density of a normal variate of deviation s. */

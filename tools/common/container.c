@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "container.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "sample_format.h"
+
+enum { HEAD_NBYTES = 512 };
+
+/* Little endian, as all of these formats are. */
+static uint32_t number(const unsigned char *bytes, int n)
+{
+    uint32_t value = 0;
+    while (n-- > 0)
+        value = value << 8 | bytes[n];
+    return value;
+}
+
+/* Where samples are and what they are. */
+struct samples {
+    uint64_t begin, nbytes; /* 0 for all that is left */
+    const char *format;     /* NULL for another */
+    unsigned channels;
+};
+
+/* Says which options read the samples. */
+static bool refuse(const struct input_file *file, const char *what, struct samples samples)
+{
+    char channel[48] = "", count[48] = "";
+    const uint64_t rest = file->n_left - samples.begin, channels = samples.channels;
+    if (!samples.format || channels == 0)
+        return message_print(file->name, "%s whose values are no I and Q of a format that --input-format has", what);
+    const int kind = sample_format_choose(FILE_SYMBOLS_IN, "--input-format", samples.format, "");
+    if (channels > 1)
+        snprintf(channel, sizeof channel, " --channel K/%" PRIu64, channels);
+    if (samples.nbytes > 0 && samples.nbytes < rest)
+        snprintf(count, sizeof count, " --count %" PRIu64,
+                 samples.nbytes / channels / file_formats[kind].symbol_nbytes);
+    return message_print(file->name,
+                         "%s, whose samples begin after its header: give -i %s --header-bytes %" PRIu64 "%s%s", what,
+                         samples.format, samples.begin, channel, count);
+}
+
+static bool refuse_wav(const struct input_file *file, const unsigned char *head)
+{
+    static const struct {
+        unsigned kind, bits;
+        const char *name;
+    } formats[] = {{1, 8, "cu8"}, {1, 16, "cs16"}, {1, 32, "cs32"}, {3, 32, "cf32"}, {3, 64, "cf64"}};
+    unsigned kind = 0, bits = 0, channels = 0;
+    const char *format = NULL;
+    size_t chunk = 12;
+    while (chunk + 40 < HEAD_NBYTES && memcmp(head + chunk, "data", 4) != 0) {
+        if (!memcmp(head + chunk, "fmt ", 4)) {
+            kind = number(head + chunk + 8, 2);
+            kind = kind == 0xfffe ? number(head + chunk + 32, 2) : kind;
+            channels = number(head + chunk + 10, 2);
+            bits = number(head + chunk + 22, 2);
+        }
+        chunk += 8 + (number(head + chunk + 4, 4) % HEAD_NBYTES + 1) / 2 * 2;
+    }
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (formats[i].kind == kind && formats[i].bits == bits && channels % 2 == 0 && chunk + 40 < HEAD_NBYTES)
+            format = formats[i].name;
+    return refuse(file, "a WAV file", (struct samples){chunk + 8, number(head + chunk + 4, 4), format, channels / 2});
+}
+
+static bool refuse_npy(const struct input_file *file, const unsigned char *head)
+{
+    static const char *const types[][2] = {{"'<c8'", "cf32"},   {"'<c16'", "cf64"}, {"'<f4'", "cf32"},
+                                           {"'<f8'", "cf64"},   {"'<f2'", "cf16"},  {"'<i2'", "cs16"},
+                                           {"'|i1'", "cs8"},    {"'|u1'", "cu8"},   {"'<i4'", "cs32"},
+                                           {"'>c8'", "cf32be"}, {"'>i2'", "cs16be"}};
+    const unsigned size = head[6] == 1 ? 2 : 4;
+    const char *format = NULL;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (memmem(head, 128, types[i][0], strlen(types[i][0])))
+            format = types[i][1];
+    return refuse(file, "a NumPy array", (struct samples){8 + size + number(head + 8, (int)size), 0, format, 1});
+}
+
+/* The checksum of an .sdriq header. */
+static uint32_t crc32(const unsigned char *bytes, size_t n)
+{
+    uint32_t crc = ~UINT32_C(0);
+    for (size_t i = 0; i < 8 * n; i++)
+        crc = crc >> 1 ^ ((crc ^ bytes[i / 8] >> i % 8) & 1 ? UINT32_C(0xedb88320) : 0);
+    return ~crc;
+}
+
+bool container_check(const struct input_file *file)
+{
+    static const struct {
+        const char *magic, *what;
+    } others[] = {{"\x1f\x8b\x08", "compressed; gunzip it"},
+                  {"\x28\xb5\x2f\xfd", "compressed; unzstd it"},
+                  {"PK\3\4", "a ZIP archive; unpack it"},
+                  {"\x89HDF", "an HDF5 file; write its samples to a file of their own"},
+                  {"MATLAB 5.0", "a MAT file; write its samples by fwrite"}};
+    unsigned char head[HEAD_NBYTES] = {0};
+    const ssize_t n = file->is_regular ? pread(file->fd, head, sizeof head, file->start) : 0;
+    ssize_t n_text = 0;
+    if (n < 44)
+        return true;
+    if ((!memcmp(head, "RIFF", 4) || !memcmp(head, "RF64", 4)) && !memcmp(head + 8, "WAVE", 4))
+        return refuse_wav(file, head);
+    if (!memcmp(head, "\x93NUMPY", 6))
+        return refuse_npy(file, head);
+    if (number(head + 28, 4) == crc32(head, 28))
+        return refuse(file, "an SDRangel recording",
+                      (struct samples){32, 0, number(head + 20, 4) == 16 ? "cs16" : "cs32", 1});
+    if (memmem(head, (size_t)n, "rx_rate", 7))
+        return message_print(
+            file->name,
+            "GNU Radio's metadata lie among its samples; record with a detached header, or by a plain file sink");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!memcmp(head, others[i].magic, strlen(others[i].magic)))
+            return message_print(file->name, "%s", others[i].what);
+    while (n_text < n && (isprint(head[n_text]) || isspace(head[n_text])))
+        n_text++;
+    return n_text < n || n < HEAD_NBYTES || message_print(file->name, "text, not samples");
+}
