@@ -82,9 +82,14 @@ static void lay_out(steps *self, const softqam_ldpc_grant *grant)
     }
 }
 
-static steps follow(const softqam_ldpc_grant *grant, uint32_t base_graph)
+/* Clause 7.2.2 (and 6.2.2): the base graph goes by A and R, unless the grant names it. */
+static steps follow(const softqam_ldpc_grant *grant)
 {
-    steps self = {.ldpc = {.base_graph = base_graph, .tb_crc_bits = grant->tb_size > 3824 ? 24 : 16}};
+    const uint32_t A = grant->tb_size;
+    const double R = (double)grant->code_rate / 1024;
+    const bool is_second = A <= 292 || (A <= 3824 && R <= 0.67) || R <= 0.25;
+    steps self = {.ldpc = {.base_graph = grant->base_graph ? grant->base_graph : 1U + is_second}};
+    self.ldpc.tb_crc_bits = A > 3824 ? 24 : 16;
     const uint32_t n_bits = grant->tb_size + self.ldpc.tb_crc_bits;
     divide(&self, n_bits);
     lift(&self, n_bits);
@@ -93,9 +98,9 @@ static steps follow(const softqam_ldpc_grant *grant, uint32_t base_graph)
 }
 
 /* True where the transport block divides into its code blocks; else it must be refused. */
-static bool check(const softqam_ldpc_grant *grant, uint32_t base_graph)
+static bool check(const softqam_ldpc_grant *grant)
 {
-    const steps expected = follow(grant, base_graph);
+    const steps expected = follow(grant);
     const bool is_taken = expected.is_divided && expected.codeword.n_cb > 0;
     steps got, before;
     memset(&got, 0xa5, sizeof got);
@@ -122,9 +127,17 @@ static bool check(const softqam_ldpc_grant *grant, uint32_t base_graph)
     return is_taken;
 }
 
-static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size, uint32_t base_graph)
+/* Kinds of grants: with base graph 1 or 2, then with a code rate. */
+static const float code_rates[] = {1, 256, 256.5F, 686.0625F, 686.125F, 687, 1023.5F};
+enum { N_KINDS = 2 + HARNESS_COUNT(code_rates) };
+
+static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size, unsigned kind)
 {
-    softqam_ldpc_grant grant = {.tb_size = tb_size, .base_graph = base_graph};
+    softqam_ldpc_grant grant = {.tb_size = tb_size};
+    if (kind < 2)
+        grant.base_graph = 1 + kind;
+    else
+        grant.code_rate = code_rates[kind - 2];
     grant.bits_per_symbol = symbol_bits[harness_random_below(random, HARNESS_COUNT(symbol_bits))];
     grant.n_layers = 1 + (uint32_t)harness_random_below(random, SOFTQAM_MAX_LAYERS);
     grant.rv = (uint32_t)harness_random_below(random, 4);
@@ -132,21 +145,22 @@ static softqam_ldpc_grant random_grant(harness_random *random, uint32_t tb_size,
     return grant;
 }
 
-/* Checks every size up to 4,096 bits, whole bytes up to 130,000 and some beyond, each with and without limits. */
+/* Checks both base graphs and the choice between them, for every size up to 4,096 bits, whole bytes up to 130,000 and
+ * some beyond, each with and without limits. */
 HARNESS_TEST(test_sizes)
 {
     harness_random random = harness_random_named(__func__);
     size_t n_taken = 0, n_refused = 0;
     for (uint32_t tb_size = 1; tb_size < 1600000; tb_size += tb_size < 4096 ? 1 : tb_size < 130000 ? 8 : 1000)
-        for (uint32_t base_graph = 1; base_graph <= 2; base_graph++) {
-            softqam_ldpc_grant grant = random_grant(&random, tb_size, base_graph);
-            const bool is_taken = check(&grant, base_graph);
+        for (unsigned kind = 0; kind < (tb_size < 4096 ? N_KINDS : 2); kind++) {
+            softqam_ldpc_grant grant = random_grant(&random, tb_size, kind);
+            const bool is_taken = check(&grant);
             n_taken += is_taken;
             n_refused += !is_taken;
             grant.tbs_lbrm = 1 + (uint32_t)harness_random_below(&random, 4 * (size_t)tb_size);
-            (void)check(&grant, base_graph);
+            (void)check(&grant);
             /* Buffers that end anywhere, or about the ends of the fillers. */
-            const softqam_ldpc ldpc = follow(&grant, base_graph).ldpc;
+            const softqam_ldpc ldpc = follow(&grant).ldpc;
             const uint32_t ends[] = {(uint32_t)harness_random_below(&random, ldpc.n + 9),
                                      ldpc.k_prime - 2 * ldpc.lifting_size, ldpc.k - 2 * ldpc.lifting_size, ldpc.n};
             grant.tbs_lbrm = 0;
@@ -154,34 +168,11 @@ HARNESS_TEST(test_sizes)
                 grant.rv = (grant.rv + 1) % 4;
                 grant.n_ref = ends[k] + (uint32_t)harness_random_below(&random, 5) - 2;
                 if (ends[k] > 2)
-                    (void)check(&grant, base_graph);
+                    (void)check(&grant);
             }
         }
     print_message("%zu sizes taken, %zu refused\n", n_taken, n_refused);
-    assert_true(n_taken > 9000 && n_refused > 9000);
-}
-
-/* The choice of the base graph: about its three bounds. */
-HARNESS_TEST(test_base_graphs)
-{
-    static const struct {
-        uint32_t tb_size;
-        float code_rate;
-        uint32_t base_graph;
-    } rows[] = {
-        {292, 1023, 2},    {293, 1023, 1},       {293, 687, 1},       {293, 686, 2},       {3824, 686, 2},
-        {3824, 686.5F, 1}, {3824, 687, 1},       {3848, 686, 1},      {3848, 257, 1},      {3848, 256.5F, 1},
-        {3848, 256, 2},    {3832, 120, 2},       {25120, 256, 2},     {319784, 682.5F, 1}, {293, 256, 2},
-        {3848, 30, 2},     {3824, 686.0625F, 2}, {3824, 686.125F, 1},
-    };
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        const softqam_ldpc_grant grant = {.n_bits = 8,
-                                          .tb_size = rows[k].tb_size,
-                                          .code_rate = rows[k].code_rate,
-                                          .bits_per_symbol = 8,
-                                          .n_layers = 1};
-        assert_true(check(&grant, rows[k].base_graph));
-    }
+    assert_true(n_taken > 15000 && n_refused > 9000);
 }
 
 /* py3gpp 0.6.0: nrDLSCHInfo() of A and R, and k0 for each rv as nrRateMatchLDPC() gives it when the codeword's bits are
@@ -220,10 +211,10 @@ HARNESS_TEST(test_other_programs)
                                               .rv = rv,
                                               .bits_per_symbol = 6,
                                               .n_layers = 4};
-            const steps expected = follow(&grant, row->ldpc.base_graph);
+            const steps expected = follow(&grant);
             assert_memory_equal(&expected.ldpc, &row->ldpc, sizeof row->ldpc);
             assert_int_equal(expected.codeword.k0, row->k0[rv]);
-            assert_true(check(&grant, row->ldpc.base_graph));
+            assert_true(check(&grant));
         }
 }
 
@@ -287,5 +278,5 @@ HARNESS_TEST(test_accepted)
         {.n_bits = 96, .tb_size = 65535 * 3816 - 24, .base_graph = 2, .bits_per_symbol = 1, .n_layers = 1},
     };
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
-        assert_true(check(&rows[k], rows[k].base_graph));
+        assert_true(check(&rows[k]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread pool by itself: every part once, and callers that find it busy do their parts alone. test_load.c has many
- * callers at once. */
+/* The thread pool by itself: callers that find it busy do their parts alone, and one that is cancelled waits. That each
+ * part is done once shows in every test with threads; test_load.c has many callers at once. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -9,17 +9,7 @@
 #include "harness.h"
 #include "thread_pool.h"
 
-enum { MAX_PARTS = 200 };
-
-static softqam_pool *open_pool(unsigned n_threads)
-{
-    const softqam_pool_scheduling anywhere = {0};
-    softqam_pool *pool = NULL;
-    assert_int_equal(softqam_pool_create(&pool, n_threads, &anywhere), SOFTQAM_OK);
-    assert_int_equal(softqam_pool_start(pool), SOFTQAM_OK);
-    assert_int_equal(softqam_pool_n_threads(pool), n_threads);
-    return pool;
-}
+enum { MAX_PARTS = 200, SOON_US = 50000 };
 
 /* The parts that wait until they are released; with HOLDS_OTHERS the owner waits only until another thread has begun.
  */
@@ -61,32 +51,30 @@ static void *run(void *argument)
     return NULL;
 }
 
-static bool each_part_once(const job *self)
+/* Runs a job in a thread of its own, and waits until so many parts have begun or are done. */
+static pthread_t start(job *self, atomic_int *count, int n)
 {
-    for (size_t k = 0; k < MAX_PARTS; k++)
-        if (atomic_load(&self->done[k]) != (k < self->n_parts))
-            return false;
-    return true;
-}
-
-static void wait_for(atomic_int *count, int n)
-{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run, self), 0);
     while (atomic_load(count) < n)
         sched_yield();
+    return thread;
 }
 
-HARNESS_TEST(test_every_part_once)
+static void release(job *self, pthread_t thread)
 {
-    for (unsigned n_threads = 0; n_threads <= 5; n_threads++) {
-        softqam_pool *pool = n_threads ? open_pool(n_threads) : NULL;
-        for (size_t n_parts = 0; n_parts <= MAX_PARTS; n_parts++) {
-            job now = {.pool = pool, .n_parts = n_parts};
-            run(&now);
-            assert_true(each_part_once(&now));
-        }
-        softqam_pool_destroy(pool);
-    }
-    assert_int_equal(softqam_pool_n_threads(NULL), 1);
+    atomic_store(&self->holds, HOLDS_NONE);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    for (size_t k = 0; k < MAX_PARTS; k++)
+        assert_int_equal(self->done[k], k < self->n_parts);
+}
+
+static softqam_pool *open_pool(unsigned n_threads)
+{
+    softqam_pool *pool;
+    assert_int_equal(softqam_pool_create(&pool, n_threads, &(softqam_pool_scheduling){0}), SOFTQAM_OK);
+    assert_int_equal(softqam_pool_start(pool), SOFTQAM_OK);
+    return pool;
 }
 
 /* While all the threads are at work for one caller, another comes to its end, with parts that only it has done. Once
@@ -96,19 +84,14 @@ HARNESS_TEST(test_second_caller_does_not_wait)
     softqam_pool *pool = open_pool(3);
     for (int round = 0; round < 2; round++) {
         job held = {.pool = pool, .n_parts = 8, .holds = HOLDS_ALL};
-        pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, run, &held), 0);
-        wait_for(&held.n_begun, 3);
+        const pthread_t thread = start(&held, &held.n_begun, 3);
         for (size_t n_parts = 0; n_parts <= MAX_PARTS; n_parts++) {
             job now = {.pool = pool, .n_parts = n_parts};
             run(&now);
-            assert_true(each_part_once(&now));
-            assert_int_equal(now.n_by_others, 0);
+            assert_true(now.n_done == (int)n_parts && now.n_by_others == 0);
         }
         assert_int_equal(held.n_begun, 3);
-        atomic_store(&held.holds, HOLDS_NONE);
-        assert_int_equal(pthread_join(thread, NULL), 0);
-        assert_true(each_part_once(&held));
+        release(&held, thread);
     }
     softqam_pool_destroy(pool);
 }
@@ -116,17 +99,12 @@ HARNESS_TEST(test_second_caller_does_not_wait)
 /* A caller that is cancelled while it waits for the others ends when they have done with its memory. */
 HARNESS_TEST(test_cancelled_caller_waits)
 {
-    enum { SOON_US = 50000 };
     job held = {.pool = open_pool(2), .n_parts = 2, .holds = HOLDS_OTHERS};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, run, &held), 0);
-    wait_for(&held.n_done, 1);
+    const pthread_t thread = start(&held, &held.n_done, 1);
     usleep(SOON_US);
     assert_int_equal(pthread_cancel(thread), 0);
     usleep(SOON_US);
     assert_false(held.ended);
-    atomic_store(&held.holds, HOLDS_NONE);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(each_part_once(&held));
+    release(&held, thread);
     softqam_pool_destroy(held.pool);
 }
