@@ -102,7 +102,7 @@ INTEGERS = [2, np.int64(2), np.uint8(2), np.array(2), np.full(50, 2), np.full(50
 def test_numbers_as_noise_and_gain(rng):
     """One value, of whatever type, is the nearest of binary32; positive and finite ones stay so."""
     symbols = make_symbols(rng, 50)
-    tiny, largest = np.full(50, np.float32(2.0**-126)), np.full(50, np.float32(3e38))
+    tiny, largest = np.full(50, np.float32(2.0**-149)), np.full(50, np.finfo(np.float32).max)
     for expected, numbers in ((np.full(50, 0.25, np.float32), NUMBERS), (np.full(50, 2, np.float32), INTEGERS), (tiny, [1e-300]), (largest, [1e300])):
         for name, other in (("noise_var", {}), ("gain", {"noise_var": 0.1})):
             wanted = softqam.demodulate(symbols, output="f32", **other, **{name: expected})

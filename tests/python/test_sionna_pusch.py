@@ -13,10 +13,10 @@ from test_sionna import MODULATIONS, assert_near, mapping, seed, torch  # noqa: 
 import softqam
 
 nr = pytest.importorskip("sionna.phy.nr")
-from sionna.phy import ofdm  # noqa: E402
+from sionna.phy import mimo, ofdm  # noqa: E402
 from sionna.phy.fec import ldpc  # noqa: E402
 
-from softqam.sionna import PUSCHReceiver, TBDecoder, TBDemapper  # noqa: E402
+from softqam.sionna import MaximumLikelihoodDetector, PUSCHReceiver, TBDecoder, TBDemapper  # noqa: E402
 
 # Bits of a transport block, about how many are sent; base graph, code blocks, all of them with fillers.
 SIZES = {"small": (96, 240, 2, 1), "bg2": (2024, 4800, 2, 1), "bg1": (6144, 10800, 1, 1), "blocks": (20496, 40800, 1, 3)}
@@ -213,6 +213,54 @@ def test_arguments_of_sionnas_receiver():
         PUSCHReceiver(transmitter, None, linear, TBDecoder(encoder))
     with pytest.raises(TypeError, match="equalizer is no argument: mimo_detector"):
         PUSCHReceiver(transmitter, equalizer=None)
+
+
+def detectors(n_tx, n_streams, *settings):
+    """Sionna's and softqam's for a grid of 4 symbols and 12 subcarriers, and what they take, with 4 antennas."""
+    grid = ofdm.ResourceGrid(4, 12, 30e3, num_tx=n_tx, num_streams_per_tx=n_streams)
+    streams = mimo.StreamManagement(np.ones([1, n_tx], int), n_streams)
+    channel = torch.view_as_complex(torch.randn(3, 1, 4, n_tx, n_streams, 4, 12, 2))
+    inputs = torch.view_as_complex(torch.randn(3, 1, 4, 4, 12, 2)), channel, torch.rand(1) / 10, torch.rand(3, 1, 4) / 3 + 0.05
+    return [kind(*settings[:2], grid, streams, *settings[2:]) for kind in (ofdm.MaximumLikelihoodDetector, MaximumLikelihoodDetector)], inputs
+
+
+@pytest.mark.parametrize("n_tx, n_streams, settings", [
+    *((n_tx, 2 // n_tx, ("bit", "maxlog", "qam", bits)) for n_tx in (1, 2) for bits in (2, 4, 6)), (1, 1, ("bit", "maxlog", "qam", 4)),
+    (1, 2, ("bit", "app", "qam", 4)), (1, 2, ("symbol", "maxlog", "qam", 4)), (1, 2, ("bit", "maxlog", "pam", 2)),
+    (1, 2, ("bit", "maxlog", "qam", 4, None, True)), (1, 2, ("bit", "maxlog", "qam", 4, None, False, "double")),
+])  # fmt: skip
+def test_joint_detector(n_tx, n_streams, settings):
+    (theirs, ours), inputs = detectors(n_tx, n_streams, *settings)
+    is_own = not isinstance(ours._detector, mimo.MaximumLikelihoodDetector)
+    assert is_own == (settings[:3] == ("bit", "maxlog", "qam") and n_streams * n_tx == 2 and len(settings) == 4)
+    expected, got = theirs(*inputs), (pickle.loads(pickle.dumps(ours)) if is_own else ours)(*inputs)
+    torch.testing.assert_close(got, expected, rtol=2e-5, atol=2e-5 * float(expected.abs().max()))
+    assert inspect.signature(MaximumLikelihoodDetector) == inspect.signature(ofdm.MaximumLikelihoodDetector)
+
+
+def test_joint_detector_has_no_derivative():
+    (_, ours), (y, h, err_var, no) = detectors(1, 2, "bit", "maxlog", "qam", 2)
+    with pytest.raises(RuntimeError, match="has no derivative"):
+        torch.func.jvp(lambda y: ours(y, h, err_var, no), (y,), (y,))
+    with pytest.raises(RuntimeError, match="backward"):
+        ours(y.requires_grad_(), h, err_var, no).sum().backward()
+
+
+@pytest.mark.parametrize("mcs, snr_db", [(3, -3), (9, 8)])
+def test_joint_receiver(mcs, snr_db):
+    """Sionna's receiver loses the same blocks after either detector, in correlated channels; and fewer than after LMMSE."""
+    transmitter = nr.PUSCHTransmitter(make_configuration(2, mcs, 0, 7))
+    symbols, sent = transmitter(60)
+    channel = torch.view_as_complex(torch.randn(60, 1, 2, 1, 2, 1, 1, 2)) / np.sqrt(2)
+    channel = (channel + 2 * channel.mean((2, 4), keepdim=True)).expand(*channel.shape[:5], *symbols.shape[-2:])
+    n0 = 10 ** (-snr_db / 10)
+    received, _ = with_noise((channel * symbols[:, None, None]).sum((3, 4)), n0)
+    linear = nr.PUSCHReceiver(transmitter, "perfect")
+    arguments = "bit", "maxlog", linear.resource_grid, linear._stream_management, "qam", transmitter._num_bits_per_symbol
+    receivers = [linear, nr.PUSCHReceiver(transmitter, "perfect", ofdm.MaximumLikelihoodDetector(*arguments)),
+                 PUSCHReceiver(transmitter, "perfect", MaximumLikelihoodDetector(*arguments))]  # fmt: skip
+    lost, expected, got = ((receiver(received, n0, channel) != sent).any(-1) for receiver in receivers)
+    assert torch.equal(got, expected) and 0 < got.sum() < lost.sum()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -229,6 +229,37 @@ class array
             ::value_error(name + " overlaps " + input.name);
     }
 
+    /* Becomes the view of an array's first axes, of another element type, `offset` bytes further on; `of` must outlive
+     * it unless it is this array. */
+    void view(const array &of, int count, element element_type, int64_t offset)
+    {
+        name = of.name;
+        type = element_type;
+        data = of.data + offset;
+        device = of.device;
+        n_axes = count;
+        std::copy(of.shape, of.shape + count, shape);
+        std::copy(of.strides, of.strides + count, strides);
+    }
+
+    void insert_axis(int before, int64_t length, int64_t stride)
+    {
+        if (n_axes == MAX_AXES)
+            value_error("it has too many axes");
+        std::copy_backward(shape + before, shape + n_axes, shape + n_axes + 1);
+        std::copy_backward(strides + before, strides + n_axes, strides + n_axes + 1);
+        shape[before] = length;
+        strides[before] = stride;
+        n_axes++;
+    }
+
+    void remove_axis(int axis)
+    {
+        std::copy(shape + axis + 1, shape + n_axes, shape + axis);
+        std::copy(strides + axis + 1, strides + n_axes, strides + axis);
+        n_axes--;
+    }
+
     /* "out is float64 of shape (3, 4): what" */
     [[noreturn]] void type_error(const std::string &what) const { ::type_error(describe(what)); }
     [[noreturn]] void value_error(const std::string &what) const { ::value_error(describe(what)); }

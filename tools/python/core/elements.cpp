@@ -65,8 +65,8 @@ float nearest_float(double value)
     float nearest = static_cast<float>(value);
     if (__builtin_expect(magnitude > FLT_MAX && std::isfinite(value), 0))
         nearest = std::copysign(FLT_MAX, nearest);
-    if (__builtin_expect(value > 0 && magnitude < FLT_MIN, 0))
-        nearest = FLT_MIN;
+    if (__builtin_expect(value > 0 && nearest == 0, 0))
+        nearest = FLT_TRUE_MIN;
     return nearest;
 }
 

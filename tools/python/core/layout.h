@@ -26,11 +26,47 @@ struct call_options {
     bool has_soft_buffers = false;
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
     int64_t n_values = 0;           /* of a soft buffer */
+    /* Two layers are demapped jointly: the symbols are z [..., n, 2], the gains the Gram matrix [..., n, 2, 2]. */
+    bool is_joint = false;
+    int wanted = -1; /* the layer whose LLRs are wanted; -1: both, as layers of one codeword */
+    softqam_modulation partner_modulation = SOFTQAM_MODULATION_DEFAULT; /* of the other layer; default: the same */
 };
 
 /* A call's arrays that are read. */
 struct call_inputs {
     array symbols, noise_var, gain;
+    array cross;                                  /* with is_joint */
+    int64_t to_partner = 0, to_partners_gain = 0; /* bytes from the wanted layer's symbols and gains to its partner's */
+
+    /* With is_joint: takes z and the Gram matrix apart into symbols and gains [..., 2, n], or [..., n] of the wanted
+     * layer, and cross gains [..., n]. Raises if their shapes do not fit. */
+    void separate_layers(int wanted)
+    {
+        const bool is_complex = symbols.type == element::complex64 || symbols.type == element::complex32;
+        const int axes = symbols.n_axes - !is_complex, matrix = gain.n_axes - 2;
+        if (axes < 2 || symbols.shape[axes - 1] != 2)
+            symbols.value_error("it takes [..., n, 2]: an element's two layers side by side");
+        if (gain.type != element::complex64)
+            gain.type_error("it takes complex64");
+        if (matrix != axes - 1 || gain.shape[matrix] != 2 || gain.shape[matrix + 1] != 2 ||
+            !std::equal(gain.shape, gain.shape + matrix, symbols.shape))
+            gain.value_error("it takes [..., n, 2, 2], the shape of z and a matrix");
+        const int64_t row = gain.strides[matrix], column = gain.strides[matrix + 1];
+        cross.view(gain, matrix, element::complex64, wanted == 1 ? row : column);
+        gain.view(gain, matrix, element::float32, wanted == 1 ? row + column : 0);
+        if (wanted < 0) {
+            gain.insert_axis(matrix - 1, 2, row + column);
+            std::swap(symbols.shape[axes - 1], symbols.shape[axes - 2]);
+            std::swap(symbols.strides[axes - 1], symbols.strides[axes - 2]);
+            if (noise_var.n_axes > 0)
+                noise_var.insert_axis(noise_var.n_axes - 1, 1, 0);
+            return;
+        }
+        to_partner = (1 - 2 * wanted) * symbols.strides[axes - 1];
+        to_partners_gain = (1 - 2 * wanted) * (row + column);
+        symbols.data += wanted * symbols.strides[axes - 1];
+        symbols.remove_axis(axes - 1);
+    }
 };
 
 /* Segments that the library gets at once. */
@@ -114,6 +150,14 @@ class layout
     {
         read_floats(given.noise_var, &noise);
         read_floats(given.gain, &gain);
+        if (!options.is_joint)
+            return;
+        to_partner = given.to_partner;
+        to_partners_gain = given.to_partners_gain;
+        cross.data = given.cross.data;
+        cross.nbytes = 2 * sizeof(float);
+        cross.stride = given.cross.strides[n_batch];
+        std::copy(given.cross.strides, given.cross.strides + n_batch, cross.batch_stride);
     }
 
     /* Raises for a column of symbols, [n, 1], where each is a codeword of its own and that matters. */
@@ -150,7 +194,9 @@ class layout
         const auto of_elements = [this](int64_t most) { return most - most % n_layers; };
         arrange_for_library();
         part = of_elements(DIRECT_PART) / width;
-        if (all_direct())
+        if (options.is_joint && (symbols.how != elements::SAME || noise.how != elements::SAME || apart))
+            ::type_error("z and noise_var must be contiguous, of single precision");
+        if (options.is_joint || all_direct())
             return;
         arrange(false);
         part = of_elements(COPIED_PART);
@@ -173,7 +219,11 @@ class layout
             given.symbols.value_error(wanted);
         if (!noise.aligned || noise.order.stride() < 0)
             given.noise_var.value_error(wanted);
-        if (!gain.aligned || gain.order.stride() < 0 || (gain.data && gain.order.stride() != noise.order.stride()))
+        const int64_t gain_stride = gain.order.stride(), unit = cross.nbytes ? cross.nbytes : 1;
+        if (options.is_joint && (gain_stride <= 0 || gain_stride % unit != 0 || !gain.aligned) &&
+            gain.order.n_consecutive() > 1)
+            given.gain.value_error(wanted);
+        if (!options.is_joint && gain.data && (!gain.aligned || gain_stride < 0 || gain_stride != noise.order.stride()))
             given.gain.value_error(
                 "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
     }
@@ -212,8 +262,9 @@ class layout
     int64_t bits;
     int64_t n_layers = 1;
     int64_t n = 0; /* symbols of a layer */
-    argument symbols, noise, gain;
-    bool apart = false; /* Q lies q_offset from I, in a plane of its own */
+    argument symbols, noise, gain, cross;
+    int64_t to_partner = 0, to_partners_gain = 0; /* as call_inputs has them */
+    bool apart = false;                           /* Q lies q_offset from I, in a plane of its own */
     int64_t q_offset = 0;
 
     /* Counted are symbols in their order, or those of one layer where a segment has all layers: its width. */
@@ -300,7 +351,7 @@ class layout
         for (int axis = 0; axis < n_batch; axis++)
             total *= out_shape[axis];
         codeword = counts_symbols() ? row : total;
-        for (argument *of : {&symbols, &noise, &gain}) {
+        for (argument *of : {&symbols, &noise, &gain, &cross}) {
             of->order.begin(of->data);
             for (int axis = 0; axis < n_batch; axis++)
                 of->order.add_axis(out_shape[axis], of->batch_stride[axis]);
@@ -315,7 +366,8 @@ class layout
     {
         /* Element and layer are one axis, along which the codeword's symbols follow each other. */
         const auto is_interleaved = [this](const argument &of) { return of.stride == n_layers * of.layer_stride; };
-        arrange(n_layers > 1 && !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain)));
+        arrange(n_layers > 1 &&
+                (options.is_joint || !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain))));
     }
 
     int64_t stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
@@ -357,6 +409,7 @@ class layout
         const char *at = place(symbols, first, count);
         const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
         const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
+        const char *cross_at = cross.data ? place(cross, first, count) : nullptr;
         /* The lengths of code blocks depend on the layers even if their symbols are consecutive. */
         const bool is_consecutive = options.has_soft_buffers && width == 1;
         const int64_t layers = is_consecutive ? n_layers : width, interleaved = is_consecutive ? n_layers : 1;
@@ -387,8 +440,27 @@ class layout
             layer.noise_var = reinterpret_cast<const float *>(in_layer(noise_at, noise, k));
             layer.gain = reinterpret_cast<const float *>(in_layer(gain_at, gain, k));
         }
+        if (cross_at)
+            couple(segment, cross_at);
         if (options.has_soft_buffers)
             place_in_codeword(segment, first / codeword, out);
+    }
+
+    void couple(softqam_segment *segment, const char *cross_at) const
+    {
+        const auto partner_of = [](const void *of, int64_t offset) {
+            return of ? static_cast<const char *>(of) + offset : nullptr;
+        };
+        segment->cross_gain[0] = reinterpret_cast<const float *>(cross_at);
+        segment->cross_stride = static_cast<size_t>(stride_of(cross) / cross.nbytes);
+        if (segment->n_layers > 1)
+            return;
+        const softqam_layer &layer = segment->layers[0];
+        segment->partner_modulation = options.partner_modulation;
+        segment->layers[1] = layer;
+        segment->layers[1].symbols = partner_of(layer.symbols, to_partner);
+        segment->layers[1].symbols_q = partner_of(layer.symbols_q, to_partner);
+        segment->layers[1].gain = reinterpret_cast<const float *>(partner_of(layer.gain, to_partners_gain));
     }
 
     void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const

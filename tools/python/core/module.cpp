@@ -12,6 +12,7 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <softqam/softqam.h>
 
 #include "array.h"
@@ -351,10 +352,14 @@ class demodulator
         check_noise_wanted(noise_var, gain);
         call_inputs given;
         nb::object result = nb::borrow(out);
-        read_argument(symbols, "symbols", "usual_symbols", &given.symbols,
-                      [](element type) { return type != element::other; });
+        const bool is_joint = !of_call[8].is_none();
+        const auto takes = [](element type) { return type != element::other; };
+        read_argument(symbols, is_joint ? "z" : "symbols", "usual_symbols", &given.symbols, takes);
         read_floats(noise_var, "noise_var", &given.noise_var);
-        read_floats(gain, "gain", &given.gain);
+        if (is_joint)
+            read_argument(gain, "gram", "usual_symbols", &given.gain, takes);
+        else
+            read_floats(gain, "gain", &given.gain);
         execute(given, of_call, 0, [&](const layout &codewords, call_options *options, call_output *output) {
             if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
                 if (codewords.n_batch > 0)
@@ -378,9 +383,10 @@ class demodulator
     {
         check_noise_wanted(noise_var, gain);
         call_inputs given;
-        given.symbols.read_capsule(symbols, "symbols");
+        const bool is_joint = !of_call[8].is_none();
+        given.symbols.read_capsule(symbols, is_joint ? "z" : "symbols");
         given.noise_var.read_capsule(noise_var, "noise_var");
-        given.gain.read_capsule(gain, "gain");
+        given.gain.read_capsule(gain, is_joint ? "gram" : "gain");
         execute(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
             output->whole.read_capsule(call_python(make_out, codewords.shape()), codewords.out_name());
         });
@@ -401,16 +407,17 @@ class demodulator
         };
         if (!has(symbols) || !has(out))
             return nb::none();
-        library.read(symbols, "symbols", &given.symbols);
+        const bool is_joint = !of_call[8].is_none();
+        library.read(symbols, is_joint ? "z" : "symbols", &given.symbols);
         check_noise_wanted(noise_var, gain);
         const int device = given.symbols.device;
         const uintptr_t stream = library.current_stream(device);
-        if (gain.is_none() && read_number(noise, "noise_var", &value))
+        if ((is_joint || gain.is_none()) && read_number(noise, "noise_var", &value))
             noise = call_python(library.number, nb::float_(value), nb::int_(device), nb::int_(stream));
         if (!has(noise) || !has(gain))
             return nb::none();
         library.read(noise, "noise_var", &given.noise_var);
-        library.read(gain, "gain", &given.gain);
+        library.read(gain, is_joint ? "gram" : "gain", &given.gain);
         execute(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
             if (out.is_none())
                 result =
@@ -463,11 +470,13 @@ class demodulator
     {
         const auto &given = nb::cast<const codeword &>(of_call);
         const auto n_layers = static_cast<int64_t>(given.n_layers);
-        if (layers.is_none() && n_layers > 1)
+        const int64_t of_symbols = options->is_joint  ? std::max<int64_t>(options->n_layers, 1)
+                                   : layers.is_none() ? n_layers
+                                                      : options->n_layers;
+        if (of_symbols != n_layers)
+            value_error("layers is " + std::to_string(of_symbols) + ", the codeword's are " + std::to_string(n_layers));
+        if (n_layers > 1)
             options->n_layers = n_layers;
-        if (options->n_layers > 0 && options->n_layers != n_layers)
-            value_error("layers is " + std::to_string(options->n_layers) + ", the codeword's are " +
-                        std::to_string(n_layers));
         options->has_soft_buffers = true;
         options->codeword = given.fields;
         if (!given.has_filler_value)
@@ -484,6 +493,13 @@ class demodulator
                          of_codeword = of_call[4];
         call_options options;
         options.input_scale = nb::cast<float>(of_call[7]);
+        if (!of_call[8].is_none()) {
+            const auto [wanted, partner] = nb::cast<std::pair<int, int>>(of_call[8]);
+            options.is_joint = true;
+            options.wanted = wanted;
+            options.n_layers = wanted < 0 ? 2 : 0;
+            options.partner_modulation = static_cast<softqam_modulation>(partner);
+        }
         if (!layers.is_none())
             options.n_layers = static_cast<int64_t>(integer(layers, "layers", 1, SOFTQAM_MAX_LAYERS));
         if (!planes.is_none())
@@ -514,10 +530,12 @@ class demodulator
 
     /* read_out(layout, options, output) describes the output, once its shape is known. */
     template <typename ReadOut>
-    void execute(const call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
+    void execute(call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
     {
         const int device = given.symbols.device;
         call_options options = read_options(of_call);
+        if (options.is_joint)
+            given.separate_layers(options.wanted);
         layout codewords(options, config.modulation);
         array c_init_view;
         call_output out;

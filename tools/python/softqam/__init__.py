@@ -10,10 +10,10 @@ the complex noise, E|n|^2, for symbols of unit mean energy.
 from softqam._codeword import Codeword, Ldpc, LdpcCodeword, ldpc_codeword
 from softqam._core import built_with_cuda
 from softqam._core import version as __version__
-from softqam._demodulator import Demodulator, demodulate, gold_sequence
+from softqam._demodulator import Demodulator, demodulate, demodulate_joint, gold_sequence
 from softqam._matlab import nrSymbolDemodulate
 from softqam._names import Modulation, Output
 from softqam._transmitter import modulate, rate_recover
 
 __all__ = ["Codeword", "Demodulator", "Ldpc", "LdpcCodeword", "Modulation", "Output", "__version__", "built_with_cuda", "demodulate",
-           "gold_sequence", "ldpc_codeword", "modulate", "nrSymbolDemodulate", "rate_recover"]  # fmt: skip
+           "demodulate_joint", "gold_sequence", "ldpc_codeword", "modulate", "nrSymbolDemodulate", "rate_recover"]  # fmt: skip

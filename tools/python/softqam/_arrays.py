@@ -61,6 +61,14 @@ def usual_floats(argument: Any, name: str) -> np.ndarray:
         return np.array(array, dtype=np.float32 if is_float32 else np.float64, order="C")
 
 
+def nearest_floats(argument: Any, name: str) -> np.ndarray:
+    """float32; what is positive and finite stays so."""
+    array, info = usual_floats(argument, name), np.finfo(np.float32)
+    with np.errstate(all="ignore"):
+        limited = np.where((array > 0) & (array < np.inf), np.clip(array, float(info.smallest_subnormal), float(info.max)), array)
+        return limited.astype(np.float32)
+
+
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
     """uint32, one for each codeword."""
     array = as_array("c_init", argument)

@@ -268,7 +268,7 @@ class Demodulator(Generic[ScalarT]):
                 noise_var = 1.0 if noise_var is None else noise_var
             if self._settings["input_scale"] == "auto":
                 scale = _gpu.scale_of(symbols, noise_var, gain, self._settings["noise_form"].lower() == "inverse")
-        options = (c_init, first_symbol, layers, planes, core, combine, scrambling_offset, scale)
+        options = (c_init, first_symbol, layers, planes, core, combine, scrambling_offset, scale, None)
         result = self._call(symbols, noise_var, gain, options, out, stream)
         return _arrays.bits_of(result, self.sign) if self._is_special and self.output == "hard" else result
 
@@ -286,6 +286,35 @@ class Demodulator(Generic[ScalarT]):
         if stream is not None:
             raise ValueError("stream is given, which only arrays on a GPU take")
         return _gpu.demodulate_on_host(self._core, symbols, noise_var, gain, options, out)
+
+    def joint(self, z: Any, gram: Any, noise_var: Any = None, *, layer: int | None = None, partner_modulation: Modulation | None = None,
+              c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
+              codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False, out: Any = None,
+              stream: Any = None) -> Any:  # fmt: skip
+        """demodulate_joint() with the settings of this Demodulator, without input_scale."""
+        core, wanted, partner = None, -1, 0
+        for name in ("u8", "hard"):
+            if self.output == name:
+                raise ValueError(f'output is "{name}", which two layers jointly do not have')
+        if self._settings["input_scale"] is not None:
+            raise ValueError("input_scale is given, which z and gram do not take: their units are the caller's")
+        if self.bits_per_symbol == 1:
+            raise ValueError(f"modulation is {self.modulation}: two layers jointly take qpsk to 1024qam")
+        if layer is not None:
+            wanted = integer("layer", layer, 0, 1)
+        if partner_modulation is not None:
+            partner = _names.MODULATIONS[_names.modulation(partner_modulation, "partner_modulation")]
+            if wanted < 0 or _names.bits_per_symbol(partner_modulation) == 1:
+                raise ValueError(f"partner_modulation is {partner_modulation}: it takes qpsk to 1024qam, and the wanted layer")
+        if codeword is not None or soft_buffers is not None or combine is not False:
+            core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
+            out = soft_buffers
+        options = (c_init, first_symbol, None, planes, core, combine, scrambling_offset, 0.0, (wanted, partner))
+        if _gpu.device_of(z) is not None:
+            return self._call(z, noise_var, gram, options, out, stream)
+        symbols, matrices, noise = _gpu.joint_on_host(z, gram, noise_var)
+        result = self._call(symbols, noise, matrices, options, out, stream)
+        return result if out is not None else _gpu.as_of(z, result)
 
     __call__.__doc__ = f"LLRs, bits or soft bits of symbols.\n{_ARGUMENTS}"
 
@@ -347,6 +376,39 @@ demodulate.__doc__ = f"""LLRs, bits or soft bits of symbols: [..., n] to [..., n
 
     A Demodulator is kept for the next call with the same settings.
 {_ARGUMENTS[:_ARGUMENTS.index("    gain ")]}{_SETTINGS[1:]}{_ARGUMENTS[_ARGUMENTS.index("    gain "):]}"""
+
+
+def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modulation = "256qam", *, layer: int | None = None,
+                     partner_modulation: Modulation | None = None, output: Output = "s8", sign: Literal[0, 1] = 0,
+                     llr_scale: float | None = None, llr_limit: int | None = None, noise_form: NoiseForm = "n0",
+                     c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
+                     codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
+                     out: Any = None, stream: Any = None) -> Any:  # fmt: skip
+    """LLRs of two layers that share resource elements, by exact joint max-log instead of an equaliser:
+    LLR(b of layer e) = (min over the points with b = 1 of |y - H x|^2 - min over those with b = 0) / noise_var.
+
+        >>> z = np.einsum("...ae,...a->...e", h.conj(), y)          # y [..., n, antennas], h [..., n, antennas, 2]
+        >>> gram = np.einsum("...ae,...af->...ef", h.conj(), h)
+        >>> llrs = softqam.demodulate_joint(z, gram, noise_var, "64qam")
+
+    z                   [..., n, 2] complex: H^H y, what matched filters give for the two layers of n elements.
+    gram                [..., n, 2, 2] complex64, Hermitian: H^H H. In host memory it also broadcasts to that, and may be complex128.
+    noise_var           variance of the complex noise at each antenna: a number, or an array that broadcasts to [..., n]. Noise that
+                        is not white is whitened before: with its covariance S = L L^H, L^-1 y and L^-1 H take the places of y
+                        and H, and noise_var is 1.
+    layer               None: the layers are those of one codeword. 0 or 1: only that layer's LLRs are wanted; the other one is another
+                        user's, or another codeword's.
+    partner_modulation  of the other layer, with layer; None: the same.
+
+    All other arguments are those of demodulate(). Returns LLRs [..., 2 * n * bits_per_symbol], by element, then layer; with layer
+    [..., n * bits_per_symbol]; with codeword its soft buffers. An element of which something is not finite, or whose gains or
+    noise variance are not positive, gives 0.
+    """
+    settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit, "noise_form": noise_form}
+    return _cached(modulation, **settings).joint(
+        z, gram, noise_var, layer=layer, partner_modulation=partner_modulation, c_init=c_init, first_symbol=first_symbol,
+        scrambling_offset=scrambling_offset, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out,
+        stream=stream)  # fmt: skip
 
 
 def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> npt.NDArray[np.uint8]:

@@ -25,8 +25,9 @@ _LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
 _NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
-# c_init, first_symbol, layers, planes, codeword, combine, scrambling_offset, input_scale
-Options = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
+# c_init, first_symbol, layers, planes, codeword, combine, scrambling_offset, input_scale; of a joint call, where `symbols` is z
+# and `gain` the Gram matrix, the wanted layer (-1: both) and the number of its partner's modulation, else None
+Options = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
 
 
 class _Torch:
@@ -208,6 +209,17 @@ def _resolved(array: Any) -> Any:
     return array if library is None else library.resolved(array)
 
 
+def joint_on_host(z: Any, gram: Any, noise_var: Any) -> tuple[Any, Any, Any]:
+    """The three arguments of a joint call as the core takes them: contiguous, `gram` of the shape of z."""
+    symbols, matrices = (_arrays.usual_symbols(_host_view(name, _resolved(array)), name) for name, array in (("z", z), ("gram", gram)))
+    if np.iscomplexobj(symbols) and np.iscomplexobj(matrices) and symbols.ndim > 1:
+        with contextlib.suppress(ValueError):  # the core says what is wrong
+            matrices = np.ascontiguousarray(np.broadcast_to(matrices, (*symbols.shape[:-1], 2, 2)))
+    if noise_var is not None and not isinstance(noise_var, (int, float)):
+        noise_var = _arrays.nearest_floats(_host_view("noise_var", _resolved(noise_var)), "noise_var")
+    return symbols, matrices, noise_var
+
+
 def scale_of(symbols: Any, noise_var: Any, gain: Any, is_inverse: bool) -> float:
     """The input_scale that "auto" stands for."""
     for name, wrong in (("symbols on a GPU", device_of(symbols) is not None), ("gain", gain is not None)):
@@ -226,9 +238,12 @@ def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, ga
         view = _host_view("soft_buffers", out)
     floats = _host_view("noise_var", _resolved(noise_var)), _host_view("gain", _resolved(gain))
     result = core.host(_host_view("symbols", _resolved(symbols)), *floats, options, view)
-    library = _library_of(symbols)
-    if out is not None:
-        return out
+    return out if out is not None else as_of(symbols, result)
+
+
+def as_of(array: Any, result: Any) -> Any:
+    """A result in host memory as an array of the library that `array` is of."""
+    library = _library_of(array)
     return result if library is None else library.of_host(result)
 
 
@@ -316,7 +331,8 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
         where = library, device, number, current
-        noise, gains = _floats("noise_var", noise_var, gain, *where), _floats("gain", gain, noise_var, *where)
+        noise = _floats("noise_var", noise_var, gain if options[8] is None else None, *where)
+        gains = _floats("gain" if options[8] is None else "gram", gain, noise_var, *where)
 
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out

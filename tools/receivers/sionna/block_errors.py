@@ -1,188 +1,171 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""softqam.sionna.Demapper beside Sionna's own in one chain: which blocks Sionna's decoder loses after either, on the same
-received samples, and how long a slot takes; and how long TBDemapper takes from equalised symbols to code blocks. Exits with
-1 where a block is lost by one alone.
+"""What joint demapping of two layers brings: block error rates in Sionna's chain, after LMMSE and Demapper and after
+softqam.demodulate_joint(), of the same received samples. Prints, for each case, the SNR at which 10 % and 1 % of the blocks are lost;
+with --picture it draws the curves.
 
-    pip install './tools/python[sionna]'
-    block_errors.py [--blocks 100] [--channel awgn tdl1 tdl2] [--modulation 4 ...]
-    block_errors.py --blocks 0                  # a slot only
+    pip install './tools/python[sionna,plot]'
+    block_errors.py [--blocks 400] [--channel rayleigh rayleigh0.7 tdl-c ...] [--antennas 2 4] [--modulation 4 6] [--rate 0.5 0.75]
+                    [--json FILE] [--picture FILE]
+    block_errors.py --read FILE ... --picture FILE        # pictures and tables of what --json has written
 
-awgn is a symbol of noise variance N0 each; tdl1 and tdl2 are one codeword of 1 or 2 layers on 24 subcarriers and 14 OFDM
-symbols through TDL-C, 2 and 4 receive antennas, known channel, LMMSE equaliser, whose noise variance differs in every
-element. LDPC of base graph 1 or 2, rate 2/3, 20 iterations.
+A block is a codeword of two layers on 96 resource elements. rayleighX: 8 independent fades of 12 elements, with X as correlation of
+the two layers' channels; tdl-a, tdl-b, tdl-c: 3GPP TR 38.901's models with a delay spread of 300 ns, on 8 times 12
+subcarriers that are 60 subcarriers of 30 kHz apart. The channel is known, its entries have unit mean energy. SNR is 2/N0: of both
+layers at an antenna. Sionna's LDPC5GEncoder and LDPC5GDecoder, 20 iterations.
 """
 import argparse
-import functools
+import json
 import sys
-import time
 
 import numpy as np
 import torch
 from sionna.phy import config
-from sionna.phy.channel import OFDMChannel
+from sionna.phy.channel import cir_to_ofdm_channel
 from sionna.phy.channel.tr38901 import TDL
 from sionna.phy.fec.ldpc import LDPC5GDecoder, LDPC5GEncoder
-from sionna.phy.mapping import Demapper as SionnaDemapper
 from sionna.phy.mapping import Mapper
-from sionna.phy.mimo import StreamManagement
-from sionna.phy.nr import LayerDemapper, LayerMapper, TBDecoder, TBEncoder
-from sionna.phy.ofdm import LMMSEEqualizer, ResourceGrid
+from sionna.phy.mimo import lmmse_equalizer
 
-from softqam.sionna import Demapper, TBDemapper
+import softqam
+from softqam.sionna import Demapper
 
-N_SUBCARRIERS, N_OFDM_SYMBOLS = 24, 14
-N_ELEMENTS = N_SUBCARRIERS * N_OFDM_SYMBOLS
-SLOT = 273 * 12 * 14
-
-# Es/N0 in dB, two points each: about half of the blocks are lost, and about a tenth.
-SNRS = {
-    "awgn": {2: (3.4, 3.6), 4: (8.8, 9.2), 6: (13.5, 13.9), 8: (18.1, 18.5), 10: (22.7, 23.1)},
-    "tdl1": {2: (-2.0, 1.0), 4: (4.0, 7.0), 6: (9.0, 12.0), 8: (13.5, 16.5), 10: (18.0, 21.0)},
-    "tdl2": {2: (-1.0, 1.0), 4: (4.5, 6.5), 6: (9.5, 12.0), 8: (14.0, 16.5), 10: (18.5, 21.0)},
-}
+N_FADES, N_OF_FADE, N_LAYERS = 8, 12, 2
+N_ELEMENTS = N_FADES * N_OF_FADE
+MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam"}
+DETECTORS = ("LMMSE", "joint")
 
 
-class Awgn:
-    n_layers = 1
-
-    def __call__(self, symbols, n0):
-        noise = torch.view_as_complex(torch.randn(*symbols.shape, 2)) * np.sqrt(n0 / 2)
-        return symbols + noise, torch.tensor(n0, dtype=torch.float32)
+def gaussian(*shape):
+    return torch.view_as_complex(torch.randn(*shape, 2)) / np.sqrt(2)
 
 
-class Fading:
-    """The layers of a codeword on an OFDM grid. Equalised symbols and their noise variances: [block, layer, element]."""
-
-    def __init__(self, n_layers):
-        self.n_layers = n_layers
-        grid = ResourceGrid(N_OFDM_SYMBOLS, N_SUBCARRIERS, subcarrier_spacing=30e3, num_tx=1, num_streams_per_tx=n_layers,
-                            cyclic_prefix_length=6)  # fmt: skip
-        model = TDL("C", 300e-9, 3.5e9, min_speed=10.0, num_rx_ant=2 * n_layers, num_tx_ant=n_layers)
-        self.channel = OFDMChannel(model, grid, normalize_channel=True, return_channel=True)
-        self.equaliser = LMMSEEqualizer(grid, StreamManagement(np.ones([1, 1], bool), n_layers))
-
-    def __call__(self, symbols, n0):
-        layers = symbols.reshape(len(symbols), N_ELEMENTS, self.n_layers).transpose(1, 2)
-        grid = layers.reshape(len(symbols), 1, self.n_layers, N_OFDM_SYMBOLS, N_SUBCARRIERS)
-        n0 = torch.tensor(n0, dtype=torch.float32)
-        received, channel = self.channel(grid, n0)
-        equalised, noise_var = self.equaliser(received, channel, torch.zeros(1), n0)
-        return equalised[:, 0], noise_var[:, 0]
-
-
-def to_codeword(llrs, bits, n_layers):
-    """[block, layer, element * bit], or [block, symbol * bit], to the codeword's order."""
-    if llrs.dim() == 2:
-        return llrs
-    return llrs.reshape(len(llrs), n_layers, -1, bits).transpose(1, 2).reshape(len(llrs), -1)
+def make_channel(name, n_blocks, n_antennas):
+    """[block, element, antenna, layer]."""
+    if name.startswith("tdl"):
+        model = TDL(name[-1].upper(), 300e-9, 3.5e9, num_rx_ant=n_antennas, num_tx_ant=N_LAYERS)
+        frequencies = (torch.arange(N_FADES)[:, None] * 60 + torch.arange(N_OF_FADE)).flatten() * 30e3
+        channel = cir_to_ofdm_channel(frequencies.float(), *model(n_blocks, 1, 1.0), normalize=False)
+        return channel[:, 0, :, 0, :, 0, :].permute(0, 3, 1, 2)
+    correlation = float(name[len("rayleigh") :] or 0)
+    fades = gaussian(n_blocks, N_FADES, n_antennas, N_LAYERS)
+    fades[..., 1] = correlation * fades[..., 0] + np.sqrt(1 - correlation**2) * fades[..., 1]
+    return fades.repeat_interleave(N_OF_FADE, 1)
 
 
 class Chain:
-    def __init__(self, channel, bits):
-        n_coded = N_ELEMENTS * channel.n_layers * bits
-        self.bits, self.channel = bits, channel
-        self.encoder = LDPC5GEncoder(n_coded * 2 // 3, n_coded, num_bits_per_symbol=bits)
+    def __init__(self, channel, n_antennas, bits, rate):
+        n_coded = N_ELEMENTS * N_LAYERS * bits
+        self.channel, self.n_antennas, self.bits = channel, n_antennas, bits
+        self.encoder = LDPC5GEncoder(int(n_coded * rate), n_coded, num_bits_per_symbol=bits)
         self.decoder = LDPC5GDecoder(self.encoder, num_iter=20)
-        self.mapper = Mapper("qam", bits)
-        self.demappers = [kind("maxlog", "qam", bits) for kind in (SionnaDemapper, Demapper)]
+        self.mapper, self.demapper = Mapper("qam", bits), Demapper("maxlog", "qam", bits)
 
-    def lost_blocks(self, n_blocks, snr_db):
-        """Which blocks are lost after Sionna's demapper, and after softqam's."""
+    def llrs_of(self, received, channel, n0):
+        """After each detector: [block, bit], positive for bit 1."""
+        noise = n0 * torch.eye(self.n_antennas, dtype=torch.complex64).expand(*received.shape[:2], -1, -1)
+        equalised, noise_var = lmmse_equalizer(received, channel, noise, whiten_interference=False)
+        yield self.demapper(equalised.flatten(1), noise_var.flatten(1))
+        z, gram = (channel.mH @ received[..., None])[..., 0], channel.mH @ channel
+        yield softqam.demodulate_joint(z, gram, n0, MODULATIONS[self.bits], output="f32", sign=1)
+
+    def lost(self, n_blocks, snr_db):
+        """How many blocks are lost after each detector."""
+        n0 = N_LAYERS * 10 ** (-snr_db / 10)
         sent = torch.randint(0, 2, (n_blocks, self.encoder.k)).float()
-        received, noise_var = self.channel(self.mapper(self.encoder(sent)), 10 ** (-snr_db / 10))
-        lost = []
-        for demapper in self.demappers:
-            llrs = to_codeword(demapper(received, noise_var), self.bits, self.channel.n_layers)
-            lost.append((self.decoder(llrs) != sent).any(-1))
-        return lost
+        symbols = self.mapper(self.encoder(sent)).reshape(n_blocks, N_ELEMENTS, N_LAYERS)
+        channel = make_channel(self.channel, n_blocks, self.n_antennas).contiguous()
+        received = (channel @ symbols[..., None])[..., 0] + gaussian(n_blocks, N_ELEMENTS, self.n_antennas) * np.sqrt(n0)
+        return [int((self.decoder(llrs) != sent).any(-1).sum()) for llrs in self.llrs_of(received, channel, n0)]
 
 
-def compare_blocks(options):
-    """How many points were compared, and at how many blocks they differed."""
-    n_points = n_different = 0
-    for name in options.channel:
-        channel = Awgn() if name == "awgn" else Fading(int(name[-1]))
-        for bits in options.modulation:
-            chain = Chain(channel, bits)
-            for snr_db in SNRS[name][bits]:
-                theirs, ours = chain.lost_blocks(options.blocks, snr_db)
-                different = int((theirs != ours).sum())
-                print(f"{name} {2**bits:5} points {snr_db:5.1f} dB: of {options.blocks} blocks Sionna loses {int(theirs.sum()):4}, "
-                      f"softqam {int(ours.sum()):4}; {different} differ", flush=True)  # fmt: skip
-                n_points, n_different = n_points + 1, n_different + different
-    return n_points, n_different
+def snr_at(curve, target):
+    """Where a curve of (SNR, rate) falls to the target, between points by the logarithm of the rate; NaN if nowhere."""
+    for (low, above), (high, below) in zip(curve, curve[1:]):
+        if above > target >= below:
+            a, b = np.log10(above), np.log10(max(below, target / 10))
+            return low + (high - low) * (a - np.log10(target)) / (a - b)
+    return float("nan")
 
 
-def medians(theirs, ours):
-    """Seconds of a call of each, in turn: after one of Sionna's, 29 of softqam's. A call may say itself when it ended."""
-    times = [], []
-    for _ in range(7):
-        for of_one, function, n_calls in zip(times, (theirs, ours), (1, 29)):
-            for _ in range(n_calls):
-                start = time.perf_counter()
-                end = function()
-                of_one.append((end if isinstance(end, float) else time.perf_counter()) - start)
-    return [np.median(of_one) for of_one in times]
+def measure(options, channel, n_antennas, bits, rate):
+    """Error rates from where both detectors lose more than 20 % of the blocks to where both lose less than the least rate."""
+    chain, rates = Chain(channel, n_antennas, bits, rate), {}
+    snr = 3 * bits - 2 + (0 if rate < 0.6 else 5) - 3 * (n_antennas > 2)
+    while snr < 45:
+        rates[snr] = [lost / options.blocks for lost in chain.lost(options.blocks, snr)]
+        print(f"# {snr:5.1f} dB {rates[snr]}", file=sys.stderr, flush=True)
+        if min(rates[min(rates)]) < 0.2:  # it began too high
+            snr = min(rates) - options.step
+        elif max(rates[max(rates)]) > 0.8 * options.least:
+            snr = max(rates) + options.step
+        else:
+            break
+    return {name: [(at, rates[at][k]) for at in sorted(rates)] for k, name in enumerate(DETECTORS)}
 
 
-def make_slot(*shape):
-    """Symbols, and a noise variance for each."""
-    return torch.view_as_complex(torch.randn(*shape, 2)), torch.rand(*shape) / 10 + 1e-3
+def row(case):
+    targets = [[snr_at(case["rates"][name], target) for name in DETECTORS] for target in (0.1, 0.01)]
+    cells = [f"{lmmse:.1f} | {joint:.1f} | {lmmse - joint:.1f}" for lmmse, joint in targets]
+    return (f"| {case['channel']} | {N_LAYERS}x{case['antennas']} | {MODULATIONS[case['bits']].upper()} | {case['rate']} | "
+            + " | ".join(cells).replace("nan", "-") + " |")  # fmt: skip
 
 
-def time_slot(bits):
-    """A slot of one layer."""
-    slot = make_slot(SLOT)
-    return medians(*(functools.partial(kind("maxlog", "qam", bits), *slot) for kind in (SionnaDemapper, Demapper)))
+def draw(cases, path):
+    import matplotlib
 
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
 
-class Arrival(torch.nn.Module):
-    """In the place of an LDPC decoder: when LLRs come to it."""
-
-    def __init__(self, k):
-        super().__init__()
-        self.k = k
-
-    def forward(self, llrs):
-        self.time = time.perf_counter()
-        return torch.zeros(*llrs.shape[:-1], self.k)
-
-
-def time_transport_block(bits, n_layers=2):
-    """A slot of two layers, until LLRs come to the LDPC decoder."""
-    encoder = TBEncoder(SLOT * n_layers * bits * 2 // 3, SLOT * n_layers * bits, 2 / 3, bits, num_layers=n_layers)
-    demapper, layer_demapper = SionnaDemapper("maxlog", "qam", bits), LayerDemapper(LayerMapper(n_layers), bits)
-    decoder = TBDecoder(encoder)
-    decoder._decoder = Arrival(encoder.ldpc_encoder.k)
-    slot = make_slot(1, 1, n_layers, SLOT)
-
-    def theirs():
-        decoder(layer_demapper(demapper(*slot)))
-        return decoder._decoder.time
-
-    return medians(theirs, functools.partial(TBDemapper(encoder), *slot))
+    panels = sorted({(case["channel"], case["antennas"]) for case in cases}, key=str)
+    columns = min(3, len(panels))
+    figure, axes = pyplot.subplots(-(-len(panels) // columns), columns, squeeze=False, sharey=True, layout="constrained",
+                                   figsize=(4.5 * columns, 3.6 * -(-len(panels) // columns)))  # fmt: skip
+    for (channel, antennas), axis in zip(panels, axes.flat):
+        for k, case in enumerate(case for case in cases if (case["channel"], case["antennas"]) == (channel, antennas)):
+            for name, style in zip(DETECTORS, ("--", "-")):
+                curve = np.array(case["rates"][name])
+                axis.semilogy(curve[:, 0], np.where(curve[:, 1] > 0, curve[:, 1], np.nan), style, color=f"C{k}",
+                              label=f"{MODULATIONS[case['bits']].upper()}, rate {case['rate']}, {name}")  # fmt: skip
+        axis.set(title=f"{channel}, {N_LAYERS}x{antennas}", xlabel="SNR, dB", ylim=(5e-3, 1))
+        axis.grid(True, which="both", alpha=0.3)
+        axis.legend(fontsize=6)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("blocks lost")
+    figure.savefig(path, dpi=120)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--blocks", type=int, default=100, help="a point")
-    parser.add_argument("--channel", nargs="+", choices=SNRS, default=list(SNRS))
-    parser.add_argument("--modulation", type=int, nargs="+", choices=SNRS["awgn"], default=list(SNRS["awgn"]), metavar="BITS",
-                        help="bits a symbol")  # fmt: skip
+    parser.add_argument("--blocks", type=int, default=400, help="blocks a point")
+    parser.add_argument("--step", type=float, default=1.0, help="dB between points")
+    parser.add_argument("--least", type=float, default=0.01, help="error rate at which a curve ends")
+    parser.add_argument("--channel", nargs="+", default=["rayleigh", "rayleigh0.7"])
+    parser.add_argument("--antennas", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--modulation", type=int, nargs="+", choices=MODULATIONS, default=list(MODULATIONS), metavar="BITS", help="bits a symbol")
+    parser.add_argument("--rate", type=float, nargs="+", default=[0.5, 0.75])
+    parser.add_argument("--json", metavar="FILE", help="receives all cases")
+    parser.add_argument("--read", metavar="FILE", nargs="+", help="cases to be shown instead of measured")
+    parser.add_argument("--picture", metavar="FILE", help="receives the curves, as PNG, SVG or PDF")
     options = parser.parse_args()
     torch.manual_seed(1)
     config.seed = 1
-    n_points, n_different = compare_blocks(options) if options.blocks else (0, 0)
-    print(f"{n_points} points, {n_different} blocks differ")
-    for bits in options.modulation:
-        theirs, ours = time_slot(bits)
-        print(f"a slot of {2**bits:4} points: Sionna {1e3 * theirs:8.2f} ms, softqam {1e3 * ours:6.3f} ms, {theirs / ours:6.0f} times",
-              flush=True)  # fmt: skip
-        theirs, ours = time_transport_block(bits)
-        print(f"to code blocks, 2 layers of {2**bits:4} points: Sionna {1e3 * theirs:8.2f} ms, softqam {1e3 * ours:6.3f} ms", flush=True)
-    return n_different > 0
+    print("| channel | antennas | modulation | rate | 10 %: LMMSE | joint | gained, dB | 1 %: LMMSE | joint | gained, dB |\n" + 10 * "|---" + "|")
+    cases = [case for path in options.read or () for case in json.load(open(path, encoding="utf-8"))]
+    for case in cases:
+        print(row(case))
+    for channel, antennas, bits, rate in () if options.read else (
+        (c, a, m, r) for c in options.channel for a in options.antennas for m in options.modulation for r in options.rate
+    ):  # fmt: skip
+        rates = measure(options, channel, antennas, bits, rate)
+        cases.append({"channel": channel, "antennas": antennas, "bits": bits, "rate": rate, "blocks": options.blocks, "rates": rates})
+        print(row(cases[-1]), flush=True)
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump(cases, file)
+    if options.picture:
+        draw(cases, options.picture)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

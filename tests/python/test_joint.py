@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""demodulate_joint(): by brute force over all pairs of points, in any layout, for both layers or one, with codewords; what it refuses.
+test_sionna_pusch.py compares it with Sionna's detector."""
+import numpy as np
+import pytest
+from symbols import LLRS, MODULATIONS, assert_bytes
+
+import softqam
+
+NOISE_VAR = 0.05
+
+
+def points(modulation):
+    """The bits of each point, [point, bit], and the points."""
+    bits = np.arange(2 ** MODULATIONS[modulation])[:, None] >> np.arange(MODULATIONS[modulation]) & 1
+    return bits, softqam.modulate(bits, modulation)[:, 0].astype(complex)
+
+
+def brute_force(z, gram, noise_var, modulations):
+    """[n, bit] of each layer."""
+    (_, e), (_, f) = tables = [points(modulation) for modulation in modulations]
+    e, f = e[:, None], f[None, :]
+    cost = np.array([g[0, 0].real * abs(e) ** 2 + g[1, 1].real * abs(f) ** 2
+                     + 2 * (e.conj() * g[0, 1] * f - e.conj() * y[0] - f.conj() * y[1]).real for y, g in zip(z, gram)])  # fmt: skip
+    for layer, (bits, _) in enumerate(tables):
+        least = cost.min(2 - layer)
+        yield np.stack([np.where(of_bit, least, np.inf).min(1) - np.where(of_bit, np.inf, least).min(1) for of_bit in bits.T == 1], 1) / noise_var
+
+
+@pytest.fixture
+def received(rng):
+    """z and the Gram matrix of 60 elements."""
+    h = rng.normal(0, 0.7, (60, 3, 2, 2)) @ [1, 1j]
+    y = (h @ rng.choice(points("16qam")[1], (60, 2, 1)))[..., 0] + rng.normal(0, 0.2, (60, 3, 2)) @ [1, 1j]
+    return np.einsum("nae,na->ne", h.conj(), y).astype(np.complex64), np.einsum("nae,naf->nef", h.conj(), h).astype(np.complex64)
+
+
+@pytest.mark.parametrize("modulations", [("qpsk", "qpsk"), ("16qam", "16qam"), ("64qam", "64qam"), ("16qam", "qpsk"), ("qpsk", "64qam")])
+def test_values(received, modulations):
+    """Both layers, and each beside its partner."""
+    each = [softqam.demodulate_joint(*received, NOISE_VAR, modulations[k], layer=k, partner_modulation=modulations[1 - k].upper(), output="f32")
+            for k in range(2)]  # fmt: skip
+    for got, expected in zip(each, brute_force(*received, NOISE_VAR, modulations)):
+        np.testing.assert_allclose(got, expected.reshape(-1), atol=1e-5 * np.abs(expected).max())
+    if modulations[0] == modulations[1]:
+        both = softqam.demodulate_joint(*received, NOISE_VAR, modulations[0], output="f32")
+        assert_bytes(both, np.stack([layer.reshape(60, -1) for layer in each], 1).reshape(-1))
+        np.testing.assert_array_equal(softqam.demodulate_joint(*received, NOISE_VAR, modulations[0], output="f32", sign=1), -both)
+        assert_bytes(softqam.demodulate_joint(*received, 1 / NOISE_VAR, modulations[0], output="f32", noise_form="inverse"), both)
+
+
+def test_layouts(rng, received):
+    """Rows with c_init of their own, strides, double precision, noise for each element, one matrix for many."""
+    z, gram = (array.reshape(3, 20, *array.shape[1:]) for array in received)
+    noise = rng.uniform(0.01, 1, (3, 20)).astype(np.float32)
+    options = {"c_init": [5, 6, 7], "first_symbol": 8, "scrambling_offset": 2}
+    expected = softqam.demodulate_joint(z, gram, noise, "16qam", **options)
+    for row in range(3):
+        one = softqam.demodulate_joint(z[row], gram[row], noise[row], "16qam", **{**options, "c_init": 5 + row})
+        assert_bytes(expected[row], one)
+    strided = [np.repeat(np.asfortranarray(array), 2, 1)[:, ::2] for array in (z, gram, noise)]
+    for arrays in (strided, (z.astype(complex), gram.astype(complex), noise.astype(float)), (z.tolist(), gram.tolist(), noise.tolist())):
+        assert_bytes(softqam.demodulate_joint(*arrays, "16qam", **options), expected)
+    got = softqam.demodulate_joint(z, gram[0, 0], noise[:, :1], "16qam")
+    assert_bytes(got, softqam.demodulate_joint(z, np.broadcast_to(gram[0, 0], gram.shape), np.repeat(noise[:, :1], 20, 1), "16qam"))
+    out = np.empty_like(expected)
+    assert softqam.demodulate_joint(z, gram, noise, "16qam", out=out, **options) is out
+    assert_bytes(out, expected)
+    assert softqam.demodulate_joint(z[:, :0], gram[:, :0], 0.1).shape == (3, 0)
+
+
+@pytest.mark.parametrize("output", LLRS)
+@pytest.mark.parametrize("layer", [None, 0, 1])
+def test_soft_buffers(received, output, layer):
+    """Those of the LLRs, whole and by OFDM symbols, and again."""
+    layers = 2 if layer is None else 1
+    codeword = softqam.Codeword(60 * layers * 4, "16qam", layers, 2, 150, 30, 100, 20)
+    options = {"output": output, "layer": layer, "c_init": 9}
+    llrs = softqam.demodulate_joint(*received, NOISE_VAR, "16qam", **options)
+    expected = softqam.rate_recover(llrs, codeword)
+    got = softqam.demodulate_joint(*received, NOISE_VAR, "16qam", codeword=codeword, **options)
+    np.testing.assert_array_equal(got, expected)
+    pieces = np.zeros_like(got)
+    for first in (0, 25):
+        part = [array[first : first + 25 if first == 0 else None] for array in received]
+        softqam.demodulate_joint(*part, NOISE_VAR, "16qam", codeword=codeword, soft_buffers=pieces, first_symbol=first * layers, **options)
+    np.testing.assert_array_equal(pieces, expected)
+    assert softqam.demodulate_joint(*received, NOISE_VAR, "16qam", codeword=codeword, soft_buffers=got, combine=True, **options) is got
+    np.testing.assert_array_equal(got, softqam.rate_recover(llrs, codeword, soft_buffers=expected, combine=True))
+
+
+@pytest.mark.parametrize("wrong, error, words", [
+    ({"z": np.zeros((4, 3), np.complex64)}, ValueError, r"z is complex64 of shape \(4, 3\): it takes \[..., n, 2\]"),
+    ({"z": np.zeros(2, np.complex64)}, ValueError, "z is complex64"), ({"z": "z"}, TypeError, "z is <U1"),
+    ({"gram": np.zeros((3, 2, 2), np.complex64)}, ValueError, r"gram is complex64 of shape \(3, 2, 2\).*\[..., n, 2, 2\]"),
+    ({"gram": np.zeros((4, 2, 2), np.float32)}, TypeError, "gram is float32.*complex64"),
+    ({"noise_var": None}, TypeError, "noise_var is missing"), ({"noise_var": 0}, ValueError, "noise_var is 0.*positive"),
+    ({"noise_var": np.ones(3)}, ValueError, "noise_var is .*broadcast"),
+    ({"modulation": "bpsk"}, ValueError, "modulation is bpsk"), ({"output": "hard"}, ValueError, "output is"),
+    ({"layer": 2}, ValueError, "layer is 2"), ({"partner_modulation": "qpsk"}, ValueError, "partner_modulation is qpsk: .*wanted layer"),
+    ({"layer": 0, "partner_modulation": "8psk"}, ValueError, "partner_modulation is '8psk'"),
+    ({"planes": 3}, ValueError, "planes is no multiple"), ({"first_symbol": 1}, ValueError, "first_symbol is no multiple"),
+    ({"codeword": softqam.Codeword(32, "256qam", 1, 1, 60)}, ValueError, "layers is 2, the codeword's are 1"),
+    ({"codeword": softqam.Codeword(32, "256qam", 2, 1, 60), "layer": 0}, ValueError, "layers is 1, the codeword's are 2"),
+    ({"out": np.zeros(63, np.int8)}, ValueError, r"out is int8 .*\(64,\)"), ({"stream": 1}, ValueError, "stream is given"),
+])  # fmt: skip
+def test_wrong_calls(wrong, error, words):
+    arguments = {"z": np.ones((4, 2), np.complex64), "gram": np.ones((4, 2, 2), np.complex64), "noise_var": 0.1, **wrong}
+    with pytest.raises(error, match=f"{words}"):
+        softqam.demodulate_joint(**arguments)
