@@ -21,7 +21,7 @@ CHOICES = [(DEMOD, option, f"is not one of {names}", ["", "--", "a\nb"]) for opt
     ("--backend", "cpu, cuda, auto"), ("--progress", "auto, always, never"), ("--input-format", INPUT_FORMATS), ("--sign", "0, 1"),
     ("--output-format", ", ".join(OUTPUT_FORMATS)), ("--modulation", ", ".join(MODULATIONS)))]  # fmt: skip
 COUNTS = [(program, option, f"is not a whole number from {low} to {high}",
-           ["", "0x10", 30 * "9", "-1", "2x", " 1", "k", "1kk", "1m", "16777216Ti", "1,000", "\u0661k", *(["0"] * low), str(high + 1), str((1 << 64) + low)])
+           ["", "0x10", 30 * "9", "-1", "2x", " 1", "k", "1kk", "1m", "1e", "1e-3", "1e3k", "1e20", "1e1000", "16777216Ti", "1,000", "\u0661k", *(["0"] * low), str(high + 1), str((1 << 64) + low)])
           for program, option, low, high in (
               (DEMOD, "--threads", 1, 1024), (DEMOD, "--streams", 1, 64), (DEMOD, "--chunk", 1, 1 << 28), (DEMOD, "--device", 0, (1 << 31) - 1),
               (DEMOD, "--planes", 1, 1 << 22), (DEMOD, "--skip", 0, (1 << 59) - 1), (DEMOD, "--count", 0, (1 << 59) - 1),
@@ -106,7 +106,7 @@ class Right(ToolTest):
             self.ok(self.run_tool(DEMOD, "--backend", "cpu", *arguments, "--", "x.cf32", "x.u8"))
 
     def test_counts(self):
-        for text, n in (("3", 3), ("1k", 1000), ("1K", 1000), ("2Ki", 2048), ("0M", 0), ("007", 7), ("1M", 1000000)):
+        for text, n in (("3", 3), ("1k", 1000), ("1K", 1000), ("2Ki", 2048), ("0M", 0), ("007", 7), ("1M", 1000000), ("2e3", 2000), ("12e0", 12)):
             self.make("y.cs8", "--symbols", text)
             self.assertEqual(len(self.read("y.cs8")), 2 * n, text)
         for text in ("18446744073709551615", "18446744073709551k", "17179869183Gi"):

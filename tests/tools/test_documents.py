@@ -28,15 +28,18 @@ class ManPages(ToolTest):
             self.skipTest("help2man or man is not installed")
         for program in PROGRAMS:
             page = self.text(program)
-            for section in (rf"{program.upper()}\(1\).*", "NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO", rf" +{program} +- \w.*"):
+            for section in (rf"{program.upper()}\(1\).*", "NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO", *["OPTIONS"] * (program != "softqam-bench"), rf" +{program} +- \w.*"):
                 self.assertRegex(page, rf"(?m)^{section}$", program)
-            at = page.index("DESCRIPTION")
-            for word in self.ok(self.run_tool(tool(program), "--help")).out.decode().split("\n", 2)[2].split():
-                found = page.find(word, at)
-                if found < 0 and re.fullmatch(r"[\w ]+:?", word):  # a section's name, which is in capitals
-                    found = page.find(word.rstrip(":").upper(), at)
-                self.assertGreaterEqual(found, 0, f"{program}: {word!r} after {page[at - 60 : at]!r}")
-                at = found
+            text = self.ok(self.run_tool(tool(program), "--help")).out.decode().split("\n", 2)[2]
+            for part in re.split("\n(?=Examples:|Options:)", text):  # man has the examples last
+                heading, _, words = part.partition(":") if part[:8] in ("Examples", "Options:") else ("DESCRIPTION", "", part)
+                at = page.index(f"\n{heading.upper()}\n")
+                for word in words.split():
+                    found = page.find(word, at)
+                    if found < 0 and re.fullmatch(r"[\w ]+:?", word):  # a section's name, which is in capitals
+                        found = page.find(word.rstrip(":").upper(), at)
+                    self.assertGreaterEqual(found, 0, f"{program}: {word!r} after {page[at - 60 : at]!r}")
+                    at = found
 
 
 main()

@@ -60,6 +60,23 @@ class Numbers(ToolTest):
         for v, half in zip(noisy, self.symbols("x.cf16", 5000, "--snr-db", "12")):
             self.assertLessEqual(abs(half - v), abs(v) * (2**-11 + 2**-23) + 2**-25)
 
+    def test_impairments(self):
+        """softqam-demod names each; N0 of fading is that of the noise, in order, and lowers the error rate."""
+        command = ["-m", "qpsk", "--symbols", "9000", "--snr-db", "12", "--bits", "sent"]
+        for options, said in ((["--phase", "30"], "if turned back by (29|30).* degrees"), (["--frequency-offset=-0.5"], "by -0.5.* degrees a symbol")):
+            self.make("x.cf32", *command, *options)
+            self.assertRegex(self.ok(self.demod("-m", "qpsk", "-o", "hard", "x.cf32", "y")).err, said)
+        plain, swapped = (self.symbols("x.cf32", 99, "--snr-db", "12", *options) for options in ([], ["--swap-iq"]))
+        self.assertEqual((plain[::2], plain[1::2]), (swapped[1::2], swapped[::2]))
+        clean = self.symbols("x.cf32", 9000, *command[:2])
+        noisy = self.symbols("x.cf32", 9000, *command, "--fading", "n0")
+        n0 = unpack("f", self.read("n0"))
+        self.assertEqual((len(n0), n0[0], n0[0] == n0[12]), (9000, n0[11], False))
+        power = [((a - c) ** 2 + (b - d) ** 2) / n for a, b, c, d, n in zip(noisy[::2], noisy[1::2], clean[::2], clean[1::2], n0)]
+        self.assertAlmostEqual(sum(power) / 9000, 1, delta=0.06)
+        self.assertAlmostEqual(sum(0.0631 / n for n in n0) / 9000, 1, delta=0.2)  # the channel's mean power
+        self.ok(self.demod("--strict", "-m", "qpsk", "-o", "s8", "--noise-file", "n0", "--compare", "sent", "x.cf32", "y"))
+
     def test_names(self):
         for name, suffixes in SUFFIXES.items():
             out = self.ok(self.gen("--symbols", "50", "-o", name, "-")).out

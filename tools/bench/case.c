@@ -205,7 +205,7 @@ static void make_symbols(struct bench_row *row, const struct bench_case *c, size
     transmitter_init(&transmitter, c->modulation, 1, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
     for (size_t first = 0; first < n_symbols; first += CHUNK) {
         const size_t n = n_symbols - first < CHUNK ? n_symbols - first : CHUNK;
-        transmitter_generate(&transmitter, first, n, points, NULL);
+        transmitter_generate(&transmitter, first, n, points, NULL, NULL);
         for (size_t i = 0; i < 2 * n; i++)
             components[i] = (double)points[i] + sqrt((double)row->noise_var[first + i / 2] / 2) * normal_draw(&state);
         sample_format_quantise(c->input, components, n, (double)bench_case_config(c).input_scale,

@@ -12,13 +12,18 @@
 #include "message.h"
 #include "modulation.h"
 
-/* Digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti. */
+/* Digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti, or a power of ten: e6. */
 static bool parse_count(const char *text, uint64_t *value)
 {
     static const char units[] = "kMGT";
     char *rest;
     errno = 0;
     *value = strtoull(text, &rest, 10);
+    if (*rest == 'e' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789")]) {
+        for (unsigned long k = strtoul(rest + 1, &rest, 10); k > 0; k--)
+            if (k > 19 || __builtin_mul_overflow(*value, 10, value))
+                return false;
+    }
     const char *unit = strchr(units, *rest == 'K' ? 'k' : *rest);
     if (*text < '0' || *text > '9' || errno || !unit)
         return false;

@@ -11,7 +11,7 @@
 enum { PART_SYMBOLS = 1024, SEQUENCE_NBYTES = PART_SYMBOLS * MODULATION_MAX_BITS / 8 };
 
 /* The last word of the counter. Numbers in use stay as they are: they define what a seed gives. */
-enum stream { STREAM_BITS = 0, STREAM_NOISE = 1 };
+enum stream { STREAM_BITS = 0, STREAM_NOISE = 1, STREAM_CHANNEL = 2 };
 
 static philox4x32_ctr_t draw(uint64_t seed, uint64_t index, enum stream stream)
 {
@@ -31,7 +31,8 @@ void transmitter_init(struct transmitter *transmitter, softqam_modulation modula
     transmitter->sigma = isinf(snr_db) ? 0 : sqrt(normal_power_ratio(-snr_db) / 2);
     transmitter->format = format;
     transmitter->scale = scale;
-    transmitter->scrambles = false;
+    transmitter->scrambles = transmitter->swaps = transmitter->fades = false;
+    transmitter->phase = transmitter->frequency = 0;
     for (unsigned bits = 0; bits < 1u << m->n_bits; bits++) {
         const float i = (float)modulation_level(m, bits) * alpha;
         const float q = m->n_bits == 1 ? i : (float)modulation_level(m, bits >> 1) * alpha;
@@ -49,6 +50,16 @@ static unsigned sequence_bits(const uint8_t *sequence, size_t first, unsigned n_
     return bits;
 }
 
+/* Returns the deviation of a symbol's noise, of one component. */
+static double deviation(const struct transmitter *transmitter, uint64_t index)
+{
+    enum { N_CONSTANT = 12 };
+    if (!transmitter->fades)
+        return transmitter->sigma;
+    const philox4x32_ctr_t random = draw(transmitter->seed, index / N_CONSTANT, STREAM_CHANNEL);
+    return transmitter->sigma / sqrt(-normal_log(normal_uniform((uint64_t)random.v[1] << 32 | random.v[0])));
+}
+
 /* `flipped` are the bits that scrambling changes. */
 static void generate_symbol(const struct transmitter *transmitter, uint64_t index, unsigned flipped,
                             double component[2], uint8_t *bits)
@@ -61,17 +72,27 @@ static void generate_symbol(const struct transmitter *transmitter, uint64_t inde
     component[1] = is_rotated ? point[0] : point[1];
     for (unsigned k = 0; bits && k < modulation->n_bits; k++)
         bits[k] = sent >> k & 1;
-    if (transmitter->sigma == 0)
-        return;
+    const double sigma = deviation(transmitter, index);
     const philox4x32_ctr_t random = draw(transmitter->seed, index, STREAM_NOISE);
-    for (int axis = 0; axis < 2; axis++) {
+    for (int axis = 0; axis < 2 && sigma > 0; axis++) {
         const uint64_t word = (uint64_t)random.v[2 * axis + 1] << 32 | random.v[2 * axis];
-        component[axis] += transmitter->sigma * normal_quantile(normal_uniform(word));
+        component[axis] += sigma * normal_quantile(normal_uniform(word));
+    }
+    if (transmitter->phase != 0 || transmitter->frequency != 0) {
+        const double angle = fmod(transmitter->phase + transmitter->frequency * (double)index, 2 * acos(-1));
+        const double i = component[0], q = component[1];
+        component[0] = i * cos(angle) - q * sin(angle);
+        component[1] = i * sin(angle) + q * cos(angle);
+    }
+    if (transmitter->swaps) {
+        const double first = component[0];
+        component[0] = component[1];
+        component[1] = first;
     }
 }
 
 uint64_t transmitter_generate(const struct transmitter *transmitter, uint64_t first, size_t n_symbols, void *samples,
-                              uint8_t *bits)
+                              uint8_t *bits, float *noise_vars)
 {
     double components[2 * PART_SYMBOLS];
     uint8_t sequence[SEQUENCE_NBYTES] = {0}; /* of scrambling, as softqam_gold_sequence() packs it */
@@ -85,6 +106,10 @@ uint64_t transmitter_generate(const struct transmitter *transmitter, uint64_t fi
         for (size_t i = 0; i < n; i++)
             generate_symbol(transmitter, first + done + i, sequence_bits(sequence, i * n_bits, n_bits),
                             components + 2 * i, bits ? bits + (done + i) * n_bits : NULL);
+        for (size_t i = 0; noise_vars && i < n; i++) {
+            const double sigma = deviation(transmitter, first + done + i);
+            noise_vars[done + i] = (float)(2 * sigma * sigma);
+        }
         n_clipped += sample_format_quantise(transmitter->format, components, n, transmitter->scale,
                                             (char *)samples + done * symbol_nbytes);
     }

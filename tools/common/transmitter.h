@@ -23,6 +23,10 @@ struct transmitter {
      * clauses 6.3.1.1 and 7.3.1.1), by the sequence of c_init, which begins at symbol 0. */
     bool scrambles;
     uint32_t c_init;
+    /* What a test may do to symbols, likewise: an angle, and one more each symbol, in radians; Q before I; fading, by a
+     * Rayleigh channel that is constant for 12 symbols and divided out, so that the noise varies. */
+    double phase, frequency;
+    bool swaps, fades;
     double points[1 << MODULATION_MAX_BITS][2]; /* I and Q, by bits with b0 lowest */
 };
 
@@ -31,9 +35,10 @@ struct transmitter {
 void transmitter_init(struct transmitter *transmitter, softqam_modulation modulation, uint64_t seed, double snr_db,
                       softqam_input_format format, double scale);
 
-/* Symbols first .. first + n - 1, and their bits before scrambling, one byte 0 or 1 each, b0 first; `bits` may be NULL.
- * Returns how many components were clipped to the range of the format. */
+/* Symbols first .. first + n - 1; their bits before scrambling, one byte 0 or 1 each, b0 first; and their noise
+ * variances N0. `bits` and `noise_vars` may be NULL. Returns how many components were clipped to the range of the
+ * format. */
 uint64_t transmitter_generate(const struct transmitter *transmitter, uint64_t first, size_t n_symbols, void *samples,
-                              uint8_t *bits);
+                              uint8_t *bits, float *noise_vars);
 
 #endif

@@ -126,17 +126,21 @@ static const char *const
 /* clang-format off */
 struct option_row demod_option_rows[] = {
     OPTION_TEXT("Usage"), /* demod_options_parse() names the program */
-    OPTION_TEXT("Demodulates the symbols of 5G NR (3GPP TS 38.211 clause 5.1) in INPUT to soft bits or LLRs, one for each bit, b0 "
-         "first, in OUTPUT. \"-\" is standard input or output. softqam-demod-mpi does it as an MPI job: mpirun -n 4 "
-         "softqam-demod-mpi capture.cf32 capture.u8"),
+    OPTION_TEXT("INPUT: symbols of 5G NR (3GPP TS 38.211 clause 5.1) as an equaliser leaves them: one sample a symbol, without offset of time, "
+         "frequency and phase, divided by the channel, of unit mean energy after --input-scale. What a radio records must go through a "
+         "receiver first."),
+    OPTION_TEXT("OUTPUT: their soft bits or LLRs, one for each bit, b0 first. A positive LLR, or a byte above the midpoint, means bit 0 "
+         "(with --sign 1, bit 1). LLRs are exact max-log. u8 is liquid-dsp's: 255 is that bit for certain, 0 the other one, 127 "
+         "unknown, which decides for that bit."),
+    OPTION_TEXT("\"-\" is standard input or output. softqam-demod-mpi does it as an MPI job: mpirun -n 4 softqam-demod-mpi capture.cf32 "
+         "capture.u8"),
     OPTION_TEXT("Examples:"),
     OPTION_TEXT("  $ softqam-demod capture.cf32 capture.u8\n"
          "  $ softqam-demod -m qpsk --snr-db 12 --c-init 0x1234 capture.cs16 capture.s8\n"
          "  $ softqam-demod --noise-var auto recording.sigmf-meta llrs.s8\n"
          "  $ softqam-demod --compare sent.hard --stats capture.cf32 capture.bits\n"
          "  $ receiver | softqam-demod -m 16qam -i cs16 --input-scale auto -o hard - bits"),
-    OPTION_TEXT("A positive LLR, or a byte above the midpoint, means bit 0 (with --sign 1, bit 1). LLRs are exact max-log. u8 is "
-         "liquid-dsp's: 255 is that bit for certain, 0 the other one, 127 unknown, which decides for that bit."),
+    OPTION_TEXT("Options:"),
     OPTION_TEXT("Input and output:"),
     {"--modulation", "NAME",
      "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam, 1024qam or auto, which takes the one that fits the first symbols best, if "
@@ -163,7 +167,7 @@ struct option_row demod_option_rows[] = {
      "first 262144 symbols the energy 1 + N0, N0 as given or else estimated; default: the recording's own, else 1 (cf32, "
      "cf16, cf64), 1/8192 (cs16), 1/64 (cs8, cu8), 1/128 (cu8h), 1/536870912 (cs32)",
      .take = take_input_scale},
-    {"--skip", "N", "skip the first N symbols, and their variances in a noise file; default: 0", option_take_count,
+    {"--skip", "N", "skip the first N symbols, their variances in a noise file, and their bits in --compare's; default: 0", option_take_count,
      TO(skip), .max = MAX_SYMBOLS},
     {"--count", "N", "demodulate only the N symbols after these", option_take_count, TO(count), .max = MAX_SYMBOLS},
     {"--header-bytes", "N", "skip the first N bytes of INPUT, which are no symbols, before all else; default: 0", option_take_count,
@@ -173,7 +177,7 @@ struct option_row demod_option_rows[] = {
     {"--swap-iq", NULL, "INPUT has Q before I", option_take_true, TO(swaps)},
     {"--conjugate", NULL, "INPUT has -Q for Q, as after a mixer of the other side", option_take_true, TO(conjugates)},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
-    OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024."),
+    OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 is a count, too."),
     OPTION_TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
     OPTION_TEXT("  cf32  two 32-bit floats; .cf32 .fc32 .cfile\n"
          "  cs16  two 16-bit integers; .cs16 .sc16 .ci16\n"
@@ -252,6 +256,7 @@ struct option_row demod_option_rows[] = {
      TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
+    OPTION_TEXT("Notes:"),
     OPTION_TEXT("LLRs are right only for the right symbols, scale and noise. So the first 8192 symbols are compared with what scrambled "
          "data have, which use all levels of the constellation alike. If another modulation, scale, format, byte order, mean, rotation "
          "or frequency explains them clearly better, or they are like noise, a warning says so. Another one says if the noise is "

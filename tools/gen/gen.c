@@ -20,8 +20,11 @@ enum { DEFAULT_SYMBOLS = 1000000, BATCH_SYMBOLS = 1 << 20 };
 
 struct options {
     const char *output;
-    bool is_sigmf;    /* output names a recording */
-    const char *bits; /* NULL for none */
+    bool is_sigmf;           /* output names a recording */
+    const char *bits;        /* NULL for none, as the next */
+    const char *noise_file;  /* of a fading channel */
+    double phase, frequency; /* degrees, and degrees a symbol */
+    bool swaps;
     softqam_modulation modulation;
     bool scrambles; /* the bits, by the next */
     uint32_t c_init;
@@ -48,6 +51,13 @@ static bool take_snr_db(const struct option_call *call)
     return arguments_parse_real(call->row->name, call->text, -200, 200, &((struct options *)call->target)->snr_db);
 }
 
+/* Degrees. */
+static bool take_angle(const struct option_call *call)
+{
+    double *angle = (double *)((char *)call->target + call->row->offset);
+    return arguments_parse_real(call->row->name, call->text, -360, 360, angle);
+}
+
 static bool take_output_scale(const struct option_call *call)
 {
     struct options *options = call->target;
@@ -67,6 +77,7 @@ static const struct option_row rows[] = {
     OPTION_TEXT("  $ softqam-gen --snr-db 22 --bits sent.hard capture.cf32\n"
          "  $ softqam-gen -m qpsk --c-init 0x1234 --symbols 1M capture.cs16\n"
          "  $ softqam-gen -m 64qam --snr-db 18 recording.sigmf-meta"),
+    OPTION_TEXT("Options:"),
     OPTION_TEXT("Symbols and files:"),
     {"--modulation", "NAME", "bpsk, pi2-bpsk, qpsk, 16qam, 64qam, 256qam or 1024qam; default: 256qam", option_take_modulation,
      TO(modulation), .letter = 'm'},
@@ -74,7 +85,7 @@ static const struct option_row rows[] = {
      "scramble the bits with the sequence of this c_init, 0 to 2147483647, decimal or 0x.. (3GPP TS 38.211 clause "
      "5.2.1), which begins at the first bit",
      .take = take_c_init},
-    {"--symbols", "N", "how many; default: 1000000. 1M and 64Ki are counts too", option_take_count, TO(n_symbols),
+    {"--symbols", "N", "how many; default: 1000000. 1e6, 1M and 64Ki are counts too", option_take_count, TO(n_symbols),
      0, MAX_SYMBOLS},
     {"--snr-db", "X",
      "Es/N0 in dB, -200 to 200, with N0 the variance of the complex noise (N0/2 a component); default: no noise",
@@ -89,6 +100,14 @@ static const struct option_row rows[] = {
      .take = take_output_scale},
     {"--bits", "FILE", "the bits that were sent, before scrambling, one byte (0 or 1) each, b0 first", option_take_text,
      TO(bits)},
+    OPTION_TEXT("What receivers meet (these need not give the same last bit on every machine):"),
+    {"--phase", "X", "turn all symbols by X degrees, -360 to 360", take_angle, TO(phase)},
+    {"--frequency-offset", "X", "turn each symbol by X degrees more than the one before it", take_angle, TO(frequency)},
+    {"--swap-iq", NULL, "write Q before I", option_take_true, TO(swaps)},
+    {"--fading", "FILE",
+     "a Rayleigh channel that changes every 12 symbols, and is divided out: the mean Es/N0 before that is --snr-db's, and FILE "
+     "gets N0 of each symbol, as softqam-demod --noise-file reads it", option_take_text, TO(noise_file)},
+    OPTION_TEXT("Files and messages:"),
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
@@ -146,10 +165,12 @@ struct run {
     struct transmitter transmitter;
     struct output_file output;
     struct output_file bits_output;
+    struct output_file noise_output;
     struct output_file meta_output;
     char data_path[PATH_MAX], meta_path[PATH_MAX]; /* of a recording */
     void *samples;
     uint8_t *bits;
+    float *noise_vars;
     uint64_t n_clipped;
 };
 
@@ -158,7 +179,10 @@ static bool allocate(struct run *run)
     run->samples = malloc(BATCH_SYMBOLS * softqam_input_symbol_nbytes(run->options->format));
     if (run->options->bits)
         run->bits = malloc(run->transmitter.modulation->n_bits * (size_t)BATCH_SYMBOLS);
-    return (run->samples && (run->bits || !run->options->bits)) || message_print(NULL, "out of memory");
+    if (run->options->noise_file)
+        run->noise_vars = malloc(BATCH_SYMBOLS * sizeof *run->noise_vars);
+    return (run->samples && (run->bits || !run->options->bits) && (run->noise_vars || !run->options->noise_file)) ||
+           message_print(NULL, "out of memory");
 }
 
 static bool open_files(struct run *run)
@@ -168,19 +192,26 @@ static bool open_files(struct run *run)
     return (!options->is_sigmf || sigmf_name_files(options->output, run->meta_path, run->data_path)) &&
            output_file_open(&run->output, options->is_sigmf ? run->data_path : options->output, is_new) &&
            (!options->bits || output_file_open(&run->bits_output, options->bits, is_new)) &&
+           (!options->noise_file || output_file_open(&run->noise_output, options->noise_file, is_new)) &&
            (!options->is_sigmf || output_file_open(&run->meta_output, run->meta_path, is_new));
 }
 
 static bool check_files(const struct run *run)
 {
-    const char *bits = run->options->bits;
+    const char *bits = run->options->bits, *noise_file = run->options->noise_file;
     const bool is_sigmf = run->options->is_sigmf;
     if (bits && (output_file_is_same(&run->output, &run->bits_output) ||
                  (is_sigmf && output_file_is_same(&run->meta_output, &run->bits_output))))
         return message_print("--bits", "'%s' is OUTPUT as well", bits);
+    if (noise_file && (output_file_is_same(&run->output, &run->noise_output) ||
+                       output_file_is_same(&run->bits_output, &run->noise_output) ||
+                       (is_sigmf && output_file_is_same(&run->meta_output, &run->noise_output))))
+        return message_print("--fading", "'%s' is another output as well", noise_file);
     if (is_sigmf && output_file_is_same(&run->output, &run->meta_output))
         return message_print(run->meta_path, "is %s as well; give OUTPUT another name", run->data_path);
-    return output_file_check_terminal(&run->output) && (!bits || output_file_check_terminal(&run->bits_output));
+    return output_file_check_terminal(&run->output) &&
+           (!noise_file || output_file_check_terminal(&run->noise_output)) &&
+           (!bits || output_file_check_terminal(&run->bits_output));
 }
 
 /* No text in it has anything that JSON would escape. */
@@ -229,6 +260,7 @@ static bool write_metadata(struct run *run)
 static bool finish_files(struct run *run)
 {
     return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&
+           (!run->noise_vars || output_file_finish(&run->noise_output)) && output_file_publish(&run->noise_output) &&
            write_metadata(run) && output_file_publish(&run->output) && output_file_publish(&run->bits_output) &&
            output_file_publish(&run->meta_output);
 }
@@ -240,8 +272,9 @@ static bool generate(struct run *run)
     for (uint64_t first = 0; first < options->n_symbols; first += BATCH_SYMBOLS) {
         const uint64_t left = options->n_symbols - first;
         const size_t n = left < BATCH_SYMBOLS ? (size_t)left : BATCH_SYMBOLS;
-        run->n_clipped += transmitter_generate(&run->transmitter, first, n, run->samples, run->bits);
+        run->n_clipped += transmitter_generate(&run->transmitter, first, n, run->samples, run->bits, run->noise_vars);
         if (!output_file_write(&run->output, run->samples, n * symbol_nbytes) ||
+            (run->noise_vars && !output_file_write(&run->noise_output, run->noise_vars, n * sizeof *run->noise_vars)) ||
             (run->bits && !output_file_write(&run->bits_output, run->bits, run->transmitter.modulation->n_bits * n)))
             return false;
     }
@@ -266,14 +299,20 @@ static int generate_files(const struct options *options)
                      options->scale);
     run.transmitter.scrambles = options->scrambles;
     run.transmitter.c_init = options->c_init;
+    run.transmitter.phase = options->phase * acos(-1) / 180;
+    run.transmitter.frequency = options->frequency * acos(-1) / 180;
+    run.transmitter.swaps = options->swaps;
+    run.transmitter.fades = options->noise_file != NULL;
     const bool done = allocate(&run) && open_files(&run) && message_of_command(check_files(&run)) && generate(&run);
     if (done && !options->quiet)
         report(&run);
     output_file_end(&run.output, done);
     output_file_end(&run.bits_output, done);
+    output_file_end(&run.noise_output, done);
     output_file_end(&run.meta_output, done);
     free(run.samples);
     free(run.bits);
+    free(run.noise_vars);
     return message_end(done);
 }
 
