@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Units of symbols with gains do not matter: multiplying symbols and gains by 2^k and N0 by 4^k changes no byte,
- * however small or large a receiver's channel and samples are; and gains and noise values of all sizes, in any
- * combination, give what reference/contract.h says. */
-#include <float.h>
+ * however small or large a receiver's channel and samples are. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "trial.h"
+#include "llr_fixture.h"
 
 enum { MAX_SYMBOLS = 1100, MAX_K = 60 };
 
@@ -179,46 +176,4 @@ LLR_TEST(test_receivers_units)
             for (size_t i = 0; i < 2 * in.n; i++)
                 assert_true(fabsf(llrs[i] - rows[r].expected[i % 2]) < 1e-5F * fabsf(rows[r].expected[i % 2]));
         }
-}
-
-/* Symbols, gains and noise values of any bits, or as they belong together but for one. */
-static void fill_any(harness_random *random, const llr_setting *setting, const llr_input *to)
-{
-    const int common = (int)harness_random_below(random, 277) - 149;
-    const bool is_mixed = harness_random_below(random, 2);
-    for (size_t i = 0; i < to->n; i++) {
-        const int gain = is_mixed ? (int)harness_random_below(random, 277) - 149 : common;
-        const int off = harness_random_below(random, 4) ? 0 : (int)harness_random_below(random, 200) - 100;
-        const int n0 = 2 * gain - 7 + off;
-        to->gains[i] = random_of_exponent(random, gain);
-        to->noise[i] = random_of_exponent(random, setting->is_inverse ? -n0 : n0);
-        for (size_t axis = 0; axis < 2; axis++) {
-            const int of_symbol = (setting->has_gains ? gain : 0) - (int)harness_random_below(random, 8);
-            to->symbols[2 * i + axis] = random_of_exponent(random, of_symbol);
-        }
-        if (harness_random_below(random, 8) == 0)
-            harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i]);
-        if (harness_random_below(random, 16) == 0)
-            harness_fill_mixture(random, 1, to->symbols + 2 * i);
-        if (harness_random_below(random, 64) == 0)
-            to->gains[i] = -to->gains[i] * (float)harness_random_below(random, 2);
-    }
-}
-
-LLR_TEST(test_any_gains)
-{
-    static const llr_values kind = {"any gains", 1500, fill_any, true, false, true};
-    harness_random random = harness_random_named(__func__);
-    for (size_t n = harness_symbol_count(1500000) / 1000; n > 0; n--) {
-        const trial_choice choice = {
-            .n_layers = 1,
-            .layout = harness_random_below(&random, 4) ? TRIAL_IN_ORDER : TRIAL_PLANES,
-            .is_descrambled = harness_random_below(&random, 4) == 0,
-            .n_elements = 1 + harness_random_below(&random, harness_random_below(&random, 4) ? 60 : kind.max_symbols),
-            .n_parts = 1,
-            .values = &kind,
-        };
-        trial_check(&random, *state, harness_llr_formats[harness_random_below(&random, HARNESS_N_LLR_FORMATS)],
-                    SOFTQAM_INPUT_CF32, &choice);
-    }
 }

@@ -220,27 +220,34 @@ static void fill_fast_range(harness_random *random, const llr_setting *setting, 
     }
 }
 
-/* Makes N0 and gains of all sizes, each call's alike: some limit of theirs is just within the fast path's range or
- * beyond it, and some have erasures. */
-static void fill_n0_and_gains(harness_random *random, const llr_setting *setting, const llr_input *to)
+static float of_exponent(harness_random *random, int exponent)
 {
-    static const double n0s[] = {-102, -100, -60, -8, 0, 30, 40, 41, 43, 60, 100};
-    const double component = exp2(random_between(random, -3, one_in(random, 2) ? 21 : 3));
-    const double gain = random_between(random, -45, 45) / (one_in(random, 2) ? 1 : 3), n0 = ANY_OF(random, n0s);
-    const size_t erasures = harness_random_below(random, 6);
-    const bool has_tiny = one_in(random, 2);
+    return ldexpf(1 + (float)harness_random_below(random, 1 << 23) * 0x1p-23F, exponent);
+}
+
+/* Makes gains, and noise values that belong to them or do not, of all sizes, each call's alike or each its own; with
+ * few others, some erasures. */
+static void fill_any_gains(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    const int common =
+        one_in(random, 2) ? (int)harness_random_below(random, 277) - 149 : (int)harness_random_below(random, 90) - 45;
+    const int distance = one_in(random, 2) ? -7 : (int)harness_random_below(random, 260) - 130;
+    const bool is_mixed = one_in(random, 2), has_others = one_in(random, 2);
     for (size_t i = 0; i < to->n; i++) {
-        to->gains[i] = (float)exp2(gain + random_between(random, -1, 1));
-        to->noise[i] = (float)exp2((n0 + random_between(random, -1, 1)) * (setting->is_inverse ? -1 : 1));
+        const int gain = is_mixed ? (int)harness_random_below(random, 277) - 149 : common;
+        const int off = is_mixed && one_in(random, 4) ? (int)harness_random_below(random, 260) - 130 : distance;
+        const int n0 = 2 * gain + off;
+        to->gains[i] = of_exponent(random, gain);
+        to->noise[i] = of_exponent(random, setting->is_inverse ? -n0 : n0);
         for (size_t axis = 0; axis < 2; axis++)
             to->symbols[2 * i + axis] =
-                has_tiny ? component_up_to(random, component) : (float)random_between(random, 0.1, component);
-    }
-    apply_gains(setting, to);
-    for (size_t i = 5; i < to->n; i += 47) {
-        if (erasures == 1)
+                any_sign(random, (double)of_exponent(random, (setting->has_gains ? gain : 0) -
+                                                                 (int)harness_random_below(random, 8)));
+        if (has_others && one_in(random, 8))
             harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i]);
-        if (erasures == 2)
+        if (has_others && one_in(random, 16))
+            harness_fill_mixture(random, 1, to->symbols + 2 * i);
+        if (has_others && one_in(random, 64))
             to->gains[i] = -to->gains[i] * (float)harness_random_below(random, 2);
     }
 }
@@ -284,7 +291,8 @@ const llr_values llr_value_kinds[] = {
     {"pieces of one value", 1 << 14, fill_pieces, true, true, true},
     {"borders", 1500, fill_borders, true, false, true},
     {"ends of the fast range", 8 * TILE - 5, fill_fast_range, true, false, true},
-    {"N0 and gains", 75, fill_n0_and_gains, true, false, true},
+    {"a few of any gains", 75, fill_any_gains, true, false, true},
+    {"any gains", 1500, fill_any_gains, true, false, true},
     {"soft bits near integers", 1 << 17, fill_near_integers, true, true, false},
 };
 const size_t llr_n_value_kinds = HARNESS_COUNT(llr_value_kinds);
