@@ -22,18 +22,21 @@ enum {
     TILE_SYMBOLS = 1024,        /* gathered or converted */
     STREAMED_SYMBOLS = 512,     /* whose LLRs are stored past the caches */
     DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
-    PLANE_NBYTES = 1 << 11,     /* bytes of a bit plane on its way to a soft buffer */
+    OUT_NBYTES = 11 << 10,      /* LLRs on their way to a soft buffer, or past the caches */
+    MAX_PLANE_NBYTES = 2 << 10, /* of these for one bit plane */
     WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
+    JOINT_SYMBOLS = OUT_NBYTES / MAX_OUTPUT_NBYTES / 64 * 64, /* layers in pairs, where they lie; of any layers */
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
-    SEQUENCE_SLACK = 16,                                           /* words that loops read after the last one */
-    SHIFTED_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
+    LINE_NBYTES = 64,
+    SEQUENCE_SLACK = 16,                                    /* words that loops read after the last one */
+    SHIFTED_WORDS = TILE_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
 };
 
 /* A thread's memory for tiles, on its stack. */
 typedef struct scratch {
-    _Alignas(64) unsigned char out[PLANE_NBYTES * MAX_SYMBOL_BITS];
+    _Alignas(64) unsigned char out[OUT_NBYTES];
     union {
         struct {
             _Alignas(64) float components[2 * TILE_SYMBOLS];
@@ -47,7 +50,6 @@ typedef struct scratch {
     softqam_gold gold;
     bool is_gold_open;
 } scratch;
-_Static_assert(STREAMED_SYMBOLS *MAX_OUTPUT_NBYTES <= sizeof((scratch *)0)->out, "streamed LLRs fit");
 
 /* Says what a thread does with a segment of its part. */
 typedef struct work {
@@ -61,6 +63,7 @@ typedef struct work {
     unsigned n_bits;                   /* bits of a symbol */
     size_t symbol_nbytes;              /* from a symbol's first value to the next symbol's */
     float weight;                      /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
+    size_t plane_nbytes;               /* room for a bit plane on its way to a soft buffer */
     bool has_planes;
     bool is_converted;
     bool is_gathered;
@@ -188,13 +191,13 @@ static size_t sequence_symbols(const work *w, size_t first, size_t n)
     return n < left ? n : left;
 }
 
-/* Returns the scrambling sequence of n symbols from `first` on, beginning with a byte's first bit. Inlined: called, it
- * takes 10 ns more. */
-static inline __attribute__((always_inline)) const unsigned char *load_sequence(work *w, size_t first, size_t n)
+/* Returns the scrambling sequence of *n symbols from `first` on, beginning with a byte's first bit; *n becomes less if
+ * there is no room. Inlined: called, it takes 10 ns more. */
+static inline __attribute__((always_inline)) const unsigned char *load_sequence(work *w, size_t first, size_t *n)
 {
-    if (first < w->sequence_first || first + n > w->sequence_end) {
+    if (first < w->sequence_first || first + *n > w->sequence_end) {
         const softqam_placement *placement = &w->segment.placement;
-        const size_t n_made = sequence_symbols(w, first, n);
+        const size_t n_made = sequence_symbols(w, first, *n);
         w->sequence = make_sequence(w->scratch, &w->loops->gold, placement->c_init,
                                     (placement->position + first) * w->n_bits, n_made * w->n_bits);
         w->sequence_first = first;
@@ -204,8 +207,9 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
     const unsigned char *from = w->sequence + bit / 8;
     if (bit % 8 == 0)
         return from;
+    *n = *n < TILE_SYMBOLS ? *n : TILE_SYMBOLS;
     uint64_t *shifted = w->scratch->shifted;
-    for (size_t k = 0; k < n * w->n_bits / 64 + 1; k++) {
+    for (size_t k = 0; k < *n * w->n_bits / 64 + 1; k++) {
         uint64_t low, high;
         memcpy(&low, from + 8 * k, sizeof low);
         memcpy(&high, from + 8 * k + 1, sizeof high);
@@ -265,9 +269,9 @@ static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
     const size_t n_run = w->soft.adds ? 0 : softqam_soft_block_runs(&w->soft, symbol_of_block(w, first), positions);
     *is_staged = w->soft.adds || w->is_joint || (n_run < n && n_run < WORTH_RUN_SYMBOLS);
     if (*is_staged) {
-        const size_t most = w->soft.adds || w->is_joint ? PLANE_NBYTES / value_nbytes : n_run + WORTH_RUN_SYMBOLS;
+        const size_t most = w->soft.adds || w->is_joint ? w->plane_nbytes / value_nbytes : n_run + WORTH_RUN_SYMBOLS;
         w->call.out = w->scratch->out;
-        set_planes(w, PLANE_NBYTES);
+        set_planes(w, w->plane_nbytes);
         return n < most ? n : most;
     }
     w->call.out = w->to.out + positions[0] * value_nbytes;
@@ -298,9 +302,9 @@ static size_t demodulate_tile(work *w, size_t first, size_t n)
     w->call.out = w->is_streamed ? w->scratch->out : out;
     if (placement->has_soft_buffers)
         n = open_soft_tile(w, first, n, &is_staged);
-    set_i_flips(&w->call, placement, first);
     if (placement->is_descrambled)
-        w->call.sequence = load_sequence(w, first, n);
+        w->call.sequence = load_sequence(w, first, &n);
+    set_i_flips(&w->call, placement, first);
     w->call.n_symbols = n;
     if (!w->is_joint) {
         w->call.components = load_symbols(w, first, n);
@@ -310,7 +314,7 @@ static size_t demodulate_tile(work *w, size_t first, size_t n)
         demodulate_joint_tile(w, first, n);
     }
     if (is_staged)
-        softqam_soft_block_store(&w->soft, symbol_of_block(w, first), n, w->scratch->out, PLANE_NBYTES);
+        softqam_soft_block_store(&w->soft, symbol_of_block(w, first), n, w->scratch->out, w->plane_nbytes);
     else if (w->is_streamed)
         softqam_copy_streaming(out, w->scratch->out, n * w->symbol_nbytes);
     return n;
@@ -334,11 +338,20 @@ static size_t open_destination(work *w, size_t first)
         /* The destination is open. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         set_planes(w, w->to.plane_stride * placement->value_nbytes);
     } else if (w->to.out) {
+        const unsigned room = OUT_NBYTES / w->n_bits / LINE_NBYTES * LINE_NBYTES;
+        w->plane_nbytes = room < MAX_PLANE_NBYTES ? room : MAX_PLANE_NBYTES;
         softqam_soft_block_open(&w->soft, placement, &w->to, w->loops->add, w->params->sum_limit);
         if (!placement->combines && symbol_of_block(w, first) == 0)
             softqam_soft_block_begin(&w->soft, w->params->output_format, placement->filler_value);
     }
     return first + (left < w->to.n_symbols ? left : w->to.n_symbols);
+}
+
+/* Returns how many symbols' LLRs are stored past the caches at once: whole lines. */
+static size_t streamed_symbols(size_t symbol_nbytes)
+{
+    const size_t most = OUT_NBYTES / symbol_nbytes / LINE_NBYTES * LINE_NBYTES;
+    return most < STREAMED_SYMBOLS ? most : STREAMED_SYMBOLS;
 }
 
 /* Demodulates what a thread has of a segment, in tiles. */
@@ -356,8 +369,8 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
     w->is_noise_gathered =
         w->call.noise_kind != SOFTQAM_ONE_WEIGHT &&
         (source->n_layers > 1 || source->noise_stride != 1 || (source->has_gains && source->gain_stride != 1));
-    w->tile_symbols = w->is_joint      ? (w->joint.is_direct ? PLANE_NBYTES / sizeof(float) : JOINT_GATHERED_SYMBOLS)
-                      : w->is_streamed ? STREAMED_SYMBOLS
+    w->tile_symbols = w->is_joint      ? (w->joint.is_direct ? JOINT_SYMBOLS : JOINT_GATHERED_SYMBOLS)
+                      : w->is_streamed ? streamed_symbols(w->symbol_nbytes)
                       : w->is_gathered || w->is_noise_gathered || w->is_converted ? TILE_SYMBOLS
                       : placement->is_descrambled                                 ? DESCRAMBLED_SYMBOLS
                                                                                   : SIZE_MAX;

@@ -4,6 +4,7 @@
  * library's calls of the C library, and the kernel ends a process that makes a system call. */
 #define _GNU_SOURCE /* syscall */
 #include <linux/seccomp.h>
+#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -85,10 +86,11 @@ typedef struct work {
     uintptr_t stack; /* an address in the calling thread's stack, above which its own data lie */
 } work;
 
-static work open_work(unsigned n_threads, size_t n_symbols, size_t n_rounds)
+static work open_work(unsigned n_threads, size_t n_symbols, size_t n_rounds, const char *cpu_variant)
 {
     harness_setup setup = harness_default_setup();
     setup.context.n_threads = n_threads;
+    setup.context.cpu_variant = cpu_variant;
     work self = {.context = harness_create_context(&setup), .n_symbols = n_symbols, .n_rounds = n_rounds};
     self.symbols = harness_alloc(n_symbols * 2 * sizeof(float));
     self.noise_var = harness_alloc(n_symbols * sizeof(float));
@@ -177,7 +179,7 @@ HARNESS_TEST(test_what_is_called)
 {
     for (int kind = 0; kind < (cuda_may_have_a_part() ? 2 : 3); kind++) {
         watch();
-        SCOPED(close_work) work self = open_work(kind == 2 ? 4 : 1, kind == 2 ? LARGE_SYMBOLS : N_SYMBOLS, 3);
+        SCOPED(close_work) work self = open_work(kind == 2 ? 4 : 1, kind == 2 ? LARGE_SYMBOLS : N_SYMBOLS, 3, NULL);
         assert_non_null(called);
         if (kind > 0)
             assert_int_equal(softqam_context_prepare(self.context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
@@ -217,19 +219,51 @@ HARNESS_TEST(test_one_thread_makes_no_system_call)
         skip();
     }
     for (int is_huge = 0; is_huge < 2; is_huge++) {
-        SCOPED(close_work) work self = open_work(1, is_huge ? HUGE_SYMBOLS : N_SYMBOLS, is_huge ? 1 : 20);
+        SCOPED(close_work) work self = open_work(1, is_huge ? HUGE_SYMBOLS : N_SYMBOLS, is_huge ? 1 : 20, NULL);
         assert_int_equal(status_without_system_calls(&self), 0);
     }
 }
 
-HARNESS_TEST(test_calls_need_little_stack)
+/* The calls that need most: interleaved layers and all else that is gathered, gains, scrambling, whole code blocks, new
+ * and added, of symbols that are finite, NaN and infinite; and too few of them for a loop. */
+static void *call_deeply(void *argument)
 {
-    enum { CALL_NBYTES = 64 << 10, STACK_NBYTES = 256 << 10, UNTOUCHED = 0xa5 };
-    if (HARNESS_SANITIZED || harness_backend() != SOFTQAM_BACKEND_CPU) {
-        print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
-        skip();
+    work *self = argument;
+    const float specials[] = {0.5F, NAN, INFINITY};
+    const softqam_modulation last = SOFTQAM_MODULATION_1024QAM;
+    self->stack = (uintptr_t)__builtin_frame_address(0);
+    for (size_t k = 0; k < HARNESS_N_LLR_FORMATS * HARNESS_COUNT(specials) * 4; k++) {
+        softqam_segment segment = harness_segment(self->symbols, self->noise_var, 2, self->n_symbols / 4, NULL);
+        self->symbols[6] = specials[k / HARNESS_N_LLR_FORMATS % HARNESS_COUNT(specials)];
+        segment.n_layers = 1 + k / HARNESS_N_LLR_FORMATS / HARNESS_COUNT(specials) % 2;
+        segment.symbol_stride = 2;
+        segment.layers[0].gain = segment.layers[1].gain = self->noise_var;
+        segment.layers[1].symbols = self->symbols + 2;
+        segment.layers[1].noise_var = self->noise_var + 1;
+        segment.descramble = 1;
+        segment.codeword = (softqam_codeword){.n_code_blocks = 2, .buffers = self->out, .deinterleave = 1};
+        for (segment.modulation = SOFTQAM_MODULATION_BPSK; segment.modulation <= last; segment.modulation++)
+            for (int way = 0; way < 6; way++) {
+                softqam_segment call = segment;
+                call.n_layers = segment.modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1 : segment.n_layers;
+                call.n_symbols = way % 2 ? 2 * call.n_layers : call.n_symbols;
+                call.codeword.n_bits = call.n_symbols * softqam_bits_per_symbol(call.modulation);
+                call.codeword.n_cb = way < 4 ? 0 : 3000;
+                call.codeword.combine = way == 5;
+                if (way < 2)
+                    call.codeword = (softqam_codeword){0}, call.out = self->out;
+                const softqam_status status =
+                    softqam_demodulate_segments(self->demodulators[k % HARNESS_N_LLR_FORMATS], &call, 1);
+                self->is_wrong |= status != SOFTQAM_OK;
+            }
     }
-    SCOPED(close_work) work self = open_work(1, N_SYMBOLS, 1);
+    return NULL;
+}
+
+/* Returns how many bytes of stack a thread's calls take. */
+static size_t stack_of(work *self, void *(*calls)(void *))
+{
+    enum { STACK_NBYTES = 256 << 10, UNTOUCHED = 0xa5 };
     scoped_memory unsigned char *stack = aligned_alloc(4096, STACK_NBYTES);
     assert_non_null(stack);
     memset(stack, UNTOUCHED, STACK_NBYTES);
@@ -237,14 +271,33 @@ HARNESS_TEST(test_calls_need_little_stack)
     pthread_t thread;
     assert_int_equal(pthread_attr_init(&attributes), 0);
     assert_int_equal(pthread_attr_setstack(&attributes, stack, STACK_NBYTES), 0);
-    assert_int_equal(pthread_create(&thread, &attributes, call, &self), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, calls, self), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     pthread_attr_destroy(&attributes);
-    assert_false(self.is_wrong);
+    assert_false(self->is_wrong);
     size_t lowest = 0;
     while (stack[lowest] == UNTOUCHED)
         lowest++;
-    const size_t nbytes = self.stack - (uintptr_t)(stack + lowest);
-    print_message("%zu bytes of stack\n", nbytes);
-    assert_true(nbytes > CALL_NBYTES / 2 && nbytes <= CALL_NBYTES);
+    return self->stack - (uintptr_t)(stack + lowest);
+}
+
+HARNESS_TEST(test_calls_need_little_stack)
+{
+    enum { CALL_NBYTES = 64 << 10 };
+    static const char *const variants[] = {NULL, "portable", "avx2", "avx512", "neon"};
+    if (HARNESS_SANITIZED || harness_backend() != SOFTQAM_BACKEND_CPU) {
+        print_message("for the CPU's own code: not for a sanitizer's, nor for CUDA's\n");
+        skip();
+    }
+    for (size_t k = 0; k < HARNESS_COUNT(variants); k++) {
+        const softqam_context_config config = {.n_threads = 1, .device = -1, .cpu_variant = variants[k]};
+        softqam_context *context;
+        if (softqam_context_create(&context, &config) != SOFTQAM_OK)
+            continue; /* does not run here */
+        softqam_context_destroy(context);
+        SCOPED(close_work) work self = open_work(1, N_SYMBOLS, 1, variants[k]);
+        const size_t usual = stack_of(&self, call), most = stack_of(&self, call_deeply);
+        print_message("%s: %zu bytes of stack, and %zu\n", variants[k] ? variants[k] : "default", usual, most);
+        assert_true(usual > CALL_NBYTES / 2 && usual <= CALL_NBYTES && most <= CALL_NBYTES);
+    }
 }
