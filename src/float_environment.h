@@ -18,7 +18,7 @@ typedef struct softqam_float_environment {
 #define SOFTQAM_FLOAT_DEFAULT 0x1f80u
 /* Subnormal operands count as zero (DAZ), and subnormal results become zero (FTZ). */
 #define SOFTQAM_FLOAT_FLUSH 0x8040u
-/* MXCSR's six lowest bits are flags; they do not matter to the results. */
+/* MXCSR's six lowest bits are flags, which stay raised until their owner clears them; results do not depend on them. */
 #define SOFTQAM_FLOAT_FLAGS 0x3fu
 
 /* Makes subnormal numbers zeros from here on, or numbers again. Loops do not wait for zeros. */
@@ -27,7 +27,7 @@ static inline void softqam_float_flush(softqam_float_environment *self, bool flu
     const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;
     /* Writing or reading the register takes a few nanoseconds. */
     if ((self->now & ~SOFTQAM_FLOAT_FLAGS) != wanted)
-        _mm_setcsr(wanted);
+        _mm_setcsr(wanted | (self->before & SOFTQAM_FLOAT_FLAGS));
     self->now = wanted;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Modes of the calling thread that must not change results, soft buffers included: rounding, flushing of subnormals,
- * traps, and the locale. They are set before a demodulator is made, so that its tables and threads begin
- * under them. */
+/* Modes of the calling thread that must not change results, soft buffers included, nor be changed: rounding, flushing
+ * of subnormals, traps, exception flags, and the locale. They are set before a demodulator is made, so that its tables
+ * and threads begin under them. */
 #include <locale.h>
 #include <string.h>
 
@@ -87,6 +87,8 @@ static void answer(answers *self)
 #define MODES(x86, arm) (x86)
 static unsigned read_modes(void) { return _mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK; }
 static void write_modes(unsigned modes) { _mm_setcsr(modes); }
+static unsigned read_flags(void) { return _mm_getcsr() & _MM_EXCEPT_MASK; }
+static void raise_flags(void) { _mm_setcsr(_mm_getcsr() | _MM_EXCEPT_MASK); }
 #else
 #define MODES(x86, arm) (arm)
 static unsigned read_modes(void)
@@ -96,6 +98,13 @@ static unsigned read_modes(void)
     return (unsigned)modes;
 }
 static void write_modes(unsigned modes) { __asm__ volatile("msr fpcr, %0" ::"r"((uint64_t)modes)); }
+static unsigned read_flags(void)
+{
+    uint64_t flags;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
+    return (unsigned)flags & 0x9f;
+}
+static void raise_flags(void) { __asm__ volatile("msr fpsr, %0" ::"r"((uint64_t)0x9f)); }
 #endif
 
 /* -ffast-math flushes subnormals, and takes them for zero, in a whole process. A trap ends the program; on x86 a
@@ -139,9 +148,12 @@ HARNESS_TEST_WITH(test_modes, answer_usually, NULL)
             continue;
         write_modes(rows[k].modes);
         const bool is_had = read_modes() == rows[k].modes;
+        raise_flags();
+        const unsigned flags = read_flags();
         answer(&got);
-        const unsigned after = read_modes();
+        const unsigned after = read_modes(), flags_after = read_flags();
         write_modes(before);
+        assert_int_equal(flags_after, flags);                    /* exceptions that the caller has not looked at yet */
         assert_int_equal(after, is_had ? rows[k].modes : after); /* some processors cannot trap */
         assert_usual(rows[k].name);
     }
