@@ -107,29 +107,24 @@ static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
 }
 
 /* The circular buffer as the codeword has it: N_cb = min(N, N_ref), N_ref = floor(TBS_LBRM / (C R_LBRM)), R_LBRM = 2/3.
- * Bit selection (clause 5.4.2.1) takes positions modulo N_cb, so none at or after N_cb is ever selected, a filler or
- * not: fillers there need not be skipped, and the soft buffer has no room for them. K' > 2 Zc, so position 0 is no
- * filler and there is always something to select: with Z the next smaller lifting size, K' > K_b Z >= 6 Z and
- * Zc <= 2 Z; for Zc = 2, the smallest, K' >= 1 + 16. */
+ * With N_cb < K a code block has fewer positions that are no fillers, N_cb - F, than the K' bits to be decoded. */
 static softqam_status fill_codeword(softqam_codeword *codeword, const softqam_ldpc *ldpc, const base_graph *graph,
                                     const softqam_ldpc_grant *grant)
 {
-    const uint32_t punctured = 2 * ldpc->lifting_size, first_filler = ldpc->k_prime - punctured;
+    const bool is_limited = grant->tbs_lbrm != 0 || grant->n_ref != 0;
     const uint64_t n_ref =
         grant->tbs_lbrm ? 3 * (uint64_t)grant->tbs_lbrm / (2 * (uint64_t)ldpc->n_code_blocks) : grant->n_ref;
-    REFUSE_IF(grant->tbs_lbrm && n_ref == 0, "grant.tbs_lbrm is %u, which leaves no buffer: N_ref is 0",
-              grant->tbs_lbrm);
-    const uint32_t n_cb = n_ref != 0 && n_ref < ldpc->n ? (uint32_t)n_ref : ldpc->n;
-    const uint32_t filler_end = ldpc->k - punctured < n_cb ? ldpc->k - punctured : n_cb;
-    const bool has_fillers = first_filler < filler_end;
+    const uint32_t n_cb = is_limited && n_ref < ldpc->n ? (uint32_t)n_ref : ldpc->n;
+    REFUSE_IF(n_cb < ldpc->k, "grant.%s is %u: a buffer of %u values is too small for code blocks of %u bits",
+              grant->tbs_lbrm ? "tbs_lbrm" : "n_ref", grant->tbs_lbrm ? grant->tbs_lbrm : grant->n_ref, n_cb, ldpc->k);
     memset(codeword, 0, sizeof *codeword);
     codeword->n_bits = grant->n_bits;
     codeword->n_code_blocks = ldpc->n_code_blocks;
     codeword->deinterleave = 1;
     codeword->n_cb = n_cb;
     codeword->k0 = graph->starts[grant->rv] * n_cb / ldpc->n * ldpc->lifting_size; /* table 5.4.2.1-2 */
-    codeword->first_filler = has_fillers ? first_filler : 0;
-    codeword->n_fillers = has_fillers ? filler_end - first_filler : 0;
+    codeword->first_filler = ldpc->n_fillers > 0 ? ldpc->k_prime - 2 * ldpc->lifting_size : 0;
+    codeword->n_fillers = ldpc->n_fillers;
     return SOFTQAM_OK;
 }
 

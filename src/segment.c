@@ -4,9 +4,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Returns an address in or after an array; NULL for NULL. After the last element strides may lead beyond memory. */
 static const void *bytes_after(const void *first, size_t nbytes)
 {
-    return first ? (const unsigned char *)first + nbytes : NULL;
+    return first ? (const void *)((uintptr_t)first + nbytes) : NULL;
 }
 
 /* Moves a source on by n symbols. The first layer becomes the one that the new first symbol lies in. */

@@ -50,7 +50,7 @@ typedef struct softqam_ldpc {
     uint32_t lifting_set;   /**< i_LS: 0 to 7 (table 5.3.2-1) */
     uint32_t k_prime;       /**< K' = B'/C: bits of a code block with its CRC, without fillers (clause 5.2.2) */
     uint32_t k;             /**< K: 22 Zc or 10 Zc, bits into the encoder (clause 5.2.2) */
-    uint32_t n_fillers;     /**< F = K - K'; the codeword's n_fillers are those within its n_cb */
+    uint32_t n_fillers;     /**< F = K - K' */
     uint32_t n;             /**< N: 66 Zc or 50 Zc, bits out of the encoder, without the first 2 Zc (clause 5.3.2) */
     uint64_t reserved[4];   /**< returned as 0 */
 } softqam_ldpc;
@@ -67,10 +67,9 @@ typedef struct softqam_ldpc {
  *     N_cb = N, or min(N, N_ref) if the buffer is limited                          clause 5.4.2.1
  *     k0   = floor(x N_cb / N) Zc, x = 0, 17, 33, 56; base graph 2: 0, 13, 25, 43  table 5.4.2.1-2
  *
- * The codeword gets n_bits (G), n_code_blocks (C), deinterleave 1, n_cb (N_cb) and k0. With fillers within n_cb,
- * first_filler is K' - 2 Zc and n_fillers how many lie below n_cb: F, or fewer in a limited buffer; without, both are
- * 0. The other fields are 0: the caller sets the buffers, filler_value and, for a retransmission, combine, n_cbg and
- * cbgti.
+ * The codeword gets n_bits (G), n_code_blocks (C), deinterleave 1, n_cb (N_cb), k0, n_fillers (F) and, with fillers,
+ * first_filler (K' - 2 Zc). The other fields are 0: the caller sets the buffers, filler_value and, for a retransmission,
+ * combine, n_cbg and cbgti.
  *
  * A retransmission has its own n_bits, rv, bits_per_symbol and n_layers; tb_size, base graph and N_ref are those of the
  * first transmission.
@@ -79,8 +78,8 @@ typedef struct softqam_ldpc {
  * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  also if B is not a multiple of C, which no transport block
- *         size of 38.214 gives; C exceeds 65535; or tbs_lbrm is so small that N_ref would be 0. Nothing was
- *         written.
+ *         size of 38.214 gives; C exceeds 65535; or N_ref is less than K, so that no decoder could recover a code
+ *         block. Nothing was written.
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);

@@ -97,11 +97,12 @@ static steps follow(const softqam_ldpc_grant *grant)
     return self;
 }
 
-/* True where the transport block divides into its code blocks; else it must be refused. */
+/* True if the transport block divides into its code blocks, and each buffer holds as many positions that are no
+ * fillers as the code block has bits; else the grant must be refused. */
 static bool check(const softqam_ldpc_grant *grant)
 {
     const steps expected = follow(grant);
-    const bool is_taken = expected.is_divided && expected.codeword.n_cb > 0;
+    const bool is_taken = expected.is_divided && expected.codeword.n_cb >= expected.ldpc.k;
     steps got, before;
     memset(&got, 0xa5, sizeof got);
     memcpy(&before, &got, sizeof got);
@@ -161,8 +162,7 @@ HARNESS_TEST(test_sizes)
             (void)check(&grant);
             /* Buffers that end anywhere, or about the ends of the fillers. */
             const softqam_ldpc ldpc = follow(&grant).ldpc;
-            const uint32_t ends[] = {(uint32_t)harness_random_below(&random, ldpc.n + 9),
-                                     ldpc.k_prime - 2 * ldpc.lifting_size, ldpc.k - 2 * ldpc.lifting_size, ldpc.n};
+            const uint32_t ends[] = {(uint32_t)harness_random_below(&random, ldpc.n + 9), ldpc.k_prime, ldpc.k, ldpc.n};
             grant.tbs_lbrm = 0;
             for (size_t k = 0; k < HARNESS_COUNT(ends); k++) {
                 grant.rv = (grant.rv + 1) % 4;
@@ -220,6 +220,7 @@ HARNESS_TEST(test_other_programs)
 
 #define GOOD   .n_bits = 96, .tb_size = 8456, .bits_per_symbol = 6, .n_layers = 4, .base_graph = 1
 #define CHOSEN ", but code_rate is not 0: it chooses the base graph"
+#define SMALL  " is too small for code blocks of 4576 bits"
 #define RATE   ", not R * 1024 of at least 1 and below 1024, and base_graph is 0"
 
 static const struct {
@@ -246,7 +247,10 @@ static const struct {
     {"grant.tb_size is 250081537, more than 65535 code blocks hold", {GOOD, .base_graph = 2, .tb_size = 250081537}},
     {"grant.rv is 4, not 0 to 3", {GOOD, .rv = 4}},
     {"grant.tbs_lbrm is 9000, but n_ref is not 0: give one of them", {GOOD, .n_ref = 1, .tbs_lbrm = 9000}},
-    {"grant.tbs_lbrm is 1, which leaves no buffer: N_ref is 0", {GOOD, .tbs_lbrm = 1}},
+    {"grant.tbs_lbrm is 1: a buffer of 0 values" SMALL, {GOOD, .tbs_lbrm = 1}},
+    {"grant.tbs_lbrm is 6101: a buffer of 4575 values" SMALL, {GOOD, .tbs_lbrm = 6101}},
+    {"grant.n_ref is 10: a buffer of 10 values" SMALL, {GOOD, .n_ref = 10}},
+    {"grant.n_ref is 4575: a buffer of 4575 values" SMALL, {GOOD, .n_ref = 4575}},
     {"grant.reserved is not 0", {GOOD, .reserved = {1}}},
     {"grant.reserved is not 0", {GOOD, .reserved = {0, 0, 0, 1ULL << 63}}},
 };
@@ -273,7 +277,8 @@ HARNESS_TEST(test_accepted)
         {GOOD, .n_ref = UINT32_MAX},
         {GOOD, .tbs_lbrm = UINT32_MAX},
         {GOOD, .tbs_lbrm = 0x55555556}, /* three of it are 2^32 + 2 */
-        {GOOD, .tbs_lbrm = 2},
+        {GOOD, .tbs_lbrm = 6102},
+        {GOOD, .n_ref = 4576},
         {.n_bits = UINT32_MAX, .tb_size = 1, .base_graph = 2, .bits_per_symbol = 1, .n_layers = 1},
         {.n_bits = 96, .tb_size = 65535 * 3816 - 24, .base_graph = 2, .bits_per_symbol = 1, .n_layers = 1},
     };

@@ -26,6 +26,7 @@ static _Alignas(64) uint8_t memory[MEMORY_NBYTES];
 #define IN            (memory + 128)
 #define NOISE         (memory + 1024)
 #define OUT           (memory + 2048)
+#define STRIDE        ((size_t)1 << 62) /* beyond memory's end, where no second symbol is */
 #define FLOATS(bytes) ((const float *)(const void *)(bytes))
 /* An address n bytes before the last of all. */
 #define END(n) ((void *)(uintptr_t) - (n))
@@ -230,6 +231,7 @@ static const row memory_rows[] = {
     LLRS(S8, OVERLAP, .layers[0].gain = FLOATS(OUT - 12), .gain_stride = 1),
     LLRS(S8, TOO_LARGE(4), .layers[0].gain = FLOATS(NOISE), .gain_stride = SIZE_MAX),
     LLRS(S8, NULL, .symbol_stride = 5, .layers[0].symbols = OUT - 128),
+    LLRS(S8, NULL, .n_symbols = 4, .n_layers = 4, .symbol_stride = STRIDE, .noise_stride = STRIDE),
     LLRS(S8, OVERLAP, .symbol_stride = 5, .layers[0].symbols = OUT - 127),
     LLRS(S8, OVERLAP, .plane_stride = 20, .layers[0].symbols = OUT + 143),
     LLRS(S8, NULL, .plane_stride = 20, .layers[0].symbols = OUT + 144),

@@ -52,8 +52,8 @@ def test_limited_buffer():
     limited = softqam.ldpc_codeword(8000, 20496, base_graph=1, n_ref=10000, rv=1)
     assert limited.n_cb == 10000 and limited.k0 == 17 * 10000 // full.ldpc.n * full.ldpc.lifting_size
     assert softqam.ldpc_codeword(8000, 20496, base_graph=1, tbs_lbrm=20000, rv=1) == limited
-    short = softqam.ldpc_codeword(8000, 20496, base_graph=1, n_ref=full.first_filler + 5)
-    assert short.n_fillers == 5 and short.ldpc == full.ldpc
+    with pytest.raises(ValueError, match="^n_ref is 7039: .* is too small for code blocks of 7040 bits$"):
+        softqam.ldpc_codeword(8000, 20496, base_graph=1, n_ref=7039)
 
 
 def test_fillers(rng):
