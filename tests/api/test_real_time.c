@@ -224,8 +224,8 @@ HARNESS_TEST(test_one_thread_makes_no_system_call)
     }
 }
 
-/* The calls that need most: interleaved layers and all else that is gathered, gains, scrambling, whole code blocks, new
- * and added, of symbols that are finite, NaN and infinite; and too few of them for a loop. */
+/* The calls that need most: interleaved layers and all else that is gathered, gains, cross gains, scrambling, whole
+ * code blocks, new and added, of symbols that are finite, NaN and infinite; and too few of them for a loop. */
 static void *call_deeply(void *argument)
 {
     work *self = argument;
@@ -243,14 +243,16 @@ static void *call_deeply(void *argument)
         segment.descramble = 1;
         segment.codeword = (softqam_codeword){.n_code_blocks = 2, .buffers = self->out, .deinterleave = 1};
         for (segment.modulation = SOFTQAM_MODULATION_BPSK; segment.modulation <= last; segment.modulation++)
-            for (int way = 0; way < 6; way++) {
+            for (int way = 0; way < 12; way++) {
                 softqam_segment call = segment;
                 call.n_layers = segment.modulation == SOFTQAM_MODULATION_PI2_BPSK ? 1 : segment.n_layers;
                 call.n_symbols = way % 2 ? 2 * call.n_layers : call.n_symbols;
                 call.codeword.n_bits = call.n_symbols * softqam_bits_per_symbol(call.modulation);
-                call.codeword.n_cb = way < 4 ? 0 : 3000;
-                call.codeword.combine = way == 5;
-                if (way < 2)
+                call.codeword.n_cb = way % 6 < 4 ? 0 : 3000;
+                call.codeword.combine = way % 6 == 5;
+                if (way >= 6 && call.n_layers == 2 && call.modulation >= SOFTQAM_MODULATION_QPSK)
+                    call.cross_gain[0] = self->symbols;
+                if (way % 6 < 2)
                     call.codeword = (softqam_codeword){0}, call.out = self->out;
                 const softqam_status status =
                     softqam_demodulate_segments(self->demodulators[k % HARNESS_N_LLR_FORMATS], &call, 1);
