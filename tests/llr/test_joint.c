@@ -212,7 +212,7 @@ LLR_TEST(test_uncoupled)
         const element from = to_floats(&sample, 1);
         const float noise = from.noise * from.gains[0];
         const double bound = joint_max_log_bound(constellations, &sample);
-        float pair[NR_MAX_BITS], alone[NR_MAX_BITS];
+        float pair[NR_MAX_BITS], alone[NR_MAX_BITS] = {0};
         const softqam_segment segment = {.n_symbols = 1,
                                          .modulation = modulation_of(constellations[0]),
                                          .layers = {{.symbols = from.z[0], .noise_var = &noise, .gain = from.gains}},

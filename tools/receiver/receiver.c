@@ -233,7 +233,7 @@ static void count(struct check *check, const struct layout *layout, const struct
         const size_t first = slot * layout->n_values + codeword->first_value;
         const uint8_t *coded = check->coded + first - again * layout->n_values;
         for (size_t n = 0; n < codeword->n_values; n++) {
-            const int llr = check->expected[first + n];
+            const int8_t llr = check->expected[first + n];
             if (next_position(buffer, n % buffer->n_cb) == n % buffer->n_cb) /* no filler */
                 check->tally[again][128 + (coded[n] ? -llr : llr)]++;
         }
