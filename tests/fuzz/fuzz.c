@@ -25,13 +25,6 @@ void require(bool condition)
         abort();
 }
 
-void require_message(const char *message)
-{
-    require(*message);
-    for (; *message; message++)
-        require((unsigned char)*message >= 0x20 && *message != 0x7f);
-}
-
 static void remove_folder(void)
 {
     folder_clear();

@@ -10,11 +10,8 @@
 /* Each fuzzer has its own, which libFuzzer calls. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
-/* Ends the program with its core where the condition does not hold. */
+/* Ends the program with its core if the condition does not hold. */
 void require(bool condition);
-
-/* Ends the program unless the message is one line of printable characters. */
-void require_message(const char *message);
 
 /* An empty folder of this process's own, in memory where the system has such a file system; gone when the process ends
  * in good order. */

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <Random123/philox.h>
-
 #define DEFAULT_SEED 0x256256256256ULL
 
 /* The sanitizers' allocators end the program when asked for more than there is; the library's own answer to that is
@@ -203,18 +201,18 @@ __attribute__((weak)) int main(int argc, char **argv)
     return _cmocka_run_group_tests(argv[0], chosen, n_chosen, NULL, NULL) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-harness_random harness_random_stream(uint32_t stream)
-{
-    uint64_t key = seed();
-    return (harness_random){.key = {(uint32_t)key, (uint32_t)(key >> 32)}, .stream = stream};
-}
-
 uint64_t harness_hash(const void *bytes, size_t nbytes)
 {
     uint64_t hash = 0xcbf29ce484222325U;
     for (size_t k = 0; k < nbytes; k++)
         hash = (hash ^ ((const uint8_t *)bytes)[k]) * 0x100000001b3U;
     return hash;
+}
+
+harness_random harness_random_stream(uint32_t stream)
+{
+    const uint64_t of[] = {seed(), stream};
+    return (harness_random){.state = harness_hash(of, sizeof of)};
 }
 
 harness_random harness_random_named(const char *name)
@@ -224,12 +222,10 @@ harness_random harness_random_named(const char *name)
 
 harness_random harness_random_of_bytes(const uint8_t *bytes, size_t nbytes)
 {
-    harness_random self = harness_random_stream(0);
-    self.bytes = bytes;
-    self.n_bytes = nbytes;
-    return self;
+    return (harness_random){.bytes = bytes, .n_bytes = nbytes};
 }
 
+/* SplitMix64, by Steele et al., Fast splittable pseudorandom number generators, 2014. */
 uint32_t harness_random_u32(harness_random *self)
 {
     uint32_t word;
@@ -239,15 +235,10 @@ uint32_t harness_random_u32(harness_random *self)
         self->n_bytes -= sizeof word;
         return word;
     }
-    if (self->n_left == 0) {
-        philox4x32_ctr_t counter = {{(uint32_t)self->n_blocks, (uint32_t)(self->n_blocks >> 32), self->stream, 0}};
-        philox4x32_key_t key = {{self->key[0], self->key[1]}};
-        counter = philox4x32(counter, key);
-        memcpy(self->words, counter.v, sizeof self->words);
-        self->n_blocks++;
-        self->n_left = HARNESS_COUNT(self->words);
-    }
-    return self->words[--self->n_left];
+    uint64_t z = self->state += 0x9e3779b97f4a7c15U;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return (uint32_t)((z ^ z >> 31) >> 32);
 }
 
 size_t harness_random_below(harness_random *self, size_t n)

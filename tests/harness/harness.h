@@ -88,13 +88,9 @@ uint64_t harness_environment_count(const char *name, uint64_t otherwise, uint64_
 /* SOFTQAM_TEST_PERCENT of the usual number, where that is set; but not less than 1000, or the usual number. */
 size_t harness_symbol_count(size_t usual);
 
-/* Random numbers: philox, keyed by the seed, so that a stream's numbers depend on nothing that ran before it. */
+/* Random numbers: a stream's depend on the seed and on nothing that ran before it. */
 typedef struct harness_random {
-    uint32_t key[2];
-    uint32_t stream;
-    uint64_t n_blocks;
-    uint32_t words[4];
-    unsigned n_left;
+    uint64_t state;
     const uint8_t *bytes; /* taken first, n_bytes of them */
     size_t n_bytes;
 } harness_random;
