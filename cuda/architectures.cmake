@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: MIT
-# The GPU architectures of a build that names none: machine code from Turing to Blackwell, as far as this nvcc knows them (8.6 and
+# The GPU architectures of a build that names none: that of this machine's GPUs, else 8.0, whose PTX later GPUs' drivers compile. With
+# SOFTQAM_CUDA_ALL, as packages have it: machine code from Turing to Blackwell, as far as this nvcc knows them (8.6 and
 # 8.9 run that of 8.0), and PTX of the newest data-centre and the newest of all, which the driver compiles for anything else and
 # later.
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+option(SOFTQAM_CUDA_ALL "Compile for all GPU architectures, which takes many minutes" OFF)
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT SOFTQAM_CUDA_ALL)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE architectures ERROR_QUIET RESULT_VARIABLE failed)
+  string(REGEX MATCHALL "[0-9]+" architectures "${architectures}")
+  string(REGEX REPLACE "([0-9]+);([0-9])" "\\1\\2" architectures "${architectures}")
+  list(REMOVE_DUPLICATES architectures)
+  if(failed OR NOT architectures)
+    set(architectures 80)
+  endif()
+  message(STATUS "CUDA for compute capability ${architectures} alone; SOFTQAM_CUDA_ALL or CMAKE_CUDA_ARCHITECTURES choose others")
+elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   if(CMAKE_CUDA_COMPILER)
     set(nvcc "${CMAKE_CUDA_COMPILER}")
   else()
@@ -22,6 +33,8 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     endif()
   endforeach()
   list(REMOVE_DUPLICATES architectures)
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "GPU architectures")
   else() # a larger project's own cache entry is none of ours

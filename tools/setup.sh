@@ -33,13 +33,14 @@ install_packages() {
         command -v sudo >/dev/null || { echo "tools/setup.sh: needs root or sudo to install: ${missing[*]}" >&2; exit 1; }
         as_root=(sudo)
     fi
-    echo "installing ${missing[*]}"
+    echo "installing ${missing[*]} and what they need: some minutes"
     export DEBIAN_FRONTEND=noninteractive
     if [[ "${missing[*]}" == *:arm64* ]]; then
+        echo "adding Debian's arm64 architecture, whose libraries the tests of the aarch64 build take"
         "${as_root[@]}" dpkg --add-architecture arm64
     fi
     "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" | sed -n 's/^Setting up \([^ ]*\).*/  \1/p'
 }
 
 # Debian's, which the headers belong to that were installed: another may come before it in PATH.

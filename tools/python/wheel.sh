@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 PATH=$root/.cache/python/bin:$PATH
+export CMAKE_ARGS="-DSOFTQAM_CUDA_ALL=ON ${CMAKE_ARGS-}" # with CUDA, for every GPU
 case "${1-}" in
 "") other_machine=() ;;
 aarch64)
