@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on contexts and demodulators. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "context.h"
 
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,25 +32,10 @@ static void free_context(softqam_context *context)
     free(context);
 }
 
-/* Sets the CPUs of a configuration or, if it names none, those that the calling thread may run on; returns how many.
- * There are 0 if the system does not say. */
-static unsigned list_cpus(cpu_set_t *cpus, const softqam_context_config *config)
-{
-    CPU_ZERO(cpus);
-    if (!config->cpus)
-        return sched_getaffinity(0, sizeof *cpus, cpus) == 0 ? (unsigned)CPU_COUNT(cpus) : 0;
-    for (unsigned k = 0; k < config->n_cpus; k++)
-        CPU_SET(config->cpus[k], cpus);
-    return config->n_cpus;
-}
-
 static softqam_status fill_context(softqam_context *context, softqam_context_config *config)
 {
-    softqam_pool_scheduling scheduling = {.priority = config->thread_priority};
-    const unsigned n_cpus = list_cpus(&scheduling.cpus, config);
-    if (config->n_threads == 0)
-        config->n_threads = n_cpus ? n_cpus : 1;
-    TRY(softqam_pool_create(&context->pool, config->n_threads, &scheduling));
+    TRY(softqam_pool_create(&context->pool, config));
+    config->n_threads = softqam_pool_n_threads(context->pool);
     TRY(softqam_cpu_create(&context->cpu, config->cpu_variant, context->pool));
     return config->backend == SOFTQAM_BACKEND_CUDA ? softqam_gpu_backend.create(&context->gpu, config) : SOFTQAM_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* pthread_setaffinity_np */
+#define _GNU_SOURCE /* sched_getaffinity, pthread_setaffinity_np */
 #include "thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,7 +25,8 @@ typedef struct pool_worker {
 
 struct softqam_pool {
     unsigned n_threads;
-    softqam_pool_scheduling scheduling;
+    int priority;          /* 0: SCHED_OTHER, else SCHED_FIFO with this priority */
+    cpu_set_t cpus;        /* empty: wherever the creating thread may run */
     pthread_mutex_t mutex; /* held while workers are started */
     atomic_bool started;
     atomic_bool failed; /* to start; calls do not try again */
@@ -131,15 +133,15 @@ static void wait_for_workers(softqam_pool *pool)
 
 /* Sets what a worker does not inherit from the thread that starts it. Loops take 64 KiB of stack; a worker that stages
  * memory for CUDA also calls the driver. */
-static int set_attributes(pthread_attr_t *attributes, const softqam_pool_scheduling *scheduling)
+static int set_attributes(pthread_attr_t *attributes, int priority)
 {
     enum { STACK_NBYTES = 1 << 20 };
-    const struct sched_param parameters = {.sched_priority = scheduling->priority};
+    const struct sched_param parameters = {.sched_priority = priority};
     int error = pthread_attr_setstacksize(attributes, STACK_NBYTES);
     if (!error)
         error = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
     if (!error)
-        error = pthread_attr_setschedpolicy(attributes, scheduling->priority ? SCHED_FIFO : SCHED_OTHER);
+        error = pthread_attr_setschedpolicy(attributes, priority ? SCHED_FIFO : SCHED_OTHER);
     return error ? error : pthread_attr_setschedparam(attributes, &parameters);
 }
 
@@ -148,14 +150,14 @@ static int set_attributes(pthread_attr_t *attributes, const softqam_pool_schedul
 static int start_worker(softqam_pool *pool)
 {
     pool_worker *worker = &pool->workers[pool->n_workers];
-    const cpu_set_t *cpus = &pool->scheduling.cpus;
+    const cpu_set_t *cpus = &pool->cpus;
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
     if (error)
         return error;
     worker->pool = pool;
     sem_init(&worker->wake, 0, 0);
-    error = set_attributes(&attributes, &pool->scheduling);
+    error = set_attributes(&attributes, pool->priority);
     ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
     if (!error)
         error = pthread_create(&worker->thread, &attributes, worker_main, worker);
@@ -210,13 +212,29 @@ softqam_status softqam_pool_start(softqam_pool *pool)
     return status;
 }
 
-softqam_status softqam_pool_create(softqam_pool **out, unsigned n_threads, const softqam_pool_scheduling *scheduling)
+/* Sets the CPUs of a configuration or, if it names none, those that the calling thread may run on; returns how many.
+ * There are 0 if the system does not say. */
+static unsigned list_cpus(cpu_set_t *cpus, const softqam_context_config *config)
 {
+    CPU_ZERO(cpus);
+    if (!config->cpus)
+        return sched_getaffinity(0, sizeof *cpus, cpus) == 0 ? (unsigned)CPU_COUNT(cpus) : 0;
+    for (unsigned k = 0; k < config->n_cpus; k++)
+        CPU_SET(config->cpus[k], cpus);
+    return config->n_cpus;
+}
+
+softqam_status softqam_pool_create(softqam_pool **out, const softqam_context_config *config)
+{
+    cpu_set_t cpus;
+    const unsigned n_cpus = list_cpus(&cpus, config);
+    const unsigned n_threads = config->n_threads ? config->n_threads : n_cpus ? n_cpus : 1;
     softqam_pool *pool = calloc(1, sizeof *pool + (n_threads - 1) * sizeof pool->workers[0]);
     if (!pool)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a pool of %u threads", n_threads);
     pool->n_threads = n_threads;
-    pool->scheduling = *scheduling;
+    pool->priority = config->thread_priority;
+    pool->cpus = cpus;
     pthread_mutex_init(&pool->mutex, NULL);
     atomic_flag_clear(&pool->busy);
     sem_init(&pool->done, 0, 0);

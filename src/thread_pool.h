@@ -3,7 +3,6 @@
 #ifndef SOFTQAM_THREAD_POOL_H
 #define SOFTQAM_THREAD_POOL_H
 
-#include <sched.h>
 #include <stddef.h>
 
 #include <softqam/softqam.h>
@@ -11,15 +10,9 @@
 typedef struct softqam_pool softqam_pool;
 typedef void softqam_pool_task(void *context, size_t part);
 
-/* Says where and how the threads run. */
-typedef struct softqam_pool_scheduling {
-    cpu_set_t cpus; /* empty: wherever the creating thread may run */
-    int priority;   /* 0: SCHED_OTHER, else SCHED_FIFO with this priority */
-} softqam_pool_scheduling;
-
-/* Makes a pool of n_threads >= 1 threads, one of which is the caller of softqam_pool_run(). The others block all
- * signals. softqam_pool_start() starts them, or the first softqam_pool_for_call(). */
-softqam_status softqam_pool_create(softqam_pool **pool, unsigned n_threads, const softqam_pool_scheduling *scheduling);
+/* Makes a pool of config->n_threads threads, for 0 as many as CPUs, one of which is the caller of softqam_pool_run().
+ * The others block all signals. softqam_pool_start() starts them, or the first softqam_pool_for_call(). */
+softqam_status softqam_pool_create(softqam_pool **pool, const softqam_context_config *config);
 softqam_status softqam_pool_start(softqam_pool *pool);
 
 /* Joins the threads. NULL is ignored. */

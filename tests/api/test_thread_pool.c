@@ -72,7 +72,7 @@ static void release(job *self, pthread_t thread)
 static softqam_pool *open_pool(unsigned n_threads)
 {
     softqam_pool *pool;
-    assert_int_equal(softqam_pool_create(&pool, n_threads, &(softqam_pool_scheduling){0}), SOFTQAM_OK);
+    assert_int_equal(softqam_pool_create(&pool, &(softqam_context_config){.n_threads = n_threads}), SOFTQAM_OK);
     assert_int_equal(softqam_pool_start(pool), SOFTQAM_OK);
     return pool;
 }
