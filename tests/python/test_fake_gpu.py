@@ -14,6 +14,7 @@ from symbols import assert_bytes, make_noise, make_symbols
 import softqam
 from softqam import _gpu
 
+
 def test_returns_before_the_stream_has_passed(rng):
     symbols = make_symbols(rng, 300)
     expected = softqam.demodulate(symbols, noise_var=0.1)
@@ -140,21 +141,3 @@ def test_what_c_does_not_describe_goes_by_capsules(rng, monkeypatch):
         arrays[k].plain = kind is Derived
         assert_bytes(result_of(softqam.demodulate(arrays[0], noise_var=arrays[1], out=arrays[2])), expected)
         assert arrays[k].streams == [-1]
-
-
-def test_versions_of_the_exchange_api():
-    def table(major, minor, previous=None, **functions):
-        functions = {"describe": fake_gpu.describe, "current_stream": fake_gpu.current_stream, **functions}
-        tables.append(fake_gpu.ExchangeAPI(major, minor, previous and ctypes.addressof(previous), **functions))
-        return tables[-1]
-
-    def library_of(capsule):
-        return softqam._core.ArrayLibrary(type("Kind", (), {"__dlpack_c_exchange_api__": capsule}), bool, bool, bool)
-
-    tables = []
-    for good in (table(1, 9), table(3, 0, table(2, 1, table(1, 3)))):
-        library_of(good.capsule())
-    bad = [table(0, 9), table(3, 0, table(2, 0)), table(1, 3, describe=fake_gpu.DescribeArray()), table(1, 3, current_stream=fake_gpu.CurrentStream())]
-    for capsule in (None, 1, table(1, 3).capsule(b"dltensor"), *(t.capsule() for t in bad)):
-        with pytest.raises(TypeError, match="exchange API"):
-            library_of(capsule)
