@@ -30,7 +30,7 @@ void api_assert_works(const softqam_demodulator *demodulator, size_t n_symbols)
     for (size_t k = 0; k < 2 * n_symbols; k++)
         symbols[k] = api_symbols[k % (2 * API_SYMBOLS)];
     memset(out, API_OUT_BYTE, n_symbols * HARNESS_SYMBOL_BITS);
-    harness_demodulate(demodulator, symbols, n_symbols, out);
+    harness_demodulate(demodulator, symbols, NULL, n_symbols, out);
     for (size_t k = 0; k + API_SYMBOLS <= n_symbols; k += API_SYMBOLS)
         assert_memory_equal(out + k * HARNESS_SYMBOL_BITS, api_soft_bits, sizeof api_soft_bits);
 }
@@ -68,7 +68,7 @@ softqam_demodulator *api_create(const softqam_demodulator_config *config)
 
 softqam_demodulator *api_create_in(softqam_context *context)
 {
-    harness_setup setup = harness_soft_bits_setup();
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);
     setup.demodulator.context = context;
     return harness_create(&setup);
 }

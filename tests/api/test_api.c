@@ -26,7 +26,7 @@ HARNESS_TEST(test_host_memory)
         memset(memory[i], API_OUT_BYTE, sizes[i] ? sizes[i] : 1);
     scoped_context *second = harness_create_context(&setup);
     scoped_demodulator *demodulator = api_create_in(second);
-    harness_demodulate(demodulator, memcpy(memory[3], api_symbols, sizeof api_symbols), API_SYMBOLS, memory[4]);
+    harness_demodulate(demodulator, memcpy(memory[3], api_symbols, sizeof api_symbols), NULL, API_SYMBOLS, memory[4]);
     assert_memory_equal(memory[4], api_soft_bits, sizeof api_soft_bits);
     for (size_t i = 0; i < HARNESS_COUNT(sizes); i++)
         softqam_host_free(memory[i]);

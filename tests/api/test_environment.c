@@ -75,7 +75,7 @@ static void answer(answers *self)
         config.context = context;
         config.noise = SOFTQAM_NOISE_PER_SYMBOL;
         scoped_demodulator *demodulator = api_create(&config);
-        harness_demodulate_llrs(demodulator, symbols, is_u8 ? NULL : noise_var, N_SYMBOLS, self->out[format]);
+        harness_demodulate(demodulator, symbols, is_u8 ? NULL : noise_var, N_SYMBOLS, self->out[format]);
         if (!is_u8)
             combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self->soft[format]);
     }

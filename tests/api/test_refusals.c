@@ -43,7 +43,7 @@ static void assert_works(const softqam_demodulator *demodulator, softqam_output_
 {
     const float symbol[2] = {0.5F, -0.5F}, noise_var = 1;
     uint8_t out[32] = {0}, nothing[32] = {0};
-    harness_demodulate_llrs(demodulator, symbol, format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, 1, out);
+    harness_demodulate(demodulator, symbol, format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var, 1, out);
     assert_memory_not_equal(out, nothing, sizeof out);
 }
 

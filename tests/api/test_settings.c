@@ -174,7 +174,7 @@ HARNESS_TEST(test_zeros_are_the_defaults)
     for (int k = 0; k < 2; k++) {
         scoped_demodulator *demodulator = api_create(k ? &zeros : NULL);
         harness_poison(got, expected, sizeof got);
-        harness_demodulate_llrs(demodulator, symbols, noise_var, N, got);
+        harness_demodulate(demodulator, symbols, noise_var, N, got);
         assert_memory_equal(got, expected, sizeof got);
     }
     softqam_context *context;

@@ -22,7 +22,7 @@ typedef struct sample {
 static sample open_sample(size_t n)
 {
     harness_random random = harness_random_named(__func__);
-    harness_setup setup = harness_soft_bits_setup();
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);
     sample self = {.n = n,
                    .cuda = harness_create(&setup),
                    .symbols = device_alloc(n * 2 * sizeof(float)),
@@ -274,7 +274,7 @@ HARNESS_TEST(test_refused_lists)
 /* Makes the host-to-host call, in one piece and in chunks. */
 static void check_host_call(const sample *self, const char *what, float *in, uint8_t *out)
 {
-    harness_setup setup = harness_soft_bits_setup();
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.chunk_symbols = self->n / 3;
     scoped_demodulator *chunked = harness_create(&setup);
     const softqam_demodulator *const demodulators[] = {self->cuda, chunked};
@@ -282,7 +282,7 @@ static void check_host_call(const sample *self, const char *what, float *in, uin
     memcpy(in, self->symbols, self->n * 2 * sizeof(float));
     for (size_t k = 0; k < HARNESS_COUNT(demodulators); k++) {
         harness_poison(out, self->expected, self->n * HARNESS_SYMBOL_BITS);
-        harness_demodulate(demodulators[k], in, self->n, out);
+        harness_demodulate(demodulators[k], in, NULL, self->n, out);
         check(self, what, out);
     }
 }

@@ -150,7 +150,7 @@ HARNESS_TEST(test_current_device)
     int n_devices, current[3];
     assert_int_equal(cudaGetDeviceCount(&n_devices), cudaSuccess);
     assert_int_equal(cudaSetDevice(0), cudaSuccess);
-    harness_setup setup = harness_soft_bits_setup();
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);
     setup.context.backend = SOFTQAM_BACKEND_CUDA;
     setup.context.device = n_devices - 1;
     scoped_memory float *symbols = harness_alloc(N * 2 * sizeof(float));
@@ -158,7 +158,7 @@ HARNESS_TEST(test_current_device)
     memset(symbols, 0, N * 2 * sizeof(float));
     softqam_demodulator *demodulator = harness_create(&setup);
     assert_int_equal(cudaGetDevice(&current[0]), cudaSuccess);
-    harness_demodulate(demodulator, symbols, N, out);
+    harness_demodulate(demodulator, symbols, NULL, N, out);
     assert_int_equal(cudaGetDevice(&current[1]), cudaSuccess);
     softqam_demodulator_destroy(demodulator);
     assert_int_equal(cudaGetDevice(&current[2]), cudaSuccess);

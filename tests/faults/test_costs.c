@@ -47,8 +47,8 @@ static void use(softqam_demodulator *demodulator, int format)
     const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var;
     scoped_memory uint8_t *in = calloc(LARGE_SYMBOLS, 8), *out = harness_alloc((size_t)32 * LARGE_SYMBOLS);
     assert_non_null(in);
-    harness_demodulate_llrs(demodulator, in, noise, LARGE_SYMBOLS, out);
-    harness_demodulate_llrs(demodulator, in, noise, 1000, out);
+    harness_demodulate(demodulator, in, noise, LARGE_SYMBOLS, out);
+    harness_demodulate(demodulator, in, noise, 1000, out);
 }
 
 HARNESS_TEST(test_all_hold_what_one_does)

@@ -295,11 +295,6 @@ harness_setup harness_format_setup(softqam_output_format format, softqam_noise n
     return setup;
 }
 
-harness_setup harness_soft_bits_setup(void)
-{
-    return harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);
-}
-
 softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup)
 {
     softqam_demodulator_config config = setup->demodulator;
@@ -338,13 +333,8 @@ softqam_demodulator *harness_create(const harness_setup *setup)
     return demodulator;
 }
 
-void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out)
-{
-    harness_demodulate_llrs(demodulator, symbols, NULL, n_symbols, out);
-}
-
-void harness_demodulate_llrs(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
-                             size_t n_symbols, void *out)
+void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
+                        size_t n_symbols, void *out)
 {
     assert_ok(softqam_demodulate(demodulator, symbols, noise_var, n_symbols, out), "softqam_demodulate");
 }
@@ -370,7 +360,7 @@ uint8_t *harness_answer(const harness_setup *setup, const void *symbols, const f
     uint8_t *out = harness_alloc(nbytes);
     memset(out, 0x80, nbytes); /* -128, and no LLR that could be expected as f16 or f32 */
     softqam_demodulator *demodulator = harness_create(setup);
-    harness_demodulate_llrs(demodulator, symbols, noise_var, n_symbols, out);
+    harness_demodulate(demodulator, symbols, noise_var, n_symbols, out);
     softqam_demodulator_destroy(demodulator);
     return out;
 }

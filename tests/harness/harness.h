@@ -197,8 +197,6 @@ harness_setup harness_default_setup(void);
 /* The defaults for an output format, for one noise variance or one a symbol, and for LLRs of the modulation under test.
  */
 harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise);
-/* The defaults for u8. */
-harness_setup harness_soft_bits_setup(void);
 
 /* A demodulator on a context of its own, which ends with it: softqam_demodulator_destroy() frees both. Any thread. */
 softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup);
@@ -206,9 +204,8 @@ softqam_status harness_try_create(softqam_demodulator **demodulator, const harne
 /* The library's calls where a failure of theirs is the test's. */
 softqam_context *harness_create_context(const harness_setup *setup);
 softqam_demodulator *harness_create(const harness_setup *setup);
-void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, size_t n_symbols, void *out);
-void harness_demodulate_llrs(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
-                             size_t n_symbols, void *out);
+void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
+                        size_t n_symbols, void *out);
 void harness_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                  size_t n_segments);
 

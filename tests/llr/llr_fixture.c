@@ -345,7 +345,7 @@ static void demodulate_on_host(const softqam_demodulator_config *config, const s
     static size_t n_plain;
     const softqam_layer *layer = &segments->layers[0];
     if (n_segments == 1 && llr_is_plain(config, segments) && n_plain++ % 2)
-        harness_demodulate_llrs(demodulator, layer->symbols, layer->noise_var, segments->n_symbols, segments->out);
+        harness_demodulate(demodulator, layer->symbols, layer->noise_var, segments->n_symbols, segments->out);
     else
         harness_demodulate_segments(demodulator, segments, n_segments);
 }

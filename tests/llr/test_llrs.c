@@ -127,7 +127,7 @@ LLR_TEST(test_input_formats)
 LLR_TEST(test_soft_bits_hash)
 {
     enum { N_AXIS = 600, N = N_AXIS * N_AXIS };
-    const harness_setup setup = harness_soft_bits_setup();
+    const harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);
     scoped_memory float *symbols = harness_alloc(N * 2 * sizeof *symbols);
     scoped_memory uint8_t *soft_bits = harness_alloc((size_t)N * HARNESS_SYMBOL_BITS);
     const softqam_segment segment = harness_segment(symbols, NULL, 0, N, NULL);
