@@ -2,8 +2,8 @@
 /* The differential harness for LLRs and soft bits. Whatever the values, every backend, every variant of the CPU's loops
  * and any number of threads, streams and chunks gives the bytes of the portable loop; the portable loop gives those of
  * the references: reference/contract.h, for u8 liquid-dsp. How a call is made must not show in a byte either: lengths,
- * alignments, kinds of memory, input formats. Inputs and outputs lie between guard pages or canaries. test_references.c
- * proves the references, ../cpu/test_exhaustive.c compares every float. */
+ * alignments, kinds of memory, input formats. Inputs and outputs lie between guard pages or canaries.
+ * test_reference_llrs.c proves the references, ../cpu/test_exhaustive.c compares every float. */
 #include <stdlib.h>
 #include <string.h>
 

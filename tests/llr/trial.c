@@ -417,21 +417,14 @@ static void compare(const trial *self, size_t k, const uint8_t *got, const uint8
         t--;
     const target *of = self->targets[t];
     const trial_codeword *codeword = &of->sent[k < of->n_sent ? k : 0];
-    const softqam_segment *s = &codeword->whole;
-    const softqam_codeword *blocks = &s->codeword;
-    print_message("segment: layout %d, modulation %d, %u layers, %zu symbols at %llu + %llu in %zu parts, scales %a "
-                  "and %a, descramble %u, gains %d; %u code blocks, n_cb %u, k0 %u, %u fillers at %u, combine %u\n",
-                  (int)of->choice.layout, (int)s->modulation, codeword->n_layers, s->n_symbols,
-                  (unsigned long long)s->first_symbol, (unsigned long long)s->scrambling_offset, codeword->n_parts,
-                  (double)s->input_scale, (double)s->llr_scale, s->descramble, s->layers[0].gain != NULL,
-                  blocks->n_code_blocks, blocks->n_cb, blocks->k0, blocks->n_fillers, blocks->first_filler,
-                  blocks->combine);
-    fail_msg("%s%s, %s to %s, limit %d, %s, target %zu of %zu, transmission %zu of %zu: byte %zu is %d, was %d, should "
-             "be %d",
+    fail_msg("%s%s, %s to %s, %s, layout %d, modulation %d, %u layers, %zu symbols in %zu parts, %u code blocks; "
+             "target %zu of %zu, transmission %zu of %zu: byte %zu is %d, was %d, should be %d",
              context, llr_calls.way, harness_input_names[self->config.input_format],
-             harness_output_names[self->config.output_format], self->config.llr_limit,
-             of->choice.values ? of->choice.values->name : "a mixture", t, self->n_targets, k, of->n_sent,
-             i - of->begin, got[i], before[i], expected[i]);
+             harness_output_names[self->config.output_format],
+             of->choice.values ? of->choice.values->name : "a mixture", (int)of->choice.layout,
+             (int)codeword->whole.modulation, codeword->n_layers, codeword->whole.n_symbols, codeword->n_parts,
+             of->buffers.n_code_blocks, t, self->n_targets, k, of->n_sent, i - of->begin, got[i], before[i],
+             expected[i]);
 }
 
 /* Codewords number k on one context. */
