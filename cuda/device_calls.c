@@ -15,8 +15,6 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
     REFUSE_IF(segment->cross_gain[0] || segment->cross_gain[1], "segment.cross_gain: a GPU does not take it yet");
-    REFUSE_IF(softqam_segment_gain_stride(segment) != segment->noise_stride,
-              "segment.gain_stride is %zu: device memory still needs that of noise_var", segment->gain_stride);
     for (unsigned k = 0; k < softqam_segment_sources(segment); k++) {
         const softqam_layer *layer = &segment->layers[k];
         const unsigned nbytes = params->defaults.symbol_nbytes / (layer->symbols_q ? 2u : 1u);

@@ -290,9 +290,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     {
         const softqam_placement &placement = argument.segment.placement;
         const softqam_code_block found = softqam_code_block_at(&placement.blocks, number);
-        const uint64_t before =
-            placement.block_stride != 0 ? found.r * placement.block_stride : uint64_t{found.first} * BITS;
-        code_block_out = placement.out + (before - found.first) * size::VALUE_NBYTES;
+        code_block_out = softqam_code_block_values(&placement, &found) - size_t{found.first} * size::VALUE_NBYTES;
         bit_nbytes = found.n_symbols * size::VALUE_NBYTES;
         code_block_end = found.first + found.n_symbols;
     }

@@ -32,17 +32,10 @@ static __device__ __noinline__ code_block_values find_code_block_values(const so
 {
     const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
     const size_t values_before = size_t{symbol - found.first} * (placement.is_deinterleaved ? 1 : bits);
-    const uint64_t first =
-        placement.block_stride != 0 ? found.r * placement.block_stride : uint64_t{found.first} * bits;
     code_block_values values = {};
+    values.out = softqam_code_block_values(&placement, &found);
     values.bit_nbytes = size_t{placement.is_deinterleaved ? found.n_symbols : 1} * value_nbytes;
     values.end = found.first + found.n_symbols;
-    if (found.r >= placement.blocks.n_code_blocks)
-        return values;
-    if (placement.block_buffers)
-        values.out = static_cast<unsigned char *>(placement.block_buffers[found.r]);
-    else
-        values.out = placement.out + first * value_nbytes;
     if (values.out)
         values.out += values_before * value_nbytes;
     return values;

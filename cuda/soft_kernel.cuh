@@ -98,31 +98,6 @@ static __device__ __forceinline__ void load_segment(soft_block &block, unsigned 
 
 /* Code blocks. */
 
-/* The code block that is the j-th transmitted one; its number r is not looked for. */
-static __device__ __forceinline__ softqam_code_block code_block_of(const softqam_code_blocks &blocks, uint32_t j)
-{
-    const uint32_t n_longer = j > blocks.n_shorter ? j - blocks.n_shorter : 0;
-    softqam_code_block found = {};
-    found.j = j;
-    found.first = j * blocks.shorter + n_longer * blocks.n_layers;
-    found.n_symbols = blocks.shorter + (j < blocks.n_shorter ? 0 : blocks.n_layers);
-    return found;
-}
-
-/* Returns the first value of a code block's soft buffer; NULL if its LLRs go nowhere. */
-static __device__ __forceinline__ unsigned char *soft_buffer_at(const softqam_placement &placement, uint32_t j,
-                                                                unsigned value_nbytes)
-{
-    const uint32_t r = softqam_code_block_number(&placement.blocks, j);
-    if (r >= placement.blocks.n_code_blocks || placement.buffer.n_data == 0)
-        return nullptr;
-    if (placement.block_buffers)
-        return static_cast<unsigned char *>(placement.block_buffers[r]);
-    const uint64_t first = placement.block_stride != 0 ? r * placement.block_stride
-                                                       : uint64_t{j} * softqam_soft_buffer_size(&placement.buffer);
-    return placement.out + first * value_nbytes;
-}
-
 /* A thread writes the block's work for a span of a code block. The zeros and fillers are shared by all symbols that the
  * segment has of the code block, if it has the first one; with repetition they are written before anything is added. */
 template <softqam_output_format FORMAT>
@@ -137,7 +112,7 @@ static __device__ __forceinline__ void open_work(soft_block &block, const softqa
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
     soft_work &work = block.work;
     work.buffer = buffer;
-    work.values = soft_buffer_at(placement, found.j, symbol_size<FORMAT, 1>::VALUE_NBYTES);
+    work.values = softqam_code_block_values(&placement, &found);
     work.n_symbols = found.n_symbols;
     work.first = first;
     work.is_repeated = softqam_soft_is_repeated(&buffer, uint64_t{found.n_symbols} * bits);
@@ -145,16 +120,17 @@ static __device__ __forceinline__ void open_work(soft_block &block, const softqa
     work.fill_first = work.fill_end = 0;
     work.fill.first_zero = work.is_repeated ? 0 : found.n_symbols * bits;
     work.fill.n_zeros = buffer.n_data - work.fill.first_zero;
+    work.fill.zeros_below = work.is_repeated ? UINT32_MAX : buffer.n_fill;
     work.fill.filler_value = placement.filler_value;
     if (placement.combines || placement.codeword_symbol > found.first)
         return;
     if (work.is_repeated) {
-        work.fill_end = first == 0 ? buffer.n_data + buffer.n_fillers : 0;
+        work.fill_end = first == 0 ? softqam_soft_buffer_size(&buffer) : 0;
         return;
     }
     const uint32_t n_shared = static_cast<uint32_t>(
         min(uint64_t{found.n_symbols}, placement.codeword_symbol + block.segment.n_symbols - found.first));
-    const uint32_t n_values = work.fill.n_zeros + buffer.n_fillers;
+    const uint32_t n_values = work.fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data;
     const uint64_t each = n_values / n_shared + 1;
     work.fill_first = static_cast<uint32_t>(min(first * each, uint64_t{n_values}));
     work.fill_end =
@@ -245,7 +221,7 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
     /* Goes to a code block of the home segment, which is at hand, unless another thread block has it. */
     __device__ __forceinline__ void open_code_block(uint32_t j)
     {
-        found = code_block_of(block.segment.placement.blocks, j);
+        found = softqam_code_block_nth(&block.segment.placement.blocks, j);
         is_open = find_part(0, home) == home;
         load(home);
         if (!is_open)
@@ -401,7 +377,7 @@ static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, 
     const softqam_placement &placement = segment.placement;
     const auto number = static_cast<uint32_t>(task.index.number);
     const uint32_t of_segment = quotient_of(number, parts.n_parts, parts.reciprocal);
-    task.found = code_block_of(placement.blocks, parts.first + of_segment);
+    task.found = softqam_code_block_nth(&placement.blocks, parts.first + of_segment);
     const softqam_code_block &found = task.found;
     const uint64_t before = uint64_t{number - of_segment * parts.n_parts} * parts.n_symbols;
     const uint32_t begin = found.first + static_cast<uint32_t>(before);

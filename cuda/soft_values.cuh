@@ -193,10 +193,12 @@ template <int VALUE> static __device__ __forceinline__ void fill_run(unsigned ch
         *reinterpret_cast<uint4 *>(to + at) = make_uint4(word, word, word, word);
 }
 
-/* The positions of a code block that its LLRs do not visit: zeros, then fillers. */
+/* The positions of a code block that its LLRs do not visit: zeros, then fillers, then those after N_cb. Zeros are
+ * written below position zeros_below, fillers below the buffer's n_fill. */
 struct soft_fill {
     uint32_t first_zero; /* as a value of the code block */
     uint32_t n_zeros;
+    uint32_t zeros_below;
     float filler_value;
 };
 
@@ -211,15 +213,22 @@ static __device__ __forceinline__ void fill_positions(const softqam_soft_buffer 
     while (begin < zeros_end) {
         const softqam_soft_run run = softqam_soft_run_at(&buffer, fill.first_zero + begin);
         const uint32_t n = min(run.n, zeros_end - begin);
-        fill_run<VALUE>(values + size_t{run.first} * VALUE, 0, n * VALUE);
+        fill_run<VALUE>(values + size_t{run.first} * VALUE, 0,
+                        softqam_positions_below(fill.zeros_below, run.first, n) * VALUE);
         begin += n;
     }
-    if (begin < end) {
+    const uint32_t fillers_end = fill.n_zeros + buffer.n_fillers;
+    if (begin < min(end, fillers_end)) {
         const uint32_t position = buffer.first_filler + (begin - fill.n_zeros);
+        const uint32_t n = min(end, fillers_end) - begin;
         const uint32_t value = soft_value_of<FORMAT>(fill.filler_value);
         const uint32_t word = VALUE == 4 ? value : __byte_perm(value, 0, VALUE == 2 ? 0x1010 : 0);
-        fill_run<VALUE>(values + size_t{position} * VALUE, word, (end - begin) * VALUE);
+        fill_run<VALUE>(values + size_t{position} * VALUE, word,
+                        softqam_positions_below(buffer.n_fill, position, n) * VALUE);
+        begin += n;
     }
+    if (begin < end) /* after N_cb */
+        fill_run<VALUE>(values + size_t{buffer.n_data + (begin - fill.n_zeros)} * VALUE, 0, (end - begin) * VALUE);
 }
 
 #endif

@@ -31,6 +31,7 @@ template <source_kind KIND> struct thread_source {
     const float *gain;    /* GAIN_SOURCE */
     size_t symbol_stride; /* from one symbol to the next, in bytes */
     size_t noise_stride;
+    size_t gain_stride; /* GAIN_SOURCE */
 
     /* Begins at a symbol of a source. `stride`: from a warp's iteration to its next one, in iterations. */
     __device__ __forceinline__ void open(const softqam_source &from, unsigned input_format, size_t symbol,
@@ -58,7 +59,8 @@ template <source_kind KIND> struct thread_source {
         is_in_global_memory(q);
         is_in_global_memory(noise);
         if (KIND == GAIN_SOURCE) {
-            gain = layer.gain + element * from.noise_stride;
+            gain = layer.gain + element * from.gain_stride;
+            gain_stride = stride * elements * from.gain_stride;
             is_in_global_memory(gain);
         }
     }
@@ -102,7 +104,7 @@ template <source_kind KIND> struct thread_source {
             q = q ? q + symbol_stride : nullptr;
         noise += noise_stride;
         if (KIND == GAIN_SOURCE)
-            gain += noise_stride;
+            gain += gain_stride;
     }
 };
 

@@ -80,6 +80,23 @@ HOST_AND_DEVICE static inline size_t softqam_placement_stride(const softqam_plac
     return (size_t)placement->value_nbytes * (has_planes ? 1 : n_bits);
 }
 
+/* Returns where a code block's values begin; NULL if they go nowhere. The number r of a code block that lies beyond the
+ * codeword's end is n_code_blocks. */
+HOST_AND_DEVICE static inline unsigned char *softqam_code_block_values(const softqam_placement *placement,
+                                                                       const softqam_code_block *block)
+{
+    if (block->r >= placement->blocks.n_code_blocks || (placement->has_soft_buffers && placement->buffer.n_data == 0))
+        return NULL;
+    if (placement->block_buffers)
+        return (unsigned char *)placement->block_buffers[block->r];
+    uint64_t n_before = block->r * placement->block_stride;
+    if (placement->block_stride == 0)
+        n_before = placement->has_soft_buffers
+                       ? (uint64_t)block->j * softqam_soft_buffer_size(&placement->buffer)
+                       : (uint64_t)block->first * softqam_symbol_bits((softqam_modulation)placement->modulation);
+    return placement->out + n_before * placement->value_nbytes;
+}
+
 typedef struct softqam_resolved_segment {
     size_t n_symbols;
     softqam_source source;

@@ -39,19 +39,6 @@ void softqam_segment_advance(softqam_resolved_segment *segment, size_t n)
     segment->n_symbols -= n;
 }
 
-/* Returns where a code block's values begin; NULL if it is dropped. */
-static unsigned char *code_block_values(const softqam_placement *placement, const softqam_code_block *block)
-{
-    if (placement->block_buffers)
-        return placement->block_buffers[block->r];
-    uint64_t n_before = block->r * placement->block_stride;
-    if (placement->block_stride == 0)
-        n_before = placement->has_soft_buffers
-                       ? (uint64_t)block->j * softqam_soft_buffer_size(&placement->buffer)
-                       : (uint64_t)block->first * softqam_symbol_bits((softqam_modulation)placement->modulation);
-    return placement->out + n_before * placement->value_nbytes;
-}
-
 void softqam_destination_open(softqam_destination *to, const softqam_placement *placement, size_t first)
 {
     const softqam_code_block *block = &to->block;
@@ -61,7 +48,7 @@ void softqam_destination_open(softqam_destination *to, const softqam_placement *
     to->n_symbols = SIZE_MAX;
     if (placement->has_code_blocks) {
         const size_t of_block = placement->codeword_symbol + first - block->first;
-        to->out = code_block_values(placement, block);
+        to->out = softqam_code_block_values(placement, block);
         to->plane_stride = placement->is_deinterleaved ? block->n_symbols : 0;
         to->n_symbols = block->n_symbols - of_block;
         n_before = placement->has_soft_buffers ? 0 : of_block; /* soft buffers are entered plane by plane */

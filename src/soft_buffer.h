@@ -119,15 +119,15 @@ HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const sof
     return block;
 }
 
-/* Returns the code block after another one. */
-static inline softqam_code_block softqam_code_block_after(const softqam_code_blocks *blocks,
-                                                          const softqam_code_block *before)
+/* Returns the code block that is the j-th transmitted one. */
+HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_nth(const softqam_code_blocks *blocks, uint32_t j)
 {
+    const uint32_t n_longer = j > blocks->n_shorter ? j - blocks->n_shorter : 0;
     softqam_code_block block;
-    block.j = before->j + 1;
-    block.r = softqam_code_block_number(blocks, block.j);
-    block.first = before->first + before->n_symbols;
-    block.n_symbols = blocks->shorter + (block.j < blocks->n_shorter ? 0 : blocks->n_layers);
+    block.j = j;
+    block.r = softqam_code_block_number(blocks, j);
+    block.first = j * blocks->shorter + n_longer * blocks->n_layers;
+    block.n_symbols = blocks->shorter + (j < blocks->n_shorter ? 0 : blocks->n_layers);
     return block;
 }
 

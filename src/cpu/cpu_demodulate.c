@@ -379,7 +379,7 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
         w->to.block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);
     for (size_t first = 0, end; first < w->segment.n_symbols; first = end) {
         if (first > 0)
-            w->to.block = softqam_code_block_after(&placement->blocks, &w->to.block);
+            w->to.block = softqam_code_block_nth(&placement->blocks, w->to.block.j + 1);
         end = open_destination(w, first);
         if (w->to.out)
             demodulate_tiles(w, first, end);
