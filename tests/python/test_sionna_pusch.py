@@ -7,10 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from symbols import assert_bytes
 from test_sionna import MODULATIONS, assert_near, mapping, seed, torch  # noqa: F401
-
-import softqam
 
 nr = pytest.importorskip("sionna.phy.nr")
 from sionna.phy import mimo, ofdm  # noqa: E402
@@ -79,24 +76,6 @@ def test_values(n_layers, bits, size, options):
     ours, theirs = TBDemapper(encoder)(received, noise_var), recovered_by_sionna(encoder, received, noise_var)
     assert_near(ours, theirs)
     assert torch.equal(ours == 0, theirs == 0)
-
-
-@pytest.mark.parametrize("size", SIZES)
-@each_number_of_layers
-def test_soft_buffers_of_the_standard(n_layers, size):
-    """Sionna's transport block is the one that ldpc_codeword() makes of the grant."""
-    bits, identity = 6, 4711 * 2**15 + 42
-    encoder = make_encoder(bits, n_layers, size)
-    _, received, noise_var = receive(encoder, 2)
-    codeword = softqam.ldpc_codeword(encoder.n, encoder.tb_size, MODULATIONS[bits], base_graph=SIZES[size][2], layers=n_layers,
-                                     filler_value=-20)  # fmt: skip
-    rows = (slice(None), 0) if n_layers > 1 else (slice(None), 0, 0)
-    expected = softqam.demodulate(received[rows].numpy(), MODULATIONS[bits], noise_var[rows].numpy(), output="f32", sign=1,
-                                  c_init=identity, codeword=codeword)  # fmt: skip
-    buffers = TBDemapper(encoder, harq_mode=True)(received, noise_var)[:, 0]
-    unsent = 2 * codeword.ldpc.lifting_size
-    assert_bytes(buffers[..., unsent:].contiguous().numpy(), expected)
-    assert not buffers[..., :unsent].any()
 
 
 @each_number_of_layers

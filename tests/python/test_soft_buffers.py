@@ -169,12 +169,15 @@ def test_wrong_calls(wrong, error, words):
 
 
 def test_overlaps():
+    """Of what is written with what is read, to the byte."""
     memory = np.zeros(4000, np.uint8)
-    symbols = memory[:320].view(np.complex64).reshape(2, 20)
-    noise = memory[400:480].view(np.float32)
-    for first in (0, 319, 399, 479):
+    inputs = {"symbols": memory[:320].view(np.complex64).reshape(2, 20), "noise_var": memory[400:480].view(np.float32), "gain": memory[500:580].view(np.float32)}
+    for first, name in ((0, "symbols"), (319, "symbols"), (399, "noise_var"), (479, "noise_var"), (499, "gain"), (579, "gain")):
         buffers = memory[first : first + 60].view(np.int8).reshape(2, 30)
         for given in (buffers, list(buffers)):
-            with pytest.raises(ValueError, match=r"^soft_buffers(\[\d\])? overlaps (symbols|noise_var)"):
-                softqam.demodulate(symbols, "qpsk", noise, codeword=CODEWORD, soft_buffers=given)
+            with pytest.raises(ValueError, match=rf"^soft_buffers(\[\d\])? overlaps {name}"):
+                softqam.demodulate(modulation="qpsk", codeword=CODEWORD, soft_buffers=given, **inputs)
+        with pytest.raises(ValueError, match=f"^out overlaps {name}"):
+            softqam.demodulate(modulation="qpsk", layers=2, out=memory[first : first + 80].view(np.int8), **inputs)
+    softqam.demodulate(modulation="qpsk", layers=2, out=memory[320:400].view(np.int8), **inputs)
     assert not np.any(memory)
