@@ -72,9 +72,9 @@ def levels(n_bits):
     return [sign * (2 ** (n_bits - 1) - level) for sign in (1, -1) for level in levels(n_bits - 1)]
 
 
-def unit_of(n_bits, gray=levels):
+def unit_of(n_bits):
     """By which the coordinates of an axis are divided, for a mean energy of 1."""
-    return math.sqrt(2 * sum(x * x for x in gray(n_bits)) / 2 ** n_bits)
+    return math.sqrt(2 * sum(x * x for x in levels(n_bits)) / 2 ** n_bits)
 
 
 def point(n_bits, label, turned):
@@ -88,22 +88,22 @@ def point(n_bits, label, turned):
     return tuple(levels(n_bits // 2)[axis] / unit_of(n_bits // 2) for axis in axes)
 
 
-def axis_metrics(v, n_bits, gray=levels):
+def axis_metrics(v, n_bits):
     """N0 * LLR of an axis's bits. The difference of two squares is factored, which leaves small numbers their digits."""
-    unit, metrics = unit_of(n_bits, gray), []
+    unit, metrics = unit_of(n_bits), []
     for place in range(n_bits - 1, -1, -1):
-        zero, one = (min((x / unit for label, x in enumerate(gray(n_bits)) if label >> place & 1 == bit),
+        zero, one = (min((x / unit for label, x in enumerate(levels(n_bits)) if label >> place & 1 == bit),
                          key=lambda x: x * (x - 2 * v)) for bit in (0, 1))
         metrics.append((one - zero) * (one + zero - 2 * v))
     return metrics
 
 
-def metrics_of(n_bits, symbol, turned=False, axis=axis_metrics):
+def metrics_of(n_bits, symbol, turned=False):
     """N0 * LLR of each bit, b0 first."""
     i, q = symbol
     if n_bits == 1:
         return [4 / math.sqrt(2) * (q - i if turned else i + q)]
-    return [metric for pair in zip(axis(i, n_bits // 2), axis(q, n_bits // 2)) for metric in pair]
+    return [metric for pair in zip(axis_metrics(i, n_bits // 2), axis_metrics(q, n_bits // 2)) for metric in pair]
 
 
 def conventional(symbol, n0):
@@ -113,9 +113,9 @@ def conventional(symbol, n0):
     return [0.0 if abs(v) < 2.0 ** -63 else v for v in symbol], clamp(n0, 2.0 ** -100, 2.0 ** 40)
 
 
-def llrs_of(n_bits, symbol, n0, turned=False, axis=axis_metrics):
+def llrs_of(n_bits, symbol, n0, turned=False):
     known = conventional(symbol, n0)
-    return [metric * (1 / known[1]) for metric in metrics_of(n_bits, known[0], turned, axis)] if known else n_bits * [0.0]
+    return [metric * (1 / known[1]) for metric in metrics_of(n_bits, known[0], turned)] if known else n_bits * [0.0]
 
 
 def tolerance(symbol, n0, llr):
@@ -295,21 +295,21 @@ def stored(codeword, value):
     return struct.unpack("<" + code, struct.pack("<" + code, round(value) if code in "bh" else value))[0]
 
 
-def positions(codeword, interleaved=True):
+def positions(codeword):
     """The code block and the position in it of each bit of the codeword. Clause 5.4.2.2: f_(i + j Q_m) = e_(i E / Q_m + j)."""
     for r, length in enumerate(codeword.lengths()):
         selected = codeword.selected(length)
         for k in range(length):
-            yield r, selected[k % codeword.q_m * (length // codeword.q_m) + k // codeword.q_m if interleaved else k]
+            yield r, selected[k % codeword.q_m * (length // codeword.q_m) + k // codeword.q_m]
 
 
-def recover(codeword, soft, llrs, interleaved=True):
+def recover(codeword, soft, llrs):
     """Soft buffers after a transmission with these LLRs, in the output's unit: a list for each code block; `soft` is what they
     were, None at first."""
     if soft is None:
         block = [codeword.filler if codeword.is_filler(n) else 0 for n in range(codeword.n_cb)]
         soft = [list(block) for _ in range(codeword.c)]
-    for (r, place), llr in zip(positions(codeword, interleaved), llrs):
+    for (r, place), llr in zip(positions(codeword), llrs):
         old = soft[r][place]
         soft[r][place] = old if abs(old) > codeword.limit else stored(codeword, old + llr)
     return soft
