@@ -20,13 +20,18 @@ import softqam.plot as plot  # noqa: E402
 README = Path(__file__).parents[2] / "README.md"
 
 
+def panels(figure):
+    """Of the constellation and of soft bits."""
+    return figure.subfigs[0].subfigs
+
+
 def lanes(figure):
-    """Positions and soft bits of each bit that is drawn."""
-    return [lane.lines[0].get_data() for lane in figure.subfigs[1].axes]
+    """Positions and soft bits of each bit."""
+    return [lane.lines[0].get_data() for lane in panels(figure)[1].axes]
 
 
-def facts(figure):
-    return figure.get_suptitle().splitlines()[-1].split(" \u00b7 ")
+def facts(figure, line=-1):
+    return figure.get_suptitle().splitlines()[line].split(" \u00b7 ")
 
 
 def points(modulation):
@@ -46,27 +51,54 @@ def test_figure(rng, modulation):
     """EVM and SNR are those of the noise; the soft bits are drawn as they are, over the component that they depend on."""
     symbols, noise_var = sent(rng, modulation, 2001, 38)
     soft = softqam.demodulate(symbols, modulation, noise_var, output="f32" if modulation == "64qam" else "s8")
-    symbols[7] = np.nan
+    symbols[7] = complex(np.nan, np.nan)
     figure = plot.figure(symbols, soft, modulation.upper(), title="$a$\n\x1b")
-    name, n, erased, evm, snr = facts(figure)
+    name, n, erased, energy, evm, snr, *limited = facts(figure)
+    assert len(limited) == (modulation != "64qam") and float(energy[7:]) == pytest.approx(1, abs=0.05)
     assert (name, n, erased) == (modulation.upper().replace("PI2", "\u03c0/2"), "2,001 symbols", "1 erased")
     assert float(evm[4:-2]) == pytest.approx(100 * np.sqrt(noise_var), rel=0.05) and float(snr[4:-3]) == pytest.approx(38, abs=0.4)
     assert figure.get_suptitle().startswith("$a$\\n\\x1b\n")
     straight = symbols * (-1j) ** (np.arange(2001) % 2) if modulation == "pi2-bpsk" else symbols
     n_bits = MODULATIONS[modulation]
-    component = straight.real if n_bits > 1 else (straight.real + straight.imag) / 2
+    components = [straight.real, straight.imag] if n_bits > 1 else 2 * [(straight.real + straight.imag) / 2]
     drawn = lanes(figure)
-    assert len(drawn) == max(1, n_bits // 2)
+    assert len(drawn) == n_bits
     for k, (position, values) in enumerate(drawn):
-        assert np.array_equal(values, soft[2 * k :: n_bits])
-        assert np.allclose(position, component * np.sqrt(plot._energy(modulation)), atol=1e-4, equal_nan=True)
-    # The density has every symbol; the points are those of modulate().
-    (cells, *_), ideal = figure.subfigs[0].axes[0].collections, figure.subfigs[0].axes[0].lines[0].get_data()
-    assert cells.get_array().sum() == 2000
+        assert np.array_equal(values, soft[k::n_bits])
+        assert np.allclose(position, components[k % 2] * np.sqrt(plot._energy(modulation)), atol=1e-4, equal_nan=True)
+    # Few symbols are dots; the density has every symbol; the points are the reference's.
+    dots, ideal = (line.get_data() for line in panels(figure)[0].axes[0].lines)
+    assert len(dots[0]) == 2000
+    many = plot.figure(np.tile(symbols, 5), None, modulation).axes[0]
+    assert many.collections[0].get_array().sum() == 10_000
     expected = points(modulation)
     expected = np.concatenate([expected, 1j * expected]) if modulation == "pi2-bpsk" else expected
     assert np.allclose(np.sort_complex(np.round([1, 1j] @ np.array(ideal) / np.sqrt(plot._energy(modulation)), 5)),
                        np.sort_complex(np.round(expected, 5)))  # fmt: skip
+
+
+def test_hints(rng):
+    """Another scale and rotation, other signs, wrong bits; nothing of noise, fading and outliers, which do not widen the axes."""
+    symbols, noise_var = sent(rng, "16qam", 6000, 18)
+    soft = softqam.demodulate(symbols, "16qam", noise_var)
+    bits = (soft < 0).astype(np.uint8)
+    bits[:5] ^= 1
+    title = facts(plot.figure(symbols, soft, "16qam", sent=bits, details=True))
+    assert title[-1] == "5 of 24,000 bits wrong" and title[-2].endswith("% limited")
+    drawn = plot.figure(symbols * 0.3 * np.exp(0.2j), soft, "16qam")
+    found = re.search(r"best with ([\d.]+) times the scale, turned by ([-\d.]+)", drawn.get_suptitle())
+    assert float(found[1]) == pytest.approx(1 / 0.3, rel=0.03) and float(found[2]) == pytest.approx(-11.5, abs=1)
+    for other in (soft.reshape(-1, 4).T.reshape(-1), -soft):
+        assert "other signs than the symbols" in facts(plot.figure(symbols, other, "16qam"))[0]
+    for modulation, snr_db in (("qpsk", 3), ("bpsk", 0), ("1024qam", 25), ("16qam", 60)):
+        symbols, noise_var = sent(rng, modulation, 6000, snr_db)
+        symbols[:3] = 1e9
+        drawn = plot.figure(symbols, softqam.demodulate(symbols, modulation, noise_var), modulation)
+        assert drawn.get_suptitle().count("\n") == 0 and "outside" in drawn.subfigs[0].subfigs[0].axes[0].get_title()
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    assert plot.figure(symbols, ax=axes) is axes.figure and axes.lines
 
 
 @pytest.mark.parametrize("change, error, message", [
@@ -110,22 +142,22 @@ def drawn_of(*arguments):
 
 @pytest.mark.parametrize("name, dtype, unit, zero", [
     ("cf32", "f4", 1, 0), ("cs16", "i2", 8192, 0), ("cs8", "i1", 64, 0), ("cf16", "f2", 1, 0), ("cu8", "u1", 64, 128), ("cs32", "i4", 2**29, 0),
-    ("cf64", "f8", 1, 0),
+    ("cf64", "f8", 1, 0), ("cu8h", "u1", 64, 127.5), ("cs16be", ">i2", 8192, 0), ("cf32be", ">f4", 1, 0),
 ])  # fmt: skip
 def test_formats(tmp_path, run, rng, name, dtype, unit, zero):
     """The symbols of every format, as a file of that suffix and as a recording of either byte order."""
     symbols, scale = rng.uniform(-0.9, 0.9, (300, 2)), 1 / unit
-    components = symbols if unit == 1 else np.rint(symbols * unit) + zero
+    components = symbols if unit == 1 else np.rint(symbols * unit + zero)
     softqam.demodulate(symbols @ [1, 1j], "qpsk", 0.1, output="f16").tofile(tmp_path / "x.f16")
     components.astype(dtype).tofile(tmp_path / f"x.{name}")
     figures = [drawn_of("-m", "qpsk", f"x.{name}", "x.f16")]
-    for order, options in (("<", []), (">", ["--input-scale", f"1/{unit}"])):
+    for order, options in (("<", []), (">", ["--input-scale", f"1/{unit}"])) if name in ("cf32", "cs16", "cs8", "cu8", "cs32", "cf64") else ():
         end = {"<": "_le", ">": "_be"}[order] if dtype[1] != "1" else ""
         components.astype(order + dtype).tofile(tmp_path / "r.sigmf-data")
         whole = {"core:datatype": name.replace("cs", "ci") + end, "softqam:modulation": "qpsk", "softqam:input_scale": scale / 2}
         (tmp_path / "r.sigmf-meta").write_text(json.dumps({"global": whole}))
         figures.append(drawn_of("r.sigmf-data", "x.f16", *options))
-    for figure, factor in zip(figures, (1, 0.5, 1)):
+    for figure, factor in zip(figures, (1, 0.5, 1)):  # one where there is no recording of it
         assert np.allclose(lanes(figure)[0][0], factor * np.sqrt(2) * symbols[:, 0], atol=0.02)
 
 
@@ -142,7 +174,8 @@ def test_hostile_names(tmp_path, pair, run, name):
 
 
 @pytest.mark.parametrize("arguments, status, message", [
-    (["x.cf32"], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["-m", "8psk"], 2, "invalid choice"),
+    ([], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["--sent", "x.s8", "x.cf32"], 2, "--sent: it takes SOFT"),
+    (["-m", "qpsk", "--sent", "x.cf32", "x.cf32", "x.s8"], 1, "x.cf32: the soft bits of 2,000 symbols"), (["-m", "8psk"], 2, "invalid choice"),
     (["--snr-db", "3", "x.cf32", "x.s8"], 2, "--snr-db: it takes --example"), (["--example", "--snr-db", "nan"], 2, "--snr-db"),
     *((["--input-scale", wrong, "x.cf32", "x.s8"], 2, f"--input-scale: '{wrong}' is not") for wrong in ("0", "1/0", "x", "1/", "1/2/3", "nan", "inf")),
     (["--example", "-m", "qpsk", "-s", "u8"], 2, "u8 is for 256qam, not qpsk"),

@@ -23,17 +23,19 @@ from softqam._demodulator import demodulate
 from softqam._names import MODULATIONS, OUTPUT_DTYPES, integer, number
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["figure"]
 
 # NumPy's type of a component, and the factor that brings it to unit mean energy; the first is that of names without a suffix.
 INPUT_FORMATS = {"cf32": ("f4", 1.0), "cs16": ("i2", 2.0**-13), "cs8": ("i1", 2.0**-6), "cf16": ("f2", 1.0),
-                 "cu8": ("u1", 2.0**-6), "cs32": ("i4", 2.0**-29), "cf64": ("f8", 1.0)}  # fmt: skip
+                 "cu8": ("u1", 2.0**-6), "cu8h": ("u1", 2.0**-6), "cs32": ("i4", 2.0**-29), "cf64": ("f8", 1.0),
+                 "cf32be": (">f4", 1.0), "cs16be": (">i2", 2.0**-13), "cs32be": (">i4", 2.0**-29), "cf64be": (">f8", 1.0)}  # fmt: skip
 SOFT_FORMATS = {"u8": "u1", "s8": "i1", "s16": "i2", "f16": "f2", "f32": "f4"}
 SUFFIXES = {"fc32": "cf32", "cfile": "cf32", "sc16": "cs16", "ci16": "cs16", "sc8": "cs8", "ci8": "cs8", "ci32": "cs32"}
 LABELS = {"u8": "soft bit (u8)", "s8": "LLR (s8)", "s16": "LLR (s16)", "f16": "LLR, nats", "f32": "LLR, nats"}
-MAX_DRAWN = 200_000
+MAX_DRAWN, MAX_DOTS = 200_000, 5000
 BLUE, ORANGE, GREY = "#0b62a8", "#e8890c", "#777777"
 
 
@@ -59,110 +61,193 @@ def _straight(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
     return symbols * (-1j) ** (np.arange(len(symbols)) % 2) if modulation == "pi2-bpsk" else symbols
 
 
-def _squared_errors(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
-    """Squared distances to the nearest points."""
+def _nearest(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
+    """The points next to symbols, of pi/2-BPSK as BPSK."""
     outer = _levels(modulation)[-1]
+    nearest: npt.NDArray[Any] = (1 + 1j) * np.where(symbols.real + symbols.imag < 0, -1, 1)
     if "bpsk" in modulation:
-        symbols = _straight(symbols, modulation)
-        nearest = (1 + 1j) * np.sign(symbols.real + symbols.imag)
-    else:
-        of_axes = (np.clip(2 * np.floor(axis / 2) + 1, -outer, outer) for axis in (symbols.real, symbols.imag))
-        nearest = next(of_axes) + 1j * next(of_axes)
-    errors: npt.NDArray[Any] = np.abs(symbols - nearest) ** 2
-    return errors
+        return nearest
+    i, q = (np.clip(2 * np.floor(axis / 2) + 1, -outer, outer) for axis in (symbols.real, symbols.imag))
+    nearest = i + 1j * q
+    return nearest
 
 
-def _facts(symbols: npt.NDArray[Any], modulation: str) -> str:
-    """What is known of symbols in level units."""
-    is_known = np.isfinite(symbols)
-    facts = [modulation.upper().replace("PI2", "\u03c0/2"), f"{len(symbols):,} symbol{'s' * (len(symbols) != 1)}"]
+def _facts(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.NDArray[Any] | None, modulation: str, sign: int) -> tuple[str, str]:
+    """What is known of symbols in level units, and what seems wrong with them or with their soft bits."""
+    is_known, energy = np.isfinite(levels), _energy(modulation)
+    straight = _straight(levels, modulation)[is_known]
+    nearest = _nearest(straight, modulation)
+    facts = [modulation.upper().replace("PI2", "\u03c0/2"), f"{len(levels):,} symbol{'s' * (len(levels) != 1)}"]
+    wrong = []
     if not is_known.all():
         facts.append(f"{np.sum(~is_known):,} erased")
-    mean = np.mean(_squared_errors(symbols, modulation)[is_known]) / _energy(modulation) if is_known.any() else np.inf
-    if np.isfinite(mean):
-        facts.append(f"EVM {100 * np.sqrt(mean):.2f} %")
-        facts.append(f"SNR {-10 * np.log10(mean):.1f} dB" if mean > 1e-8 else "SNR above 80 dB")
-    return " \u00b7 ".join(facts)
+    if is_known.any():
+        power, mean = np.mean(abs(straight) ** 2) / energy, np.mean(abs(straight - nearest) ** 2) / energy
+        facts += [f"energy {power:.3g}", f"EVM {100 * np.sqrt(mean):.2f} %", f"SNR {-10 * np.log10(mean):.1f} dB" if mean > 1e-8 else "SNR above 80 dB"]
+        scale, angle = _best(straight, modulation)
+        if abs(np.log(scale)) > 0.05 or abs(angle) > 3:
+            wrong.append(f"The points would fit best with {scale:.3g} times the scale, turned by {angle:.1f}\u00b0: EVM and SNR are of wrong points.")
+    if soft is not None:
+        middle = 127 if soft.dtype == np.uint8 else 0
+        if soft.dtype.kind in "iu":
+            facts.append(f"{100 * np.mean(abs(soft - (127.5 if middle else 0.0)) >= np.max(abs(soft - (127.5 if middle else 0.0)))):.1f} % limited")
+        hard = np.where(soft > middle, sign, np.where(soft < middle, 1 - sign, 0))
+        if sent is not None:
+            facts.append(f"{np.sum(hard != sent):,} of {hard.size:,} bits wrong")
+        first = (straight.real if "bpsk" not in modulation else straight.real + straight.imag) < 0
+        clear = soft[is_known, 0] != middle
+        if clear.any() and np.mean((hard[is_known, 0] != first)[clear]) > 0.2:
+            wrong.append("Soft bits have other signs than the symbols: scrambled (--c-init), bit planes (--planes), the other sign, or another file's?")
+    return " \u00b7 ".join(facts), "\n".join(wrong)
 
 
-def _draw_constellation(panel: SubFigure, symbols: npt.NDArray[Any], points: npt.NDArray[Any], unit: str) -> None:
-    """The density, in cells in the middle of some of which are the levels."""
+def _best(straight: npt.NDArray[Any], modulation: str) -> tuple[float, float]:
+    """The scale, as a factor, and the rotation in degrees that leave the least distance to the points."""
+    part = straight[:4000]
+    part = part[abs(part) < 4 * np.median(abs(part)) + 1e-30]
+    unit = np.sqrt(_energy(modulation) / np.mean(abs(part) ** 2)) if np.any(part) else 1.0
+
+    def turned(scale: float, angle: float) -> npt.NDArray[Any]:
+        changed: npt.NDArray[Any] = part * scale * np.exp(1j * np.deg2rad(angle))
+        return changed
+
+    def misfit(change: tuple[float, float]) -> float:
+        return float(np.mean(abs(turned(*change) - _nearest(turned(*change), modulation)) ** 2)) / change[0] ** 2
+
+    best = min(((scale, angle) for scale in unit * np.linspace(0.98, 1.2, 8) for angle in np.linspace(-45, 45, 31)), key=misfit)
+    if misfit(best) > 0.6 * misfit((1, 0)):
+        return 1, 0
+    points = _nearest(turned(*best), modulation)
+    gain = np.vdot(points, turned(*best)) / np.vdot(points, points)  # that is left
+    return float(best[0] / abs(gain)), float(best[1] - np.rad2deg(np.angle(gain)))
+
+
+def _draw_constellation(axes: Axes, symbols: npt.NDArray[Any], points: npt.NDArray[Any], unit: str) -> None:
+    """Dots, or the density of many symbols, in cells in the middle of some of which are the levels."""
     from matplotlib.colors import LogNorm
 
-    axes, known = panel.subplots(), symbols[np.isfinite(symbols)]
-    reach = np.quantile(np.maximum(abs(known.real), abs(known.imag)), 0.999) if len(known) else 0
-    limit = float(np.ceil(max(points.real.max() + 3, reach)))
-    n_cells = min(240.0, max(9.0, 0.9 * np.sqrt(len(known))))
-    width = max(1 / max(1, n_cells // (2 * limit)), 2 * limit / n_cells)
-    edges = np.arange(-limit - width / 2, limit + width, width)
-    cells = np.histogram2d(known.real, known.imag, [edges, edges])[0].T
-    image = axes.pcolormesh(edges, edges, np.ma.masked_equal(cells, 0), norm=LogNorm(1, max(2, cells.max())), cmap="Blues", rasterized=True)
-    panel.colorbar(image, ax=axes, label="symbols in a cell", shrink=0.9)
+    known, outer = symbols[np.isfinite(symbols)], points.real.max()
+    reach = np.quantile(np.maximum(abs(known.real), abs(known.imag)), 0.98) if len(known) else 0  # a few are far away, in fading most
+    limit = float(np.ceil(max(outer + 3, min(reach * 1.1, 2 * outer + 3) if reach > outer else 0)))
+    if len(known) <= MAX_DOTS:
+        axes.plot(known.real, known.imag, ".", color=BLUE, markersize=4 if len(known) < 1000 else 2, alpha=0.6, rasterized=True, label="symbols")
+    else:
+        n_cells = min(240.0, max(9.0, 0.9 * np.sqrt(len(known))))
+        width = max(1 / max(1, n_cells // (2 * limit)), 2 * limit / n_cells)
+        edges = np.arange(-limit - width / 2, limit + width, width)
+        cells = np.histogram2d(known.real, known.imag, [edges, edges])[0].T
+        image = axes.pcolormesh(edges, edges, np.ma.masked_equal(cells, 0), norm=LogNorm(1, max(2, cells.max())), cmap="Blues", rasterized=True)
+        axes.figure.colorbar(image, ax=axes, label="symbols in a cell", shrink=0.8)
     axes.plot(points.real, points.imag, ".", color=ORANGE, markersize=3, label="ideal points")
-    axes.legend(loc="upper right", fontsize="small")
-    axes.set(title="Constellation", xlabel=f"I, {unit}", ylabel=f"Q, {unit}", aspect="equal")
+    outside = np.sum(np.maximum(abs(known.real), abs(known.imag)) > limit)
+    axes.set(title="Constellation, ideal points in orange" + f"; {outside:,} outside" * bool(outside), xlabel=f"I, {unit}", ylabel=f"Q, {unit}",
+             aspect="equal", xlim=(-limit, limit), ylim=(-limit, limit))  # fmt: skip
 
 
-def _draw_soft_bits(panel: SubFigure, component: npt.NDArray[Any], bits: npt.NDArray[Any], sign: int, xlabel: str, ylabel: str) -> None:
-    """A lane for each bit of the I axis, whose soft bits are those of every other bit."""
-    lanes = panel.subplots(bits.shape[1], 1, sharex=True, squeeze=False)[:, 0]
-    for k, lane in enumerate(lanes):
-        lane.plot(component, bits[:, k], ",", color=BLUE, rasterized=True)
-        lane.axhline(127 if bits.dtype == np.uint8 else 0, color=GREY, linewidth=0.8, linestyle="--")
+def _draw_soft_bits(panel: SubFigure, components: list[tuple[str, npt.NDArray[Any]]], soft: npt.NDArray[Any], unit: str, label: str) -> None:
+    """A lane for each bit, over the component that it depends on."""
+    n_axes = len(components)
+    lanes = panel.subplots(-(-soft.shape[1] // n_axes), n_axes, sharex="col", sharey=True, squeeze=False)
+    size = 1 if len(soft) > 20_000 else 2 if len(soft) > 1000 else 5
+    for k, lane in enumerate(lanes.flat[: soft.shape[1]]):
+        name, component = components[k % n_axes]
+        lane.plot(component, soft[:, k], ".", color=BLUE, markersize=size, markeredgewidth=0, rasterized=True)
+        lane.axhline(127 if soft.dtype == np.uint8 else 0, color=GREY, linewidth=0.8, linestyle="--")
         lane.locator_params("y", nbins=3)
         lane.margins(0.02, 0.15)
-        lane.text(1.02, 0.5, f"b{2 * k}", transform=lane.transAxes, weight="bold", va="center")
-    lanes[0].set_title("Soft bits of " + xlabel.partition(",")[0])
-    lanes[-1].set_xlabel(xlabel)
-    panel.supylabel(f"{ylabel}; above the midpoint: bit {sign}", fontsize="medium")
+        known = component[np.isfinite(component)]
+        if len(known):
+            lane.set_xlim(*np.quantile(known, (0.002, 0.998)) * 1.1 + (-0.5, 0.5))
+        lane.text(0.01, 0.95, f"b{k}", transform=lane.transAxes, weight="bold", va="top", bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1})
+        if k < n_axes:
+            lane.set_title(f"Soft bits of {name}")
+        if k >= soft.shape[1] - n_axes:
+            lane.set_xlabel(f"{name}, {unit}")
+    panel.supylabel(label, fontsize="medium")
 
 
-def figure(symbols: Any, soft: Any, modulation: str = "256qam", *, sign: int = 0, title: str = "") -> Figure:
-    """A matplotlib Figure: the constellation, its EVM and SNR, and soft bits over I.
+def _draw_details(panel: SubFigure, levels: npt.NDArray[Any], soft: npt.NDArray[Any], modulation: str, label: str) -> None:
+    """The distribution of soft bits, and EVM by groups of symbols."""
+    left, right = panel.subplots(1, 2)
+    values = soft[np.isfinite(soft)].astype(float)
+    left.hist(values, 256 if soft.dtype == np.uint8 else 255 if soft.dtype == np.int8 else 200, color=BLUE, log=True)
+    left.set(title="All soft bits", xlabel=label, ylabel="how many", ylim=(0.7, None))
+    straight = _straight(levels, modulation)
+    errors = abs(straight - _nearest(straight, modulation)) ** 2 / _energy(modulation)
+    groups = np.array_split(errors, min(100, -(-len(errors) // 12)))
+    right.plot(np.cumsum([len(g) for g in groups]), [100 * np.sqrt(np.nanmean(np.where(np.isfinite(g), g, np.nan))) for g in groups], ".-", color=BLUE)
+    right.set(title=f"EVM of groups of {len(groups[0])} symbols", xlabel="symbol", ylabel="EVM, %", ylim=(0, None))
+
+
+def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: int = 0, title: str = "", sent: Any = None,
+           details: bool = False, ax: Axes | None = None) -> Figure:  # fmt: skip
+    """A matplotlib Figure: the constellation, its energy, EVM and SNR, and soft bits over I and Q.
 
     symbols     [n] complex, unit mean energy. Those that are not finite are erased. The first one is number 0 of pi/2-BPSK.
-    soft        [n * bits per symbol]: what softqam.demodulate() makes of them, of any output's dtype.
+    soft        [n * bits per symbol]: what softqam.demodulate() makes of them, of any output's dtype; None: the constellation alone.
     modulation  as demodulate() has it.
     sign        the bit that a value above the midpoint means.
+    sent        [n * bits per symbol], 0 or 1: the bits that were sent; then the title says how many are wrong.
+    details     also the distribution of soft bits, and EVM by groups of symbols.
+    ax          draw the constellation into these axes, and nothing else.
 
-    EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less.
+    EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less. The title says if another
+    scale or rotation would fit better, and if soft bits have other signs than their symbols.
     """
     number(MODULATIONS, "modulation", modulation)
     integer("sign", sign, 0, 1)
-    modulation, symbols, soft = modulation.lower(), _arrays.as_array("symbols", symbols), _arrays.as_array("soft", soft)
+    modulation, symbols = modulation.lower(), _arrays.as_array("symbols", symbols)
     if symbols.ndim != 1 or symbols.dtype.kind not in "cfiu":
         raise TypeError(f"{_arrays.describe('symbols', symbols)}: it takes [n] complex")
-    output = next((name for name, dtype in OUTPUT_DTYPES.items() if dtype == soft.dtype.name), None)
-    if output is None:
-        raise TypeError(f"{_arrays.describe('soft', soft)}: not what demodulate() makes")
     n, n_bits = len(symbols), _core.bits_per_symbol(MODULATIONS[modulation])
-    if not n or soft.size != n * n_bits:
-        raise ValueError(f"{_arrays.describe('soft', soft)}: {n} symbols of {modulation} have {n * n_bits} values")
+    arrays: list[npt.NDArray[Any] | None] = [None, None]
+    for k, (name, given) in enumerate((("soft", soft), ("sent", sent))):
+        if given is None:
+            continue
+        array = _arrays.as_array(name, given)
+        if name == "soft" and array.dtype.name not in OUTPUT_DTYPES.values():
+            raise TypeError(f"{_arrays.describe(name, array)}: not what demodulate() makes")
+        if not n or array.size != n * n_bits:
+            raise ValueError(f"{_arrays.describe(name, array)}: {n} symbols of {modulation} have {n * n_bits} values")
+        arrays[k] = array.reshape(n, n_bits)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of glyphs that a font does not have
-        return _draw(symbols * np.sqrt(_energy(modulation)), soft.reshape(n, n_bits), modulation, sign, title, LABELS[output])
+        return _draw(symbols * np.sqrt(_energy(modulation)), arrays[0], arrays[1], modulation, sign, title, details, ax)
 
 
-def _draw(levels: npt.NDArray[Any], soft: npt.NDArray[Any], modulation: str, sign: int, title: str, label: str) -> Figure:
+def _draw(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.NDArray[Any] | None, modulation: str, sign: int, title: str,
+          details: bool, ax: Axes | None) -> Figure:  # fmt: skip
     from matplotlib.figure import Figure
 
     unit, points = f"in units of 1/\u221a{_energy(modulation)}", _points(modulation)
-    figure = Figure(figsize=(10, 5), layout="constrained")
-    figure.suptitle(f"{_printable(title)}\n{_facts(levels, modulation)}".strip(), parse_math=False)
-    left, right = figure.subfigures(1, 2, squeeze=False).flat
     if modulation == "pi2-bpsk":
         points = np.concatenate([points, 1j * points])
-    _draw_constellation(left, levels, points, unit)
-    component, name = levels.real, "I"
+    if ax is not None:
+        _draw_constellation(ax, levels, points, unit)
+        return ax.figure  # type: ignore[return-value]
+    figure = Figure(figsize=(13 if soft is not None else 6.5, 5.5 + 3 * details), layout="constrained")
+    facts, wrong = _facts(levels, soft, sent, modulation, sign)
+    figure.suptitle("\n".join(line for line in (_printable(title), facts, wrong) if line), parse_math=False, fontsize="medium",
+                    color="#b03000" if wrong else None)  # fmt: skip
+    if soft is None:
+        _draw_constellation(figure.subplots(), levels, points, unit)
+        return figure
+    label = LABELS[next(name for name, dtype in OUTPUT_DTYPES.items() if dtype == soft.dtype.name)]
+    rows = figure.subfigures(1 + details, 1, squeeze=False, height_ratios=(5, 3)[: 1 + details])[:, 0]
+    left, right = rows[0].subfigures(1, 2, squeeze=False, width_ratios=(5, 6)).flat
+    _draw_constellation(left.subplots(), levels, points, unit)
+    components = [("I", levels.real), ("Q", levels.imag)]
     if "bpsk" in modulation:
         turned = _straight(levels, modulation)
-        component, name = (turned.real + turned.imag) / 2, "(I + Q)/2" + " of BPSK" * (modulation == "pi2-bpsk")
-    _draw_soft_bits(right, component, soft[:, ::2], sign, f"{name}, {unit}", label)
+        components = [("(I + Q)/2" + " of BPSK" * (modulation == "pi2-bpsk"), (turned.real + turned.imag) / 2)]
+    _draw_soft_bits(right, components, soft, unit, f"{label}; above the midpoint: bit {sign}")
+    if details:
+        _draw_details(rows[1], levels, soft, modulation, label)
     return figure
 
 
-DESCRIPTION = """Draws the symbols in IQ and the soft bits or LLRs that softqam-demod made of them in SOFT: the density of the
-constellation, EVM and SNR, and the soft bits over I. IQ may be a SigMF recording, NAME.sigmf-meta or NAME.sigmf-data, whose
+DESCRIPTION = """Draws the symbols in IQ and, if given, the soft bits or LLRs that softqam-demod made of them in SOFT: the constellation,
+its energy, EVM and SNR, and the soft bits over I and Q. IQ may be a SigMF recording, NAME.sigmf-meta or NAME.sigmf-data, whose
 metadata then give format, scale and modulation, unless options do. Of more than 200,000 symbols some, evenly spread, are drawn."""
 
 EPILOG = """EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less. OUT
@@ -195,7 +280,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> _Parser:
-    parser = _Parser("softqam-plot", "softqam-plot [options] IQ SOFT -o OUT\n       softqam-plot [options] --example -o OUT", DESCRIPTION, EPILOG)
+    parser = _Parser("softqam-plot", "softqam-plot [options] IQ [SOFT] -o OUT\n       softqam-plot [options] --example -o OUT", DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("files", nargs="*", help=argparse.SUPPRESS)
     add("-o", "--output", metavar="OUT", required=True, help="the picture; .png, .pdf or .svg says which kind")
@@ -205,6 +290,8 @@ def _parser() -> _Parser:
     add("--sign", type=int, choices=(0, 1), default=0, help="the bit that a value above the midpoint means; default: 0")
     add("--input-scale", type=_scale, metavar="X", help="factor that brings samples to unit mean symbol energy, a number or a "
         "fraction A/B; default: the recording's own, else that of softqam-demod")  # fmt: skip
+    add("--sent", metavar="BITS", help="the bits that were sent, a byte 0 or 1 each, as softqam-gen --bits writes them: counts errors")
+    add("--details", action="store_true", help="also the distribution of soft bits, and EVM by groups of symbols")
     add("--title", help="default: the name of IQ")
     add("--example", action="store_true", help="symbols with noise, which need no files")
     add("-V", "--version", action="version", version=f"softqam-plot {_core.version}")
@@ -262,8 +349,8 @@ def _rows(path: str, dtype: str, n_values: int) -> npt.NDArray[Any]:
 
 def _figure_of_files(options: argparse.Namespace) -> tuple[Figure, list[str]]:
     """And all files that were read."""
-    iq, soft = options.files
-    read, order, scale, modulation, format_ = [iq, soft], "<", None, None, options.input_format
+    iq = options.files[0]
+    read, order, scale, modulation, format_ = [iq], "<", None, None, options.input_format
     base, extension = os.path.splitext(iq)
     if extension in (".sigmf-meta", ".sigmf-data") and not format_:
         iq, format_, order, scale, modulation = _recording(base + ".sigmf-meta")
@@ -271,15 +358,24 @@ def _figure_of_files(options: argparse.Namespace) -> tuple[Figure, list[str]]:
     format_ = format_ or _format_of(iq, None, INPUT_FORMATS, "--input-format")
     modulation = options.modulation or modulation or "256qam"
     dtype, of_format = INPUT_FORMATS[format_]
-    symbols = _rows(iq, order + dtype, 2)
-    bits = _rows(soft, "<" + SOFT_FORMATS[_format_of(soft, options.soft_format, SOFT_FORMATS, "--soft-format")],
-                 _core.bits_per_symbol(MODULATIONS[modulation]))  # fmt: skip
-    if len(symbols) != len(bits):
-        raise Failure(f"{soft}: the soft bits of {len(bits):,} symbols, but {iq} has {len(symbols):,}")
+    n_bits = _core.bits_per_symbol(MODULATIONS[modulation])
+    files: list[tuple[str, str]] = []
+    if len(options.files) > 1:
+        files.append((options.files[1], "<" + SOFT_FORMATS[_format_of(options.files[1], options.soft_format, SOFT_FORMATS, "--soft-format")]))
+    files += [(options.sent, "u1")] * bool(options.sent)
+    symbols = _rows(iq, dtype if dtype[0] == ">" else order + dtype, 2)
     step = -(-len(symbols) // MAX_DRAWN) | 1  # odd, so that pi/2-BPSK turns as it does
-    components = (symbols[::step].astype(float) - 128 * (format_ == "cu8")) * (options.input_scale or scale or of_format)
+    arrays = []
+    for path, dtype in files:
+        rows = _rows(path, dtype, n_bits)
+        if len(symbols) != len(rows):
+            raise Failure(f"{path}: the soft bits of {len(rows):,} symbols, but {iq} has {len(symbols):,}")
+        arrays.append(rows[::step].astype(rows.dtype.newbyteorder("=")))
+    components = (symbols[::step].astype(float) - {"cu8": 128, "cu8h": 127.5}.get(format_, 0)) * (options.input_scale or scale or of_format)
     title = options.title or os.path.basename(iq) + f", 1 symbol in {step}" * (step > 1)
-    return figure(components @ [1, 1j], bits[::step].astype(bits.dtype.newbyteorder("=")), modulation, sign=options.sign, title=title), read
+    soft = arrays[0] if len(options.files) > 1 else None
+    return figure(components @ [1, 1j], soft, modulation, sign=options.sign, title=title, sent=arrays[-1] if options.sent else None,
+                  details=options.details), read + [path for path, _ in files]  # fmt: skip
 
 
 def _example(options: argparse.Namespace) -> Figure:
@@ -294,7 +390,8 @@ def _example(options: argparse.Namespace) -> Figure:
     symbols = sent + rng.normal(0, np.sqrt(n0 / 2), (len(sent), 2)) @ [1, 1j]
     output: Any = options.soft_format or "s8"
     soft = demodulate(symbols, modulation, None if output == "u8" else n0, output=output, sign=options.sign)
-    return figure(symbols, soft, modulation, sign=options.sign, title=options.title or f"{modulation.upper()} at {snr_db:g} dB")
+    return figure(symbols, soft, modulation, sign=options.sign, details=options.details,
+                  title=options.title or f"{modulation.upper()} at {snr_db:g} dB")  # fmt: skip
 
 
 def _write(path: str, data: bytes) -> None:
@@ -323,8 +420,10 @@ def _run(parser: _Parser, options: argparse.Namespace) -> None:
     kind = os.path.splitext(options.output)[1].lower()
     if kind not in (".png", ".pdf", ".svg"):
         parser.error(f"--output: '{options.output}' ends in neither .png, .pdf nor .svg")
-    if len(options.files) != 2 * (not options.example):
-        parser.error("it takes IQ and SOFT, or --example and no files")
+    if len(options.files) not in ((0,) if options.example else (1, 2)):
+        parser.error("it takes IQ and SOFT, IQ alone, or --example and no files")
+    if options.sent and len(options.files) < 2:
+        parser.error("--sent: it takes SOFT")
     if options.snr_db is not None and not (options.example and abs(options.snr_db) <= 100):
         parser.error("--snr-db: it takes --example, and a number from -100 to 100")
     if options.example and options.soft_format == "u8" and options.modulation not in (None, "256qam"):
