@@ -8,6 +8,9 @@
 #include "segment.h"
 #include "soft_buffer.h"
 
+/* Called, a check takes 4 ns more. */
+#define INLINED static inline __attribute__((always_inline))
+
 static bool has_codeword(const softqam_segment *segment) { return segment->codeword.n_code_blocks != 0; }
 
 /* Fields. */
@@ -208,8 +211,29 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
     return check_filler_value(params, codeword->filler_value);
 }
 
-static softqam_status check_fields(const softqam_params *params, const softqam_segment *segment,
+/* Returns how many of the layers are looked at. has_extras: some field from the codeword on is set, cross gains among
+ * them; most segments have none. */
+INLINED unsigned sources_of(const softqam_segment *segment, bool has_extras)
+{
+    return has_extras ? softqam_segment_sources(segment) : softqam_segment_layers(segment);
+}
+
+static softqam_status check_extras(const softqam_params *params, const softqam_segment *segment,
                                    softqam_modulation modulation, softqam_code_blocks *blocks)
+{
+    if (softqam_segment_is_joint(segment) || segment->partner_modulation != SOFTQAM_MODULATION_DEFAULT)
+        TRY(check_joint(segment, modulation));
+    if (has_codeword(segment))
+        TRY(check_codeword(params, segment, modulation, blocks));
+    else /* the other fields would be ignored without a word */
+        REFUSE_IF(!softqam_is_all_zero(&segment->codeword, sizeof segment->codeword),
+                  "codeword.n_code_blocks is 0, but another field of the codeword is not");
+    REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
+    return SOFTQAM_OK;
+}
+
+INLINED softqam_status check_fields(const softqam_params *params, const softqam_segment *segment, bool has_extras,
+                                    softqam_modulation modulation, softqam_code_blocks *blocks)
 {
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT)
         TRY(softqam_check_modulation("segment.modulation", segment->modulation, params->output_format));
@@ -221,15 +245,9 @@ static softqam_status check_fields(const softqam_params *params, const softqam_s
         TRY(check_scrambling(segment, modulation));
     if (!softqam_params_have_llrs(params))
         TRY(check_soft_bits(segment));
-    if (segment->cross_gain[0] || segment->cross_gain[1] || segment->partner_modulation != SOFTQAM_MODULATION_DEFAULT)
-        TRY(check_joint(segment, modulation));
-    if (has_codeword(segment))
-        TRY(check_codeword(params, segment, modulation, blocks));
-    else /* the other fields would be ignored without a word */
-        REFUSE_IF(!softqam_is_all_zero(&segment->codeword, sizeof segment->codeword),
-                  "codeword.n_code_blocks is 0, but another field of the codeword is not");
-    REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
-    for (unsigned k = 0; k < softqam_segment_sources(segment); k++)
+    if (has_extras || segment->partner_modulation != SOFTQAM_MODULATION_DEFAULT)
+        TRY(check_extras(params, segment, modulation, blocks));
+    for (unsigned k = 0, n = sources_of(segment, has_extras); k < n; k++)
         REFUSE_IF(!softqam_is_all_zero(segment->layers[k].reserved, sizeof segment->layers[k].reserved),
                   "segment.layers[%u].reserved is not 0", k);
     return check_scales(params, segment);
@@ -279,9 +297,6 @@ typedef struct memory_range {
     uintptr_t first;
     size_t nbytes;
 } memory_range;
-
-/* Called, a check of memory takes 4 ns more. */
-#define INLINED static inline __attribute__((always_inline))
 
 /* The range that n > 0 items of nbytes span, `stride` items apart; false where it goes beyond memory's end. */
 INLINED bool make_range(memory_range *range, const void *first, size_t n, size_t stride, size_t nbytes)
@@ -342,10 +357,10 @@ INLINED bool check_input(bool *overlaps, const memory_range *out, const void *fi
 }
 
 /* Returns whether a segment's inputs lie in memory. Sets *overlaps if one shares bytes with the output. */
-INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment,
+INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment, bool has_extras,
                           const memory_range *out)
 {
-    const unsigned n_layers = softqam_segment_layers(segment), n_sources = softqam_segment_sources(segment);
+    const unsigned n_layers = softqam_segment_layers(segment), n_sources = sources_of(segment, has_extras);
     /* A division that is not needed takes as long as two symbols. */
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
     const size_t stride = softqam_segment_stride(segment);
@@ -361,15 +376,15 @@ INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const so
             check_input(overlaps, out, k < n_layers ? layer->noise_var : NULL, n_noise, noise_stride, sizeof(float)) &&
             check_input(overlaps, out, layer->gain, n_gains, gain_stride, sizeof(float));
     }
-    for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
+    for (unsigned j = 0; has_extras && j < SOFTQAM_MAX_LAYERS / 2; j++)
         fits &= check_input(overlaps, out, segment->cross_gain[j], n, segment->cross_stride ? segment->cross_stride : 1,
                             2 * sizeof(float));
     return fits;
 }
 
 /* Checks that a segment with right fields has its pointers, and that its inputs lie in memory apart from its output. */
-static softqam_status check_memory(const softqam_params *params, const softqam_segment *segment,
-                                   softqam_modulation modulation, const softqam_code_blocks *blocks)
+INLINED softqam_status check_memory(const softqam_params *params, const softqam_segment *segment, bool has_extras,
+                                    softqam_modulation modulation, const softqam_code_blocks *blocks)
 {
     const softqam_layer *layer = &segment->layers[0];
     memory_range out;
@@ -378,10 +393,12 @@ static softqam_status check_memory(const softqam_params *params, const softqam_s
               "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    TRY(check_gains(segment));
-    for (unsigned k = 0; k < softqam_segment_sources(segment); k++)
+    if (has_extras)
+        TRY(check_gains(segment));
+    for (unsigned k = 0, n = sources_of(segment, has_extras); k < n; k++)
         TRY(check_layer(params, segment, k));
-    REFUSE_IF(!out_range(&out, params, segment, blocks, modulation) || !check_inputs(&overlaps, params, segment, &out),
+    REFUSE_IF(!out_range(&out, params, segment, blocks, modulation) ||
+                  !check_inputs(&overlaps, params, segment, has_extras, &out),
               "%zu symbols are more than memory can hold", segment->n_symbols);
     REFUSE_IF(overlaps, "an input and out overlap");
     return SOFTQAM_OK;
@@ -408,7 +425,7 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
             continue;
         REFUSE_IF(!make_range(&out, placement->block_buffers[block.r], n_values, 1, placement->value_nbytes),
                   "codeword.block_buffers[%u] is too near memory's end", block.r);
-        (void)check_inputs(&overlaps, params, segment, &out);
+        (void)check_inputs(&overlaps, params, segment, true, &out);
         REFUSE_IF(overlaps, "codeword.block_buffers[%u] and an input overlap", block.r);
     }
     return SOFTQAM_OK;
@@ -465,9 +482,11 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
         const softqam_segment *segment = &list->segments[k];
         const softqam_modulation modulation =
             (softqam_modulation)softqam_segment_modulation(segment, &params->defaults);
+        const bool has_extras =
+            !softqam_is_all_zero(&segment->codeword, sizeof *segment - offsetof(softqam_segment, codeword));
         softqam_code_blocks blocks = {0};
-        TRY(in_segment(list, k, check_fields(params, segment, modulation, &blocks)));
-        TRY(in_segment(list, k, check_memory(params, segment, modulation, &blocks)));
+        TRY(in_segment(list, k, check_fields(params, segment, has_extras, modulation, &blocks)));
+        TRY(in_segment(list, k, check_memory(params, segment, has_extras, modulation, &blocks)));
         TRY(count_segment(list, segment, softqam_params_output_nbytes(params, modulation)));
         if (segment->codeword.n_cb != 0)
             note_soft_buffers(list, &segment->codeword, &blocks, modulation);

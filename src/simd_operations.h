@@ -28,8 +28,8 @@ SIMD_OPERATION(vec_u32, vec_or_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_u32, vec_shift_right, (vec_u32 a, int n)) /* zeros come in */
 SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
 #ifdef SIMD_VECTORS
-/* The first n bytes at an address, then those of `rest`; stores a register's first n bytes. More than a register's,
- * below 256, is all. */
+/* The first n bytes at an address, after whole 32-bit values those of `rest`, after a begun one any bytes; stores a
+ * register's first n bytes. More than a register's, below 256, is all. */
 SIMD_OPERATION(vec_bytes, vec_load_first, (const void *from, size_t n, vec_bytes rest))
 SIMD_OPERATION(void, vec_store_first, (void *to, vec_bytes a, size_t n))
 #endif

@@ -144,15 +144,20 @@ uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first
     return n;
 }
 
-/* Sorts the planes by the order in which their LLRs are added if several go to one position: by symbol, so the plane
- * whose run begins at the highest position comes first; at one symbol, by bit. */
+/* Sorts planes, which begin in any order, as their LLRs are added if several go to one position: by symbol, so the
+ * plane whose run begins at the highest position comes first; at one symbol, by bit. */
 static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t order[MAX_SYMBOL_BITS])
 {
-    for (unsigned k = 0; k < n_planes; k++) {
-        unsigned place = k;
-        for (; place > 0 && positions[order[place - 1]] < positions[k]; place--)
-            order[place] = order[place - 1];
-        order[place] = (uint8_t)k;
+    for (unsigned n = 1; n < n_planes; n++) {
+        const uint8_t plane = order[n];
+        unsigned place = n;
+        for (; place > 0; place--) {
+            const uint8_t before = order[place - 1];
+            if (positions[before] > positions[plane] || (positions[before] == positions[plane] && before < plane))
+                break;
+            order[place] = before;
+        }
+        order[place] = plane;
     }
 }
 
@@ -160,19 +165,32 @@ void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, s
                               size_t plane_nbytes)
 {
     const size_t nbytes = block->value_nbytes;
-    uint32_t positions[MAX_SYMBOL_BITS];
+    const uint32_t n_data = block->buffer->n_data;
+    uint32_t values[MAX_SYMBOL_BITS], positions[MAX_SYMBOL_BITS];
     uint8_t order[MAX_SYMBOL_BITS];
+    for (unsigned k = 0; k < block->n_bits; k++) {
+        values[k] = k * block->n_symbols + first;
+        values[k] = values[k] < n_data ? values[k] : values[k] % n_data;
+        order[k] = (uint8_t)k;
+    }
     for (size_t done = 0, n_run; done < n; done += n_run) {
-        n_run = softqam_soft_block_runs(block, first + (uint32_t)done, positions);
-        n_run = n_run < n - done ? n_run : n - done;
+        n_run = n - done;
+        for (unsigned k = 0; k < block->n_bits; k++) {
+            const softqam_soft_run run = softqam_soft_run_at(block->buffer, values[k]);
+            positions[k] = run.first;
+            n_run = run.n < n_run ? run.n : n_run;
+        }
         order_planes(positions, block->n_bits, order);
         for (unsigned k = 0; k < block->n_bits; k++) {
-            unsigned char *to = block->values + positions[order[k]] * nbytes;
-            const unsigned char *from = planes + order[k] * plane_nbytes + done * nbytes;
+            const unsigned plane = order[k];
+            unsigned char *to = block->values + positions[plane] * nbytes;
+            const unsigned char *from = planes + plane * plane_nbytes + done * nbytes;
             if (block->adds)
                 block->add(to, from, block->limit, n_run);
             else
                 memcpy(to, from, n_run * nbytes);
+            values[plane] += (uint32_t)n_run;
+            values[plane] -= values[plane] < n_data ? 0 : n_data;
         }
     }
 }

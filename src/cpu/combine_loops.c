@@ -60,41 +60,36 @@ VEC void combine_f16(const combine_constants *constants, unsigned char *values, 
     vec_store_16(false, values + 2 * LANES, vec_limit(vec_add(b, vec_load_f16(llrs + 2 * LANES)), constants->max));
 }
 
-VEC void combine_register(softqam_output_format output, const combine_constants *constants, unsigned char *values,
-                          const unsigned char *llrs)
+/* Returns a register of sums; f16 has none. */
+VEC vec_bytes combined(softqam_output_format output, const combine_constants *constants, vec_bytes values,
+                       vec_bytes llrs)
 {
-    switch (output) {
-    case SOFTQAM_OUTPUT_S8:
-        vec_store(values, combined_s8(constants, vec_load_bytes(values), vec_load_bytes(llrs)));
-        break;
-    case SOFTQAM_OUTPUT_S16:
-        vec_store(values, combined_s16(constants, vec_load_bytes(values), vec_load_bytes(llrs)));
-        break;
-    case SOFTQAM_OUTPUT_F16:
-        combine_f16(constants, values, llrs);
-        break;
-    case SOFTQAM_OUTPUT_F32:
-    case SOFTQAM_OUTPUT_U8: /* has none */
-        vec_store_f32(values, llr_combined(vec_load_f32(values), vec_load_f32(llrs), constants->max, constants->above));
-        break;
-    }
+    if (output == SOFTQAM_OUTPUT_S8)
+        return combined_s8(constants, values, llrs);
+    if (output == SOFTQAM_OUTPUT_S16)
+        return combined_s16(constants, values, llrs);
+    return vec_as_bytes(llr_combined((vec_f32)values, (vec_f32)llrs, constants->max, constants->above));
 }
 
 VEC void combine(softqam_output_format output, void *values, const void *llrs, float limit, size_t nbytes)
 {
     const combine_constants constants = load_combine_constants(output, limit);
+    const bool is_f16 = output == SOFTQAM_OUTPUT_F16;
     unsigned char *to = values;
     const unsigned char *from = llrs;
-    size_t k = 0;
-    for (; nbytes - k >= COMBINED_NBYTES; k += COMBINED_NBYTES)
-        combine_register(output, &constants, to + k, from + k);
-    if (k < nbytes) {
-        _Alignas(64) unsigned char last_values[COMBINED_NBYTES], last_llrs[COMBINED_NBYTES];
-        vec_store(last_values, vec_load_first(to + k, nbytes - k, vec_splat_u8(0)));
-        vec_store(last_llrs, vec_load_first(from + k, nbytes - k, vec_splat_u8(0)));
-        combine_register(output, &constants, last_values, last_llrs);
-        vec_store_first(to + k, vec_load_bytes(last_values), nbytes - k);
-    }
+    for (; nbytes >= COMBINED_NBYTES; nbytes -= COMBINED_NBYTES, to += COMBINED_NBYTES, from += COMBINED_NBYTES)
+        if (is_f16)
+            combine_f16(&constants, to, from);
+        else
+            vec_store(to, combined(output, &constants, vec_load_bytes(to), vec_load_bytes(from)));
+    if (nbytes == 0)
+        return;
+    vec_bytes last = vec_load_first(to, nbytes, vec_splat_u8(0)), added = vec_load_first(from, nbytes, vec_splat_u8(0));
+    if (is_f16)
+        combine_f16(&constants, (unsigned char *)&last, (const unsigned char *)&added);
+    else
+        last = combined(output, &constants, last, added);
+    vec_store_first(to, last, nbytes);
 }
 
 #define DEFINE_COMBINE(name, output, type)                                                                             \

@@ -105,11 +105,35 @@ DEFINE_GATHER(8)
 DEFINE_GATHER(16)
 DEFINE_GATHER(32)
 
+static softqam_gather_loop gather;
+
+/* Gathers symbols of which layer k's I and Q are sources 2 k and 2 k + 1. */
+static void gather_split(const unsigned char *const from[], size_t n_layers, size_t nbytes, size_t stride, size_t n,
+                         unsigned char *to)
+{
+    enum { ROUNDS = 64, SYMBOL_NBYTES = 8 };
+    _Alignas(64) unsigned char symbols[SOFTQAM_MAX_LAYERS][ROUNDS * SYMBOL_NBYTES];
+    const unsigned char *const layers[SOFTQAM_MAX_LAYERS] = {symbols[0], symbols[1], symbols[2], symbols[3]};
+    for (size_t done = 0, some; done < n; done += some) {
+        const size_t offset = done * stride * nbytes;
+        some = n - done < ROUNDS ? n - done : ROUNDS;
+        for (size_t k = 0; k < n_layers; k++) {
+            const unsigned char *const parts[] = {from[2 * k] + offset, from[2 * k + 1] + offset};
+            gather(parts, 2, nbytes, stride, some, symbols[k]);
+        }
+        gather(layers, n_layers, 2 * nbytes, 1, some, to + done * n_layers * 2 * nbytes);
+    }
+}
+
 /* Sources that are neighbours in memory, such as two of four interleaved layers, are one source of larger items. */
 static void gather(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride, size_t n,
                    void *to)
 {
     const size_t stride_nbytes = stride * nbytes;
+    if (n_sources > SOFTQAM_MAX_LAYERS) { /* I and Q of three or four layers: first to symbols, then these */
+        gather_split(from, n_sources / 2, nbytes, stride, n, to);
+        return;
+    }
     bool are_neighbours = n_sources == 2 || n_sources == 4;
     for (size_t k = 1; k < n_sources; k++)
         are_neighbours = are_neighbours && from[k] == from[0] + k * nbytes;

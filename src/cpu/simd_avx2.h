@@ -115,6 +115,38 @@ VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
                : vec_llr_value(m, row, table->slopes[k], table->upper_slopes[k]);
 }
 
+#define VEC_HAS_MASKS
+
+/* Returns a mask of the first n lanes. */
+VEC __m256i first_lanes(size_t n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), (__m256i)vec_lane_numbers()); }
+
+VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
+{
+    const size_t whole = n / 4 < LANES ? n / 4 : LANES, n_last = whole < LANES ? n % 4 : 0;
+    const unsigned char *last = (const unsigned char *)from + 4 * whole;
+    const __m256i mask = first_lanes(whole);
+    const __m256i a = _mm256_blendv_epi8(rest, _mm256_maskload_epi32(from, mask), mask);
+    if (n_last == 0)
+        return a;
+    const int bytes = last[0] | (n_last > 1 ? last[1] << 8 : 0) | (n_last > 2 ? last[2] << 16 : 0);
+    return _mm256_blendv_epi8(a, _mm256_set1_epi32(bytes), _mm256_xor_si256(first_lanes(whole + 1), mask));
+}
+
+VEC void vec_store_first(void *to, vec_bytes a, size_t n)
+{
+    const size_t whole = n / 4 < LANES ? n / 4 : LANES, n_last = whole < LANES ? n % 4 : 0;
+    unsigned char *last = (unsigned char *)to + 4 * whole;
+    _mm256_maskstore_epi32(to, first_lanes(whole), a);
+    if (n_last == 0)
+        return;
+    const int bytes = _mm256_cvtsi256_si32(_mm256_permutevar8x32_epi32(a, _mm256_set1_epi32((int)whole)));
+    last[0] = (unsigned char)bytes;
+    if (n_last > 1)
+        last[1] = (unsigned char)(bytes >> 8);
+    if (n_last > 2)
+        last[2] = (unsigned char)(bytes >> 16);
+}
+
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
 
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)

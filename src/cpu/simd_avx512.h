@@ -83,7 +83,7 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
     return has_one_line(m, k) ? table->intercepts[k] : vec_row_value(row, table->intercepts[k]);
 }
 
-#define VEC_HAS_BYTE_MASKS
+#define VEC_HAS_MASKS
 VEC __mmask64 first_bytes(size_t n) { return _bzhi_u64(UINT64_MAX, (unsigned)n); }
 
 VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)

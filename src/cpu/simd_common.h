@@ -64,7 +64,7 @@ VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
     return vec_or(vec_shuffle_bytes(a, from), (vec_bytes)((vec_lanes_u8)from == 0xff));
 }
 
-#ifndef VEC_HAS_BYTE_MASKS
+#ifndef VEC_HAS_MASKS
 VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
 {
     memcpy(&rest, from, n < sizeof rest ? n : sizeof rest);
