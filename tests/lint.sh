@@ -23,7 +23,9 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
 END
 log=build/lint/clang-tidy.log
 # Not the vector loops, on which it works for minutes: they are made of what it sees in portable.c.
-run-clang-tidy -quiet -j "$(nproc)" -p build/lint \
+# The analyzer looks at 40,000 places of a function (225,000 by itself), which takes a third of the time.
+analyzer=(-extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=max-nodes=40000)
+run-clang-tidy -quiet -j "$(nproc)" -p build/lint "${analyzer[@]}" \
     "^$PWD/(?!src/cpu/\w+_loops\.c)(src|cuda|reference|tools)/.*\.c$" >"$log" 2>&1 ||
     { grep -v '^clang-tidy\|warnings generated\|^$' "$log"; exit 1; }
 
