@@ -12,6 +12,17 @@ static float limit_to(float x, float low, float high) { return fmaxf(low, fminf(
 
 static bool is_positive(float x) { return x > 0 && isfinite(x); }
 
+/* Applies the floor: an N0 below it counts as the floor, a 1/N0 above its inverse as that. A NaN is neither. */
+static nr_noise with_floor(nr_noise noise)
+{
+    const float least = fmaxf(noise.floor, FLT_MIN);
+    if (noise.floor > 0 && !noise.is_inverse && noise.value < least)
+        noise.value = least;
+    if (noise.floor > 0 && noise.is_inverse && noise.value > 1 / least)
+        noise.value = 1 / least;
+    return noise;
+}
+
 /* w; 0 for an erasure. With a gain, only the result is limited by the range of floats; a double has room for those on
  * the way, and a quotient of floats that rounds to double first rounds to float as it would at once. */
 static float weight_of(nr_noise noise, float scale)
@@ -100,6 +111,7 @@ static void factors(const nr_constellation *constellation, const float symbol[2]
     float components[2];
     memset(metrics, 0, NR_MAX_BITS * sizeof *metrics);
     memset(weights, 0, NR_MAX_BITS * sizeof *weights);
+    noise = with_floor(noise);
     if (!is_positive(noise.value) || (noise.has_gain && !is_positive(noise.gain)))
         return;
     const float weight = weight_of(noise, scale);

@@ -6,11 +6,12 @@
  * gain; position: the symbol's in its codeword, for pi/2-BPSK's parity; flipped: bit k set gives LLR k the opposite
  * sign. As many LLRs are written as the constellation has bits, b0 first; positive means bit 0, where not flipped.
  *
- * Special values. A symbol that is not finite, noise or a gain that is not positive and finite are an erasure: all +0,
- * flipped or not. A component below 2^-63 counts as zero of its sign; without gains N0 outside [2^-100, 2^40] and 1/N0
- * outside [2^-40, 2^100] as the nearer end. With a gain the range of floats limits only the divided component, for which
- * a subnormal component counts as zero, and the weight, which is FLT_MAX at most; one below 2^-120 makes an erasure.
- * What would overflow is the largest finite value of the format, with its sign.
+ * Special values, of N0 after its floor has been applied. A symbol that is not finite, noise or a gain that is not
+ * positive and finite are an erasure: all +0, flipped or not. A component below 2^-63 counts as zero of its sign;
+ * without gains N0 outside [2^-100, 2^40] and 1/N0 outside [2^-40, 2^100] as the nearer end. With a gain the range of
+ * floats limits only the divided component, for which a subnormal component counts as zero, and the weight, which is
+ * FLT_MAX at most; one below 2^-120 makes an erasure. What would overflow is the largest finite value of the format,
+ * with its sign.
  *
  * All functions may be called from any thread, in round-to-nearest with subnormal numbers on. */
 #ifndef SOFTQAM_REFERENCE_CONTRACT_H

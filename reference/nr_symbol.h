@@ -35,13 +35,14 @@ double nr_coordinate(const nr_constellation *constellation, int label);
 /* I and Q of the point with these bits, b0 highest, for a symbol at this position of its codeword, counted from 0. */
 void nr_point(const nr_constellation *constellation, int bits, uint64_t position, double point[2]);
 
-/* What is known of the noise: N0, the variance E|n|^2 of the complex noise, or 1/N0; and of the symbol y = g x + n, a
- * gain g. */
+/* What is known of the noise: N0, the variance E|n|^2 of the complex noise, or 1/N0; of the symbol y = g x + n, a gain
+ * g; and the least N0, 0 if there is none, that counts as such. */
 typedef struct nr_noise {
     float value;
     bool is_inverse;
     bool has_gain;
     float gain;
+    float floor;
 } nr_noise;
 
 nr_noise nr_noise_var(float noise_var);

@@ -131,6 +131,14 @@ VEC u8_bits u8_bits_from_distances(const vec_u8_table *table, const symbol_dista
 #define MAX_GAIN       0x1p40f
 #define MIN_WEIGHT     0x1p-120f
 
+/* Applies the noise floor: `bound` is the least N0 or the most 1/N0; 0 or INFINITY if there is none. A NaN, an N0 of
+ * +infinity and a 1/N0 that is not positive stay erasures. */
+VEC vec_f32 llr_bounded_noise(vec_f32 noise, int is_inverse, vec_f32 bound)
+{
+    const vec_mask is_beyond = is_inverse ? vec_is_less(bound, noise) : vec_is_less(noise, bound);
+    return vec_choose(is_beyond, bound, noise);
+}
+
 VEC vec_f32 llr_limited_noise(vec_f32 noise, int is_inverse)
 {
     const vec_f32 least = vec_splat(is_inverse ? MIN_INVERSE_N0 : MIN_N0);

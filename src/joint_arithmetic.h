@@ -67,8 +67,9 @@ VEC joint_terms joint_terms_of(bool is_qpsk, const softqam_joint_table *table, c
 
 /* Returns the weight of the element's metrics, 2 scale / sigma^2 or times 1 / sigma^2. NaN makes an erasure: where
  * sigma^2 or a gain is not positive, where anything is not finite, and where a cost might overflow. */
-VEC vec_f32 joint_weight(vec_f32 two_scales, vec_f32 noise, int is_inverse)
+VEC vec_f32 joint_weight(vec_f32 two_scales, vec_f32 given_noise, int is_inverse, vec_f32 noise_bound)
 {
+    const vec_f32 noise = llr_bounded_noise(given_noise, is_inverse, noise_bound);
     const vec_f32 weight = is_inverse ? vec_mul(two_scales, noise) : vec_div_any(two_scales, noise);
     return vec_choose(vec_is_positive(noise), vec_limit(weight, vec_splat(LARGEST_FLOAT)), vec_splat(NAN));
 }

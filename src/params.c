@@ -83,6 +83,7 @@ enum { MAX_THREADS = 1024, MAX_CPUS = 1024, MAX_PRIORITY = 99, MAX_STREAMS = 64,
 enum { DEFAULT_STREAMS = 3, DEFAULT_CHUNK_SYMBOLS = 1 << 20 };
 
 _Static_assert(sizeof(softqam_demodulator_config) == 112 && offsetof(softqam_demodulator_config, llr_limit) == 40 &&
+                   offsetof(softqam_demodulator_config, noise_floor) == 44 &&
                    offsetof(softqam_demodulator_config, reserved) == 48,
                "softqam_demodulator_config's layout is a promise");
 _Static_assert(sizeof(softqam_context_config) == 128 && offsetof(softqam_context_config, n_streams) == 40 &&
@@ -129,6 +130,15 @@ softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softq
     return SOFTQAM_OK;
 }
 
+static softqam_status check_noise_floor(float noise_floor, softqam_output_format format)
+{
+    REFUSE_IF(!(noise_floor >= 0.0f && noise_floor <= 0x1p40f), "config.noise_floor is %g, not 0 to 2^40",
+              (double)noise_floor);
+    REFUSE_IF(format == SOFTQAM_OUTPUT_U8 && !softqam_is_zero(noise_floor),
+              "config.noise_floor is %g, but u8 soft bits take no noise variance", (double)noise_floor);
+    return SOFTQAM_OK;
+}
+
 /* Returns whether an integer has at most 11 significant bits. */
 static bool is_half(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
 
@@ -140,7 +150,6 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
         *config = *from;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = SOFTQAM_MODULATION_256QAM;
-    REFUSE_IF(config->reserved_word != 0, "config.reserved_word is %u, not 0", config->reserved_word);
     REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
     const softqam_input_kind *input = softqam_input_kind_of(config->input_format);
     const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
@@ -160,6 +169,7 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     REFUSE_IF(config->output_format == SOFTQAM_OUTPUT_F16 && !is_half(limit),
               "config.llr_limit is %d, which is no binary16 number", limit);
     TRY(softqam_check_llr_scale("config.llr_scale", config->llr_scale, config->output_format));
+    TRY(check_noise_floor(config->noise_floor, config->output_format));
     if (config->noise_form == SOFTQAM_NOISE_FORM_DEFAULT)
         config->noise_form = SOFTQAM_NOISE_FORM_N0;
     if (config->input_scale == 0.0f)
@@ -214,6 +224,9 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
 {
     const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
     const float limit = (float)config->llr_limit;
+    /* In loops that flush subnormal numbers, a floor may be none. */
+    const float noise_floor = config->noise_floor < FLT_MIN ? FLT_MIN : config->noise_floor;
+    const bool has_floor = !softqam_is_zero(config->noise_floor);
     *params = (softqam_params){
         .defaults =
             {
@@ -229,6 +242,8 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
         .output_format = config->output_format,
         .noise = config->noise,
         .llr_limit = softqam_is_zero(output->largest_llr) ? limit : output->largest_llr,
+        .least_noise = has_floor ? noise_floor : 0.0f,
+        .most_inverse_noise = has_floor ? 1.0f / noise_floor : INFINITY,
         .sum_limit = config->llr_limit ? limit : output->largest_llr,
     };
     for (int k = 0; k <= N_MODULATIONS; k++)

@@ -80,6 +80,7 @@ static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tab
 typedef struct softqam_llr_scale {
     float steps_per_nat; /* negative if a positive LLR means bit 1 */
     float limit;         /* largest magnitude */
+    float noise_bound;   /* llr_bounded_noise()'s, for the form of the noise values */
 } softqam_llr_scale;
 
 /* Holds what a segment's zeros stand for. Plain data, for kernels too. */
@@ -99,6 +100,8 @@ typedef struct softqam_params {
     softqam_output_format output_format;
     softqam_noise noise;
     float llr_limit;
+    float least_noise;                        /* the floor of N0; 0 if there is none */
+    float most_inverse_noise;                 /* the same of 1/N0; INFINITY if there is none */
     float sum_limit;                          /* largest magnitude of a sum in a soft buffer */
     uint8_t output_nbytes[N_MODULATIONS + 1]; /* size of a symbol's values, by modulation */
     softqam_u8_table u8_table;                /* for u8 */

@@ -83,6 +83,9 @@ SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
 
 /* Integers. */
 
+/* The larger, or the smaller; a NaN if a is one. Where subnormal numbers are flushed a subnormal a may give zero. */
+SIMD_OPERATION(vec_f32, vec_at_least, (vec_f32 a, vec_f32 least))
+SIMD_OPERATION(vec_f32, vec_at_most, (vec_f32 a, vec_f32 most))
 SIMD_OPERATION(vec_u32, vec_to_index, (vec_f32 a)) /* truncated, for |a| < 2^31 */
 SIMD_OPERATION(vec_s32, vec_max_s32, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_u32, vec_max_u32, (vec_u32 a, vec_u32 b))

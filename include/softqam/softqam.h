@@ -274,8 +274,12 @@ typedef struct softqam_demodulator_config {
      *  65504 nats, a number that binary16 holds; it limits sums only, LLRs reach 65504. 0, the default: the largest
      *  value of the range. f32, u8: 0. */
     int llr_limit;
-    uint32_t reserved_word; /**< 0 */
-    uint64_t reserved[8];   /**< 0 */
+    /** Least N0, for equalisers in single precision, whose N0 comes out as 0 or negative where an element is best. An N0
+     *  below it, zero, negative values and -infinity among them, counts as noise_floor; a 1/N0 above 1 / noise_floor,
+     *  +infinity among them, as that. NaN, an N0 of +infinity and a 1/N0 that is not positive stay erasures. At most
+     *  2^40; below 2^-126 it counts as that. 0, the default: an N0 that is not positive is an erasure. u8: 0. */
+    float noise_floor;
+    uint64_t reserved[8]; /**< 0 */
 } softqam_demodulator_config;
 
 /** Fills a demodulator's settings with the defaults; NULL is ignored.

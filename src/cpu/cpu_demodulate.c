@@ -94,7 +94,8 @@ static inline void set_noise(softqam_loop_call *call, const softqam_source *sour
     } else {
         call->noise_kind = SOFTQAM_ONE_WEIGHT;
         if (call->noise)
-            *weight = llr_weight(call->scale.steps_per_nat, *call->noise, inverse);
+            *weight = llr_weight(call->scale.steps_per_nat,
+                                 llr_bounded_noise(*call->noise, inverse, call->scale.noise_bound), inverse);
         call->noise = weight;
     }
 }
@@ -114,7 +115,11 @@ static inline void prepare_call(softqam_loop_call *call, const softqam_params *p
     const softqam_placement *placement = &segment->placement;
     call->params = params;
     call->table = params->llrs[softqam_axis_bits((softqam_modulation)placement->modulation)];
-    call->scale = (softqam_llr_scale){placement->steps_per_nat, params->llr_limit};
+    call->scale = (softqam_llr_scale){
+        .steps_per_nat = placement->steps_per_nat,
+        .limit = params->llr_limit,
+        .noise_bound = segment->source.noise_is_inverse ? params->most_inverse_noise : params->least_noise,
+    };
     call->sequence = NULL;
     call->planes = NULL;
     set_i_flips(call, placement, 0);

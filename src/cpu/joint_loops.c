@@ -54,14 +54,15 @@ VEC joint_element load_element(const softqam_joint_call *call, size_t first)
 VEC vec_f32 load_joint_weights(const softqam_joint_call *call, vec_f32 two_scales, vec_f32 one_weight, size_t first)
 {
     const int is_inverse = call->is_noise_inverse;
+    const vec_f32 bound = vec_splat(call->scale.noise_bound);
     if (call->has_one_noise)
         return one_weight;
-    const vec_f32 weight = joint_weight(two_scales, vec_load_f32(call->noise + first), is_inverse);
+    const vec_f32 weight = joint_weight(two_scales, vec_load_f32(call->noise + first), is_inverse, bound);
     vec_f32 of_partner = vec_splat(0.0f);
     if (!call->partners)
         of_partner = vec_swap_pairs(weight);
     else if (call->partner_noise)
-        of_partner = joint_weight(two_scales, vec_load_f32(call->partner_noise + first), is_inverse);
+        of_partner = joint_weight(two_scales, vec_load_f32(call->partner_noise + first), is_inverse, bound);
     return vec_fma(of_partner, vec_splat(0.0f), weight);
 }
 
@@ -72,7 +73,8 @@ VEC void joint_tile(bool is_qpsk, const softqam_joint_call *call, size_t first, 
     const softqam_joint_table table = *call->table;
     const float two_scales = 2.0f * call->scale.steps_per_nat;
     const vec_f32 scales = vec_splat(two_scales);
-    const vec_f32 one_weight = joint_weight(scales, vec_splat(call->noise[0]), call->is_noise_inverse);
+    const vec_f32 one_weight =
+        joint_weight(scales, vec_splat(call->noise[0]), call->is_noise_inverse, vec_splat(call->scale.noise_bound));
     for (size_t k = 0;; k = k + 2 * LANES <= n ? k + LANES : n - LANES) {
         const joint_element element = load_element(call, first + k);
         const joint_terms terms = joint_terms_of(is_qpsk, &table, &element);

@@ -31,15 +31,15 @@ static inline joint_element element_at(const softqam_joint_call *call, size_t k)
 /* The weight of a symbol whose noise value, or its partner's, may be none. */
 static inline float weight_at(const softqam_joint_call *call, size_t k)
 {
-    const float two_scales = 2.0f * call->scale.steps_per_nat;
+    const float two_scales = 2.0f * call->scale.steps_per_nat, bound = call->scale.noise_bound;
     if (call->has_one_noise)
-        return joint_weight(two_scales, call->noise[0], call->is_noise_inverse);
-    const float weight = joint_weight(two_scales, call->noise[k], call->is_noise_inverse);
+        return joint_weight(two_scales, call->noise[0], call->is_noise_inverse, bound);
+    const float weight = joint_weight(two_scales, call->noise[k], call->is_noise_inverse, bound);
     float of_partner = 0.0f;
     if (!call->partners)
-        of_partner = joint_weight(two_scales, call->noise[k ^ 1], call->is_noise_inverse);
+        of_partner = joint_weight(two_scales, call->noise[k ^ 1], call->is_noise_inverse, bound);
     else if (call->partner_noise)
-        of_partner = joint_weight(two_scales, call->partner_noise[k], call->is_noise_inverse);
+        of_partner = joint_weight(two_scales, call->partner_noise[k], call->is_noise_inverse, bound);
     return vec_fma(of_partner, 0.0f, weight);
 }
 

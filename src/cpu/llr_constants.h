@@ -81,6 +81,9 @@ typedef struct llr_constants {
     vec_f32 weight; /* SOFTQAM_ONE_WEIGHT */
     float scale;    /* with the LLRs' sign; s8 and s16 have the sign in their lines */
     vec_f32 steps_per_nat;
+    vec_f32 noise_bound;
+    uint32_t above_floor; /* f16 and f32 without gains: the first value of max_weight that the noise floor excludes; 0:
+                             none does */
     ptrdiff_t gains_offset; /* from a symbol's noise value to its gain, in bytes */
     vec_f32 limit;
     vec_f32 addend; /* s8, s16: ROUNDING_CONSTANT, scaled as metrics are; else -0, which adds nothing */
@@ -127,6 +130,14 @@ VEC void load_flip_places(llr_constants *constants)
     constants->flip_counts = (vec_u32)(bit - first_bit / 8 * 8);
 }
 
+/* Returns llr_constants.above_floor if there is a floor. */
+NOT_INLINED uint32_t above_floor_of(softqam_output_format output, const softqam_loop_call *call)
+{
+    const float scale = fabsf(call->scale.steps_per_nat), bound = call->scale.noise_bound;
+    const float weight = softqam_is_noise_n0(call->noise_kind) ? scale / bound : scale * bound;
+    return float_bits(weight) - float_bits(fast_range_of(output).min_weight) + 1;
+}
+
 /* `negated` is memory for the lines of the opposite sign, to which the constants may point. */
 VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softqam_loop_call *call,
                             softqam_llr_table *negated)
@@ -148,6 +159,11 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
         constants->weight = vec_sub(vec_splat(0.0f), constants->weight);
     }
     constants->steps_per_nat = vec_splat(constants->scale);
+    constants->noise_bound = vec_splat(scale.noise_bound);
+    constants->above_floor = 0;
+    if (!are_steps(output) && (call->noise_kind == SOFTQAM_NOISE_N0 || call->noise_kind == SOFTQAM_NOISE_INVERSE) &&
+        scale.noise_bound > 0.0f && scale.noise_bound < INFINITY)
+        constants->above_floor = above_floor_of(output, call);
     constants->lines.table = vec_load_llr_table(AXIS_VALUES, table);
     constants->lines.first = load_two_lines(table, of_metrics);
     constants->limit = vec_splat(scale.limit);
@@ -160,7 +176,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->limits_f16 = false;
     /* Where masks are as cheap, or erasures are frequent. */
     constants->masks_erasures =
-        (LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16) || call->noise_kind == SOFTQAM_WEIGHTS;
+        (LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16) || call->noise_kind == SOFTQAM_ERASED_WEIGHTS;
     constants->weight_base = vec_splat_u32(float_bits(fast_range_of(output).min_weight) |
                                            (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
     constants->erased_noise = vec_splat_u32(float_bits(softqam_is_noise_n0(call->noise_kind) ? INFINITY : 0.0f));

@@ -103,13 +103,15 @@ VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const
         range.llr_end = FAST_LIMITED_F16_END;
     if (range.min_component > 0.0f && ~vec_largest_u32(~ranges->min_component) < float_bits(range.min_component) - 1)
         return TILE_IS_INEXACT;
-    if (has_exact_gains && are_ranges_narrow(kind, range, ranges))
+    const bool is_floor_exact =
+        !constants->above_floor || !vec_any_from(ranges->max_weight, vec_splat_u32(constants->above_floor));
+    if (has_exact_gains && is_floor_exact && are_ranges_narrow(kind, range, ranges))
         return TILE_IS_EXACT;
     const uint32_t base = float_bits(range.min_weight), above_base = vec_largest_u32(ranges->max_weight);
     const float weight = float_of_bits(above_base + base);
     if (above_base >= 0x7f800000u - base)
         return TILE_HAS_OTHER_WEIGHTS;
-    if (!has_exact_gains)
+    if (!has_exact_gains || !is_floor_exact)
         return TILE_IS_INEXACT;
     /* The weights of f16 and f32 say that N0 is below its limit; beside gains it has none. */
     const float scale = are_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
@@ -149,17 +151,29 @@ VEC iteration_weights weights_with_addend(const llr_constants *constants, vec_f3
 
 VEC bool takes_weights_twice(llr_kind kind) { return M > 0 && !is_double(kind); }
 
-VEC vec_f32 load_noise(llr_kind kind, const float *from)
+/* Loads an iteration's noise values or gains. */
+VEC vec_f32 load_values(llr_kind kind, const float *from)
 {
     return takes_weights_twice(kind) ? vec_load_for_duplicate(from) : vec_load_f32(from);
+}
+
+/* Applies the noise floor. The fast path of f16 and f32 without gains leaves it to verdict_of(). */
+VEC vec_f32 bounded_noise(llr_kind kind, const llr_constants *constants, vec_f32 noise)
+{
+    const vec_f32 bound = constants->noise_bound;
+    const bool is_n0 = __builtin_expect(softqam_is_noise_n0(kind.noise), 1);
+    if (kind.is_exact)
+        return is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
+    if (!are_steps(kind.output) && !softqam_has_gains(kind.noise))
+        return noise;
+    return is_n0 ? vec_at_least(noise, bound) : vec_at_most(noise, bound);
 }
 
 /* Makes an iteration's weights what the fast path takes, and notes them in the ranges. */
 VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 noise, iteration_weights *weights,
                        tile_ranges *ranges)
 {
-    if (are_steps(kind.output)) { /* an erasure's weight becomes 0, and its LLRs are 0 steps */
-        weights->weight = vec_max(weights->weight, vec_splat(0.0f));
+    if (are_steps(kind.output)) { /* the weight of an erasure is 0, which makes LLRs of 0 steps, or out of range */
         ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weights->weight));
         return;
     }
@@ -178,14 +192,15 @@ VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 no
 VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, const float *noise,
                                    tile_ranges *ranges)
 {
-    const vec_f32 values = load_noise(kind, noise), gain = load_noise(kind, gains_of(constants, noise));
+    const vec_f32 given = load_values(kind, noise), gain = load_values(kind, gains_of(constants, noise));
+    const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_GAINS_N0, 1);
+    const vec_f32 values = bounded_noise(kind, constants, given);
     const vec_f32 inverse_gain = fast_inverse_gain(gain);
     const vec_f32 scale = llr_scale_of_gain(constants->steps_per_nat, gain);
     ranges->max_gain = vec_max_u32(vec_max_u32(ranges->max_gain, vec_bits(inverse_gain)), vec_bits(gain));
-    const vec_f32 weight = __builtin_expect(kind.noise == SOFTQAM_GAINS_N0, 1) ? fast_weight(scale, values, false)
-                                                                               : fast_weight(scale, values, true);
+    const vec_f32 weight = is_n0 ? fast_weight(scale, values, false) : fast_weight(scale, values, true);
     iteration_weights weights = weights_with_addend(constants, weight, inverse_gain);
-    track_weights(kind, constants, values, &weights, ranges);
+    track_weights(kind, constants, given, &weights, ranges);
     return weights;
 }
 
@@ -197,12 +212,13 @@ VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants
         return gain_weights(kind, constants, noise, ranges);
     if (kind.noise == SOFTQAM_ONE_WEIGHT)
         return weights_with_addend(constants, constants->weight, scale);
-    const vec_f32 values = load_noise(kind, noise);
     const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_NOISE_N0, 1);
-    vec_f32 weight = values;
-    if (kind.is_exact && kind.noise == SOFTQAM_WEIGHTS)
-        weight = vec_choose(vec_are_different(vec_bits(values), vec_splat_u32(0)), values, vec_splat(NAN));
+    const vec_f32 given = load_values(kind, noise);
+    vec_f32 weight = given;
+    if (kind.is_exact && kind.noise == SOFTQAM_ERASED_WEIGHTS)
+        weight = vec_choose(vec_are_different(vec_bits(given), vec_splat_u32(0)), given, vec_splat(NAN));
     if (is_n0 || kind.noise == SOFTQAM_NOISE_INVERSE) {
+        const vec_f32 values = bounded_noise(kind, constants, given);
         if (kind.is_exact)
             weight = is_n0 ? llr_weight(scale, values, false) : llr_weight(scale, values, true);
         else
@@ -210,7 +226,7 @@ VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants
     }
     iteration_weights weights = weights_with_addend(constants, weight, scale);
     if (!kind.is_exact)
-        track_weights(kind, constants, values, &weights, ranges);
+        track_weights(kind, constants, given, &weights, ranges);
     return weights;
 }
 
@@ -229,6 +245,7 @@ typedef struct divided_sources {
     const float *noise;
     const float *gains;
     float scale;
+    float noise_bound;
     softqam_noise_kind noise_kind;
 } divided_sources;
 
@@ -245,6 +262,14 @@ typedef enum division_verdict {
 /* Returns gains or noise values with 1 in the place of what is not positive and finite. */
 VEC vec_f32 positive_or_one(vec_f32 a) { return vec_choose(vec_is_positive(a), a, vec_splat(1.0f)); }
 
+/* Loads noise values, bounded. */
+VEC vec_f32 load_bounded_noise(const divided_sources *from, size_t k)
+{
+    const bool is_n0 = from->noise_kind == SOFTQAM_GAINS_N0;
+    const vec_f32 noise = vec_load_f32(from->noise + k), bound = vec_splat(from->noise_bound);
+    return is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
+}
+
 /* Divides n symbols by their gains. Without has_erasures the verdict is another one if there is an erasure. */
 VEC division_verdict divide_by_gains(const divided_sources *from, bool has_erasures, size_t n_symbols,
                                      divided_symbols *to)
@@ -252,11 +277,15 @@ VEC division_verdict divide_by_gains(const divided_sources *from, bool has_erasu
     const vec_f32 scale = vec_abs(vec_splat(from->scale));
     const vec_u32 sign = vec_bits(vec_splat(from->scale));
     const bool is_n0 = from->noise_kind == SOFTQAM_GAINS_N0;
+    const vec_f32 bound = vec_splat(from->noise_bound);
     vec_u32 max_gain = vec_splat_u32(0), max_weight = vec_splat_u32(0), min_weight = vec_splat_u32(0xffffffffu);
     for (size_t done = 0; done < n_symbols; done += LANES) {
         const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
         const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
         vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
+        noise = has_erasures ? load_bounded_noise(from, k)
+                : is_n0      ? vec_at_least(noise, bound)
+                             : vec_at_most(noise, bound);
         vec_f32 divisor = vec_load_for_duplicate(from->gains + k);
         vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
         if (has_erasures) {
@@ -316,7 +345,7 @@ NOT_INLINED void set_any_weights(const divided_sources *from, size_t n_symbols, 
     vec_u32 min_weight = vec_splat_u32(0xffffffffu);
     for (size_t done = 0; done < n_symbols; done += LANES) {
         const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
-        const vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
+        const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
         const vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
         const vec_f32 weight = llr_weight_of_any_gain(scale, positive_or_one(noise),
                                                       from->noise_kind == SOFTQAM_GAINS_INVERSE, positive_or_one(gain));
@@ -338,10 +367,13 @@ NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *ca
     softqam_loop_call part = *call;
     part.components = divided.components;
     part.noise = divided.weights;
-    part.noise_kind = SOFTQAM_WEIGHTS;
     for (size_t end = first + n_symbols; first < end; first += part.n_symbols) {
-        const divided_sources from = {(const float *)call->components + 2 * first, call->noise + first,
-                                      call->gains + first, scale, call->noise_kind};
+        const divided_sources from = {(const float *)call->components + 2 * first,
+                                      call->noise + first,
+                                      call->gains + first,
+                                      scale,
+                                      call->scale.noise_bound,
+                                      call->noise_kind};
         part.n_symbols = end - first < DIVIDED_SYMBOLS + PLANE_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
         softqam_float_flush(&environment, true);
         if (verdict == DIVISION_IS_EXACT)
@@ -352,6 +384,7 @@ NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *ca
             divide_by_any_gains(&from, part.n_symbols, &divided);
         if (of_any != DIVISION_IS_EXACT)
             set_any_weights(&from, part.n_symbols, &divided);
+        part.noise_kind = verdict == DIVISION_IS_EXACT ? SOFTQAM_WEIGHTS : SOFTQAM_ERASED_WEIGHTS;
         part.out = call->out + first * nbytes_of_symbol;
         if (call->sequence)
             part.sequence = call->sequence + first * SYMBOL_BITS / 8;

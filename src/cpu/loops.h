@@ -26,7 +26,9 @@ typedef enum softqam_noise_kind {
     SOFTQAM_GAINS_N0,
     SOFTQAM_GAINS_INVERSE,
     SOFTQAM_NOISE_KINDS,
-    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS /* internal to vector loops: a weight for each symbol, 0 for an erasure */
+    /* Internal to vector loops: a weight for each symbol; for an erasure, of which only the second has any, 0. */
+    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS,
+    SOFTQAM_ERASED_WEIGHTS
 } softqam_noise_kind;
 
 static inline bool softqam_has_gains(softqam_noise_kind kind)

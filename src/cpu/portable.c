@@ -98,8 +98,9 @@ static inline float descrambled(const softqam_loop_call *call, size_t n, float m
 /* Returns the weight of symbol k, which has a gain, and divides the symbol by it. */
 static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *call, size_t k, float symbol[2])
 {
-    const float scale = call->scale.steps_per_nat, noise = call->noise[k], gain = call->gains[k];
     const int is_inverse = call->noise_kind == SOFTQAM_GAINS_INVERSE;
+    const float scale = call->scale.steps_per_nat, gain = call->gains[k],
+                noise = llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound);
     if (gain >= MIN_GAIN && gain <= MAX_GAIN) {
         symbol[0] *= 1.0f / gain;
         symbol[1] *= 1.0f / gain;
@@ -117,7 +118,9 @@ static inline float weight_of(const softqam_loop_call *call, size_t k, float sym
         return call->noise[0];
     if (softqam_has_gains(call->noise_kind))
         return weight_of_gain(call, k, symbol);
-    return llr_weight(call->scale.steps_per_nat, call->noise[k], call->noise_kind == SOFTQAM_NOISE_INVERSE);
+    const int is_inverse = call->noise_kind == SOFTQAM_NOISE_INVERSE;
+    return llr_weight(call->scale.steps_per_nat, llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound),
+                      is_inverse);
 }
 
 static inline void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)

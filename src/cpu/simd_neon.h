@@ -34,6 +34,8 @@ VEC vec_f32 vec_splat(float a) { return vdupq_n_f32(a); }
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return vfmaq_f32(c, a, b); }
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return vminnmq_f32(a, b); }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return vmaxnmq_f32(a, b); }
+VEC vec_f32 vec_at_least(vec_f32 a, vec_f32 least) { return vmaxq_f32(a, least); }
+VEC vec_f32 vec_at_most(vec_f32 a, vec_f32 most) { return vminq_f32(a, most); }
 VEC vec_f32 vec_abs(vec_f32 a) { return vabsq_f32(a); }
 
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)

@@ -14,6 +14,8 @@ VEC vec_f32 vec_splat(float a) { return MM(set1_ps)(a); }
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return MM(fmadd_ps)(a, b, c); }
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return MM(min_ps)(a, b); }
 VEC vec_f32 vec_max(vec_f32 a, vec_f32 b) { return MM(max_ps)(a, b); }
+VEC vec_f32 vec_at_least(vec_f32 a, vec_f32 least) { return MM(max_ps)(least, a); }
+VEC vec_f32 vec_at_most(vec_f32 a, vec_f32 most) { return MM(min_ps)(most, a); }
 VEC vec_f32 vec_abs(vec_f32 a) { return MM(andnot_ps)(vec_splat(-0.0f), a); }
 VEC vec_u32 vec_to_index(vec_f32 a) { return MM(cvttps_epi32)(a); }
 

@@ -65,7 +65,14 @@ static const settings demodulator_rows[] = {
     CONFIG(U8, "config.llr_limit is 127" NO_LIMIT, .llr_limit = 127),
     CONFIG(U8, "config.modulation is BPSK" OF_256QAM, .modulation = SOFTQAM_MODULATION_BPSK),
     CONFIG(U8, "config.modulation is 1024QAM" OF_256QAM, .modulation = SOFTQAM_MODULATION_1024QAM),
-    CONFIG(S8, "config.reserved_word is 4294967295, not 0", .reserved_word = UINT32_MAX),
+    CONFIG(S8, "config.noise_floor is -1, not 0 to 2^40", .noise_floor = -1),
+    CONFIG(S8, "config.noise_floor is -1.4013e-45, not 0 to 2^40", .noise_floor = -0x1p-149F),
+    CONFIG(S16, "config.noise_floor is nan, not 0 to 2^40", .noise_floor = NAN),
+    CONFIG(F16, "config.noise_floor is inf, not 0 to 2^40", .noise_floor = INFINITY),
+    CONFIG(F32, "config.noise_floor is 1.1e+12, not 0 to 2^40", .noise_floor = 1.1e12F),
+    CONFIG(F32, NULL, .noise_floor = 0x1p40F),
+    CONFIG(S8, NULL, .noise_floor = 0x1p-149F),
+    CONFIG(U8, "config.noise_floor is 1, but u8 soft bits take no noise variance", .noise_floor = 1),
 };
 /* clang-format on */
 

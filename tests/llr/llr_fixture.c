@@ -144,7 +144,7 @@ static void specify(const softqam_demodulator_config *config, const softqam_segm
     const uint64_t position = segment->first_symbol + segment->scrambling_offset + i;
     const uint32_t flips = flips_of(config, segment, position, (size_t)c->n_bits);
     static oracle *soft_bits; /* never ended */
-    nr_noise noise = {.is_inverse = setting.is_inverse, .has_gain = setting.has_gains};
+    nr_noise noise = {.is_inverse = setting.is_inverse, .has_gain = setting.has_gains, .floor = config->noise_floor};
     uint8_t sample[2 * sizeof(float)];
     float symbol[2];
     read_symbol(config, segment, i, sample, &noise.value, &noise.gain);
@@ -220,6 +220,14 @@ typedef struct lone_symbol {
     float noise[2], gains[2], cross[2];
 } lone_symbol;
 
+/* True if a noise value marks an erasure. A floor takes its place if it is too small, as 1/N0 too large. */
+static bool is_no_noise(const softqam_demodulator_config *config, const softqam_segment *segment, float noise)
+{
+    const bool has_floor = config->noise_floor > 0, is_inverse = llr_setting_of(config, segment).is_inverse;
+    return isnan(noise) || (isinf(noise) && noise > 0 && !(has_floor && is_inverse)) ||
+           (noise <= 0 && !(has_floor && !is_inverse));
+}
+
 /* Makes symbol i of a segment one of its own, of one layer, with its partner if it has one. */
 static softqam_segment isolate(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
                                lone_symbol *memory)
@@ -247,8 +255,8 @@ static softqam_segment isolate(const softqam_demodulator_config *config, const s
     lone.cross_gain[0] = memory->cross;
     if ((layer ^ 1) >= n_layers)
         lone.partner_modulation = segment->partner_modulation;
-    else if (!isfinite(memory->noise[1]) || !(memory->noise[1] > 0)) /* its partner's erasure is the symbol's */
-        memory->noise[0] = 0;
+    else if (is_no_noise(config, segment, memory->noise[1])) /* its partner's erasure is the symbol's */
+        memory->noise[0] = NAN;
     return lone;
 }
 

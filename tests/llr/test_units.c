@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Units of symbols with gains do not matter: multiplying symbols and gains by 2^k and N0 by 4^k changes no byte,
  * however small or large a receiver's channel and samples are. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -176,4 +177,47 @@ LLR_TEST(test_receivers_units)
             for (size_t i = 0; i < 2 * in.n; i++)
                 assert_true(fabsf(llrs[i] - rows[r].expected[i % 2]) < 1e-5F * fabsf(rows[r].expected[i % 2]));
         }
+}
+
+/* A noise floor where a linear MMSE equaliser in single precision gives an N0 of 0 or less: the element counts as one
+ * at the floor. What is no noise value stays an erasure. */
+LLR_TEST(test_noise_floor)
+{
+    enum { N = 40 };
+    static const struct {
+        float noise_var, inverse, n0; /* n0: what they count as; 0: an erasure */
+    } rows[] = {
+        {0, INFINITY, 0.01F}, {-0.0F, FLT_MAX, 0.01F}, {-1e-9F, 101, 0.01F},     {-INFINITY, 1e30F, 0.01F},
+        {0.02F, 50, 0.02F},   {NAN, NAN, 0},           {INFINITY, -INFINITY, 0}, {-NAN, -1, 0},
+        {INFINITY, 0, 0},     {0.009F, 120, 0.01F},
+    };
+    const llr_contexts *on = *state;
+    for (size_t k = 0; k < 16 * on->n * HARNESS_COUNT(rows); k++) {
+        const size_t r = k % HARNESS_COUNT(rows), kind = k / HARNESS_COUNT(rows) % 16;
+        const bool is_inverse = kind & 1, has_gains = kind & 2, has_one_value = kind & 4;
+        float symbols[2 * N], noise[N], gains[N];
+        int8_t llrs[2 * N];
+        softqam_demodulator_config config;
+        softqam_demodulator_config_init(&config);
+        config.modulation = SOFTQAM_MODULATION_QPSK;
+        config.noise_floor = 0.01F;
+        config.noise_form = is_inverse ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+        scoped_demodulator *demodulator = llr_create(&config, on->items[k / HARNESS_COUNT(rows) / 16]);
+        for (size_t i = 0; i < N; i++) {
+            symbols[2 * i] = symbols[2 * i + 1] = has_gains ? 0.002F : 0.001F;
+            noise[i] = is_inverse ? rows[r].inverse : rows[r].noise_var;
+            gains[i] = 2;
+        }
+        const softqam_segment segment = {
+            .n_symbols = kind & 8 ? N : 3,
+            .out = llrs,
+            .noise_stride = !has_one_value,
+            .gain_stride = has_gains,
+            .layers = {{.symbols = symbols, .noise_var = noise, .gain = has_gains ? gains : NULL}},
+        };
+        harness_demodulate_segments(demodulator, &segment, 1);
+        const float g = has_gains ? 2 : 1, llr = rows[r].n0 > 0 ? 6 * 2.828427F * 0.001F * g * g / rows[r].n0 : 0;
+        for (size_t i = 0; i < 2 * segment.n_symbols; i++)
+            assert_int_equal(llrs[i], (int)rintf(llr));
+    }
 }

@@ -43,6 +43,7 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
         [SOFTQAM_OUTPUT_F16] = {0, 0, 10000, 32, 1, 2047}, /* each a binary16 */
     };
     _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "limits has a row for each that has limits");
+    static const float floors[] = {0.01F, 0.01F, 1, 1e-4F, 1e-30F, 0x1p-100F, FLT_MIN, 1e-42F, 0x1p40F};
     trial *self = harness_alloc(sizeof *self);
     *self = (trial){.on = on, .value_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1)};
     self->unit = llr_calls.alloc ? self->value_nbytes : 1;
@@ -55,6 +56,8 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
     self->config.noise = (softqam_noise)harness_random_below(random, 2);
     self->config.noise_form = (softqam_noise_form)harness_random_below(random, 3);
     self->config.llr_limit = TRIAL_ANY_OF(random, limits[format]);
+    if (format != SOFTQAM_OUTPUT_U8 && harness_backend() == SOFTQAM_BACKEND_CPU && harness_random_below(random, 3) == 0)
+        self->config.noise_floor = TRIAL_ANY_OF(random, floors);
     self->config.input_scale = harness_random_below(random, 5) ? 0 : trial_choose_input_scale(random);
     self->config.llr_scale = harness_random_below(random, 2) ? 0 : trial_choose_llr_scale(random, format);
     return self;
