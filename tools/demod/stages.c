@@ -80,10 +80,11 @@ void demod_convert(const struct demod_options *options, enum file_format format,
         }
         if (!options->conjugates)
             continue;
+        int16_t *wide = (void *)second;
         if (library == SOFTQAM_INPUT_CS8)
             *(int8_t *)second = (int8_t)(*(int8_t *)second == INT8_MIN ? INT8_MAX : -*(int8_t *)second);
         else if (library == SOFTQAM_INPUT_CS16)
-            *(int16_t *)second = (int16_t)(*(int16_t *)second == INT16_MIN ? INT16_MAX : -*(int16_t *)second);
+            *wide = (int16_t)(*wide == INT16_MIN ? INT16_MAX : -*wide);
         else
             second[nbytes - 1] ^= (char)0x80; /* the sign of a float */
     }

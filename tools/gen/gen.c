@@ -54,7 +54,7 @@ static bool take_snr_db(const struct option_call *call)
 /* Degrees. */
 static bool take_angle(const struct option_call *call)
 {
-    double *angle = (double *)((char *)call->target + call->row->offset);
+    double *angle = (void *)((char *)call->target + call->row->offset);
     return arguments_parse_real(call->row->name, call->text, -360, 360, angle);
 }
 
