@@ -63,7 +63,7 @@ def test_random_calls(gpu):
 
 
 def test_numbers_and_what_has_no_axes(rng, gpu):
-    """A number beside an array of the other kind becomes as many."""
+    """Of noise variances and of gains, also one beside many."""
     symbols, noise, gains = (make(rng, 600).reshape(20, 30) for make in (make_symbols, make_noise, make_gain))
     on_gpu, one = gpu.to_gpu(symbols), gpu.view(gpu.to_gpu(noise), lambda a: a[0, 0:1].reshape(()))
     for n0, gain in ((noise, 0.5), (0.1, gains), (0.1, 0.5), (0.1, gains[0]), (0.1, np.float64(2)), (noise[:, :1], gains[:, :1])):
@@ -73,7 +73,7 @@ def test_numbers_and_what_has_no_axes(rng, gpu):
     for n0 in (one, gpu.expand(one, (20, 30))):
         got = softqam.demodulate(on_gpu, noise_var=n0)
         assert_bytes(gpu.result_of(got), softqam.demodulate(symbols, noise_var=float(noise[0, 0])))
-    with pytest.raises(ValueError, match="^gain is float32 of shape .*strides of noise_var"):
+    with pytest.raises(ValueError, match="^gain is float32 of shape .*contiguous"):
         softqam.demodulate(on_gpu, noise_var=gpu.to_gpu(noise[0]), gain=gpu.to_gpu(gains[:, :1]))
 
 

@@ -219,13 +219,10 @@ class layout
             given.symbols.value_error(wanted);
         if (!noise.aligned || noise.order.stride() < 0)
             given.noise_var.value_error(wanted);
-        const int64_t gain_stride = gain.order.stride(), unit = cross.nbytes ? cross.nbytes : 1;
-        if (options.is_joint && (gain_stride <= 0 || gain_stride % unit != 0 || !gain.aligned) &&
-            gain.order.n_consecutive() > 1)
-            given.gain.value_error(wanted);
-        if (!options.is_joint && gain.data && (!gain.aligned || gain_stride < 0 || gain_stride != noise.order.stride()))
-            given.gain.value_error(
-                "on a GPU it must have the strides of noise_var: make both contiguous, of one shape");
+        if (!gain.aligned || gain.order.stride() < 0 || !has_gain_stride())
+            given.gain.value_error("on a GPU it must be contiguous, or one value beside one noise variance");
+        if (cross.data && cross.order.n_consecutive() > 1 && cross.order.stride() <= 0)
+            given.gain.value_error("on a GPU it must be contiguous");
     }
 
     /* The next segments, of what begins at `out`; none: that was all. What they refer to is there until the next

@@ -270,8 +270,8 @@ def _number(library: Any, value: float, device: int, stream: int) -> Any:
 
 
 def _floats(name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
-    """Noise variances or gains on the GPU. A number beside an array of the other kind is as long as that: the library has one
-    stride for both."""
+    """Noise variances or gains on the GPU. One gain beside an array of noise variances becomes as many: to the library a gain's stride
+    of 0 is that of the noise."""
     if argument is None or device_of(argument) is not None:
         return argument
     _arrays.refuse_masked(name, argument)
@@ -331,7 +331,7 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
         where = library, device, number, current
-        noise = _floats("noise_var", noise_var, gain if options[8] is None else None, *where)
+        noise = _floats("noise_var", noise_var, None, *where)
         gains = _floats("gain" if options[8] is None else "gram", gain, noise_var, *where)
 
         def make_out(shape: tuple[int, ...]) -> Any:
