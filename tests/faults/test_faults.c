@@ -136,7 +136,7 @@ static softqam_status demodulate_on_device(life *self)
 {
 #ifdef FAULTS_FAKE_CUDA
     const size_t n = self->kind.n_symbols, in_nbytes = 2 * sizeof(float) * n, noise_nbytes = n * sizeof(float);
-    void *d_in, *d_noise, *d_out;
+    void *d_in = NULL, *d_noise = NULL, *d_out = NULL;
     fault_enter_cuda();
     assert_false(cudaMalloc(&d_in, in_nbytes) || cudaMalloc(&d_out, self->out_nbytes));
     assert_false(cudaMalloc(&d_noise, noise_nbytes));
