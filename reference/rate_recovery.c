@@ -124,8 +124,12 @@ void soft_buffer_update(const soft_values *self, const circular_buffer *buffer, 
     if (!position)
         abort();
     rate_recovery_positions(buffer, E, Q_m, position);
-    for (size_t n = 0; n < buffer->N_cb && is_new_data && E > 0; n++)
+    const size_t N_fill = buffer->N_fill ? buffer->N_fill : buffer->N_cb;
+    for (size_t n = 0; n < N_fill && is_new_data && E > 0; n++)
         soft_values_write(self->format, is_filler(buffer, n) ? filler_value : 0, to + n * nbytes);
+    for (size_t n = N_fill; n < buffer->N_cb && is_new_data && is_added; n++)
+        if (!is_filler(buffer, n)) /* LLRs are added to it */
+            soft_values_write(self->format, 0, to + n * nbytes);
     for (size_t k = 0; k < E; k++)
         if (is_added)
             soft_values_add(self, to + position[k] * nbytes, from + k * nbytes);

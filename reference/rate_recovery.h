@@ -16,9 +16,10 @@ void rate_recovery_transmitted(size_t C, size_t N, uint32_t CBGTI, bool transmit
 /* E_r of all C code blocks; 0 where a code block is not transmitted. */
 void rate_recovery_lengths(size_t G, size_t N_L, size_t Q_m, size_t C, const bool transmitted[], size_t E[]);
 
-/* A code block's circular buffer. Positions from first_filler on hold n_fillers bits <NULL>, fewer than N_cb. */
+/* A code block's circular buffer. Positions from first_filler on hold n_fillers bits <NULL>, fewer than N_cb. New data
+ * defines the positions below N_fill, for 0 those below N_cb. */
 typedef struct circular_buffer {
-    size_t N_cb, k0, first_filler, n_fillers;
+    size_t N_cb, k0, first_filler, n_fillers, N_fill;
 } circular_buffer;
 
 /* True where some position is sent more than once. */
@@ -44,8 +45,8 @@ void soft_values_write(soft_format format, double number, void *value);
  * limited. */
 void soft_values_add(const soft_values *self, void *value, const void *llr);
 
-/* Updates the soft buffer of a code block, N_cb values, by its LLRs f_0 .. f_(E-1), which are added in this order. With
- * E 0 nothing is written. */
+/* Updates the soft buffer of a code block, N_cb values or N_fill, by its LLRs f_0 .. f_(E-1), which are added in this
+ * order. With E 0 nothing is written. */
 void soft_buffer_update(const soft_values *self, const circular_buffer *buffer, size_t E, size_t Q_m, const void *f,
                         bool is_new_data, double filler_value, void *soft);
 

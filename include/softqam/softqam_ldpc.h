@@ -68,8 +68,8 @@ typedef struct softqam_ldpc {
  *     k0   = floor(x N_cb / N) Zc, x = 0, 17, 33, 56; base graph 2: 0, 13, 25, 43  table 5.4.2.1-2
  *
  * The codeword gets n_bits (G), n_code_blocks (C), deinterleave 1, n_cb (N_cb), k0, n_fillers (F) and, with fillers,
- * first_filler (K' - 2 Zc). The other fields are 0: the caller sets the buffers, filler_value and, for a retransmission,
- * combine, n_cbg and cbgti.
+ * first_filler (K' - 2 Zc). The other fields are 0: the caller sets the buffers, filler_value and, for a
+ * retransmission, combine, n_cbg and cbgti.
  *
  * A retransmission has its own n_bits, rv, bits_per_symbol and n_layers; tb_size, base graph and N_ref are those of the
  * first transmission.

@@ -107,6 +107,9 @@ static void choose_buffers(harness_random *random, softqam_output_format format,
         const uint32_t last = buffers->n_cb - buffers->n_fillers;
         const uint32_t firsts[] = {0, last, (uint32_t)harness_random_below(random, last + 1)};
         buffers->first_filler = TRIAL_ANY_OF(random, firsts);
+        const uint32_t fills[] = {0, 0, 1 + (uint32_t)harness_random_below(random, buffers->n_cb),
+                                  buffers->n_cb + (uint32_t)harness_random_below(random, 300)};
+        buffers->n_fill = TRIAL_ANY_OF(random, fills);
         buffers->deinterleave = 1;
         self->n_sent = 1 + harness_random_below(random, TRIAL_MAX_SENT);
     } else {
@@ -151,6 +154,7 @@ static void choose_blocks(harness_random *random, const target *of, size_t k, tr
         return;
     }
     codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
+    codeword->n_fill = codeword->combine ? 0 : codeword->n_fill;
     codeword->k0 = choose_k0(random, codeword);
     if (harness_random_below(random, 3) == 0) {
         codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
@@ -171,6 +175,7 @@ static circular_buffer buffer_of(const softqam_codeword *codeword)
         .k0 = codeword->k0,
         .first_filler = codeword->first_filler,
         .n_fillers = codeword->n_fillers,
+        .N_fill = codeword->n_fill,
     };
 }
 
@@ -242,7 +247,7 @@ static size_t room_of(const target *self, size_t r)
     const trial_codeword *first = &self->sent[0];
     const size_t n = first->whole.n_symbols, stride = first->whole.plane_stride;
     return n > 0 && stride      ? (first->Q_m - 1) * stride + n
-           : self->buffers.n_cb ? self->buffers.n_cb
+           : self->buffers.n_cb ? larger(self->buffers.n_cb, self->buffers.n_fill)
                                 : first->lengths[r];
 }
 
@@ -254,6 +259,9 @@ static void choose_placement(harness_random *random, const trial *in, target *se
         longest = room_of(self, r) > longest ? room_of(self, r) : longest;
     if (self->choice.layout == TRIAL_BLOCKS)
         self->placement = (placement)harness_random_below(random, N_PLACEMENTS);
+    if (self->buffers.n_fill > self->buffers.n_cb &&
+        self->placement != BY_POINTERS) /* else retransmissions' are apart */
+        self->placement = BY_STRIDE;
     if (self->placement == BY_STRIDE && longest > 0)
         self->buffers.block_stride = longest + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
     for (size_t k = 0; k < C && self->placement == BY_POINTERS; k++) {
