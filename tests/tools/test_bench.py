@@ -52,9 +52,8 @@ def run_to_json(folder, *arguments):
 
 
 def check_tables(folder):
-    """All sections, which have the tables that a page wants; and one alone."""
+    """All sections, which have the tables that a page wants."""
     report = run_to_json(folder, "--section", "all")
-    check(all(report.get(fact) for fact in ("softqam", "commit", "cpu", "compiler")), "facts of the machine")
     variants = sorted({t["title"].split(", ")[0] for t in report["tables"]}) if BACKEND == "cpu" else ["cuda"]
     for variant in variants:
         titles = [t["title"] for t in report["tables"] if t["title"].startswith(variant)]
@@ -64,11 +63,8 @@ def check_tables(folder):
     if BACKEND == "cuda" or "cpu: avx512" in variants:
         page = shutil.copy(os.path.join(ROOT, "cuda" if BACKEND == "cuda" else "src", "PERFORMANCE.md"), folder)
         command = [sys.executable, os.path.join(ROOT, "tools/bench/markdown.py"), os.path.join(folder, "bench.json"), page]
-        done = subprocess.run(command, capture_output=True, text=True)
-        check(done.returncode == 0, f"the page: {done.stderr}")
-    for section in ("layers", "layers,calls"):
-        titles = {t["title"] for t in run_to_json(folder, "--section", section)["tables"]}
-        check(len(titles) == len(variants) * sum(len(SECTIONS[name]) for name in section.split(",")), f"tables of {section}: {titles}")
+        subprocess.run(command, check=True)
+    check(len(run_to_json(folder, "--section", "layers")["tables"]) == len(variants) * len(SECTIONS["layers"]), "one section alone")
 
 
 def check_mistakes():

@@ -138,7 +138,7 @@ class NoiseFiles(FitTest):
         options = ["-o", "s8", "-m", "qpsk", "--noise-file", "n0", "x.cf32"]
         bad = r"\d+ of 8000 values are not positive and finite, so the LLRs of their symbols are 0"
         for value, message in ((-10, bad + r": decibels\? N0 is 10\^\(dB/10\)"), (0, bad), (math.nan, bad), (math.inf, bad),
-                               (10, r"N0 is 10 and more for nine in ten symbols: Es/N0, or decibels\? .*")):  # fmt: skip
+                               (10, r"N0 is above 4 for nine in ten symbols: Es/N0, or decibels\? .*")):  # fmt: skip
             self.write("n0", pack("f", 8000 * [value]))
             self.warned(message, *options)
         self.write("n0", pack("f", [0.0 if k % 7 == 0 else 0.1 for k in range(8000)]))

@@ -72,18 +72,8 @@ DEADLY_SIGNALS = sorted(signal.valid_signals() - set(range(signal.SIGRTMIN + 1, 
 })  # fmt: skip
 
 # Text that would do harm where it was taken for something else than text, and how a message shows it.
-HOSTILE = [
-    ("%s%n%d%999999999c", None),
-    ("$(touch pwned)", None),
-    ("`touch pwned`;touch pwned|touch pwned&", None),
-    ("'\"\\", None),
-    ("a\nsoftqam-demod: all is well", "a\\nsoftqam-demod: all is well"),
-    ("a\rb\tc\x07\x1b[2J\x7f", "a\\x0db\\x09c\\x07\\x1b[2J\\x7f"),
-    ("../../../../etc/passwd\n", "../../../../etc/passwd\\n"),
-    ("\u202e\u00e4\U0001f4a5", None),
-    ("\udcff\udcfe\udc80", None),
-]
-HOSTILE = [(text, shown or text) for text, shown in HOSTILE]
+HOSTILE = {text: text for text in ("%s%n%d%999999999c", "$(touch pwned)", "'\"\\", "\u202e\u00e4\U0001f4a5", "\udcff\udcfe\udc80")}
+HOSTILE["a\nb\rc\t\x07\x1b[2J\x7f"] = "a\\nb\\x0dc\\x09\\x07\\x1b[2J\\x7f"
 
 
 def float32(x):

@@ -376,34 +376,15 @@ static void forget_name(struct output_file *file)
     file->pending = NULL;
 }
 
-/* Some file systems can only link. */
-static bool rename_new(const struct output_file *file)
-{
-    return !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, RENAME_NOREPLACE) ||
-           (errno == EINVAL && !link(file->pending->path, file->target) && !unlink(file->pending->path));
-}
-
-/* Without this a name that was taken can be lost with the power. A folder that may be written and not read is left. */
-static void sync_folder(const struct output_file *file)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s.", directory_length(file->target), file->target);
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-}
-
 bool output_file_publish(struct output_file *file)
 {
     if (!file->target)
         return true;
-    file->published = file->is_new ? rename_new(file) : !rename(file->pending->path, file->target);
+    file->published =
+        !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, file->is_new ? RENAME_NOREPLACE : 0);
     if (!file->published)
         return message_print_errno(file->name);
     forget_name(file);
-    sync_folder(file);
     return true;
 }
 

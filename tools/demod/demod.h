@@ -132,10 +132,10 @@ void statistics_add(struct statistics *statistics, const softqam_demodulator_con
 
 /* verify.c */
 
-/* The first ones: what takes a few seconds. Whole numbers of runs. */
+/* The first ones: what takes a few seconds; and of the rest, a prime, so that every place of a loop's turn comes. */
 #define VERIFY_ALL_SYMBOLS     ((uint64_t)16 << 20)
 #define VERIFY_ALL_LLR_SYMBOLS ((uint64_t)256 << 10)
-#define VERIFY_RUN_SYMBOLS     ((uint64_t)256)
+#define VERIFY_STEP            ((uint64_t)257)
 
 struct nr_scrambling;
 

@@ -127,9 +127,14 @@ static void count(const struct view *view, const struct modulation *modulation, 
     }
 }
 
-/* Returns the fit, of the worse axis if wanted: bytes that are read as another format often leave one that looks good.
- * *gap is what any density could gain at most; infinite if an even spread of components explains them better. */
-static double fit_and_gap(const struct view *view, softqam_modulation kind, double scale, bool of_worse, double *gap)
+/* How well symbols fit; and what any density could gain at most, infinite if an even spread of components explains them
+ * better. */
+struct measure {
+    double fit, gap;
+};
+
+/* `of_worse`: of the worse axis. Bytes that are read as another format often leave one that looks good. */
+static struct measure measure(const struct view *view, softqam_modulation kind, double scale, bool of_worse)
 {
     static struct histogram axes[2];
     const struct modulation *modulation = modulation_get(kind);
@@ -137,9 +142,8 @@ static double fit_and_gap(const struct view *view, softqam_modulation kind, doub
     const density *const noise[2] = {density_of(NULL, 0), density_of(NULL, 0)};
     count(view, modulation, scale, axes);
     const double n = axes[0].n;
-    *gap = INFINITY;
     if (n < MIN_SYMBOLS || axes[0].counts[N_BINS] + axes[1].counts[N_BINS] > 0.2 * n)
-        return -9;
+        return (struct measure){-9, (double)INFINITY};
     const double found = likelihood(axes, points);
     double least = found - likelihood(axes, noise), highest = 0;
     int last = 0;
@@ -148,19 +152,11 @@ static double fit_and_gap(const struct view *view, softqam_modulation kind, doub
         highest += share > 0 ? share * log(share) / 2 : 0;
         last = share > 0 ? i / 2 : last;
     }
-    *gap = -log(last + 1) > found + 1e-3 ? (double)INFINITY : highest - found;
     for (int axis = 0; of_worse && axis < 2 && modulation->n_bits > 1; axis++) {
         const struct histogram one[2] = {axes[axis], {.n = 0}};
-        const density *const of_axis[2] = {points[axis], points[axis]};
-        least = fmin(least, likelihood(one, of_axis) - likelihood(one, noise));
+        least = fmin(least, likelihood(one, points) - likelihood(one, noise)); /* both have the same points */
     }
-    return least;
-}
-
-static double fit(const struct view *view, softqam_modulation kind, double scale, bool of_worse)
-{
-    double gap;
-    return fit_and_gap(view, kind, scale, of_worse, &gap);
+    return (struct measure){least, -log(last + 1) > found + 1e-3 ? (double)INFINITY : highest - found};
 }
 
 /* Returns the factor that brings all but outliers to unit energy; 0 if there is none. */
@@ -180,7 +176,7 @@ static double fit_any_scale(const struct view *view, softqam_modulation modulati
     *scale = unit;
     for (int k = 0; unit > 0 && k < 22; k++) { /* coarse steps, then fine ones around the best */
         const double tried = k < 15 ? unit * (0.97 + 0.03 * k) : *scale * (k == 15 ? 0.98 : 1.006);
-        const double got = fit(view, modulation, tried, of_worse);
+        const double got = measure(view, modulation, tried, of_worse).fit;
         if (got > best || k >= 15)
             *scale = got > best ? tried : *scale;
         best = fmax(best, got);
@@ -200,31 +196,30 @@ double demod_fit_scale(const softqam_demodulator_config *config, uint64_t positi
     return found > 0.1 && fabs(scale / (double)config->input_scale - 1) > 0.02 ? scale : (double)config->input_scale;
 }
 
-/* The bytes from `offset` on, as a format. */
-static void load(const struct demod_run *run, enum file_format format, size_t offset, struct view *view)
+/* Reads the first bytes as a format. */
+static void load(const struct demod_run *run, enum file_format format, struct view *view)
 {
     static unsigned char bytes[FIT_SYMBOLS * FORMAT_ROOM];
-    const size_t nbytes = file_formats[format].symbol_nbytes, n = (run->n_first_bytes - offset) / nbytes;
+    const size_t nbytes = file_formats[format].symbol_nbytes, n = run->n_first_bytes / nbytes;
     view->n = n < FIT_SYMBOLS ? n : FIT_SYMBOLS;
     view->quantum = file_formats[format].scale < 1;
     view->position = run->options->skip + run->first_symbol;
-    memcpy(bytes, run->first_bytes + offset, view->n * nbytes);
+    memcpy(bytes, run->first_bytes, view->n * nbytes);
     demod_convert(run->options, format, bytes, view->n);
     sample_format_widen(file_formats[format].library, bytes, view->n, 1, view->symbols);
 }
 
 /* What is tried beside other modulations and scales. */
-enum change { AS_READ, WITHOUT_MEAN, TURNED, SPINNING, CONJUGATED, AS_FORMAT, FROM_BYTE, N_CHANGES };
+enum change { AS_READ, WITHOUT_MEAN, TURNED, SPINNING, CONJUGATED, AS_FORMAT, N_CHANGES };
 
 /* What a change must gain: less than its cause does where it matters, more than chance gives. */
-static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15, 0.2};
+static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
 static const double modulation_cost = 0.015, scale_cost = 0.05, rare_cost = 0.12;
 static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
 
 struct trial {
     enum change change;
     enum file_format format;
-    size_t offset;
     softqam_modulation modulation;
     bool other_scale;
     double scale, score, amount; /* what was taken away: the mean, or degrees, or degrees a symbol */
@@ -293,20 +288,18 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
     static struct view view;
     const struct demod_options *options = run->options;
     const softqam_modulation given = run->config->modulation;
-    const bool is_foreign = trial.change >= AS_FORMAT,
+    const bool is_foreign = trial.change == AS_FORMAT,
                any = trial.change == AS_READ || (is_foreign && !options->modulation_given);
-    load(run, trial.format, trial.offset, &view);
+    load(run, trial.format, &view);
     if (trial.change == WITHOUT_MEAN)
         trial.amount = remove_mean(&view) * (double)run->config->input_scale;
     if (trial.change == TURNED || trial.change == SPINNING)
         trial.amount = straighten(&view, modulation_get(given), trial.change == SPINNING);
     for (size_t i = 1; trial.change == CONJUGATED && i < 2 * view.n; i += 2)
         view.symbols[i] = -view.symbols[i];
-    const bool is_rare = trial.change == AS_FORMAT && (trial.format == FILE_CS32 || trial.format == FILE_CS32_BE);
+    const bool is_rare = is_foreign && (trial.format == FILE_CS32 || trial.format == FILE_CS32_BE);
     const double own_cost = costs[trial.change] + is_rare * rare_cost;
-    const double least = trial.change == AS_READ    ? least_fit
-                         : trial.change < AS_FORMAT ? least_changed_fit
-                                                    : least_foreign_fit;
+    const double least = is_foreign ? least_foreign_fit : trial.change == AS_READ ? least_fit : least_changed_fit;
     const double chance = 40 / (2.0 * (double)view.n + 1);
     for (int k = SOFTQAM_MODULATION_BPSK; k <= MODULATION_COUNT; k++) {
         trial.modulation = (softqam_modulation)k;
@@ -316,7 +309,7 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
             trial.scale = is_foreign && !options->scale_given ? (double)file_formats[trial.format].scale
                                                               : (double)run->config->input_scale;
             const double got = other ? fit_any_scale(&view, trial.modulation, is_foreign, &trial.scale)
-                                     : fit(&view, trial.modulation, trial.scale, is_foreign);
+                                     : measure(&view, trial.modulation, trial.scale, is_foreign).fit;
             if (other && !is_foreign && fabs(trial.scale / (double)run->config->input_scale - 1) < 0.02)
                 continue; /* rounding gains as much */
             if (other && is_foreign && file_formats[trial.format].symbol_nbytes == 2 &&
@@ -325,9 +318,8 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
             trial.score = got - cost - (cost > 0 ? chance : 0);
             if (trial.score <= best->score || got < least)
                 continue;
-            double gap; /* of what has lumps, or none at all */
-            fit_and_gap(&view, trial.modulation, trial.scale, false, &gap);
-            if (gap < 0.1 + 0.1 * got || (trial.change == AS_READ && !other && trial.modulation == given))
+            /* Lumps, or an even spread, have a gap. */
+            if (measure(&view, trial.modulation, trial.scale, false).gap < 0.1 + 0.1 * got || cost == 0)
                 *best = trial;
         }
     }
@@ -351,13 +343,10 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
         const enum file_format twin = format == FILE_CS32 ? FILE_CF32 : FILE_CF32_BE;
         if (format == (int)given || run->n_first_bytes < file_formats[format].symbol_nbytes * MIN_SYMBOLS)
             continue;
-        load(run, twin, 0, &view);
+        load(run, twin, &view);
         if ((format != FILE_CS32 && format != FILE_CS32_BE) || !are_floats(twin, &view))
             try_all(run, (struct trial){.change = AS_FORMAT, .format = (enum file_format)format}, &best);
     }
-    for (size_t offset = 1; file_formats[given].symbol_nbytes > 4 && offset < file_formats[given].symbol_nbytes / 2;
-         offset++)
-        try_all(run, (struct trial){.change = FROM_BYTE, .format = given, .offset = offset}, &best);
     return best;
 }
 
@@ -378,9 +367,6 @@ static void describe(const struct demod_run *run, const struct trial *best, char
                  best->format == FILE_CS16_BE && run->recording.format == FILE_CS16
                      ? " (or an odd number of --header-bytes)"
                      : "");
-    if (best->change == FROM_BYTE)
-        snprintf(change, sizeof change, " with --header-bytes %zu, or a multiple of %zu more", best->offset,
-                 file_formats[best->format].symbol_nbytes / 2);
     if (best->modulation != run->config->modulation)
         snprintf(modulation, sizeof modulation, "%s -m %s", *change ? " and" : " with",
                  modulation_get(best->modulation)->option);
@@ -413,28 +399,27 @@ static bool check_fit(const struct demod_run *run)
     const softqam_modulation given = run->config->modulation;
     const struct modulation *modulation = modulation_get(given);
     const char *name = run->symbols.name;
-    double gap, scale, gap_at_scale;
+    double scale;
     char text[256];
-    load(run, run->recording.format, 0, &view);
-    const double found = fit_and_gap(&view, given, (double)run->config->input_scale, false, &gap);
+    load(run, run->recording.format, &view);
+    const struct measure found = measure(&view, given, (double)run->config->input_scale, false);
     const double alike = likeness(&view, 2, false);
     const bool is_diagonal = modulation->n_bits > 1 && fmax(likeness(&view, 1, false), likeness(&view, 1, true)) > 0.2;
-    if (found > 0.08 && gap < 0.02 + 300 / (double)view.n && alike < 0.3 && !is_diagonal)
+    if (found.fit > 0.08 && found.gap < 0.02 + 300 / (double)view.n && alike < 0.3 && !is_diagonal)
         return true;
-    const struct trial best =
-        find_best(run, found < 0.3 && (found < -1 || gap > 0.04) && !are_floats(run->recording.format, &view));
+    const struct trial best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > 0.04) &&
+                                                 !are_floats(run->recording.format, &view));
     describe(run, &best, text);
     fit_any_scale(&view, given, false, &scale);
-    fit_and_gap(&view, given, scale, false, &gap_at_scale);
     if (alike > 0.3)
         message_warn(name, "the symbols do not fit %s: neighbours are alike, as if there were several samples a symbol",
                      modulation->name);
-    else if (best.score > found && *text)
+    else if (best.score > found.fit && *text)
         message_warn(name, "the symbols do not fit %s, but would%s", modulation->name, text);
-    else if (isinf(gap) && isinf(gap_at_scale))
+    else if (isinf(found.gap) && isinf(measure(&view, given, scale, false).gap))
         message_warn(name,
                      "the symbols fit no modulation, scale or format: they are spread evenly, as compressed data are");
-    else if (found < (modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002)) /* few bits take much noise */
+    else if (found.fit < (modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002)) /* few bits take much noise */
         message_warn(name, "the symbols fit no modulation, scale or format: they look like noise");
     else
         return true;
@@ -448,7 +433,7 @@ static void check_noise(const struct demod_run *run)
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
                                                .input_scale = run->config->input_scale,
                                                .modulation = run->config->modulation};
-    load(run, run->recording.format, 0, &view);
+    load(run, run->recording.format, &view);
     struct noise_estimate seen = {.limit = noise_energy_limit(&config, view.symbols, view.n)};
     noise_estimate_add(&seen, &config, view.position, view.symbols, view.n);
     const double given = (double)run->noise_var, energy = noise_estimate_energy(&seen), n = (double)seen.n_symbols;
@@ -468,43 +453,34 @@ static void check_noise(const struct demod_run *run)
                      estimate, -10 * log10(estimate), given, -10 * log10(given));
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* Looks at the noise file: how many values are none, and whether those that are one can be the symbols' noise. */
 static void check_noise_file(const struct demod_run *run)
 {
     const char *name = run->noise_vars.name;
     const size_t n = run->n_first_bytes / file_formats[run->recording.format].symbol_nbytes;
-    float *values = run->first_noise_vars;
-    size_t n_negative = 0, n_sane = 0;
+    size_t n_negative = 0, n_large = 0, n_absurd = 0, n_swapped = 0;
     for (size_t i = 0; i < n; i++) {
+        const float value = run->first_noise_vars[i];
         uint32_t word;
         float other;
-        memcpy(&word, values + i, sizeof word);
-        word = word >> 24 | (word >> 8 & 0xff00) | (word << 8 & 0xff0000) | word << 24;
+        memcpy(&word, &value, sizeof word);
+        word = __builtin_bswap32(word);
         memcpy(&other, &word, sizeof other);
-        n_sane += other > 1e-7F && other < 1e4F;
-        n_negative += values[i] < 0 && values[i] > -100;
-        values[i] = values[i] > 0 && values[i] <= FLT_MAX ? values[i] : 0;
+        n_negative += value < 0 && value > -100;
+        n_large += value > 4;
+        n_absurd += !(value > 1e-9F && value < 1e3F);
+        n_swapped += other > 1e-7F && other < 1e4F;
     }
-    qsort(values, n, sizeof *values, compare_floats);
-    const double median = (double)values[n / 2], tenth = (double)values[n / 10];
-    const bool is_absurd = median < 1e-9 || median > 1e3;
-    if (is_absurd && 10 * n_sane > 9 * n)
+    if (2 * n_absurd > n && 10 * n_swapped > 9 * n)
         message_warn(name, "its values seem to have the other byte order: write 32-bit floats, little endian");
-    else if (10 * run->n_noise_bad > run->n_demodulated || median == 0)
+    else if (10 * run->n_noise_bad > run->n_demodulated)
         message_warn(
             name, "%" PRIu64 " of %" PRIu64 " values are not positive and finite, so the LLRs of their symbols are 0%s",
             run->n_noise_bad, run->n_demodulated, 2 * n_negative > n ? ": decibels? N0 is 10^(dB/10)" : "");
-    else if (tenth > 4)
-        message_warn(name,
-                     "N0 is %.3g and more for nine in ten symbols: Es/N0, or decibels? N0 is 10^(-dB/10) for an Es/N0 "
-                     "in decibels",
-                     tenth);
+    else if (10 * n_large > 9 * n)
+        message_warn(
+            name,
+            "N0 is above 4 for nine in ten symbols: Es/N0, or decibels? N0 is 10^(-dB/10) for an Es/N0 in decibels");
 }
 
 void demod_check_symbols(const struct demod_run *run)
@@ -520,7 +496,7 @@ void demod_check_symbols(const struct demod_run *run)
         message_warn(name, "has no symbols");
     if (run->n_demodulated == 0)
         return;
-    load(run, run->recording.format, 0, &view);
+    load(run, run->recording.format, &view);
     for (size_t i = 0; i < view.n; i++) {
         const double x = (double)view.symbols[2 * i], y = (double)view.symbols[2 * i + 1];
         n_finite += fabs(x) + fabs(y) <= DBL_MAX;
@@ -545,17 +521,19 @@ bool demod_choose_modulation(struct demod_run *run)
     double best = -9, second = -9;
     size_t n = 0;
     run->first_bytes = malloc(FIT_SYMBOLS * (nbytes > FORMAT_ROOM ? nbytes : FORMAT_ROOM));
-    if (!run->first_bytes || !input_file_read(&run->symbols, run->first_bytes, FIT_SYMBOLS * nbytes, &n) ||
+    if (!run->first_bytes)
+        return message_print(NULL, "out of memory");
+    if (!input_file_read(&run->symbols, run->first_bytes, FIT_SYMBOLS * nbytes, &n) ||
         !input_file_put_back(&run->symbols, run->first_bytes, n))
-        return run->first_bytes || message_print(NULL, "out of memory");
+        return false;
     demod_take_channel(run, run->first_bytes, n / nbytes);
     run->n_first_bytes = n / nbytes * file_formats[run->recording.format].symbol_nbytes;
-    load(run, run->recording.format, 0, &view);
+    load(run, run->recording.format, &view);
     for (int k = SOFTQAM_MODULATION_BPSK; k <= MODULATION_COUNT; k++) {
         double scale = (double)run->config->input_scale;
         const softqam_modulation modulation = (softqam_modulation)k;
         const double got = run->options->scale_auto ? fit_any_scale(&view, modulation, false, &scale)
-                                                    : fit(&view, modulation, scale, false);
+                                                    : measure(&view, modulation, scale, false).fit;
         if (got > best)
             run->config->modulation = modulation;
         second = fmax(second, fmin(got, best));

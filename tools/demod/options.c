@@ -239,7 +239,7 @@ struct option_row demod_option_rows[] = {
     OPTION_TEXT("Reports, on standard error:"),
     {"--verify", NULL,
      "check soft bits against liquid-dsp, all of the first 16777216 symbols, or LLRs against max-log in double "
-     "precision, of the first 262144; then one symbol in 256",
+     "precision, of the first 262144; then one symbol in 257",
      option_take_true, TO(verify)},
     {"--compare", "FILE",
      "count wrong hard decisions: FILE (BITS) has a byte 0 or 1 for each bit that was sent, as softqam-gen --bits and "
