@@ -105,7 +105,9 @@ typedef enum softqam_backend {
 typedef enum softqam_modulation {
     /** In softqam_demodulator_config: 256QAM. In softqam_segment: the demodulator's. */
     SOFTQAM_MODULATION_DEFAULT = 0,
-    SOFTQAM_MODULATION_BPSK = 1, /**< clause 5.1.2, 1 bit per symbol */
+    /** Clause 5.1.2, 1 bit per symbol: bit 0 is (1 + j) / sqrt(2), bit 1 its negative: on the diagonal, not on the I
+       axis. */
+    SOFTQAM_MODULATION_BPSK = 1,
     /** Clause 5.1.1, 1 bit per symbol: BPSK rotated by +90 degrees (counter-clockwise) at odd positions. The
      *  first symbol of a segment has position first_symbol + scrambling_offset, that of softqam_demodulate() has 0. */
     SOFTQAM_MODULATION_PI2_BPSK = 2,
@@ -274,8 +276,8 @@ typedef struct softqam_demodulator_config {
      *  65504 nats, a number that binary16 holds; it limits sums only, LLRs reach 65504. 0, the default: the largest
      *  value of the range. f32, u8: 0. */
     int llr_limit;
-    /** Least N0, for equalisers in single precision, whose N0 comes out as 0 or negative where an element is best. An N0
-     *  below it, zero, negative values and -infinity among them, counts as noise_floor; a 1/N0 above 1 / noise_floor,
+    /** Least N0, for equalisers in single precision, whose N0 comes out as 0 or negative where an element is best. An
+     * N0 below it, zero, negative values and -infinity among them, counts as noise_floor; a 1/N0 above 1 / noise_floor,
      *  +infinity among them, as that. NaN, an N0 of +infinity and a 1/N0 that is not positive stay erasures. At most
      *  2^40; below 2^-126 it counts as that. 0, the default: an N0 that is not positive is an erasure. u8: 0. */
     float noise_floor;
@@ -367,105 +369,7 @@ typedef struct softqam_layer {
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
 
-/** Says where the LLRs of a codeword go: a buffer for each code block. Zero-initialise it; 0 selects each field's
- * default. softqam_codeword_init_ldpc() fills one from a grant.
- *
- * Code block r has E_r bits (3GPP TS 38.212 clause 5.4.2.1; softqam_codeword_block() computes it). N_L is
- * segment.n_layers, even if symbols already lie in codeword order, that is by resource element, then layer. With C'
- * transmitted code blocks, which j = 0, 1, .. counts:
- *
- *     E_r = 0                                    if code block r is not transmitted, else
- *     E_r = N_L Qm floor(G / (N_L Qm C'))        if j <= C' - ((G / (N_L Qm)) mod C') - 1
- *     E_r = N_L Qm ceil(G / (N_L Qm C'))         otherwise
- *
- * With n_cb > 0 the LLRs go to the soft buffers that an LDPC decoder reads: clause 5.4.2.1's bit selection is undone in
- * the same pass, with HARQ combining. A code block's soft buffer has n_cb positions, of which n_fillers from
- * first_filler on are fillers. Its LLRs e_0, e_1, .. visit the other positions in order, from k0 on, cyclically.
- *
- * - New data (combine 0): each LLR is stored, positions that no LLR visits are set to 0, filler positions to
- *   filler_value, all within the n_cb values unless n_fill says otherwise. The segment that holds a code block's first
- *   symbol writes its fillers and zeros. Without repetition segments may come in any order; until that one has come,
- *   only the positions that LLRs have visited are defined.
- * - A retransmission (combine 1): each LLR is added to what stands at its position. All other values stay.
- * - Repetition (a code block has more LLRs than positions): LLRs at one position are added, with combine 0 to zeros.
- *   The block's segments must then come in order, which nothing checks: in another order the values are undefined. A
- *   call with repetition uses one CPU thread, and is slow on a GPU.
- * - A sum is rounded once (f16, f32; in s8 and s16 it is exact) and limited to +-llr_limit (s8, s16, f16) or the
- *   largest finite float. A value that already was beyond the limit, infinite or NaN stays as it is. An erasure's LLRs
- *   are 0, and add nothing.
- * - LLRs that visit one position are added in the order in which symbols arrive: by symbol of the code block, then by
- *   bit. The bytes depend neither on the backend nor on how a codeword is cut into segments and calls. A receiver that
- *   adds in the order e_0, e_1, .. may get other values if an intermediate sum saturates.
- * - Code blocks that are not transmitted, or have no bits, are left alone.
- *
- * A value has one byte for s8, two for s16 and f16, four for f32. Pointers are to the memory that the call is for: host
- * memory, or device memory for the calls of softqam_cuda.h. Not for SOFTQAM_OUTPUT_U8. */
-typedef struct softqam_codeword {
-    /** G: bits of the codeword, a multiple of n_layers * Qm, at most 2^32 - 1. */
-    uint64_t n_bits;
-    /** Code block r's values begin block_stride * r values from here; any alignment. NULL with block_buffers. */
-    void *buffers;
-    /** Distance in values between the first values of code blocks r and r + 1, untransmitted ones included. At least
-     *  the longest E_r or, with soft buffers, n_cb and n_fill. 0: transmitted code blocks follow each other without
-     *  gaps, with E_r values each (soft buffers: n_cb or n_fill, whichever is more). Do not use 0 if only some groups
-     *  may be retransmitted, nor with n_fill > n_cb if any may: their buffers would be elsewhere. Must be 0 with
-     *  block_buffers. */
-    uint64_t block_stride;
-    /** NULL, or n_code_blocks pointers to where each code block's values begin. A NULL entry discards its LLRs. */
-    void *const *block_buffers;
-    /** C: code blocks of the transport block, those not transmitted included; 1 to 65535. 0: the segment has no
-     *  codeword, its LLRs go to segment.out, and the other fields must be 0. */
-    uint32_t n_code_blocks;
-    /** 0: all code blocks are transmitted. Else 1 to 32 code block groups, of which `cbgti` says which are transmitted.
-     *  3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1: with M = min(n_cbg, C) groups, the first C mod M groups have
-     *  ceil(C / M) code blocks, the others floor(C / M). */
-    uint32_t n_cbg;
-    /** Bit m, counted from the lowest: group m is transmitted. In the CBGTI field of DCI, or its part for this
-     *  transport block, that is bit n_cbg - 1 - m. Bits from min(n_cbg, C) on must be 0. At least one must be set,
-     *  unless n_cbg or n_bits is 0. */
-    uint32_t cbgti;
-    /** 1: each code block is de-interleaved (3GPP TS 38.212 clause 5.4.2.2 undone): bit k of its symbol i goes to value
-     *  k * E_r / Qm + i. 0: values in symbol order. */
-    uint32_t deinterleave;
-    /** N_cb: values of a code block's circular buffer (clause 5.4.2.1), without the 2 Z_c punctured bits at its
-     *  beginning: 66 Z_c for base graph 1, 50 Z_c for base graph 2, or less with a limited buffer; `deinterleave` must
-     *  be 1. It is not checked against the lifting sizes. 0: no soft buffers, E_r values in order; the fields below
-     *  must be 0. */
-    uint32_t n_cb;
-    uint32_t k0;           /**< where the redundancy version begins (table 5.4.2.1-2); less than n_cb */
-    uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
-    /** Fillers within n_cb: K - K'; fewer than n_cb unless n_bits is 0. */
-    uint32_t n_fillers;
-    /** What fillers are set to with combine 0, stored as given whatever config.sign is: finite; for s8 and s16 a whole
-     *  number that the format holds; for f16 below 65520 in magnitude, and rounded. Usually the decoder's largest
-     *  value, with the sign that means bit 0; default 0. */
-    float filler_value;
-    /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, added to it. */
-    uint32_t combine;
-    /** New data defines the positions below n_fill: those that no LLR visits become 0, or filler_value among the
-     * fillers; from n_cb on all become 0. 0, and always with combine 1: stands for n_cb. More than n_cb, such as the
-     * decoder's N (softqam_ldpc.n): also clears what an earlier transport block with a larger n_cb left. Less: zeros
-     * and fillers from n_fill on, which the decoder does not read, are not written; LLRs are stored wherever they go.
-     */
-    uint32_t n_fill;
-    uint32_t reserved_word; /**< 0 */
-    uint64_t reserved[3];   /**< 0 */
-} softqam_codeword;
-
-/**
- * Computes how many bits a code block has, and where they begin in the codeword. The code block is complete once the
- * codeword's symbols 0 to (first_bit + n_bits) / bits_per_symbol - 1 have been demodulated.
- * @param codeword         a codeword that softqam_demodulate_segments() accepts; its buffers may be NULL
- * @param bits_per_symbol  Qm: 1, 2, 4, 6, 8 or 10
- * @param n_layers         N_L: 1 to SOFTQAM_MAX_LAYERS
- * @param r                the code block, 0 to n_code_blocks - 1
- * @param first_bit        receives the number of its first bit in the codeword, a multiple of n_layers *
- *                         bits_per_symbol; for a code block that is not transmitted, where it would begin
- * @param n_bits           receives E_r; 0 for a code block that is not transmitted
- * @return SOFTQAM_OK, SOFTQAM_ERROR_INVALID_ARGUMENT
- */
-SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
-                                                  unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
+#include <softqam/softqam_ldpc.h>
 
 /** Consecutive symbols of one codeword: all of them, an OFDM symbol's resource elements, or any other part.
  * Zero-initialise it; 0 selects each field's default.
@@ -482,8 +386,8 @@ SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codewo
  *     LLR(b of x_e) = (min over x_e with b = 1 and all x_f of C - min over x_e with b = 0 and all x_f of C) / sigma^2
  *     C = g_e |x_e|^2 + g_f |x_f|^2 + 2 Re(x_e* c x_f) - 2 Re(x_e* z_e) - 2 Re(x_f* z_f)
  *
- * - The error in nats, before rounding to the format, is at most 88 * 2^-24 / sigma^2 times (g_e |x_e|^2 + g_f |x_f|^2 +
- *   2 |c x_e x_f| + 2 |x_e z_e| + 2 |x_f z_f|), x_e and x_f being the outermost points. z, g, c and sigma^2 times a
+ * - The error in nats, before rounding to the format, is at most 88 * 2^-24 / sigma^2 times (g_e |x_e|^2 + g_f |x_f|^2
+ * + 2 |c x_e x_f| + 2 |x_e z_e| + 2 |x_f z_f|), x_e and x_f being the outermost points. z, g, c and sigma^2 times a
  *   power of two give the same LLRs, unless a number or product is subnormal or overflows.
  * - If a z, g, c or noise value of a pair is not finite, or a g or noise value not positive, both layers' symbols are
  *   erasures; so they are if z, g or c reaches 2^112. So is a symbol whose partner's g is below 2^-119.
@@ -525,7 +429,7 @@ typedef struct softqam_segment {
      *  bit (first_symbol + scrambling_offset + i) * Qm + k of the Gold sequence of c_init is 1 (in f16 and f32 +0
      *  becomes -0, and -0 becomes +0). Erasures stay +0. 0: LLRs are not descrambled. */
     unsigned descramble;
-    uint32_t c_init;           /**< start of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 if descramble is 0 */
+    uint32_t c_init; /**< start of 38.211 clause 5.2.1's Gold sequence: 0 to 2^31 - 1; 0 if descramble is 0 */
     /** Modulation of the last layer's partner, if n_layers is odd and that layer has a cross gain; QPSK to 1024QAM.
      *  SOFTQAM_MODULATION_DEFAULT: the segment's. Else it must be SOFTQAM_MODULATION_DEFAULT. */
     softqam_modulation partner_modulation;
@@ -647,7 +551,5 @@ SOFTQAM_API const char *softqam_version(void);
 #ifdef __cplusplus
 }
 #endif
-
-#include <softqam/softqam_ldpc.h>
 
 #endif
