@@ -109,7 +109,7 @@ def test_what_is_not_finite():
     symbols = make_symbols(4)
     symbols[1], symbols[2] = complex(float("nan"), 1), complex(1, float("inf"))
     llrs = ours(symbols, torch.tensor([float("nan"), 1, 1, float("inf")]))
-    assert torch.equal(llrs, torch.zeros(16))
+    assert torch.equal(llrs, torch.zeros(16)) and torch.equal(ours(symbols, float("nan")), torch.zeros(16))
     of_symbols, _ = gradients(ours, symbols, torch.tensor(0.1), torch.randn(16))
     assert torch.equal(of_symbols[1:3], torch.zeros(2, 2)) and torch.isfinite(of_symbols).all()
 

@@ -54,6 +54,22 @@ def test_order_in_the_codeword(rng, modulation):
         assert_bytes(got, softqam.demodulate(symbols, modulation, noise, output="f32", first_symbol=24, c_init=5))
 
 
+@pytest.mark.parametrize("form, better", [("n0", [0, -1, -np.inf, 1e-9, -0.0]), ("inverse", [np.inf, 1e9])])
+def test_noise_floor(rng, form, better):
+    """What a single-precision equaliser writes for its best elements counts as the floor; what is no noise still erases."""
+    symbols, noise = finite(rng, 100)
+    noise[:80] = np.resize(better, 80)
+    got = softqam.demodulate(symbols, "16qam", noise, output="f32", noise_form=form, noise_floor=2.0**-7)
+    noise[:80] = 2.0 ** (-7 if form == "n0" else 7)
+    assert_bytes(got, softqam.demodulate(symbols, "16qam", noise, output="f32", noise_form=form))
+    expected = softqam.demodulate(symbols, "16qam", noise[0], output="f32", noise_form=form)
+    for number in better:
+        assert_bytes(softqam.demodulate(symbols, "16qam", number, output="f32", noise_form=form, noise_floor=2.0**-7), expected)
+    for wrong in ({"noise_var": np.nan}, {"noise_var": np.inf if form == "n0" else 0}, {"noise_var": 0.1, "gain": 0}):
+        with pytest.raises(ValueError, match="one value for all symbols"):
+            softqam.demodulate(symbols, "16qam", noise_form=form, noise_floor=0.1, **wrong)
+
+
 def test_scrambling_offset_of_soft_buffers(rng):
     """UCI on PUSCH: positions in the codeword do not count the symbols of UCI, the sequence does."""
     symbols, noise = finite(rng, 200)

@@ -114,7 +114,7 @@ FUNCTIONS = [
     (softqam.Demodulator, {}, {
         "modulation": NAMES, "output": NAMES, "noise_form": NAMES, "backend": NAMES, "sign": (0, 1), "threads": (0, 1024),
         "llr_scale": [*NO_REALS, 0, -0.0, -1, 2.0**-11, 2.0**21, 1e-300, 1e300], "input_scale": [*NO_REALS, 0, -1, 1e-50, 1e50],
-        "llr_limit": (1, 127), "device": [-1, "0", 1.5, True, 2**31, 0, np.int64(3)],
+        "llr_limit": (1, 127), "noise_floor": [*NO_REALS, 0, -1, 1e13], "device": [-1, "0", 1.5, True, 2**31, 0, np.int64(3)],
     }),
     (softqam.Demodulator, {"output": "s16"}, {"llr_limit": (1, 32767), "llr_scale": [2.0**-11, np.nextafter(np.float32(2.0**14), np.float32(1e6))]}),
     (softqam.Demodulator, {"output": "f16"}, {"llr_limit": [*NO_REALS, 0, -1, 2049, 65505, 1.5], "llr_scale": [2]}),

@@ -230,30 +230,6 @@ static nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
     return values;
 }
 
-/* Returns one value for all symbols as binary32. One that is no noise variance, or no gain, would erase all of them:
- * raises. */
-static float noise_value(double number, const char *name)
-{
-    if (!(number > 0 && std::isfinite(number)))
-        value_error(std::string(name) + " is " + nb::repr(nb::float_(number)).c_str() +
-                    ": one value for all symbols must be positive and finite");
-    return nearest_float(number);
-}
-
-/* A Python number as a noise value or a gain. */
-static bool read_number(nb::handle argument, const char *name, float *value)
-{
-    if (PyBool_Check(argument.ptr()) || !(PyFloat_Check(argument.ptr()) || PyLong_Check(argument.ptr())))
-        return false;
-    const double number = PyFloat_AsDouble(argument.ptr());
-    if (PyErr_Occurred()) {
-        PyErr_Clear();
-        value_error(std::string(name) + " is an integer larger than any float");
-    }
-    *value = noise_value(number, name);
-    return true;
-}
-
 /* Takes an argument as it is where takes(type) says so, else as NumPy converts it. */
 template <typename Takes>
 static void read_argument(nb::handle argument, const char *name, const char *function, array *view, Takes takes)
@@ -266,20 +242,6 @@ static void read_argument(nb::handle argument, const char *name, const char *fun
         view->dtype = dtype_text(argument); /* what messages say that it is */
     if (!is_read || !takes(view->type))
         type_error(std::string(name) + " is nothing that NumPy can make an array of");
-}
-
-static void read_floats(nb::handle argument, const char *name, array *floats)
-{
-    float number;
-    if (argument.is_none())
-        return;
-    if (read_number(argument, name, &number))
-        floats->set_number(number, name);
-    else
-        read_argument(argument, name, "usual_floats", floats,
-                      [](element type) { return type == element::float32 || type == element::float64; });
-    if (floats->is_given() && floats->n_axes == 0)
-        noise_value(floats->number(), name);
 }
 
 /* Python's signal handlers run in this thread, as far as can be told without the GIL. */
@@ -326,7 +288,7 @@ class demodulator
     /* Raises where the library refuses the settings. `where` is a context, or None for the one that is shared; dtype
      * is NumPy's, of the output, and certain_zero the LLR of a bit that is known to be 0. */
     demodulator(nb::object of_context, int modulation, int output, int sign, double llr_scale, int llr_limit,
-                double input_scale, int noise_form, nb::object dtype, float zero)
+                double input_scale, int noise_form, double noise_floor, nb::object dtype, float zero)
         : where(std::move(of_context)), out_dtype(std::move(dtype)),
           out_element(element_named(nb::str(out_dtype).c_str())), certain_zero(zero)
     {
@@ -339,6 +301,7 @@ class demodulator
         config.llr_limit = llr_limit;
         config.input_scale = static_cast<float>(input_scale);
         config.noise_form = static_cast<softqam_noise_form>(noise_form);
+        config.noise_floor = nearest_float(noise_floor);
         handle_for(SOFTQAM_INPUT_CF32, array::HOST);
     }
 
@@ -427,6 +390,20 @@ class demodulator
         return result;
     }
 
+    /* Returns one noise variance, or one gain, for all symbols as binary32. One that would erase all of them: raises.
+     */
+    float noise_value(double number, const char *name) const
+    {
+        const bool is_inverse = config.noise_form == SOFTQAM_NOISE_FORM_INVERSE;
+        const bool has_floor = config.noise_floor > 0 && strcmp(name, "noise_var") == 0;
+        const bool is_valid =
+            (number > 0 && std::isfinite(number)) || (has_floor && (is_inverse ? number > 0 : number < HUGE_VAL));
+        if (!is_valid)
+            value_error(std::string(name) + " is " + nb::repr(nb::float_(number)).c_str() +
+                        ": one value for all symbols must be positive and finite");
+        return nearest_float(number);
+    }
+
     const char *backend_name() const { return softqam_backend_name(host_handle()); }
     const char *backend_detail() const { return softqam_backend_detail(host_handle()); }
 
@@ -437,6 +414,34 @@ class demodulator
     float certain_zero;
     /* The library's demodulators by device and input format, made when first needed. */
     std::map<std::pair<int, softqam_input_format>, std::shared_ptr<softqam_demodulator>> handles;
+
+    /* A Python number as a noise value or a gain. */
+    bool read_number(nb::handle argument, const char *name, float *value) const
+    {
+        if (PyBool_Check(argument.ptr()) || !(PyFloat_Check(argument.ptr()) || PyLong_Check(argument.ptr())))
+            return false;
+        const double number = PyFloat_AsDouble(argument.ptr());
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            value_error(std::string(name) + " is an integer larger than any float");
+        }
+        *value = noise_value(number, name);
+        return true;
+    }
+
+    void read_floats(nb::handle argument, const char *name, array *floats) const
+    {
+        float number;
+        if (argument.is_none())
+            return;
+        if (read_number(argument, name, &number))
+            floats->set_number(number, name);
+        else
+            read_argument(argument, name, "usual_floats", floats,
+                          [](element type) { return type == element::float32 || type == element::float64; });
+        if (floats->n_axes == 0)
+            noise_value(floats->number(), name);
+    }
 
     softqam_demodulator *host_handle() const { return handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get(); }
 
@@ -592,8 +597,6 @@ NB_MODULE(_core, module)
         check(status);
     });
 
-    module.def("noise_value", &noise_value);
-
     nb::class_<context>(module, "Context").def(nb::init<int, unsigned, int>());
 
     const auto plain = nb::arg();
@@ -607,11 +610,12 @@ NB_MODULE(_core, module)
     nb::class_<array_library>(module, "ArrayLibrary").def(nb::init<nb::object, nb::object, nb::object, nb::object>());
 
     nb::class_<demodulator>(module, "Demodulator")
-        .def(nb::init<nb::object, int, int, int, double, int, double, int, nb::object, float>(), any, plain, plain,
-             plain, plain, plain, plain, plain, plain, plain)
+        .def(nb::init<nb::object, int, int, int, double, int, double, int, double, nb::object, float>(), any, plain,
+             plain, plain, plain, plain, plain, plain, plain, plain, plain)
         .def("host", &demodulator::host, any, any, any, plain, any)
         .def("device", &demodulator::device, any, any, any, plain, plain, plain)
         .def("device_of_library", &demodulator::device_of_library, plain, any, any, any, plain, any)
+        .def("noise_value", &demodulator::noise_value)
         .def_prop_ro("backend", &demodulator::backend_name)
         .def_prop_ro("backend_detail", &demodulator::backend_detail);
 }

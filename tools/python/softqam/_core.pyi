@@ -10,8 +10,6 @@ built_with_cuda: bool
 def bits_per_symbol(modulation: int, /) -> int: ...
 def gold_sequence(c_init: int, first: int, n: int, bits: np.ndarray, /) -> None: ...
 
-def noise_value(number: float, name: str, /) -> float: ...
-
 class Context:
     def __init__(self, backend: int, n_threads: int, device: int, /) -> None: ...
 
@@ -29,13 +27,14 @@ class ArrayLibrary:
 
 class Demodulator:
     def __init__(self, where: Context | None, modulation: int, output: int, sign: int, llr_scale: float, llr_limit: int,
-                 input_scale: float, noise_form: int, dtype: np.dtype[Any], certain_zero: float, /) -> None: ...  # fmt: skip
+                 input_scale: float, noise_form: int, noise_floor: float, dtype: np.dtype[Any], certain_zero: float, /) -> None: ...  # fmt: skip
     # options: softqam._gpu.Options
     def host(self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...], out: Any, /) -> Any: ...
     def device(self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...],
                make_out: Callable[[tuple[int, ...]], Any], stream: int, /) -> None: ...  # fmt: skip
     def device_of_library(self, library: ArrayLibrary, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...],
                           out: Any, /) -> Any: ...  # fmt: skip
+    def noise_value(self, number: float, name: str, /) -> float: ...
     @property
     def backend(self) -> str: ...
     @property

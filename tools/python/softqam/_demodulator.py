@@ -42,7 +42,7 @@ def _positive(name: str, value: Any) -> float:
 
 
 def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None, llr_limit: int | None, input_scale: float | str | None,
-               noise_form: str, backend: str, threads: int, device: int | None) -> _core.Demodulator:  # fmt: skip
+               noise_form: str, noise_floor: float | None, backend: str, threads: int, device: int | None) -> _core.Demodulator:  # fmt: skip
     """Checks the settings."""
     place = _names.number(_names.BACKENDS, "backend", backend)
     gpu = None if device is None else integer("device", device, 0, 2**31 - 1)
@@ -63,6 +63,7 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
         limit,
         _positive("input_scale", scale),
         _names.number(_names.NOISE_FORMS, "noise_form", noise_form),
+        _positive("noise_floor", noise_floor),
         np.dtype(_names.OUTPUT_DTYPES.get(name, "float32")),
         -certain_zero if bit else certain_zero,
     )
@@ -86,6 +87,8 @@ _SETTINGS = """
     input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/8192, for int8 1/64. "auto":
                  the one that gives the symbols of a call, in host memory and without gain, the energy 1 + N0.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
+    noise_floor  least N0, up to 2^40: smaller ones count as that, with 0 and negative ones, which equalisers in single precision
+                 write for their best elements. None: these make erasures.
 """
 _ARGUMENTS = """
     symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q; or [..., n]
@@ -167,11 +170,12 @@ class Demodulator(Generic[ScalarT]):
     def __init__(self, modulation: Modulation = "256qam", *, output: Output = "s8", **settings: Unpack[SettingsAndPlace]) -> None: ...
     def __init__(self, modulation: Modulation = "256qam", *, output: Output = "s8", sign: Literal[0, 1] = 0,
                  llr_scale: float | None = None, llr_limit: int | None = None, input_scale: float | Literal["auto"] | None = None,
-                 noise_form: NoiseForm = "n0", backend: Backend = "cpu", threads: int = 0, device: int | None = None) -> None:
+                 noise_form: NoiseForm = "n0", noise_floor: float | None = None, backend: Backend = "cpu", threads: int = 0,
+                 device: int | None = None) -> None:
         # fmt: on
         settings = {"modulation": modulation, "output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
-                    "input_scale": input_scale, "noise_form": noise_form, "backend": backend, "threads": threads,
-                    "device": device}  # fmt: skip
+                    "input_scale": input_scale, "noise_form": noise_form, "noise_floor": noise_floor, "backend": backend,
+                    "threads": threads, "device": device}  # fmt: skip
         self.__setstate__({"_settings": settings})
 
     def __getstate__(self) -> dict[str, Any]:
@@ -352,13 +356,13 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
                soft_buffers: ArrayT, combine: bool = False, **options: Unpack[SettingsAndCall]) -> ArrayT: ...
 def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
-               input_scale: float | Literal["auto"] | None = None, noise_form: NoiseForm = "n0", gain: Any = None,
-               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None,
+               input_scale: float | Literal["auto"] | None = None, noise_form: NoiseForm = "n0", noise_floor: float | None = None,
+               gain: Any = None, c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None,
                planes: int | None = None, codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                out: Any = None, stream: Any = None) -> Any:
     # fmt: on
     settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
-                                "input_scale": input_scale, "noise_form": noise_form}  # fmt: skip
+                                "input_scale": input_scale, "noise_form": noise_form, "noise_floor": noise_floor}  # fmt: skip
     try:
         demodulator = _cached(modulation, **settings)
     except TypeError as error:
@@ -381,7 +385,7 @@ demodulate.__doc__ = f"""LLRs, bits or soft bits of symbols: [..., n] to [..., n
 def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modulation = "256qam", *, layer: int | None = None,
                      partner_modulation: Modulation | None = None, output: Output = "s8", sign: Literal[0, 1] = 0,
                      llr_scale: float | None = None, llr_limit: int | None = None, noise_form: NoiseForm = "n0",
-                     c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
+                     noise_floor: float | None = None, c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
                      codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                      out: Any = None, stream: Any = None) -> Any:  # fmt: skip
     """LLRs of two layers that share resource elements, by exact joint max-log instead of an equaliser:
@@ -404,7 +408,8 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
     [..., n * bits_per_symbol]; with codeword its soft buffers. An element of which something is not finite, or whose gains or
     noise variance are not positive, gives 0.
     """
-    settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit, "noise_form": noise_form}
+    settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit, "noise_form": noise_form,
+                                "noise_floor": noise_floor}  # fmt: skip
     return _cached(modulation, **settings).joint(
         z, gram, noise_var, layer=layer, partner_modulation=partner_modulation, c_init=c_init, first_symbol=first_symbol,
         scrambling_offset=scrambling_offset, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out,

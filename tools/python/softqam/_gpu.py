@@ -269,7 +269,7 @@ def _number(library: Any, value: float, device: int, stream: int) -> Any:
     return new(library, value, device, stream)
 
 
-def _floats(name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
+def _floats(core: _core.Demodulator, name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
     """Noise variances or gains on the GPU. One gain beside an array of noise variances becomes as many: to the library a gain's stride
     of 0 is that of the noise."""
     if argument is None or device_of(argument) is not None:
@@ -285,7 +285,7 @@ def _floats(name: str, argument: Any, other: Any, library: Any, device: int, str
         raise ValueError(f"{name} is an integer larger than any float") from None
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {type(argument).__name__}, neither a number nor an array on a GPU") from None
-    value = _core.noise_value(number, name)
+    value = core.noise_value(number, name)
     shape = () if device_of(other) is None else tuple(other.shape)
     if shape or stream != current:
         return library.full(shape, value, "float32", device)
@@ -331,8 +331,8 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         current = library.current_stream(device)
         number = current if stream is None else _stream_number(stream)
         where = library, device, number, current
-        noise = _floats("noise_var", noise_var, None, *where)
-        gains = _floats("gain" if options[8] is None else "gram", gain, noise_var, *where)
+        noise = _floats(core, "noise_var", noise_var, None, *where)
+        gains = _floats(core, "gain" if options[8] is None else "gram", gain, noise_var, *where)
 
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out

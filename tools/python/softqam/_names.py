@@ -54,6 +54,7 @@ class Settings(TypedDict, total=False):
     llr_limit: int | None
     input_scale: float | Literal["auto"] | None
     noise_form: NoiseForm
+    noise_floor: float | None
 
 
 class Place(TypedDict, total=False):

@@ -36,6 +36,7 @@ def limited_noise_var(noise_var: torch.Tensor) -> Any:
     values = plain(noise_var)
     if noise_var.is_cuda:
         return values.clamp_min(_MIN_NOISE_VAR)
+    values = values[None] if values.ndim == 0 else values  # also one that is NaN makes erasures
     return values if values.min(initial=np.inf) >= _MIN_NOISE_VAR else np.maximum(values, np.float32(_MIN_NOISE_VAR))
 
 
