@@ -112,27 +112,31 @@ def row(case):
 
 
 def draw(cases, path):
+    """A panel for each channel: a colour for each modulation, LMMSE dashed, the higher rate thicker."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    panels = sorted({(case["channel"], case["antennas"]) for case in cases}, key=str)
+    panels = sorted({(case["channel"], case["antennas"]) for case in cases})
     columns = min(3, len(panels))
-    figure, axes = pyplot.subplots(-(-len(panels) // columns), columns, squeeze=False, sharey=True, layout="constrained",
-                                   figsize=(4.5 * columns, 3.6 * -(-len(panels) // columns)))  # fmt: skip
-    for (channel, antennas), axis in zip(panels, axes.flat):
-        for k, case in enumerate(case for case in cases if (case["channel"], case["antennas"]) == (channel, antennas)):
+    rows = -(-len(panels) // columns)
+    figure, axes = pyplot.subplots(rows, columns, squeeze=False, sharey=True, layout="constrained", figsize=(4.2 * columns, 3.4 * rows + 0.4))
+    for panel, axis in zip(panels, axes.flat):
+        for case in (case for case in cases if (case["channel"], case["antennas"]) == panel):
             for name, style in zip(DETECTORS, ("--", "-")):
-                curve = np.array(case["rates"][name])
-                axis.semilogy(curve[:, 0], np.where(curve[:, 1] > 0, curve[:, 1], np.nan), style, color=f"C{k}",
-                              label=f"{MODULATIONS[case['bits']].upper()}, rate {case['rate']}, {name}")  # fmt: skip
-        axis.set(title=f"{channel}, {N_LAYERS}x{antennas}", xlabel="SNR, dB", ylim=(5e-3, 1))
+                curve = np.array([point for point in case["rates"][name] if point[1] > 0])
+                axis.semilogy(curve[:, 0], curve[:, 1], style, color=f"C{case['bits'] // 2}", linewidth=3 * case["rate"])
+        axis.set(title=f"{panel[0]}, {N_LAYERS}x{panel[1]}", xlabel="SNR, dB", ylim=(8e-3, 1))
         axis.grid(True, which="both", alpha=0.3)
-        axis.legend(fontsize=6)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("blocks lost")
-    figure.savefig(path, dpi=120)
+    for row_of in axes:
+        row_of[0].set_ylabel("blocks lost")
+    labels = [(f"C{bits // 2}", "-", 2, MODULATIONS[bits].upper()) for bits in sorted({case["bits"] for case in cases})]
+    labels += [("black", style, 2, name) for name, style in zip(DETECTORS, ("--", "-"))]
+    labels += [("gray", "-", 3 * rate, f"rate {rate}") for rate in sorted({case["rate"] for case in cases})]
+    handles = [matplotlib.lines.Line2D([], [], color=color, linestyle=style, linewidth=width, label=label) for color, style, width, label in labels]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure.savefig(path, dpi=90)
 
 
 def main():
