@@ -39,13 +39,15 @@ HOST_AND_DEVICE static inline unsigned softqam_warp_symbols(unsigned n_layers)
     return n_layers == 3 ? 30 : WARP_THREADS; /* a division would take as long as a load */
 }
 
-/* The limits of LLRs. Those of s8 and s16 are first computed with the limit added. */
+/* The limits of LLRs and of noise values. Those of s8 and s16 are first computed with the limit added. */
 typedef struct softqam_llr_limit {
     float llr;                /* f32 */
     int32_t steps;            /* s8, s16 */
     int32_t two_limits;       /* twice that */
     uint32_t two_limits_each; /* the same in each byte or half of a word */
     uint32_t to_middle_each;  /* from the limit to the middle of what a byte or half holds */
+    float least_noise;        /* softqam_params's */
+    float most_inverse_noise;
 } softqam_llr_limit;
 
 /* Symbols that a thread block takes of a segment in so many iterations of all its warps together. For segments in

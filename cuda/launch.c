@@ -186,6 +186,8 @@ static softqam_llr_limit llr_limit_of(const softqam_params *params)
         .two_limits = (int32_t)(2 * steps),
         .two_limits_each = 2 * steps * each,
         .to_middle_each = ((is_s16 ? 0x8000 : 0x80) - steps) * each,
+        .least_noise = params->least_noise,
+        .most_inverse_noise = params->most_inverse_noise,
     };
 }
 
@@ -195,7 +197,7 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
         .limit = llr_limit_of(params),
         .input_format = params->input_format,
         .defaults = params->defaults,
-        .sum_limit = params->sum_limit,
+        .sum_limit = params->llr_limit,
     };
 }
 

@@ -147,7 +147,7 @@ static void scatter_to_soft_buffer(const host_call *call, const piece_walk *walk
     const size_t n = walk->piece.n_symbols;
     const uint32_t first = placement->codeword_symbol - walk->to.block.first;
     softqam_soft_block soft;
-    softqam_soft_block_open(&soft, placement, &walk->to, call->loops->add, params->sum_limit);
+    softqam_soft_block_open(&soft, placement, &walk->to, call->loops->add, params->llr_limit);
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     if (first == 0 && !placement->combines)
         softqam_soft_block_begin(&soft, params->output_format, placement->filler_value);

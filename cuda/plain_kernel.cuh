@@ -333,7 +333,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
             scales[g].pi2_sign = g % 2 ? plain.other_pi2_sign : plain.pi2_sign;
             scales[g].descramble = descramble >> g * BITS & ((1u << BITS) - 1);
             if (has_noise_each)
-                scales[g].set_noise(weight_scale, in.noise[g], plain.noise_is_inverse);
+                scales[g].set_noise(weight_scale, in.noise[g], plain.noise_is_inverse, plain.limit);
         }
         values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, plain.limit);
         return join<G, size::NBYTES>(symbols);
@@ -489,7 +489,8 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     for (int k = 0; k < DEPTH; k++)
         self.load(next[k], k);
     if (FORMAT != SOFTQAM_OUTPUT_U8 && !self.has_noise_each)
-        self.scale.set_noise(self.weight_scale, plain.noise ? *plain.noise : plain.noise_value, plain.noise_is_inverse);
+        self.scale.set_noise(self.weight_scale, plain.noise ? *plain.noise : plain.noise_value, plain.noise_is_inverse,
+                             plain.limit);
     memory.store(part_of_table);
     if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD)
         __syncthreads();

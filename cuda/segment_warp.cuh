@@ -172,7 +172,7 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
     symbols.load(position < span.n);
     __syncthreads(); /* table and sequence are written */
     const auto table = block.table<FORMAT, M>().read(u8_table);
-    symbols.set_noise(noise_of_all);
+    symbols.set_noise(noise_of_all, limit);
 #pragma unroll 1
     for (int left = span.n; left > 0; left -= stride) {
         const auto values = symbols.demodulate(table, limit, position < left - stride, stride);

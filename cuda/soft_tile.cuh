@@ -247,7 +247,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
         return;
     fill_soft_buffer<FORMAT>(work);
     const auto table = block.table<FORMAT, M>().read({});
-    symbols.set_noise(noise_of_all);
+    symbols.set_noise(noise_of_all, launch.limit);
     soft_sum<FORMAT> sum;
     sum.open(launch.sum_limit);
     soft_stage stage = {shared_address(block.soft_stage, 0), size::PITCH};

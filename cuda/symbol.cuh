@@ -99,6 +99,13 @@ static __device__ __forceinline__ constexpr bool is_in_steps(softqam_output_form
     return format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16;
 }
 
+/* Applies the noise floor. */
+static __device__ __forceinline__ float bounded_noise(float noise, bool is_inverse, const softqam_llr_limit &limit)
+{
+    return is_inverse ? llr_bounded_noise(noise, 1, limit.most_inverse_noise)
+                      : llr_bounded_noise(noise, 0, limit.least_noise);
+}
+
 /* The scale and the signs of a symbol's LLRs. */
 struct symbol_scale {
     float weight;        /* of LLRs in steps, LLR_STEP times that; NaN: an erasure */
@@ -107,8 +114,10 @@ struct symbol_scale {
     vec_mask valid;      /* LLRs that are no steps: zero where the symbol is an erasure */
 
     /* Sets the weight from a noise value; `scale` is weight_scale(). */
-    __device__ __forceinline__ void set_noise(float scale, float noise, bool is_inverse)
+    __device__ __forceinline__ void set_noise(float scale, float given_noise, bool is_inverse,
+                                              const softqam_llr_limit &limit)
     {
+        const float noise = bounded_noise(given_noise, is_inverse, limit);
         weight = is_inverse ? llr_weight(scale, noise, 1) : llr_weight(scale, noise, 0);
     }
 };
@@ -121,13 +130,14 @@ static __device__ __forceinline__ bool is_between(float value, float least, floa
 
 /* The factors of a symbol with a gain, and of its metrics. */
 struct any_gain {
-    float inverse;
+    gain_divisor divisor;
     float weight;
     bool has_small_weight;
 };
 
-/* With gains a weight may be as small as 2^-130 before it is multiplied by LLR_STEP, and by then not exact. One below
- * this counts when its metric is beyond 2^78: that is multiplied by a power of two, and the weight by its inverse. */
+/* With gains a weight may be as small as MIN_WEIGHT before it is multiplied by LLR_STEP, and by then not exact. One
+ * below this counts when its metric is beyond 2^78: that is multiplied by a power of two, and the weight by its
+ * inverse. */
 #define SMALL_WEIGHT        0x1p-80f
 #define SMALL_WEIGHT_METRIC 0x1p-40f
 
@@ -137,8 +147,7 @@ static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bo
 {
     const float scale_in_steps = is_in_steps ? vec_mul(scale, 1.0f / LLR_STEP) : scale;
     any_gain any = {};
-    const gain_divisor divisor = gain_divisor_of(gain);
-    any.inverse = vec_mul(divisor.first, divisor.second);
+    any.divisor = gain_divisor_of(gain);
     any.weight = llr_weight_of_any_gain(scale_in_steps, noise, is_inverse, gain);
     if (is_in_steps) {
         any.has_small_weight = fabsf(any.weight) < SMALL_WEIGHT;
@@ -151,22 +160,26 @@ static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bo
 struct gain_scale : symbol_scale {
     bool has_small_weight; /* of LLRs in steps: `weight` is for a metric times SMALL_WEIGHT_METRIC */
 
-    /* Sets the weight from a noise value and a gain; returns the gain's inverse. Gains and noise values that are
-     * neither tiny nor huge have weights far from the ends of the floats, so this is llr_weight_of_gain() without its
-     * last steps. */
-    __device__ __forceinline__ float set_gain(softqam_output_format format, float scale, float noise, bool is_inverse,
-                                              float gain)
+    /* Sets the weight from a noise value, bounded, and a gain, by which it divides the components. Gains and noise
+     * values that are neither tiny nor huge have weights far from the ends of the floats, so this is
+     * llr_weight_of_gain() without its last steps. */
+    __device__ __forceinline__ void set_gain(softqam_output_format format, float scale, float noise, bool is_inverse,
+                                             float gain, float (&components)[2])
     {
         if (__builtin_expect(!(is_between(gain, 0x1p-20f, 0x1p20f) && is_between(noise, 0x1p-40f, 0x1p40f)), 0)) {
             const any_gain any = any_gain_of(scale, noise, is_inverse, gain, is_in_steps(format));
             weight = any.weight;
             has_small_weight = any.has_small_weight;
-            return any.inverse;
+            components[0] = divided_by_gain(components[0], any.divisor);
+            components[1] = divided_by_gain(components[1], any.divisor);
+            return;
         }
         const float scale_of_gain = llr_scale_of_gain(scale, gain);
         weight = is_inverse ? vec_mul(scale_of_gain, noise) : vec_div(scale_of_gain, noise);
         has_small_weight = false;
-        return vec_div(1.0f, gain);
+        const float inverse_gain = vec_div(1.0f, gain);
+        components[0] = vec_mul(components[0], inverse_gain);
+        components[1] = vec_mul(components[1], inverse_gain);
     }
 };
 
@@ -255,6 +268,19 @@ static __device__ __forceinline__ uint32_t word_of_steps(const float metrics[], 
     return (word + limit.to_middle_each) ^ (FORMAT == SOFTQAM_OUTPUT_S16 ? 0x80008000 : 0x80808080);
 }
 
+#define LARGEST_HALF 65504.0f
+
+/* Limits two LLRs of f16. */
+static __device__ __forceinline__ uint32_t limited_halves(uint32_t halves, float limit)
+{
+    __half2 both;
+    memcpy(&both, &halves, sizeof both);
+    const __half2 limits = __float2half2_rn(limit);
+    both = __hmin2(__hmax2(both, __hneg2(limits)), limits);
+    memcpy(&halves, &both, sizeof halves);
+    return halves;
+}
+
 /* Computes the LLRs of a regular symbol. IS_DESCRAMBLED: scale.descramble counts. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Scale>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
@@ -284,9 +310,10 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
                                            : word_of_steps<FORMAT, LAST, IS_DESCRAMBLED>(metrics, k, scale, limit);
         } else if constexpr (FORMAT == SOFTQAM_OUTPUT_F16) {
             const uint32_t signs = IS_DESCRAMBLED ? vec_half_signs(scale.descramble, k) : 0;
+            const uint32_t halves =
+                vec_halves(vec_mul(metrics[k], scale.weight), vec_mul(metrics[k + 1], scale.weight));
             packed.word[w] =
-                scale.valid &
-                (vec_halves(vec_mul(metrics[k], scale.weight), vec_mul(metrics[k + 1], scale.weight)) ^ signs);
+                scale.valid & ((limit.llr < LARGEST_HALF ? limited_halves(halves, limit.llr) : halves) ^ signs);
         } else {
             const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.descramble << (31 - k)) : scale.weight;
             packed.word[w] = scale.valid & vec_bits(llr_scaled(metrics[k], weight, limit.llr));

@@ -185,10 +185,10 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     }
 
     /* Sets the weight of a segment with one noise value. */
-    __device__ __forceinline__ void set_noise(const float *noise)
+    __device__ __forceinline__ void set_noise(const float *noise, const softqam_llr_limit &limit)
     {
         if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
-            scale.set_noise(weights, noise ? *noise : block.segment.source.noise_value, noise_is_inverse);
+            scale.set_noise(weights, noise ? *noise : block.segment.source.noise_value, noise_is_inverse, limit);
     }
 
     /* Computes the values of the symbol that has been loaded, and loads the next one, `stride` symbols further. */
@@ -200,22 +200,19 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
         source.advance();
         load(has_next);
         std::conditional_t<KIND == GAIN_SOURCE, gain_scale, symbol_scale> scales[] = {{scale}};
-        float inverse_gain = 1.0f;
+        const float2 symbol = convert<KIND>(raw, input_format, input_scale);
+        float components[] = {symbol.x, symbol.y};
         if constexpr (KIND == GAIN_SOURCE)
-            inverse_gain = scales[0].set_gain(FORMAT, weights, raw.noise, noise_is_inverse, raw.gain);
+            scales[0].set_gain(FORMAT, weights, bounded_noise(raw.noise, noise_is_inverse, limit), noise_is_inverse,
+                               raw.gain, components);
         else if (has_noise_each)
-            scales[0].set_noise(weights, raw.noise, noise_is_inverse);
+            scales[0].set_noise(weights, raw.noise, noise_is_inverse, limit);
         if (is_descrambled) {
             gold_bits<BITS> sequence;
             sequence.open(block.sequence, bit);
             scales[0].descramble = sequence.read(0);
             bit += stride * BITS;
         }
-        const float2 symbol = convert<KIND>(raw, input_format, input_scale);
-        float components[] = {symbol.x, symbol.y};
-        if (KIND == GAIN_SOURCE)
-            for (float &component : components)
-                component = vec_mul(component, inverse_gain);
         values packed[1];
         values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
         return packed[0];

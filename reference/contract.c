@@ -139,12 +139,12 @@ void contract_f32(const nr_constellation *constellation, const float symbol[2], 
 }
 
 void contract_f16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
-                  uint32_t flipped, uint16_t llrs[])
+                  uint32_t flipped, int limit, uint16_t llrs[])
 {
     float exact[NR_MAX_BITS];
     contract_f32(constellation, symbol, noise, position, flipped, exact);
     for (int b = 0; b < constellation->n_bits; b++)
-        llrs[b] = half_from_double((double)exact[b]);
+        llrs[b] = half_from_double((double)limit_to(exact[b], (float)-limit, (float)limit));
 }
 
 /* Rounds and limits for int8 and int16. Numbers from 2^23 to 2^24 are the integers, so adding 1.5 * 2^23 rounds to one.

@@ -21,11 +21,12 @@
 
 #include "nr_symbol.h"
 
-/* In nats; as binary16 in bits; in `scale` steps a nat, 2^-10 to 2^20, limited to +-limit, at least 1. */
+/* In nats; as binary16 in bits; in `scale` steps a nat, 2^-10 to 2^20. The last two are limited to
+ * +-limit, at least 1, which binary16 holds. */
 void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                   uint32_t flipped, float llrs[]);
 void contract_f16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
-                  uint32_t flipped, uint16_t llrs[]);
+                  uint32_t flipped, int limit, uint16_t llrs[]);
 void contract_s8(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                  uint32_t flipped, float scale, int limit, int8_t llrs[]);
 void contract_s16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,

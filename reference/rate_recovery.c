@@ -104,11 +104,11 @@ void soft_values_write(soft_format format, double number, void *value)
 
 void soft_values_add(const soft_values *self, void *value, const void *llr)
 {
-    const double old = soft_values_read(self->format, value);
-    if (!(fabs(old) <= self->limit))
+    const double old = soft_values_read(self->format, value), added = soft_values_read(self->format, llr);
+    if (!(fabs(old) <= self->limit) || added == 0) /* 0 changes no value, not even -0 */
         return;
     /* Exact but for f32. There double has more than twice the digits, so that rounding twice is rounding once. */
-    const double sum = old + soft_values_read(self->format, llr);
+    const double sum = old + added;
     /* Limiting before rounding gives the same, since the format holds the limit. */
     soft_values_write(self->format, fmax(-self->limit, fmin(sum, self->limit)), value);
 }

@@ -315,8 +315,8 @@ VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
 
 /* HARQ combining: adds an LLR to the value of a soft buffer, rounded once, within +-limit. Both are of any output
  * format, all of whose values are floats: f16's sum rounds to binary32 and then to binary16 as it would at once, since
- * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; `above` is the next float after
- * the limit.
+ * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; an LLR of zero changes no
+ * value, not even -0; `above` is the next float after the limit.
  *
  * An f16 sum is rounded here, and to binary16 where it is stored: by vec_to_f16() in soft_buffer.c, by vec_store_16()
  * in combine_f16() of cpu/combine_loops.c. That file has forms of its own for s8 and s16, combined_s8() and
@@ -324,7 +324,8 @@ VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
 VEC vec_f32 llr_combined(vec_f32 value, vec_f32 llr, vec_f32 limit, vec_f32 above)
 {
     const vec_f32 sum = vec_limit(vec_add(value, llr), limit);
-    return vec_choose(vec_is_less(vec_abs(value), above), sum, value);
+    const vec_mask is_added = vec_both(vec_is_less(vec_abs(value), above), vec_is_less(vec_splat(0.0f), vec_abs(llr)));
+    return vec_choose(is_added, sum, value);
 }
 
 #endif

@@ -131,8 +131,6 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
     /* A subnormal scale is not 0. */
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     TRY(softqam_demodulator_config_resolve(&config, from));
-    REFUSE_IF(config.noise_floor > 0.0f && config.context && config.context->gpu,
-              "config.noise_floor is %g, which a GPU does not take as yet", (double)config.noise_floor);
     softqam_demodulator *demodulator = calloc(1, sizeof *demodulator);
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a demodulator");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public call for the scrambling sequence. */
+#include <inttypes.h>
 #include <string.h>
 
 #include <softqam/softqam.h>
@@ -16,6 +17,8 @@ softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t
     if (n_bits == 0)
         return SOFTQAM_OK;
     REFUSE_IF(!bits, "bits is NULL");
+    REFUSE_IF(n_bits - 1 > UINT64_MAX - first_bit, "first_bit is %" PRIu64 ", from which on there are no %zu bits",
+              first_bit, n_bits);
     (void)softqam_cpu_variant_choose(&variant, NULL, &ignored); /* cannot fail without a name */
     const size_t n_windows = n_bits / GOLD_WINDOW_BITS, n_left = n_bits % GOLD_WINDOW_BITS;
     softqam_gold_windows windows;

@@ -241,10 +241,9 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
         .input_format = config->input_format,
         .output_format = config->output_format,
         .noise = config->noise,
-        .llr_limit = softqam_is_zero(output->largest_llr) ? limit : output->largest_llr,
+        .llr_limit = config->llr_limit ? limit : output->largest_llr,
         .least_noise = has_floor ? noise_floor : 0.0f,
         .most_inverse_noise = has_floor ? 1.0f / noise_floor : INFINITY,
-        .sum_limit = config->llr_limit ? limit : output->largest_llr,
     };
     for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);

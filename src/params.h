@@ -39,7 +39,7 @@ typedef struct softqam_output_kind {
     float min_scale;
     float max_scale;
     int max_limit;     /* the largest llr_limit, and its default; 0: llr_limit must be 0 */
-    float largest_llr; /* 0: it is llr_limit; else llr_limit is that of sums */
+    float largest_llr; /* 0: it is max_limit */
     float filler_end;  /* fillers have smaller magnitudes; 0: they are whole numbers of as many bits as max_limit + 1 */
 } softqam_output_kind;
 
@@ -99,10 +99,9 @@ typedef struct softqam_params {
     softqam_input_format input_format;
     softqam_output_format output_format;
     softqam_noise noise;
-    float llr_limit;
+    float llr_limit;                          /* largest magnitude of an LLR, and of a sum in a soft buffer */
     float least_noise;                        /* the floor of N0; 0 if there is none */
     float most_inverse_noise;                 /* the same of 1/N0; INFINITY if there is none */
-    float sum_limit;                          /* largest magnitude of a sum in a soft buffer */
     uint8_t output_nbytes[N_MODULATIONS + 1]; /* size of a symbol's values, by modulation */
     softqam_u8_table u8_table;                /* for u8 */
     softqam_u8_linear u8_linear;

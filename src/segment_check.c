@@ -126,6 +126,7 @@ static softqam_status check_soft_buffer(const softqam_codeword *codeword)
     REFUSE_IF(codeword->k0 >= n_cb, "codeword.k0 is %u, not less than n_cb, %u", codeword->k0, n_cb);
     REFUSE_IF(first > n_cb || n_fillers > n_cb - first, "%u fillers from %u on are not all within n_cb, %u", n_fillers,
               first, n_cb);
+    REFUSE_IF(n_fillers == 0 && first != 0, "codeword.first_filler is %u, but there are no fillers", first);
     REFUSE_IF(n_fillers == n_cb && codeword->n_bits > 0,
               "codeword.n_fillers is %u, all of n_cb: there is no place for LLRs", n_fillers);
     REFUSE_IF(codeword->combine > 1, "codeword.combine is %u, not 0 or 1", codeword->combine);
@@ -218,6 +219,15 @@ INLINED unsigned sources_of(const softqam_segment *segment, bool has_extras)
     return has_extras ? softqam_segment_sources(segment) : softqam_segment_layers(segment);
 }
 
+/* Returns whether a codeword without code blocks is all 0, or -0. */
+static bool is_no_codeword(const softqam_codeword *codeword)
+{
+    softqam_codeword rest = *codeword;
+    if (softqam_is_zero(rest.filler_value))
+        rest.filler_value = 0.0f;
+    return softqam_is_all_zero(&rest, sizeof rest);
+}
+
 static softqam_status check_extras(const softqam_params *params, const softqam_segment *segment,
                                    softqam_modulation modulation, softqam_code_blocks *blocks)
 {
@@ -226,7 +236,7 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
     if (has_codeword(segment))
         TRY(check_codeword(params, segment, modulation, blocks));
     else /* the other fields would be ignored without a word */
-        REFUSE_IF(!softqam_is_all_zero(&segment->codeword, sizeof segment->codeword),
+        REFUSE_IF(!is_no_codeword(&segment->codeword),
                   "codeword.n_code_blocks is 0, but another field of the codeword is not");
     REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
     return SOFTQAM_OK;

@@ -273,8 +273,7 @@ typedef struct softqam_demodulator_config {
      *  (which are in nats) and u8: 0 or 1. */
     float llr_scale;
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767 steps. f16: 1 to
-     *  65504 nats, a number that binary16 holds; it limits sums only, LLRs reach 65504. 0, the default: the largest
-     *  value of the range. f32, u8: 0. */
+     *  65504 nats, a number that binary16 holds. 0, the default: the largest value of the range. f32, u8: 0. */
     int llr_limit;
     /** Least N0, for equalisers in single precision, whose N0 comes out as 0 or negative where an element is best. An
      * N0 below it, zero, negative values and -infinity among them, counts as noise_floor; a 1/N0 above 1 / noise_floor,
@@ -320,7 +319,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * 1e38 an intermediate value may overflow; the LLR is then the format's limit with its sign.
  * - A symbol is an erasure if a component is NaN or infinite (after scaling), or its noise value is zero, negative, NaN
  *   or infinite: its LLRs are 0.
- * - A component below 2^-63 in magnitude is treated as a zero of the same sign.
+ * - A component below 2^-63 in magnitude, after it is divided by its gain, is treated as a zero of the same sign.
  * - No LLR is NaN or infinite (one that a soft buffer held before stays there: see softqam_codeword). What would
  *   overflow is the format's largest finite value with its sign: 65504 for f16, FLT_MAX for f32, s8's and s16's limit.
  *

@@ -56,8 +56,11 @@ VEC void combine_f16(const combine_constants *constants, unsigned char *values, 
         softqam_soft_add_of(SOFTQAM_OUTPUT_F16)(values, llrs, constants->limit, 2 * LANES);
         return;
     }
-    vec_store_16(false, values, vec_limit(vec_add(a, vec_load_f16(llrs)), constants->max));
-    vec_store_16(false, values + 2 * LANES, vec_limit(vec_add(b, vec_load_f16(llrs + 2 * LANES)), constants->max));
+    const vec_f32 of_a = vec_load_f16(llrs), of_b = vec_load_f16(llrs + 2 * LANES), zero = vec_splat(0.0f);
+    const vec_f32 sum_a = vec_limit(vec_add(a, of_a), constants->max),
+                  sum_b = vec_limit(vec_add(b, of_b), constants->max);
+    vec_store_16(false, values, vec_choose(vec_is_less(zero, vec_abs(of_a)), sum_a, a));
+    vec_store_16(false, values + 2 * LANES, vec_choose(vec_is_less(zero, vec_abs(of_b)), sum_b, b));
 }
 
 /* Returns a register of sums; f16 has none. */

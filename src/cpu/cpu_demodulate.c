@@ -345,7 +345,7 @@ static size_t open_destination(work *w, size_t first)
     } else if (w->to.out) {
         const unsigned room = OUT_NBYTES / w->n_bits / LINE_NBYTES * LINE_NBYTES;
         w->plane_nbytes = room < MAX_PLANE_NBYTES ? room : MAX_PLANE_NBYTES;
-        softqam_soft_block_open(&w->soft, placement, &w->to, w->loops->add, w->params->sum_limit);
+        softqam_soft_block_open(&w->soft, placement, &w->to, w->loops->add, w->params->llr_limit);
         if (!placement->combines && symbol_of_block(w, first) == 0)
             softqam_soft_block_begin(&w->soft, w->params->output_format, placement->filler_value);
     }

@@ -99,8 +99,8 @@ VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const
     const bool has_gains = softqam_has_gains(kind.noise),
                has_exact_gains = are_gains_exact(kind.noise, ranges->max_gain);
     fast_range range = fast_range_of(output);
-    if (is_limited_f16(output, constants))
-        range.llr_end = FAST_LIMITED_F16_END;
+    if (output == SOFTQAM_OUTPUT_F16)
+        range.llr_end = is_limited_f16(output, constants) ? FAST_LIMITED_F16_END : call->scale.limit;
     if (range.min_component > 0.0f && ~vec_largest_u32(~ranges->min_component) < float_bits(range.min_component) - 1)
         return TILE_IS_INEXACT;
     const bool is_floor_exact =

@@ -31,8 +31,10 @@ static void check(nr_scrambling *sequence, uint32_t c_init, uint64_t position, s
 /* Written out in the specification of the arithmetic: 11010110010101110111101001111011, the first bit lowest. */
 HARNESS_TEST(test_published)
 {
-    uint32_t bits;
+    uint32_t bits, last;
     assert_int_equal(softqam_gold_sequence(0x12345, 0, 32, &bits), SOFTQAM_OK);
+    assert_int_equal(softqam_gold_sequence(1, UINT64_MAX - 31, 32, &last), SOFTQAM_OK);
+    assert_int_equal(softqam_gold_sequence(1, UINT64_MAX - 30, 32, &last), SOFTQAM_ERROR_INVALID_ARGUMENT);
     assert_int_equal(bits, 0xde5eea6bU);
 }
 

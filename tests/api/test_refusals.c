@@ -144,6 +144,7 @@ static void check_rows(const row *rows, size_t n, row_kind kind)
 
 /* clang-format off */
 static const row field_rows[] = {
+    LLRS(S8, NULL, .codeword = {.filler_value = -0.0F}),
     LLRS(S8, "segment.modulation is -1", .modulation = (softqam_modulation)-1),
     LLRS(S8, "segment.noise_form is 3", .noise_form = (softqam_noise_form)3),
     LLRS(S8, "segment.input_scale is inf" POSITIVE, .input_scale = INFINITY),
@@ -304,6 +305,7 @@ static const row code_block_rows[] = {
     SOFT("codeword.k0 is 40, not less than n_cb, 40", 4, .k0 = 40),
     SOFT("codeword.combine is 2, not 0 or 1", 4, .combine = 2),
     SOFT("codeword.n_fillers is 40, all of n_cb: there is no place for LLRs", 4, .n_fillers = 40),
+    SOFT("codeword.first_filler is 4, but there are no fillers", 4, .first_filler = 4),
     SOFT("2 fillers from 39" NOT_WITHIN, 4, .first_filler = 39, .n_fillers = 2),
     SOFT("4294967295 fillers from 1" NOT_WITHIN, 4, .first_filler = 1, .n_fillers = UINT32_MAX),
     SOFT("2 fillers from 4294967295" NOT_WITHIN, 4, .first_filler = UINT32_MAX, .n_fillers = 2),

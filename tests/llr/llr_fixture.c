@@ -158,7 +158,7 @@ static void specify(const softqam_demodulator_config *config, const softqam_segm
         contract_s16(c, symbol, noise, position, flips, setting.scale, setting.limit, values);
         break;
     case SOFTQAM_OUTPUT_F16:
-        contract_f16(c, symbol, noise, position, flips, values);
+        contract_f16(c, symbol, noise, position, flips, setting.limit ? setting.limit : 65504, values);
         break;
     case SOFTQAM_OUTPUT_F32:
         contract_f32(c, symbol, noise, position, flips, values);

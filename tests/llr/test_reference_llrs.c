@@ -85,7 +85,7 @@ static double check_symbol(harness_random *random, const nr_constellation *c, co
     max_log_llr exact[NR_MAX_BITS], scaled[NR_MAX_BITS];
     double worst = 0;
     contract_f32(c, symbol, noise, position, 0, f32);
-    contract_f16(c, symbol, noise, position, 0, f16);
+    contract_f16(c, symbol, noise, position, 0, 65504, f16);
     contract_s8(c, symbol, noise, position, 0, scale, limit, s8);
     max_log_llrs(c, symbol, noise, 1, position, exact);
     max_log_llrs(c, symbol, noise, scale, position, scaled);

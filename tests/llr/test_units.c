@@ -221,3 +221,36 @@ LLR_TEST(test_noise_floor)
             assert_int_equal(llrs[i], (int)rintf(llr));
     }
 }
+
+/* f16's limit holds for the LLRs of new data, so that retransmissions can still move them; an erasure leaves a -0 that
+ * a soft buffer holds. */
+LLR_TEST(test_limits_of_halves)
+{
+    enum { N = 48, LIMIT = 32, HALF_32 = 0x5000, HALF_MINUS_32 = 0xd000, HALF_MINUS_0 = 0x8000 };
+    const llr_contexts *on = *state;
+    for (size_t k = 0; k < on->n; k++) {
+        float symbols[2 * N], noise = 0.001F, erased = 0;
+        uint16_t llrs[2 * N];
+        softqam_demodulator_config config;
+        softqam_demodulator_config_init(&config);
+        config.modulation = SOFTQAM_MODULATION_QPSK;
+        config.output_format = SOFTQAM_OUTPUT_F16;
+        config.llr_limit = LIMIT;
+        scoped_demodulator *demodulator = llr_create(&config, on->items[k]);
+        for (size_t i = 0; i < N; i++)
+            symbols[2 * i] = 0.7F, symbols[2 * i + 1] = -0.7F;
+        softqam_segment segment = {.n_symbols = N, .layers = {{.symbols = symbols, .noise_var = &noise}}};
+        segment.codeword =
+            (softqam_codeword){.n_bits = 2 * N, .n_code_blocks = 1, .buffers = llrs, .deinterleave = 1, .n_cb = 2 * N};
+        harness_demodulate_segments(demodulator, &segment, 1);
+        for (size_t i = 0; i < N; i++)
+            assert_true(llrs[i] == HALF_32 && llrs[N + i] == HALF_MINUS_32);
+        for (size_t i = 0; i < N; i++)
+            llrs[i] = HALF_MINUS_0;
+        segment.layers[0].noise_var = &erased;
+        segment.codeword.combine = 1;
+        harness_demodulate_segments(demodulator, &segment, 1);
+        for (size_t i = 0; i < N; i++)
+            assert_true(llrs[i] == HALF_MINUS_0 && llrs[N + i] == HALF_MINUS_32);
+    }
+}

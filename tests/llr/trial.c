@@ -56,7 +56,7 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
     self->config.noise = (softqam_noise)harness_random_below(random, 2);
     self->config.noise_form = (softqam_noise_form)harness_random_below(random, 3);
     self->config.llr_limit = TRIAL_ANY_OF(random, limits[format]);
-    if (format != SOFTQAM_OUTPUT_U8 && harness_backend() == SOFTQAM_BACKEND_CPU && harness_random_below(random, 3) == 0)
+    if (format != SOFTQAM_OUTPUT_U8 && harness_random_below(random, 3) == 0)
         self->config.noise_floor = TRIAL_ANY_OF(random, floors);
     self->config.input_scale = harness_random_below(random, 5) ? 0 : trial_choose_input_scale(random);
     self->config.llr_scale = harness_random_below(random, 2) ? 0 : trial_choose_llr_scale(random, format);
@@ -106,7 +106,7 @@ static void choose_buffers(harness_random *random, softqam_output_format format,
             buffers->n_fillers = (uint32_t)harness_random_below(random, buffers->n_cb);
         const uint32_t last = buffers->n_cb - buffers->n_fillers;
         const uint32_t firsts[] = {0, last, (uint32_t)harness_random_below(random, last + 1)};
-        buffers->first_filler = TRIAL_ANY_OF(random, firsts);
+        buffers->first_filler = buffers->n_fillers ? TRIAL_ANY_OF(random, firsts) : 0;
         const uint32_t fills[] = {0, 0, 1 + (uint32_t)harness_random_below(random, buffers->n_cb),
                                   buffers->n_cb + (uint32_t)harness_random_below(random, 300)};
         buffers->n_fill = TRIAL_ANY_OF(random, fills);
