@@ -80,7 +80,7 @@ class Causes(FitTest):
             fit = rf"the symbols do not fit \S+, but would with -i "
             for read_as, name, format_ in (("cs16", "x.cs16be", r"cs16be \(or an odd .*"), ("cs16", "o.cs16", r"cs16be \(or an odd number of --header-bytes\)"),
                                            ("cf32", "x.cf32be", "cf32be"), ("cs16", "x.cf32", "cf32"), ("cs8", "x.cs16", "cs16"),
-                                           ("cf32", "x.cs16", "cs16"), ("cf32", "x.cf64", "cf64"), ("cs16be", "x.cs16", "cs16")):  # fmt: skip
+                                           ("cf32", "x.cs16", "cs16"), ("cf32", "x.cf64", "cf64"), ("cs32", "x.cf32", "cf32"), ("cu8h", "x.cf32", "cf32"), ("cs16be", "x.cs16", "cs16")):  # fmt: skip
                 self.warned(fit + format_, "-o", "hard", "-m", modulation, "-i", read_as, name)
             self.warned(fit + "cs16be .* and --input-scale 1/8[0-9]{3}", "-o", "hard", "-m", modulation, "--input-scale", "auto", "-i", "cs16", "x.cs16be")
             for name in ("x.cs16", "x.cf32be", "x.cs16be", "x.cs8", "x.cf64", "x.cf16"):
@@ -112,7 +112,10 @@ class Causes(FitTest):
         self.write("r.cs16", b"".join(zlib.compress(str(k).encode() * 9, 9)[2:-4] for k in range(9000))[:60000])
         noise, spread = "they look like noise", "they are spread evenly, as compressed data are"
         for message, arguments in ((noise, ["n.cf32"]), (noise, ["--input-scale", "auto", "n.cf32"]), (f"({noise}|{spread})", ["-i", "cs16", "r.cs16"])):
-            self.warned(f"the symbols fit no modulation, scale or format: {message}", "-o", "u8", *arguments)
+            self.warned(f"the symbols do not fit 256QAM at any scale, nor another modulation or format: {message}", "-o", "u8", *arguments)
+        self.symbols("64qam")
+        self.write("z.cs16", pack("h", [max(-32768, min(32767, 4 * v)) for v in unpack("h", self.read("x.cs16"))]))
+        self.warned(r"the symbols do not fit 64QAM: \d+ % of the samples are at the ends of their range, clipped", "-o", "hard", "-m", "64qam", "z.cs16")
         none = pack("f", 8000 * [math.nan, 1])
         for data, message in ((none, "4000|8000 of the first 8000 symbols are NaN or infinite"), (bytes(64000), "8000 of the first 8000 symbols are 0"),
                               (b"", "has no symbols")):  # fmt: skip
@@ -145,6 +148,8 @@ class NoiseFiles(FitTest):
         self.warned(bad, *options)
         self.write("n0", swapped("f", pack("f", [0.1 + 0.001 * (k % 89) for k in range(8000)])))
         self.warned("its values seem to have the other byte order: write 32-bit floats, little endian", *options)
+        self.write("n0", pack("f", 8000 * [0.01]))
+        self.warned("N0 seems to be (9|10|11)[.0-9]* times that, by the distances of symbols to points", *options)
         self.write("n0", pack("f", [0.0 if k % 50 == 0 else 0.1 for k in range(8000)]))  # as the best elements of an equaliser
         self.silent(*options)
 

@@ -277,7 +277,7 @@ void demod_take_channel(const struct demod_run *run, void *samples, size_t n_sym
 /* In stages.c: makes of n symbols of a format the library's, in place, I and Q as the options say. */
 void demod_convert(const struct demod_options *options, enum file_format format, void *samples, size_t n_symbols);
 
-/* In fit.c: warns of what is wrong with the first symbols and the noise file, and what would mend it. */
+/* In symbols.c: warns of what is wrong with the first symbols and the noise file, and what would mend it. */
 void demod_check_symbols(const struct demod_run *run);
 
 /* In fit.c: returns the input_scale that makes symbols fit best, if that is clear and another than the config's. */

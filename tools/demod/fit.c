@@ -5,6 +5,8 @@
  * nats. It is above 0.4 where few decisions are wrong, and falls to 0 as noise hides the points. Whatever is tried in
  * the command's place must fit better than that by more than chance and a mixture of few strengths explain: 0.006 was
  * the most for 10,000 right files. */
+#include "fit.h"
+
 #include <complex.h>
 #include <float.h>
 #include <inttypes.h>
@@ -15,9 +17,12 @@
 
 #include "common/message.h"
 #include "common/modulation.h"
-#include "demod.h"
 
-enum { N_BINS = 256, N_STRENGTHS = 16, N_ROUNDS = 14, MIN_SYMBOLS = 1000 };
+enum {
+    N_BINS = 256,
+    N_STRENGTHS = 16,
+    N_ROUNDS = 14,
+};
 static const double bin_width = 0.01, least_deviation = 0.003, strength_ratio = 1.6;
 
 /* By magnitude; the last bin has all that is larger. Columns are deviations of the noise. */
@@ -94,15 +99,8 @@ static double likelihood(const struct histogram axes[2], const density *const de
     return sum / n;
 }
 
-/* Symbols, which may be changed, and how they were got from what was read. */
-struct view {
-    float symbols[2 * FIT_SYMBOLS];
-    size_t n;
-    uint64_t position;
-    double quantum; /* of integers, over which each is spread: bins are as fine */
-};
-
-static void count(const struct view *view, const struct modulation *modulation, double scale, struct histogram axes[2])
+static void count(const struct fit_view *view, const struct modulation *modulation, double scale,
+                  struct histogram axes[2])
 {
     const bool is_bpsk = modulation->n_bits == 1;
     const double width = fmax(view->quantum * scale, bin_width);
@@ -134,7 +132,7 @@ struct measure {
 };
 
 /* `of_worse`: of the worse axis. Bytes that are read as another format often leave one that looks good. */
-static struct measure measure(const struct view *view, softqam_modulation kind, double scale, bool of_worse)
+static struct measure measure(const struct fit_view *view, softqam_modulation kind, double scale, bool of_worse)
 {
     static struct histogram axes[2];
     const struct modulation *modulation = modulation_get(kind);
@@ -142,25 +140,30 @@ static struct measure measure(const struct view *view, softqam_modulation kind, 
     const density *const noise[2] = {density_of(NULL, 0), density_of(NULL, 0)};
     count(view, modulation, scale, axes);
     const double n = axes[0].n;
-    if (n < MIN_SYMBOLS || axes[0].counts[N_BINS] + axes[1].counts[N_BINS] > 0.2 * n)
+    if (n < FIT_MIN_SYMBOLS || axes[0].counts[N_BINS] + axes[1].counts[N_BINS] > 0.2 * n)
         return (struct measure){-9, (double)INFINITY};
     const double found = likelihood(axes, points);
-    double least = found - likelihood(axes, noise), highest = 0;
+    double highest = 0;
     int last = 0;
     for (int i = 0; i < 2 * (N_BINS + 1); i++) {
         const double share = axes[i % 2].counts[i / 2] / n;
         highest += share > 0 ? share * log(share) / 2 : 0;
         last = share > 0 ? i / 2 : last;
     }
+    /* Noise is that of I and Q for all: then BPSK and QPSK compare. */
+    const double gap = -log(last + 1) > found + 1e-3 ? (double)INFINITY : highest - found;
+    if (modulation->n_bits == 1)
+        count(view, modulation_get(SOFTQAM_MODULATION_QPSK), scale, axes);
+    double least = found - likelihood(axes, noise);
     for (int axis = 0; of_worse && axis < 2 && modulation->n_bits > 1; axis++) {
         const struct histogram one[2] = {axes[axis], {.n = 0}};
         least = fmin(least, likelihood(one, points) - likelihood(one, noise)); /* both have the same points */
     }
-    return (struct measure){least, -log(last + 1) > found + 1e-3 ? (double)INFINITY : highest - found};
+    return (struct measure){least, gap};
 }
 
 /* Returns the factor that brings all but outliers to unit energy; 0 if there is none. */
-static double unit_scale(const struct view *view)
+static double unit_scale(const struct fit_view *view)
 {
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
     struct noise_estimate estimate = {.limit = noise_energy_limit(&config, view->symbols, view->n)};
@@ -169,7 +172,7 @@ static double unit_scale(const struct view *view)
 }
 
 /* Returns the best fit of a modulation at any scale near that of unit energy, to which noise adds, and the scale. */
-static double fit_any_scale(const struct view *view, softqam_modulation modulation, bool of_worse, double *scale)
+static double fit_any_scale(const struct fit_view *view, softqam_modulation modulation, bool of_worse, double *scale)
 {
     const double unit = unit_scale(view);
     double best = -9;
@@ -186,7 +189,7 @@ static double fit_any_scale(const struct view *view, softqam_modulation modulati
 
 double demod_fit_scale(const softqam_demodulator_config *config, uint64_t position, const void *samples, size_t n)
 {
-    static struct view view;
+    static struct fit_view view;
     double scale;
     view.n = n < FIT_SYMBOLS ? n : FIT_SYMBOLS;
     view.position = position;
@@ -196,8 +199,7 @@ double demod_fit_scale(const softqam_demodulator_config *config, uint64_t positi
     return found > 0.1 && fabs(scale / (double)config->input_scale - 1) > 0.02 ? scale : (double)config->input_scale;
 }
 
-/* Reads the first bytes as a format. */
-static void load(const struct demod_run *run, enum file_format format, struct view *view)
+void fit_load(const struct demod_run *run, enum file_format format, struct fit_view *view)
 {
     static unsigned char bytes[FIT_SYMBOLS * FORMAT_ROOM];
     const size_t nbytes = file_formats[format].symbol_nbytes, n = run->n_first_bytes / nbytes;
@@ -225,7 +227,7 @@ struct trial {
     double scale, score, amount; /* what was taken away: the mean, or degrees, or degrees a symbol */
 };
 
-static double remove_mean(struct view *view)
+static double remove_mean(struct fit_view *view)
 {
     double sums[2] = {0, 0};
     for (size_t i = 0; i < 2 * view->n; i++)
@@ -237,7 +239,7 @@ static double remove_mean(struct view *view)
 
 /* Turns symbols to where the constellation has its points: their power has one phase, for BPSK the second, else the
  * fourth. With `spins` by another angle each, found from lags that become longer. Returns degrees, per symbol if so. */
-static double straighten(struct view *view, const struct modulation *modulation, bool spins)
+static double straighten(struct fit_view *view, const struct modulation *modulation, bool spins)
 {
     static double complex powers[FIT_SYMBOLS];
     const bool is_bpsk = modulation->n_bits == 1;
@@ -270,7 +272,7 @@ static double straighten(struct view *view, const struct modulation *modulation,
 }
 
 /* Returns whether symbols are floats and of like size, as other formats' bytes are not if they are read as floats. */
-static bool are_floats(enum file_format format, const struct view *view)
+static bool are_floats(enum file_format format, const struct fit_view *view)
 {
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
     const double median = noise_energy_limit(&config, view->symbols, view->n) / 64;
@@ -279,18 +281,17 @@ static bool are_floats(enum file_format format, const struct view *view)
         const double energy = (double)view->symbols[i] * (double)view->symbols[i];
         n += energy > 0x1p-40 * median && energy < 0x1p40 * median;
     }
-    return file_formats[format].library != SOFTQAM_INPUT_CS16 && file_formats[format].library != SOFTQAM_INPUT_CS8 &&
-           format != FILE_CS32 && format != FILE_CS32_BE && (double)n > 1.9 * (double)view->n;
+    return file_formats[format].scale == 1 && format != FILE_CF16 && (double)n > 1.9 * (double)view->n;
 }
 
 static void try_all(const struct demod_run *run, struct trial trial, struct trial *best)
 {
-    static struct view view;
+    static struct fit_view view;
     const struct demod_options *options = run->options;
     const softqam_modulation given = run->config->modulation;
     const bool is_foreign = trial.change == AS_FORMAT,
                any = trial.change == AS_READ || (is_foreign && !options->modulation_given);
-    load(run, trial.format, &view);
+    fit_load(run, trial.format, &view);
     if (trial.change == WITHOUT_MEAN)
         trial.amount = remove_mean(&view) * (double)run->config->input_scale;
     if (trial.change == TURNED || trial.change == SPINNING)
@@ -316,13 +317,24 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
                 file_formats[run->recording.format].symbol_nbytes == 2)
                 continue; /* QPSK looks alike */
             trial.score = got - cost - (cost > 0 ? chance : 0);
-            if (trial.score <= best->score || got < least)
+            if (trial.score <= best->score + 0.05 * fabs(best->score) || got < least)
                 continue;
             /* Lumps, or an even spread, have a gap. */
             if (measure(&view, trial.modulation, trial.scale, false).gap < 0.1 + 0.1 * got || cost == 0)
                 *best = trial;
         }
     }
+}
+
+/* Returns whether a format of 32-bit integers would have floats. */
+static bool has_floats(const struct demod_run *run, int format)
+{
+    static struct fit_view view;
+    const enum file_format twin = format == FILE_CS32 ? FILE_CF32 : FILE_CF32_BE;
+    if (format != FILE_CS32 && format != FILE_CS32_BE)
+        return false;
+    fit_load(run, twin, &view);
+    return are_floats(twin, &view);
 }
 
 /* Finds what fits best, the command's own included; other formats only if the density is that of no noisy
@@ -336,18 +348,15 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
         if (change < CONJUGATED || is_bpsk)
             try_all(run, (struct trial){.change = (enum change)change, .format = given}, &best);
     const int n_changes = (best.change != AS_READ) + best.other_scale + (best.modulation != run->config->modulation);
-    if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit))
+    if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit && !has_floats(run, (int)given)))
         return best;
-    for (int format = 0; format < N_FILE_FORMATS; format++) {
-        static struct view view;
-        const enum file_format twin = format == FILE_CS32 ? FILE_CF32 : FILE_CF32_BE;
-        if (format == (int)given || run->n_first_bytes < file_formats[format].symbol_nbytes * MIN_SYMBOLS)
-            continue;
-        load(run, twin, &view);
-        if ((format != FILE_CS32 && format != FILE_CS32_BE) || !are_floats(twin, &view))
+    const struct trial native = best; /* of several changes, which any bytes may seem to have */
+    best = (struct trial){.score = least_fit};
+    for (int format = 0; format < N_FILE_FORMATS; format++)
+        if (format != (int)given && run->n_first_bytes >= file_formats[format].symbol_nbytes * FIT_MIN_SYMBOLS &&
+            !has_floats(run, format))
             try_all(run, (struct trial){.change = AS_FORMAT, .format = (enum file_format)format}, &best);
-    }
-    return best;
+    return best.change == AS_FORMAT ? best : native;
 }
 
 /* Writes what would make the symbols fit. */
@@ -379,7 +388,7 @@ static void describe(const struct demod_run *run, const struct trial *best, char
 
 /* Returns how alike a component and the one `distance` before it are: +-1 if they are the same but for their sign, 0
  * for scrambled data. Of alternate symbols the sign changes if wanted, for pi/2-BPSK. */
-static double likeness(const struct view *view, size_t distance, bool alternates)
+static double likeness(const struct fit_view *view, size_t distance, bool alternates)
 {
     double product = 0, energy = 0;
     for (size_t i = distance; i < 2 * view->n; i++) {
@@ -392,131 +401,55 @@ static double likeness(const struct view *view, size_t distance, bool alternates
     return energy > 0 && energy <= DBL_MAX ? fabs(product / energy) : 0;
 }
 
-/* Warns if something else explains the symbols better than what the command and the recording say. */
-static bool check_fit(const struct demod_run *run)
+/* Returns the share of components that are at the ends of an integer format's range. */
+static double clipped_share(const struct demod_run *run, const struct fit_view *view)
 {
-    static struct view view;
+    const softqam_input_format library = file_formats[run->recording.format].library;
+    const double top = library == SOFTQAM_INPUT_CS8 ? 127 : library == SOFTQAM_INPUT_CS16 ? 32767 : INFINITY;
+    double n = 0;
+    for (size_t i = 0; i < 2 * view->n; i++)
+        n += fabs((double)view->symbols[i] + 0.5) >= top + 0.5;
+    return n / 2 / (double)view->n;
+}
+
+bool fit_check(const struct demod_run *run)
+{
+    static struct fit_view view;
     const softqam_modulation given = run->config->modulation;
     const struct modulation *modulation = modulation_get(given);
-    const char *name = run->symbols.name;
     double scale;
     char text[256];
-    load(run, run->recording.format, &view);
+    fit_load(run, run->recording.format, &view);
     const struct measure found = measure(&view, given, (double)run->config->input_scale, false);
     const double alike = likeness(&view, 2, false);
     const bool is_diagonal = modulation->n_bits > 1 && fmax(likeness(&view, 1, false), likeness(&view, 1, true)) > 0.2;
-    if (found.fit > 0.08 && found.gap < 0.02 + 300 / (double)view.n && alike < 0.3 && !is_diagonal)
+    if (found.fit > 0.08 && found.gap < 0.02 + 120 / (double)view.n && alike < 0.3 && !is_diagonal)
         return true;
     const struct trial best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > 0.04) &&
                                                  !are_floats(run->recording.format, &view));
     describe(run, &best, text);
     fit_any_scale(&view, given, false, &scale);
-    if (alike > 0.3)
-        message_warn(name, "the symbols do not fit %s: neighbours are alike, as if there were several samples a symbol",
-                     modulation->name);
-    else if (best.score > found.fit && *text)
-        message_warn(name, "the symbols do not fit %s, but would%s", modulation->name, text);
-    else if (isinf(found.gap) && isinf(measure(&view, given, scale, false).gap))
-        message_warn(name,
-                     "the symbols fit no modulation, scale or format: they are spread evenly, as compressed data are");
-    else if (found.fit < (modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002)) /* few bits take much noise */
-        message_warn(name, "the symbols fit no modulation, scale or format: they look like noise");
-    else
+    const bool others_fit = best.score > found.fit && *text;
+    const bool is_even = isinf(found.gap) && isinf(measure(&view, given, scale, false).gap);
+    const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002; /* few bits take much noise */
+    if (alike <= 0.3 && !others_fit && !is_even && found.fit >= least)
         return true;
+    if (alike > 0.3)
+        snprintf(text, sizeof text, ": neighbours are alike, as if there were several samples a symbol");
+    else if (clipped_share(run, &view) > 0.03)
+        snprintf(text, sizeof text, ": %.0f %% of the samples are at the ends of their range, clipped",
+                 100 * clipped_share(run, &view));
+    else if (!others_fit)
+        snprintf(text, sizeof text, " at any scale, nor another modulation or format: they %s",
+                 is_even ? "are spread evenly, as compressed data are" : "look like noise");
+    message_warn(run->symbols.name, "the symbols do not fit %s%s%s", modulation->name,
+                 *text == ':' || !others_fit ? "" : ", but would", text);
     return false;
-}
-
-/* Compares the noise with what the command says it is. Where symbols fit, and only those come here, it can be told. */
-static void check_noise(const struct demod_run *run)
-{
-    static struct view view;
-    const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
-                                               .input_scale = run->config->input_scale,
-                                               .modulation = run->config->modulation};
-    load(run, run->recording.format, &view);
-    struct noise_estimate seen = {.limit = noise_energy_limit(&config, view.symbols, view.n)};
-    noise_estimate_add(&seen, &config, view.position, view.symbols, view.n);
-    const double given = (double)run->noise_var, energy = noise_estimate_energy(&seen), n = (double)seen.n_symbols;
-    /* Beyond the noise that integers are rounded by. */
-    const double rounding = view.quantum * (double)config.input_scale * (double)config.input_scale / 6;
-    const double estimate = fmax(noise_estimate_variance(&seen, config.modulation) - rounding, 1e-3 * rounding);
-    /* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it.
-     */
-    if (fabs(energy / (1 + given) - 1) > 0.1 + 5 / sqrt(n))
-        message_warn(run->symbols.name,
-                     "mean symbol energy %.4g, where %.4g is expected for N0 %.3g: scale or N0 is wrong", energy,
-                     1 + given, given);
-    else if (fmax(estimate / given, given / estimate) >
-             1.6) /* less than the variance of one component for that of both */
-        message_warn(run->symbols.name,
-                     "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
-                     estimate, -10 * log10(estimate), given, -10 * log10(given));
-}
-
-/* Looks at the noise file: how many values are none, and whether those that are one can be the symbols' noise. */
-static void check_noise_file(const struct demod_run *run)
-{
-    const char *name = run->noise_vars.name;
-    const size_t n = run->n_first_bytes / file_formats[run->recording.format].symbol_nbytes;
-    size_t n_negative = 0, n_large = 0, n_absurd = 0, n_swapped = 0;
-    for (size_t i = 0; i < n; i++) {
-        const float value = run->first_noise_vars[i];
-        uint32_t word;
-        float other;
-        memcpy(&word, &value, sizeof word);
-        word = __builtin_bswap32(word);
-        memcpy(&other, &word, sizeof other);
-        n_negative += value < 0 && value > -100;
-        n_large += value > 4;
-        n_absurd += !(value > 1e-9F && value < 1e3F);
-        n_swapped += other > 1e-7F && other < 1e4F;
-    }
-    if (2 * n_absurd > n && 10 * n_swapped > 9 * n)
-        message_warn(name, "its values seem to have the other byte order: write 32-bit floats, little endian");
-    else if (10 * run->n_noise_bad > run->n_demodulated)
-        message_warn(
-            name, "%" PRIu64 " of %" PRIu64 " values are not positive and finite, so the LLRs of their symbols are 0%s",
-            run->n_noise_bad, run->n_demodulated, 2 * n_negative > n ? ": decibels? N0 is 10^(dB/10)" : "");
-    else if (10 * n_large > 9 * n)
-        message_warn(
-            name,
-            "N0 is above 4 for nine in ten symbols: Es/N0, or decibels? N0 is 10^(-dB/10) for an Es/N0 in decibels");
-}
-
-void demod_check_symbols(const struct demod_run *run)
-{
-    static struct view view;
-    const struct demod_options *options = run->options;
-    const char *name = run->symbols.name;
-    size_t n_finite = 0, n_zero = 0;
-    if (options->n_shards <= 1 && options->count < UINT64_MAX && run->n_demodulated < options->count)
-        message_warn(name, "has only %" PRIu64 " symbols, where --count asks for %" PRIu64, run->n_demodulated,
-                     options->count);
-    else if (run->n_demodulated == 0 && options->count > 0 && options->n_shards <= 1)
-        message_warn(name, "has no symbols");
-    if (run->n_demodulated == 0)
-        return;
-    load(run, run->recording.format, &view);
-    for (size_t i = 0; i < view.n; i++) {
-        const double x = (double)view.symbols[2 * i], y = (double)view.symbols[2 * i + 1];
-        n_finite += fabs(x) + fabs(y) <= DBL_MAX;
-        n_zero += x == 0 && y == 0;
-    }
-    if (2 * n_finite < view.n)
-        message_warn(name, "%zu of the first %zu symbols are NaN or infinite", view.n - n_finite, view.n);
-    else if (2 * n_zero > view.n)
-        message_warn(name, "%zu of the first %zu symbols are 0", n_zero, view.n);
-    else if (n_finite < MIN_SYMBOLS)
-        message_print(name, "fewer than %d symbols: too few to tell whether they fit", MIN_SYMBOLS);
-    else if (check_fit(run) && options->noise == NOISE_VALUE)
-        check_noise(run);
-    if (options->noise == NOISE_FILE)
-        check_noise_file(run);
 }
 
 bool demod_choose_modulation(struct demod_run *run)
 {
-    static struct view view;
+    static struct fit_view view;
     const size_t nbytes = run->symbols.symbol_nbytes;
     double best = -9, second = -9;
     size_t n = 0;
@@ -528,7 +461,7 @@ bool demod_choose_modulation(struct demod_run *run)
         return false;
     demod_take_channel(run, run->first_bytes, n / nbytes);
     run->n_first_bytes = n / nbytes * file_formats[run->recording.format].symbol_nbytes;
-    load(run, run->recording.format, &view);
+    fit_load(run, run->recording.format, &view);
     for (int k = SOFTQAM_MODULATION_BPSK; k <= MODULATION_COUNT; k++) {
         double scale = (double)run->config->input_scale;
         const softqam_modulation modulation = (softqam_modulation)k;

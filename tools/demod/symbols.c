@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Warns of what is wrong with the first symbols and with their noise. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/message.h"
+#include "common/modulation.h"
+#include "fit.h"
+
+/* Compares the noise with what the command says it is. Where symbols fit, and only those come here, it can be told. */
+static void check_noise(const struct demod_run *run)
+{
+    static struct fit_view view;
+    const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
+                                               .input_scale = run->config->input_scale,
+                                               .modulation = run->config->modulation};
+    fit_load(run, run->recording.format, &view);
+    struct noise_estimate seen = {.limit = noise_energy_limit(&config, view.symbols, view.n)};
+    noise_estimate_add(&seen, &config, view.position, view.symbols, view.n);
+    const double given = (double)run->noise_var, energy = noise_estimate_energy(&seen), n = (double)seen.n_symbols;
+    /* Beyond the noise that integers are rounded by. */
+    const double rounding = view.quantum * (double)config.input_scale * (double)config.input_scale / 6;
+    const double estimate = fmax(noise_estimate_variance(&seen, config.modulation) - rounding, 1e-3 * rounding);
+    /* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it.
+     */
+    if (fabs(energy / (1 + given) - 1) > 0.1 + 5 / sqrt(n))
+        message_warn(run->symbols.name,
+                     "mean symbol energy %.4g, where %.4g is expected for N0 %.3g: scale or N0 is wrong", energy,
+                     1 + given, given);
+    else if (fmax(estimate / given, given / estimate) >
+             1.6) /* less than the variance of one component for that of both */
+        message_warn(run->symbols.name,
+                     "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
+                     estimate, -10 * log10(estimate), given, -10 * log10(given));
+}
+
+/* Looks at the noise file: how many values are none, and whether those that are one can be the symbols' noise. */
+static bool check_noise_file(const struct demod_run *run)
+{
+    const char *name = run->noise_vars.name;
+    const size_t n = run->n_first_bytes / file_formats[run->recording.format].symbol_nbytes;
+    size_t n_negative = 0, n_large = 0, n_absurd = 0, n_swapped = 0;
+    for (size_t i = 0; i < n; i++) {
+        const float value = run->first_noise_vars[i];
+        uint32_t word;
+        float other;
+        memcpy(&word, &value, sizeof word);
+        word = __builtin_bswap32(word);
+        memcpy(&other, &word, sizeof other);
+        n_negative += value < 0 && value > -100;
+        n_large += value > 4;
+        n_absurd += !(value > 1e-9F && value < 1e3F);
+        n_swapped += other > 1e-7F && other < 1e4F;
+    }
+    if (2 * n_absurd > n && 10 * n_swapped > 9 * n)
+        message_warn(name, "its values seem to have the other byte order: write 32-bit floats, little endian");
+    else if (10 * run->n_noise_bad > run->n_demodulated)
+        message_warn(
+            name, "%" PRIu64 " of %" PRIu64 " values are not positive and finite, so the LLRs of their symbols are 0%s",
+            run->n_noise_bad, run->n_demodulated, 2 * n_negative > n ? ": decibels? N0 is 10^(dB/10)" : "");
+    else if (10 * n_large > 9 * n)
+        message_warn(
+            name,
+            "N0 is above 4 for nine in ten symbols: Es/N0, or decibels? N0 is 10^(-dB/10) for an Es/N0 in decibels");
+    else
+        return true;
+    return false;
+}
+
+/* Compares the noise file with the distances to the nearest points, where noise is too weak for wrong decisions. */
+static void check_noise_level(const struct demod_run *run)
+{
+    static struct fit_view view;
+    const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
+                                               .input_scale = run->config->input_scale,
+                                               .modulation = run->config->modulation};
+    const double largest = 0.3 / modulation_get(config.modulation)->energy;
+    double sum = 0, n = 0;
+    fit_load(run, run->recording.format, &view);
+    for (size_t i = 0; i < view.n; i++) {
+        const double noise_var = (double)run->first_noise_vars[i];
+        struct noise_estimate one = {.limit = 0};
+        if (!(noise_var > 0 && noise_var < largest))
+            continue;
+        noise_estimate_add(&one, &config, view.position + i, view.symbols + 2 * i, 1);
+        sum += fmin(one.error_energy / noise_var, 1e3);
+        n += (double)one.n_symbols;
+    }
+    if (n >= FIT_MIN_SYMBOLS / 4 && fabs(log10(sum / n)) > 0.5)
+        message_warn(run->noise_vars.name, "N0 seems to be %.2g times that, by the distances of symbols to points",
+                     sum / n);
+}
+
+void demod_check_symbols(const struct demod_run *run)
+{
+    static struct fit_view view;
+    const struct demod_options *options = run->options;
+    const char *name = run->symbols.name;
+    size_t n_finite = 0, n_zero = 0;
+    bool fits = false;
+    if (options->n_shards <= 1 && options->count < UINT64_MAX && run->n_demodulated < options->count)
+        message_warn(name, "has only %" PRIu64 " symbols, where --count asks for %" PRIu64, run->n_demodulated,
+                     options->count);
+    else if (run->n_demodulated == 0 && options->count > 0 && options->n_shards <= 1)
+        message_warn(name, "has no symbols");
+    if (run->n_demodulated == 0)
+        return;
+    fit_load(run, run->recording.format, &view);
+    for (size_t i = 0; i < view.n; i++) {
+        const double x = (double)view.symbols[2 * i], y = (double)view.symbols[2 * i + 1];
+        n_finite += fabs(x) + fabs(y) <= DBL_MAX;
+        n_zero += x == 0 && y == 0;
+    }
+    if (10 * n_finite < 9 * view.n)
+        message_warn(name, "%zu of the first %zu symbols are NaN or infinite", view.n - n_finite, view.n);
+    else if (5 * n_zero > view.n)
+        message_warn(name, "%zu of the first %zu symbols are 0", n_zero, view.n);
+    else if (n_finite < FIT_MIN_SYMBOLS)
+        message_print(name, "fewer than %d symbols: too few to tell whether they fit", FIT_MIN_SYMBOLS);
+    else
+        fits = fit_check(run);
+    if (fits && options->noise == NOISE_VALUE)
+        check_noise(run);
+    if (options->noise == NOISE_FILE && check_noise_file(run) && fits)
+        check_noise_level(run);
+}
