@@ -14,12 +14,17 @@ static bool is_ok(softqam_status status)
     return status == SOFTQAM_OK || message_print(NULL, "%s", softqam_error_message());
 }
 
-/* Memory holds symbols, noise and soft buffers. */
-enum { SYMBOLS_NBYTES = SLOTS * SLOT_SYMBOLS * sizeof(float complex), NOISE_NBYTES = SLOT_SYMBOLS * sizeof(float) };
+/* Memory holds symbols, cross gains, gains, noise and soft buffers. */
+enum {
+    ELEMENTS = SLOT_SYMBOLS / LAYERS,
+    INPUTS_NBYTES = (SLOTS * SLOT_SYMBOLS + ELEMENTS) * sizeof(float complex) + 2 * SLOT_SYMBOLS * sizeof(float)
+};
 
-static size_t all_nbytes(const struct engine *engine)
+static size_t all_nbytes(const struct engine *engine) { return INPUTS_NBYTES + SLOTS * engine->layout->n_values; }
+
+void engine_copy_inputs(struct engine *destination, const struct engine *source)
 {
-    return SYMBOLS_NBYTES + NOISE_NBYTES + SLOTS * engine->layout->n_values;
+    memcpy(destination->host.symbols, source->host.symbols, INPUTS_NBYTES);
 }
 
 static int8_t *values_of(const struct engine *engine, const struct memory *memory, size_t slot)
@@ -46,7 +51,11 @@ static void fill_segments(struct engine *engine, size_t slot, const struct memor
         for (size_t layer = 0; layer < LAYERS; layer++) {
             segment->layers[layer].symbols = memory->symbols + slot * SLOT_SYMBOLS + codeword->first_symbol + layer;
             segment->layers[layer].noise_var = memory->noise_var + codeword->first_symbol + layer;
+            if (engine->layout->is_coupled)
+                segment->layers[layer].gain = memory->gain + codeword->first_symbol + layer;
         }
+        if (engine->is_joint) /* of layers 0 and 1: I, Q; the other layers are demapped alone */
+            segment->cross_gain[0] = (const float *)(memory->cross_gain + codeword->first_symbol / LAYERS);
         segment->codeword.buffers = values_of(engine, memory, slot) + codeword->first_value;
     }
 }
@@ -59,9 +68,13 @@ static bool demodulate_on_host(struct engine *engine, size_t slot)
 
 static struct memory divide(unsigned char *memory)
 {
-    return (struct memory){.symbols = (void *)memory,
-                           .noise_var = (void *)(memory + SYMBOLS_NBYTES),
-                           .values = (int8_t *)memory + SYMBOLS_NBYTES + NOISE_NBYTES};
+    float complex *symbols = (void *)memory, *cross_gain = symbols + (size_t)SLOTS * SLOT_SYMBOLS;
+    float *gain = (void *)(cross_gain + ELEMENTS);
+    return (struct memory){.symbols = symbols,
+                           .cross_gain = cross_gain,
+                           .gain = gain,
+                           .noise_var = gain + SLOT_SYMBOLS,
+                           .values = (int8_t *)memory + INPUTS_NBYTES};
 }
 
 #ifdef RECEIVER_CUDA
@@ -137,7 +150,7 @@ bool engine_open(struct engine *engine, const struct layout *layout, const softq
     void *memory = NULL;
     softqam_demodulator_config config;
     softqam_demodulator_config_init(&config);
-    *engine = (struct engine){.layout = layout, .on_device = on_device};
+    *engine = (struct engine){.layout = layout, .is_joint = layout->is_coupled, .on_device = on_device};
     if (!is_ok(softqam_context_create(&engine->context, context_config)))
         return false;
     config.context = engine->context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-receiver: the library in a receiver of four layers of 100 MHz that has half a millisecond for a slot. What an
- * equaliser hands over is made here; results are checked, with the bits that were sent and the library's portable loop,
+/* softqam-receiver: the library in a receiver of four layers of 100 MHz that has half a millisecond for a slot. What
+ * arrives is made in slots.c; results are checked, with the bits that were sent and the library's portable loop,
  * before and after they are timed. */
 #include "receiver.h"
 
@@ -14,11 +14,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/modulation.h"
-#include "common/normal.h"
 #include "common/option_table.h"
-#include "common/transmitter.h"
-
-enum { CHANNEL_PATHS = 8, FFT_LENGTH = 4096 };
 
 /* Makes the transmissions of a transport block at the highest code rate (3GPP TS 38.214 table 5.1.3.1-2) whose code
  * blocks are equally long. TBS_LBRM of 38.212 clause 5.4.2.1 is its size. */
@@ -45,11 +41,13 @@ static bool init_transmissions(struct codeword *codeword, unsigned bits_per_symb
 
 /* Divides the resource blocks among the codewords. Transport blocks have the highest code rate and limited soft
  * buffers. False if there is no such code. */
-static bool layout_init(struct layout *layout, size_t n_codewords, softqam_modulation modulation)
+static bool layout_init(struct layout *layout, size_t n_codewords, softqam_modulation modulation, bool is_coupled)
 {
     enum { FIRST_RNTI = 0x4601, CELL = 500 }; /* of c_init (3GPP TS 38.211 clause 6.3.1.1); arbitrary */
-    *layout = (struct layout){
-        .modulation = modulation, .bits_per_symbol = softqam_bits_per_symbol(modulation), .n_codewords = n_codewords};
+    *layout = (struct layout){.modulation = modulation,
+                              .bits_per_symbol = softqam_bits_per_symbol(modulation),
+                              .n_codewords = n_codewords,
+                              .is_coupled = is_coupled};
     for (size_t k = 0; k < n_codewords; k++) {
         const size_t first = k * RESOURCE_BLOCKS / n_codewords * 12, end = (k + 1) * RESOURCE_BLOCKS / n_codewords * 12;
         struct codeword *codeword = &layout->codewords[k];
@@ -68,128 +66,6 @@ static bool layout_init(struct layout *layout, size_t n_codewords, softqam_modul
     return true;
 }
 
-/* States of random sequences that have nothing to do with each other. */
-static uint64_t seed_of(uint64_t a, uint64_t b)
-{
-    uint64_t state = 1 ^ a * 0xd6e8feb86659fd93;
-    state = normal_random(&state) ^ b * 0xa0761d6478bd642f;
-    return normal_random(&state);
-}
-
-/* A complex Gaussian number of unit variance. */
-static double complex draw_gaussian(uint64_t *state)
-{
-    const double i = normal_draw(state), q = normal_draw(state);
-    return sqrt(0.5) * (i + q * I);
-}
-
-/* Random paths whose gains fall with the delay, of unit energy together. */
-static void draw_paths(uint64_t state, double complex gains[CHANNEL_PATHS])
-{
-    double energy = 0;
-    for (size_t k = 0; k < CHANNEL_PATHS; k++) {
-        gains[k] = draw_gaussian(&state) * pow(10, -0.15 * (double)k);
-        energy += creal(gains[k] * conj(gains[k]));
-    }
-    for (size_t k = 0; k < CHANNEL_PATHS; k++)
-        gains[k] /= sqrt(energy);
-}
-
-/* The noise variance of each symbol of a slot: each layer's channel has constant paths and white Gaussian noise, and a
- * zero-forcing equaliser is behind it. */
-static void slot_noise_var(const struct layout *layout, double snr_db, float *noise_var)
-{
-    static float of_layer[LAYERS][SUBCARRIERS]; /* N0 / |response|^2 */
-    for (size_t layer = 0; layer < LAYERS; layer++) {
-        double complex gains[CHANNEL_PATHS];
-        draw_paths(seed_of(layer, 0), gains);
-        for (size_t n = 0; n < SUBCARRIERS; n++) {
-            const double step = -2 * M_PI * (double)n / FFT_LENGTH;
-            double complex h = 0;
-            for (size_t k = 0; k < CHANNEL_PATHS; k++) /* delays of 0 to 196 samples: 1.6 us */
-                h += gains[k] * cexp(I * step * 3.5 * (double)(k * (k + 1)));
-            of_layer[layer][n] = (float)(normal_power_ratio(-snr_db) / creal(h * conj(h)));
-        }
-    }
-    /* Layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses 6.3.1.3 and 6.3.1.6). */
-    for (const struct codeword *c = layout->codewords; c < layout->codewords + layout->n_codewords; c++)
-        for (size_t i = 0; i < c->n_symbols; i++)
-            noise_var[c->first_symbol + i] = of_layer[i % LAYERS][c->first_subcarrier + i / LAYERS % c->n_subcarriers];
-}
-
-/* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
-static size_t next_position(const softqam_codeword *transmission, size_t position)
-{
-    const size_t end = transmission->first_filler + (size_t)transmission->n_fillers;
-    position %= transmission->n_cb;
-    return (position >= transmission->first_filler && position < end ? end : position) % transmission->n_cb;
-}
-
-/* Fillers are 0. */
-static void draw_bits(const struct codeword *codeword, uint64_t state, uint8_t *coded)
-{
-    const softqam_codeword *buffer = &codeword->transmissions[0];
-    for (size_t n = 0; n < codeword->n_values; n++) {
-        const size_t position = n % buffer->n_cb;
-        coded[n] = normal_random(&state) >> 63 & (next_position(buffer, position) == position);
-    }
-}
-
-/* Rate matching by the bit (3GPP TS 38.212 clause 5.4.2), scrambled (38.211 clause 6.3.1.1): the labels of a codeword's
- * symbols, b0 lowest. */
-static void make_labels(unsigned n_bits, const softqam_codeword *transmission, const uint8_t *coded,
-                        const uint8_t *sequence, uint16_t *labels)
-{
-    for (size_t r = 0; r < transmission->n_code_blocks; r++, coded += transmission->n_cb) {
-        uint64_t first, e;
-        softqam_codeword_block(transmission, n_bits, LAYERS, r, &first, &e);
-        const size_t n_symbols = e / n_bits;
-        size_t position = next_position(transmission, transmission->k0);
-        for (size_t n = 0; n < e; n++, position = next_position(transmission, position + 1)) {
-            const size_t symbol = first / n_bits + n % n_symbols, bit = n / n_symbols, k = symbol * n_bits + bit;
-            labels[symbol] |= (uint16_t)((coded[position] ^ (sequence[k / 8] >> k % 8 & 1)) << bit);
-        }
-    }
-}
-
-/* Modulates a codeword and adds noise. */
-static bool send_codeword(const struct layout *layout, const struct codeword *codeword, size_t slot, uint64_t state,
-                          const uint8_t *coded, const float *noise_var, float complex *symbols)
-{
-    const size_t n_bits = layout->bits_per_symbol * codeword->n_symbols;
-    struct transmitter transmitter;
-    uint16_t *labels = calloc(codeword->n_symbols, sizeof *labels);
-    uint8_t *sequence = malloc(n_bits / 8 + 1);
-    const bool done = labels && sequence && softqam_gold_sequence(codeword->c_init, 0, n_bits, sequence) == SOFTQAM_OK;
-    transmitter_init(&transmitter, layout->modulation, 0, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
-    if (done)
-        make_labels(layout->bits_per_symbol, &codeword->transmissions[slot_is_again(slot)], coded, sequence, labels);
-    for (size_t i = 0; done && i < codeword->n_symbols; i++) {
-        const double *point = transmitter.points[labels[i]];
-        symbols[i] = (float complex)(point[0] + point[1] * I + sqrt((double)noise_var[i]) * draw_gaussian(&state));
-    }
-    free(labels);
-    free(sequence);
-    return done || message_print(NULL, "no memory for a slot");
-}
-
-/* Makes a slot: equalised symbols of coded bits, which it draws unless the slot is a retransmission. A bit
- * is a byte, at the position that its LLR has in the soft buffers. */
-static bool slot_make(const struct layout *layout, size_t slot, const float *noise_var, float complex *symbols,
-                      uint8_t *coded)
-{
-    enum { BITS = LAYERS, NOISE = BITS + LAYERS * MAX_CODEWORDS }; /* of seed_of() */
-    bool done = true;
-    for (size_t k = 0; done && k < layout->n_codewords; k++) {
-        const struct codeword *c = &layout->codewords[k];
-        if (!slot_is_again(slot))
-            draw_bits(c, seed_of(BITS + k, slot), coded + c->first_value);
-        done = send_codeword(layout, c, slot, seed_of(NOISE + k, slot), coded + c->first_value,
-                             noise_var + c->first_symbol, symbols + c->first_symbol);
-    }
-    return done;
-}
-
 /* The results are compared with the bits that were sent and with the library's portable loop. */
 struct check {
     uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
@@ -200,29 +76,6 @@ struct check {
 };
 
 enum { LLR_STEPS_PER_NAT = 6 }; /* the library's default */
-
-/* The soft buffers of the library's portable loop, with which all others must agree. */
-static bool expect_values(struct check *check, const struct engine *engine)
-{
-    const size_t n_values = engine->layout->n_values;
-    struct engine portable;
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CPU;
-    config.cpu_variant = "portable";
-    bool good = engine_open(&portable, engine->layout, &config, false);
-    if (good) {
-        memcpy(portable.host.noise_var, engine->host.noise_var, SLOT_SYMBOLS * sizeof(float));
-        memcpy(portable.host.symbols, engine->host.symbols, SLOTS * SLOT_SYMBOLS * sizeof(float complex));
-    }
-    good = good && engine_upload(&portable);
-    for (size_t slot = 0; good && slot < SLOTS; slot++) {
-        good = engine_demodulate(&portable, slot);
-        memcpy(check->expected + slot * n_values, engine_values(&portable, slot), n_values);
-    }
-    engine_close(&portable);
-    return good;
-}
 
 /* Counts a codeword's LLRs: a position without one holds 0. */
 static void count(struct check *check, const struct layout *layout, const struct codeword *codeword)
@@ -238,6 +91,35 @@ static void count(struct check *check, const struct layout *layout, const struct
                 check->tally[again][128 + (coded[n] ? -llr : llr)]++;
         }
     }
+}
+
+/* Makes and counts the soft buffers of the library's portable loop, with which all others must agree; or, for
+ * comparison, those that it makes behind an LMMSE equaliser. */
+static bool expect_values(struct check *check, const struct engine *engine, bool by_lmmse)
+{
+    const size_t n_values = engine->layout->n_values;
+    struct engine portable;
+    softqam_context_config config;
+    softqam_context_config_init(&config);
+    config.backend = SOFTQAM_BACKEND_CPU;
+    config.cpu_variant = "portable";
+    bool good = engine_open(&portable, engine->layout, &config, false);
+    if (good) {
+        engine_copy_inputs(&portable, engine);
+        portable.is_joint = engine->is_joint && !by_lmmse;
+    }
+    if (good && by_lmmse)
+        slots_equalise(&portable.host);
+    good = good && engine_upload(&portable);
+    for (size_t slot = 0; good && slot < SLOTS; slot++) {
+        good = engine_demodulate(&portable, slot);
+        memcpy(check->expected + slot * n_values, engine_values(&portable, slot), n_values);
+    }
+    memset(check->tally, 0, sizeof check->tally);
+    for (size_t k = 0; good && k < engine->layout->n_codewords; k++)
+        count(check, engine->layout, &engine->layout->codewords[k]);
+    engine_close(&portable);
+    return good;
 }
 
 /* Over the bits that have an LLR: how many there are, how many hard decisions are wrong, and are by the LLRs, since a
@@ -260,24 +142,14 @@ static struct sums sums_of(const double tally[256])
     return sums;
 }
 
-/* Fills the engine's host memory with slots, and computes what they should give. */
-static bool check_make_slots(struct check *check, struct engine *engine, double snr_db)
+/* Fills the engine's host memory with slots. */
+static bool check_make_slots(struct check *check, const struct engine *engine, double snr_db, double correlation)
 {
-    const struct layout *layout = engine->layout;
-    check->coded = malloc(layout->n_values * SLOTS);
-    check->expected = malloc(layout->n_values * SLOTS);
+    check->coded = malloc(engine->layout->n_values * SLOTS);
+    check->expected = malloc(engine->layout->n_values * SLOTS);
     if (!check->coded || !check->expected)
         return message_print(NULL, "no memory for slots");
-    slot_noise_var(layout, snr_db, engine->host.noise_var);
-    for (size_t slot = 0; slot < SLOTS; slot++)
-        if (!slot_make(layout, slot, engine->host.noise_var, engine->host.symbols + slot * SLOT_SYMBOLS,
-                       check->coded + (slot - slot_is_again(slot)) * layout->n_values))
-            return false;
-    if (!expect_values(check, engine))
-        return false;
-    for (size_t k = 0; k < layout->n_codewords; k++)
-        count(check, layout, &layout->codewords[k]);
-    return true;
+    return slots_make(engine->layout, snr_db, correlation, &engine->host, check->coded);
 }
 
 /* Hard decisions are wrong as often as the LLRs promise, within six standard deviations and the somewhat too many
@@ -301,6 +173,18 @@ static bool check_error_rates(const struct check *check, const struct engine *en
         return message_print("check", "the bit error rate is not what the LLRs promise");
     return (known_again > 1.2 * known && rate_again <= rate) ||
            message_print("check", "the second transmission adds nothing");
+}
+
+/* Computes what the slots should give. Coupled layers are also demapped behind an equaliser, to be compared. */
+static bool check_expect(struct check *check, const struct engine *engine)
+{
+    if (engine->is_joint)
+        puts("layers 0 and 1 by LMMSE, each alone");
+    if (engine->is_joint && !(expect_values(check, engine, true) && check_error_rates(check, engine)))
+        return false;
+    if (engine->is_joint)
+        puts("layers 0 and 1 jointly");
+    return expect_values(check, engine, false) && check_error_rates(check, engine);
 }
 
 static bool check_slot(const struct check *check, struct engine *engine, size_t slot)
@@ -336,13 +220,20 @@ struct options {
     softqam_modulation modulation;
     uint64_t n_codewords;
     uint64_t n_slots;
-    double snr_db;
-    bool spin;
+    double snr_db, correlation;
+    bool is_coupled, spin;
 };
 
 static bool take_snr_db(const struct option_call *call)
 {
     return arguments_parse_real("--snr-db", call->text, 0, 60, &((struct options *)call->target)->snr_db);
+}
+
+static bool take_coupled(const struct option_call *call)
+{
+    struct options *options = call->target;
+    options->is_coupled = true;
+    return arguments_parse_real("--coupled", call->text, 0, 0.99, &options->correlation);
 }
 
 #define TO(member) .offset = offsetof(struct options, member)
@@ -363,6 +254,8 @@ static const struct option_row rows[] = {
      TO(n_codewords), 1, MAX_CODEWORDS},
     {"--slots", "N", "slots that are timed; default: 20000, which are 10 s", option_take_count, TO(n_slots), 1, 100000000},
     {"--snr-db", "X", "mean Es/N0 before equalisation, 0 to 60; default: 28", .take = take_snr_db},
+    {"--coupled", "X", "layers 0 and 1 reach the same two antennas, over channels whose correlation is X, 0 to 0.99; they are demapped "
+     "jointly, and before, for comparison, by LMMSE; default: each layer has an antenna to itself", .take = take_coupled},
     {"--spin", NULL, "wait for a slot by reading the clock, not by sleeping", option_take_true, TO(spin)},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
@@ -455,15 +348,15 @@ static bool run_receiver(const struct options *options)
     softqam_context_config_init(&config);
     config.backend = options->backend == BACKEND_CPU ? SOFTQAM_BACKEND_CPU : SOFTQAM_BACKEND_CUDA;
     config.n_threads = 1;
-    bool good = layout_init(&layout, options->n_codewords, options->modulation) &&
+    bool good = layout_init(&layout, options->n_codewords, options->modulation, options->is_coupled) &&
                 engine_open(&engine, &layout, &config, options->backend == BACKEND_DEVICE);
     if (good)
         printf("softqam %s, %s: %s\n%-28s %zu codeword%s, %d symbols, %zu code blocks, %u LLRs, every %.1f ms\n",
                softqam_version(), softqam_backend_name(engine.demodulator), softqam_backend_detail(engine.demodulator),
                modulation_get(layout.modulation)->name, layout.n_codewords, PLURAL(layout.n_codewords), SLOT_SYMBOLS,
                layout.n_code_blocks, layout.bits_per_symbol * SLOT_SYMBOLS, 1e-6 * SLOT_NANOSECONDS);
-    good = good && check_make_slots(&check, &engine, options->snr_db) && check_error_rates(&check, &engine) &&
-           check_untimed(&check, &engine) && time_slots(&engine, &check, options);
+    good = good && check_make_slots(&check, &engine, options->snr_db, options->correlation) &&
+           check_expect(&check, &engine) && check_untimed(&check, &engine) && time_slots(&engine, &check, options);
     engine_close(&engine);
     free(check.expected);
     free(check.coded);

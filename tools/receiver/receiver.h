@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The receiver in miniature: the library's use (engine.c), and what is around it (receiver.c). Functions that fail have
- * printed a message. */
+/* The receiver in miniature: the library's use (engine.c), the slots that arrive (slots.c), and what is checked and
+ * timed (receiver.c). Functions that fail have printed a message. */
 #ifndef SOFTQAM_TOOLS_RECEIVER_RECEIVER_H
 #define SOFTQAM_TOOLS_RECEIVER_RECEIVER_H
 
@@ -21,7 +21,8 @@ enum {
     SLOT_NANOSECONDS = 500000,
     SLOT_SYMBOLS = LAYERS * OFDM_SYMBOLS * SUBCARRIERS,
     SLOTS = 8, /* that differ; then they come again */
-    MAX_CODEWORDS = 64
+    MAX_CODEWORDS = 64,
+    COUPLED = 2 /* layers 0 and 1 with --coupled, and the antennas that receive both */
 };
 
 /* A codeword has all layers and some subcarriers of all OFDM symbols. Its symbols lie as [resource element][layer]. */
@@ -40,6 +41,7 @@ struct layout {
     size_t n_codewords;
     size_t n_code_blocks, n_values; /* the latter of the soft buffers of a slot */
     struct codeword codewords[MAX_CODEWORDS];
+    bool is_coupled; /* layers 0 and 1 share their resource elements; else each layer is alone */
 };
 
 /* 1 for a slot that retransmits the code blocks of the slot before: the second of four. Else 0. */
@@ -47,10 +49,27 @@ static inline size_t slot_is_again(size_t slot) { return slot % 4 == 1; }
 
 /* Memory of all slots, as the front end leaves it and a decoder takes it. */
 struct memory {
-    float *noise_var;       /* of each symbol, the same in all slots */
-    float complex *symbols; /* of all slots */
-    int8_t *values;         /* soft buffers of all slots, of which a retransmission has those of the slot before */
+    float complex *symbols;    /* of all slots */
+    float complex *cross_gain; /* of layers 0 and 1 at each resource element, the same in all slots; read if coupled */
+    float *gain, *noise_var;   /* of each symbol, the same in all slots; the former is read if coupled */
+    int8_t *values;            /* soft buffers of all slots, of which a retransmission has those of the slot before */
 };
+
+/* slots.c */
+
+/* Fills in all inputs of a receiver with this mean Es/N0 at an antenna, and the bits of all slots, each a byte at the
+ * position of its LLR in the soft buffers. Coupled layers come from a matched filter, at an antenna with this
+ * correlation of their channels. The other layers have been divided by their channel. */
+bool slots_make(const struct layout *layout, double snr_db, double correlation, const struct memory *memory,
+                uint8_t *coded);
+
+/* Puts what an LMMSE equaliser of the coupled layers gives in the place of what the matched filter gives. */
+void slots_equalise(const struct memory *memory);
+
+/* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
+size_t next_position(const softqam_codeword *transmission, size_t position);
+
+/* engine.c */
 
 /* The library's objects, and the call that demodulates a slot. */
 struct engine {
@@ -58,6 +77,7 @@ struct engine {
     softqam_demodulator *demodulator;
     const struct layout *layout;
     softqam_segment segments[MAX_CODEWORDS]; /* one a codeword, filled for each call */
+    bool is_joint;                           /* demaps coupled layers jointly, else each one alone */
     struct memory host;
     bool on_device;
     struct memory device;
@@ -69,6 +89,9 @@ struct engine {
  * layout stays the caller's. */
 bool engine_open(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
                  bool on_device);
+
+/* Copies the host's inputs of an engine to another one. */
+void engine_copy_inputs(struct engine *destination, const struct engine *source);
 
 /* A slot's soft buffers on the host. */
 int8_t *engine_values(const struct engine *engine, size_t slot);
