@@ -163,6 +163,17 @@ static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bi
     return at;
 }
 
+/* Returns BITS bits of the sequence for each thread of a warp, the first thread's from a bit on; other bits follow. */
+template <int BITS> static __device__ __forceinline__ uint32_t warp_sequence(uint32_t c_init, uint64_t bit)
+{
+    static_assert(BITS <= 32, "the warp has 32 words");
+    const unsigned all = 0xffffffffu, own = threadIdx.x % WARP_THREADS * BITS;
+    const warp_gold gold = gold_at(c_init, bit);
+    const uint32_t word = gold.words[0] ^ gold.words[1], low = __shfl_sync(all, word, own / 32);
+    const uint32_t high = 32 % BITS != 0 ? __shfl_sync(all, word, own / 32 + 1) : 0;
+    return __funnelshift_r(low, high, own % 32);
+}
+
 /* Writes n words of the sequence from a bit on, the first bit lowest, by a warp. */
 static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint32_t c_init, uint64_t bit)
 {

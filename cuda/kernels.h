@@ -58,6 +58,24 @@ HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iter
     return block_iterations * softqam_warp_symbols(is_in_device ? 3 : n_layers);
 }
 
+/* Returns how many symbols of a resource element a thread takes at once, to soft buffers. Their values of a bit are
+ * neighbours there, at most 8 bytes, which one access takes if all places where they begin are multiples of them; the
+ * buffers that block_buffers points to are the kernel's to check. */
+HOST_AND_DEVICE static inline unsigned softqam_neighbours(const softqam_placement *placement)
+{
+    const softqam_soft_buffer *buffer = &placement->buffer;
+    const unsigned n_layers = placement->blocks.n_layers;
+    const uint64_t places = (uintptr_t)placement->out / placement->value_nbytes | placement->block_stride |
+                            softqam_soft_buffer_size(buffer) | buffer->start | buffer->n_data | buffer->first_filler |
+                            buffer->n_fillers;
+    if (placement->modulation < SOFTQAM_MODULATION_QPSK || (n_layers | places) % 2 != 0)
+        return 1;
+    return (n_layers | places) % 4 == 0 && placement->value_nbytes <= 2 &&
+                   placement->modulation <= SOFTQAM_MODULATION_256QAM
+               ? 4
+               : 2;
+}
+
 /* Thread blocks share the code blocks of a segment with soft buffers like this. */
 typedef struct softqam_code_block_parts {
     uint32_t first;      /* the first code block's number among those transmitted */
@@ -129,6 +147,13 @@ softqam_plain_kernels softqam_plain_kernels_cf16;
 const void *softqam_segment_kernel(softqam_output_format format);
 const void *softqam_soft_kernel_integers(softqam_output_format format);
 const void *softqam_soft_kernel_floats(softqam_output_format format);
+
+/* The kernels of segments whose symbols go straight to soft buffers, `neighbours` of them a thread; NULL: there is
+ * none.
+ */
+typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, bool adds);
+softqam_element_kernels softqam_element_kernel_s8;
+softqam_element_kernels softqam_element_kernel_f16;
 
 #ifdef __cplusplus
 }

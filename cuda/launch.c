@@ -14,7 +14,8 @@ enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
     KERNEL_SOFT_BUFFERS,
-    N_KERNELS
+    KERNEL_ELEMENTS, /* by bits an axis, by neighbours and whether they add */
+    N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 6
 };
 enum { CACHED_DEVICES = 64 };
 
@@ -45,6 +46,12 @@ static void find_kernels(void)
             const bool is_float = format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32;
             const void *soft = (is_float ? softqam_soft_kernel_floats : softqam_soft_kernel_integers)(format);
             to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){soft, BLOCK_THREADS, 0, 0};
+            softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
+                                                : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
+                                                                               : NULL;
+            for (int k = 0; elements && k < PLAIN_KERNELS * 6; k++)
+                to[KERNEL_ELEMENTS + k].kernel =
+                    (softqam_kernel){elements(k / 6, 1u << k % 6 / 2, k % 2), BLOCK_THREADS, 0, 0};
         }
 }
 
@@ -107,12 +114,13 @@ softqam_status softqam_kernels_prepare(const softqam_params *params)
 
 /* Launches. */
 
-static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks, void **arguments, cudaStream_t stream)
+static softqam_status launch_grid(const device_kernel *loaded, size_t n_blocks, unsigned n_segments, void **arguments,
+                                  cudaStream_t stream)
 {
     cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     overlap.val.programmaticStreamSerializationAllowed = 1;
     const cudaLaunchConfig_t config = {
-        .gridDim = {(unsigned)n_blocks, 1, 1},
+        .gridDim = {(unsigned)n_blocks, n_segments, 1},
         .blockDim = {loaded->kernel->threads, 1, 1},
         .stream = stream,
         .attrs = &overlap,
@@ -122,6 +130,11 @@ static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks
     return softqam_cuda_status(fits ? cudaLaunchKernelExC(&config, loaded->kernel->address, arguments)
                                     : cudaErrorInvalidConfiguration,
                                "launching the kernel");
+}
+
+static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks, void **arguments, cudaStream_t stream)
+{
+    return launch_grid(loaded, n_blocks, 1, arguments, stream);
 }
 
 static size_t count_blocks(size_t n, unsigned per_block) { return (n - 1) / per_block + 1; }
@@ -244,6 +257,44 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
     return n_blocks;
 }
 
+/* Returns the kernel that takes all of the launch's segments straight to soft buffers; KERNEL_SEGMENTS if none does. */
+static int find_element_kernel(const softqam_launch *launch)
+{
+    const softqam_placement *first = &launch->segments[0].placement;
+    const unsigned neighbours = first->has_soft_buffers ? softqam_neighbours(first) : 0;
+    const int axis_bits = softqam_axis_bits((softqam_modulation)first->modulation);
+    const int number = KERNEL_ELEMENTS + axis_bits * 6 + (int)neighbours / 2 * 2 + first->combines;
+    const softqam_input_format in = launch->params->input_format;
+    if (neighbours == 0 || !kernels_of(launch->params)[number].kernel.address ||
+        (in != SOFTQAM_INPUT_CF32 && in != SOFTQAM_INPUT_CF16))
+        return KERNEL_SEGMENTS;
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        const softqam_source *source = &launch->segments[k].source;
+        const softqam_placement *placement = &launch->segments[k].placement;
+        const bool is_aligned_all = neighbours == 1 || (is_aligned(source->layers[0].symbols, 16) &&
+                                                        is_aligned(source->layers[0].noise_var, 16));
+        if (!placement->has_soft_buffers || placement->is_repeated || placement->block_buffers ||
+            placement->modulation != first->modulation || placement->combines != first->combines ||
+            softqam_neighbours(placement) != neighbours || !source->is_contiguous || source->noise_stride != 1 ||
+            source->has_gains || !is_aligned_all || launch->segments[k].n_symbols > INT_MAX)
+            return KERNEL_SEGMENTS;
+    }
+    return number;
+}
+
+static softqam_status launch_elements(softqam_launch *launch, int number)
+{
+    softqam_segment_launch shared = segment_launch_of(launch->params);
+    const unsigned of_block = BLOCK_THREADS * softqam_neighbours(&launch->segments[0].placement);
+    size_t n_symbols = 0;
+    device_kernel loaded;
+    TRY(load_kernel(&loaded, launch->params, number));
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        n_symbols = launch->segments[k].n_symbols > n_symbols ? launch->segments[k].n_symbols : n_symbols;
+    void *arguments[] = {&shared, launch->segments};
+    return launch_grid(&loaded, count_blocks(n_symbols, of_block), launch->n_segments, arguments, launch->stream);
+}
+
 static softqam_status launch_segments(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
@@ -362,8 +413,10 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
 {
     softqam_status status = SOFTQAM_OK;
     if (launch->n_segments > 0) {
-        const int number = find_plain_kernel(launch);
-        status = number == KERNEL_SEGMENTS                 ? launch_segments(launch)
+        const int elements = find_element_kernel(launch);
+        const int number = elements != KERNEL_SEGMENTS ? elements : find_plain_kernel(launch);
+        status = number >= KERNEL_ELEMENTS                 ? launch_elements(launch, number)
+                 : number == KERNEL_SEGMENTS               ? launch_segments(launch)
                  : number / PLAIN_KERNELS == CODEWORD_CALL ? launch_codeword(launch, number)
                                                            : launch_plain(launch, number);
     }

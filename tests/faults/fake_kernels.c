@@ -128,3 +128,15 @@ const void *softqam_soft_kernel_integers(softqam_output_format format)
 }
 
 const void *softqam_soft_kernel_floats(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
+
+/* There are no kernels that store straight to soft buffers. */
+const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds)
+{
+    (void)axis_bits, (void)neighbours, (void)adds;
+    return NULL;
+}
+
+const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool adds)
+{
+    return softqam_element_kernel_s8(axis_bits, neighbours, adds);
+}

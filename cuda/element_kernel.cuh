@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels of the soft buffers that receivers have most: segments of cf32 or cf16 whose layers are interleaved, with
+ * a noise value for each symbol, and of one modulation, whose soft buffers have such an alignment that the values of a
+ * resource element are stored at once. They need no shared memory but for the table. */
+#ifndef SOFTQAM_ELEMENT_KERNEL_CUH
+#define SOFTQAM_ELEMENT_KERNEL_CUH
+
+#include "gold.cuh"
+#include "segment_block.cuh"
+#include "soft_element.cuh"
+
+/* Loads N symbols that lie side by side, and their noise values. */
+template <typename Component, int N>
+static __device__ __forceinline__ void load_element(float (&components)[2 * N], float (&noise)[N],
+                                                    const softqam_source &source, uint32_t symbol)
+{
+    enum { NBYTES = 2 * N * sizeof(Component) };
+    struct alignas(NBYTES < 16 ? NBYTES : 16) symbol_components {
+        Component at[2 * N];
+    };
+    struct alignas(4 * N) noise_values {
+        float at[N];
+    };
+    const auto *symbols = static_cast<const symbol_components *>(source.layers[0].symbols);
+    const auto *values = reinterpret_cast<const noise_values *>(source.layers[0].noise_var);
+    is_in_global_memory(symbols);
+    is_in_global_memory(values);
+    const symbol_components loaded = symbols[symbol / N];
+    const noise_values loaded_noise = values[symbol / N];
+#pragma unroll
+    for (int k = 0; k < 2 * N; k++)
+        components[k] = convert(loaded.at[k], source.input_scale);
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        noise[n] = loaded_noise.at[n];
+}
+
+/* A thread has N symbols of one resource element, a warp's follow each other. The second dimension of the grid counts
+ * the segments. */
+template <softqam_output_format FORMAT, int M, int N, bool ADDS>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    element_kernel(const __grid_constant__ softqam_segment_launch launch,
+                   const __grid_constant__ segment_arguments segments)
+{
+    enum { BITS = symbol_size<FORMAT, M>::BITS, OF_WARP = WARP_THREADS * N };
+    __shared__ llr_table_memory<M> memory;
+    const softqam_source &source = segments.at[blockIdx.y].source;
+    const softqam_placement &placement = segments.at[blockIdx.y].placement;
+    const auto n_symbols = static_cast<uint32_t>(segments.at[blockIdx.y].n_symbols);
+    const uint32_t warp_symbol = (blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_THREADS * OF_WARP;
+    if (blockIdx.x * BLOCK_THREADS * N >= n_symbols)
+        return;
+    memory.template store<BLOCK_THREADS>(llr_table_memory<M>::template load<BLOCK_THREADS>({}));
+    const uint32_t symbol = min(warp_symbol + threadIdx.x % WARP_THREADS * N, n_symbols - N);
+    const bool is_mine = warp_symbol + threadIdx.x % WARP_THREADS * N < n_symbols;
+    uint32_t sequence = 0;
+    if (placement.is_descrambled)
+        sequence = warp_sequence<BITS * N>(placement.c_init, (placement.position + warp_symbol) * BITS);
+    soft_positions<BITS> to;
+    to.open(placement, placement.codeword_symbol + symbol);
+    wait_for_previous_kernel();
+    let_next_kernel_begin();
+    float components[2 * N], noise[N];
+    if (launch.input_format == SOFTQAM_INPUT_CF32)
+        load_element<float>(components, noise, source, symbol);
+    else
+        load_element<__half>(components, noise, source, symbol);
+    soft_element<FORMAT, M, N> element;
+    if (ADDS && to.values)
+        element.load(to);
+    if (!ADDS)
+        fill_for_symbols<FORMAT>(placement, placement.codeword_symbol + warp_symbol,
+                                 placement.codeword_symbol + min(warp_symbol + OF_WARP, n_symbols),
+                                 placement.codeword_symbol + n_symbols);
+    symbol_scale scales[N] = {};
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        scales[n].set_noise(weight_scale(FORMAT, placement.steps_per_nat), noise[n], source.noise_is_inverse);
+        scales[n].descramble = sequence >> n * BITS & ((1u << BITS) - 1);
+    }
+    __syncthreads(); /* the table is written */
+    packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
+    values_of<FORMAT, M, true, N>(values, memory.read({}), components, scales, launch.limit);
+    if (!is_mine || !to.values)
+        return;
+    soft_sum<FORMAT> sum;
+    sum.open(launch.sum_limit);
+    element.take(values, ADDS, sum);
+    element.store(to);
+}
+
+template <softqam_output_format FORMAT, int M> static const void *element_kernel_of(unsigned neighbours, bool adds)
+{
+    const void *const kernels[2][3] = {{reinterpret_cast<const void *>(element_kernel<FORMAT, M, 1, false>),
+                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 2, false>),
+                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 4, false>)},
+                                       {reinterpret_cast<const void *>(element_kernel<FORMAT, M, 1, true>),
+                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 2, true>),
+                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 4, true>)}};
+    return kernels[adds][neighbours / 2];
+}
+
+template <softqam_output_format FORMAT>
+static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool adds)
+{
+    static_assert(MAX_AXIS_BITS == 5, "1024QAM has as many bits that the other kernels take it");
+    return axis_bits == 1   ? element_kernel_of<FORMAT, 1>(neighbours, adds)
+           : axis_bits == 2 ? element_kernel_of<FORMAT, 2>(neighbours, adds)
+           : axis_bits == 3 ? element_kernel_of<FORMAT, 3>(neighbours, adds)
+           : axis_bits == 4 ? element_kernel_of<FORMAT, 4>(neighbours, adds)
+                            : nullptr;
+}
+
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "element_kernel.cuh"
+
+const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool adds)
+{
+    return element_kernel_of<SOFTQAM_OUTPUT_F16>(axis_bits, neighbours, adds);
+}

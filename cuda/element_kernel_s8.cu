@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "element_kernel.cuh"
+
+const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds)
+{
+    return element_kernel_of<SOFTQAM_OUTPUT_S8>(axis_bits, neighbours, adds);
+}

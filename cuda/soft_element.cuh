@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread's symbols of one resource element go straight from registers to a soft buffer: E_r is a multiple of N_L Qm,
+ * so the values of each bit are neighbours there. A warp writes the zeros and fillers. */
+#ifndef SOFTQAM_SOFT_ELEMENT_CUH
+#define SOFTQAM_SOFT_ELEMENT_CUH
+
+#include "resolved_segment.h"
+#include "soft_values.cuh"
+
+/* Where the values of a thread's symbols go. */
+template <int BITS> struct soft_positions {
+    unsigned char *values;   /* the code block's soft buffer; NULL: LLRs go nowhere */
+    uint32_t position[BITS]; /* of each bit's first value */
+
+    /* Finds them for a symbol of the codeword. */
+    __device__ __forceinline__ void open(const softqam_placement &placement, uint32_t symbol)
+    {
+        const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
+        const softqam_soft_buffer buffer = placement.buffer;
+        values = softqam_code_block_values(&placement, &found);
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            position[k] = softqam_soft_run_at(&buffer, k * found.n_symbols + symbol - found.first).first;
+    }
+};
+
+/* The values of one bit of N symbols, side by side. */
+template <int VALUE, int N> struct neighbours {
+    enum { NBYTES = VALUE * N, WORDS = (NBYTES + 3) / 4, PER_WORD = 4 / VALUE };
+    uint32_t word[WORDS];
+
+    __device__ __forceinline__ void load(const unsigned char *from)
+    {
+        if constexpr (NBYTES == 8) {
+            const uint2 both = *reinterpret_cast<const uint2 *>(from);
+            word[0] = both.x;
+            word[1] = both.y;
+        } else {
+            word[0] = load_value<NBYTES>(from);
+        }
+    }
+
+    __device__ __forceinline__ void store(unsigned char *to) const
+    {
+        if constexpr (NBYTES == 8)
+            *reinterpret_cast<uint2 *>(to) = make_uint2(word[0], word[1]);
+        else
+            store_value<NBYTES>(to, word[0]);
+    }
+
+    template <typename Sum> __device__ __forceinline__ void add_to(const neighbours &before, const Sum &sum)
+    {
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            word[w] = sum.of(before.word[w], word[w]);
+    }
+
+    /* Takes bit k's values from those of each symbol. */
+    template <int SYMBOL_WORDS>
+    __device__ __forceinline__ void take(const packed_values<SYMBOL_WORDS> (&symbols)[N], int k)
+    {
+        const int from = k / PER_WORD, part = k % PER_WORD;
+        if constexpr (N == 1 || VALUE == 4) {
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                word[n] = value_at<VALUE>(symbols[n], k);
+        } else {
+            const unsigned pick = VALUE == 1 ? 0x40 + 0x11 * part : part == 0 ? 0x5410 : 0x7632;
+            uint32_t pairs[N / 2];
+#pragma unroll
+            for (int n = 0; n < N; n += 2)
+                pairs[n / 2] = __byte_perm(symbols[n].word[from], symbols[n + 1].word[from], pick);
+            word[0] = pairs[0];
+            if constexpr (WORDS == 2)
+                word[1] = pairs[1];
+            else if constexpr (N == 4)
+                word[0] = __byte_perm(pairs[0], pairs[1], 0x5410);
+        }
+    }
+};
+
+/* The values of a thread's N symbols of one resource element, on their way to the soft buffer, whose alignment
+ * softqam_neighbours() knows. Values to be added to are loaded early, all at once. */
+template <softqam_output_format FORMAT, int M, int N> struct soft_element {
+    enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
+    typedef packed_values<symbol_size<FORMAT, M>::WORDS> values;
+
+    neighbours<VALUE, N> of_bit[BITS];
+
+    __device__ __forceinline__ void load(const soft_positions<BITS> &from)
+    {
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            of_bit[k].load(from.values + size_t{from.position[k]} * VALUE);
+    }
+
+    /* Takes the symbols' values, or adds them to those that have been loaded. */
+    __device__ __forceinline__ void take(const values (&symbols)[N], bool adds, const soft_sum<FORMAT> &sum)
+    {
+#pragma unroll
+        for (int k = 0; k < BITS; k++) {
+            neighbours<VALUE, N> llrs;
+            llrs.take(symbols, k);
+            if (adds)
+                llrs.add_to(of_bit[k], sum);
+            of_bit[k] = llrs;
+        }
+    }
+
+    __device__ __forceinline__ void store(const soft_positions<BITS> &to) const
+    {
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            of_bit[k].store(to.values + size_t{to.position[k]} * VALUE);
+    }
+};
+
+/* A warp writes its share of the zeros and fillers of new data: that of its symbols of a segment, from `symbol` to
+ * `end` of the codeword. The symbols that a segment, which ends at `segment_end`, has of a code block share those of
+ * the code block, if its first symbol is among them. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void fill_for_symbols(const softqam_placement &placement, uint32_t symbol,
+                                                        uint32_t end, uint32_t segment_end)
+{
+    const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
+    const softqam_soft_buffer buffer = placement.buffer;
+#pragma unroll 1
+    while (symbol < end) {
+        const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
+        const uint32_t next = min(end, found.first + found.n_symbols);
+        unsigned char *values = softqam_code_block_values(&placement, &found);
+        if (values && placement.codeword_symbol <= found.first) {
+            soft_fill fill = {found.n_symbols * bits, 0, buffer.n_fill, placement.filler_value};
+            fill.n_zeros = buffer.n_data - fill.first_zero;
+            const uint32_t n = fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data;
+            const uint64_t each = n / min(found.n_symbols, segment_end - found.first) + 1;
+            fill_positions<FORMAT>(buffer, values, fill,
+                                   static_cast<uint32_t>(min((symbol - found.first) * each, uint64_t{n})),
+                                   static_cast<uint32_t>(min((next - found.first) * each, uint64_t{n})));
+        }
+        symbol = next;
+    }
+}
+
+#endif
