@@ -35,10 +35,10 @@ static __device__ __forceinline__ void load_element(float (&components)[2 * N], 
         noise[n] = loaded_noise.at[n];
 }
 
-/* A thread has N symbols of one resource element, a warp's follow each other. The second dimension of the grid counts
- * the segments. */
+/* A thread has N symbols of one resource element, a warp's follow each other. New data has one more warp, which writes
+ * the zeros and fillers meanwhile. The second dimension of the grid counts the segments. */
 template <softqam_output_format FORMAT, int M, int N, bool ADDS>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
     element_kernel(const __grid_constant__ softqam_segment_launch launch,
                    const __grid_constant__ segment_arguments segments)
 {
@@ -48,14 +48,23 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     const softqam_placement &placement = segments.at[blockIdx.y].placement;
     const auto n_symbols = static_cast<uint32_t>(segments.at[blockIdx.y].n_symbols);
     const uint32_t warp_symbol = (blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_THREADS * OF_WARP;
-    if (blockIdx.x * BLOCK_THREADS * N >= n_symbols)
+    const uint32_t block_symbol = blockIdx.x * BLOCK_THREADS * N;
+    if (block_symbol >= n_symbols)
         return;
+    if (!ADDS && threadIdx.x >= BLOCK_THREADS) {
+        wait_for_previous_kernel();
+        let_next_kernel_begin();
+        fill_for_symbols<FORMAT>(placement, placement.codeword_symbol + block_symbol,
+                                 placement.codeword_symbol + min(block_symbol + BLOCK_THREADS * N, n_symbols),
+                                 placement.codeword_symbol + n_symbols);
+        return;
+    }
     memory.template store<BLOCK_THREADS>(llr_table_memory<M>::template load<BLOCK_THREADS>({}));
     const uint32_t symbol = min(warp_symbol + threadIdx.x % WARP_THREADS * N, n_symbols - N);
     const bool is_mine = warp_symbol + threadIdx.x % WARP_THREADS * N < n_symbols;
     uint32_t sequence = 0;
     if (placement.is_descrambled)
-        sequence = warp_sequence<BITS * N>(placement.c_init, (placement.position + warp_symbol) * BITS);
+        sequence = warp_sequence<BITS * N>(tables_of_gold, placement.c_init, (placement.position + warp_symbol) * BITS);
     soft_positions<BITS> to;
     to.open(placement, placement.codeword_symbol + symbol);
     wait_for_previous_kernel();
@@ -68,10 +77,6 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     soft_element<FORMAT, M, N> element;
     if (ADDS && to.values)
         element.load(to);
-    if (!ADDS)
-        fill_for_symbols<FORMAT>(placement, placement.codeword_symbol + warp_symbol,
-                                 placement.codeword_symbol + min(warp_symbol + OF_WARP, n_symbols),
-                                 placement.codeword_symbol + n_symbols);
     symbol_scale scales[N] = {};
 #pragma unroll
     for (int n = 0; n < N; n++) {

@@ -77,8 +77,10 @@ struct gold_words {
     }
 };
 
-static __device__ constexpr gold_powers powers_of_gold;
-static __device__ constexpr gold_words words_of_gold;
+struct gold_tables {
+    gold_powers powers;
+    gold_words words;
+};
 
 /* 64 bits of a sequence from its next 31. */
 static __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, uint32_t next)
@@ -101,7 +103,7 @@ static __device__ __forceinline__ uint32_t warp_sum(uint32_t a)
 /* The word whose distance from a window's begin is that of a power of x. */
 static __device__ __forceinline__ uint32_t word_at(uint64_t window, uint32_t power)
 {
-    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const unsigned lane = warp_lane();
     return warp_sum((power >> lane & 1) != 0 ? static_cast<uint32_t>(window >> lane) : 0);
 }
 
@@ -115,7 +117,7 @@ struct warp_gold {
     __device__ __forceinline__ void advance()
     {
         const unsigned all = 0xffffffffu;
-        const unsigned lane = threadIdx.x % WARP_THREADS;
+        const unsigned lane = warp_lane();
         const unsigned from = lane + STEP;
         const bool is_known = from < WARP_THREADS;
 #pragma unroll
@@ -131,9 +133,9 @@ struct warp_gold {
 };
 
 /* Opens the sequence at a bit. */
-static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bit)
+static __device__ __forceinline__ warp_gold gold_at(const gold_tables &tables, uint32_t c_init, uint64_t bit)
 {
-    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const unsigned lane = warp_lane();
     constexpr uint64_t first_window = gold_lengthened(GOLD_X1, 1);
     uint64_t window[GOLD_SEQUENCES] = {first_window, gold_window(1, c_init)};
     unsigned digits[GOLD_DIGITS];
@@ -143,7 +145,7 @@ static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bi
     for (int digit = 0; digit < GOLD_DIGITS; digit++) {
         const int bits = digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2;
         digits[digit] = left & ((1 << bits) - 1);
-        powers[digit] = powers_of_gold.of_digit[digit][digits[digit]];
+        powers[digit] = tables.powers.of_digit[digit][digits[digit]];
         left >>= bits;
     }
 #pragma unroll
@@ -158,27 +160,32 @@ static __device__ __forceinline__ warp_gold gold_at(uint32_t c_init, uint64_t bi
 #pragma unroll
         for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++) {
             const unsigned value = static_cast<uint32_t>(window[sequence]) << 1 >> 1 >> 4 * nibble & 0xf;
-            at.words[sequence] ^= words_of_gold.of_nibble[sequence][nibble][value][lane];
+            at.words[sequence] ^= tables.words.of_nibble[sequence][nibble][value][lane];
         }
     return at;
 }
 
 /* Returns BITS bits of the sequence for each thread of a warp, the first thread's from a bit on; other bits follow. */
-template <int BITS> static __device__ __forceinline__ uint32_t warp_sequence(uint32_t c_init, uint64_t bit)
+template <int BITS>
+static __device__ __forceinline__ uint32_t warp_sequence(const gold_tables &tables, uint32_t c_init, uint64_t bit)
 {
     static_assert(BITS <= 32, "the warp has 32 words");
-    const unsigned all = 0xffffffffu, own = threadIdx.x % WARP_THREADS * BITS;
-    const warp_gold gold = gold_at(c_init, bit);
+    const unsigned all = 0xffffffffu, own = warp_lane() * BITS;
+    const warp_gold gold = gold_at(tables, c_init, bit);
     const uint32_t word = gold.words[0] ^ gold.words[1], low = __shfl_sync(all, word, own / 32);
     const uint32_t high = 32 % BITS != 0 ? __shfl_sync(all, word, own / 32 + 1) : 0;
     return __funnelshift_r(low, high, own % 32);
 }
 
+/* Kernels of callers have the library's tables by a pointer. */
+#ifndef SOFTQAM_DEVICE_CUH
+static __device__ constexpr gold_tables tables_of_gold;
+
 /* Writes n words of the sequence from a bit on, the first bit lowest, by a warp. */
 static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint32_t c_init, uint64_t bit)
 {
-    const unsigned lane = threadIdx.x % WARP_THREADS;
-    warp_gold gold = gold_at(c_init, bit);
+    const unsigned lane = warp_lane();
+    warp_gold gold = gold_at(tables_of_gold, c_init, bit);
 #pragma unroll 1
     for (unsigned first = 0;; first += warp_gold::STEP) {
         if (first + lane < n)
@@ -199,6 +206,8 @@ static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n
     if (word < n)
         write_gold(to + word, min(n - word, of_warp), c_init, bit + 32 * word);
 }
+
+#endif
 
 /* Reads BITS bits of such words at a multiple of BITS: as a byte, as a half, or from two words. */
 template <int BITS> struct gold_bits {

@@ -138,6 +138,18 @@ template <int M> struct llr_table_memory {
         }
     }
 
+    /* One of n threads copies its part from global memory. */
+    __device__ __forceinline__ void copy(unsigned thread, unsigned n)
+    {
+        if constexpr (!IN_REGISTERS) {
+            const float *values = llr_rows_of<M>.values;
+            for (unsigned k = thread; IS_COPIED && k < 2 * MAX_LLR_ROWS * TABLE_COPIES; k += n)
+                reinterpret_cast<float4 *>(rows)[k] = reinterpret_cast<const float4 *>(values)[k / TABLE_COPIES];
+            for (unsigned k = thread; k < N_VALUES; k += n)
+                reinterpret_cast<float *>(rows + (IS_COPIED ? LLR_FIFTH_OFFSET + 0 : 0))[k] = values[FIRST_VALUE + k];
+        }
+    }
+
     __device__ __forceinline__ vec_llr_table read(const no_table &) const
     {
         enum { BITS = M == 0 ? 1 : M };

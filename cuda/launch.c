@@ -50,8 +50,8 @@ static void find_kernels(void)
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
                                                                                : NULL;
             for (int k = 0; elements && k < PLAIN_KERNELS * 6; k++)
-                to[KERNEL_ELEMENTS + k].kernel =
-                    (softqam_kernel){elements(k / 6, 1u << k % 6 / 2, k % 2), BLOCK_THREADS, 0, 0};
+                to[KERNEL_ELEMENTS + k].kernel = (softqam_kernel){elements(k / 6, 1u << k % 6 / 2, k % 2),
+                                                                  BLOCK_THREADS + (k % 2 ? 0 : WARP_THREADS), 0, 0};
         }
 }
 
@@ -257,44 +257,6 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
     return n_blocks;
 }
 
-/* Returns the kernel that takes all of the launch's segments straight to soft buffers; KERNEL_SEGMENTS if none does. */
-static int find_element_kernel(const softqam_launch *launch)
-{
-    const softqam_placement *first = &launch->segments[0].placement;
-    const unsigned neighbours = first->has_soft_buffers ? softqam_neighbours(first) : 0;
-    const int axis_bits = softqam_axis_bits((softqam_modulation)first->modulation);
-    const int number = KERNEL_ELEMENTS + axis_bits * 6 + (int)neighbours / 2 * 2 + first->combines;
-    const softqam_input_format in = launch->params->input_format;
-    if (neighbours == 0 || !kernels_of(launch->params)[number].kernel.address ||
-        (in != SOFTQAM_INPUT_CF32 && in != SOFTQAM_INPUT_CF16))
-        return KERNEL_SEGMENTS;
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        const softqam_source *source = &launch->segments[k].source;
-        const softqam_placement *placement = &launch->segments[k].placement;
-        const bool is_aligned_all = neighbours == 1 || (is_aligned(source->layers[0].symbols, 16) &&
-                                                        is_aligned(source->layers[0].noise_var, 16));
-        if (!placement->has_soft_buffers || placement->is_repeated || placement->block_buffers ||
-            placement->modulation != first->modulation || placement->combines != first->combines ||
-            softqam_neighbours(placement) != neighbours || !source->is_contiguous || source->noise_stride != 1 ||
-            source->has_gains || !is_aligned_all || launch->segments[k].n_symbols > INT_MAX)
-            return KERNEL_SEGMENTS;
-    }
-    return number;
-}
-
-static softqam_status launch_elements(softqam_launch *launch, int number)
-{
-    softqam_segment_launch shared = segment_launch_of(launch->params);
-    const unsigned of_block = BLOCK_THREADS * softqam_neighbours(&launch->segments[0].placement);
-    size_t n_symbols = 0;
-    device_kernel loaded;
-    TRY(load_kernel(&loaded, launch->params, number));
-    for (unsigned k = 0; k < launch->n_segments; k++)
-        n_symbols = launch->segments[k].n_symbols > n_symbols ? launch->segments[k].n_symbols : n_symbols;
-    void *arguments[] = {&shared, launch->segments};
-    return launch_grid(&loaded, count_blocks(n_symbols, of_block), launch->n_segments, arguments, launch->stream);
-}
-
 static softqam_status launch_segments(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
@@ -317,6 +279,52 @@ static softqam_status launch_segments(softqam_launch *launch)
     void *arguments[] = {&shared, launch->segments, first_blocks, u8_table};
     void *soft_arguments[] = {&shared, launch->segments, launch->parts, first_blocks, u8_table};
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
+}
+
+/* Returns the kernel that takes all of the launch's segments straight to soft buffers; KERNEL_SEGMENTS if none does. */
+static int find_element_kernel(const softqam_launch *launch)
+{
+    const softqam_placement *first = &launch->segments[0].placement;
+    const unsigned neighbours = first->has_soft_buffers ? softqam_neighbours(first) : 0;
+    const int axis_bits = softqam_axis_bits((softqam_modulation)first->modulation);
+    const int number = KERNEL_ELEMENTS + axis_bits * 6 + (int)neighbours / 2 * 2 + first->combines;
+    const softqam_input_format in = launch->params->input_format;
+    if (neighbours != first->blocks.n_layers || !kernels_of(launch->params)[number].kernel.address ||
+        !softqam_is_zero(launch->params->least_noise) || (in != SOFTQAM_INPUT_CF32 && in != SOFTQAM_INPUT_CF16))
+        return KERNEL_SEGMENTS;
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        const softqam_source *source = &launch->segments[k].source;
+        const softqam_placement *placement = &launch->segments[k].placement;
+        const bool is_aligned_all = neighbours == 1 || (is_aligned(source->layers[0].symbols, 16) &&
+                                                        is_aligned(source->layers[0].noise_var, 16));
+        if (!placement->has_soft_buffers || placement->is_repeated || placement->block_buffers ||
+            placement->modulation != first->modulation || placement->combines != first->combines ||
+            softqam_neighbours(placement) != neighbours || !source->is_contiguous || source->noise_stride != 1 ||
+            source->has_gains || !is_aligned_all || launch->segments[k].n_symbols > INT_MAX)
+            return KERNEL_SEGMENTS;
+    }
+    return number;
+}
+
+/* Launches that kernel. Many symbols of one layer, which it takes one at a time, are faster by the kernel of segments.
+ */
+static softqam_status launch_elements(softqam_launch *launch, int number)
+{
+    softqam_segment_launch shared = segment_launch_of(launch->params);
+    const unsigned neighbours = softqam_neighbours(&launch->segments[0].placement);
+    size_t n_symbols = 0;
+    device_kernel loaded;
+    TRY(load_kernel(&loaded, launch->params, number));
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        n_symbols = launch->segments[k].n_symbols > n_symbols ? launch->segments[k].n_symbols : n_symbols;
+    const size_t n_blocks = count_blocks(n_symbols, BLOCK_THREADS * neighbours);
+    const size_t n_all_blocks = n_blocks * launch->n_segments;
+    const bool fills = neighbours == 4 && !launch->segments[0].placement.combines;
+    if ((neighbours == 1 && n_all_blocks > loaded.resident_blocks) ||
+        (fills && n_all_blocks < loaded.resident_blocks / 16))
+        return launch_segments(launch);
+    void *arguments[] = {&shared, launch->segments};
+    return launch_grid(&loaded, n_blocks, launch->n_segments, arguments, launch->stream);
 }
 
 /* Returns the argument of the kernels of plain calls for a segment. */

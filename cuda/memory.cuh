@@ -19,6 +19,14 @@ template <> struct unsigned_of<4> {
 
 enum { VECTOR_NBYTES = 16 }; /* the widest access */
 
+/* Returns this thread's number in its warp, whatever the thread block's shape. */
+static __device__ __forceinline__ unsigned warp_lane()
+{
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
 /* The values of a symbol or of several, packed into words, the first one lowest. What is left of the last word is
  * undefined. */
 template <int WORDS> struct packed_values {

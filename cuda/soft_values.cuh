@@ -183,7 +183,7 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
 /* A warp fills nbytes with a word, which one value repeated fills. */
 template <int VALUE> static __device__ __forceinline__ void fill_run(unsigned char *to, uint32_t word, uint32_t nbytes)
 {
-    const unsigned lane = threadIdx.x % WARP_THREADS;
+    const unsigned lane = warp_lane();
     const run_parts parts(to, nbytes);
     const bool is_head = lane < HALF_WARP;
     const uint32_t edge = lane % HALF_WARP * VALUE + (is_head ? 0 : parts.head + parts.vectors);
