@@ -80,7 +80,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREAD
     symbol_scale scales[N] = {};
 #pragma unroll
     for (int n = 0; n < N; n++) {
-        scales[n].set_noise(weight_scale(FORMAT, placement.steps_per_nat), noise[n], source.noise_is_inverse);
+        scales[n].set_noise(weight_scale(FORMAT, placement.steps_per_nat), noise[n], source.noise_is_inverse,
+                            launch.limit);
         scales[n].descramble = sequence >> n * BITS & ((1u << BITS) - 1);
     }
     __syncthreads(); /* the table is written */
@@ -89,7 +90,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREAD
     if (!is_mine || !to.values)
         return;
     soft_sum<FORMAT> sum;
-    sum.open(launch.sum_limit);
+    sum.open(launch.limit.llr);
     element.take(values, ADDS, sum);
     element.store(to);
 }

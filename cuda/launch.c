@@ -290,7 +290,7 @@ static int find_element_kernel(const softqam_launch *launch)
     const int number = KERNEL_ELEMENTS + axis_bits * 6 + (int)neighbours / 2 * 2 + first->combines;
     const softqam_input_format in = launch->params->input_format;
     if (neighbours != first->blocks.n_layers || !kernels_of(launch->params)[number].kernel.address ||
-        !softqam_is_zero(launch->params->least_noise) || (in != SOFTQAM_INPUT_CF32 && in != SOFTQAM_INPUT_CF16))
+        (in != SOFTQAM_INPUT_CF32 && in != SOFTQAM_INPUT_CF16))
         return KERNEL_SEGMENTS;
     for (unsigned k = 0; k < launch->n_segments; k++) {
         const softqam_source *source = &launch->segments[k].source;

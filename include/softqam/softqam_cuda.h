@@ -48,7 +48,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
 
 /**
  * softqam_demodulate_segments() for device pointers: demodulates segments in the caller's stream as
- * softqam_cuda_demodulate() does. A kernel takes up to 12 segments. It finds a codeword's code blocks itself: a slot's
+ * softqam_cuda_demodulate() does. A kernel takes up to 11 segments. It finds a codeword's code blocks itself: a slot's
  * codeword is one segment.
  *
  * @param demodulator  as for softqam_cuda_demodulate()

@@ -72,7 +72,7 @@ static void launch(const call *self, cudaGraphExec_t graph)
 /* The list is gone by the time of the launch. */
 static void by_graph_of_arguments(const call *self)
 {
-    enum { FEWEST_A_LAUNCH = 12 };
+    enum { FEWEST_A_LAUNCH = 11 };
     const size_t nbytes = self->n * sizeof *self->segments;
     scoped_memory softqam_segment *list = harness_alloc(nbytes);
     size_t n_nodes = 0;
