@@ -90,7 +90,7 @@ static void run_segments(const fake_kernel *self, void *const arguments[])
         launch->device_segments ? launch->defaults.is_negative : segments[0].placement.steps_per_nat < 0.0f;
     softqam_params params =
         make_params((softqam_input_format)launch->input_format, self->output_format, is_negative, launch->limit.steps);
-    params.sum_limit = launch->sum_limit;
+    params.llr_limit = launch->limit.llr;
     for (unsigned k = 0; k < launch->n_segments; k++) {
         softqam_resolved_segment resolved;
         if (launch->device_segments && k == *launch->n_device_segments)
