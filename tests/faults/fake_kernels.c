@@ -9,7 +9,8 @@
 #include "cpu/cpu_demodulate.c"
 
 /* Makes the parameters that a kernel and its arguments have for all segments. */
-static softqam_params make_params(softqam_input_format input_format, int output_format, bool is_negative, int limit)
+static softqam_params make_params(softqam_input_format input_format, int output_format, bool is_negative,
+                                  const softqam_llr_limit *limit)
 {
     softqam_params params;
     const bool is_float = output_format == SOFTQAM_OUTPUT_F16 || output_format == SOFTQAM_OUTPUT_F32;
@@ -21,9 +22,11 @@ static softqam_params make_params(softqam_input_format input_format, int output_
         .noise_form = SOFTQAM_NOISE_FORM_N0,
         .input_scale = 1.0f,
         .llr_scale = 1.0f,
-        .llr_limit = is_float ? 0 : limit,
+        .llr_limit = is_float ? 0 : limit->steps,
+        .noise_floor = limit->least_noise,
     };
     softqam_params_make(&params, &config);
+    params.llr_limit = limit->llr;
     return params;
 }
 
@@ -53,7 +56,7 @@ static void run_plain(const fake_kernel *self, void *const arguments[])
 {
     const softqam_codeword_launch *launch = arguments[0];
     const softqam_params params = make_params((softqam_input_format)self->input_format, self->output_format,
-                                              launch->plain.steps_per_nat < 0.0f, launch->plain.limit.steps);
+                                              launch->plain.steps_per_nat < 0.0f, &launch->plain.limit);
     run_segment(&params, &launch->segment);
 }
 
@@ -88,9 +91,8 @@ static void run_segments(const fake_kernel *self, void *const arguments[])
     const softqam_resolved_segment *segments = arguments[1];
     const bool is_negative =
         launch->device_segments ? launch->defaults.is_negative : segments[0].placement.steps_per_nat < 0.0f;
-    softqam_params params =
-        make_params((softqam_input_format)launch->input_format, self->output_format, is_negative, launch->limit.steps);
-    params.llr_limit = launch->limit.llr;
+    const softqam_params params =
+        make_params((softqam_input_format)launch->input_format, self->output_format, is_negative, &launch->limit);
     for (unsigned k = 0; k < launch->n_segments; k++) {
         softqam_resolved_segment resolved;
         if (launch->device_segments && k == *launch->n_device_segments)
