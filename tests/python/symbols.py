@@ -7,7 +7,7 @@ MODULATIONS = {"bpsk": 1, "pi2-bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256
 OUTPUTS = {"s8": np.int8, "s16": np.int16, "f16": np.float16, "f32": np.float32, "u8": np.uint8}
 LLRS = [name for name in OUTPUTS if name != "u8"]
 
-# Of symbols; from the third on those of pairs, I and Q.
+# Types of symbols; from the third on they are pairs, I and Q.
 DTYPES = ["complex64", "complex128", "float32", "float16", "int16", "int8"]
 
 

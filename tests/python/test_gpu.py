@@ -63,7 +63,7 @@ def test_random_calls(gpu):
 
 
 def test_numbers_and_what_has_no_axes(rng, gpu):
-    """Of noise variances and of gains, also one beside many."""
+    """One noise variance or gain beside one or many of the other."""
     symbols, noise, gains = (make(rng, 600).reshape(20, 30) for make in (make_symbols, make_noise, make_gain))
     on_gpu, one = gpu.to_gpu(symbols), gpu.view(gpu.to_gpu(noise), lambda a: a[0, 0:1].reshape(()))
     for n0, gain in ((noise, 0.5), (0.1, gains), (0.1, 0.5), (0.1, gains[0]), (0.1, np.float64(2)), (noise[:, :1], gains[:, :1])):

@@ -66,7 +66,7 @@ def test_what_has_no_view(rng, torch):
 
 
 def test_tensors_that_numpy_has_not(rng, torch):
-    """Of complex halves, and with the conjugate's and the negative bit."""
+    """Complex halves are taken, and tensors with the conjugate or the negative bit."""
     pairs, values = make_symbols(rng, 20, "float16"), make_symbols(rng, 20)
     complex32 = torch.view_as_complex(torch.from_numpy(pairs))
     assert_bytes(softqam.demodulate(complex32, noise_var=0.1).numpy(), softqam.demodulate(pairs, noise_var=0.1))

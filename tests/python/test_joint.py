@@ -72,7 +72,7 @@ def test_layouts(rng, received):
 @pytest.mark.parametrize("output", LLRS)
 @pytest.mark.parametrize("layer", [None, 0, 1])
 def test_soft_buffers(received, output, layer):
-    """Those of the LLRs, whole and by OFDM symbols, and again."""
+    """They are those of the LLRs: in one call, by OFDM symbols, and after a retransmission."""
     layers = 2 if layer is None else 1
     codeword = softqam.Codeword(60 * layers * 4, "16qam", layers, 2, 150, 30, 100, 20)
     options = {"output": output, "layer": layer, "c_init": 9}

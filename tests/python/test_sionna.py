@@ -40,7 +40,7 @@ def pair(bits):
 
 
 def gradients(demapper, y, no, weights=1):
-    """Of the weighted LLRs' sum: by I and Q of each symbol, and by each noise variance."""
+    """Derivatives of the weighted LLRs' sum by I and Q of each symbol, and by each noise variance."""
     y, no = y.clone().requires_grad_(), no.clone().requires_grad_()
     (demapper(y, no) * weights).sum().backward()
     return torch.view_as_real(y.grad), no.grad

@@ -169,7 +169,7 @@ def test_wrong_calls(wrong, error, words):
 
 
 def test_overlaps():
-    """Of what is written with what is read, to the byte."""
+    """An output that shares one byte with an input is refused."""
     memory = np.zeros(4000, np.uint8)
     inputs = {"symbols": memory[:320].view(np.complex64).reshape(2, 20), "noise_var": memory[400:480].view(np.float32), "gain": memory[500:580].view(np.float32)}
     for first, name in ((0, "symbols"), (319, "symbols"), (399, "noise_var"), (479, "noise_var"), (499, "gain"), (579, "gain")):

@@ -77,7 +77,7 @@ codeword.k0 = 1  # type: ignore[misc]
 
 
 def test_names_of_arguments():
-    """Those of the overloads are those of the functions."""
+    """The overloads have the functions' arguments."""
     function, make, call = softqam.demodulate, softqam.Demodulator.__init__, softqam.Demodulator.__call__
     for of, names in ((function, _names.SettingsAndNewCall), (make, _names.SettingsAndPlace), (call, _names.NewCall)):
         own = {"self", "symbols", "modulation", "noise_var", "output"}

@@ -109,7 +109,7 @@ GRANT = {"n_bits": 800, "tb_size": 500, "modulation": "16qam", "base_graph": 1}
 NAMES = ["", "512qam", "256qam ", "QAM256", "s32", "N0 ", "gpu", 6, b"256qam", ["256qam"], {}, float("nan"), np.int8]
 NO_REALS = ["6", [6], 1j, True, np.True_, np.array([6.0]), float("nan"), float("inf"), 10**400]
 MASKED = np.ma.ones(4, np.complex64)
-# Of each function: arguments that would do, and what is wrong of others. A pair is the range of an integer.
+# Each function with arguments that would do, and wrong values of others. A pair is the range of an integer.
 FUNCTIONS = [
     (softqam.Demodulator, {}, {
         "modulation": NAMES, "output": NAMES, "noise_form": NAMES, "backend": NAMES, "sign": (0, 1), "threads": (0, 1024),

@@ -83,8 +83,8 @@ def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def scale_of(symbols: Any, noise_var: Any, is_inverse: bool) -> float:
-    """The factor that gives the symbols the mean energy 1 + N0, the mean of valid noise variances. Symbols of more than 16 times the
-    median energy do not count: of a constellation with noise there are hardly any."""
+    """Returns the factor that gives the symbols the mean energy 1 + N0, with the mean of the valid noise variances. Outliers of more
+    than 16 times the median energy do not count: a constellation with noise has hardly any."""
     array = usual_symbols(symbols, "symbols")
     pairs = array.view(np.float32).reshape(-1, 2) if array.dtype.kind == "c" else array.reshape(-1, 2)
     with np.errstate(all="ignore"):
@@ -100,6 +100,6 @@ def scale_of(symbols: Any, noise_var: Any, is_inverse: bool) -> float:
 
 
 def bits_of(llrs: Any, sign: int) -> Any:
-    """The bits that LLRs stand for, int8. Without a sign they are 0."""
+    """Returns the bits that LLRs stand for, int8; an LLR of 0 gives 0."""
     bits = llrs > 0 if sign else llrs < 0
     return bits.astype(np.int8) if hasattr(bits, "astype") else bits.char()  # PyTorch's int8

@@ -36,7 +36,7 @@ def _positive(name: str, value: Any) -> float:
     if value is None:
         return 0.0
     number = real(name, value)
-    if not 1e-37 < number < 3e38:
+    if not 2.0**-126 <= number < 3e38:
         raise ValueError(f"{name} is {shown(value)}, not positive and finite in binary32")
     return number
 

@@ -48,7 +48,7 @@ class _Torch:
         return array.get_device() if array.is_cuda else None
 
     def is_plain(self, array: Any) -> bool:
-        """Whether it is on a GPU, and DLPack can say all of it."""
+        """Says whether it is on a GPU, and DLPack can describe it completely."""
         if not array.is_cuda or array.layout is not self.strided:
             return False
         return not (array.requires_grad or array.is_conj() or array.is_neg())
@@ -81,7 +81,7 @@ class _Torch:
         return self.empty(shape, dtype, device).fill_(value)
 
     def host_view(self, array: Any) -> Any:
-        """Of an array in host memory; raises where NumPy cannot have one."""
+        """NumPy's view of an array in host memory; raises if there is none."""
         if array.dtype is self.module.complex32:
             array = self.module.view_as_real(array)
         return array.numpy()

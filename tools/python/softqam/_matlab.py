@@ -20,13 +20,13 @@ def _is_column(array: Any) -> bool:
 
 
 def _variances(nVar: Any) -> Any:
-    """At least 1e-10."""
+    """Refuses what is negative."""
     variances = _arrays.as_array("nVar", nVar)
     if variances.dtype.kind not in "iuf":
         raise TypeError(f"{_arrays.describe('nVar', variances)}, neither a number nor an array of numbers")
     if np.any(variances < 0):
         raise ValueError(f"nVar is {shown(nVar)}: a variance is not negative")
-    return np.maximum(variances, 1e-10, dtype=np.float64)
+    return variances
 
 
 @overload
@@ -65,7 +65,7 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
         sym = sym.reshape(-1)
         noise_var = noise_var.reshape(-1) if _is_column(noise_var) else noise_var
     try:
-        result: Any = demodulate(sym, modulation, noise_var, output="hard" if is_hard else "f32")
+        result: Any = demodulate(sym, modulation, noise_var, output="hard" if is_hard else "f32", noise_floor=1e-10)
     except (TypeError, ValueError) as error:
         error.args = (str(error).replace("symbols is", "sym is").replace("noise_var is", "nVar is"),)
         raise

@@ -13,7 +13,7 @@ from softqam import _core
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# Any case is taken; these are what type checkers know.
+# Upper and lower case do not matter at run time; type checkers know these spellings.
 Modulation = Literal["bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam",
                      "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"]  # fmt: skip
 Output = Literal["s8", "s16", "f16", "f32", "u8", "hard"]
@@ -47,7 +47,7 @@ ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 
 class Settings(TypedDict, total=False):
-    """Of a Demodulator and of demodulate(), but for the output."""
+    """Settings of a Demodulator and of demodulate(), except the output."""
 
     sign: Literal[0, 1]
     llr_scale: float | None
@@ -58,7 +58,7 @@ class Settings(TypedDict, total=False):
 
 
 class Place(TypedDict, total=False):
-    """Of a Demodulator: what works on arrays in host memory."""
+    """Settings of a Demodulator that say what works on arrays in host memory."""
 
     backend: Backend
     threads: int
@@ -66,7 +66,7 @@ class Place(TypedDict, total=False):
 
 
 class Call(TypedDict, total=False):
-    """Of a call, but for what says where the LLRs go."""
+    """Arguments of a call, except those that say where the LLRs go."""
 
     gain: Any
     c_init: npt.ArrayLike | None
@@ -77,7 +77,7 @@ class Call(TypedDict, total=False):
 
 
 class NewCall(Call, total=False):
-    """Of a call that makes the array that it returns."""
+    """Arguments of a call that makes the array that it returns."""
 
     planes: int | None
     codeword: Any

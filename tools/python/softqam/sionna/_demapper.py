@@ -21,8 +21,8 @@ MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
 
 @functools.lru_cache(maxsize=None)
 def demodulator(bits: int) -> softqam.Demodulator:
-    """LLRs in nats, positive for bit 1: Sionna's."""
-    return softqam.Demodulator(MODULATIONS[bits], output="f32", sign=1)
+    """LLRs in nats, positive for bit 1, with the least noise variance: Sionna's."""
+    return softqam.Demodulator(MODULATIONS[bits], output="f32", sign=1, noise_floor=_MIN_NOISE_VAR)
 
 
 def plain(tensor: torch.Tensor) -> Any:
@@ -30,14 +30,9 @@ def plain(tensor: torch.Tensor) -> Any:
     return tensor.detach().resolve_conj() if tensor.is_cuda else tensor.numpy(force=True)
 
 
-# On the CPU NumPy does what is not softqam's: PyTorch's threads wait for each other, for milliseconds on a busy machine.
-def limited_noise_var(noise_var: torch.Tensor) -> Any:
-    """Plain, with Sionna's limit."""
-    values = plain(noise_var)
-    if noise_var.is_cuda:
-        return values.clamp_min(_MIN_NOISE_VAR)
-    values = values[None] if values.ndim == 0 else values  # also one that is NaN makes erasures
-    return values if values.min(initial=np.inf) >= _MIN_NOISE_VAR else np.maximum(values, np.float32(_MIN_NOISE_VAR))
+def plain_noise(noise_var: torch.Tensor) -> Any:
+    """Noise variances as softqam takes them. One for all symbols has an axis, so that NaN makes erasures instead of an error."""
+    return plain(noise_var if noise_var.ndim else noise_var[None])
 
 
 # Not torch.library.custom_op(), whose wrappers take as long as the demapping of a slot.
@@ -49,7 +44,7 @@ _demap_qam = torch.ops.softqam.demap_qam.default
 @torch.library.impl(_NAME, ("cpu", "cuda"))
 def _(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor:
     """[..., n] complex64 and float32 that broadcasts to it: [..., n * bits] float32."""
-    llrs = demodulator(bits)(plain(symbols), limited_noise_var(noise_var))
+    llrs = demodulator(bits)(plain(symbols), plain_noise(noise_var))
     return llrs if symbols.is_cuda else torch.from_numpy(llrs)
 
 
@@ -110,8 +105,8 @@ def _gradient_of_symbols(gradient: torch.Tensor, symbols: torch.Tensor, noise_va
 
 
 def _is_transformed() -> bool:
-    """Whether a forward-mode derivative is under way, or one of torch.func's transforms but for grad() and vjp(): the operator
-    would ignore the first, and cannot be called in the others."""
+    """Says whether a forward-mode derivative is computed, or a transform of torch.func other than grad() and vjp() is active: the
+    operator would ignore the first, and cannot be called in the others."""
     if not torch._C._are_functorch_transforms_active():
         return forward_ad._current_level >= 0
     return torch.compiler.is_compiling() or any(level.key() != TransformType.Grad for level in get_interpreter_stack())

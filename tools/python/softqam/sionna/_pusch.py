@@ -13,7 +13,7 @@ from sionna.phy.ofdm import OFDMEqualizer
 from torch.autograd import forward_ad
 
 import softqam
-from softqam.sionna._demapper import MODULATIONS, Demapper, demodulator, limited_noise_var, plain
+from softqam.sionna._demapper import MODULATIONS, Demapper, demodulator, plain, plain_noise
 
 # llr_max of Sionna's decoder: the magnitude of a bit that is certain.
 _FILLER = -20.0
@@ -40,7 +40,7 @@ def _demap_codeword(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int, c
     n_layers, n_symbols = symbols.shape[-2:]
     codeword = _codeword(bits, n_layers, n_layers * n_symbols * bits, tuple(layout))
     buffers = _new_buffers(symbols, (codeword.n_code_blocks, n_in_front + codeword.n_cb), earlier)
-    y, no = plain(symbols), limited_noise_var(noise_var)
+    y, no = plain(symbols), plain_noise(noise_var)
     if n_layers == 1:  # without an axis
         y, no = y[..., 0, :], no[..., 0, :] if no.ndim > 1 else no
     c_init = c_init[0] if c_init and len(c_init) == 1 else c_init
