@@ -157,15 +157,11 @@ SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 byt
 /* Stores of LLRs, to any address. In registers LLRs lie by bit of the axis, of I and Q in turns; a symbol's leave
  * together. */
 
-/* s8: pairs, which are two symbols' LLRs (cpu/llr_stores.h), of QPSK, 16QAM, 64QAM, 1024QAM. A register of the first
- * two has in each part a pair of the iteration's first LANES / 2 symbols and one of the others; then a and b have them
- * for themselves, `ends` has the last 4 bytes of a's pair and of b's. */
-SIMD_OPERATION(void, vec_store_pairs_of_4, (void *to, vec_bytes pairs, const unsigned char *flips))
-SIMD_OPERATION(void, vec_store_pairs_of_8, (void *to, vec_bytes pairs, const unsigned char *flips))
-SIMD_OPERATION(void, vec_store_pairs_of_12,
-               (void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips))
-SIMD_OPERATION(void, vec_store_pairs_of_20,
-               (void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends, const unsigned char *flips))
+/* s8: pairs, which are two symbols' LLRs (cpu/llr_stores.h), of an iteration of QPSK, 16QAM, 64QAM or 1024QAM. The
+ * first two have one register, in each part a pair of the first LANES / 2 symbols and one of the others; then a
+ * register has the pairs of the first symbols, a second one those of the others. 1024QAM's third has the last 4 bytes
+ * of each. */
+SIMD_OPERATION(void, vec_store_pairs, (int m, void *to, const vec_bytes pairs[3], const unsigned char *flips))
 /* f16, or, of sums, their lower 16 bits: an iteration's two registers; one of 256QAM; BPSK's LANES. */
 SIMD_OPERATION(void, vec_store_both_16, (bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[]))
 SIMD_OPERATION(void, vec_store_256qam_16, (bool sums, void *to, const vec_f32 llrs[]))

@@ -9,68 +9,37 @@
 
 #include "arithmetic.h"
 
-/* Returns the next float after a limit. */
-static float next_float(float limit) { return vec_from_bits(vec_bits(limit) + 1); }
-
 /* Values in a caller's memory, of any alignment. */
+typedef int8_t memory_s8 __attribute__((may_alias));
 typedef int16_t memory_s16 __attribute__((aligned(1), may_alias));
 typedef uint16_t memory_f16 __attribute__((aligned(1), may_alias));
 typedef float memory_f32 __attribute__((aligned(1), may_alias));
 
-static void add_s8(void *values, const void *llrs, float limit, size_t n)
-{
-    const float above = next_float(limit);
-    int8_t *to = values;
-    const int8_t *from = llrs;
-    for (size_t k = 0; k < n; k++)
-        to[k] = (int8_t)llr_combined((float)to[k], (float)from[k], limit, above);
-}
-
-static void add_s16(void *values, const void *llrs, float limit, size_t n)
-{
-    const float above = next_float(limit);
-    memory_s16 *to = values;
-    const memory_s16 *from = llrs;
-    for (size_t k = 0; k < n; k++)
-        to[k] = (int16_t)llr_combined((float)to[k], (float)from[k], limit, above);
-}
-
-static void add_f16(void *values, const void *llrs, float limit, size_t n)
-{
-    const float above = next_float(limit);
-    memory_f16 *to = values;
-    const memory_f16 *from = llrs;
-    for (size_t k = 0; k < n; k++) {
-        const float before = widen_half(to[k]);
-        if (vec_is_less(vec_abs(before), above)) /* a NaN would not keep its bits */
-            to[k] = (uint16_t)vec_to_f16(llr_combined(before, widen_half(from[k]), limit, above));
+/* A value beyond the limit is not written: a NaN would not keep its bits. */
+#define DEFINE_ADD(name, type, to_float, from_float)                                                                   \
+    static void name(void *values, const void *llrs, float limit, size_t n)                                            \
+    {                                                                                                                  \
+        const float above = vec_from_bits(vec_bits(limit) + 1); /* the next float */                                   \
+        type *to = values;                                                                                             \
+        const type *from = llrs;                                                                                       \
+        for (size_t k = 0; k < n; k++) {                                                                               \
+            const float before = to_float(to[k]);                                                                      \
+            if (vec_is_less(vec_abs(before), above))                                                                   \
+                to[k] = (type)from_float(llr_combined(before, to_float(from[k]), limit, above));                       \
+        }                                                                                                              \
     }
-}
-
-static void add_f32(void *values, const void *llrs, float limit, size_t n)
-{
-    const float above = next_float(limit);
-    memory_f32 *to = values;
-    const memory_f32 *from = llrs;
-    for (size_t k = 0; k < n; k++)
-        to[k] = llr_combined(to[k], from[k], limit, above);
-}
+DEFINE_ADD(add_s8, memory_s8, (float), (int))
+DEFINE_ADD(add_s16, memory_s16, (float), (int))
+DEFINE_ADD(add_f16, memory_f16, widen_half, vec_to_f16)
+DEFINE_ADD(add_f32, memory_f32, (float), (float))
 
 softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
 {
-    switch (format) {
-    case SOFTQAM_OUTPUT_S8:
-        return add_s8;
-    case SOFTQAM_OUTPUT_S16:
-        return add_s16;
-    case SOFTQAM_OUTPUT_F16:
-        return add_f16;
-    case SOFTQAM_OUTPUT_F32:
-        return add_f32;
-    case SOFTQAM_OUTPUT_U8: /* is refused */
-        break;
-    }
-    return NULL;
+    static softqam_soft_add *const loops[N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = add_s8,
+                                                              [SOFTQAM_OUTPUT_S16] = add_s16,
+                                                              [SOFTQAM_OUTPUT_F16] = add_f16,
+                                                              [SOFTQAM_OUTPUT_F32] = add_f32};
+    return loops[format];
 }
 
 void softqam_soft_block_open(softqam_soft_block *block, const softqam_placement *placement,

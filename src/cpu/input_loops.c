@@ -70,22 +70,14 @@ VEC void gather_rounds(const unsigned char *const restrict from[], size_t n_sour
 VEC void gather_sources(const unsigned char *const restrict from[], size_t n_sources, size_t nbytes,
                         size_t stride_nbytes, size_t n, unsigned char *restrict to)
 {
-    switch (n_sources) {
-    case 1:
+    if (n_sources == 1)
         gather_rounds(from, 1, nbytes, stride_nbytes, n, to);
-        break;
-    case 2:
+    else if (n_sources == 2)
         gather_rounds(from, 2, nbytes, stride_nbytes, n, to);
-        break;
-    case 3:
+    else if (n_sources == 3)
         gather_rounds(from, 3, nbytes, stride_nbytes, n, to);
-        break;
-    case 4:
+    else
         gather_rounds(from, 4, nbytes, stride_nbytes, n, to);
-        break;
-    default:
-        gather_rounds(from, n_sources, nbytes, stride_nbytes, n, to);
-    }
 }
 
 /* The items' size as a constant, and a stride of one item. */
@@ -104,6 +96,10 @@ DEFINE_GATHER(4)
 DEFINE_GATHER(8)
 DEFINE_GATHER(16)
 DEFINE_GATHER(32)
+
+typedef void gather_of_size(const unsigned char *const restrict from[], size_t n_sources, size_t stride_nbytes,
+                            size_t n, unsigned char *restrict to);
+static gather_of_size *const gathers[] = {gather_1, gather_2, gather_4, gather_8, gather_16, gather_32};
 
 static softqam_gather_loop gather;
 
@@ -141,18 +137,7 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
         nbytes *= n_sources;
         n_sources = 1;
     }
-    if (nbytes == 1)
-        gather_1(from, n_sources, stride_nbytes, n, to);
-    else if (nbytes == 2)
-        gather_2(from, n_sources, stride_nbytes, n, to);
-    else if (nbytes == 4)
-        gather_4(from, n_sources, stride_nbytes, n, to);
-    else if (nbytes == 8)
-        gather_8(from, n_sources, stride_nbytes, n, to);
-    else if (nbytes == 16)
-        gather_16(from, n_sources, stride_nbytes, n, to);
-    else
-        gather_32(from, n_sources, stride_nbytes, n, to);
+    gathers[__builtin_ctzl(nbytes)](from, n_sources, stride_nbytes, n, to);
 }
 
 /* Few symbols. */

@@ -117,14 +117,29 @@ VEC vec_bytes in_order(vec_bytes packed, const byte_order order)
     return vec_shuffle_bytes(packed, vec_splat_bytes(order));
 }
 
-VEC void store_1024qam_s8(const llr_constants *constants, llr_destination to, const vec_f32 a[], const vec_f32 b[])
+/* Makes the pairs of an iteration's two registers, as vec_store_pairs() takes them. */
+VEC void make_pairs(const llr_constants *constants, const vec_f32 a[], const vec_f32 b[], vec_bytes pairs[3])
 {
-    const vec_bytes of_a = bytes_of(constants, words_of(constants, a[0], a[1]), words_of(constants, a[2], a[3]));
-    const vec_bytes of_b = bytes_of(constants, words_of(constants, b[0], b[1]), words_of(constants, b[2], b[3]));
-    const vec_bytes last = bytes_of(constants, words_of(constants, a[4], b[4]), words_of(constants, a[3], b[3]));
-    const vec_bytes pairs_a = vec_or(in_order(of_a, order_1024qam), in_order(last, order_1024qam_fifth_a));
-    const vec_bytes pairs_b = vec_or(in_order(of_b, order_1024qam), in_order(last, order_1024qam_fifth_b));
-    vec_store_pairs_of_20(to.out, pairs_a, pairs_b, in_order(last, order_1024qam_ends), to.flips);
+    const int k = M > 1 ? 1 : 0, last = M - 1, second_last = M > 1 ? M - 2 : 0;
+    const vec_bytes a01 = words_of(constants, a[0], a[k]), b01 = words_of(constants, b[0], b[k]);
+    if (M == 1) {
+        const vec_bytes words = words_of(constants, a[0], b[0]);
+        pairs[0] = bytes_of(constants, words, words);
+    } else if (M == 2) {
+        pairs[0] = in_order(bytes_of(constants, a01, b01), order_16qam);
+    } else if (M == 3) {
+        const vec_bytes words = words_of(constants, a[last], b[last]);
+        pairs[0] = in_order(bytes_of(constants, a01, words), order_64qam_a);
+        pairs[1] = in_order(bytes_of(constants, b01, words), order_64qam_b);
+    } else {
+        const vec_bytes of_a = bytes_of(constants, a01, words_of(constants, a[M / 2], a[second_last]));
+        const vec_bytes of_b = bytes_of(constants, b01, words_of(constants, b[M / 2], b[second_last]));
+        const vec_bytes ends = bytes_of(constants, words_of(constants, a[last], b[last]),
+                                        words_of(constants, a[second_last], b[second_last]));
+        pairs[0] = vec_or(in_order(of_a, order_1024qam), in_order(ends, order_1024qam_fifth_a));
+        pairs[1] = vec_or(in_order(of_b, order_1024qam), in_order(ends, order_1024qam_fifth_b));
+        pairs[2] = in_order(ends, order_1024qam_ends);
+    }
 }
 
 /* Returns whether an iteration's registers are stored one by one: 256QAM's, and f32's. */
@@ -146,26 +161,16 @@ VEC void store_alone(llr_kind kind, const llr_constants *constants, llr_destinat
 }
 
 /* An iteration whose registers are stored together. */
-VEC void store_both(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers *llrs_a,
-                    const llr_registers *llrs_b)
+VEC void store_both(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers *a,
+                    const llr_registers *b)
 {
-    const vec_f32 *a = llrs_a->bits, *b = llrs_b->bits;
+    vec_bytes pairs[3];
     if (kind.output != SOFTQAM_OUTPUT_S8) {
-        vec_store_both_16(kind.output == SOFTQAM_OUTPUT_S16, M, to.out, a, b);
-    } else if (M == 1) {
-        const vec_bytes words = words_of(constants, a[0], b[0]);
-        vec_store_pairs_of_4(to.out, bytes_of(constants, words, words), to.flips);
-    } else if (M == 2) {
-        const vec_bytes packed = bytes_of(constants, words_of(constants, a[0], a[1]), words_of(constants, b[0], b[1]));
-        vec_store_pairs_of_8(to.out, in_order(packed, order_16qam), to.flips);
-    } else if (M == 3) {
-        const vec_bytes last = words_of(constants, a[2], b[2]);
-        const vec_bytes of_a = bytes_of(constants, words_of(constants, a[0], a[1]), last);
-        const vec_bytes of_b = bytes_of(constants, words_of(constants, b[0], b[1]), last);
-        vec_store_pairs_of_12(to.out, in_order(of_a, order_64qam_a), in_order(of_b, order_64qam_b), to.flips);
-    } else {
-        store_1024qam_s8(constants, to, a, b);
+        vec_store_both_16(kind.output == SOFTQAM_OUTPUT_S16, M, to.out, a->bits, b->bits);
+        return;
     }
+    make_pairs(constants, a->bits, b->bits, pairs);
+    vec_store_pairs(M, to.out, pairs, to.flips);
 }
 
 /* De-interleaves an iteration's LLRs; not s8. */

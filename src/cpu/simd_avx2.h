@@ -265,44 +265,41 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
                           _mm256_set1_epi64x((long long)0x8040201008040201));
 }
 
-/* Store s8 in pairs, two symbols' LLRs each. A register of the smallest has in each 128-bit part a pair of the
- * iteration's first LANES / 2 symbols and then one of the others. */
-VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
+VEC void store_pairs_of_12(unsigned char *out, const vec_bytes pairs[], const unsigned char *flips)
 {
-    const __m128i ordered = _mm_unpacklo_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
-    vec_store_half(to, _mm256_castsi256_si128(vec_flip_in_order(_mm256_castsi128_si256(ordered), flips)));
-}
-
-VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *flips)
-{
-    vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(pairs, _MM_SHUFFLE(3, 1, 2, 0)), flips));
-}
-
-/* Each part of either register has a pair. */
-VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
-{
-    const __m256i a = _mm256_permutevar8x32_epi32(pairs_a, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
-    const __m256i b = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
-    unsigned char *out = to;
+    const __m256i a = _mm256_permutevar8x32_epi32(pairs[0], _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips));
     vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))));
 }
 
-/* Their first 16 bytes, and in each part of a third register the last 4 of a's pair and of b's. */
-VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
-                               const unsigned char *flips)
+VEC void store_pairs_of_20(unsigned char *out, const vec_bytes pairs[], const unsigned char *flips)
 {
-    unsigned char *out = to;
-    const __m256i end = _mm256_permutevar8x32_epi32(ends, _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
-    const __m256i first = _mm256_permutevar8x32_epi32(pairs_a, _mm256_setr_epi32(0, 1, 2, 3, 0, 4, 5, 6));
-    const __m256i a = _mm256_permutevar8x32_epi32(pairs_a, _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
-    const __m256i b = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
-    const __m256i last = _mm256_permutevar8x32_epi32(pairs_b, _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
+    const __m256i end = _mm256_permutevar8x32_epi32(pairs[2], _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
+    const __m256i first = _mm256_permutevar8x32_epi32(pairs[0], _mm256_setr_epi32(0, 1, 2, 3, 0, 4, 5, 6));
+    const __m256i a = _mm256_permutevar8x32_epi32(pairs[0], _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
+    const __m256i last = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
     const __m256i rest = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips));
     vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)));
     vec_store_half(out + 64, _mm256_castsi256_si128(rest));
+}
+
+VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsigned char *flips)
+{
+    const __m128i first = _mm256_castsi256_si128(pairs[0]);
+    if (m == 1)
+        vec_store_half(
+            to, _mm256_castsi256_si128(vec_flip_in_order(
+                    _mm256_castsi128_si256(_mm_unpacklo_epi32(first, _mm256_extracti128_si256(pairs[0], 1))), flips)));
+    else if (m == 2)
+        vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(pairs[0], _MM_SHUFFLE(3, 1, 2, 0)), flips));
+    else if (m == 3)
+        store_pairs_of_12(to, pairs, flips);
+    else
+        store_pairs_of_20(to, pairs, flips);
 }
 
 /* Returns, of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of

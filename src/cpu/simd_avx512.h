@@ -271,35 +271,19 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return _mm512_mask_sub_epi8(a, mask, _mm512_setzero_si512(), a);
 }
 
-VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
+/* Memory's first 4 m dwords are of a's pairs, the others of b's. */
+VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsigned char *flips)
 {
-    store_lower_half(to, vec_flip_in_order(gathered_dwords(pairs_in_parts(1, 0), &pairs, 0x1), flips));
-}
-
-VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *flips)
-{
-    vec_store(to, vec_flip_in_order(gathered_dwords(pairs_in_parts(2, 0), &pairs, 0x1), flips));
-}
-
-VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
-{
-    unsigned char *out = to;
-    const __m512i from[] = {pairs_a, pairs_b};
-    vec_store(out, vec_flip_in_order(gathered_dwords(pairs_in_registers(3, 0), from, 0x3), flips));
-    store_lower_half(out + 64,
-                     vec_flip_in_order(gathered_dwords(pairs_in_registers(3, 1), from, 0x2), flips_behind(flips, 64)));
-}
-
-VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
-                               const unsigned char *flips)
-{
-    unsigned char *out = to;
-    const __m512i from[] = {pairs_a, pairs_b, ends};
-    vec_store(out, vec_flip_in_order(gathered_dwords(pairs_in_registers(5, 0), from, 0x5), flips));
-    vec_store(out + 64,
-              vec_flip_in_order(gathered_dwords(pairs_in_registers(5, 1), from, 0x7), flips_behind(flips, 64)));
-    store_lower_half(out + 128,
-                     vec_flip_in_order(gathered_dwords(pairs_in_registers(5, 2), from, 0x6), flips_behind(flips, 128)));
+    VEC_UNROLL
+    for (int r = 0; 2 * r < m; r++) {
+        const unsigned of_a = 4 * r<m, of_b = 4 * r + 4> m, which = m < 3 ? 1 : of_a | of_b << 1 | (m == 5) << 2;
+        const origin at = m < 3 ? pairs_in_parts((uint32_t)m, r) : pairs_in_registers((uint32_t)m, r);
+        const vec_bytes bytes = vec_flip_in_order(gathered_dwords(at, pairs, which), flips_behind(flips, 64 * r));
+        if (2 * r + 2 <= m)
+            vec_store((unsigned char *)to + 64 * r, bytes);
+        else
+            store_lower_half((unsigned char *)to + 64 * r, bytes);
+    }
 }
 
 /* LLRs to binary16, or, of sums, their lower 16 bits. */

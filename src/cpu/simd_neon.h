@@ -236,46 +236,29 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return flips ? flip_16(a, (uint32_t)load_bits(flips)) : a;
 }
 
-/* Store s8 in pairs, two symbols' LLRs each: a register of the smallest has one of the iteration's first two symbols
- * and one of the other two. */
-VEC void vec_store_pairs_of_4(void *to, vec_bytes pairs, const unsigned char *flips)
+VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsigned char *flips)
 {
-    vst1_u8(to, vget_low_u8(vec_flip_in_order(pairs, flips)));
-}
-
-VEC void vec_store_pairs_of_8(void *to, vec_bytes pairs, const unsigned char *flips)
-{
-    vec_store(to, vec_flip_in_order(pairs, flips));
-}
-
-VEC void vec_store_pairs_of_12(void *to, vec_bytes pairs_a, vec_bytes pairs_b, const unsigned char *flips)
-{
+    const uint64_t bits = flips ? load_bits(flips) : 0;
     unsigned char *out = to;
-    if (flips) {
-        const uint32_t bits = (uint32_t)load_bits(flips);
-        pairs_a = flip_16(pairs_a, bits);
-        pairs_b = flip_16(pairs_b, bits >> 12);
+    if (m == 1)
+        vst1_u8(to, vget_low_u8(vec_flip_in_order(pairs[0], flips)));
+    else if (m == 2)
+        vec_store(to, vec_flip_in_order(pairs[0], flips));
+    VEC_UNROLL
+    for (int k = 0; m > 2 && k < 2; k++) {
+        const vec_bytes of_k = flips ? flip_16(pairs[k], (uint32_t)(bits >> 4 * m * k)) : pairs[k];
+        if (m == 5) {
+            vec_store(out + 20 * k, of_k);
+        } else {
+            vst1_u8(out + 12 * k, vget_low_u8(of_k));
+            STORE_DWORD(out + 12 * k + 8, (vec_u32)of_k, 2);
+        }
     }
-    vst1_u8(out, vget_low_u8(pairs_a));
-    STORE_DWORD(out + 8, (vec_u32)pairs_a, 2);
-    vst1_u8(out + 12, vget_low_u8(pairs_b));
-    STORE_DWORD(out + 20, (vec_u32)pairs_b, 2);
-}
-
-/* Their first 16 bytes, and the last 4 of a's pair and of b's. */
-VEC void vec_store_pairs_of_20(void *to, vec_bytes pairs_a, vec_bytes pairs_b, vec_bytes ends,
-                               const unsigned char *flips)
-{
-    unsigned char *out = to;
-    if (flips) {
-        const uint64_t bits = load_bits(flips);
-        pairs_a = flip_16(pairs_a, (uint32_t)bits);
-        pairs_b = flip_16(pairs_b, (uint32_t)(bits >> 20));
-        ends = flip_16(ends, (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0));
-    }
-    vec_store(out, pairs_a);
+    if (m < 5)
+        return;
+    const uint32_t of_ends = (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0);
+    const vec_bytes ends = flips ? flip_16(pairs[2], of_ends) : pairs[2];
     STORE_DWORD(out + 16, (vec_u32)ends, 0);
-    vec_store(out + 20, pairs_b);
     STORE_DWORD(out + 36, (vec_u32)ends, 1);
 }
 
