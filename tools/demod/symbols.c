@@ -88,7 +88,7 @@ static void check_noise_level(const struct demod_run *run)
         sum += fmin(one.error_energy / noise_var, 1e3);
         n += (double)one.n_symbols;
     }
-    if (n >= FIT_MIN_SYMBOLS / 4 && fabs(log10(sum / n)) > 0.5)
+    if (4 * n >= FIT_MIN_SYMBOLS && fabs(log10(sum / n)) > 0.5)
         message_warn(run->noise_vars.name, "N0 seems to be %.2g times that, by the distances of symbols to points",
                      sum / n);
 }
