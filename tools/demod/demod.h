@@ -211,7 +211,6 @@ struct demod_run {
     float noise_var;          /* of all symbols, unless there is one for each */
     uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 where it was not */
     uint64_t n_scale_symbols; /* that the scale was estimated from */
-    bool scale_is_default;    /* neither the command nor the recording says one */
     softqam_context *context;
     softqam_demodulator *demodulator;
     size_t value_nbytes;            /* of what the library makes of a symbol */
@@ -225,7 +224,6 @@ struct demod_run {
     size_t n_first_bytes;
     uint64_t n_noise_bad;    /* values of the noise file that are not positive and finite */
     float *first_noise_vars; /* of it */
-    size_t n_first_noise_vars;
     struct verifier verifier;
     size_t batch_symbols;
     void *symbol_order; /* of a batch that comes out as bit planes, for what looks at it symbol by symbol; else NULL */

@@ -52,7 +52,6 @@ static bool complete_options(struct demod_run *run)
         config->modulation = SOFTQAM_MODULATION_256QAM;
     if (config->input_scale == 0 && !options->scale_auto)
         config->input_scale = (float)recording->scale;
-    run->scale_is_default = config->input_scale == 0 && !options->scale_auto;
     if (config->input_scale == 0)
         config->input_scale = file_formats[recording->format].scale;
     return true;
