@@ -188,6 +188,8 @@ softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulato
     REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
     TRY(softqam_segment_list_check(&list));
+    REFUSE_IF(list.has_statistics && demodulator->context->gpu,
+              "segment.statistics is given, which this version does not count on a GPU");
     if (list.has_block_buffers)
         TRY(softqam_segment_list_check_block_buffers(&list));
     return list.n_symbols == 0 ? SOFTQAM_OK : dispatch(demodulator, &list);

@@ -220,6 +220,14 @@ softqam_status softqam_context_config_resolve(softqam_context_config *config, co
     return SOFTQAM_OK;
 }
 
+/* Returns the information of an LLR's bit in units of 2^-16: 1 less the entropy of the probability that it is wrong. */
+static uint32_t information_of(double llr)
+{
+    const double wrong = exp(-llr) / (1.0 + exp(-llr));
+    const double entropy = (log1p(exp(-llr)) + llr * wrong) / log(2.0);
+    return (uint32_t)floor(0x1p16 * (1.0 - entropy) + 0.5);
+}
+
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config)
 {
     const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
@@ -247,6 +255,8 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     };
     for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
+    for (int k = 0; k < 256; k++)
+        params->information[k] = information_of(k / 16.0);
     softqam_u8_table_build(&params->u8_table, &params->u8_linear, config->sign);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
         params->llrs[axis_bits] = softqam_llr_table_of(axis_bits);

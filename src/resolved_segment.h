@@ -117,8 +117,8 @@ static_assert(
     sizeof(softqam_segment) == 448 && offsetof(softqam_segment, layers) == 56 &&
         offsetof(softqam_segment, n_layers) == 248 && offsetof(softqam_segment, partner_modulation) == 276 &&
         offsetof(softqam_segment, codeword) == 280 && offsetof(softqam_segment, gain_stride) == 408 &&
-        offsetof(softqam_segment, reserved) == 416 && sizeof(softqam_layer) == 48 &&
-        offsetof(softqam_layer, gain) == 24 && offsetof(softqam_layer, reserved) == 32 &&
+        offsetof(softqam_segment, statistics) == 416 && offsetof(softqam_segment, reserved) == 424 &&
+        sizeof(softqam_layer) == 48 && offsetof(softqam_layer, gain) == 24 && offsetof(softqam_layer, reserved) == 32 &&
         sizeof(softqam_codeword) == 104 && offsetof(softqam_codeword, n_code_blocks) == 32 &&
         offsetof(softqam_codeword, filler_value) == 64 && offsetof(softqam_codeword, reserved_word) == 76,
     "A segment, layer or codeword has a new field. Once these offsets are adapted the library builds, accepts the "

@@ -25,6 +25,7 @@ typedef struct softqam_segment_list {
     size_t most_symbol_nbytes; /* the most bytes that a symbol has in the output */
     bool has_gains;
     bool has_block_buffers;
+    bool has_statistics;
     bool is_joint; /* some layers are demapped in pairs */
     bool adds;     /* some LLRs are added to what is in a soft buffer */
     bool repeats;  /* several LLRs are added to one value, in an order that counts */

@@ -238,6 +238,10 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
     else /* the other fields would be ignored without a word */
         REFUSE_IF(!is_no_codeword(&segment->codeword),
                   "codeword.n_code_blocks is 0, but another field of the codeword is not");
+    REFUSE_IF((uintptr_t)segment->statistics % _Alignof(softqam_statistics) != 0,
+              "segment.statistics is not aligned to %zu bytes", _Alignof(softqam_statistics));
+    REFUSE_IF(segment->statistics && softqam_segment_is_joint(segment),
+              "segment.statistics is given, which this version does not count for layers in pairs");
     REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
     return SOFTQAM_OK;
 }
@@ -481,6 +485,7 @@ INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_s
     list->has_gains |= segment->layers[0].gain != NULL;
     list->is_joint |= softqam_segment_is_joint(segment);
     list->has_block_buffers |= segment->codeword.block_buffers != NULL;
+    list->has_statistics |= segment->statistics != NULL;
     return SOFTQAM_OK;
 }
 

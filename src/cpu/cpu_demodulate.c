@@ -61,6 +61,8 @@ typedef struct work {
     size_t tile_symbols;               /* at most */
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* call.planes */
     unsigned n_bits;                   /* bits of a symbol */
+    softqam_statistics *statistics;    /* segment.statistics */
+    softqam_statistics counts;         /* what this thread adds to it */
     size_t symbol_nbytes;              /* from a symbol's first value to the next symbol's */
     float weight;                      /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
     size_t plane_nbytes;               /* room for a bit plane on its way to a soft buffer */
@@ -298,6 +300,33 @@ static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
     softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &call);
 }
 
+/* Counts what the loop has made of a tile. */
+static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_t first)
+{
+    const softqam_placement *placement = &w->segment.placement;
+    const softqam_counted_call counted = {call, softqam_axis_bits((softqam_modulation)placement->modulation),
+                                          placement->codeword_symbol + (uint32_t)first};
+    w->loops->count(&counted, &w->counts);
+}
+
+/* Adds what a thread has counted: others may do so at the same time. */
+static NOT_INLINED void add_counts(const softqam_statistics *counts, softqam_statistics *to)
+{
+    uint64_t from[sizeof *counts / sizeof(uint64_t)];
+    uint64_t *each = &to->n_symbols;
+    memcpy(from, counts, sizeof from);
+    for (size_t k = 0; k < sizeof from / sizeof *from; k++)
+        __atomic_fetch_add(each + k, from[k], __ATOMIC_RELAXED);
+}
+
+/* Demodulates a tile and counts it. The loop may change its call. */
+static NOT_INLINED void run_counted(work *w, size_t first)
+{
+    const softqam_loop_call call = w->call;
+    run(w->loops, &w->segment.placement, &w->call);
+    count_tile(w, &call, first);
+}
+
 /* Demodulates the next symbols from `first` on, at most n, all of one code block. Returns how many they are. */
 static size_t demodulate_tile(work *w, size_t first, size_t n)
 {
@@ -314,7 +343,10 @@ static size_t demodulate_tile(work *w, size_t first, size_t n)
     if (!w->is_joint) {
         w->call.components = load_symbols(w, first, n);
         load_noise(w, first, n);
-        run(w->loops, placement, &w->call);
+        if (w->statistics)
+            run_counted(w, first);
+        else
+            run(w->loops, placement, &w->call);
     } else {
         demodulate_joint_tile(w, first, n);
     }
@@ -376,9 +408,9 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
         (source->n_layers > 1 || source->noise_stride != 1 || (source->has_gains && source->gain_stride != 1));
     w->tile_symbols = w->is_joint      ? (w->joint.is_direct ? JOINT_SYMBOLS : JOINT_GATHERED_SYMBOLS)
                       : w->is_streamed ? streamed_symbols(w->symbol_nbytes)
-                      : w->is_gathered || w->is_noise_gathered || w->is_converted ? TILE_SYMBOLS
-                      : placement->is_descrambled                                 ? DESCRAMBLED_SYMBOLS
-                                                                                  : SIZE_MAX;
+                      : w->is_gathered || w->is_noise_gathered || w->is_converted || w->statistics ? TILE_SYMBOLS
+                      : placement->is_descrambled                                                  ? DESCRAMBLED_SYMBOLS
+                                                                                                   : SIZE_MAX;
     w->sequence_first = w->sequence_end = 0;
     if (placement->has_code_blocks)
         w->to.block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);
@@ -437,7 +469,8 @@ static inline bool demodulate_in_place(const cpu_call *call, const softqam_segme
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop_call;
-    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || call->is_streamed || softqam_segment_is_joint(from))
+    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || from->statistics || call->is_streamed ||
+        softqam_segment_is_joint(from))
         return false;
     softqam_segment_resolve(&segment, from, &params->defaults);
     const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
@@ -484,7 +517,11 @@ static void demodulate_part(const cpu_call *call, softqam_cursor *cursor, size_t
             softqam_joint_open(&w.joint, w.params, w.loops, from, cursor->offset);
         softqam_cursor_next(cursor, n_taken, &w.segment);
         softqam_float_flush(&environment, !w.is_joint && may_flush(call, &w.segment.source));
+        w.statistics = from->statistics;
+        w.counts = (softqam_statistics){0};
         demodulate_in_tiles(&w, call->is_streamed);
+        if (w.statistics)
+            add_counts(&w.counts, w.statistics);
     }
     softqam_float_leave(&environment);
     if (call->is_streamed)

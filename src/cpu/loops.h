@@ -75,6 +75,16 @@ typedef struct softqam_loop_call {
 /* Soft bits or LLRs. */
 typedef void softqam_loop(const softqam_loop_call *call);
 
+/* Says what a loop has made of a call. */
+typedef struct softqam_counted_call {
+    const softqam_loop_call *call;
+    int axis_bits;
+    uint32_t position; /* of the first symbol in the codeword, modulo 2^32 */
+} softqam_counted_call;
+
+/* Adds the statistics of a call's symbols, noise values and LLRs to `to`. */
+typedef void softqam_count(const softqam_counted_call *counted, softqam_statistics *to);
+
 /* No loop needs more symbols: min_symbols, of s8 in planes twice as many. */
 enum { MOST_MIN_SYMBOLS = 32 };
 
@@ -119,6 +129,7 @@ typedef struct softqam_cpu_loops {
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
+    softqam_count *count;
     size_t min_symbols;
     softqam_few_loop *few;                                 /* takes fewer */
     softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* NULL, or loops that take min_few_symbols, in less time */

@@ -7,6 +7,7 @@
 #include "gold_jump.h"
 #include "simd_scalar.h"
 #include "variant.h"
+#include "weight.h"
 #include "widen_half.h"
 
 #include "arithmetic.h"
@@ -93,34 +94,6 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
 static inline float descrambled(const softqam_loop_call *call, size_t n, float metric)
 {
     return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
-}
-
-/* Returns the weight of symbol k, which has a gain, and divides the symbol by it. */
-static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *call, size_t k, float symbol[2])
-{
-    const int is_inverse = call->noise_kind == SOFTQAM_GAINS_INVERSE;
-    const float scale = call->scale.steps_per_nat, gain = call->gains[k],
-                noise = llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound);
-    if (gain >= MIN_GAIN && gain <= MAX_GAIN) {
-        symbol[0] *= 1.0f / gain;
-        symbol[1] *= 1.0f / gain;
-        return llr_weight_of_gain(scale, noise, is_inverse, gain);
-    }
-    const gain_divisor divisor = gain_divisor_of(gain);
-    symbol[0] = divided_by_gain(symbol[0], divisor);
-    symbol[1] = divided_by_gain(symbol[1], divisor);
-    return llr_weight_of_any_gain(scale, noise, is_inverse, gain);
-}
-
-static inline float weight_of(const softqam_loop_call *call, size_t k, float symbol[2])
-{
-    if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
-        return call->noise[0];
-    if (softqam_has_gains(call->noise_kind))
-        return weight_of_gain(call, k, symbol);
-    const int is_inverse = call->noise_kind == SOFTQAM_NOISE_INVERSE;
-    return llr_weight(call->scale.steps_per_nat, llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound),
-                      is_inverse);
 }
 
 static inline void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
@@ -230,6 +203,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .u8 = u8_loop,
     .llrs = {&bpsk, &qpsk, &qam16, &qam64, &qam256, &qam1024},
     .gold = &gold_loops,
+    .count = softqam_count_portable,
     .min_symbols = 0,
     .short_symbols = 256,
 };

@@ -19,6 +19,7 @@
         softqam_joint_loops_3_##simd, softqam_joint_loops_4_##simd, softqam_joint_loops_5_##simd;                      \
     extern softqam_soft_add *const softqam_combine_loops_##simd[N_OUTPUT_FORMATS];                                     \
     extern const softqam_gold_loops softqam_gold_loops_##simd;                                                         \
+    extern softqam_count softqam_count_##simd;                                                                         \
     static const softqam_cpu_variant softqam_cpu_##simd = {                                                            \
         .name = #simd,                                                                                                 \
         .input = &softqam_input_loops_##simd,                                                                          \
@@ -29,6 +30,7 @@
                   &softqam_joint_loops_4_##simd, &softqam_joint_loops_5_##simd},                                       \
         .add = softqam_combine_loops_##simd,                                                                           \
         .gold = &softqam_gold_loops_##simd,                                                                            \
+        .count = softqam_count_##simd,                                                                                 \
         __VA_ARGS__}
 
 #if defined(__x86_64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
@@ -147,6 +149,7 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->convert = variant->input->convert[params->input_format];
     loops->gold = *variant->gold;
     loops->gather = variant->input->gather;
+    loops->count = variant->count;
     loops->add = softqam_soft_add_of(params->output_format);
     if (softqam_params_have_llrs(params) && variant->add)
         loops->add = variant->add[params->output_format];

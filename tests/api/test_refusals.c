@@ -14,7 +14,7 @@
 /* Rows override what all rows have. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-KEEPS(softqam_segment, reserved, 32);
+KEEPS(softqam_segment, reserved, 24);
 KEEPS(softqam_layer, reserved, 16);
 KEEPS(softqam_codeword, reserved, 24);
 KEEPS(softqam_codeword, reserved_word, 4);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The weight of one symbol, in portable C. */
+#ifndef SOFTQAM_CPU_WEIGHT_H
+#define SOFTQAM_CPU_WEIGHT_H
+
+#include "loops.h"
+#include "simd_scalar.h"
+
+#include "arithmetic.h"
+
+/* Returns the weight of symbol k, which has a gain, and divides the symbol by it. */
+static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *call, size_t k, float symbol[2])
+{
+    const int is_inverse = call->noise_kind == SOFTQAM_GAINS_INVERSE;
+    const float scale = call->scale.steps_per_nat, gain = call->gains[k],
+                noise = llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound);
+    if (gain >= MIN_GAIN && gain <= MAX_GAIN) {
+        symbol[0] *= 1.0f / gain;
+        symbol[1] *= 1.0f / gain;
+        return llr_weight_of_gain(scale, noise, is_inverse, gain);
+    }
+    const gain_divisor divisor = gain_divisor_of(gain);
+    symbol[0] = divided_by_gain(symbol[0], divisor);
+    symbol[1] = divided_by_gain(symbol[1], divisor);
+    return llr_weight_of_any_gain(scale, noise, is_inverse, gain);
+}
+
+static inline float weight_of(const softqam_loop_call *call, size_t k, float symbol[2])
+{
+    if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
+        return call->noise[0];
+    if (softqam_has_gains(call->noise_kind))
+        return weight_of_gain(call, k, symbol);
+    const int is_inverse = call->noise_kind == SOFTQAM_NOISE_INVERSE;
+    return llr_weight(call->scale.steps_per_nat, llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound),
+                      is_inverse);
+}
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* segment.statistics: every number equals a count of the symbols and LLRs one by one, written here without the library,
+ * on every variant, with any number of threads, in any cut of a codeword, for every layout of inputs and outputs. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+#include "llr_fixture.h"
+
+enum { MAX_LAYERS = 4, FORMATS = 5 };
+
+/* A codeword: its symbols [resource element][layer], and its LLRs in symbol order, as a call without layers has them.
+ */
+typedef struct counted_codeword {
+    softqam_demodulator_config config;
+    size_t n, n_layers;
+    float *symbols, *noise, *gains;
+    uint8_t *llrs;
+    softqam_segment whole;
+} counted_codeword;
+
+static float uniform(harness_random *random, float least, float most)
+{
+    return least + (most - least) * (float)harness_random_below(random, 1 << 20) * 0x1p-20F;
+}
+
+/* Fills in usual values, and some that make erasures. */
+static void fill(harness_random *random, counted_codeword *self, bool is_inverse)
+{
+    static const float no_noise[] = {0, -1, NAN, INFINITY}, no_components[] = {NAN, INFINITY, -INFINITY, 1e30F};
+    const bool has_erasures = harness_random_below(random, 2);
+    for (size_t i = 0; i < self->n; i++) {
+        const float g = self->gains[i] = exp2f(uniform(random, -8, 8)), n0 = exp2f(uniform(random, -12, 1)) * g * g;
+        self->noise[i] = is_inverse ? 1 / n0 : n0;
+        for (size_t axis = 0; axis < 2; axis++)
+            self->symbols[2 * i + axis] = g * uniform(random, -1.4F, 1.4F);
+        if (has_erasures && harness_random_below(random, 60) == 0)
+            self->noise[i] = no_noise[harness_random_below(random, HARNESS_COUNT(no_noise))];
+        if (has_erasures && harness_random_below(random, 60) == 0)
+            self->gains[i] = -self->gains[i] * (float)harness_random_below(random, 2);
+        if (has_erasures && harness_random_below(random, 60) == 0)
+            self->symbols[2 * i + harness_random_below(random, 2)] =
+                no_components[harness_random_below(random, HARNESS_COUNT(no_components))];
+    }
+}
+
+static counted_codeword open_codeword(harness_random *random, size_t n_elements)
+{
+    static const int limits[FORMATS] = {
+        [SOFTQAM_OUTPUT_S8] = 120, [SOFTQAM_OUTPUT_S16] = 500, [SOFTQAM_OUTPUT_F16] = 32};
+    counted_codeword self = {.n_layers = 1 + harness_random_below(random, MAX_LAYERS)};
+    softqam_demodulator_config *config = &self.config;
+    softqam_demodulator_config_init(config);
+    config->output_format = (softqam_output_format)harness_random_below(random, FORMATS);
+    const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8;
+    config->modulation = is_u8 ? SOFTQAM_MODULATION_256QAM
+                               : (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
+    config->sign = (softqam_sign)harness_random_below(random, 2);
+    config->noise_form = (softqam_noise_form)(1 + harness_random_below(random, 2));
+    config->llr_limit = harness_random_below(random, 2) ? limits[config->output_format] : 0;
+    config->noise_floor = !is_u8 && harness_random_below(random, 2) ? 0.01F : 0;
+    if (is_u8 || config->modulation == SOFTQAM_MODULATION_PI2_BPSK)
+        self.n_layers = 1;
+    self.n = n_elements * self.n_layers;
+    self.symbols = harness_alloc(self.n * 2 * sizeof(float));
+    self.noise = harness_alloc(self.n * sizeof(float));
+    self.gains = harness_alloc(self.n * sizeof(float));
+    self.llrs = harness_alloc(softqam_output_nbytes(config->output_format, config->modulation, self.n));
+    fill(random, &self, config->noise_form == SOFTQAM_NOISE_FORM_INVERSE);
+    softqam_segment *whole = &self.whole;
+    *whole = (softqam_segment){.n_symbols = self.n,
+                               .n_layers = (unsigned)self.n_layers,
+                               .symbol_stride = self.n_layers,
+                               .noise_stride = is_u8 ? 0 : self.n_layers};
+    const bool has_gains = !is_u8 && harness_random_below(random, 2);
+    for (size_t layer = 0; layer < self.n_layers; layer++)
+        whole->layers[layer] = (softqam_layer){.symbols = self.symbols + 2 * layer,
+                                               .noise_var = is_u8 ? NULL : self.noise + layer,
+                                               .gain = has_gains ? self.gains + layer : NULL};
+    whole->llr_scale = config->output_format == SOFTQAM_OUTPUT_S8 && harness_random_below(random, 2) ? 2.5F : 0;
+    whole->descramble = !is_u8 && harness_random_below(random, 2);
+    whole->c_init = whole->descramble ? 0x12345 : 0;
+    whole->first_symbol = harness_random_below(random, 1000) * self.n_layers;
+    whole->out = self.llrs;
+    llr_expect(config, whole, self.llrs);
+    return self;
+}
+
+static void close_codeword(counted_codeword *self)
+{
+    free(self->symbols);
+    free(self->noise);
+    free(self->gains);
+    free(self->llrs);
+}
+
+/* Counting. */
+
+/* The symbol after its gain; false for an erasure. */
+static bool divided_symbol(const counted_codeword *self, size_t i, float symbol[2])
+{
+    const bool has_gains = self->whole.layers[0].gain, has_floor = self->config.noise_floor > 0,
+               is_u8 = self->config.output_format == SOFTQAM_OUTPUT_U8,
+               is_inverse = self->config.noise_form == SOFTQAM_NOISE_FORM_INVERSE;
+    const float noise = self->noise[i], inverse = has_gains ? 1 / self->gains[i] : 1;
+    bool is_valid = true;
+    for (size_t axis = 0; axis < 2; axis++) {
+        symbol[axis] = self->symbols[2 * i + axis] * inverse;
+        is_valid = is_valid && isfinite(symbol[axis]);
+    }
+    if (is_u8)
+        return is_valid;
+    if (has_gains)
+        is_valid = is_valid && isfinite(self->gains[i]) && self->gains[i] > 0;
+    if (isnan(noise) || (!is_inverse && noise == INFINITY) || (is_inverse && !(noise > 0)))
+        return false;
+    if (!has_floor && !is_inverse && !(noise > 0))
+        return false;
+    return is_valid && (has_floor || noise < INFINITY);
+}
+
+static double llr_at(const counted_codeword *self, size_t k, bool *is_limited)
+{
+    const int limit = self->config.llr_limit;
+    int16_t word;
+    float number;
+    double llr, largest;
+    memcpy(&word,
+           self->llrs + 2 * k *
+                            (self->config.output_format == SOFTQAM_OUTPUT_S16 ||
+                             self->config.output_format == SOFTQAM_OUTPUT_F16),
+           sizeof word);
+    switch (self->config.output_format) {
+    case SOFTQAM_OUTPUT_S8:
+        llr = (int8_t)self->llrs[k];
+        largest = limit ? limit : 127;
+        break;
+    case SOFTQAM_OUTPUT_S16:
+        llr = word;
+        largest = limit ? limit : 32767;
+        break;
+    case SOFTQAM_OUTPUT_F16:
+        llr = half_to_double((uint16_t)word);
+        largest = limit ? limit : 65504;
+        break;
+    case SOFTQAM_OUTPUT_F32:
+        memcpy(&number, self->llrs + 4 * k, sizeof number);
+        llr = (double)number;
+        largest = (double)FLT_MAX;
+        break;
+    default:
+        *is_limited = self->llrs[k] == 0 || self->llrs[k] == 255;
+        return 0;
+    }
+    *is_limited = fabs(llr) == largest;
+    return fabs(llr);
+}
+
+static uint64_t energy(float i, float q) { return (uint64_t)rint(0x1p24 * fmin((double)(i * i + q * q), 16)); }
+
+/* Searches the levels of each axis, or BPSK's two points. */
+static uint64_t error_of(const counted_codeword *self, const float symbol[2], uint64_t position)
+{
+    const nr_constellation *c = llr_constellation(self->config.modulation);
+    const float unit = (float)(1 / sqrt(c->energy));
+    float error[2] = {INFINITY, INFINITY};
+    uint64_t least = UINT64_MAX;
+    for (int bits = 0; nr_is_bpsk(c) && bits < 2; bits++) {
+        double point[2];
+        nr_point(c, bits, position, point);
+        const uint64_t of_point = energy(symbol[0] - (float)point[0], symbol[1] - (float)point[1]);
+        least = of_point < least ? of_point : least;
+    }
+    for (int label = 0; label < 1 << c->axis_bits; label++)
+        for (size_t axis = 0; axis < 2; axis++)
+            error[axis] = fminf(error[axis], fabsf(symbol[axis] - (float)nr_level(c, label) * unit));
+    return nr_is_bpsk(c) ? least : energy(error[0], error[1]);
+}
+
+static uint64_t information(double llr)
+{
+    const double place = fmin(rint(llr * 16), 255) / 16, wrong = 1 / (1 + exp(place)), right = 1 - wrong;
+    return (uint64_t)floor(0x1p16 * (1 + wrong * log2(wrong) + right * log2(right)) + 0.5);
+}
+
+static softqam_statistics count(const counted_codeword *self)
+{
+    const float scale =
+        self->whole.llr_scale > 0 ? self->whole.llr_scale : harness_llr_defaults_of[self->config.output_format].scale;
+    const size_t n_bits = softqam_bits_per_symbol(self->config.modulation);
+    softqam_statistics all = {.n_symbols = self->n};
+    for (size_t i = 0; i < self->n; i++) {
+        const uint64_t position = self->whole.first_symbol + i;
+        float symbol[2];
+        const bool is_valid = divided_symbol(self, i, symbol);
+        const bool is_sampled = is_valid && position / 64 % 8 == 0 && self->config.output_format != SOFTQAM_OUTPUT_U8;
+        all.n_erased += !is_valid;
+        all.n_sampled += is_sampled;
+        if (is_sampled) {
+            all.error_energy += error_of(self, symbol, position);
+            all.symbol_energy += energy(symbol[0], symbol[1]);
+        }
+        for (size_t bit = 0; bit < n_bits; bit++) {
+            bool is_limited;
+            const double llr = llr_at(self, i * n_bits + bit, &is_limited);
+            all.n_limited += is_limited;
+            if (is_sampled)
+                all.information += information((double)((float)llr * (16 / scale)) / 16);
+        }
+    }
+    return all;
+}
+
+/* Demodulates the codeword in parts that share one structure; with a codeword's soft buffers or bit planes, or not. */
+static softqam_statistics demodulate(harness_random *random, const counted_codeword *self, softqam_context *context,
+                                     size_t n_parts)
+{
+    const softqam_demodulator_config *config = &self->config;
+    const size_t n_bits = softqam_bits_per_symbol(config->modulation), n_elements = self->n / self->n_layers;
+    scoped_memory uint8_t *out = harness_alloc(2 * self->n * n_bits * sizeof(float) + 64);
+    scoped_memory softqam_segment *parts = harness_alloc(n_parts * sizeof *parts);
+    softqam_statistics statistics = {.n_symbols = 5, .information = 7};
+    scoped_demodulator *demodulator = llr_create(config, context);
+    const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8,
+               has_buffers = !is_u8 && harness_random_below(random, 2);
+    softqam_segment whole = self->whole;
+    memset(out, 0, 2 * self->n * n_bits * sizeof(float) + 64);
+    for (size_t k = 0, first = 0; k < n_parts; k++) {
+        const size_t left = n_elements - first, n = k + 1 == n_parts ? left : harness_random_below(random, left + 1);
+        parts[k] = llr_part(config, &whole, first, n);
+        parts[k].statistics = &statistics;
+        parts[k].out = out + first * self->n_layers * n_bits *
+                                 softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, 1);
+        if (has_buffers) {
+            parts[k].out = NULL;
+            parts[k].scrambling_offset = parts[k].first_symbol; /* the codeword has as many symbols before */
+            parts[k].scrambling_offset = 0;
+            const size_t n_all = whole.first_symbol + self->n;
+            parts[k].codeword = (softqam_codeword){.n_bits = n_all * n_bits,
+                                                   .n_code_blocks = 1,
+                                                   .buffers = out,
+                                                   .deinterleave = 1,
+                                                   .n_cb = (uint32_t)(self->n * n_bits),
+                                                   .combine = 1};
+        }
+        first += n;
+    }
+    harness_demodulate_segments(demodulator, parts, n_parts);
+    statistics.n_symbols -= 5;
+    statistics.information -= 7;
+    return statistics;
+}
+
+static void check(harness_random *random, const llr_contexts *on, size_t n_elements, size_t n_parts)
+{
+    counted_codeword self = open_codeword(random, n_elements);
+    const softqam_statistics expected = count(&self);
+    for (size_t k = 0; k < on->n; k++) {
+        const softqam_statistics got = demodulate(random, &self, on->items[k], n_parts);
+        const uint64_t *a = &expected.n_symbols, *b = &got.n_symbols;
+        for (size_t j = 0; j < sizeof got / sizeof *a; j++)
+            if (a[j] != b[j])
+                fail_msg(
+                    "%s: number %zu is %llu, not %llu; %s, modulation %d, %zu layers, gains %d, floor %a, limit %d",
+                    on->names[k], j, (unsigned long long)b[j], (unsigned long long)a[j],
+                    harness_output_names[self.config.output_format], (int)self.config.modulation, self.n_layers,
+                    self.whole.layers[0].gain != NULL, (double)self.config.noise_floor, self.config.llr_limit);
+    }
+    close_codeword(&self);
+}
+
+LLR_TEST(test_counts)
+{
+    harness_random random = harness_random_named(__func__);
+    if (harness_backend() != SOFTQAM_BACKEND_CPU)
+        skip();
+    for (size_t n = harness_symbol_count(400000) / 1000; n > 0; n--)
+        check(&random, *state, 1 + harness_random_below(&random, harness_random_below(&random, 3) ? 100 : 2500),
+              1 + harness_random_below(&random, 4));
+}
+
+/* With threads, each of which adds its own. */
+HARNESS_TEST(test_counts_of_threads)
+{
+    harness_random random = harness_random_named(__func__);
+    if (harness_backend() != SOFTQAM_BACKEND_CPU)
+        skip();
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0, 0);
+    for (int k = 0; k < 6; k++)
+        check(&random, &on, 120000 / 4, 1 + harness_random_below(&random, 3));
+}
