@@ -3,7 +3,7 @@
 format with softqam-demod's."""
 import numpy as np
 import pytest
-from symbols import LLRS, MODULATIONS, assert_bytes, make_gain, make_noise, make_symbols
+from symbols import LLRS, MODULATIONS, OUTPUTS, assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 
@@ -52,6 +52,29 @@ def test_order_in_the_codeword(rng, modulation):
         in_layers, noise_in_layers = (array.reshape(-1, layers).T for array in (symbols, noise))
         got = softqam.demodulate(in_layers, modulation, noise_in_layers, layers=layers, output="f32", first_symbol=12, scrambling_offset=12, c_init=5)
         assert_bytes(got, softqam.demodulate(symbols, modulation, noise, output="f32", first_symbol=24, c_init=5))
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_statistics(rng, output):
+    """They are the symbols' and LLRs', added up over calls and rows; a row is a codeword."""
+    sent = softqam.modulate(rng.integers(0, 2, (3, 8 * 600)), "256qam")
+    symbols = (sent + rng.normal(0, 0.02, (3, 600, 2)) @ [1, 1j]).astype(np.complex64)
+    symbols[1, 5:9], noise = np.nan, None if output == "u8" else 0.0008
+    statistics, layers = softqam.Statistics(), softqam.Statistics()
+    llrs = softqam.demodulate(symbols, "256qam", noise, output=output, statistics=statistics)
+    limit = {"s8": 127, "s16": 32767, "f16": 65504, "f32": np.finfo(np.float32).max}.get(output)
+    n_limited = np.isin(llrs, [0, 255]).sum() if limit is None else (np.abs(llrs.astype(float)) == limit).sum()
+    assert (statistics.n_symbols, statistics.n_erased, statistics.n_limited) == (1800, 4, n_limited)
+    assert statistics.n_sampled == (0 if output == "u8" else 3 * 128 - 4)
+    softqam.demodulate(symbols[0].reshape(300, 2).T, "256qam", noise, output=output, statistics=layers, layers=None if output == "u8" else 2)
+    softqam.demodulate(symbols[1:], "256qam", noise, output=output, statistics=layers)
+    assert repr(layers) == repr(statistics) or output == "u8"
+    if output in ("s16", "f32"):
+        assert statistics.evm == pytest.approx(0.0283, rel=0.1) and statistics.energy == pytest.approx(1, rel=0.1)
+        assert 0.9 < statistics.mutual_information(8) < 1
+    for wrong in ({}, np.zeros(7, np.uint64)):
+        with pytest.raises(TypeError, match="statistics is .*softqam.Statistics"):
+            softqam.demodulate(symbols, "256qam", noise, output=output, statistics=wrong)
 
 
 @pytest.mark.parametrize("form, better", [("n0", [0, -1, -np.inf, 1e-9, -0.0]), ("inverse", [np.inf, 1e9])])

@@ -27,6 +27,7 @@ struct call_options {
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
     int64_t n_values = 0;           /* of a soft buffer */
     /* Two layers are demapped jointly: the symbols are z [..., n, 2], the gains the Gram matrix [..., n, 2, 2]. */
+    softqam_statistics *statistics = nullptr;
     bool is_joint = false;
     int wanted = -1; /* the layer whose LLRs are wanted; -1: both, as layers of one codeword */
     softqam_modulation partner_modulation = SOFTQAM_MODULATION_DEFAULT; /* of the other layer; default: the same */
@@ -347,7 +348,7 @@ class layout
         total = row;
         for (int axis = 0; axis < n_batch; axis++)
             total *= out_shape[axis];
-        codeword = counts_symbols() ? row : total;
+        codeword = counts_symbols() || options.statistics ? row : total;
         for (argument *of : {&symbols, &noise, &gain, &cross}) {
             of->order.begin(of->data);
             for (int axis = 0; axis < n_batch; axis++)
@@ -392,7 +393,7 @@ class layout
         return at;
     }
 
-    static_assert(offsetof(softqam_segment, partner_modulation) == 276 && offsetof(softqam_segment, reserved) == 416 &&
+    static_assert(offsetof(softqam_segment, partner_modulation) == 276 && offsetof(softqam_segment, reserved) == 424 &&
                       offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved_word) == 76,
                   "fill() sets the new field");
     /* A segment that is all zeros. */
@@ -421,6 +422,7 @@ class layout
         segment->gain_stride = static_cast<size_t>(interleaved * stride_of(gain)) / sizeof(float);
         segment->input_scale = options.input_scale;
         segment->scrambling_offset = options.scrambling_offset;
+        segment->statistics = options.statistics;
         segment->n_layers = static_cast<unsigned>(layers);
         segment->plane_stride = options.code_block_symbols > 0 ? static_cast<size_t>(code_block_length * width) : 0;
         segment->descramble = options.descramble;

@@ -397,6 +397,7 @@ class demodulator
                          of_codeword = of_call[4];
         call_options options;
         options.input_scale = nb::cast<float>(of_call[7]);
+        options.statistics = reinterpret_cast<softqam_statistics *>(nb::cast<uintptr_t>(of_call[9]));
         if (!of_call[8].is_none()) {
             const auto [wanted, partner] = nb::cast<std::pair<int, int>>(of_call[8]);
             options.is_joint = true;

@@ -13,7 +13,8 @@ from softqam._core import version as __version__
 from softqam._demodulator import Demodulator, demodulate, demodulate_joint, gold_sequence
 from softqam._matlab import nrSymbolDemodulate
 from softqam._names import Modulation, Output
+from softqam._statistics import Statistics
 from softqam._transmitter import modulate, rate_recover
 
 __all__ = ["Codeword", "Demodulator", "Ldpc", "LdpcCodeword", "Modulation", "Output", "__version__", "built_with_cuda", "demodulate",
-           "demodulate_joint", "gold_sequence", "ldpc_codeword", "modulate", "nrSymbolDemodulate", "rate_recover"]  # fmt: skip
+           "demodulate_joint", "gold_sequence", "ldpc_codeword", "modulate", "nrSymbolDemodulate", "rate_recover", "Statistics"]  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 
 from softqam import _arrays, _codeword, _core, _gpu, _names
 from softqam._names import ArrayT, Backend, Modulation, NoiseForm, Output, ScalarT, TensorT, integer, real, shown
+from softqam._statistics import Statistics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -116,6 +117,7 @@ _ARGUMENTS = """
     combine       False: new data, which overwrites the soft buffers of the code blocks transmitted: LLRs, fillers,
                   and 0 where none was sent. True: a retransmission, which is added to what is in soft_buffers, up
                   to +-llr_limit or the largest finite value; fillers and what is beyond the limit stay.
+    statistics    None, or a Statistics that counts what this call sees. Host memory only.
     out           receives the LLRs: C-contiguous, of the output's dtype and shape, apart from the inputs. Not with "hard".
     stream        GPU only: the CUDA stream to work on, a number or an object of CuPy, PyTorch or cuda.core. None
                   is the current one of the array's library.
@@ -259,9 +261,13 @@ class Demodulator(Generic[ScalarT]):
     def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None, c_init: npt.ArrayLike | None = None,
                  first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None, planes: int | None = None,
                  codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
-                 out: Any = None, stream: Any = None) -> Any:
+                 statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
         # fmt: on
-        core, scale = None, 0.0
+        core, scale, address = None, 0.0, 0
+        if statistics is not None:
+            if not isinstance(statistics, Statistics) or _gpu.device_of(symbols) is not None:
+                raise TypeError(f"statistics is {type(statistics).__name__}: it takes softqam.Statistics(), for arrays in host memory")
+            address = statistics._address
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
@@ -272,7 +278,7 @@ class Demodulator(Generic[ScalarT]):
                 noise_var = 1.0 if noise_var is None else noise_var
             if self._settings["input_scale"] == "auto":
                 scale = _gpu.scale_of(symbols, noise_var, gain, self._settings["noise_form"].lower() == "inverse")
-        options = (c_init, first_symbol, layers, planes, core, combine, scrambling_offset, scale, None)
+        options = (c_init, first_symbol, layers, planes, core, combine, scrambling_offset, scale, None, address)
         result = self._call(symbols, noise_var, gain, options, out, stream)
         return _arrays.bits_of(result, self.sign) if self._is_special and self.output == "hard" else result
 
@@ -313,7 +319,7 @@ class Demodulator(Generic[ScalarT]):
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
-        options = (c_init, first_symbol, None, planes, core, combine, scrambling_offset, 0.0, (wanted, partner))
+        options = (c_init, first_symbol, None, planes, core, combine, scrambling_offset, 0.0, (wanted, partner), 0)
         if _gpu.device_of(z) is not None:
             return self._call(z, noise_var, gram, options, out, stream)
         symbols, matrices, noise = _gpu.joint_on_host(z, gram, noise_var)
@@ -359,7 +365,7 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
                input_scale: float | Literal["auto"] | None = None, noise_form: NoiseForm = "n0", noise_floor: float | None = None,
                gain: Any = None, c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None,
                planes: int | None = None, codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
-               out: Any = None, stream: Any = None) -> Any:
+               statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
     # fmt: on
     settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
                                 "input_scale": input_scale, "noise_form": noise_form, "noise_floor": noise_floor}  # fmt: skip
@@ -370,8 +376,8 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
             raise
         demodulator = Demodulator(modulation, **settings)  # says which one it is
     return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, scrambling_offset=scrambling_offset,
-                       layers=layers, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out,
-                       stream=stream)  # fmt: skip
+                       layers=layers, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine,
+                       statistics=statistics, out=out, stream=stream)  # fmt: skip
 
 
 demodulate.__doc__ = f"""LLRs, bits or soft bits of symbols: [..., n] to [..., n * bits per symbol].

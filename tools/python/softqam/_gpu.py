@@ -26,8 +26,9 @@ _NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
 # c_init, first_symbol, layers, planes, codeword, combine, scrambling_offset, input_scale; of a joint call, where `symbols` is z
-# and `gain` the Gram matrix, the wanted layer (-1: both) and the number of its partner's modulation, else None
-Options = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
+# and `gain` the Gram matrix, the wanted layer (-1: both) and the number of its partner's modulation, else None; the address of
+# statistics, or 0
+Options = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
 
 
 class _Torch:

@@ -13,6 +13,8 @@ from softqam import _core
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from softqam._statistics import Statistics
+
 # Upper and lower case do not matter at run time; type checkers know these spellings.
 Modulation = Literal["bpsk", "pi2-bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam",
                      "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM", "1024QAM"]  # fmt: skip
@@ -73,6 +75,7 @@ class Call(TypedDict, total=False):
     first_symbol: int
     scrambling_offset: int
     layers: int | None
+    statistics: Statistics | None
     stream: Any
 
 
