@@ -67,6 +67,26 @@ def test_fillers(rng):
         assert softqam.demodulate(symbols, "256qam", 0.1, codeword=other, **options)[0, 18:].tolist() == [-3, -3]
 
 
+def test_n_fill(rng):
+    """Buffers that another transport block has used with a larger N_cb: new data clears them, a retransmission leaves the rest."""
+    symbols, noise = make_codeword(rng)
+    longer, shorter = (dataclasses.replace(BLOCKS, n_fill=n) for n in (200, 60))
+    expected = softqam.demodulate(symbols, "16qam", noise, codeword=BLOCKS)
+    buffers = np.full((5, 200), 55, np.int8)
+    assert softqam.demodulate(symbols, "16qam", noise, codeword=longer).shape == buffers.shape
+    softqam.demodulate(symbols, "16qam", noise, codeword=longer, soft_buffers=buffers)
+    sent = [0, 1, 2, 4]
+    assert_bytes(buffers[sent, :120], expected[sent])
+    assert not buffers[sent, 120:].any() and (buffers[3] == 55).all()
+    buffers[:, 120:] = 55
+    softqam.demodulate(symbols, "16qam", noise, codeword=longer, soft_buffers=buffers, combine=True)
+    assert (buffers[:, 120:] == 55).all()
+    few = np.full((5, 120), 55, np.int8)
+    softqam.demodulate(symbols, "16qam", noise, codeword=shorter, soft_buffers=few)
+    assert_bytes(few[sent, :60], expected[sent, :60])
+    assert (few[sent, 110:] == 55).all() and not (few[sent] == 55)[:, :60].all()
+
+
 def test_batch(rng):
     """Codewords along the batch's axes, each with its own c_init and soft buffers."""
     codeword = softqam.Codeword(480, "qpsk", 2, 3, 90, 80, 30, 10)
