@@ -21,6 +21,10 @@ typedef struct group {
     uint64_t erased; /* bit k: symbol k is an erasure */
 } group;
 
+/* The caller's memory may lie anyhow. */
+typedef float loose_float __attribute__((aligned(1), may_alias));
+typedef int16_t loose_int16 __attribute__((aligned(1), may_alias));
+
 /* Erasures. */
 
 /* Within these limits no noise value, gain or component makes an erasure. */
@@ -49,12 +53,10 @@ static usual_range usual_range_of(const softqam_loop_call *call)
 static bool may_have_erasures(const group *of, usual_range range)
 {
     const softqam_loop_call *call = of->counted->call;
-    const float *components = (const float *)call->components + 2 * of->first;
+    const loose_float *components = (const loose_float *)call->components + 2 * of->first;
     int n_usual = 0;
-    float symbols[2 * GROUP];
-    memcpy(symbols, components, 2 * of->n * sizeof *symbols);
     for (size_t k = 0; k < 2 * of->n; k++)
-        n_usual += (symbols[k] > -COMPONENT_END) & (symbols[k] < COMPONENT_END);
+        n_usual += (components[k] > -COMPONENT_END) & (components[k] < COMPONENT_END);
     if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
         return n_usual < (int)(2 * of->n) || !isfinite(call->noise[0]);
     const float *noise = call->noise + of->first, *gains = call->gains + of->first;
@@ -83,16 +85,24 @@ static __attribute__((noinline)) uint64_t find_erasures(const group *of)
 
 /* LLRs at the limit. */
 
+#if defined(__AVX512BW__)
+enum { VECTOR_NBYTES = 64 };
+#elif defined(__AVX2__)
+enum { VECTOR_NBYTES = 32 };
+#else
+enum { VECTOR_NBYTES = 16 };
+#endif
+
 /* Defines a function that counts the values whose magnitude, of which `mask` has the bits, is the limit's. */
 #define DEFINE_COUNT(name, type, magnitude)                                                                            \
     static uint64_t name(const unsigned char *values, size_t n, type limit)                                            \
     {                                                                                                                  \
-        typedef type vector __attribute__((vector_size(64)));                                                          \
-        enum { LANES_OF = 64 / sizeof(type), MOST = 127 };                                                             \
+        typedef type vector __attribute__((vector_size(VECTOR_NBYTES)));                                               \
+        enum { LANES_OF = VECTOR_NBYTES / sizeof(type), MOST = 127 };                                                  \
         uint64_t count = 0;                                                                                            \
         while (n >= LANES_OF) {                                                                                        \
             vector counts = {0};                                                                                       \
-            for (int k = 0; k < MOST && n >= LANES_OF; k++, n -= LANES_OF, values += 64) {                             \
+            for (int k = 0; k < MOST && n >= LANES_OF; k++, n -= LANES_OF, values += VECTOR_NBYTES) {                  \
                 vector value;                                                                                          \
                 memcpy(&value, values, sizeof value);                                                                  \
                 counts -= (vector)((magnitude) == limit);                                                              \
@@ -165,39 +175,52 @@ static void set_energies(const softqam_counted_call *counted, const float symbol
     }
 }
 
-/* Returns the information of the LLR at a place. */
-static inline uint32_t information_of(const softqam_params *params, const unsigned char *from, float places_per_unit)
+/* Adds the information of n LLRs that lie side by side: first finds their places in the table, in vectors. */
+static uint64_t information_of_run(const softqam_params *params, float places_per_unit, const unsigned char *from,
+                                   size_t n)
 {
-    float llr;
-    int16_t word;
-    if (params->output_format == SOFTQAM_OUTPUT_S8) {
-        llr = (float)(int8_t)*from;
-    } else if (params->output_format == SOFTQAM_OUTPUT_F32) {
-        memcpy(&llr, from, sizeof llr);
-    } else {
-        memcpy(&word, from, sizeof word);
-        llr = params->output_format == SOFTQAM_OUTPUT_S16 ? (float)word : widen_half((uint16_t)word);
+    int places[GROUP];
+    uint64_t sums[2] = {0, 0};
+    for (size_t done = 0; done < n; done += GROUP) {
+        const size_t taken = n - done < GROUP ? n - done : GROUP, nbytes = params->defaults.value_nbytes;
+        const unsigned char *at = from + done * nbytes;
+        float llrs[GROUP];
+        for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_S8 && k < taken; k++)
+            llrs[k] = (float)(int8_t)at[k];
+        for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_S16 && k < taken; k++)
+            llrs[k] = (float)((const loose_int16 *)(const void *)at)[k];
+        for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_F16 && k < taken; k++)
+            llrs[k] = widen_half((uint16_t)((const loose_int16 *)(const void *)at)[k]);
+        if (params->output_format == SOFTQAM_OUTPUT_F32)
+            memcpy(llrs, at, taken * sizeof *llrs);
+        for (size_t k = 0; k < taken; k++) {
+            const float place = fabsf(llrs[k]) * places_per_unit;
+            places[k] = (int)rintf(place < 255.0f ? place : 255.0f);
+        }
+        for (size_t k = 0; k < taken / 2; k++) {
+            sums[0] += params->information[places[2 * k]];
+            sums[1] += params->information[places[2 * k + 1]];
+        }
+        if (taken % 2)
+            sums[0] += params->information[places[taken - 1]];
     }
-    const float place = fabsf(llr) * places_per_unit;
-    return params->information[(int)rintf(place < 255.0f ? place : 255.0f)];
+    return sums[0] + sums[1];
 }
 
-/* Returns the information of an erasure's LLRs and of all others of a group. An erasure's are 0, whose information is
- * 0. */
+/* Returns the information of a group's LLRs. An erasure's are 0, whose information is 0. */
 static uint64_t information_of_group(const group *of, size_t n_bits)
 {
     const softqam_loop_call *call = of->counted->call;
     const softqam_params *params = call->params;
-    const size_t nbytes = params->defaults.value_nbytes, step = call->planes ? nbytes : n_bits * nbytes;
+    const size_t nbytes = params->defaults.value_nbytes;
     const bool are_steps = params->output_format == SOFTQAM_OUTPUT_S8 || params->output_format == SOFTQAM_OUTPUT_S16;
     const float places_per_unit = are_steps ? 16.0f / fabsf(call->scale.steps_per_nat) : 16.0f;
     uint64_t information = 0;
-    for (size_t bit = 0; bit < n_bits; bit++) {
-        const unsigned char *from =
-            call->out + (ptrdiff_t)(of->first * step) + (call->planes ? call->planes[bit] : (ptrdiff_t)(bit * nbytes));
-        for (size_t k = 0; k < of->n; k++, from += step)
-            information += information_of(params, from, places_per_unit);
-    }
+    if (!call->planes)
+        return information_of_run(params, places_per_unit, call->out + of->first * n_bits * nbytes, of->n * n_bits);
+    for (size_t bit = 0; bit < n_bits; bit++)
+        information += information_of_run(params, places_per_unit,
+                                          call->out + call->planes[bit] + (ptrdiff_t)(of->first * nbytes), of->n);
     return information;
 }
 
