@@ -151,7 +151,7 @@ static struct measure measure(const struct fit_view *view, softqam_modulation ki
         last = share > 0 ? i / 2 : last;
     }
     /* Noise is that of I and Q for all: then BPSK and QPSK compare. */
-    const double gap = -log(last + 1) > found + 1e-3 ? (double)INFINITY : highest - found;
+    const double gap = -log(last + 1) > found + 1e-3 + 4 / n ? (double)INFINITY : highest - found;
     if (modulation->n_bits == 1)
         count(view, modulation_get(SOFTQAM_MODULATION_QPSK), scale, axes);
     double least = found - likelihood(axes, noise);
@@ -296,6 +296,8 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
         trial.amount = remove_mean(&view) * (double)run->config->input_scale;
     if (trial.change == TURNED || trial.change == SPINNING)
         trial.amount = straighten(&view, modulation_get(given), trial.change == SPINNING);
+    if (trial.change == TURNED && fabs(trial.amount) < 1.5)
+        return;
     for (size_t i = 1; trial.change == CONJUGATED && i < 2 * view.n; i += 2)
         view.symbols[i] = -view.symbols[i];
     const bool is_rare = is_foreign && (trial.format == FILE_CS32 || trial.format == FILE_CS32_BE);

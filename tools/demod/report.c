@@ -41,7 +41,7 @@ static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_
         noise_estimate_add(&scaled, config, position, symbols, n_symbols);
         noise_var = fmin(noise_estimate_variance(&scaled, config->modulation), largest_noise_var(config->modulation));
     }
-    if (first.energy > 0 && !is_given)
+    if (first.energy > 0)
         config->input_scale = (float)demod_fit_scale(config, position, symbols, n_symbols);
     return first.energy > 0 ? first.n_symbols : 0;
 }
