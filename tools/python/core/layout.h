@@ -350,6 +350,8 @@ class layout
             total *= out_shape[axis];
         codeword = counts_symbols() || options.statistics ? row : total;
         for (argument *of : {&symbols, &noise, &gain, &cross}) {
+            if (of == &cross && !options.is_joint)
+                continue;
             of->order.begin(of->data);
             for (int axis = 0; axis < n_batch; axis++)
                 of->order.add_axis(out_shape[axis], of->batch_stride[axis]);

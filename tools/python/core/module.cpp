@@ -214,7 +214,7 @@ class demodulator
         check_noise_wanted(noise_var, gain);
         call_inputs given;
         nb::object result = nb::borrow(out);
-        const bool is_joint = !of_call[8].is_none();
+        const bool is_joint = is_joint_call(of_call);
         const auto takes = [](element type) { return type != element::other; };
         read_argument(symbols, is_joint ? "z" : "symbols", "usual_symbols", &given.symbols, takes);
         read_floats(noise_var, "noise_var", &given.noise_var);
@@ -245,7 +245,7 @@ class demodulator
     {
         check_noise_wanted(noise_var, gain);
         call_inputs given;
-        const bool is_joint = !of_call[8].is_none();
+        const bool is_joint = is_joint_call(of_call);
         given.symbols.read_capsule(symbols, is_joint ? "z" : "symbols");
         given.noise_var.read_capsule(noise_var, "noise_var");
         given.gain.read_capsule(gain, is_joint ? "gram" : "gain");
@@ -269,7 +269,7 @@ class demodulator
         };
         if (!has(symbols) || !has(out))
             return nb::none();
-        const bool is_joint = !of_call[8].is_none();
+        const bool is_joint = is_joint_call(of_call);
         library.read(symbols, is_joint ? "z" : "symbols", &given.symbols);
         check_noise_wanted(noise_var, gain);
         const int device = given.symbols.device;
@@ -391,26 +391,37 @@ class demodulator
             options->codeword.n_fill = 0;
     }
 
+    static bool is_joint_call(const nb::tuple &of_call)
+    {
+        return !of_call[6].is_none() && !nb::cast<nb::tuple>(of_call[6])[2].is_none();
+    }
+
+    static void read_more(const nb::tuple &more, call_options *options)
+    {
+        options->scrambling_offset = integer(more[0], "scrambling_offset", 0, UINT64_MAX >> 5);
+        options->input_scale = nb::cast<float>(more[1]);
+        options->statistics = reinterpret_cast<softqam_statistics *>(nb::cast<uintptr_t>(more[3]));
+        if (more[2].is_none())
+            return;
+        const auto [wanted, partner] = nb::cast<std::pair<int, int>>(more[2]);
+        options->is_joint = true;
+        options->wanted = wanted;
+        options->n_layers = wanted < 0 ? 2 : 0;
+        options->partner_modulation = static_cast<softqam_modulation>(partner);
+    }
+
     call_options read_options(const nb::tuple &of_call) const
     {
         const nb::handle c_init = of_call[0], first_symbol = of_call[1], layers = of_call[2], planes = of_call[3],
                          of_codeword = of_call[4];
         call_options options;
-        options.input_scale = nb::cast<float>(of_call[7]);
-        options.statistics = reinterpret_cast<softqam_statistics *>(nb::cast<uintptr_t>(of_call[9]));
-        if (!of_call[8].is_none()) {
-            const auto [wanted, partner] = nb::cast<std::pair<int, int>>(of_call[8]);
-            options.is_joint = true;
-            options.wanted = wanted;
-            options.n_layers = wanted < 0 ? 2 : 0;
-            options.partner_modulation = static_cast<softqam_modulation>(partner);
-        }
+        if (!of_call[6].is_none())
+            read_more(nb::cast<nb::tuple>(of_call[6]), &options);
         if (!layers.is_none())
             options.n_layers = static_cast<int64_t>(integer(layers, "layers", 1, SOFTQAM_MAX_LAYERS));
         if (!planes.is_none())
             options.code_block_symbols = static_cast<int64_t>(integer(planes, "planes", 1, INT64_MAX));
         options.first_symbol = integer(first_symbol, "first_symbol", 0, UINT64_MAX >> 5);
-        options.scrambling_offset = integer(of_call[6], "scrambling_offset", 0, UINT64_MAX >> 5);
         options.descramble = !c_init.is_none();
         if (PyLong_Check(c_init.ptr()))
             options.c_init = static_cast<uint32_t>(integer(c_init, "c_init", 0, INT32_MAX));

@@ -73,6 +73,16 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
 # What the core takes without a look at it here.
 _ndarray = np.ndarray
 _PLAIN = (np.ndarray, type(None), float)
+_ZERO = 0  # small integers are one object each
+
+
+def _address_of(statistics: Any, symbols: Any) -> int:
+    """0 if there are none."""
+    if statistics is None:
+        return 0
+    if not isinstance(statistics, Statistics) or _gpu.device_of(symbols) is not None:
+        raise TypeError(f"statistics is {type(statistics).__name__}: it takes softqam.Statistics(), for arrays in host memory")
+    return statistics._address
 
 
 _SETTINGS = """
@@ -263,24 +273,29 @@ class Demodulator(Generic[ScalarT]):
                  codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                  statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
         # fmt: on
-        core, scale, address = None, 0.0, 0
-        if statistics is not None:
-            if not isinstance(statistics, Statistics) or _gpu.device_of(symbols) is not None:
-                raise TypeError(f"statistics is {type(statistics).__name__}: it takes softqam.Statistics(), for arrays in host memory")
-            address = statistics._address
+        core = more = None
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
-        if self._is_special:
+        if scrambling_offset is not _ZERO or statistics is not None or self._is_special:
+            more = scrambling_offset, self._scale_of(symbols, noise_var, gain), None, _address_of(statistics, symbols)
             if self.output == "hard":
                 if out is not None or core is not None:
                     raise ValueError(f"{'out' if core is None else 'codeword'} is given, which output \"hard\" does not take")
                 noise_var = 1.0 if noise_var is None else noise_var
-            if self._settings["input_scale"] == "auto":
-                scale = _gpu.scale_of(symbols, noise_var, gain, self._settings["noise_form"].lower() == "inverse")
-        options = (c_init, first_symbol, layers, planes, core, combine, scrambling_offset, scale, None, address)
-        result = self._call(symbols, noise_var, gain, options, out, stream)
-        return _arrays.bits_of(result, self.sign) if self._is_special and self.output == "hard" else result
+                options: _gpu.Options = (c_init, first_symbol, layers, planes, core, combine, more)
+                return _arrays.bits_of(self._call(symbols, noise_var, gain, options, out, stream), self.sign)
+        options = (c_init, first_symbol, layers, planes, core, combine, more)
+        if type(symbols) is _ndarray and stream is None:  # the first case of _call(), without its call
+            if type(noise_var) in _PLAIN and (gain is None or type(gain) in _PLAIN) and type(out) in _PLAIN:
+                return self._core.host(symbols, noise_var, gain, options, out)
+        return self._call(symbols, noise_var, gain, options, out, stream)
+
+    def _scale_of(self, symbols: Any, noise_var: Any, gain: Any) -> float:
+        """The input_scale of a call, 0 unless it depends on the symbols."""
+        if self._settings["input_scale"] != "auto":
+            return 0.0
+        return _gpu.scale_of(symbols, noise_var, gain, self._settings["noise_form"].lower() == "inverse")
 
     def _call(self, symbols: Any, noise_var: Any, gain: Any, options: _gpu.Options, out: Any, stream: Any) -> Any:
         plain = type(noise_var) in _PLAIN and (gain is None or type(gain) in _PLAIN) and type(out) in _PLAIN
@@ -319,7 +334,7 @@ class Demodulator(Generic[ScalarT]):
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
-        options = (c_init, first_symbol, None, planes, core, combine, scrambling_offset, 0.0, (wanted, partner), 0)
+        options = (c_init, first_symbol, None, planes, core, combine, (scrambling_offset, 0.0, (wanted, partner), 0))
         if _gpu.device_of(z) is not None:
             return self._call(z, noise_var, gram, options, out, stream)
         symbols, matrices, noise = _gpu.joint_on_host(z, gram, noise_var)
@@ -368,7 +383,9 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
                statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
     # fmt: on
     settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
-                                "input_scale": input_scale, "noise_form": noise_form, "noise_floor": noise_floor}  # fmt: skip
+                                "input_scale": input_scale, "noise_form": noise_form}  # fmt: skip
+    if noise_floor is not None:  # each setting costs every call some time
+        settings["noise_floor"] = noise_floor
     try:
         demodulator = _cached(modulation, **settings)
     except TypeError as error:

@@ -25,10 +25,10 @@ _LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
 _NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
-# c_init, first_symbol, layers, planes, codeword, combine, scrambling_offset, input_scale; of a joint call, where `symbols` is z
-# and `gain` the Gram matrix, the wanted layer (-1: both) and the number of its partner's modulation, else None; the address of
-# statistics, or 0
-Options = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
+# c_init, first_symbol, layers, planes, codeword, combine; None or (scrambling_offset, input_scale or 0; of a joint call, where
+# `symbols` is z and `gain` the Gram matrix, the wanted layer (-1: both) and the number of its partner's modulation, else None; the
+# address of statistics or 0)
+Options = tuple[Any, Any, Any, Any, Any, Any, Any]
 
 
 class _Torch:
@@ -333,7 +333,8 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         number = current if stream is None else _stream_number(stream)
         where = library, device, number, current
         noise = _floats(core, "noise_var", noise_var, None, *where)
-        gains = _floats(core, "gain" if options[8] is None else "gram", gain, noise_var, *where)
+        is_joint = options[6] is not None and options[6][2] is not None
+        gains = _floats(core, "gram" if is_joint else "gain", gain, noise_var, *where)
 
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out
