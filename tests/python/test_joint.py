@@ -92,6 +92,7 @@ def test_soft_buffers(received, output, layer):
 @pytest.mark.parametrize("wrong, error, words", [
     ({"z": np.zeros((4, 3), np.complex64)}, ValueError, r"z is complex64 of shape \(4, 3\): it takes \[..., n, 2\]"),
     ({"z": np.zeros(2, np.complex64)}, ValueError, "z is complex64"), ({"z": "z"}, TypeError, "z is <U1"),
+    ({"z": np.zeros((4, 2, 2), np.int16)}, TypeError, "z is int16 .*complex"),
     ({"gram": np.zeros((3, 2, 2), np.complex64)}, ValueError, r"gram is complex64 of shape \(3, 2, 2\).*\[..., n, 2, 2\]"),
     ({"gram": np.zeros((4, 2, 2), np.float32)}, TypeError, "gram is float32.*complex64"),
     ({"noise_var": None}, TypeError, "noise_var is missing"), ({"noise_var": 0}, ValueError, "noise_var is 0.*positive"),

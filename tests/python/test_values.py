@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Settings and options reach the library, as relations between calls tell: tests/llr proves the values, test_demod.py compares every
 format with softqam-demod's."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from symbols import LLRS, MODULATIONS, OUTPUTS, assert_bytes, make_gain, make_noise, make_symbols
@@ -72,6 +75,9 @@ def test_statistics(rng, output):
     if output in ("s16", "f32"):
         assert statistics.evm == pytest.approx(0.0283, rel=0.1) and statistics.energy == pytest.approx(1, rel=0.1)
         assert 0.9 < statistics.mutual_information(8) < 1
+    for other in (copy.deepcopy(statistics), pickle.loads(pickle.dumps(statistics))):
+        softqam.demodulate(symbols, "256qam", noise, output=output, statistics=other)
+        assert (statistics.n_symbols, other.n_symbols, other.n_erased) == (1800, 3600, 8)
     for wrong in ({}, np.zeros(7, np.uint64)):
         with pytest.raises(TypeError, match="statistics is .*softqam.Statistics"):
             softqam.demodulate(symbols, "256qam", noise, output=output, statistics=wrong)
@@ -116,6 +122,7 @@ def test_bits_there_and_back(rng, modulation):
         got = softqam.demodulate(symbols, modulation, output="hard", first_symbol=1, **options)
         assert got.dtype == np.int8 and np.array_equal(got, bits)
     assert np.array_equal(softqam.demodulate(symbols, modulation, 1e-3, first_symbol=1) < 0, bits)
+    assert softqam.modulate([], name).shape == (0,) and softqam.modulate(np.zeros((2, 0)), name).shape == (2, 0)
     c_init = softqam.demodulate(symbols, modulation, output="hard", first_symbol=1, c_init=3)
     assert np.array_equal(c_init, bits ^ softqam.gold_sequence(3, bits.shape[1], first=MODULATIONS[modulation]))
 

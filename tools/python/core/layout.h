@@ -47,6 +47,8 @@ struct call_inputs {
         const int axes = symbols.n_axes - !is_complex, matrix = gain.n_axes - 2;
         if (axes < 2 || symbols.shape[axes - 1] != 2)
             symbols.value_error("it takes [..., n, 2]: an element's two layers side by side");
+        if (symbols.type == element::int16 || symbols.type == element::int8)
+            symbols.type_error("it takes complex numbers, in the unit of the Gram matrix");
         if (gain.type != element::complex64)
             gain.type_error("it takes complex64");
         if (matrix != axes - 1 || gain.shape[matrix] != 2 || gain.shape[matrix + 1] != 2 ||

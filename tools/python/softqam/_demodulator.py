@@ -82,7 +82,7 @@ def _address_of(statistics: Any, symbols: Any) -> int:
         return 0
     if not isinstance(statistics, Statistics) or _gpu.device_of(symbols) is not None:
         raise TypeError(f"statistics is {type(statistics).__name__}: it takes softqam.Statistics(), for arrays in host memory")
-    return statistics._address
+    return statistics._address()
 
 
 _SETTINGS = """

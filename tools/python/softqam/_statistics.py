@@ -36,10 +36,12 @@ class Statistics:
 
     def __init__(self) -> None:
         self._counts = np.zeros(len(_NAMES), np.uint64)
-        self._address = self._counts.ctypes.data
+
+    def _address(self) -> int:
+        return self._counts.ctypes.data
 
     def __getattr__(self, name: str) -> int:
-        if name not in _NAMES:
+        if name not in _NAMES:  # also _counts, which an object that is being unpickled has not yet
             raise AttributeError(f"Statistics has no {name}")
         return int(self._counts[_NAMES.index(name)])
 

@@ -25,11 +25,11 @@ def modulate(bits: npt.ArrayLike, modulation: Modulation = "256qam", *, first_sy
     """
     name, array = _names.modulation(modulation), _arrays.as_array("bits", bits)
     n_bits, first = _names.bits_per_symbol(name), integer("first_symbol", first_symbol, 0, 2**64 - 1)
-    if array.dtype.kind not in "iub" or array.size and not (array.min() >= 0 and array.max() <= 1):
+    if array.size and (array.dtype.kind not in "iub" or not (array.min() >= 0 and array.max() <= 1)):
         raise ValueError(f"{_arrays.describe('bits', array)}: it takes integers, 0 and 1")
     if array.ndim == 0 or array.shape[-1] % n_bits:
         raise ValueError(f"{_arrays.describe('bits', array)}: its last axis is not {n_bits} bits for each symbol")
-    signs = 1 - 2 * array.reshape(*array.shape[:-1], -1, n_bits).astype(np.int64)
+    signs = 1 - 2 * array.reshape(*array.shape[:-1], array.shape[-1] // n_bits, n_bits).astype(np.int64)
     if n_bits == 1:
         symbols = signs[..., 0] * (1 + 1j) / np.sqrt(2)
         return np.asarray(symbols * np.array([1, 1j])[(np.arange(symbols.shape[-1]) + first) % 2 * (name == "pi2-bpsk")], np.complex64)
