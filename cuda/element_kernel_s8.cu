@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The kernels of element_kernel.cuh whose LLRs are s8. */
 #include "element_kernel.cuh"
 
 const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds)
