@@ -14,7 +14,6 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
 {
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    REFUSE_IF(segment->cross_gain[0] || segment->cross_gain[1], "segment.cross_gain: a GPU does not take it yet");
     for (unsigned k = 0; k < softqam_segment_sources(segment); k++) {
         const softqam_layer *layer = &segment->layers[k];
         const unsigned nbytes = params->defaults.symbol_nbytes / (layer->symbols_q ? 2u : 1u);
@@ -46,8 +45,10 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     softqam_launch_begin(&launch, params, stream);
     for (size_t k = 0; k < n_segments; k++) {
         softqam_resolved_segment segment;
+        softqam_pairs pairs;
         softqam_segment_resolve(&segment, &segments[k], &params->defaults);
-        TRY(softqam_launch_add(&launch, &segment));
+        softqam_pairs_resolve(&pairs, &segments[k]);
+        TRY(softqam_launch_add(&launch, &segment, &pairs));
     }
     return softqam_launch_flush(&launch);
 }

@@ -155,6 +155,9 @@ typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, 
 softqam_element_kernels softqam_element_kernel_s8;
 softqam_element_kernels softqam_element_kernel_f16;
 
+/* The kernel of segments all of which have layers that are demapped in pairs; NULL for u8. */
+const void *softqam_pair_kernel(softqam_output_format format);
+
 #ifdef __cplusplus
 }
 #endif

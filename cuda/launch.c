@@ -9,11 +9,14 @@
 #include "cuda_calls.h"
 
 /* Numbers of the kernels for a pair of formats: those of plain calls, by kind and by bits an axis; the one of segments;
- * the one of segments with soft buffers or in device memory. */
+ * the one of segments with soft buffers or in device memory; the one of segments with layers that are demapped in
+ * pairs.
+ */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
     KERNEL_SOFT_BUFFERS,
+    KERNEL_PAIRS,
     KERNEL_ELEMENTS, /* by bits an axis, by neighbours and whether they add */
     N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 6
 };
@@ -46,6 +49,7 @@ static void find_kernels(void)
             const bool is_float = format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32;
             const void *soft = (is_float ? softqam_soft_kernel_floats : softqam_soft_kernel_integers)(format);
             to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){soft, BLOCK_THREADS, 0, 0};
+            to[KERNEL_PAIRS].kernel = (softqam_kernel){softqam_pair_kernel(format), BLOCK_THREADS, 0, 0};
             softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
                                                                                : NULL;
@@ -264,7 +268,11 @@ static softqam_status launch_segments(softqam_launch *launch)
     unsigned first_blocks[MAX_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
     device_kernel loaded;
-    TRY(load_kernel(&loaded, params, launch->has_soft ? KERNEL_SOFT_BUFFERS : KERNEL_SEGMENTS));
+    const bool are_paired = launch->n_paired == launch->n_segments;
+    TRY(load_kernel(&loaded, params,
+                    are_paired         ? KERNEL_PAIRS
+                    : launch->has_soft ? KERNEL_SOFT_BUFFERS
+                                       : KERNEL_SEGMENTS));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
@@ -277,7 +285,7 @@ static softqam_status launch_segments(softqam_launch *launch)
     }
     void *u8_table = (void *)(uintptr_t)&params->u8_table;
     void *arguments[] = {&shared, launch->segments, first_blocks, u8_table};
-    void *soft_arguments[] = {&shared, launch->segments, launch->parts, first_blocks, u8_table};
+    void *soft_arguments[] = {&shared, launch->segments, launch->parts, launch->pairs, first_blocks, u8_table};
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
@@ -401,11 +409,12 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
 {
     launch->params = params;
     launch->stream = stream;
-    launch->n_segments = 0;
+    launch->n_segments = launch->n_paired = 0;
     launch->has_soft = false;
 }
 
-softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment)
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
+                                  const softqam_pairs *pairs)
 {
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
@@ -413,7 +422,10 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
         TRY(softqam_launch_flush(launch));
     const unsigned k = launch->n_segments++;
     launch->segments[k] = *segment;
-    launch->has_soft |= segment->placement.has_soft_buffers;
+    if (pairs)
+        launch->pairs[k] = *pairs;
+    launch->n_paired += segment->source.joint_layers != 0;
+    launch->has_soft |= segment->placement.has_soft_buffers || segment->source.joint_layers != 0;
     return SOFTQAM_OK;
 }
 
@@ -428,7 +440,7 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
                  : number / PLAIN_KERNELS == CODEWORD_CALL ? launch_codeword(launch, number)
                                                            : launch_plain(launch, number);
     }
-    launch->n_segments = 0;
+    launch->n_segments = launch->n_paired = 0;
     launch->has_soft = false;
     return status;
 }
@@ -449,6 +461,6 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     const unsigned block_symbols = softqam_block_symbols(shared.block_iterations, 1, true);
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / block_symbols + max_segments;
-    const void *arguments[] = {&shared, none.segments, none.parts, no_blocks, &params->u8_table};
+    const void *arguments[] = {&shared, none.segments, none.parts, none.pairs, no_blocks, &params->u8_table};
     return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
 }

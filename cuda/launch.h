@@ -13,16 +13,20 @@ typedef struct softqam_launch {
     const softqam_params *params;
     cudaStream_t stream;
     unsigned n_segments;
-    bool has_soft; /* some segment has soft buffers */
+    unsigned n_paired; /* segments with layers that are demapped in pairs */
+    bool has_soft;     /* some segment has soft buffers, or such layers */
     softqam_resolved_segment segments[MAX_SEGMENTS];
     softqam_code_block_parts parts[MAX_SEGMENTS]; /* for segments with soft buffers */
+    softqam_pairs pairs[MAX_SEGMENTS];            /* for segments with layers that are demapped in pairs */
 } softqam_launch;
 
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream);
 
-/* Adds a segment in device memory. If the launch is full, launches first what it has. */
-softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment);
+/* Adds a segment in device memory; `pairs` may be NULL if no layers are demapped in pairs. If the launch is full,
+ * launches first what it has. */
+softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
+                                  const softqam_pairs *pairs);
 
 /* Launches what has been collected since the begin or the last launch. */
 softqam_status softqam_launch_flush(softqam_launch *launch);

@@ -218,7 +218,7 @@ static softqam_status launch_chunk(const host_call *call, const chunk_buffer *bu
         /* The host takes the values to code blocks. */
         placement->has_code_blocks = placement->has_soft_buffers = placement->is_deinterleaved = 0;
         placement->combines = placement->is_repeated = 0;
-        TRY(softqam_launch_add(&launch, &segment));
+        TRY(softqam_launch_add(&launch, &segment, NULL));
     }
     return softqam_launch_flush(&launch);
 }
@@ -406,7 +406,6 @@ softqam_status softqam_pipeline_demodulate(softqam_pipeline *pipeline, softqam_p
                                            const softqam_cpu_loops *loops, const softqam_segment_list *list)
 {
     host_call call = {.pipeline = pipeline, .list = list, .loops = loops};
-    REFUSE_IF(list->is_joint, "segment.cross_gain: a GPU does not take it yet");
     TRY(softqam_pipeline_prepare(pipeline));
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, pipeline->device));

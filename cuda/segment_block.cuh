@@ -29,6 +29,7 @@ struct segment_block {
     };
     uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
     softqam_resolved_segment segment;
+    softqam_pairs pairs; /* with segment.source.joint_layers */
     unsigned input_format;
 
     /* The table of the block's segment. */
@@ -62,10 +63,23 @@ template <typename Item> struct array_of {
 };
 
 typedef array_of<softqam_resolved_segment> segment_arguments;
-static_assert(sizeof(softqam_u8_table) + sizeof(softqam_segment_launch) + 16 +
-                      MAX_SEGMENTS *
-                          (sizeof(softqam_resolved_segment) + sizeof(softqam_code_block_parts) + sizeof(unsigned)) <=
-                  4096,
+
+/* Soft bits go to no soft buffers and are not demapped in pairs. */
+struct no_arguments {
+};
+template <softqam_output_format FORMAT>
+using part_arguments =
+    std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, no_arguments, array_of<softqam_code_block_parts>>;
+template <softqam_output_format FORMAT>
+using pair_arguments = std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, no_arguments, array_of<softqam_pairs>>;
+
+static_assert(sizeof(softqam_segment_launch) + 16 +
+                          MAX_SEGMENTS * (sizeof(softqam_resolved_segment) + sizeof(softqam_code_block_parts) +
+                                          sizeof(softqam_pairs) + sizeof(unsigned)) <=
+                      4096 &&
+                  sizeof(softqam_u8_table) + sizeof(softqam_segment_launch) + 16 +
+                          MAX_SEGMENTS * (sizeof(softqam_resolved_segment) + sizeof(unsigned)) <=
+                      4096,
               "a kernel's arguments are limited");
 
 /* Reads a kernel's argument at its generic address. Arguments lie in constant memory, which serves a warp one word at a

@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     const softqam_resolved_segment &segment = segments.at[index.segment];
     const block_span span = block_span_of<FORMAT>(segment, launch, index.number);
     open_segment<FORMAT>(block, segment, span, u8_table);
-    demodulate_block<FORMAT>(block, launch, span, u8_table);
+    demodulate_block<FORMAT, NO_PAIRS>(block, launch, span, u8_table);
 }
 
 const void *softqam_segment_kernel(softqam_output_format format)

@@ -159,7 +159,7 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
     const int position = lane < n_symbols ? lane : INT_MAX;
     thread_symbols<FORMAT, M, KIND, IS_DESCRAMBLED> symbols = {block};
     symbols.open(span.first + min(lane, n_symbols - 1), span.before + lane, span.stride);
-    if (IS_DESCRAMBLED && KIND != GAIN_SOURCE)
+    if (IS_DESCRAMBLED && KIND != GAIN_SOURCE && KIND != PAIR_SOURCE)
         symbols.is_descrambled = true;
     if (span.waits && block.segment.placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
@@ -190,7 +190,7 @@ static __device__ __forceinline__ unsigned iteration_stride(unsigned n_layers, u
 }
 
 /* Demodulates a block's symbols of its segment, which has no soft buffers. */
-template <softqam_output_format FORMAT>
+template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __device__ __forceinline__ void demodulate_block(segment_block &block, const softqam_segment_launch &launch,
                                                         const block_span &span,
                                                         const u8_table_argument<FORMAT> &u8_table)
@@ -209,13 +209,13 @@ static __device__ __forceinline__ void demodulate_block(segment_block &block, co
         constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8;
         constexpr int M = decltype(axis_bits)::value;
         constexpr source_kind KIND = decltype(source)::value;
-        if (HAS_LLRS && (KIND == GAIN_SOURCE || block.segment.placement.is_descrambled))
+        if (HAS_LLRS && (KIND == GAIN_SOURCE || KIND == PAIR_SOURCE || block.segment.placement.is_descrambled))
             demodulate_warp<FORMAT, M, KIND, HAS_LLRS>(block, launch.limit, own, u8_table);
         else
             demodulate_warp<FORMAT, M, KIND, false>(block, launch.limit, own, u8_table);
     };
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
-        with_source<FORMAT>(block, [&](auto source) { demodulate(axis_bits, source); });
+        with_source<FORMAT, PAIRS>(block, [&](auto source) { demodulate(axis_bits, source); });
     });
 }
 

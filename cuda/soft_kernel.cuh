@@ -11,14 +11,27 @@
  * would keep many values in memory. */
 enum { SOFT_BLOCKS = 7 };
 
+/* The same of the kernels of segments with layers that are demapped in pairs, which keep columns of points. */
+enum { PAIR_BLOCKS = 5 };
+
 /* A kernel's arguments. */
 template <softqam_output_format FORMAT> struct soft_arguments {
     const softqam_segment_launch &launch;
     const segment_arguments &segments;
+    const pair_arguments<FORMAT> &pairs;
     const u8_table_argument<FORMAT> &u8_table;
 
     __device__ __forceinline__ bool are_in_memory() const { return launch.device_segments != nullptr; }
 };
+
+/* The block's threads copy a segment's cross gains from the arguments to shared memory. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void copy_pairs(soft_block &block, const soft_arguments<FORMAT> &arguments,
+                                                  unsigned k)
+{
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
+        copy_words(block.pairs, arguments.pairs.at[k]);
+}
 
 /* Segments in device memory. */
 
@@ -91,6 +104,7 @@ static __device__ __forceinline__ void load_segment(soft_block &block, unsigned 
         return;
     const softqam_segment *descriptor = reinterpret_cast<const softqam_segment *>(block.descriptor);
     softqam_segment_resolve(&block.segment, descriptor, &launch.defaults);
+    softqam_pairs_resolve(&block.pairs, descriptor);
     if (n_segments == 0 ||
         (FORMAT == SOFTQAM_OUTPUT_U8 && block.segment.placement.modulation != SOFTQAM_MODULATION_256QAM))
         block.segment.n_symbols = 0;
@@ -205,8 +219,10 @@ template <softqam_output_format FORMAT> struct soft_walker : soft_walk {
         if (k != segment) {
             if (arguments.are_in_memory())
                 load_segment<FORMAT>(block, k, arguments.launch);
-            else
+            else {
                 copy_words(block.segment, arguments.segments.at[k]);
+                copy_pairs(block, arguments, k);
+            }
             segment = k;
             __syncthreads();
             write_table<FORMAT>(block, block.segment.placement.modulation, arguments.u8_table);
@@ -302,7 +318,7 @@ static __device__ __forceinline__ bool begin_repeated(const soft_block &block, c
 }
 
 /* Demodulates a thread block's symbols of a segment with soft buffers. */
-template <softqam_output_format FORMAT>
+template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __device__ __forceinline__ void
 demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &arguments, const soft_task &task)
 {
@@ -324,7 +340,7 @@ demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &argument
     }
 #pragma unroll 1
     while (next.n > 0) {
-        demodulate_soft_span<FORMAT>(block, arguments.launch, next);
+        demodulate_soft_span<FORMAT, PAIRS>(block, arguments.launch, next);
         if (is_alone)
             return;
         next = advance_walk<FORMAT>(block, arguments);
@@ -398,31 +414,34 @@ static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, 
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ bool
 open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORMAT> &arguments,
-                   const array_of<softqam_code_block_parts> &parts, const array_of<unsigned> &first_blocks)
+                   const part_arguments<FORMAT> &parts, const array_of<unsigned> &first_blocks)
 {
     task.index = find_segment(first_blocks, arguments.launch);
     const softqam_resolved_segment &segment = arguments.segments.at[task.index.segment];
     task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && segment.placement.has_soft_buffers;
-    if (task.has_soft)
-        find_part_of_code_block<FORMAT>(task, segment, parts.at[task.index.segment], arguments.launch);
-    else
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
+        if (task.has_soft)
+            find_part_of_code_block<FORMAT>(task, segment, parts.at[task.index.segment], arguments.launch);
+    if (!task.has_soft)
         task.span = block_span_of<FORMAT>(segment, arguments.launch, task.index.number);
     if (task.span.n_symbols == 0)
         return false;
+    copy_pairs(block, arguments, task.index.segment);
     open_segment<FORMAT>(block, segment, task.span, arguments.u8_table);
     return true;
 }
 
-template <softqam_output_format FORMAT>
-static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
+template <softqam_output_format FORMAT, pair_mode PAIRS>
+static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
                 const __grid_constant__ segment_arguments segments,
-                const __grid_constant__ array_of<softqam_code_block_parts> parts,
+                const __grid_constant__ part_arguments<FORMAT> parts,
+                const __grid_constant__ pair_arguments<FORMAT> pairs,
                 const __grid_constant__ array_of<unsigned> first_blocks,
                 const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
     __shared__ soft_block block;
-    const soft_arguments<FORMAT> arguments = {launch, segments, u8_table};
+    const soft_arguments<FORMAT> arguments = {launch, segments, pairs, u8_table};
     soft_task task = {};
     let_next_kernel_begin();
     if (threadIdx.x == 0)
@@ -431,14 +450,14 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
                                     : open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks)))
         return;
     if (!task.has_soft)
-        return demodulate_block<FORMAT>(block, launch, task.span, u8_table);
+        return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        demodulate_code_blocks<FORMAT>(block, arguments, task);
+        demodulate_code_blocks<FORMAT, PAIRS>(block, arguments, task);
 }
 
-template <softqam_output_format FORMAT> static const void *soft_kernel_of()
+template <softqam_output_format FORMAT, pair_mode PAIRS = WITH_PAIRS> static const void *soft_kernel_of()
 {
-    return reinterpret_cast<const void *>(soft_kernel<FORMAT>);
+    return reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS>);
 }
 
 #endif

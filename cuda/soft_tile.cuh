@@ -4,6 +4,7 @@
 #ifndef SOFTQAM_SOFT_TILE_CUH
 #define SOFTQAM_SOFT_TILE_CUH
 
+#include "joint.cuh"
 #include "soft_values.cuh"
 #include "thread_symbols.cuh"
 
@@ -283,14 +284,14 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     }
 }
 
-template <softqam_output_format FORMAT>
+template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __device__ __forceinline__ void demodulate_soft_span(soft_block &block, const softqam_segment_launch &launch,
                                                             const soft_span &span)
 {
     with_axis_bits<FORMAT>(
         block.segment.placement.modulation,
         [&](auto axis_bits) {
-            with_source<FORMAT>(
+            with_source<FORMAT, PAIRS>(
                 block,
                 [&](auto source) {
                     demodulate_tiles<FORMAT, decltype(axis_bits)::value, decltype(source)::value>(block, launch, span);

@@ -15,8 +15,9 @@ struct raw_symbol {
 };
 
 /* The input that a thread's loop is compiled for: any without gains; floats or halves, I and Q side by side, with a
- * noise value for each symbol; or any with a noise value and a gain for each symbol. */
-enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE };
+ * noise value for each symbol; or any with a noise value and a gain for each symbol, or with layers that are demapped
+ * in pairs (joint.cuh). */
+enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE, PAIR_SOURCE };
 
 static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind kind)
 {
@@ -42,8 +43,15 @@ template <source_kind KIND> struct thread_source {
                                : n_layers == 2 ? symbol / 2
                                : n_layers == 3 ? symbol / 3
                                                : symbol / 4;
-        const unsigned of_element = static_cast<unsigned>(symbol - element * n_layers);
-        const softqam_source_layer &layer = from.layers[of_element];
+        open(from, input_format, element, static_cast<unsigned>(symbol - element * n_layers), stride);
+    }
+
+    /* Begins at a layer of a resource element. */
+    __device__ __forceinline__ void open(const softqam_source &from, unsigned input_format, size_t element,
+                                         unsigned number, unsigned stride)
+    {
+        const unsigned n_layers = from.n_layers;
+        const softqam_source_layer &layer = from.layers[number];
         static_assert(N_INPUT_FORMATS == 4, "each has its bytes");
         const unsigned component_nbytes = input_format == SOFTQAM_INPUT_CF32  ? 4
                                           : input_format == SOFTQAM_INPUT_CS8 ? 1
@@ -123,11 +131,19 @@ static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned
 
 template <source_kind KIND> using source_of = std::integral_constant<source_kind, KIND>;
 
+/* Says which segments a kernel takes: those without layers that are demapped in pairs, all, or those that have some. */
+enum pair_mode { NO_PAIRS, WITH_PAIRS, ONLY_PAIRS };
+
 /* Calls a function with the kind of a segment's input as a constant. */
-template <softqam_output_format FORMAT, typename Function>
+template <softqam_output_format FORMAT, pair_mode PAIRS, typename Function>
 static __device__ __forceinline__ void with_source(const segment_block &block, const Function &function)
 {
     const softqam_source &source = block.segment.source;
+    if constexpr (PAIRS == ONLY_PAIRS)
+        return function(source_of<PAIR_SOURCE>());
+    if constexpr (PAIRS == WITH_PAIRS && FORMAT != SOFTQAM_OUTPUT_U8)
+        if (source.joint_layers != 0)
+            return function(source_of<PAIR_SOURCE>());
     const bool has_gains = FORMAT != SOFTQAM_OUTPUT_U8 && source.has_gains;
     const bool is_iq_with_noise =
         FORMAT != SOFTQAM_OUTPUT_U8 && !has_gains && !source.is_split && source.noise_stride != 0;

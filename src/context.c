@@ -175,7 +175,7 @@ softqam_context *softqam_demodulator_context(const softqam_demodulator *demodula
 static softqam_status dispatch(const softqam_demodulator *demodulator, const softqam_segment_list *list)
 {
     const softqam_context *context = demodulator->context;
-    if (context->gpu)
+    if (context->gpu && !list->is_joint) /* whose layers would have to be staged together */
         return softqam_gpu_backend.demodulate(context->gpu, softqam_pool_for_call(context->pool), &demodulator->loops,
                                               list);
     softqam_cpu_demodulate(&context->cpu, &demodulator->loops, list);

@@ -34,7 +34,9 @@ typedef struct softqam_source {
     uint8_t symbol_nbytes;
     uint8_t noise_is_inverse;
     uint8_t has_gains;
-    uint8_t is_split;      /* some layer has I and Q in separate arrays */
+    uint8_t is_split;           /* some layer has I and Q in separate arrays */
+    uint8_t joint_layers;       /* layers of a resource element, if some are demapped in pairs; else 0 */
+    uint8_t partner_modulation; /* of layers[joint_layers], for kernels, which is set if their number is odd */
     uint8_t is_contiguous; /* one layer, stride 1, I and Q side by side; noise values likewise or one; gains likewise */
 } softqam_source;
 
@@ -182,6 +184,40 @@ HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, co
     return is_interleaved;
 }
 
+/* The cross gains of layers that are demapped in pairs, for kernels; NULL: this pair is demapped one by one. */
+typedef struct softqam_pairs {
+    const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
+    size_t stride; /* in pairs of floats, at least 1 */
+} softqam_pairs;
+
+HOST_AND_DEVICE static inline void softqam_pairs_resolve(softqam_pairs *to, const softqam_segment *from)
+{
+    to->cross_gain[0] = from->cross_gain[0];
+    to->cross_gain[1] = from->cross_gain[1];
+    to->stride = from->cross_stride + (from->cross_stride == 0);
+}
+
+/* Fills in what a source has of such layers. What no host could check, in device memory, is made harmless. */
+HOST_AND_DEVICE static inline void softqam_partner_resolve(softqam_source *to, const softqam_segment *from,
+                                                           const softqam_segment_defaults *defaults)
+{
+    const unsigned n = softqam_segment_layers(from), modulation = softqam_segment_modulation(from, defaults);
+    const unsigned partner = (unsigned)from->partner_modulation;
+    if (!to->has_gains || modulation < SOFTQAM_MODULATION_QPSK || modulation > N_MODULATIONS)
+        return;
+    to->joint_layers = (uint8_t)n;
+    to->partner_modulation =
+        (uint8_t)(partner >= SOFTQAM_MODULATION_QPSK && partner <= N_MODULATIONS ? partner : modulation);
+    if (softqam_segment_sources(from) > n) {
+        softqam_source_layer *layer = &to->layers[n];
+        layer->symbols = from->layers[n].symbols;
+        layer->symbols_q = from->layers[n].symbols_q;
+        layer->noise_var = NULL;
+        layer->gain = from->layers[n].gain;
+        to->is_split |= layer->symbols_q != NULL;
+    }
+}
+
 HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, const softqam_segment *from,
                                                           const softqam_segment_defaults *defaults)
 {
@@ -203,9 +239,13 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
     to->is_split = layer->symbols_q != NULL;
     if (from->n_layers > 1) {
         n_layers = softqam_segment_layers(from);
-        if (softqam_layers_resolve(to, from, n_layers))
+        /* A partner of the last layer has the layers' strides. */
+        if (softqam_layers_resolve(to, from, n_layers) && softqam_segment_sources(from) == n_layers)
             n_layers = 1, symbol_stride = 1, noise_stride = noise_stride != 0, gain_stride = has_gains;
     }
+    to->joint_layers = 0;
+    if (from->cross_gain[0] || from->cross_gain[1])
+        softqam_partner_resolve(to, from, defaults);
     to->n_layers = (uint8_t)n_layers;
     to->symbol_stride = symbol_stride;
     to->noise_stride = noise_stride;

@@ -414,7 +414,8 @@ typedef struct softqam_statistics {
  *   erasures; so they are if z, g or c reaches 2^112. So is a symbol whose partner's g is below 2^-119.
  * - Both layers have QPSK to 1024QAM. If n_layers is odd, the last layer's partner is layers[n_layers], of which only
  *   symbols and gain are read: a layer of another user, say, which is not demapped.
- * - Calls on a GPU refuse cross gains as yet; softqam_cuda_demodulate_device_segments() ignores them. */
+ * - On a GPU this is for calls on device memory; calls on host memory compute it on the CPU, by the context's threads.
+ */
 typedef struct softqam_segment {
     /** Symbols of this segment, of all layers together, a multiple of n_layers; with 0 the pointers may be NULL. */
     size_t n_symbols;

@@ -146,6 +146,31 @@ static void point_at_inputs(const softqam_joint *joint, size_t first, softqam_jo
 
 /* Demapping. */
 
+/* Copies those of n items whose layer's bit is set; item k is of layer k % n_layers. */
+static inline void copy_items(unsigned layers, size_t n_layers, size_t nbytes, size_t n, const unsigned char *from,
+                              unsigned char *to)
+{
+    for (size_t layer = 0; layer < n_layers; layer++)
+        for (size_t k = layer; layers >> layer & 1 && k < n; k += n_layers)
+            memcpy(to + k * nbytes, from + k * nbytes, nbytes);
+}
+
+/* Does so with the frequent sizes as constants, which saves the calls of memcpy(). */
+static void copy_some(unsigned layers, size_t n_layers, size_t nbytes, size_t n, const unsigned char *from,
+                      unsigned char *to)
+{
+    if (nbytes == 1)
+        copy_items(layers, n_layers, 1, n, from, to);
+    else if (nbytes == 2)
+        copy_items(layers, n_layers, 2, n, from, to);
+    else if (nbytes == 4)
+        copy_items(layers, n_layers, 4, n, from, to);
+    else if (nbytes == 8)
+        copy_items(layers, n_layers, 8, n, from, to);
+    else
+        copy_items(layers, n_layers, nbytes, n, from, to);
+}
+
 /* Copies some layers' LLRs of a tile from memory->out, where its planes lie plane_nbytes apart. `layers` as in
  * softqam_joint. */
 static void copy_layers(const softqam_joint *joint, unsigned layers, const softqam_joint_memory *memory,
@@ -156,9 +181,7 @@ static void copy_layers(const softqam_joint *joint, unsigned layers, const softq
     for (size_t plane = 0; plane < n_planes; plane++) {
         const unsigned char *from = memory->out + plane * plane_nbytes;
         unsigned char *out = to->out + (to->planes ? to->planes[plane] : 0);
-        for (size_t k = 0; k < to->n_symbols; k++)
-            if (layers >> k % joint->n_layers & 1)
-                memcpy(out + k * nbytes, from + k * nbytes, nbytes);
+        copy_some(layers, joint->n_layers, nbytes, to->n_symbols, from, out);
     }
 }
 

@@ -23,7 +23,7 @@ size_t fake_cuda_calls(void);
 size_t fake_cuda_launches(void);
 
 /* Stands for a kernel: its address is a pointer to one. A launch copies the arguments and puts off run(). */
-enum { FAKE_KERNEL_ARGUMENTS = 5 };
+enum { FAKE_KERNEL_ARGUMENTS = 6 };
 typedef struct fake_kernel {
     void (*run)(const struct fake_kernel *self, void *const arguments[]);
     size_t nbytes[FAKE_KERNEL_ARGUMENTS]; /* of each argument; 0: there is none */

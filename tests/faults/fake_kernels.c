@@ -106,6 +106,7 @@ static void run_segments(const fake_kernel *self, void *const arguments[])
 enum {
     SEGMENTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_resolved_segment),
     PARTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_code_block_parts),
+    PAIRS_NBYTES = MAX_SEGMENTS * sizeof(softqam_pairs),
     FIRST_BLOCKS_NBYTES = MAX_SEGMENTS * sizeof(unsigned)
 };
 
@@ -124,7 +125,7 @@ const void *softqam_soft_kernel_integers(softqam_output_format format)
     static fake_kernel fakes[N_OUTPUT_FORMATS];
     fakes[format] = (fake_kernel){.run = run_segments,
                                   .nbytes = {sizeof(softqam_segment_launch), SEGMENTS_NBYTES, PARTS_NBYTES,
-                                             FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
+                                             PAIRS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
                                   .output_format = (int)format};
     return &fakes[format];
 }
@@ -142,3 +143,4 @@ const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool 
 {
     return softqam_element_kernel_s8(axis_bits, neighbours, adds);
 }
+const void *softqam_pair_kernel(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
