@@ -84,8 +84,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F16> {
         const __half2 value = halves(values);
         const __half2 sum = __hmin2(__hmax2(__hadd2_rn(value, halves(llrs)), __hneg2(limits)), limits);
         /* False for a NaN, and for an LLR of zero, which changes no value. */
-        const uint32_t within =
-            __hle2_mask(__habs2(value), limits) & __hne2_mask(halves(llrs), __float2half2_rn(0.0f));
+        const uint32_t within = __hle2_mask(__habs2(value), limits) & __hne2_mask(halves(llrs), __float2half2_rn(0.0f));
         uint32_t sums;
         memcpy(&sums, &sum, sizeof sums);
         return (sums & within) | (values & ~within);
