@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""On a real GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs; conjugated tensors. The bytes
-are in test_gpu.py."""
+"""On a real GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs; conjugated tensors; two layers
+jointly, which the fake runtime cannot compute. All other bytes are in test_gpu.py."""
 import contextlib
 import time
 
 import numpy as np
 import pytest
 from real_gpu import KINDS, gpu  # noqa: F401
-from symbols import assert_bytes, make_symbols
+from symbols import assert_bytes, make_noise, make_symbols
 
 import softqam
 
@@ -74,3 +74,21 @@ def test_what_dlpack_cannot_say(gpu, rng):
     for wrong in ({"symbols": symbols.clone().requires_grad_()}, {"out": out.clone().requires_grad_()}, {"symbols": symbols.to_sparse()}):
         with pytest.raises((BufferError, TypeError, ValueError), match="gradient|layout|sparse"):
             demodulator(**{"symbols": symbols, "noise_var": 0.1, "out": out, **wrong})
+
+
+def test_joint(rng, gpu):
+    """Two layers jointly, with codewords, views whose strides the library takes, one layer beside its partner."""
+    z = make_symbols(rng, 240)[40:].reshape(2, 50, 2)
+    gram = (rng.normal(0, 1, (2, 50, 3, 2, 2)) @ [1, 1j]).astype(np.complex64)
+    gram = np.einsum("...ae,...af->...ef", gram.conj(), gram)
+    noise = np.abs(make_noise(rng, 120)[20:]).reshape(2, 50)
+    codeword = softqam.Codeword(400, "16qam", 2, 2, 150)
+    on_gpu, floats = [gpu.view(gpu.to_gpu(np.repeat(array, 2, 1)), lambda a: a[:, ::2]) for array in (z, gram)], gpu.to_gpu(noise)
+    for options in ({}, {"c_init": 4}, {"layer": 1, "partner_modulation": "qpsk"}, {"codeword": codeword}):
+        for n0, of_gpu in ((noise, floats), (0.1, 0.1)):
+            got = softqam.demodulate_joint(*on_gpu, of_gpu, "16qam", output="s16", **options)
+            assert type(got) is gpu.Array
+            assert_bytes(gpu.result_of(got), softqam.demodulate_joint(z, gram, n0, "16qam", output="s16", **options))
+    for wrong in ((on_gpu[0], gram), (on_gpu[0], gpu.view(on_gpu[1], lambda a: a[:, :1]))):
+        with pytest.raises((TypeError, ValueError), match="^gram is"):
+            softqam.demodulate_joint(*wrong, 0.1, "16qam")
