@@ -19,7 +19,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SKIPPED = 77
 SECTIONS = {  # the beginnings of their tables' titles, in order
     "cpu": {"fading": ["a slot of cf32"], "layers": ["256QAM, layers of an OFDM symbol"], "calls": ["a call to s8"], "buffers": ["a slot to soft buffers"],
-            "formats": ["256QAM, every format"]},
+            "joint": ["39312 elements of two layers"], "formats": ["256QAM, every format"]},
     "cuda": {"fading": ["one launch", "a slot in a graph"], "layers": ["256QAM, layers of a slot"], "calls": ["256QAM, a call to s8"],
              "buffers": ["a slot to soft buffers in a graph", "a slot to soft buffers in a call"], "chain": ["256QAM, between two kernels"],
              "host": ["CPU and CUDA"]},

@@ -20,6 +20,7 @@ enum bench_section {
     BENCH_LAYERS,
     BENCH_CALLS,
     BENCH_BUFFERS,
+    BENCH_JOINT,
     BENCH_FORMATS,
     BENCH_CHAINS,
     BENCH_HOST,
@@ -36,7 +37,8 @@ enum {
     BENCH_COLD = 32,       /* the caches hold other data before each call */
     BENCH_ON_DEVICE = 64,  /* the descriptor is in device memory */
     BENCH_ONE_LAYER = 128, /* as many symbols as the row has, in one layer */
-    BENCH_ON_CPU = 256     /* of CUDA's tables from host memory: by the CPU's backend */
+    BENCH_ON_CPU = 256,    /* of CUDA's tables from host memory: by the CPU's backend */
+    BENCH_PAIRS = 512      /* two interleaved layers of cf32, from a matched filter, are demapped jointly */
 };
 
 /* Who calls, and how a GPU gets its calls. */
@@ -70,13 +72,16 @@ struct bench_case {
 enum bench_run { BENCH_NONE, BENCH_LIBRARY, BENCH_LIMIT, BENCH_EMPTY };
 
 enum bench_figure_kind {
-    BENCH_MSYM,  /* millions of symbols a second */
-    BENCH_GSYM,  /* 10^9 symbols a second */
-    BENCH_NS,    /* nanoseconds */
-    BENCH_US,    /* microseconds */
-    BENCH_SHARE, /* the other cell's time over this one's */
-    BENCH_RATIO, /* this one's time over the other's */
-    BENCH_ADDS   /* microseconds beyond the other's */
+    BENCH_MSYM,       /* millions of symbols a second */
+    BENCH_GSYM,       /* 10^9 symbols a second */
+    BENCH_MELEM,      /* millions of resource elements a second */
+    BENCH_OPERATIONS, /* that a resource element needs: bench_case_operations() */
+    BENCH_GOPS,       /* 10^9 of these a second */
+    BENCH_NS,         /* nanoseconds */
+    BENCH_US,         /* microseconds */
+    BENCH_SHARE,      /* the other cell's time over this one's */
+    BENCH_RATIO,      /* this one's time over the other's */
+    BENCH_ADDS        /* microseconds beyond the other's */
 };
 
 enum { BENCH_MOST_CELLS = 8, BENCH_MOST_FIGURES = 8, BENCH_MOST_JOBS = 2 * BENCH_MOST_CELLS, BENCH_NAME_NBYTES = 128 };
@@ -137,9 +142,11 @@ struct bench_job {
 /* A row while it is measured. */
 struct bench_row {
     char name[2 * BENCH_NAME_NBYTES + 2]; /* what messages begin with */
-    unsigned char *symbols;               /* what an equaliser gives, enough for each cell; aligned to 64 bytes */
-    float *noise_var;                     /* of each symbol, aligned as they are */
-    bool failed;                          /* which has been said */
+    /* What an equaliser gives, enough for each cell; aligned to 64 bytes. Of pairs of layers, which have one noise
+     * variance: what a matched filter gives, then a gain for each symbol, then the cross gains. */
+    unsigned char *symbols;
+    float *noise_var; /* of each symbol, aligned as they are */
+    bool failed;      /* which has been said */
     size_t n;
     struct bench_job jobs[BENCH_MOST_JOBS];
 };
@@ -163,9 +170,14 @@ void bench_measure_tables(struct bench_report *report, const char *name, const c
 struct bench_case bench_case_of(const struct bench_table *table, const struct bench_case *row, size_t cell,
                                 uint64_t largest);
 
-/* Symbols that the case's memory has, those of layers that it does not read included; and bytes of its output. */
+/* Symbols that the case's memory has, those of layers that it does not read included; bytes of what a symbol takes but
+ * its noise variance; and bytes of the case's output. */
 size_t bench_case_span(const struct bench_case *c);
+size_t bench_case_in_nbytes(const struct bench_case *c);
 size_t bench_case_out_nbytes(const struct bench_case *c);
+
+/* Operations that joint demapping of a resource element needs: 17 for each point of both symbols, or 9 of QPSK's. */
+double bench_case_operations(const struct bench_case *c);
 
 /* A call of the case on this memory, and its limit. */
 softqam_segment bench_case_segment(const struct bench_case *c, const void *symbols, const float *noise_var, void *out);

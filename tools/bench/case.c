@@ -109,6 +109,18 @@ static softqam_codeword codeword_of(const struct bench_case *c, void *buffers)
 
 size_t bench_case_span(const struct bench_case *c) { return c->stride > 0 ? c->n_elements * c->stride : c->n_symbols; }
 
+size_t bench_case_in_nbytes(const struct bench_case *c)
+{
+    const size_t pair_nbytes = 2 * sizeof(float); /* a gain, and half of a cross gain */
+    return softqam_input_symbol_nbytes(c->input) + (c->how & BENCH_PAIRS ? pair_nbytes : 0);
+}
+
+double bench_case_operations(const struct bench_case *c)
+{
+    const double a_point = c->modulation == SOFTQAM_MODULATION_QPSK ? 9 : 17;
+    return a_point * (double)(c->n_layers << softqam_bits_per_symbol(c->modulation));
+}
+
 size_t bench_case_out_nbytes(const struct bench_case *c)
 {
     if (c->how & BENCH_SOFT)
@@ -118,7 +130,21 @@ size_t bench_case_out_nbytes(const struct bench_case *c)
 
 bool bench_case_is_plain(const struct bench_case *c)
 {
-    return bench_case_span(c) == c->n_elements && !(c->how & (BENCH_DESCRAMBLE | BENCH_CODEWORD | BENCH_SOFT));
+    return bench_case_span(c) == c->n_elements &&
+           !(c->how & (BENCH_DESCRAMBLE | BENCH_CODEWORD | BENCH_SOFT | BENCH_PAIRS));
+}
+
+/* Makes two layers of a segment a pair, with one noise variance. */
+static void couple(const struct bench_case *c, const void *symbols, const float *noise_var, softqam_segment *segment)
+{
+    const float *gain = (const float *)symbols + 2 * bench_case_span(c);
+    for (unsigned layer = 0; layer < 2; layer++) {
+        segment->layers[layer].gain = gain + layer;
+        segment->layers[layer].noise_var = noise_var;
+    }
+    segment->noise_stride = 0;
+    segment->gain_stride = c->stride;
+    segment->cross_gain[0] = gain + bench_case_span(c);
 }
 
 softqam_segment bench_case_segment(const struct bench_case *c, const void *symbols, const float *noise_var, void *out)
@@ -142,6 +168,8 @@ softqam_segment bench_case_segment(const struct bench_case *c, const void *symbo
         segment.layers[layer].symbols = (const unsigned char *)symbols + at * softqam_input_symbol_nbytes(c->input);
         segment.layers[layer].noise_var = has_noise ? noise_var + at : NULL;
     }
+    if (c->how & BENCH_PAIRS)
+        couple(c, symbols, noise_var, &segment);
     return segment;
 }
 
@@ -151,10 +179,10 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
 {
     const size_t n_llr_nbytes = softqam_output_nbytes(c->output, c->modulation, c->n_symbols);
     return (struct bench_copy){.in = symbols,
-                               .noise_var = c->output == SOFTQAM_OUTPUT_U8 ? NULL : noise_var,
+                               .noise_var = c->output == SOFTQAM_OUTPUT_U8 || c->how & BENCH_PAIRS ? NULL : noise_var,
                                .out = out,
                                .n_symbols = c->n_symbols,
-                               .in_nbytes = softqam_input_symbol_nbytes(c->input),
+                               .in_nbytes = bench_case_in_nbytes(c),
                                .out_nbytes = softqam_output_nbytes(c->output, c->modulation, 1),
                                .n_more = c->how & BENCH_COMBINE ? 0 : bench_case_out_nbytes(c) - n_llr_nbytes,
                                .adds = c->how & BENCH_COMBINE,
@@ -164,9 +192,9 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
 /* After so many symbols they come again, which no cache tells; an even number, for pi/2-BPSK. */
 enum { DIFFERENT = 1 << 20, CHUNK = 1 << 12, N_PATHS = 8, DELAY_STEP = 3 };
 
-/* |h|^2 of each subcarrier of a slot: paths of Rayleigh fading, mean power 1 in all, whose delays differ by up to 5 %
+/* h of each subcarrier of a slot: paths of Rayleigh fading, mean power 1 in all, whose delays differ by up to 5 %
  * of an OFDM symbol, so that some subcarriers are in a deep fade. */
-static void make_channel(uint64_t *state, double gains[OFDM_SYMBOL_ELEMENTS])
+static void make_channel(uint64_t *state, double complex response[OFDM_SYMBOL_ELEMENTS])
 {
     double complex paths[N_PATHS];
     for (int k = 0; k < N_PATHS; k++) {
@@ -174,24 +202,25 @@ static void make_channel(uint64_t *state, double gains[OFDM_SYMBOL_ELEMENTS])
         paths[k] += I * normal_draw(state) / sqrt(2 * N_PATHS);
     }
     for (int f = 0; f < OFDM_SYMBOL_ELEMENTS; f++) {
-        double complex h = 0;
+        response[f] = 0;
         for (int k = 0; k < N_PATHS; k++)
-            h += paths[k] * cexp(I * 2 * M_PI * f * DELAY_STEP * k * k / OFDM_SYMBOL_ELEMENTS);
-        gains[f] = creal(h * conj(h));
+            response[f] += paths[k] * cexp(I * 2 * M_PI * f * DELAY_STEP * k * k / OFDM_SYMBOL_ELEMENTS);
     }
 }
 
+static double power_of(double complex h) { return creal(h * conj(h)); }
+
 static void make_noise_var(const struct bench_case *c, float *noise_var, size_t n_symbols)
 {
-    double gains[OFDM_SYMBOL_ELEMENTS];
+    double complex response[OFDM_SYMBOL_ELEMENTS];
     const double lowest = (double)c->snr_db, range = (double)c->up_to_db - lowest;
     const double mean = normal_power_ratio(-lowest);
     uint64_t state = 1;
     for (size_t i = 0; i < n_symbols; i++) {
         if (i % SLOT_ELEMENTS == 0)
-            make_channel(&state, gains);
+            make_channel(&state, response);
         noise_var[i] = (float)(range > 0 ? normal_power_ratio(-lowest - range * normal_uniform(normal_random(&state)))
-                                         : mean / gains[i % OFDM_SYMBOL_ELEMENTS]);
+                                         : mean / power_of(response[i % OFDM_SYMBOL_ELEMENTS]));
     }
 }
 
@@ -213,6 +242,42 @@ static void make_symbols(struct bench_row *row, const struct bench_case *c, size
     }
 }
 
+/* Pairs of points that reach two antennas, each through channels and noise of its own: what a matched filter gives,
+ * z = H^H y, and the Gram matrix H^H H. */
+static void make_pairs(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
+{
+    static double complex channels[4][OFDM_SYMBOL_ELEMENTS];
+    float complex *symbols = (void *)row->symbols;
+    float *gain = (float *)(symbols + n_symbols), *cross_gain = gain + n_symbols;
+    const double noise_var = normal_power_ratio(-(double)c->snr_db);
+    struct transmitter transmitter;
+    uint64_t state = 3;
+    transmitter_init(&transmitter, c->modulation, 1, (double)INFINITY, SOFTQAM_INPUT_CF32, 1);
+    transmitter_generate(&transmitter, 0, n_symbols, symbols, NULL, NULL);
+    for (size_t k = 0; k < 4; k++)
+        make_channel(&state, channels[k]);
+    for (size_t i = 0; i + 1 < n_symbols; i += 2) {
+        double complex z_e = 0, z_f = 0, cross = 0;
+        gain[i] = gain[i + 1] = 0;
+        for (size_t k = 0; k < 4; k += 2) {
+            const double complex e = channels[k][i / 2 % OFDM_SYMBOL_ELEMENTS],
+                                 f = channels[k + 1][i / 2 % OFDM_SYMBOL_ELEMENTS];
+            double complex y = sqrt(noise_var / 2) * normal_draw(&state);
+            y += I * sqrt(noise_var / 2) * normal_draw(&state) + e * symbols[i] + f * symbols[i + 1];
+            z_e += conj(e) * y;
+            z_f += conj(f) * y;
+            cross += conj(e) * f;
+            gain[i] += (float)power_of(e);
+            gain[i + 1] += (float)power_of(f);
+        }
+        symbols[i] = (float complex)z_e;
+        symbols[i + 1] = (float complex)z_f;
+        cross_gain[i] = (float)creal(cross);
+        cross_gain[i + 1] = (float)cimag(cross);
+    }
+    row->noise_var[0] = (float)noise_var;
+}
+
 static void repeat(void *memory, size_t different_nbytes, size_t nbytes)
 {
     for (size_t done = different_nbytes; done < nbytes; done += different_nbytes)
@@ -222,12 +287,16 @@ static void repeat(void *memory, size_t different_nbytes, size_t nbytes)
 
 bool bench_row_fill(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
 {
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(c->input), n_aligned = (n_symbols + 63) / 64 * 64;
+    const size_t symbol_nbytes = bench_case_in_nbytes(c), n_aligned = (n_symbols + 63) / 64 * 64;
     const size_t n_different = n_symbols < DIFFERENT ? n_symbols : DIFFERENT;
     row->symbols = aligned_alloc(64, n_aligned * symbol_nbytes);
     row->noise_var = aligned_alloc(64, n_aligned * sizeof(float));
     if (!row->symbols || !row->noise_var)
         return message_print("samples", "out of memory");
+    if (c->how & BENCH_PAIRS) {
+        make_pairs(row, c, n_symbols);
+        return true;
+    }
     make_noise_var(c, row->noise_var, n_different);
     make_symbols(row, c, n_different);
     repeat(row->symbols, n_different * symbol_nbytes, n_symbols * symbol_nbytes);

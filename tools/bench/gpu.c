@@ -179,8 +179,7 @@ static bool copy_input(const struct bench_job *job, unsigned char *to)
 {
     const struct bench_row *row = job->row;
     const size_t span = bench_case_span(&job->c);
-    return GOOD(cudaMemcpy(to, row->symbols, span * softqam_input_symbol_nbytes(job->c.input),
-                           cudaMemcpyHostToDevice)) &&
+    return GOOD(cudaMemcpy(to, row->symbols, span * bench_case_in_nbytes(&job->c), cudaMemcpyHostToDevice)) &&
            GOOD(cudaMemcpy(to + job->noise_offset, row->noise_var, span * sizeof(float), cudaMemcpyHostToDevice));
 }
 
@@ -199,7 +198,7 @@ static bool prepare(struct bench_job *job)
     const struct bench_case *c = &job->c;
     const size_t span = bench_case_span(c);
     void *memory = NULL;
-    job->noise_offset = aligned(span * softqam_input_symbol_nbytes(c->input));
+    job->noise_offset = aligned(span * bench_case_in_nbytes(c));
     job->out_offset = job->noise_offset + aligned(span * sizeof(float));
     job->end_offset = job->out_offset + aligned(bench_case_out_nbytes(c));
     job->launch_nbytes = is_chain(c) ? 0 : job->end_offset + aligned(sizeof(softqam_segment) + sizeof(unsigned));

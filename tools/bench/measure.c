@@ -50,14 +50,20 @@ static double quantile(const struct table *table, const struct bench_job *job, d
     return job->seconds[(size_t)(share * (double)(table->report->n_samples - 1) + 0.5)];
 }
 
-static double value_of(const struct bench_figure *figure, double n_symbols, const double seconds[])
+static double value_of(const struct bench_figure *figure, const struct bench_case *c, const double seconds[])
 {
     const double mine = seconds[figure->cell], other = seconds[figure->other];
     switch (figure->kind) {
     case BENCH_MSYM:
-        return 1e-6 * n_symbols / mine;
+        return 1e-6 * (double)c->n_symbols / mine;
     case BENCH_GSYM:
-        return 1e-9 * n_symbols / mine;
+        return 1e-9 * (double)c->n_symbols / mine;
+    case BENCH_MELEM:
+        return 1e-6 * (double)c->n_elements / mine;
+    case BENCH_OPERATIONS:
+        return bench_case_operations(c);
+    case BENCH_GOPS:
+        return 1e-9 * bench_case_operations(c) * (double)c->n_elements / mine;
     case BENCH_NS:
         return 1e9 * mine;
     case BENCH_US:
@@ -105,7 +111,7 @@ static double spread_of(const struct table *table, const struct bench_row *row)
 /* Figures are of the median of each cell's fastest job. */
 static void report_row(struct table *table, const char *name, const struct bench_row *row)
 {
-    double seconds[BENCH_MOST_CELLS], n_symbols = (double)row->jobs[0].c.n_symbols;
+    double seconds[BENCH_MOST_CELLS];
     cJSON *object = cJSON_CreateObject();
     for (size_t k = 0; k < BENCH_MOST_CELLS; k++)
         seconds[k] = (double)INFINITY;
@@ -116,7 +122,7 @@ static void report_row(struct table *table, const char *name, const struct bench
     cJSON_AddStringToObject(object, "what", name);
     printf("%-*s", table->width, name);
     for (const struct bench_figure *figure = table->about->figures; figure->name; figure++)
-        report_figure(object, figure->name, value_of(figure, n_symbols, seconds));
+        report_figure(object, figure->name, value_of(figure, &row->jobs[0].c, seconds));
     report_figure(object, "spread", spread_of(table, row));
     putchar('\n');
     fflush(stdout);

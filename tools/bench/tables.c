@@ -31,6 +31,11 @@ static const struct bench_case buffers[] = {
     {"QPSK to s8, 1 layer", OF(QPSK)}, {"QPSK to s8, 4 layers", OF(QPSK), LAYERS_4},
     {"256QAM to f16, 1 layer", F16}, {"256QAM to f16, 4 layers", F16, LAYERS_4}, {.name = NULL}};
 
+static const struct bench_case pairs[] = {
+    {"QPSK, mean 10 dB", OF(QPSK), .snr_db = 10}, {"16QAM, mean 17 dB", OF(16QAM), .snr_db = 17},
+    {"64QAM, mean 23 dB", OF(64QAM), .snr_db = 23}, {"256QAM, mean 29 dB", OF(256QAM), .snr_db = 29},
+    {"1024QAM, mean 35 dB", OF(1024QAM), .snr_db = 35}, {.name = NULL}};
+
 /* What a receiver wants of a codeword's symbols. */
 enum {
     CODEWORDS = BENCH_DESCRAMBLE | BENCH_CODEWORD,
@@ -62,6 +67,11 @@ const struct bench_table bench_tables[] = {
     {BENCH_BUFFERS, "a slot to soft buffers, share of moving the bytes", {.launch = BENCH_BY_CPU}, buffers,
      {LIMIT(.how = NEW), LIBRARY(.how = NEW), LIMIT(.how = ADDED), LIBRARY(.how = ADDED)},
      {{"us", BENCH_US, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"added us", BENCH_US, 3, 0}, {"added share", BENCH_SHARE, 3, 2}}},
+    {BENCH_JOINT, "39312 elements of two layers to s8, jointly",
+     {.launch = BENCH_BY_CPU, .how = BENCH_PAIRS, .n_elements = 12 * OFDM_SYMBOL_ELEMENTS, .n_layers = 2, .stride = 2}, pairs,
+     {LIMIT(), LIBRARY()},
+     {{"Melem/s", BENCH_MELEM, 1, 0}, {"us", BENCH_US, 1, 0}, {"copy us", BENCH_US, 0, 0}, {"operations", BENCH_OPERATIONS, 1, 0},
+      {"Gop/s", BENCH_GOPS, 1, 0}}},
     {BENCH_FORMATS, "256QAM, every format, share of moving the bytes", {.launch = BENCH_BY_CPU},
      ROWS{{.name = "cf32"}, {"cs16", .input = SOFTQAM_INPUT_CS16}, {"cs8", .input = SOFTQAM_INPUT_CS8}, {"cf16", CF16},
           {"cf32, large", .n_elements = 1 << 24}, {.name = NULL}},
