@@ -23,6 +23,8 @@ DECLARATIONS = {
     "grant.tb_size = tb_size;": CODEWORD + BUFFERS + "extern uint32_t tb_size, tbs_lbrm;",
     "grant.n_bits = G_again;": CODEWORD + BUFFERS + "extern softqam_ldpc_grant grant; extern softqam_ldpc ldpc; "
                                "extern uint64_t G_again; extern unsigned Qm_again; extern uint32_t n_cbg, cbgti;",
+    "/* noise_stride 0: one sigma^2 */": "extern const float *channel, *received, sigma_squared; extern float *z, *gain, *cross; "
+                                         "extern size_t n_elements, n_antennas; extern int8_t *llrs;",
     "runs[k].n_elements": BUFFERS + "extern softqam_segment segments[]; extern size_t n_runs; "
                           "struct run { size_t n_elements; const float *symbols, *noise_var; int8_t *uci_llrs; "
                           "int is_data; }; extern const struct run *runs;",
