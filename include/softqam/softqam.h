@@ -371,8 +371,8 @@ typedef struct softqam_layer {
 #include <softqam/softqam_ldpc.h>
 
 /** What a segment's symbols and LLRs were like. Each number is added to; the caller zeroes them. All are integers, and
- * depend on neither the backend, threads nor cuts. Symbols of discarded code blocks (a NULL block_buffers entry) are not
- * counted.
+ * depend on neither the backend, threads nor cuts. Symbols of discarded code blocks (a NULL block_buffers entry) are
+ * not counted.
  *
  * The numbers from n_sampled on are of every eighth group of 64 symbols, those whose position p in the codeword
  * (first_symbol + i, all layers) has (p / 64) mod 8 = 0, without erasures. With r the symbol after input_scale and its
@@ -381,14 +381,14 @@ typedef struct softqam_layer {
 typedef struct softqam_statistics {
     uint64_t n_symbols; /**< symbols that were demodulated */
     uint64_t n_erased;  /**< symbols that are erasures */
-    /** LLRs, before any adding, whose magnitude is llr_limit (s8, s16, f16) or the largest float (f32); of u8 bytes of 0
-     *  and 255. */
+    /** LLRs, before any adding, whose magnitude is llr_limit (s8, s16, f16) or the largest float (f32); of u8 bytes of
+     * 0 and 255. */
     uint64_t n_limited;
     uint64_t n_sampled;     /**< symbols of the sample; u8: 0, and so are the numbers below */
     uint64_t error_energy;  /**< sum of 2^24 min(|r - x|^2, 16), x the nearest point; each rounded to nearest even */
     uint64_t symbol_energy; /**< sum of 2^24 min(|r|^2, 16), likewise */
-    /** Sum over LLRs of 2^16 (1 - H(1 / (1 + e^|LLR|))), H the binary entropy in bits, at the LLR as written, before any
-     *  adding, in nats rounded to 1/16 and limited to 255/16; rounded: 2^16 for a certain bit. */
+    /** Sum over LLRs of 2^16 (1 - H(1 / (1 + e^|LLR|))), H the binary entropy in bits, at the LLR as written, before
+     * any adding, in nats rounded to 1/16 and limited to 255/16; rounded: 2^16 for a certain bit. */
     uint64_t information;
 } softqam_statistics;
 
