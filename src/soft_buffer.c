@@ -15,7 +15,7 @@ typedef int16_t memory_s16 __attribute__((aligned(1), may_alias));
 typedef uint16_t memory_f16 __attribute__((aligned(1), may_alias));
 typedef float memory_f32 __attribute__((aligned(1), may_alias));
 
-/* A value beyond the limit is not written: a NaN would not keep its bits. */
+/* A value beyond the limit is not written: a NaN would not keep its bits. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define DEFINE_ADD(name, type, to_float, from_float)                                                                   \
     static void name(void *values, const void *llrs, float limit, size_t n)                                            \
     {                                                                                                                  \
@@ -32,6 +32,7 @@ DEFINE_ADD(add_s8, memory_s8, (float), (int))
 DEFINE_ADD(add_s16, memory_s16, (float), (int))
 DEFINE_ADD(add_f16, memory_f16, widen_half, vec_to_f16)
 DEFINE_ADD(add_f32, memory_f32, (float), (float))
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
 {
