@@ -162,7 +162,8 @@ static void set_energies(const softqam_counted_call *counted, const float symbol
 {
     const softqam_loop_call *call = counted->call;
     const int m = counted->axis_bits;
-    const float level = (float)(1.0 / sqrt(m == 0 ? 2.0 : (double)(2 * ((1 << 2 * m) - 1) / 3)));
+    const int E = m == 0 ? 2 : 2 * ((1 << 2 * m) - 1) / 3;
+    const float level = (float)(1.0 / sqrt((double)E));
     for (size_t k = 0; k < n; k++)
         energies[k] = energy_of(symbols[2 * k], symbols[2 * k + 1]);
     for (size_t k = 0; m > 0 && k < n; k++)
@@ -184,7 +185,7 @@ static uint64_t information_of_run(const softqam_params *params, float places_pe
     for (size_t done = 0; done < n; done += GROUP) {
         const size_t taken = n - done < GROUP ? n - done : GROUP, nbytes = params->defaults.value_nbytes;
         const unsigned char *at = from + done * nbytes;
-        float llrs[GROUP];
+        float llrs[GROUP] = {0};
         for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_S8 && k < taken; k++)
             llrs[k] = (float)(int8_t)at[k];
         for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_S16 && k < taken; k++)
@@ -227,8 +228,8 @@ static uint64_t information_of_group(const group *of, size_t n_bits)
 static void add_sampled(const group *of, size_t n_bits, softqam_statistics *to)
 {
     const softqam_loop_call *call = of->counted->call;
-    float symbols[2 * GROUP];
-    uint32_t errors[GROUP], energies[GROUP];
+    float symbols[2 * GROUP] = {0};
+    uint32_t errors[GROUP] = {0}, energies[GROUP] = {0};
     memcpy(symbols, (const float *)call->components + 2 * of->first, 2 * of->n * sizeof *symbols);
     for (size_t k = 0; softqam_has_gains(call->noise_kind) && k < of->n; k++)
         (void)weight_of(call, of->first + k, symbols + 2 * k);
