@@ -158,6 +158,9 @@ softqam_element_kernels softqam_element_kernel_f16;
 /* The kernel of segments all of which have layers that are demapped in pairs; NULL for u8. */
 const void *softqam_pair_kernel(softqam_output_format format);
 
+/* Finds the tables of the scrambling sequence in the current device's memory. */
+cudaError_t softqam_device_gold_tables(const void **tables);
+
 #ifdef __cplusplus
 }
 #endif

@@ -191,7 +191,7 @@ static unsigned plain_block_groups(size_t n_groups, unsigned resident_blocks, un
 }
 
 static_assert(N_OUTPUT_FORMATS == 5, "steps are those of s8 and s16 alone");
-static softqam_llr_limit llr_limit_of(const softqam_params *params)
+softqam_llr_limit softqam_llr_limit_of(const softqam_params *params)
 {
     const float limit = params->llr_limit;
     const bool is_s16 = params->output_format == SOFTQAM_OUTPUT_S16;
@@ -211,7 +211,7 @@ static softqam_llr_limit llr_limit_of(const softqam_params *params)
 static softqam_segment_launch segment_launch_of(const softqam_params *params)
 {
     return (softqam_segment_launch){
-        .limit = llr_limit_of(params),
+        .limit = softqam_llr_limit_of(params),
         .input_format = params->input_format,
         .defaults = params->defaults,
         .sum_limit = params->llr_limit,
@@ -349,7 +349,7 @@ static softqam_plain_launch plain_launch_of(const softqam_params *params, const 
         .n_symbols = segment->n_symbols,
         .input_scale = source->input_scale,
         .steps_per_nat = placement->steps_per_nat,
-        .limit = llr_limit_of(params),
+        .limit = softqam_llr_limit_of(params),
         .noise_value = source->noise_value,
         .pi2_sign = pi2_sign,
         .other_pi2_sign = is_pi2 ? pi2_sign ^ 0x80000000u : 0,

@@ -37,6 +37,9 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
                                               const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
                                               cudaStream_t stream);
 
+/* Returns the limits of a demodulator's LLRs, as kernels need them. */
+softqam_llr_limit softqam_llr_limit_of(const softqam_params *params);
+
 /* Makes the kernels for a demodulator's formats ready on the current device. */
 softqam_status softqam_kernels_prepare(const softqam_params *params);
 

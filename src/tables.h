@@ -17,7 +17,7 @@ enum { U8_LEVELS = 16, U8_AXIS_BITS = 4 };
 enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_255 = 0xff };
 
 /* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong
- * (reference/README.md), and what is saturated or not does not change between here and there. */
+ * (the README of reference/), and what is saturated or not does not change between here and there. */
 #define LIMIT_COMPONENT 3.0f
 
 /* Stands for a neighbour that does not exist: so far from any component that it is never the nearest, and its squared
@@ -44,7 +44,7 @@ enum { LINEAR_FRACTION_BITS = 16 };
 
 /* They decide for components up to this one where no value is within LINEAR_ERROR_BOUND of an integer:
  * u8_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by less.
- * README.md has the figures. */
+ * The README has the figures. */
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
 

@@ -12,6 +12,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE $<$<BOOL:${have_cuda}>:${PROJECT_SOU
 set(headers ${PROJECT_SOURCE_DIR}/include/softqam)
 install(FILES ${headers}/softqam.h ${headers}/softqam_ldpc.h $<$<BOOL:${have_cuda}>:${headers}/softqam_cuda.h>
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/softqam COMPONENT development)
+if(have_cuda)
+  install(FILES ${headers}/softqam_device.cuh DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/softqam COMPONENT development)
+  install(FILES ${softqam_device_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/softqam/device COMPONENT development)
+endif()
 
 # The CMake package.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/softqam)

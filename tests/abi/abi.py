@@ -28,7 +28,7 @@ def build(part, source, compiler, includes, library):
         major = re.search(r"^#define SOFTQAM_VERSION_MAJOR (\d+)$", file.read(), re.M).group(1)
     files, symbols = sorted(glob.glob(f"{source}/src/*.c")), "src/softqam.map"
     if part == "cuda":
-        files, symbols = [f"{source}/cuda/device_calls.c"], "cuda/softqam_cuda.map"
+        files, symbols = [f"{source}/cuda/device_calls.c", f"{source}/cuda/device_codeword.c"], "cuda/softqam_cuda.map"
     folders = [f"{source}/include", f"{source}/src", f"{source}/cuda", *includes]
     subprocess.run([compiler, "-std=c11", "-g", "-fPIC", "-shared", "-fvisibility=hidden", *(f"-I{folder}" for folder in folders), *files,
                     f"-Wl,--version-script={source}/{symbols}", f"-Wl,-soname,libsoftqam.so.{major}", "-o", library], check=True)
