@@ -97,8 +97,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam
                                                                    const unsigned *d_n_segments, unsigned max_segments,
                                                                    size_t max_symbols, cudaStream_t stream);
 
-/** What device functions know of a codeword: softqam_device.cuh. Plain data, to be copied to where a kernel reads it; valid
- * on the device that was current when it was made, for as long as the library is loaded. */
+/** What device functions know of a codeword: softqam_device.cuh. Plain data, to be copied to where a kernel reads it;
+ * valid on the device that was current when it was made, for as long as the library is loaded. */
 typedef struct softqam_device_codeword {
     uint64_t words[26];
 } softqam_device_codeword;
@@ -108,12 +108,12 @@ typedef struct softqam_device_codeword {
  * softqam_cuda_demodulate_segments() does with a segment of all the codeword's symbols.
  *
  * @param description  receives it
- * @param demodulator  output format, llr_scale, llr_limit, sign, noise_floor; one whose context is SOFTQAM_BACKEND_CUDA.
- *                     Its input format and input_scale do not matter
- * @param segment      modulation, n_layers, noise_form, llr_scale, descramble, c_init, scrambling_offset, and the codeword
- *                     with n_cb > 0. The other fields do not matter, but are checked
- * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  also for what device functions do not do: u8, pi/2-BPSK, a segment
- *         without soft buffers, repetition (a code block with more LLRs than positions), gains, cross gains;
+ * @param demodulator  output format, llr_scale, llr_limit, sign, noise_floor; one whose context is
+ * SOFTQAM_BACKEND_CUDA. Its input format and input_scale do not matter
+ * @param segment      modulation, n_layers, noise_form, llr_scale, descramble, c_init, scrambling_offset, and the
+ * codeword with n_cb > 0. The other fields do not matter, but are checked
+ * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT  also for what device functions do not do: u8, pi/2-BPSK, a
+ * segment without soft buffers, repetition (a code block with more LLRs than positions), gains, cross gains;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA
  */
 SOFTQAM_API softqam_status softqam_device_codeword_init(softqam_device_codeword *description,
