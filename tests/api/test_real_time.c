@@ -231,6 +231,7 @@ static void *call_deeply(void *argument)
     work *self = argument;
     const float specials[] = {0.5F, NAN, INFINITY};
     const softqam_modulation last = SOFTQAM_MODULATION_1024QAM;
+    softqam_statistics statistics = {0};
     self->stack = (uintptr_t)__builtin_frame_address(0);
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS * HARNESS_COUNT(specials) * 4; k++) {
         softqam_segment segment = harness_segment(self->symbols, self->noise_var, 2, self->n_symbols / 4, NULL);
@@ -241,6 +242,7 @@ static void *call_deeply(void *argument)
         segment.layers[1].symbols = self->symbols + 2;
         segment.layers[1].noise_var = self->noise_var + 1;
         segment.descramble = 1;
+        segment.statistics = &statistics;
         segment.codeword = (softqam_codeword){.n_code_blocks = 2, .buffers = self->out, .deinterleave = 1};
         for (segment.modulation = SOFTQAM_MODULATION_BPSK; segment.modulation <= last; segment.modulation++)
             for (int way = 0; way < 12; way++) {
@@ -251,7 +253,7 @@ static void *call_deeply(void *argument)
                 call.codeword.n_cb = way % 6 < 4 ? 0 : 3000;
                 call.codeword.combine = way % 6 == 5;
                 if (way >= 6 && call.n_layers == 2 && call.modulation >= SOFTQAM_MODULATION_QPSK)
-                    call.cross_gain[0] = self->symbols;
+                    call.cross_gain[0] = self->symbols, call.statistics = NULL;
                 if (way % 6 < 2)
                     call.codeword = (softqam_codeword){0}, call.out = self->out;
                 const softqam_status status =
