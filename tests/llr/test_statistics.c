@@ -259,8 +259,10 @@ static void check(harness_random *random, const llr_contexts *on, size_t n_eleme
     const softqam_statistics expected = count(&self);
     for (size_t k = 0; k < on->n; k++) {
         const softqam_statistics got = demodulate(random, &self, on->items[k], n_parts);
-        const uint64_t *a = &expected.n_symbols, *b = &got.n_symbols;
-        for (size_t j = 0; j < sizeof got / sizeof *a; j++)
+        uint64_t a[sizeof got / sizeof got.n_symbols], b[sizeof got / sizeof got.n_symbols];
+        memcpy(a, &expected, sizeof a);
+        memcpy(b, &got, sizeof b);
+        for (size_t j = 0; j < sizeof a / sizeof *a; j++)
             if (a[j] != b[j])
                 fail_msg(
                     "%s: number %zu is %llu, not %llu; %s, modulation %d, %zu layers, gains %d, floor %a, limit %d",

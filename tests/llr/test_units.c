@@ -230,7 +230,7 @@ LLR_TEST(test_limits_of_halves)
     const llr_contexts *on = *state;
     for (size_t k = 0; k < on->n; k++) {
         float symbols[2 * N], noise = 0.001F, erased = 0;
-        uint16_t llrs[2 * N];
+        uint16_t llrs[2 * N] = {0};
         softqam_demodulator_config config;
         softqam_demodulator_config_init(&config);
         config.modulation = SOFTQAM_MODULATION_QPSK;

@@ -454,7 +454,7 @@ class layout
         const auto partner_of = [](const void *of, int64_t offset) {
             return of ? static_cast<const char *>(of) + offset : nullptr;
         };
-        segment->cross_gain[0] = reinterpret_cast<const float *>(cross_at);
+        segment->cross_gain[0] = static_cast<const float *>(static_cast<const void *>(cross_at));
         segment->cross_stride = static_cast<size_t>(stride_of(cross) / cross.nbytes);
         if (segment->n_layers > 1)
             return;
