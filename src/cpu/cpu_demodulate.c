@@ -34,8 +34,10 @@ enum {
     SHIFTED_WORDS = TILE_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
 };
 
-/* A thread's memory for tiles, on its stack. */
+/* A thread's memory for tiles, on its stack. The sequence comes first, next to the frames of the loops that read it: at
+ * a distance of 4 KiB from what they store there, its loads wait for these stores, 10 ns and more a call. */
 typedef struct scratch {
+    _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) unsigned char out[OUT_NBYTES];
     union {
         struct {
@@ -45,7 +47,6 @@ typedef struct scratch {
         };
         softqam_joint_memory joint;
     };
-    _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
     softqam_gold gold;
     bool is_gold_open;
