@@ -62,6 +62,7 @@ VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm256_and_ps(mask, a); 
 
 VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
 {
+    HIDE_MASK("x", mask);
     return _mm256_blendv_ps(where_false, where_true, mask);
 }
 

@@ -64,6 +64,7 @@ VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm512_maskz_mov_ps(mask
 
 VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
 {
+    HIDE_MASK("Yk", mask);
     return _mm512_mask_mov_ps(where_false, mask, where_true);
 }
 

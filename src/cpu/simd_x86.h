@@ -10,6 +10,14 @@
 
 typedef vec_u32 vec_llr_row; /* numbers */
 
+/* Hides where a mask comes from: clang would make a minimum or a maximum of a comparison and a choice, which gives zero
+ * for a subnormal number while those count as zeros. */
+#if defined(__clang__)
+#define HIDE_MASK(registers, mask) __asm__("" : "+" registers(mask))
+#else
+#define HIDE_MASK(registers, mask) ((void)0)
+#endif
+
 VEC vec_f32 vec_splat(float a) { return MM(set1_ps)(a); }
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return MM(fmadd_ps)(a, b, c); }
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return MM(min_ps)(a, b); }
