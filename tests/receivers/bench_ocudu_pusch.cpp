@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // OCUDU's whole PUSCH, from the resource grid to the transport block, with OCUDU's demodulator and decoder and with
 // ours, in turns in one binary; test_ocudu_pusch compares their results. Usage:
-// bench_ocudu_pusch [runs] [decoder threads] [zf]
+// bench_ocudu_pusch [runs] [decoder threads] [zf|joint]; with joint ours demaps two layers jointly.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -63,6 +63,7 @@ int main(int argc, char **argv)
 {
     const unsigned n_runs = argc > 1 ? unsigned(std::atoi(argv[1])) : 100;
     const unsigned n_threads = argc > 2 ? unsigned(std::atoi(argv[2])) : 4;
+    const bool is_joint = argc > 3 && std::strcmp(argv[3], "joint") == 0;
     const auto equalizer = argc > 3 && std::strcmp(argv[3], "zf") == 0 ? channel_equalizer_algorithm_type::zf
                                                                        : channel_equalizer_algorithm_type::mmse;
     constexpr concurrent_queue_policy policy = concurrent_queue_policy::locking_mpmc;
@@ -79,6 +80,7 @@ int main(int argc, char **argv)
         parts all{is_ours, is_ours};
         all.mapper = is_ours ? all.mapper : create_demodulation_mapper_factory();
         all.equalizer = equalizer;
+        all.max_joint_bits = is_joint ? 8 : 0;
         all.executor = decodes;
         all.n_threads = decodes ? n_threads : 0;
         return all;
@@ -90,6 +92,8 @@ int main(int argc, char **argv)
     bool is_good = true;
     for (const auto &modulation : modulations)
         for (unsigned n_layers : {1u, 2u, 4u}) {
+            if (is_joint && n_layers != 2)
+                continue;
             slot each(modulation.mcs, n_layers, max_n_prb);
             const auto grid = transmit(*transmitter, each, modulation.snr_db + 2 * n_layers, 1);
             for (auto *receivers : {&synchronous, &asynchronous}) {

@@ -44,6 +44,7 @@ struct parts {
     std::shared_ptr<ldpc_rate_dematcher_factory> dematcher = create_ldpc_rate_dematcher_factory_sw("auto");
     std::shared_ptr<evm_calculator_factory> evm = nullptr;
     channel_equalizer_algorithm_type equalizer = channel_equalizer_algorithm_type::mmse;
+    unsigned max_joint_bits = 0;       ///< of our demodulator
     task_executor *executor = nullptr; ///< decodes code blocks; without it they are decoded as they become complete
     unsigned n_threads = 0;            ///< of the executor
 };
@@ -71,6 +72,7 @@ inline std::unique_ptr<pusch_processor> make_receiver(const parts &of)
         create_port_channel_estimator_factory_sw(create_time_alignment_estimator_dft_factory(dft)), at_once, n_ports,
         port_channel_estimator_fd_smoothing_strategy::filter, port_channel_estimator_td_interpolation_strategy::average,
         true);
+    softqam_ocudu::max_joint_bits = of.max_joint_bits;
     config.demodulator_factory = (of.has_our_demodulator ? softqam_ocudu::create_pusch_demodulator_factory
                                                          : create_pusch_demodulator_factory_sw)(
         create_channel_equalizer_generic_factory(of.equalizer), create_dft_transform_precoder_factory(dft, max_n_prb),
@@ -160,6 +162,9 @@ struct slot {
     pdsch_processor::pdu_t sent = {};
     pusch_processor::pdu_t received = {};
     std::vector<uint8_t> block;
+    /// If not 0, the amplitude at which a port receives another layer than its own, which has an amplitude of 1. The
+    /// phase turns by a fiftieth from one subcarrier to the next.
+    float coupling = 0;
 };
 
 /// Transmits random data over a flat channel with noise of its own: what the ports receive.
@@ -184,12 +189,17 @@ inline std::unique_ptr<resource_grid> transmit(pdsch_processor &transmitter, slo
         cf_t channel[n_ports];
         for (unsigned layer = 0; layer < n_layers; ++layer)
             channel[layer] = complex(0.3F) + cf_t(port == layer ? 1 : 0);
+        const auto gain = [&](unsigned layer, unsigned k) {
+            if (each.coupling == 0)
+                return channel[layer];
+            return port == layer ? cf_t(1) : std::polar(each.coupling, std::arg(channel[layer]) + 0.02F * float(k));
+        };
         for (unsigned l = 0; l < n_ofdm_symbols; ++l) {
             span<cbf16_t> elements = received->get_writer().get_view(port, l);
             for (unsigned k = 0; k < n_subcarriers; ++k) {
                 cf_t sum = complex(deviation);
                 for (unsigned layer = 0; layer < n_layers; ++layer)
-                    sum += channel[layer] * to_cf(sent->get_reader().get_view(layer, l)[k]);
+                    sum += gain(layer, k) * to_cf(sent->get_reader().get_view(layer, l)[k]);
                 elements[k] = to_cbf16(sum);
             }
         }

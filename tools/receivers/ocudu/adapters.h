@@ -19,6 +19,7 @@
 #include <ocudu/phy/upper/channel_processors/pusch/factories.h>
 #include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder.h>
 #include <ocudu/phy/upper/channel_processors/pusch/pusch_decoder_buffer.h>
+#include <ocudu/phy/upper/equalization/channel_equalizer.h>
 #include <ocudu/phy/upper/rx_buffer.h>
 #include <ocudu/ran/sch/modulation_scheme.h>
 #include <ocudu/support/units.h>
@@ -49,6 +50,10 @@ std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_facto
                           "factoryEES0_INS_26transform_precoder_factoryEES0_INS_27demodulation_mapper_factoryEES0_"
                           "INS_22evm_calculator_factoryEES0_INS_31pseudo_random_generator_factoryEEjb");
 
+/// The largest modulation, by its bits per symbol, of which demodulators that are created from now on demap two layers
+/// jointly, without OCUDU's equaliser. 0: none. At first the build option SOFTQAM_OCUDU_JOINT.
+extern unsigned max_joint_bits;
+
 /// Creates OCUDU's PUSCH decoders, which demap into their own soft buffers: pusch_decoder.cpp.
 std::shared_ptr<ocudu::pusch_decoder_factory>
 create_pusch_decoder_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
@@ -73,28 +78,47 @@ std::shared_ptr<ocudu::demodulation_mapper> create_mapper(ocudu::demodulation_ma
 /// calls, so they measure this, too. Returns whether LLRs were written.
 bool demap(ocudu::demodulation_mapper &mapper, ocudu::modulation_scheme mod, const softqam_segment &segment);
 
+/// What is demapped, layers interleaved: equalised symbols, or two layers' matched-filter outputs.
+struct demapper_inputs {
+    ocudu::cf_t *symbols; ///< or z, with noise of variance 1 at each antenna
+    float *noise_vars;    ///< or the gains
+    float *cross_gains;   ///< null, or c of each resource element, I then Q
+};
+
+/// Points a segment with n_layers at `inputs`.
+void set_inputs(softqam_segment &segment, const demapper_inputs &inputs);
+
+/// Computes z, the gains and c of two layers (softqam_segment) from what the ports received and the layers' channels.
+/// Each port is whitened by its noise variance; one that is not a positive normal number excludes the port. Elements
+/// where nothing was received, or without a channel, get gains of 0, which erase them.
+///
+/// @param noise_vars  receives each symbol's noise variance after unbiased MMSE, infinity for erasures
+void filter_two_layers(const demapper_inputs &filtered, float *noise_vars,
+                       const ocudu::re_buffer_reader<ocudu::cbf16_t> &received,
+                       const ocudu::channel_equalizer::ch_est_list &channel, ocudu::span<const float> port_noise_vars);
+
 /// The memory of a transport block's equalised symbols, and the way from there to the code blocks' soft buffers: LLRs,
 /// descrambling, de-interleaving, rate recovery and combining of a code block in one pass, while it is in the first
 /// cache, in the thread that decodes it.
 class soft_buffers
 {
   public:
-    explicit soft_buffers(size_t max_n_symbols) : max_n_(max_n_symbols), memory_(new float[3 * max_n_symbols]) {}
+    explicit soft_buffers(size_t max_n_symbols) : max_n_(max_n_symbols), memory_(new float[4 * max_n_symbols]) {}
 
     /// Begins a transmission of `tb_size` bits in a codeword of `n_bits`. The buffers are OCUDU's, one a code block.
     /// False if softqam has no such codeword.
     bool begin(const ocudu::pusch_decoder::configuration &config, ocudu::units::bits tb_size, ocudu::units::bits n_bits,
                ocudu::rx_buffer &buffers);
 
-    /// Returns the memory of the next `n` symbols, which are whole resource elements with interleaved layers. Null if
-    /// the codeword does not have as many.
-    ocudu::cf_t *next_symbols(size_t n) { return n_added_ + n <= n_symbols_ ? symbols(n_added_) : nullptr; }
-    /// Returns the memory of these symbols' noise variances.
-    float *next_noise_vars() { return noise_vars(n_added_); }
+    /// Returns the memory of the next `n` symbols, which are whole resource elements with interleaved layers. Its
+    /// symbols are null if the codeword does not have as many.
+    demapper_inputs next_inputs(size_t n) { return n_added_ + n <= n_symbols_ ? inputs(n_added_) : demapper_inputs(); }
 
     /// Adds the next `n` symbols, the first of which is symbol `position` of the scrambling sequence of `c_init`. Noise
-    /// variances that are not positive and finite erase, as do symbols of zero. Any thread may call the mapper.
-    void add(size_t n, uint64_t position, uint32_t c_init, std::shared_ptr<ocudu::demodulation_mapper> mapper);
+    /// variances that are not positive and finite erase, as do symbols of zero. With is_joint they are two layers'
+    /// matched-filter outputs. Any thread may call the mapper.
+    void add(size_t n, uint64_t position, uint32_t c_init, bool is_joint,
+             std::shared_ptr<ocudu::demodulation_mapper> mapper);
 
     /// Forgets the symbols of code blocks before r, and moves the others to the beginning of the memory.
     void forget(size_t r);
@@ -115,14 +139,19 @@ class soft_buffers
         const size_t n_elements = n_symbols_ / segment_.n_layers, n_short = n_blocks() - n_elements % n_blocks();
         return (n_elements / n_blocks() * r + (r > n_short ? r - n_short : 0)) * segment_.n_layers;
     }
-    ocudu::cf_t *symbols(size_t i) { return reinterpret_cast<ocudu::cf_t *>(memory_.get()) + (i - n_forgotten_); }
-    float *noise_vars(size_t i) { return memory_.get() + 2 * max_n_ + (i - n_forgotten_); }
+    demapper_inputs inputs(size_t i)
+    {
+        float *const memory = memory_.get() + (i - n_forgotten_);
+        return {reinterpret_cast<ocudu::cf_t *>(memory + (i - n_forgotten_)), memory + 2 * max_n_, memory + 3 * max_n_};
+    }
 
     size_t max_n_;
-    std::unique_ptr<float[]> memory_; ///< symbols, then noise variances; no page is touched before its first use
+    std::unique_ptr<float[]>
+        memory_; ///< symbols, noise variances, cross gains; no page is touched before its first use
     std::vector<ocudu::span<ocudu::log_likelihood_ratio>> block_buffers_;
     ocudu::modulation_scheme mod_ = {};
     size_t bits_per_symbol_ = 0;
+    bool is_joint_ = false;
     size_t n_symbols_ = 0;         ///< symbols in the codeword
     size_t n_added_ = 0;           ///< symbols added so far
     size_t n_forgotten_ = 0;       ///< symbols forgotten so far: memory begins with the next one

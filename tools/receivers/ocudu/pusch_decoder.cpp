@@ -60,8 +60,6 @@ bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocud
         return false;
 
     segment_.n_layers = grant.n_layers;
-    segment_.symbol_stride = grant.n_layers;
-    segment_.noise_stride = grant.n_layers;
     segment_.descramble = 1;
     segment_.codeword.n_code_blocks = 1; // each is a codeword of its own
     segment_.codeword.filler_value = ocudu::log_likelihood_ratio::infinity().to_int();
@@ -72,11 +70,13 @@ bool soft_buffers::begin(const ocudu::pusch_decoder::configuration &config, ocud
     return first_bit(1) >= sizeof(mark);
 }
 
-void soft_buffers::add(size_t n, uint64_t position, uint32_t c_init, std::shared_ptr<ocudu::demodulation_mapper> mapper)
+void soft_buffers::add(size_t n, uint64_t position, uint32_t c_init, bool is_joint,
+                       std::shared_ptr<ocudu::demodulation_mapper> mapper)
 {
     if (n_added_ == 0) { // later the decoder's threads may read this
         segment_.scrambling_offset = position;
         segment_.c_init = c_init;
+        is_joint_ = is_joint;
         mapper_ = std::move(mapper);
     }
     n_added_ += n;
@@ -87,8 +87,12 @@ void soft_buffers::forget(size_t r)
     const size_t first = first_symbol(r);
     if (first == n_forgotten_)
         return;
-    std::copy(symbols(first), symbols(n_added_), symbols(n_forgotten_));
-    std::copy(noise_vars(first), noise_vars(n_added_), noise_vars(n_forgotten_));
+    const demapper_inputs kept = inputs(first), begin = inputs(n_forgotten_);
+    const size_t n = n_added_ - first;
+    std::copy_n(kept.symbols, n, begin.symbols);
+    std::copy_n(kept.noise_vars, n, begin.noise_vars);
+    if (is_joint_)
+        std::copy_n(kept.cross_gains, n, begin.cross_gains);
     n_forgotten_ = first;
 }
 
@@ -96,19 +100,19 @@ void soft_buffers::place(size_t r)
 {
     const size_t first = first_symbol(r), n = first_symbol(r + 1) - first;
     const llr_span buffer = block_buffers_[r];
-    if (bits_per_symbol_ > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
-        for_each_zero_symbol(symbols(first), n,
-                             [&](size_t i) { noise_vars(first)[i] = std::numeric_limits<float>::infinity(); });
+    demapper_inputs code_block = inputs(first);
+    if (!is_joint_)
+        code_block.cross_gains = nullptr;
+    if (!is_joint_ && bits_per_symbol_ > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
+        for_each_zero_symbol(code_block.symbols, n,
+                             [&](size_t i) { code_block.noise_vars[i] = std::numeric_limits<float>::infinity(); });
     if (segment_.codeword.combine == 0)
         std::fill(buffer.begin() + segment_.codeword.n_cb, buffer.end(), ocudu::log_likelihood_ratio());
 
     softqam_segment segment = segment_;
     segment.n_symbols = n;
     segment.scrambling_offset += first;
-    for (unsigned layer = 0; layer < segment.n_layers; ++layer) {
-        segment.layers[layer].symbols = symbols(first) + layer;
-        segment.layers[layer].noise_var = noise_vars(first) + layer;
-    }
+    set_inputs(segment, code_block);
     void *const values = buffer.data();
     segment.codeword.n_bits = n * bits_per_symbol_;
     segment.codeword.block_buffers = &values;

@@ -137,7 +137,8 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
           evm_calculator_(std::move(evm_calculator)), scrambling_(std::move(scrambling)), has_sinr_(has_sinr),
           received_copy_(ocudu::MAX_PORTS, max_n_elements),
           channel_(max_n_elements, ocudu::pusch_constants::MAX_NOF_RX_PORTS, ocudu::pusch_constants::MAX_NOF_LAYERS),
-          symbols_(max_n_elements * ocudu::pusch_constants::MAX_NOF_LAYERS), noise_vars_(symbols_.size())
+          symbols_(max_n_elements * ocudu::pusch_constants::MAX_NOF_LAYERS), noise_vars_(symbols_.size()),
+          filtered_(2 * max_n_elements), gains_(2 * max_n_elements), cross_gains_(2 * max_n_elements)
     {
     }
 
@@ -204,20 +205,34 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
             }
     }
 
-    /// Leaves an OFDM symbol's symbols and their noise, layers interleaved.
-    void equalize(const transmission &call, unsigned l, const allocation &elements, ocudu::span<ocudu::cf_t> symbols,
-                  ocudu::span<float> noise)
+    /// Returns whether the transmission has two layers that are demapped jointly.
+    bool is_joint(const transmission &call) const
+    {
+        return call.config.nof_tx_layers == 2 && !call.config.enable_transform_precoding && call.bits_per_symbol > 1 &&
+               call.bits_per_symbol <= max_joint_bits_;
+    }
+
+    /// Leaves an OFDM symbol's symbols in `inputs` and their noise in noise_vars, layers interleaved. With cross gains
+    /// they are not equalised.
+    void equalize(const transmission &call, unsigned l, const allocation &elements, const demapper_inputs &inputs,
+                  ocudu::span<float> noise_vars)
     {
         const configuration &config = call.config;
-        float noise_vars[ocudu::MAX_PORTS];
+        float port_noise_vars[ocudu::MAX_PORTS];
         for (unsigned i = 0; i != config.rx_ports.size(); ++i)
-            noise_vars[i] = call.estimates.get_noise_variance(i);
+            port_noise_vars[i] = call.estimates.get_noise_variance(i);
+        const ocudu::span<const float> ports(port_noise_vars, config.rx_ports.size());
+        const ocudu::re_buffer_reader<ocudu::cbf16_t> &received = extract(call, l, elements);
         extract_channel(call, l, elements);
-        equalizer_->equalize(symbols, noise, extract(call, l, elements), channel_,
-                             ocudu::span<const float>(noise_vars, config.rx_ports.size()), 1.0F);
+        if (inputs.cross_gains) {
+            filter_two_layers(inputs, noise_vars.data(), received, channel_, ports);
+            return;
+        }
+        const ocudu::span<ocudu::cf_t> symbols(inputs.symbols, noise_vars.size());
+        equalizer_->equalize(symbols, noise_vars, received, channel_, ports, 1.0F);
         if (config.enable_transform_precoding) {
             precoder_->deprecode_ofdm_symbol(symbols, symbols);
-            precoder_->deprecode_ofdm_symbol_noise(noise, noise);
+            precoder_->deprecode_ofdm_symbol_noise(noise_vars, noise_vars);
         }
     }
 
@@ -230,10 +245,20 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         llr_span llrs = call.codeword.get_next_block_view(n_llrs);
         std::optional<soft_buffers *> offer = soft_buffer_offer::take(llrs);
         soft_buffers *const buffers = offer && llrs.size() == n_llrs ? *offer : nullptr;
-        ocudu::cf_t *const offered = buffers ? buffers->next_symbols(n_symbols) : nullptr;
-        ocudu::span<ocudu::cf_t> symbols(offered ? offered : symbols_.data(), n_symbols);
-        ocudu::span<float> noise_vars(offered ? buffers->next_noise_vars() : noise_vars_.data(), n_symbols);
-        equalize(call, l, elements, symbols, noise_vars);
+        demapper_inputs inputs = buffers ? buffers->next_inputs(n_symbols) : demapper_inputs();
+        const bool is_offered = inputs.symbols != nullptr;
+        const bool joint = is_joint(call) && llrs.size() == n_llrs; // less might end within a resource element
+        if (!is_offered && joint)
+            inputs = {filtered_.data(), gains_.data(), cross_gains_.data()};
+        else if (!is_offered)
+            inputs = {symbols_.data(), noise_vars_.data(), nullptr};
+        else if (!joint)
+            inputs.cross_gains = nullptr;
+        ocudu::span<ocudu::cf_t> equalised(joint ? symbols_.data() : inputs.symbols, n_symbols);
+        ocudu::span<float> noise_vars(joint ? noise_vars_.data() : inputs.noise_vars, n_symbols);
+        if (joint && evm_calculator_)
+            equalize(call, l, elements, {equalised.data(), noise_vars.data(), nullptr}, noise_vars);
+        equalize(call, l, elements, inputs, noise_vars);
 
         statistics sums;
         if (has_sinr_)
@@ -241,27 +266,29 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         for (;;) {
             const size_t n = llrs.size() / call.bits_per_symbol;
             if (evm_calculator_)
-                measure_evm(call, symbols.first(n), noise_vars.first(n), llrs, sums);
+                measure_evm(call, equalised.first(n), noise_vars.first(n), llrs, sums);
             sequence_.resize(llrs.size());
-            if (offered)
-                buffers->add(n, call.n_symbols_done, call.c_init, mapper_);
+            if (is_offered)
+                buffers->add(n, call.n_symbols_done, call.c_init, joint, mapper_);
             else
-                demap_block(call, symbols.first(n), noise_vars.first(n), llrs);
+                demap_block(call, inputs, n, llrs);
             if (!offer)
                 make_sequence(call);
             call.n_symbols_done += n;
-            symbols = symbols.last(symbols.size() - n);
+            equalised = equalised.last(equalised.size() - n);
             noise_vars = noise_vars.last(noise_vars.size() - n);
-            if (symbols.empty()) {
+            inputs.symbols += n;
+            inputs.noise_vars += n;
+            if (equalised.empty()) {
                 // Align the stack as OCUDU's demodulator does, for AVX-512: OCUDU's LDPC decoder, called from here, has
                 // vectors on its stack and is up to a tenth slower if they are not aligned.
                 alignas(64) const ocudu::pusch_demodulator_notifier::demodulation_stats means = sums.means();
                 notifier.on_provisional_stats(l, means);
             }
             call.codeword.on_new_block(llrs, sequence_);
-            if (symbols.empty())
+            if (equalised.empty())
                 return sums;
-            llrs = call.codeword.get_next_block_view(symbols.size() * call.bits_per_symbol);
+            llrs = call.codeword.get_next_block_view(equalised.size() * call.bits_per_symbol);
             offer = soft_buffer_offer::take(llrs);
         }
     }
@@ -275,19 +302,18 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
         sums.n_evm_symbols += symbols.size();
     }
 
-    /// Writes descrambled LLRs in symbol order.
-    void demap_block(const transmission &call, ocudu::span<const ocudu::cf_t> symbols, ocudu::span<float> noise_vars,
-                     llr_span llrs)
+    /// Writes descrambled LLRs of n symbols in symbol order.
+    void demap_block(const transmission &call, const demapper_inputs &inputs, size_t n, llr_span llrs)
     {
-        if (call.bits_per_symbol > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
-            for_each_zero_symbol(symbols.data(), symbols.size(), [&](size_t i) { noise_vars[i] = infinity; });
+        const bool joint = inputs.cross_gains != nullptr;
+        if (!joint && call.bits_per_symbol > 2) // at the origin the LLRs of BPSK and QPSK are 0 anyway
+            for_each_zero_symbol(inputs.symbols, n, [&](size_t i) { inputs.noise_vars[i] = infinity; });
         softqam_segment segment = {};
-        segment.n_symbols = symbols.size();
+        segment.n_symbols = n;
         segment.first_symbol = call.n_symbols_done;
         segment.out = llrs.data();
-        segment.noise_stride = 1;
-        segment.layers[0].symbols = symbols.data();
-        segment.layers[0].noise_var = noise_vars.data();
+        segment.n_layers = joint ? 2 : 1; // n may end within a resource element
+        set_inputs(segment, inputs);
         segment.descramble = 1;
         segment.c_init = call.c_init;
         if (!demap(*mapper_, call.config.modulation, segment))
@@ -310,15 +336,20 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
     std::unique_ptr<ocudu::evm_calculator> evm_calculator_;
     std::unique_ptr<ocudu::pseudo_random_generator> scrambling_;
     bool has_sinr_;
+    unsigned max_joint_bits_ = max_joint_bits;
     ocudu::dynamic_re_buffer<ocudu::cbf16_t> received_copy_;
     ocudu::modular_re_buffer_reader<ocudu::cbf16_t, ocudu::MAX_PORTS> received_view_;
     ocudu::dynamic_ch_est_list channel_;
-    std::vector<ocudu::cf_t> symbols_; ///< layers interleaved
+    std::vector<ocudu::cf_t> symbols_; ///< equalised, layers interleaved
     std::vector<float> noise_vars_;
+    std::vector<ocudu::cf_t> filtered_; ///< two layers' z, interleaved
+    std::vector<float> gains_, cross_gains_;
     ocudu::static_bit_buffer<ocudu::pusch_constants::MAX_NOF_BITS_PER_OFDM_SYMBOL> sequence_;
 };
 
 } // namespace
+
+unsigned softqam_ocudu::max_joint_bits = SOFTQAM_OCUDU_JOINT;
 
 std::shared_ptr<ocudu::pusch_demodulator_factory>
 softqam_ocudu::create_pusch_demodulator_factory(std::shared_ptr<ocudu::channel_equalizer_factory> equalizer,
@@ -333,6 +364,9 @@ softqam_ocudu::create_pusch_demodulator_factory(std::shared_ptr<ocudu::channel_e
         return nullptr;
     static std::once_flag once;
     announce(once, "PUSCH demodulator");
+    static std::once_flag joint_once;
+    if (max_joint_bits != 0)
+        announce(joint_once, "equaliser of two layers");
     return make_factory<ocudu::pusch_demodulator_factory>([=]() -> std::unique_ptr<ocudu::pusch_demodulator> {
         return std::make_unique<pusch_demodulator>(
             mapper, equalizer->create(), precoder->create(), evm_calculator ? evm_calculator->create() : nullptr,
