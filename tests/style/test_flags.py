@@ -63,15 +63,17 @@ U8_KERNEL = re.compile(r"\s*\w*(?:plain|segment|soft)_kernelI\w*output_format4E"
 
 
 def check_ptx(name, ptx, is_optimised):
-    """Returns how many kernels of u8 soft bits there are."""
+    """Returns how many kernels of u8 soft bits there are. A module without kernels has tables alone."""
+    if not KERNEL.search(ptx):
+        return 0
     u8_kernels = [kernel for kernel in KERNEL.split(ptx)[1:] if U8_KERNEL.match(kernel)]
     for kernel in u8_kernels:
         found, written = (len(re.findall(pattern, kernel)) for pattern in (r"\bfma\.rn(?:\.sat)?\.f32", r"\bfma\.rn\.f32 sum,"))
         if is_optimised and (written != found or written == 0):
             sys.exit(f"{name}: {found} fused operations in {kernel.split('(', 1)[0].strip()}, {written} of them written as such")
     words = set(ptx.split())
-    if not words >= {"mul.rn.f32", "fma.rn.f32", ".entry"}:
-        sys.exit(f"{name}: no kernel, mul.rn.f32 or fma.rn.f32 in its PTX, so this is not the arithmetic")
+    if not words >= {"mul.rn.f32", "fma.rn.f32"}:
+        sys.exit(f"{name}: no mul.rn.f32 or fma.rn.f32 in its PTX, so this is not the arithmetic")
     for what, pattern in PTX_TRAPS.items():
         found = sorted(set(pattern.findall(" ".join(words))) - {ALLOWED})
         if found:
