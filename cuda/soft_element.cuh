@@ -10,7 +10,7 @@
 /* Where the values of a thread's symbols go. */
 template <int BITS> struct soft_positions {
     unsigned char *values;   /* the code block's soft buffer; NULL: LLRs go nowhere */
-    uint32_t position[BITS]; /* of each bit's first value */
+    uint32_t position[BITS]; /* where each bit's first value goes */
 
     /* Finds them for a symbol of the codeword. */
     __device__ __forceinline__ void open(const softqam_placement &placement, uint32_t symbol)

@@ -11,7 +11,7 @@
  * would keep many values in memory. */
 enum { SOFT_BLOCKS = 7 };
 
-/* The same of the kernels of segments with layers that are demapped in pairs, which keep columns of points. */
+/* Thread blocks likewise, for the kernels that demap layers in pairs, which keep columns of points. */
 enum { PAIR_BLOCKS = 5 };
 
 /* A kernel's arguments. */

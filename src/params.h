@@ -101,9 +101,9 @@ typedef struct softqam_params {
     softqam_noise noise;
     float llr_limit;                          /* largest magnitude of an LLR, and of a sum in a soft buffer */
     float least_noise;                        /* the floor of N0; 0 if there is none */
-    float most_inverse_noise;                 /* the same of 1/N0; INFINITY if there is none */
+    float most_inverse_noise;                 /* the most 1/N0; INFINITY if there is no floor */
     uint8_t output_nbytes[N_MODULATIONS + 1]; /* size of a symbol's values, by modulation */
-    uint32_t information[256];                /* of LLRs, by 16ths of a nat, in units of 2^-16 bit */
+    uint32_t information[256];                /* an LLR's, by 16ths of a nat, in units of 2^-16 bit */
     softqam_u8_table u8_table;                /* for u8 */
     softqam_u8_linear u8_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */

@@ -23,7 +23,7 @@ enum {
     STREAMED_SYMBOLS = 512,     /* whose LLRs are stored past the caches */
     DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
     OUT_NBYTES = 11 << 10,      /* LLRs on their way to a soft buffer, or past the caches */
-    MAX_PLANE_NBYTES = 2 << 10, /* of these for one bit plane */
+    MAX_PLANE_NBYTES = 2 << 10, /* the share of one bit plane */
     WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),

@@ -22,7 +22,7 @@ typedef struct tile_ranges {
     vec_u32 magnitudes;    /* the largest component, or all bits that any metric has if these are tracked */
     vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
     vec_u32 max_weight;    /* less weight_base */
-    vec_u32 max_gain;      /* of the gains and their inverses */
+    vec_u32 max_gain;      /* the largest gain or inverse of a gain */
 } tile_ranges;
 
 VEC void track_components(softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)

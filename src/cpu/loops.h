@@ -79,7 +79,7 @@ typedef void softqam_loop(const softqam_loop_call *call);
 typedef struct softqam_counted_call {
     const softqam_loop_call *call;
     int axis_bits;
-    uint32_t position; /* of the first symbol in the codeword, modulo 2^32 */
+    uint32_t position; /* the first symbol's, in the codeword, modulo 2^32 */
 } softqam_counted_call;
 
 /* Adds the statistics of a call's symbols, noise values and LLRs to `to`. */
