@@ -109,13 +109,13 @@ PIPE_OPTIONS = "--threads 1 --skip 10 --count 500 -q --input-scale auto --noise-
 DEMOD_COMMANDS = [
     ("x.cf32 x.u8", {"x.cf32": SYMBOLS}, {}),
     ("-q --threads 3 x.cs16 x.u8", {"x.cs16": ("x.cs16", 300000)}, {}),
-    ("--threads 1 x.cf32 x.u8", {"x.cf32": FEW, "x.u8": OLD}, {}),
-    ("--threads 1 x.cf32 x.u8", {"x.cf32": FEW, "target": OLD, "x.u8": "target"}, {}),  # a link
+    ("--threads 1 -q x.cf32 x.u8", {"x.cf32": FEW, "x.u8": OLD}, {}),
+    ("--threads 1 -q x.cf32 x.u8", {"x.cf32": FEW, "target": OLD, "x.u8": "target"}, {}),  # a link
     ("-q --noise-file n0 x.cf32 x.s8", {"x.cf32": SYMBOLS, "n0": b"\0\0\0\x3f" * 1000}, {}),
     ("--noise-var auto --stats --progress never x.cf32 x.f16", {"x.cf32": SYMBOLS}, {}),
     ("--threads 1 -q --compare sent x.cf32 x.bits", {"x.cf32": SYMBOLS, "sent": bytes(8000)}, {}),
     ("--verify -q x.cf32 x.u8", {"x.cf32": SYMBOLS}, {}),
-    ("--threads 1 x y", {**RECORDING, "y": OLD}, {"step": STRIDE}),
+    ("--threads 1 -q x y", {**RECORDING, "y": OLD}, {"step": STRIDE}),
     (PIPE_OPTIONS + " - y", {}, {"stdin": SYMBOLS}),  # parts and estimates, which are read ahead
     ("- -", {}, {"stdin": SYMBOLS, "kinds": ("interrupt", "short")}),
     ("--help", {}, {"kinds": ("error",)}),
@@ -138,7 +138,7 @@ class ToolFaults(FaultTest):
                     self.fail_every_call(program, *start, *command.split(), files=files, **options)
 
     def test_sync(self):
-        command, options = "--backend cpu --threads 1 x.cf32 x.u8".split(), {"files": {"x.cf32": FEW, "x.u8": OLD}, "kinds": ("error",)}
+        command, options = "--backend cpu --threads 1 -q x.cf32 x.u8".split(), {"files": {"x.cf32": FEW, "x.u8": OLD}, "kinds": ("error",)}
         self.assertIn(("fsync", 1), self.fail_every_call(DEMOD, *command, **options))
 
     def test_pipes(self):
