@@ -13,7 +13,7 @@
  *     demapper::load_table(table, threadIdx.x, blockDim.x);                 // all threads; then a barrier
  *     const uint32_t bits = softqam::warp_sequence<4 * 8>(codeword, first); // a warp; its symbols follow each other
  *     __syncthreads();
- *     demapper::llrs llrs[4];                                               // of a resource element with 4 layers
+ *     demapper::llrs llrs[4];                                               // one resource element, 4 layers
  *     demapper::demap<4>(llrs, table, codeword, symbols, noise, bits);
  *     demapper::store<4>(codeword, first + 4 * lane, llrs);                 // or adds, as codeword.combine says
  *     demapper::fill(codeword, first, first + 4 * 32);                      // new data: a warp; zeros and fillers
