@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What softqam_device_codeword holds: device_codeword.c makes it, softqam_device.cuh reads it. */
+/* The contents of softqam_device_codeword: device_codeword.c makes it, softqam_device.cuh reads it. */
 #ifndef SOFTQAM_DEVICE_CODEWORD_H
 #define SOFTQAM_DEVICE_CODEWORD_H
 

@@ -93,7 +93,7 @@ template <int M> struct llr_table_memory {
         IN_REGISTERS = M <= 2,
         IS_COPIED = M == 5,
         ROWS = M == 0 ? 1 : 1 << (M - 1),
-        /* That are copied one by one. */
+        /* Values that are copied one by one. */
         FIRST_VALUE = IS_COPIED ? llr_rows<5>::FIFTH + 0 : 0,
         N_VALUES = IN_REGISTERS ? 0
                    : IS_COPIED  ? 2 * MAX_LLR_ROWS

@@ -50,8 +50,8 @@ typedef struct softqam_llr_limit {
     float most_inverse_noise;
 } softqam_llr_limit;
 
-/* Symbols that a thread block takes of a segment in so many iterations of all its warps together. For segments in
- * device memory, whose layers a thread block does not know before it has found its own, as many as of three layers. */
+/* Returns how many symbols of a segment a thread block takes in block_iterations iterations of all its warps. A segment
+ * in device memory, whose layers a thread block knows only once it has found the segment, counts as one of three. */
 HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iterations, unsigned n_layers,
                                                              bool is_in_device)
 {
@@ -122,7 +122,7 @@ typedef struct softqam_segment_launch {
 typedef struct softqam_kernel {
     const void *address;
     unsigned threads; /* of a block */
-    /* For kernels of plain_kernel.cuh. */
+    /* The next members are for kernels of plain_kernel.cuh. */
     unsigned group_symbols; /* that a thread takes side by side */
     unsigned most_tiles;    /* of a group a thread, that a block takes one after the other */
 } softqam_kernel;

@@ -226,8 +226,8 @@ static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
     return (unsigned)(n < MOST_WARP_ITERATIONS ? n : MOST_WARP_ITERATIONS);
 }
 
-/* Divides the code blocks that a segment has symbols of among thread blocks of at most so many symbols; returns how
- * many these are. A code block of a codeword with repetition has one. */
+/* Divides the code blocks that a segment has symbols of among thread blocks of at most `most` symbols; returns how many
+ * blocks these are. A code block of a codeword with repetition has one. */
 static size_t lay_out_code_blocks(softqam_code_block_parts *parts, const softqam_resolved_segment *segment,
                                   unsigned most)
 {
@@ -360,7 +360,7 @@ static softqam_plain_launch plain_launch_of(const softqam_params *params, const 
 
 static_assert(offsetof(softqam_codeword_launch, plain) == 0, "kernels of plain calls take the first part");
 
-/* Launches a kernel of plain_kernel.cuh for the only segment, so many groups a block. */
+/* Launches a kernel of plain_kernel.cuh for the only segment, with a number of groups a thread block. */
 static softqam_status launch_groups(const softqam_launch *launch, const device_kernel *loaded, size_t n_groups,
                                     unsigned groups_per_block)
 {

@@ -17,7 +17,7 @@ enum { MAPPED_NBYTES = 1 << 22 };
  */
 enum { CHUNKS_PER_BUFFER = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 
-/* What symbols have, each in memory of its own: a gain lies where its symbol's noise value does. */
+/* The arrays of a chunk, each in memory of its own: a gain lies where its symbol's noise value does. */
 enum { SYMBOLS, NOISE, GAINS, VALUES, N_PARTS };
 
 /* A call under way. Its chunks are dealt to workers as they ask for more; each is a thread with buffers of its own. */

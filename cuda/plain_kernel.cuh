@@ -44,7 +44,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         /* A tile's words of the scrambling sequence, and a block's. */
         TILE_WORDS = THREADS / WARP_THREADS * GROUP * BITS,
         SEQUENCE_WORDS = KIND == CODEWORD_CALL ? MOST_TILES * TILE_WORDS : 0,
-        /* That a multiprocessor holds at once, which limits the registers of a thread. */
+        /* Thread blocks that a multiprocessor holds at once, which limits the registers of a thread. */
         MIN_BLOCKS = IS_SMALL                          ? 1024 / THREADS
                      : KIND == CODEWORD_CALL && M == 5 ? 7
                                                        : 8

@@ -7,7 +7,7 @@
 #include "resolved_segment.h"
 #include "soft_values.cuh"
 
-/* Where the values of a thread's symbols go. */
+/* The places in a soft buffer of the values of a thread's symbols. */
 template <int BITS> struct soft_positions {
     unsigned char *values;   /* the code block's soft buffer; NULL: LLRs go nowhere */
     uint32_t position[BITS]; /* where each bit's first value goes */

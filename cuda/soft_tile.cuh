@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a thread block demodulates symbols of one code block to its soft buffer. It collects their LLRs in shared memory,
- * a tile of symbols in bit planes, and stores them from there, each plane in one run of positions or in a few. */
+/* A thread block demodulates symbols of one code block to its soft buffer. It collects their LLRs in shared memory, a
+ * tile of symbols in bit planes, and stores them from there, each plane in one run of positions or in a few. */
 #ifndef SOFTQAM_SOFT_TILE_CUH
 #define SOFTQAM_SOFT_TILE_CUH
 

@@ -39,7 +39,7 @@ VEC axis_distances axis_distances_of(const vec_u8_table *table, vec_f32 componen
     VEC_UNROLL
     for (int k = 0; k < U8_AXIS_BITS; k++)
         r = vec_sub(r, vec_flip(table->steps[k], vec_bits(r)));
-    /* What the halvings took away is the decided level, but for the rounding of their sums. */
+    /* The halvings have subtracted the decided level, but for the rounding of their sums. */
     const vec_f32 decided = vec_add(v, r);
     const vec_u8_row row = vec_u8_lookup(table, decided);
     axis_distances axis;
@@ -279,7 +279,7 @@ VEC void magnitude_metrics(int m, const vec_llr_table *table, vec_f32 magnitude,
     row_metrics(m, table, llr_row_of(m, table, magnitude), magnitude, component, metrics);
 }
 
-/* The same of a component of any value. */
+/* Does the same for a component of any value. */
 VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_f32 metrics[])
 {
     const vec_f32 magnitude = vec_flush(vec_abs(component), vec_splat(TINY_COMPONENT));

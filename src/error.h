@@ -23,7 +23,7 @@ softqam_status softqam_fail(softqam_status status, const char *format, ...) __at
             return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, __VA_ARGS__);                                          \
     } while (0)
 
-/* On a variable: calls the function with its address when its block ends, however it ends. */
+/* Written on a variable, it calls the function with its address when its block ends, however it ends. */
 #define ENDED_BY(function) __attribute__((cleanup(function), unused))
 
 /* A thread's message. softqam_error_note_take() returns it; softqam_error_note_restore() sets it: after a failure that

@@ -232,7 +232,7 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
 {
     const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
     const float limit = (float)config->llr_limit;
-    /* In loops that flush subnormal numbers, a floor may be none. */
+    /* A loop that flushes subnormal numbers would take a subnormal floor for none. */
     const float noise_floor = config->noise_floor < FLT_MIN ? FLT_MIN : config->noise_floor;
     const bool has_floor = !softqam_is_zero(config->noise_floor);
     *params = (softqam_params){

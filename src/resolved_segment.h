@@ -55,14 +55,14 @@ typedef struct softqam_placement {
     uint8_t is_deinterleaved; /* each code block is */
     uint8_t combines;         /* soft buffers: LLRs are added to what is there */
     uint8_t is_repeated; /* soft buffers: a code block has more LLRs than positions, so the order of adding counts */
-    /* With code blocks. */
+    /* The next members are for code blocks. */
     softqam_code_blocks blocks;
     uint32_t codeword_symbol;   /* number of the segment's first symbol in the codeword */
     softqam_soft_buffer buffer; /* with soft buffers; n_data is 0 if LLRs go nowhere */
     float filler_value;
     void *const *block_buffers; /* NULL, or each code block's buffer */
     uint64_t block_stride;      /* in values; 0: transmitted code blocks follow each other without gaps */
-    /* For all segments. */
+    /* The next members are for all segments. */
     unsigned char *out;  /* the segment's first value; with code blocks the first of all buffers */
     size_t plane_stride; /* in values; 0: symbol order. 0 with code blocks */
 } softqam_placement;

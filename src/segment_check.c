@@ -170,7 +170,8 @@ static softqam_status check_code_blocks(const softqam_codeword *codeword, const 
     return SOFTQAM_OK;
 }
 
-/* In the library's own floating-point environment: with subnormals flushed 1e-40 is 0, and comparing a NaN may trap. */
+/* Runs in the library's own floating-point environment: with subnormals flushed 1e-40 is 0, and comparing a NaN may
+ * trap. */
 static softqam_status check_filler_value(const softqam_params *params, float value)
 {
     const softqam_output_kind *kind = softqam_output_kind_of(params->output_format);

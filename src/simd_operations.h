@@ -72,7 +72,7 @@ SIMD_OPERATION(vec_f32, vec_only_slope, (const vec_llr_table *table)) /* slope o
 
 /* vec_llr_row_at() takes negative places too: the table has rows for negative components. */
 SIMD_OPERATION(bool, vec_has_signed_rows, (int m))
-/* To an integer, by any rounding to a neighbour; what does not fit gives an integer beyond any limit. */
+/* Converts to an integer, by any rounding to a neighbour; what does not fit gives an integer beyond any limit. */
 SIMD_OPERATION(vec_s32, vec_round_s32, (vec_f32 a))
 SIMD_OPERATION(vec_s32, vec_abs_s32, (vec_s32 a))
 SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
@@ -151,7 +151,7 @@ SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes of)) /* if a bit in `of` is 1 */
 /* Bytes in the order of the bits that flip them; NULL: none. */
 SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *flips))
-/* In each value the four of 16 bytes that `bytes` names, shifted right. */
+/* Puts into each value the four of 16 bytes that `bytes` names, shifted right. */
 SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 bytes, vec_u32 counts))
 
 /* Stores of LLRs, to any address. In registers LLRs lie by bit of the axis, of I and Q in turns; a symbol's leave
@@ -178,7 +178,8 @@ SIMD_OPERATION(vec_f32, vec_plane_weights, (bool load, const vec_f32 weights[2],
 SIMD_OPERATION(vec_f32, vec_other_plane, (const vec_f32 values[4], int q))
 SIMD_OPERATION(vec_bytes, vec_planes_apart, (vec_bytes packed)) /* packed bytes to all of I, then all of Q */
 SIMD_OPERATION(void, vec_store_two_planes, (unsigned char *first, unsigned char *second, vec_bytes planes))
-/* For each part of two planes the 16 bytes of bits of its 16 symbols, `nbytes` further for the next 16 symbols. */
+/* Loads, for each part of two planes, the 16 bytes of bits of its 16 symbols, `nbytes` further for the next 16
+ * symbols. */
 SIMD_OPERATION(vec_bytes, vec_load_plane_bits, (const unsigned char *from, int nbytes))
 
 /* The Gold sequence. */

@@ -197,7 +197,7 @@ HOST_AND_DEVICE static inline softqam_soft_run softqam_soft_run_at(const softqam
     return run;
 }
 
-/* Returns whether a code block of so many values visits a position twice. */
+/* Returns whether a code block of n_values values visits a position twice. */
 HOST_AND_DEVICE static inline bool softqam_soft_is_repeated(const softqam_soft_buffer *buffer, uint64_t n_values)
 {
     return n_values > buffer->n_data;

@@ -56,7 +56,7 @@ typedef struct softqam_u8_linear {
     int16_t error_bound;
 } softqam_u8_linear;
 
-/* For liquid-dsp's soft bits of 256QAM, from the formula of 3GPP TS 38.211 clause 5.1.6. */
+/* Builds the tables of liquid-dsp's soft bits of 256QAM, from the formula of 3GPP TS 38.211 clause 5.1.6. */
 void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, softqam_sign sign);
 
 /* LLRs. With m bits an axis, N0 times an LLR is piecewise linear in the component v, with breaks at the even multiples
@@ -90,12 +90,14 @@ typedef struct softqam_joint_table {
     float last_rounded;
 } softqam_joint_table;
 
-/* For SOFTQAM_SIGN_POSITIVE_IS_0, from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7, in double precision,
- * rounded once; axis_bits 1 (QPSK) to 5 (1024QAM). BPSK's slope, of both components' sum, is QPSK's: 2 sqrt(2). */
+/* Builds a table for SOFTQAM_SIGN_POSITIVE_IS_0 from the formulas of 3GPP TS 38.211 clauses 5.1.3 to 5.1.7, in double
+ * precision, rounded once; axis_bits 1 (QPSK) to 5 (1024QAM). BPSK's slope, of both components' sum, is QPSK's: 2
+ * sqrt(2). */
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits);
 
-/* The process's table of a modulation with so many bits an axis; 0, which stands for BPSK and pi/2-BPSK, has that of 1.
- * All are built at the first call, which must have the usual floating-point environment (float_environment.h). */
+/* Returns the process's table of a modulation with axis_bits bits an axis; 0, which stands for BPSK and pi/2-BPSK, has
+ * that of 1. All are built at the first call, which must have the usual floating-point environment
+ * (float_environment.h). */
 const softqam_llr_table *softqam_llr_table_of(int axis_bits);
 
 /* The process's table of a pair of modulations, of 1 to MAX_AXIS_BITS bits an axis; built as those of LLRs are. */

@@ -434,7 +434,7 @@ typedef struct cpu_call {
     const softqam_segment_list *list;
     bool is_streamed;
     bool is_worth_flushing;
-    /* With several threads. */
+    /* The next members are for several threads. */
     size_t part_symbols;
     size_t checkpoint_symbols; /* from one to the next */
     softqam_cursor checkpoints[CHECKPOINTS];

@@ -47,7 +47,7 @@ extern uint64_t softqam_gold_ones[2][GOLD_ONES];
 /* Makes the tables that places are found with, once in a process: before a call that must not wait. */
 void softqam_gold_prepare(void);
 
-/* In memory of any contents; softqam_gold_prepare() has been called. */
+/* Initialises *self, whose memory may hold anything; softqam_gold_prepare() has been called. */
 void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops);
 
 /* n_bits of c_init's sequence, from bit `position` on: returns where they begin in `words`, which has room for a window

@@ -25,7 +25,7 @@ typedef struct softqam_joint_call {
     /* c of each symbol, as its layer sees it, in two floats; of each pair of symbols, as the first one sees it, if
      * these are each other's partners. */
     const float *cross;
-    /* As in softqam_loop_call. */
+    /* The next members are as in softqam_loop_call. */
     unsigned char *out;
     const unsigned char *sequence;
     const ptrdiff_t *planes;

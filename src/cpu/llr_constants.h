@@ -174,7 +174,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->max_byte = vec_splat_u8(max_byte);
     constants->is_limited = max_byte < 127;
     constants->limits_f16 = false;
-    /* Where masks are as cheap, or erasures are frequent. */
+    /* True if masks are as cheap, or erasures are frequent. */
     constants->masks_erasures =
         (LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16) || call->noise_kind == SOFTQAM_ERASED_WEIGHTS;
     constants->weight_base = vec_splat_u32(float_bits(fast_range_of(output).min_weight) |

@@ -13,8 +13,8 @@
 #include "llr_stores.h"
 #include "llr_weights.h"
 
-/* Symbols of a tile. After a tile that had to be exact, the next ones are too, except the first symbols of every so
- * many, on which the fast path is tried again. */
+/* Symbols of a tile. After a tile that had to be exact, the next ones are too, except the first symbols of every
+ * TILES_BEFORE_RETRY, on which the fast path is tried again. */
 enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 };
 
 /* Returns the position n symbols further; n may be negative. */

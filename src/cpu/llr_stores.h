@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The LLRs of an iteration leave a vector loop here: as bytes, halves or floats, their signs changed, in the order of
- * symbols or de-interleaved. Of llr_loops.c. */
+/* The LLRs of an iteration leave a vector loop of llr_loops.c here: as bytes, halves or floats, their signs changed, in
+ * the order of symbols or de-interleaved. */
 #ifndef SOFTQAM_CPU_LLR_STORES_H
 #define SOFTQAM_CPU_LLR_STORES_H
 

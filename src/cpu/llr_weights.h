@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The weights and gains of an iteration of a vector loop, and the ranges of a tile's values, which say whether its fast
- * path was exact. Of llr_loops.c. */
+/* The weights and gains of an iteration of a vector loop of llr_loops.c, and the ranges of a tile's values, which say
+ * whether its fast path was exact. */
 #ifndef SOFTQAM_CPU_LLR_WEIGHTS_H
 #define SOFTQAM_CPU_LLR_WEIGHTS_H
 
@@ -249,7 +249,7 @@ typedef struct divided_sources {
     softqam_noise_kind noise_kind;
 } divided_sources;
 
-/* What a division found. */
+/* The result of a division. */
 typedef enum division_verdict {
     DIVISION_IS_EXACT,
     DIVISION_HAS_OTHER_WEIGHTS,
@@ -259,7 +259,7 @@ typedef enum division_verdict {
 /* The float before MIN_WEIGHT. */
 #define BELOW_MIN_WEIGHT 0x1.fffffep-121f
 
-/* Returns gains or noise values with 1 in the place of what is not positive and finite. */
+/* Returns gains or noise values with 1 in place of what is not positive and finite. */
 VEC vec_f32 positive_or_one(vec_f32 a) { return vec_choose(vec_is_positive(a), a, vec_splat(1.0f)); }
 
 /* Loads noise values, bounded. */

@@ -111,8 +111,8 @@ typedef struct softqam_input_loops {
 } softqam_input_loops;
 
 /* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62, or
- * 1 with gains, by which components are divided. By its bits 0, which stands for the demodulator's, is told from those
- * in every mode. */
+ * 1 with gains, by which components are divided. The comparison is of bits: then 0, which stands for the demodulator's,
+ * differs from subnormal numbers in every mode. */
 static inline bool softqam_is_scale_for_flushing(float scale, bool has_gains)
 {
     uint32_t bits;

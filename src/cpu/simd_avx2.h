@@ -462,7 +462,7 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     _mm_storeu_si128((void *)second, _mm256_extracti128_si256(planes, 1));
 }
 
-/* For each 128-bit part of two planes 16 bytes of bits: those of the same 16 symbols. */
+/* Loads, for each 128-bit part of two planes, 16 bytes of bits: those of the same 16 symbols. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
     return (void)nbytes, _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));

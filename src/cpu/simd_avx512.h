@@ -153,8 +153,8 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a)
     return _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), a);
 }
 
-/* Of each 32-bit integer of a and of b the upper, or lower, half: a's in the lower half of the result, b's in the upper
- * one. A shuffle of bytes, under a mask that spares the other half, does both steps at once. */
+/* Joins the upper, or lower, halves of the 32-bit integers of a and b: a's in the lower half of the result, b's in the
+ * upper one. A shuffle of bytes, under a mask that spares the other half, does both steps at once. */
 static const uint8_t halves_exchanged[16] = {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13};
 
 VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b)
@@ -195,7 +195,7 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. What memory takes is gathered from
  * registers 32 bits at a time, by permutations whose indices the compiler computes. */
 
-/* For each 32 bits of a register of memory, which register they come from, and which place in it. */
+/* The register, and the place in it, that 32 bits of a register of memory come from. */
 typedef struct origin {
     vec_lanes_u32 from;
     vec_lanes_u32 place;

@@ -58,7 +58,7 @@ VEC vec_u32 vec_byte_select(const vec_u8_table *table, vec_u8_row row)
     return vec_bits(vec_column_value(table->from->byte_select, row.number));
 }
 
-/* As vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
+/* Shuffles like vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
 VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
 {
     return vec_or(vec_shuffle_bytes(a, from), (vec_bytes)((vec_lanes_u8)from == 0xff));

@@ -23,12 +23,12 @@ typedef uint16_t vec_lanes_u16 __attribute__((vector_size(4 * LANES)));
 typedef uint32_t vec_lanes_u32 __attribute__((vector_size(4 * LANES)));
 typedef uint64_t vec_lanes_u64 __attribute__((vector_size(4 * LANES)));
 
-/* In memory of any alignment and type. */
+/* The same vector in memory of any alignment and type. */
 typedef vec_f32 __attribute__((aligned(1), may_alias)) vec_f32_anywhere;
 typedef vec_u32 __attribute__((aligned(1), may_alias)) vec_u32_anywhere;
 typedef vec_bytes __attribute__((aligned(1), may_alias)) vec_bytes_anywhere;
 
-/* For linear_bits_of(). */
+/* Constants of linear_bits_of(). */
 typedef struct vec_u8_linear {
     vec_f32 units_per_component; /* of fixed point */
     vec_s32 fold_points[U8_AXIS_BITS - 1];
@@ -44,7 +44,7 @@ VEC vec_s32 vec_splat_s32(int32_t a) { return (vec_s32)((vec_lanes_u32){0} + (ui
 VEC vec_bytes vec_splat_s16(int a) { return (vec_bytes)((vec_lanes_u16){0} + (uint16_t)a); }
 VEC vec_bytes vec_splat_u8(int a) { return (vec_bytes)((vec_lanes_u8){0} + (uint8_t)a); }
 
-/* In turns. */
+/* Repeats the two words in turns. */
 VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
 {
     return (vec_u32)((vec_lanes_u64){0} + ((uint64_t)second << 32 | first));
@@ -72,7 +72,7 @@ VEC vec_bytes vec_choose_bytes(vec_bytes mask, vec_bytes where_set, vec_bytes wh
     return (where_set & mask) | (where_not & ~mask);
 }
 
-/* On 16-bit integers, modulo 2^16. */
+/* The next two are on 16-bit integers, modulo 2^16. */
 VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)((vec_lanes_u16)a + (vec_lanes_u16)b); }
 VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)((vec_lanes_u16)a - (vec_lanes_u16)b); }
 

@@ -10,7 +10,7 @@
 #include "weight.h"
 #include "widen_half.h"
 
-/* A group is sampled as a whole, and one of so many is. */
+/* Symbols of a group, which is sampled as a whole; groups of which one is sampled. */
 enum { GROUP = 64, SAMPLED = 8 };
 
 /* A group's symbols, n of them. */

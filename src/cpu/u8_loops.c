@@ -147,7 +147,7 @@ VEC size_t linear_iterations(const softqam_params *params, iteration_place at, s
     return n_undecided;
 }
 
-/* Symbols are taken in tiles of so many iterations, which stay in the nearest cache: first all by the linear functions,
+/* Symbols are taken in tiles of TILE_ITERATIONS, which stay in the nearest cache: first all by the linear functions,
  * then again the undecided iterations, so that no branch is mispredicted for a single one. If most of a tile's are
  * undecided, as zeros are, the next tiles do not try. */
 enum { TILE_ITERATIONS = 64, U8_TILES_BEFORE_RETRY = 63 };
