@@ -21,8 +21,8 @@
 
 #include "nr_symbol.h"
 
-/* In nats; as binary16 in bits; in `scale` steps a nat, 2^-10 to 2^20. The last two are limited to
- * +-limit, at least 1, which binary16 holds. */
+/* They compute LLRs in nats; as the bits of binary16; in `scale` steps a nat, 2^-10 to 2^20. The last two are limited
+ * to +-limit, at least 1, which binary16 holds. */
 void contract_f32(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,
                   uint32_t flipped, float llrs[]);
 void contract_f16(const nr_constellation *constellation, const float symbol[2], nr_noise noise, uint64_t position,

@@ -9,8 +9,8 @@ uint16_t half_from_double(double x)
 {
     const double magnitude = fmin(fabs(x), 65504);
     const int exponent = magnitude < 0x1p-14 ? LEAST_EXPONENT : ilogb(magnitude);
-    /* In units of the last place: below 2^10 for a subnormal number. Rounding up to the next power of two carries into
-     * the exponent, as it should. */
+    /* The magnitude in units of the last place is below 2^10 for a subnormal number. Rounding up to the next power of
+     * two carries into the exponent, as it should. */
     const int units = (int)rint(ldexp(magnitude, 10 - exponent));
     return (uint16_t)((signbit(x) ? 0x8000 : 0) + units + (exponent - LEAST_EXPONENT) * (1 << 10));
 }

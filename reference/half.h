@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* To the nearest, ties to even; what would overflow, infinity included, is +-65504. Not for NaN. */
+/* Rounds to the nearest binary16, ties to even; overflow and infinity give +-65504. x must not be a NaN. */
 uint16_t half_from_double(double x);
 
 /* Exact; NaN gives some NaN. */

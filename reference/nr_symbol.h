@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the references of LLRs share: the constellations and the scrambling sequence of 5G NR, from the formulas of 3GPP
- * TS 38.211 clauses 5.1.1 to 5.1.7 and 5.2.1, and what a receiver says of the noise. All functions may be called from
+/* Shared by the references of LLRs: the constellations and the scrambling sequence of 5G NR, from the formulas of 3GPP
+ * TS 38.211 clauses 5.1.1 to 5.1.7 and 5.2.1, and the noise that a receiver states. All functions may be called from
  * any thread. */
 #ifndef SOFTQAM_REFERENCE_NR_SYMBOL_H
 #define SOFTQAM_REFERENCE_NR_SYMBOL_H
@@ -35,8 +35,8 @@ double nr_coordinate(const nr_constellation *constellation, int label);
 /* I and Q of the point with these bits, b0 highest, for a symbol at this position of its codeword, counted from 0. */
 void nr_point(const nr_constellation *constellation, int bits, uint64_t position, double point[2]);
 
-/* What is known of the noise: N0, the variance E|n|^2 of the complex noise, or 1/N0; of the symbol y = g x + n, a gain
- * g; and the least N0, 0 if there is none, that counts as such. */
+/* The noise as a receiver states it: N0, the variance E|n|^2 of the complex noise, or 1/N0; of the symbol y = g x + n,
+ * a gain g; and the least N0, 0 if there is none, that counts as such. */
 typedef struct nr_noise {
     float value;
     bool is_inverse;

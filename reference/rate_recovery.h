@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which of C code blocks are transmitted, with at most N groups of code blocks; N 0: all. Bit m of CBGTI stands for
- * group m. */
+/* Finds which of C code blocks are transmitted, with at most N groups of code blocks; N 0: all. Bit m of CBGTI stands
+ * for group m. */
 void rate_recovery_transmitted(size_t C, size_t N, uint32_t CBGTI, bool transmitted[]);
 
 /* E_r of all C code blocks; 0 where a code block is not transmitted. */
@@ -25,13 +25,14 @@ typedef struct circular_buffer {
 /* True where some position is sent more than once. */
 bool circular_buffer_repeats(const circular_buffer *self, size_t E);
 
-/* For each bit f_0 .. f_(E-1), in the order in which bits are mapped to symbols: the position in the circular buffer
- * that it comes from. E is a multiple of Q_m. */
+/* Finds the position in the circular buffer of each bit f_0 .. f_(E-1), in the order in which bits are mapped to
+ * symbols. E is a multiple of Q_m. */
 void rate_recovery_positions(const circular_buffer *self, size_t E, size_t Q_m, size_t position[]);
 
 typedef enum soft_format { SOFT_S8, SOFT_S16, SOFT_F16, SOFT_F32 } soft_format;
 
-/* How values are stored, and the largest magnitude that a sum has: of s8 and s16 an integer, of f16 a binary16. */
+/* The format of stored values, and the largest magnitude that a sum has: of s8 and s16 an integer, of f16 a
+ * binary16. */
 typedef struct soft_values {
     soft_format format;
     double limit;

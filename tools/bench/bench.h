@@ -52,7 +52,8 @@ enum bench_launch {
     BENCH_PAGEABLE
 };
 
-/* Also what a table, row or cell changes in a case: there 0 leaves a member as it is, and `how` is added. */
+/* A case, or the changes that a table, row or cell makes in one: then 0 leaves a member as it is, and `how` is
+ * added. */
 struct bench_case {
     const char *name; /* of a row */
     softqam_modulation modulation;
@@ -68,7 +69,7 @@ struct bench_case {
     size_t n_symbols; /* of all layers; filled in */
 };
 
-/* What a cell measures: the library; a loop or kernel that moves the same bytes; or what is there without either. */
+/* The thing that a cell measures: the library; a loop or kernel that moves the same bytes; or an empty call. */
 enum bench_run { BENCH_NONE, BENCH_LIBRARY, BENCH_LIMIT, BENCH_EMPTY };
 
 enum bench_figure_kind {
@@ -142,8 +143,8 @@ struct bench_job {
 /* A row while it is measured. */
 struct bench_row {
     char name[2 * BENCH_NAME_NBYTES + 2]; /* what messages begin with */
-    /* What an equaliser gives, enough for each cell; aligned to 64 bytes. Of pairs of layers, which have one noise
-     * variance: what a matched filter gives, then a gain for each symbol, then the cross gains. */
+    /* An equaliser's output, enough for each cell; aligned to 64 bytes. Pairs of layers have one noise variance, a
+     * matched filter's output, then a gain for each symbol, then the cross gains. */
     unsigned char *symbols;
     float *noise_var; /* of each symbol, aligned as they are */
     bool failed;      /* which has been said */
@@ -193,8 +194,8 @@ softqam_status bench_case_create(softqam_demodulator **demodulator, const struct
 /* Returns whether softqam_demodulate() does the case, without a segment. */
 bool bench_case_is_plain(const struct bench_case *c);
 
-/* Whether `out`, which was all BENCH_POISON, has the bytes that the CPU makes, of the CPU's own cases its portable
- * loop. Says so if not. */
+/* Returns whether `out`, which was all BENCH_POISON, has the bytes that the CPU makes (for a case of the CPU: its
+ * portable loop), and prints a message if not. */
 enum { BENCH_POISON = 1 };
 bool bench_verify(const struct bench_job *job, const void *out);
 

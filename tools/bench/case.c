@@ -189,7 +189,7 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
                                .is_long = is_long};
 }
 
-/* After so many symbols they come again, which no cache tells; an even number, for pi/2-BPSK. */
+/* DIFFERENT symbols repeat, which no cache shows; their number is even, for pi/2-BPSK. */
 enum { DIFFERENT = 1 << 20, CHUNK = 1 << 12, N_PATHS = 8, DELAY_STEP = 3 };
 
 /* h of each subcarrier of a slot: paths of Rayleigh fading, mean power 1 in all, whose delays differ by up to 5 %

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a case is launched on the GPU, verified and timed, and its limits. */
+/* Launches a case on the GPU, verifies and times it, and measures its limits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,7 +164,7 @@ static bool verify(const struct bench_job *job)
 
 static size_t aligned(size_t nbytes) { return (nbytes + 1023) / 1024 * 1024; }
 
-/* How many launches a graph has: more bytes than the second cache holds, as far as they are allowed. */
+/* Returns how many launches a graph has: more bytes than the second cache holds, as far as they are allowed. */
 static size_t count_launches(const struct bench_job *job)
 {
     enum { GRAPH_NBYTES = 1 << 28 };

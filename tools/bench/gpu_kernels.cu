@@ -6,8 +6,8 @@
 
 #include "gpu_kernels.h"
 
-/* What a kernel that was launched programmatically must do before it reads what the one in front of it wrote; after
- * that the next one may begin, if it was launched in that way too. */
+/* Waits, in a kernel that was launched programmatically, for the writes of the kernel before it, and then lets the next
+ * one begin. */
 static __device__ void wait_for_producer(bool overlaps)
 {
 #if __CUDA_ARCH__ >= 900
@@ -88,7 +88,7 @@ static cudaError_t launch(void (*kernel)(T...), size_t n_blocks, int n_threads, 
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-/* So many thread blocks that no thread has more than WORDS. */
+/* Launches enough thread blocks that no thread has more than WORDS. */
 template <int THREADS, int WORDS> static cudaError_t launch_copy(const bench_copy &copy, cudaStream_t stream)
 {
     const size_t n_in = copy.n_symbols * copy.in_nbytes / sizeof(uint4);

@@ -36,7 +36,7 @@ static const struct bench_case pairs[] = {
     {"64QAM, mean 23 dB", OF(64QAM), .snr_db = 23}, {"256QAM, mean 29 dB", OF(256QAM), .snr_db = 29},
     {"1024QAM, mean 35 dB", OF(1024QAM), .snr_db = 35}, {.name = NULL}};
 
-/* What a receiver wants of a codeword's symbols. */
+/* Steps that a receiver wants for a codeword's symbols. */
 enum {
     CODEWORDS = BENCH_DESCRAMBLE | BENCH_CODEWORD,
     NEW = BENCH_DESCRAMBLE | BENCH_SOFT,

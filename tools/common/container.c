@@ -22,7 +22,7 @@ static uint32_t number(const unsigned char *bytes, int n)
     return value;
 }
 
-/* Where samples are and what they are. */
+/* The place and the format of samples. */
 struct samples {
     uint64_t begin, nbytes; /* 0 for all that is left */
     const char *format;     /* NULL for another */

@@ -107,7 +107,7 @@ bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbo
     return true;
 }
 
-/* Whether a pipe has more, or somebody is busy until it has. */
+/* Returns whether a pipe has more data, or a writer that may add some. */
 static bool waits_for_more(const struct input_file *file)
 {
     struct pollfd polled = {.fd = file->fd, .events = POLLIN};
@@ -120,7 +120,7 @@ static bool waits_for_more(const struct input_file *file)
     return false;
 }
 
-/* Waits for what a pipe has next. Whether that is over. */
+/* Waits for the next data of a pipe. Returns whether the reader was told to stop. */
 static bool is_stopped(const struct input_file *file)
 {
     struct pollfd polled[2] = {{.fd = file->fd, .events = POLLIN}, {.fd = file->stop_fd, .events = POLLIN}};
@@ -156,7 +156,7 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
             file->n_left -= file->n_left < UINT64_MAX ? (uint64_t)n : 0;
         }
     }
-    /* What is left of a unit comes with its rest. */
+    /* An incomplete unit is kept until its rest comes. */
     const size_t rest = file->unit_nbytes > 0 && file->n_left > 0 ? *n_read % file->unit_nbytes : 0;
     *n_read -= rest;
     return rest == 0 || input_file_put_back(file, bytes + *n_read, rest);

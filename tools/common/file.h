@@ -42,7 +42,7 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
 /* Symbols that are left of a regular file; UINT64_MAX for another. */
 uint64_t input_file_n_symbols(const struct input_file *file);
 
-/* Leaves out bytes, of which *n_skipped are there. Of a regular file counts from its start, of a pipe reads them. */
+/* Skips bytes, of which *n_skipped are there: counts them from the start of a regular file, reads them from a pipe. */
 bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped);
 
 /* Leaves only n symbols from one on, fewer where the file ends before; UINT64_MAX: all. *n_skipped is less than `first`
@@ -59,7 +59,7 @@ bool input_file_put_back(struct input_file *file, const void *bytes, size_t n);
 /* Returns whether nothing comes any more. */
 bool input_file_is_at_end(const struct input_file *file);
 
-/* Checks that so many bytes of the file are whole values. */
+/* Checks that nbytes of the file are whole values. */
 bool input_file_is_whole(const struct input_file *file, uint64_t nbytes);
 
 void input_file_close(struct input_file *file);
@@ -83,7 +83,7 @@ struct output_file {
     int given_fd; /* the descriptor that the name stands for; -1 for none */
 };
 
-/* What is there under a name; nothing is opened yet, so that the caller can see whether it may be replaced. */
+/* Finds out what lies under a name, and opens nothing yet: the caller then decides whether to replace it. */
 bool output_file_find(struct output_file *file, const char *path, bool is_new);
 
 /* Opens what was found. A symbolic link stands for the file it points to, which must be there. A new file's mode

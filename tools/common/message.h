@@ -40,15 +40,15 @@ unsigned message_n_warnings(void);
 void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_clear_transient(void); /* in a signal handler too */
 
-/* From here on the first message is kept, and others are not printed; then it is printed if wanted. For processes that
- * work together and are to fail with one message. */
+/* Keeps the first message and prints no others from here on; the kept one is printed if wanted. Processes that work
+ * together use it to fail with one message. */
 void message_hold(void);
 void message_release(bool wanted);
 
 /* Makes sure that what was printed to standard output got there: an exit code. Nothing is printed after it. */
 int message_end_stdout(void);
 
-/* On standard output: the program's name and version. */
+/* Prints the program's name and version to standard output. */
 void message_print_version(void);
 
 /* "s" for a noun that follows n. */

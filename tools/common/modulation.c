@@ -34,8 +34,8 @@ softqam_modulation modulation_find(const char *text)
     return SOFTQAM_MODULATION_DEFAULT;
 }
 
-/* From the innermost bracket of the standard's formula outwards; for 256QAM
- * (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2 b4) [2 - (1 - 2 b6)]]]. */
+/* Goes from the innermost bracket of the standard's formula outwards; for 256QAM (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2
+ * b4) [2 - (1 - 2 b6)]]]. */
 int modulation_level(const struct modulation *modulation, unsigned bits)
 {
     int level = 0;

@@ -7,7 +7,7 @@
 
 #include <softqam/softqam.h>
 
-/* How many there are, from 1 on, and the most bits of a symbol: tables of all assert them. */
+/* The number of modulations, which count from 1, and the most bits of a symbol: tables of all assert them. */
 enum { MODULATION_COUNT = SOFTQAM_MODULATION_1024QAM, MODULATION_MAX_BITS = 10 };
 
 struct modulation {

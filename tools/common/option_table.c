@@ -233,7 +233,7 @@ enum option_result option_table_parse(const struct option_row *rows, int argc, c
     return count_operands(argc, n_operands, operands) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
-/* Words from a column on, in lines that begin with so many blanks; a line end stays one. */
+/* Prints words from a column on, in lines that begin with `column` blanks; a line end stays one. */
 static void print_wrapped(const char *words, int column)
 {
     const int indent = column;

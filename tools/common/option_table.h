@@ -44,8 +44,8 @@ bool option_take_unsigned(const struct option_call *call); /* of unsigned */
 bool option_take_choice(const struct option_call *call);   /* of int: the index of the name */
 bool option_take_modulation(const struct option_call *call);
 
-/* What follows is for take(): the values of options. What is wrong with one is said in a line that names the option and
- * the value. */
+/* Functions for take(), which read the values of options. The message about a wrong one names the option and the
+ * value. */
 
 /* A whole number, min to max: 1000000, 1M or 64Ki. */
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);

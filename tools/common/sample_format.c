@@ -31,7 +31,7 @@ static const struct file_format_row soft_bit_formats[] = {
     {.suffixes = {".bits"}, .value = OUTPUT_BITS},
 };
 
-/* What a file may hold; without a suffix the first. */
+/* The formats of files; one without a suffix has the first. */
 static const struct {
     const struct file_format_row *formats;
     size_t n;
@@ -51,8 +51,8 @@ static const char *find_suffix(const struct file_format_row *format, const char 
     return *known;
 }
 
-/* What follows the last dot of a file's name, with the dot; NULL where nothing does, or where the name has dots at its
- * start only. */
+/* Returns the last dot of a file's name and what follows it; NULL if nothing does, or if the name has dots at its start
+ * only. */
 static const char *suffix_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -28,7 +28,7 @@ static inline float binary16_to_float(uint16_t half)
 /* The nearest, ties to even; from 65520 on 65504, infinity included, with its sign. Not for NaN. */
 uint16_t binary16_from_double(double x);
 
-/* How symbols lie in a file: in one of the library's formats, or in one that is converted to those. The first four are
+/* The format of symbols in a file: one of the library's formats, or one that is converted to those. The first four are
  * the library's, by its numbers. */
 enum file_format {
     FILE_CF32 = SOFTQAM_INPUT_CF32,
@@ -62,8 +62,8 @@ extern const struct file_format_row file_formats[N_FILE_FORMATS];
 enum { FORMAT_ROOM = 16 };
 void file_format_convert(enum file_format format, void *samples, size_t n_symbols);
 
-/* What a file of bits holds: what the library makes, by its numbers, or the signs of that. When the library gets a
- * format, the switch in sample_format_value() stops the build until it is here. */
+/* The contents of a file of bits: an output of the library, by its numbers, or the signs of one. When the library gets
+ * a format, the switch in sample_format_value() stops the build until it is here. */
 enum output_kind {
     OUTPUT_S8 = SOFTQAM_OUTPUT_S8,
     OUTPUT_S16 = SOFTQAM_OUTPUT_S16,
@@ -75,7 +75,7 @@ enum output_kind {
 };
 enum { N_LIBRARY_FORMATS = OUTPUT_HARD };
 
-/* What a file holds: symbols that are read, or written, or what is made of them. */
+/* The contents of a file: symbols that are read, or written, or values made of them. */
 enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
 
 /* The format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has

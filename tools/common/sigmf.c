@@ -27,7 +27,7 @@ bool sigmf_name_is_metadata(const char *path) { return ends_with(path, meta_suff
 
 bool sigmf_name_is_explicit(const char *path) { return sigmf_name_is_metadata(path) || ends_with(path, data_suffix); }
 
-/* The path with the suffix, in the place of the one that makes it explicit. */
+/* Writes the path with the suffix, in place of the one that makes it explicit. */
 static bool with_suffix(const char *path, const char *suffix, char name[PATH_MAX])
 {
     const size_t length = strlen(path) - (sigmf_name_is_explicit(path) ? strlen(suffix) : 0);
@@ -86,7 +86,7 @@ static bool read_datatype(struct sigmf_input *input, const cJSON *global)
                          name ? name : "");
 }
 
-/* What softqam-gen has written, and this program reads: scale, modulation and c_init. */
+/* Reads the members that softqam-gen writes: scale, modulation and c_init. */
 static bool read_own_members(struct sigmf_input *input, const cJSON *global)
 {
     const cJSON *scale = member(global, "softqam:input_scale"), *c_init = member(global, "softqam:c_init");

@@ -17,7 +17,7 @@ enum { SIGMF_MAX_CHANNELS = 1024 };
 /* Our namespace. */
 #define SIGMF_EXTENSION "softqam"
 
-/* What the metadata says of a recording of symbols. All zero is none. */
+/* The metadata of a recording of symbols. All zero: there is none. */
 struct sigmf_input {
     char meta_path[PATH_MAX]; /* "" for no recording */
     char data_path[PATH_MAX];

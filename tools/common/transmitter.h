@@ -19,11 +19,11 @@ struct transmitter {
     double sigma; /* standard deviation of the noise of a component; 0 for none */
     softqam_input_format format;
     double scale; /* what one step of the samples stands for */
-    /* For who sets it after transmitter_init(): the bits are scrambled before they are modulated (3GPP TS 38.211
+    /* Set by the caller after transmitter_init(): the bits are scrambled before they are modulated (3GPP TS 38.211
      * clauses 6.3.1.1 and 7.3.1.1), by the sequence of c_init, which begins at symbol 0. */
     bool scrambles;
     uint32_t c_init;
-    /* What a test may do to symbols, likewise: an angle, and one more each symbol, in radians; Q before I; fading, by a
+    /* Set likewise, to disturb the symbols: an angle, and one more each symbol, in radians; Q before I; fading, by a
      * Rayleigh channel that is constant for 12 symbols and divided out, so that the noise varies. */
     double phase, frequency;
     bool swaps, fades;

@@ -84,8 +84,8 @@ bool demod_options_check_format(const struct demod_options *options, const char 
 
 /* statistics.c */
 
-/* How noisy symbols are, estimated from the symbols alone. The mean squared distance to the nearest point is less than
- * the noise variance where noise moves symbols into the cell of a wrong point: half of it for 256QAM at 20 dB. So the
+/* The noise variance, estimated from the symbols alone. The mean squared distance to the nearest point is less than the
+ * noise variance where noise moves symbols into the cell of a wrong point: half of it for 256QAM at 20 dB. So the
  * estimate is the variance for which that distance is the expected one, if all points are equally likely and the noise
  * is Gaussian. All zero before the first symbol. */
 struct noise_estimate {
@@ -162,8 +162,8 @@ struct verify_difference {
 
 /* NULL in programs that are built without the reference. */
 struct verification {
-    /* For a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0; and what the
-     * LLRs are descrambled by, NULL for none. False when memory is short. */
+    /* Starts with a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0, and with
+     * the c_init that descrambles, or NULL. Returns false when memory is short. */
     bool (*start)(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
     /* Checks what the library made of the next n symbols and noise variances. Returns false and fills the difference at
      * the first that is wrong. */
@@ -178,7 +178,7 @@ extern const struct verification *const verification;
 
 enum { N_BATCHES = 4, FIT_SYMBOLS = 8192 /* that are looked at */ };
 
-/* In the order in which a batch comes to them. */
+/* The stages, in the order in which a batch comes to them. */
 enum batch_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BATCH_STAGES };
 
 struct batch {
@@ -284,7 +284,7 @@ double demod_fit_scale(const softqam_demodulator_config *config, uint64_t positi
 /* In fit.c: chooses the modulation that fits best. False if none does clearly. */
 bool demod_choose_modulation(struct demod_run *run);
 
-/* How much is done, if that is wanted and due, at a time of clock_seconds(). */
+/* Prints how much is done, if that is wanted and the time `due` of clock_seconds() has come. */
 void demod_progress(const struct demod_run *run, uint64_t n_done, double *due);
 
 /* Before OUTPUT has its name: what may be wrong with it, unless the run is quiet. False where that is a failure. */

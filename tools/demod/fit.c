@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How well symbols fit a constellation, and what would make them fit. Scrambled data use all levels of an axis alike,
- * so magnitudes of components have a known density but for the noise, which is taken as a mixture of Gaussian noise of
- * all strengths: fading has many. The fit is the mean log-likelihood of a component beyond that of such noise alone, in
- * nats. It is above 0.4 where few decisions are wrong, and falls to 0 as noise hides the points. Whatever is tried in
- * the command's place must fit better than that by more than chance and a mixture of few strengths explain: 0.006 was
- * the most for 10,000 right files. */
+/* Measures how well symbols fit a constellation, and what would make them fit. Scrambled data use all levels of an axis
+ * alike, so magnitudes of components have a known density but for the noise, which is taken as a mixture of Gaussian
+ * noise of all strengths: fading has many. The fit is the mean log-likelihood of a component beyond that of such noise
+ * alone, in nats. It is above 0.4 where few decisions are wrong, and falls to 0 as noise hides the points. Whatever is
+ * tried instead of the command's settings must fit better by more than chance and a mixture of few strengths explain:
+ * 0.006 was the most for 10,000 right files. */
 #include "fit.h"
 
 #include <complex.h>
@@ -125,7 +125,7 @@ static void count(const struct fit_view *view, const struct modulation *modulati
     }
 }
 
-/* How well symbols fit; and what any density could gain at most, infinite if an even spread of components explains them
+/* The fit of symbols, and the most that any density could gain, infinite if an even spread of components explains them
  * better. */
 struct measure {
     double fit, gap;
@@ -211,10 +211,10 @@ void fit_load(const struct demod_run *run, enum file_format format, struct fit_v
     sample_format_widen(file_formats[format].library, bytes, view->n, 1, view->symbols);
 }
 
-/* What is tried beside other modulations and scales. */
+/* The changes that are tried besides other modulations and scales. */
 enum change { AS_READ, WITHOUT_MEAN, TURNED, SPINNING, CONJUGATED, AS_FORMAT, N_CHANGES };
 
-/* What a change must gain: less than its cause does where it matters, more than chance gives. */
+/* The gain that a change must bring: less than its cause does where it matters, more than chance gives. */
 static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
 static const double modulation_cost = 0.015, scale_cost = 0.05, rare_cost = 0.12;
 static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
@@ -389,7 +389,7 @@ static void describe(const struct demod_run *run, const struct trial *best, char
 }
 
 /* Returns how alike a component and the one `distance` before it are: +-1 if they are the same but for their sign, 0
- * for scrambled data. Of alternate symbols the sign changes if wanted, for pi/2-BPSK. */
+ * for scrambled data. Alternate symbols change their sign if wanted, for pi/2-BPSK. */
 static double likeness(const struct fit_view *view, size_t distance, bool alternates)
 {
     double product = 0, energy = 0;

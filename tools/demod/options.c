@@ -310,7 +310,7 @@ static bool check_combinations(const struct demod_options *options)
                              is_given ? "takes no" : "needs a");
     if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
         return message_print("--sign", "only for soft bits and LLRs; %s is bits", format);
-    /* A code block begins at every so many symbols of INPUT and of what --skip leaves. */
+    /* Code blocks are counted from the start of INPUT, and also from where --skip ends. */
     if (options->plane_symbols > 0 && options->skip % options->plane_symbols != 0)
         return message_print("--planes",
                              "--skip %" PRIu64 " is not a multiple of the %" PRIu64 " symbols of a code block",

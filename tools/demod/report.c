@@ -149,7 +149,7 @@ static double bit_error_rate(const struct demod_run *run)
     return run->n_wrong ? (double)run->n_wrong / (double)run->n_compared : 0;
 }
 
-/* To a millionth. */
+/* Returns decibels, rounded to a millionth. */
 static double decibels(double noise_var) { return round(-1e7 * log10(noise_var)) / 1e6; }
 
 /* A line of --stats: a text, or else a number, which is unknown if it is not finite. */

@@ -49,7 +49,7 @@ static bool make_temporary(struct job *job, char temporary[PATH_MAX])
 {
     const char *path = NULL;
     struct stat status;
-    /* To open a FIFO would wait for its reader. */
+    /* Opening a FIFO would wait for its reader. */
     const bool is_fifo = stat(job->options->output, &status) == 0 && S_ISFIFO(status.st_mode);
     if (!is_fifo) {
         if (!demod_run_open_output(job->run))

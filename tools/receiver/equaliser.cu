@@ -28,7 +28,7 @@ static void check(bool good, const char *what)
     std::exit(1);
 }
 
-/* What the equaliser has of a resource element: its filter of 4 x 4 and what was received. In a receiver the filter
+/* A resource element as the equaliser has it: its filter of 4 x 4 and the received samples. In a receiver the filter
  * comes from channel estimates. */
 struct element {
     float2 filter[LAYERS][LAYERS];

@@ -70,8 +70,8 @@ static bool layout_init(struct layout *layout, size_t n_codewords, softqam_modul
 struct check {
     uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
     int8_t *expected; /* soft buffers after each slot */
-    /* How many LLRs there are of each value, -128 .. 127, their signs changed where the bit is 1: right ones are
-     * positive. After first transmissions, and after retransmissions. */
+    /* The number of LLRs of each value, -128 .. 127, their signs changed if the bit is 1: right ones are positive. One
+     * tally is of first transmissions, one of retransmissions. */
     double tally[2][256];
 };
 
@@ -272,9 +272,9 @@ static void wait_until(int64_t nanoseconds, bool spin)
 }
 
 /* A slot arrives every half millisecond. One that finds the thread busy waits; once the next has arrived it is dropped,
- * and its data come later. Nanoseconds: of the call, and from a slot's arrival until its soft buffers are complete. The
- * first slots warm pages, caches and the device's clocks: 50 ms, or as many as are timed, and so many that the last
- * slot is the last that differs. */
+ * and its data come later. Measures the nanoseconds of the call, and those from a slot's arrival until its soft buffers
+ * are complete. The first slots warm pages, caches and the device's clocks: 50 ms, or as many as are timed, and enough
+ * that the last slot is the last that differs. */
 static bool take_slots(struct engine *engine, const struct options *options, int64_t *service, int64_t *response,
                        size_t *n_dropped)
 {

@@ -63,7 +63,7 @@ struct memory {
 bool slots_make(const struct layout *layout, double snr_db, double correlation, const struct memory *memory,
                 uint8_t *coded);
 
-/* Puts what an LMMSE equaliser of the coupled layers gives in the place of what the matched filter gives. */
+/* Replaces the coupled layers' matched-filter outputs by those of an LMMSE equaliser. */
 void slots_equalise(const struct memory *memory);
 
 /* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
@@ -84,9 +84,9 @@ struct engine {
     struct CUstream_st *stream;
 };
 
-/* On a backend of the library. Everything that calls need is created here; `on_device` is for a front end and a decoder
- * on the GPU: the host's memory is uploaded by engine_upload() and has the soft buffers after engine_download(). The
- * layout stays the caller's. */
+/* Opens a receiver on a backend of the library. Everything that calls need is created here; `on_device` is for a front
+ * end and a decoder on the GPU: the host's memory is uploaded by engine_upload() and has the soft buffers after
+ * engine_download(). The layout stays the caller's. */
 bool engine_open(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
                  bool on_device);
 
@@ -99,7 +99,7 @@ int8_t *engine_values(const struct engine *engine, size_t slot);
 /* A slot to its soft buffers: new data, or added to those of the slot before. */
 bool engine_demodulate(struct engine *engine, size_t slot);
 
-/* To the device and back; nothing without one. Uploaded soft buffers hold -128, which is no LLR. */
+/* Copy to the device and back; they do nothing without one. Uploaded soft buffers hold -128, which is no LLR. */
 bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
 

@@ -57,7 +57,7 @@ static void draw_response(uint64_t state, double complex response[SUBCARRIERS])
     }
 }
 
-/* At an antenna the responses of coupled layers have this correlation. */
+/* The responses of coupled layers at an antenna have this correlation. */
 static void channel_init(struct channel *channel, bool is_coupled, double snr_db, double correlation)
 {
     *channel = (struct channel){.noise_var = normal_power_ratio(-snr_db)};
@@ -86,8 +86,8 @@ static size_t subcarrier_of(const struct codeword *codeword, size_t i)
     return codeword->first_subcarrier + i / LAYERS % codeword->n_subcarriers;
 }
 
-/* Fills in what the demapper is told of the channel. Coupled layers come from a matched filter: their gains and cross
- * gains are the Gram matrix, the noise variance is the antennas'. The others have been divided by the channel. */
+/* Fills in the gains and noise variances for the demapper. Coupled layers come from a matched filter: their gains and
+ * cross gains are the Gram matrix, the noise variance is the antennas'. The others have been divided by the channel. */
 static void describe_channel(const struct channel *channel, const struct layout *layout, const struct memory *memory)
 {
     for (const struct codeword *c = layout->codewords; c < layout->codewords + layout->n_codewords; c++)
@@ -151,7 +151,7 @@ static void make_labels(unsigned n_bits, const softqam_codeword *transmission, c
     }
 }
 
-/* Where slots are made. */
+/* The state of the part that makes slots. */
 struct sender {
     const struct layout *layout;
     const struct channel *channel;
@@ -214,7 +214,7 @@ bool slots_make(const struct layout *layout, double snr_db, double correlation, 
     return good;
 }
 
-/* With the Gram matrix G an equaliser gives W z, W = (G + N0)^-1. Its gains b are the diagonal of W G = 1 - N0 W, its
+/* An equaliser with the Gram matrix G gives W z, W = (G + N0)^-1. Its gains b are the diagonal of W G = 1 - N0 W, its
  * noise variances b (1 - b). */
 void slots_equalise(const struct memory *memory)
 {

@@ -269,7 +269,7 @@ class array
     nb::object held;
     float own_number;
 
-    /* The axes of an array at these distances, counted in so many bytes; NULL: C-contiguous. */
+    /* Sets the axes of an array from distances, counted in units of bytes; NULL: C-contiguous. */
     template <typename Integer>
     void set_axes(int count, const Integer *lengths, const Integer *distances, int64_t unit, int64_t itemsize)
     {

@@ -88,7 +88,7 @@ static void copy_converted(const rows_of_elements &b, elements::conversion how, 
         copy_rows<uint8_t, uint8_t>(b, same);
 }
 
-/* Where neighbours in `from` are of different rows, and these are long, in tiles whose lines the first cache holds.
+/* Copies in tiles whose lines the first cache holds, if neighbours in `from` are of different rows and these are long.
  * Short rows of float64 are converted column by column: in vectors. */
 static void copy_in_tiles(rows_of_elements b, elements::conversion how, int64_t nbytes)
 {

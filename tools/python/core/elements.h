@@ -21,14 +21,14 @@ class elements
     }
     void add_axis(int64_t length, int64_t stride);
 
-    /* How many elements follow each other at one distance, and that distance. */
+    /* Return how many elements follow each other at one distance, and that distance. */
     int64_t n_consecutive() const { return n_axes > 0 ? shape[n_axes - 1] : 1; }
     int64_t stride() const { return n_axes > 0 ? strides[n_axes - 1] : 0; }
     /* Element `index`; *left receives how many elements from it on follow each other at that distance. */
     const char *at(int64_t index, int64_t *left) const;
 
     enum conversion { SAME, TO_COMPLEX64, TO_FLOAT32 }; /* the latter two from twice the size */
-    /* Copies elements [first, first + count), each of so many bytes and so many bytes behind `data`, to `to`, where
+    /* Copies elements [first, first + count), each of nbytes bytes, `offset` bytes after `data`, to `to`, where
      * they are to_stride bytes apart. */
     void copy(int64_t first, int64_t count, conversion how, int64_t nbytes, int64_t offset, char *to,
               int64_t to_stride) const;

@@ -14,10 +14,10 @@ namespace nb = nanobind;
 [[noreturn]] inline void type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
 [[noreturn]] inline void value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
 
-/* Where a thread may lose the GIL. A daemon thread that wants it again while the interpreter ends gets no further:
- * before Python 3.14 pthread_exit() ends it there, by unwinding a stack whose functions let nothing pass and whose
- * destructors would need the GIL. Here such a thread waits for the end of the process instead, as it does from 3.14 on.
- */
+/* This file is about places where a thread may lose the GIL. A daemon thread that wants it again while the interpreter
+ * ends gets no further: before Python 3.14 pthread_exit() ends it there, by unwinding a stack whose functions let
+ * nothing pass and whose destructors would need the GIL. Here such a thread waits for the end of the process instead,
+ * as it does from 3.14 on. */
 
 /* Does work at whose end the thread takes the GIL back. */
 template <typename Work> void outlive_interpreter(const Work &work)

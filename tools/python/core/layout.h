@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From arrays to segments: shapes, broadcasting, layers, code blocks, and copies of what the library takes slowly or
+/* Turns arrays into segments: shapes, broadcasting, layers, code blocks, and copies of what the library takes slowly or
  * not. */
 #ifndef SOFTQAM_PYTHON_LAYOUT_H
 #define SOFTQAM_PYTHON_LAYOUT_H
@@ -39,7 +39,7 @@ struct call_inputs {
     array cross;                                  /* with is_joint */
     int64_t to_partner = 0, to_partners_gain = 0; /* bytes from the wanted layer's symbols and gains to its partner's */
 
-    /* With is_joint: takes z and the Gram matrix apart into symbols and gains [..., 2, n], or [..., n] of the wanted
+    /* Separates, if is_joint, z and the Gram matrix into symbols and gains [..., 2, n], or [..., n] of the wanted
      * layer, and cross gains [..., n]. Raises if their shapes do not fit. */
     void separate_layers(int wanted)
     {
@@ -93,7 +93,7 @@ static constexpr struct {
     {element::int8, false, SOFTQAM_INPUT_CS8},
 };
 
-/* Where the symbols, the noise and the gains of all codewords lie, in the order of their values. */
+/* The places of the symbols, the noise and the gains of all codewords, in the order of their values. */
 class layout
 {
   public:
@@ -211,7 +211,7 @@ class layout
                 of->copied.reset(new char[most * of->nbytes]);
     }
 
-    /* On a device nothing is copied: raises where the library does not take the strides. */
+    /* Plans a call on a device, where nothing is copied: raises if the library does not take the strides. */
     void plan_device(const call_inputs &given)
     {
         const char *wanted = "its strides must be positive multiples of a symbol; make it contiguous";
@@ -384,7 +384,7 @@ class layout
 
     static int64_t stride_of(const argument &of) { return of.copied ? of.nbytes : of.order.stride(); }
 
-    /* To the library a gain's stride of 0 is that of the noise. */
+    /* Returns false if gains need a stride of 0, which to the library is that of the noise. */
     bool has_gain_stride() const { return !gain.data || gain.order.stride() != 0 || stride_of(noise) == 0; }
 
     const char *place(const argument &of, int64_t first, int64_t *count) const

@@ -146,7 +146,8 @@ static nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_
 /* Python's signal handlers run in this thread, as far as can be told without the GIL. */
 static bool handles_signals() { return getpid() == gettid(); }
 
-/* Without the GIL. In the thread that handles signals it is taken back between large parts, to look for them. */
+/* Calls the library without the GIL. The thread that handles signals takes it back between large parts, to look for
+ * them. */
 template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)
 {
     constexpr int64_t UNTIL_SIGNALS = int64_t{1} << 24;

@@ -10,7 +10,8 @@
 
 #include <softqam/softqam.h>
 
-/* What OAI looks up in libdemapper_softqam.so, with the types of its own headers; c16_t is a complex number. */
+/* The functions that OAI looks up in libdemapper_softqam.so, with the types of its own headers; c16_t is a complex
+ * number. */
 #define EXPORT __attribute__((visibility("default")))
 typedef struct oai_c16 {
     int16_t r;
@@ -19,7 +20,7 @@ typedef struct oai_c16 {
 
 /* Before the first call, by one thread; 0 where it worked. Reads SOFTQAM_OAI_SCALE. */
 EXPORT int32_t demapper_init(void);
-/* In each thread that will call: nothing is needed. */
+/* OAI calls this in each thread that will demap: nothing is needed. */
 EXPORT int32_t demapper_init_thread(void);
 EXPORT int32_t demapper_shutdown(void);
 

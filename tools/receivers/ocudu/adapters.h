@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* softqam's adapters for OCUDU and what they share. The linker's --wrap puts each factory in the place of OCUDU's own,
- * so that no line of OCUDU changes: wrap.txt. All factories are null where memory is short, and say on stderr that they
+/* softqam's adapters for OCUDU and what they share. The linker's --wrap puts each factory in place of OCUDU's own, so
+ * that no line of OCUDU changes: wrap.txt. All factories are null where memory is short, and say on stderr that they
  * are in use: a hook that does not take is silent otherwise. */
 #pragma once
 
@@ -78,7 +78,7 @@ std::shared_ptr<ocudu::demodulation_mapper> create_mapper(ocudu::demodulation_ma
 /// calls, so they measure this, too. Returns whether LLRs were written.
 bool demap(ocudu::demodulation_mapper &mapper, ocudu::modulation_scheme mod, const softqam_segment &segment);
 
-/// What is demapped, layers interleaved: equalised symbols, or two layers' matched-filter outputs.
+/// The symbols to demap, layers interleaved: equalised symbols, or two layers' matched-filter outputs.
 struct demapper_inputs {
     ocudu::cf_t *symbols; ///< or z, with noise of variance 1 at each antenna
     float *noise_vars;    ///< or the gains
@@ -159,7 +159,7 @@ class soft_buffers
     std::shared_ptr<ocudu::demodulation_mapper> mapper_;
 };
 
-/// What a decoder offers to the demodulator that asks it for memory, in their thread.
+/// A decoder's offer to the demodulator that asks it for memory, in their thread.
 class soft_buffer_offer
 {
   public:

@@ -73,7 +73,7 @@ std::shared_ptr<const demodulators> demodulators::create()
     return created;
 }
 
-/// What the mapper that is called next in this thread demaps instead of its arguments; null: nothing else.
+/// The segment that the mapper called next in this thread demaps instead of its arguments; null: none.
 thread_local const softqam_segment *pending_segment;
 thread_local softqam_status segment_status;
 

@@ -6,7 +6,7 @@
  * symbol is demodulated the shell knows the transport block and its soft buffers, and, unless CSI part 2 is expected,
  * the length G. The demodulator asks the shell, in the same thread, for the memory of each block of LLRs. The shell
  * offers memory of symbols with it, and a demodulator of ours equalises into that. When a code block's symbols are
- * complete, the shell puts a mark in the place of its first LLRs. Our rate dematcher demaps a code block with a mark
+ * complete, the shell replaces its first LLRs by a mark. Our rate dematcher demaps a code block with a mark
  * from its symbols, and leaves the others to OCUDU's.
  *
  * If the first LLRs come otherwise, because UCI has been taken out of them or because another demodulator made them,
@@ -29,7 +29,7 @@ namespace
 using llr_span = ocudu::span<ocudu::log_likelihood_ratio>;
 using const_llr_span = ocudu::span<const ocudu::log_likelihood_ratio>;
 
-/// Stands in the place of the first LLRs of a code block that is to be demapped. LLRs are -127 to 127.
+/// Replaces the first LLRs of a code block that is to be demapped. LLRs are -127 to 127.
 struct mark {
     int8_t no_llrs[4] = {-128, -128, -128, -128};
     uint32_t r = 0;

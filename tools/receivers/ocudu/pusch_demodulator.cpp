@@ -103,7 +103,7 @@ struct allocation {
     bool is_contiguous;
 };
 
-/// What a call of demodulate() is about.
+/// The transmission that a call of demodulate() is for.
 struct transmission {
     ocudu::pusch_codeword_buffer &codeword;
     const ocudu::resource_grid_reader &grid;
