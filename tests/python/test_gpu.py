@@ -147,6 +147,13 @@ def test_wrong_calls(rng, gpu):
             raise AssertionError(f"accepted: {wrong}")
 
 
+def test_wrong_joint_calls(gpu):
+    z, gram = gpu.empty((2, 5, 2), "c8"), gpu.empty((2, 5, 2, 2), "c8")
+    for wrong in (np.zeros((2, 5, 2, 2), np.complex64), gpu.view(gram, lambda a: a[:, :1]), gpu.empty((2, 5, 2), "f4")):
+        with pytest.raises((TypeError, ValueError), match="^gram is"):
+            softqam.demodulate_joint(z, wrong, 0.1, "16qam")
+
+
 def test_no_reference_is_kept(rng, gpu):
     symbols, noise, out = gpu.to_gpu(make_symbols(rng, 1)), gpu.to_gpu(np.ones(1, np.float32)), gpu.empty((8,), np.int8)
     shared = (symbols, noise, out, gpu.Array, None, np.int8)

@@ -127,7 +127,9 @@ class _CuPy:
         return self.module.empty(shape, dtype=dtype)
 
     def full(self, shape: tuple[int, ...], value: float, dtype: str, device: int) -> Any:
-        return self.module.full(shape, value, dtype=dtype)
+        """Writes the value's bits as an integer: CuPy compiles its kernels with -ftz, which makes 0 of a subnormal noise variance."""
+        bits = np.array(value, dtype).view(f"u{np.dtype(dtype).itemsize}")
+        return self.module.full(shape, int(bits), dtype=bits.dtype).view(dtype)
 
     def is_capturing(self) -> bool:
         return bool(self.module.cuda.get_current_stream().is_capturing())
@@ -334,7 +336,8 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         where = library, device, number, current
         noise = _floats(core, "noise_var", noise_var, None, *where)
         is_joint = options[6] is not None and options[6][2] is not None
-        gains = _floats(core, "gram" if is_joint else "gain", gain, noise_var, *where)
+        of_symbols, of_gains = ("z", "gram") if is_joint else ("symbols", "gain")
+        gains = _floats(core, of_gains, gain, noise_var, *where)
 
         def make_out(shape: tuple[int, ...]) -> Any:
             nonlocal out
@@ -344,10 +347,9 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
                 out = library.empty(shape, dtype, device) if options[4] is None else library.full(shape, 0, dtype, device)
             return _capsule(out, buffers, library, number, current)
 
-        named = {"symbols": symbols, "noise_var": noise, "gain": gains}
-        of_symbols, of_noise, of_gains = (None if array is None else _capsule(array, name, library, number, current)
-                                          for name, array in named.items())  # fmt: skip
-        core.device(of_symbols, of_noise, of_gains, options, make_out, number)
+        named = {of_symbols: symbols, "noise_var": noise, of_gains: gains}
+        capsules = (None if array is None else _capsule(array, name, library, number, current) for name, array in named.items())
+        core.device(*capsules, options, make_out, number)
         foreign = any(array is not None and _library_of(array) is not library for array in named.values())
         if (foreign or number != current) and not library.is_capturing():
             _keep_while_in_use(library.passed(number, device), (*named.values(), out))
