@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a modulation as kernels have them. Those of LLRs are made by the compiler from src/llr_lines.h. Up to
- * two bits an axis their values are operands of instructions; from three bits on rows lie in global memory, from which
+/* The tables of a modulation as kernels have them. The compiler makes those for LLRs from src/llr_lines.h. Up to two
+ * bits an axis their values are operands of instructions; from three bits on rows lie in global memory, from which
  * thread blocks copy them to shared memory. The table of soft bits comes with a kernel's arguments. */
 #ifndef SOFTQAM_KERNEL_TABLES_CUH
 #define SOFTQAM_KERNEL_TABLES_CUH

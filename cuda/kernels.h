@@ -39,7 +39,7 @@ HOST_AND_DEVICE static inline unsigned softqam_warp_symbols(unsigned n_layers)
     return n_layers == 3 ? 30 : WARP_THREADS; /* a division would take as long as a load */
 }
 
-/* The limits of LLRs and of noise values. Those of s8 and s16 are first computed with the limit added. */
+/* The limits of LLRs and of noise values. LLRs of s8 and s16 are first computed with the limit added. */
 typedef struct softqam_llr_limit {
     float llr;                /* f32 */
     int32_t steps;            /* s8, s16 */

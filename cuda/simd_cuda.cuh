@@ -48,12 +48,11 @@ typedef struct vec_u8_table {
     float steps[U8_AXIS_BITS];
 } vec_u8_table;
 
-/* The tables of LLRs. Those of one row or two are operands of instructions. Those of four and of eight lie in shared
- * memory as llr_rows has them: eight rows of 16 bytes fill the banks by themselves, each row in its own. Sixteen rows
- * would meet in the banks, so each of the eight threads that a 16-byte access serves at a time has a copy of its own,
- * in banks of its own: slopes, then intercepts; the fifth bit's lie behind them by twos, sixteen of which fill the
- * banks.
- */
+/* The tables of LLRs. Tables of one row or two are operands of instructions. Tables of four and of eight rows lie in
+ * shared memory as llr_rows has them: eight rows of 16 bytes fill the banks by themselves, each row in its own. Sixteen
+ * rows would meet in the banks, so each of the eight threads that a 16-byte access serves at a time has a copy of its
+ * own, in banks of its own: slopes, then intercepts; the fifth bit's lie behind them by twos, sixteen of which fill the
+ * banks. */
 enum {
     LLR_ROW_NBYTES = 16,
     LLR_COPIED_ROW_NBYTES = TABLE_COPIES * COPY_NBYTES,

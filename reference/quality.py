@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What each output format is worth to a decoder, for every modulation. Prints the generalised mutual information (GMI) of
+"""Measures what each output format is worth to a decoder, for every modulation. Prints the generalised mutual information (GMI) of
 the library's output on an AWGN channel, in bits a symbol, without simulating one: the output depends on one component (of
 BPSK, on the projection onto the line through its points), so an expected value is an integral over that component, and it
 is summed on a grid.
@@ -20,7 +20,7 @@ MODULATIONS = {"pi2-bpsk": 1, "bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256
 # The rates, as shares of the bits a symbol, between which the formats are judged. Rows go on to MAX_RATE, where all bits
 # are certain and what costs is the limit of s8.
 MIN_RATE, HIGH_RATE, MAX_RATE = 0.3, 0.95, 0.99999
-# What each format may lose, bits a symbol, to exact max-log.
+# Each format may lose this much to exact max-log, bits a symbol.
 ALLOWED = {"f32": 1e-6, "f16": 1e-4, "s8": 0.01}
 SCALES = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 24, 32)
 
@@ -61,7 +61,7 @@ class Grid:
         probability = density * np.exp(-0.5 * ((v[:, None] - axis.levels) / deviation) ** 2)
         weights = [[probability[:, bits == value].sum(axis=1) for value in (0, 1)] for bits in axis.bits]
         self.weights = np.repeat(weights, axis.n_bits // axis.n_axis_bits, axis=0)  # [bit][value][point]
-        # As binary32 has it.
+        # The component as binary32 has it.
         v = (self.symbols * direction.conj()).real if axis.n_bits == 1 else self.symbols.real.astype(float)
         self.distances = (v[:, None] - axis.levels) ** 2 / self.noise_var
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Where softqam works, and what it needs there. Refused here rather than by a compiler's error later.
+# Refuses systems on which softqam does not work, before a compiler's error would.
 if(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
   message(FATAL_ERROR "softqam is for Linux, not ${CMAKE_SYSTEM_NAME}")
 endif()

@@ -37,7 +37,7 @@ if(SOFTQAM_SANITIZE MATCHES "." AND CMAKE_C_COMPILER_ID MATCHES Clang)
   target_link_options(softqam_shared PRIVATE -Wl,-z,undefs)
 endif()
 
-# What the tools link, and a project that adds this one; an installed package chooses in the same way
+# The tools link this library, and so does a project that adds this one; an installed package chooses in the same way
 # (package/softqam-config.cmake.in). In another project the other library is there for who names it, and is not installed.
 if(BUILD_SHARED_LIBS)
   set(linked_library softqam_shared)
@@ -51,7 +51,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set_target_properties(${linked_library} PROPERTIES EXCLUDE_FROM_ALL OFF)
   set(installed_libraries ${linked_library})
 endif()
-# What it links besides to include softqam_cuda.h.
+# Such a project links this besides to include softqam_cuda.h.
 if(have_cuda)
   add_library(softqam_cuda_headers INTERFACE)
   add_library(softqam::cuda ALIAS softqam_cuda_headers)

@@ -95,7 +95,7 @@ typedef enum softqam_status {
     SOFTQAM_ERROR_CUDA = 5
 } softqam_status;
 
-/** Which processor computes. All backends give the same bytes. */
+/** The processor that computes. All backends give the same bytes. */
 typedef enum softqam_backend {
     SOFTQAM_BACKEND_CPU = 0, /**< the CPU; never touches a GPU or its driver */
     SOFTQAM_BACKEND_CUDA = 1 /**< one GPU; without a usable device the context cannot be created */
@@ -370,7 +370,7 @@ typedef struct softqam_layer {
 
 #include <softqam/softqam_ldpc.h>
 
-/** What a segment's symbols and LLRs were like. Each number is added to; the caller zeroes them. All are integers, and
+/** Counts a segment's symbols and LLRs, and measures their quality. Each number is added to; the caller zeroes them. All are integers, and
  * depend on neither the backend, threads nor cuts. Symbols of discarded code blocks (a NULL block_buffers entry) are
  * not counted.
  *

@@ -97,8 +97,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam
                                                                    const unsigned *d_n_segments, unsigned max_segments,
                                                                    size_t max_symbols, cudaStream_t stream);
 
-/** What device functions know of a codeword: softqam_device.cuh. Plain data, to be copied to where a kernel reads it;
- * valid on the device that was current when it was made, for as long as the library is loaded. */
+/** A codeword as the device functions of softqam_device.cuh know it. Plain data, to be copied to where a kernel reads
+ * it; valid on the device that was current when it was made, for as long as the library is loaded. */
 typedef struct softqam_device_codeword {
     uint64_t words[26]; /**< no program reads or changes these */
 } softqam_device_codeword;

@@ -120,7 +120,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     /** The LLRs of a symbol, packed: word[0] has b0 in its lowest byte. */
     using llrs = internal::packed_values<internal::symbol_size<FORMAT, AXIS_BITS>::WORDS>;
 
-    /** What a thread block has in shared memory: up to 256 bytes; of 1024QAM 4.2 KiB. */
+    /** The table that a thread block has in shared memory: up to 256 bytes; for 1024QAM 4.2 KiB. */
     using table = internal::llr_table_memory<AXIS_BITS>;
 
     /** Writes the table, all threads of a block together: this is thread number `thread` of n_threads. A barrier must

@@ -19,7 +19,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian_files.cmake)
 
 set(CPACK_COMPONENTS_ALL)
-# What a component's package is: its name, its section, and what it is in a line.
+# Describes a component's package: its name, its section, and a line of summary.
 macro(debian_package component package section summary)
   string(TOUPPER ${component} COMPONENT)
   list(APPEND CPACK_COMPONENTS_ALL ${component})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts where, in four components: runtime (the shared library), development (headers, archive,
+# `cmake --install` installs four components: runtime (the shared library), development (headers, archive,
 # CMake package, pkg-config file), tools and mpi.
 include(CMakePackageConfigHelpers)
 

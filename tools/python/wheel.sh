@@ -10,7 +10,7 @@ export CMAKE_ARGS="-DSOFTQAM_CUDA_ALL=ON ${CMAKE_ARGS-}" # with CUDA, for every 
 case "${1-}" in
 "") other_machine=() ;;
 aarch64)
-    # What sysconfig says is then that of the other machine's Python.
+    # sysconfig then describes the other machine's Python.
     other_machine=(_PYTHON_HOST_PLATFORM=linux-aarch64 _PYTHON_SYSCONFIGDATA_NAME=_sysconfigdata__aarch64-linux-gnu
         "CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$root/tests/harness/aarch64.cmake -DSOFTQAM_CUDA=OFF ${CMAKE_ARGS-}")
     ;;

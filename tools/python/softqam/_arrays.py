@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy makes of arguments that the core does not read: other dtypes and byte orders, lists.
+"""Converts, by NumPy, arguments that the core does not read: other dtypes and byte orders, lists.
 The core calls these; each gives a C-contiguous array of the native byte order, or raises. Masked arrays are refused."""
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def describe(name: str, array: np.ndarray) -> str:
 
 
 def refuse_masked(name: str, argument: Any) -> None:
-    """What reads a masked array's memory does not see its mask."""
+    """Raises for a masked array: the core would read its memory without its mask."""
     for array in (argument, *argument) if isinstance(argument, (list, tuple)) else (argument,):
         if isinstance(array, np.ma.MaskedArray):
             advice = "filled(numpy.nan) makes erasures of what is masked" if array.dtype.kind in "fc" else "give plain values"

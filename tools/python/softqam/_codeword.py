@@ -16,7 +16,7 @@ _LIMITS = {"n_bits": (0, _MOST), "n_code_blocks": (1, 65535), "n_cb": (1, _MOST)
 
 @dataclasses.dataclass(frozen=True)
 class Ldpc:
-    """What an LDPC decoder needs besides soft buffers: the code blocks of a transport block, all of the same size.
+    """Holds what an LDPC decoder needs besides soft buffers: the code blocks of a transport block, all of the same size.
     Clauses are those of 3GPP TS 38.212.
 
     base_graph     1 or 2.
@@ -115,7 +115,7 @@ class LdpcCodeword(Codeword):
 
 
 def core_of(codeword: Codeword) -> _core.Codeword:
-    """What the extension module has of it."""
+    """Returns the extension module's codeword."""
     core: _core.Codeword = codeword.__dict__["_core"]
     return core
 

@@ -70,7 +70,7 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
     )
 
 
-# What the core takes without a look at it here.
+# The core takes these types without a look at them here.
 _ndarray = np.ndarray
 _PLAIN = (np.ndarray, type(None), float)
 _ZERO = 0  # small integers are one object each
@@ -208,7 +208,7 @@ class Demodulator(Generic[ScalarT]):
         super().__delattr__(name)
 
     def _refuse(self, name: str, what: str) -> None:
-        """What a class derived from this has of its own can be changed."""
+        """Raises, except for attributes that a derived class has added."""
         if type(self) is Demodulator or hasattr(Demodulator, name) or name in ("_core", "_settings"):
             raise AttributeError(f"{name} cannot be {what}: a Demodulator keeps its settings, make another one")
 
@@ -243,12 +243,12 @@ class Demodulator(Generic[ScalarT]):
 
     @property
     def backend(self) -> str:
-        """What works on NumPy arrays: "cpu" or "cuda"."""
+        """The backend that works on NumPy arrays: "cpu" or "cuda"."""
         return self._core.backend
 
     @property
     def backend_detail(self) -> str:
-        """What that is, for people to read."""
+        """The backend's processor and settings in one line, for people to read."""
         return self._core.backend_detail
 
     def __repr__(self) -> str:
@@ -256,7 +256,7 @@ class Demodulator(Generic[ScalarT]):
         changed = [f", {name}={value!r}" for name, value in self._settings.items() if value != defaults.get(name, value)]
         return f"softqam.Demodulator({self.modulation!r}{''.join(changed)})"
 
-    # What the overloads say: the output is an array of the type of soft_buffers or out, else of the type of symbols.
+    # The overloads say that the output is an array of the type of soft_buffers or out, else of the type of symbols.
     # fmt: off
     @overload
     def __call__(self, symbols: TensorT, noise_var: Any = None, **options: Unpack[NewCall]) -> TensorT: ...

@@ -32,12 +32,12 @@ Options = tuple[Any, Any, Any, Any, Any, Any, Any]
 
 
 class _Torch:
-    """What is needed of PyTorch."""
+    """Wraps the functions of PyTorch that a call needs."""
 
     def __init__(self) -> None:
         self.module = sys.modules["torch"]
         self.array_type = self.module.Tensor
-        # What the public functions call, which ask first whether CUDA is there: a tensor on a GPU says so. 3 us a call.
+        # The public functions call these, after asking whether CUDA is there: a tensor on a GPU says so. 3 us a call.
         inner, cuda = self.module._C, self.module.cuda
         self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", cuda.current_device)
         self.raw_stream: Callable[[int], int] = getattr(inner, "_cuda_getCurrentRawStream", lambda of: cuda.current_stream(of).cuda_stream)
@@ -101,7 +101,7 @@ class _Torch:
 
 
 class _CuPy:
-    """What is needed of CuPy."""
+    """Wraps the functions of CuPy that a call needs."""
 
     def __init__(self) -> None:
         self.module = sys.modules["cupy"]
@@ -295,7 +295,7 @@ def _floats(core: _core.Demodulator, name: str, argument: Any, other: Any, libra
     return _number(library, value, device, stream)
 
 
-# What a stream works on that the arrays' own library does not know it works on: (has it passed, the arrays).
+# Work of a stream on arrays whose own library does not know of it: (has it passed, the arrays).
 _in_flight: collections.deque[tuple[Callable[[], bool], tuple[Any, ...]]] = collections.deque()
 
 
@@ -343,7 +343,7 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
             nonlocal out
             if out is None:
                 dtype = _names.OUTPUT_DTYPES.get(output, "float32")  # "hard" takes signs
-                # What no code block's LLRs reach is 0.
+                # Values that no code block's LLRs reach are 0.
                 out = library.empty(shape, dtype, device) if options[4] is None else library.full(shape, 0, dtype, device)
             return _capsule(out, buffers, library, number, current)
 

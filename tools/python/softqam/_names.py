@@ -22,7 +22,7 @@ Output = Literal["s8", "s16", "f16", "f32", "u8", "hard"]
 NoiseForm = Literal["n0", "inverse"]
 Backend = Literal["cpu", "cuda", "auto"]
 
-# As softqam.h numbers them.
+# The numbers are those of softqam.h.
 MODULATIONS = {name: value for value, name in enumerate(get_args(Modulation)[:7], 1)}
 OUTPUTS = {name: value for value, name in enumerate(get_args(Output)[:5])}
 OUTPUTS["hard"] = OUTPUTS["f32"]  # whose signs are the bits

@@ -74,7 +74,7 @@ def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any =
             buffer[: codeword.n_fill or codeword.n_cb] = 0
             buffer[fillers[fillers < (codeword.n_fill or codeword.n_cb)]] = certain_zero if codeword.filler_value is None else codeword.filler_value
         of_block = values[first : first + n_bits].reshape(-1, _names.bits_per_symbol(codeword.modulation))
-        # What comes to one position is added in the order of symbols, so that sums that saturate are demodulate()'s.
+        # LLRs at one position are added in the order of symbols, so that sums that saturate are demodulate()'s.
         n_rounds = -(-n_bits // len(positions))
         where = np.resize(positions, n_bits).reshape(of_block.shape[::-1]).T.reshape(-1)
         order = np.argsort(where, kind="stable")

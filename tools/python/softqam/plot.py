@@ -73,7 +73,7 @@ def _nearest(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
 
 
 def _facts(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.NDArray[Any] | None, modulation: str, sign: int) -> tuple[str, str]:
-    """What is known of symbols in level units, and what seems wrong with them or with their soft bits."""
+    """Returns the facts about symbols in level units, and what seems wrong with them or with their soft bits."""
     is_known, energy = np.isfinite(levels), _energy(modulation)
     straight = _straight(levels, modulation)[is_known]
     nearest = _nearest(straight, modulation)
@@ -256,7 +256,7 @@ there; 2 the command was wrong."""
 
 
 class Failure(Exception):
-    """What is said before the exit status is 1."""
+    """Holds the message that is printed before the program ends with status 1."""
 
 
 def _printable(text: str) -> str:
@@ -315,7 +315,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _recording(path: str) -> tuple[str, str, str, float | None, str | None]:
-    """Of metadata: the data's file, its format and byte order, the scale, the modulation."""
+    """Reads metadata: the data's file, its format and byte order, the scale, the modulation."""
     try:
         with open(path, encoding="utf-8") as file:
             metadata = json.load(file, object_pairs_hook=_unique)

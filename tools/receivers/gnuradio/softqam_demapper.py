@@ -52,7 +52,7 @@ class softqam_demapper(gr.interp_block):
         self.noise_var = float(noise_var)
 
     def _heed(self, tag):
-        """What a tag changes, and the tag sent on."""
+        """Applies a tag, and returns the tag to send on."""
         key, value = tag.key, tag.value
         name = pmt.symbol_to_string(key) if pmt.is_symbol(key) else ""
         if name == "noise_var":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What joint demapping of two layers brings: block error rates in Sionna's chain, after LMMSE and Demapper and after
+"""Measures what joint demapping of two layers brings: block error rates in Sionna's chain, after LMMSE and Demapper and after
 softqam.demodulate_joint(), of the same received samples. Prints, for each case, the SNR at which 10 % and 1 % of the blocks are lost;
 with --picture it draws the curves.
 
@@ -70,7 +70,7 @@ class Chain:
         yield softqam.demodulate_joint(z, gram, n0, MODULATIONS[self.bits], output="f32", sign=1)
 
     def lost(self, n_blocks, snr_db):
-        """How many blocks are lost after each detector."""
+        """Returns how many blocks are lost after each detector."""
         n0 = N_LAYERS * 10 ** (-snr_db / 10)
         sent = torch.randint(0, 2, (n_blocks, self.encoder.k)).float()
         symbols = self.mapper(self.encoder(sent)).reshape(n_blocks, N_ELEMENTS, N_LAYERS)
@@ -80,7 +80,7 @@ class Chain:
 
 
 def snr_at(curve, target):
-    """Where a curve of (SNR, rate) falls to the target, between points by the logarithm of the rate; NaN if nowhere."""
+    """Returns where a curve of (SNR, rate) falls to the target, between points by the logarithm of the rate; NaN if nowhere."""
     for (low, above), (high, below) in zip(curve, curve[1:]):
         if above > target >= below:
             a, b = np.log10(above), np.log10(max(below, target / 10))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """softqam inside Sionna 2, which is on PyTorch: `from softqam.sionna import Demapper`, `PUSCHReceiver`.
 
-Demapper          in the place of sionna.phy.mapping.Demapper
+Demapper          in place of sionna.phy.mapping.Demapper
 MaximumLikelihoodDetector
-                  in the place of sionna.phy.ofdm.MaximumLikelihoodDetector: two streams jointly
-PUSCHReceiver     in the place of sionna.phy.nr.PUSCHReceiver
+                  in place of sionna.phy.ofdm.MaximumLikelihoodDetector: two streams jointly
+PUSCHReceiver     in place of sionna.phy.nr.PUSCHReceiver
 TBDemapper        from equalised symbols to the LLRs of code blocks: Demapper, LayerDemapper, Descrambler and rate recovery
 TBDecoder         sionna.phy.nr.TBDecoder from there on
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Demapper, in the place of Sionna's own."""
+"""Demapper, in place of Sionna's own."""
 # mypy: ignore-errors
 import functools
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MaximumLikelihoodDetector, in the place of Sionna's own: two streams jointly."""
+"""MaximumLikelihoodDetector, in place of Sionna's own: two streams jointly."""
 # mypy: ignore-errors
 from typing import Any, Optional
 

@@ -150,7 +150,7 @@ class TBDecoder(nr.TBDecoder):
 
 
 class _Detector(Block):
-    """An equaliser and what demaps its symbols, in the place of a MIMO detector."""
+    """An equaliser and what demaps its symbols, in place of a MIMO detector."""
 
     def __init__(self, equalizer: OFDMEqualizer, demapper: Block, **options: Any) -> None:
         super().__init__(**options)

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Comments and documents are whole sentences: none opens with a word that makes a fragment of it ("Of symbols ..", "What a caller
+has."), and none uses a phrase that readers stumbled over. A comment may be a noun: "The number of symbols."
+
+    test_prose.py SOURCE_DIR           exit status 1 if something is wrong
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1])
+FOLDERS = ("include", "src", "cuda", "tools", "reference")
+C_FILES = {".c", ".h", ".cu", ".cuh", ".cpp"}
+C_COMMENT = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|//[^\n]*", re.MULTILINE | re.DOTALL)
+HASH_COMMENT = re.compile(r'(?:^[ \t]*#[ ][^\n]*\n)+|^[ \t]*"""[^"]*', re.MULTILINE)
+
+FRAGMENT = re.compile(r"(?:Of|Those|The same of|What|Whether|Which|How|Where|That|As)\s")
+OPENING = re.compile(r"(?:^|[.:;] )(?:Of|Those of|The same of) [a-z]")
+PHRASES = re.compile(r"\b(?:so many|by turns|stands? beside|(?:is|are) told (?:from|by)|in the place of|Those of)\b")
+
+
+def words_of(comment):
+    """The comment's text on one line."""
+    text = re.sub(r"^\s*/\*+<?|\*/$", "", comment)
+    text = re.sub(r'^[ \t]*(?:\*(?=\s|$)|//+<?|#|""")', "", text, flags=re.MULTILINE)
+    return " ".join(text.split())
+
+
+def problems(text, opens):
+    if opens and FRAGMENT.match(text):
+        yield f"opens with a fragment: {text[:60]}"
+    for pattern in (OPENING, PHRASES):
+        yield from (f'"{found.group(0).strip(" .:;")}": ..{text[found.start():found.start() + 60]}' for found in pattern.finditer(text))
+
+
+def check_source(path):
+    text = path.read_text(encoding="utf-8")
+    for found in (C_COMMENT if path.suffix in C_FILES else HASH_COMMENT).finditer(text):
+        for problem in problems(words_of(found.group(0)), True):
+            yield f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 1}: {problem}"
+
+
+def check_document(path):
+    text = re.sub(r"^```.*?^```|^ {4}.*?$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for paragraph in re.split(r"\n\s*\n|\n(?=- )", text):
+        yield from (f"{path.relative_to(ROOT)}: {problem}" for problem in problems(" ".join(paragraph.split()), False))
+
+
+sources = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts
+                 and (path.suffix in C_FILES | {".py", ".sh", ".cmake"} or path.name == "CMakeLists.txt"))
+documents = [path for path in sorted(ROOT.rglob("*.md")) if not {"build", ".cache", ".deps"} & set(path.relative_to(ROOT).parts)]
+wrong = [problem for path in sources for problem in check_source(path)]
+wrong += [problem for path in documents for problem in check_document(path)]
+print(*wrong, f"{len(sources)} sources, {len(documents)} documents, {len(wrong)} wrong", sep="\n")
+sys.exit(1 if wrong or len(sources) < 100 or not documents else 0)
