@@ -370,9 +370,9 @@ typedef struct softqam_layer {
 
 #include <softqam/softqam_ldpc.h>
 
-/** Counts a segment's symbols and LLRs, and measures their quality. Each number is added to; the caller zeroes them. All are integers, and
- * depend on neither the backend, threads nor cuts. Symbols of discarded code blocks (a NULL block_buffers entry) are
- * not counted.
+/** Counts a segment's symbols and LLRs, and measures their quality. Each number is added to; the caller zeroes them.
+ * All are integers, and depend on neither the backend, threads nor cuts. Symbols of discarded code blocks (a NULL
+ * block_buffers entry) are not counted.
  *
  * The numbers from n_sampled on are of every eighth group of 64 symbols, those whose position p in the codeword
  * (first_symbol + i, all layers) has (p / 64) mod 8 = 0, without erasures. With r the symbol after input_scale and its

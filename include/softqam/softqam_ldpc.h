@@ -86,9 +86,9 @@ typedef struct softqam_codeword {
     uint32_t first_filler; /**< position of the first filler bit, K' - 2 Z_c; 0 without fillers */
     /** Fillers within n_cb: K - K'; fewer than n_cb unless n_bits is 0. */
     uint32_t n_fillers;
-    /** The value that fillers are set to with combine 0, stored as given whatever config.sign is: finite; for s8 and s16 a whole
-     *  number that the format holds; for f16 below 65520 in magnitude, and rounded. Usually the decoder's largest
-     *  value, with the sign that means bit 0; default 0. */
+    /** The value that fillers are set to with combine 0, stored as given whatever config.sign is: finite; for s8 and
+     * s16 a whole number that the format holds; for f16 below 65520 in magnitude, and rounded. Usually the decoder's
+     * largest value, with the sign that means bit 0; default 0. */
     float filler_value;
     /** 0: new data, which overwrites each transmitted code block's soft buffer. 1: a retransmission, added to it. */
     uint32_t combine;
