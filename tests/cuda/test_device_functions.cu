@@ -122,8 +122,8 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct tr
         const uint32_t longest = (n_elements / codeword.n_code_blocks + 1) * n_layers * BITS;
         codeword.n_fillers = random_below(20) * even;
         codeword.n_cb = (longest + codeword.n_fillers + random_below(500)) / 4 * 4 + 4 * even;
-        codeword.first_filler = random_below((codeword.n_cb - codeword.n_fillers) / 4) / 4 * 4 * even %
-                                (codeword.n_cb - codeword.n_fillers);
+        if (codeword.n_fillers > 0)
+            codeword.first_filler = random_below((codeword.n_cb - codeword.n_fillers) / even) * even;
         codeword.filler_value = 11;
         codeword.k0 = random_below(codeword.n_cb / 4) * even;
         codeword.block_stride = codeword.n_cb + random_below(3) * even;
