@@ -87,6 +87,22 @@ class Causes(FitTest):
                 self.silent("-o", "hard", "-m", modulation, name)
             self.silent("-o", "hard", "-m", modulation, "--header-bytes", "3", "--count", "5999", "o.cs16")
 
+    def test_zero_of_bytes(self):
+        """Bytes that are signed, or begin at 128: the format that fits as it is; both causes if neither does and both might."""
+        for modulation, snr_db in (("bpsk", 7), ("pi2-bpsk", 7), ("qpsk", 6), ("qpsk", 20), ("16qam", 17), ("1024qam", 36)):
+            for scale in ("1/64", "1/40"):
+                self.make("x.cs8", "-m", modulation, "--symbols", "6000", "--snr-db", str(snr_db), "--output-scale", scale)
+                self.write("x.cu8", bytes(byte ^ 128 for byte in self.read("x.cs8")))
+                for read_as, name in (("cs8", "x.cu8"), ("cu8", "x.cs8")):
+                    options = ["-o", "hard", "-m", modulation, "-i", read_as, name]
+                    right, fit = name[2:], r"the symbols do not fit \S+, but would with "
+                    if scale == "1/64":
+                        self.warned(f"{fit}-i {right}", *options)
+                    elif MODULATIONS[modulation][0] < 3:
+                        self.warned(rf"{fit}--input-scale auto \(about 1/1[34]\d\S*\), or with -i {right}, which looks the same", *options)
+                    else:
+                        self.warned(r"the symbols do not fit \S+ at any scale, .*", *options)
+
     def test_receivers(self):
         """A scale, a mean, a rotation, a frequency offset, the conjugate, several samples a symbol."""
         would = r"the symbols do not fit 64QAM, but would "

@@ -31,21 +31,20 @@ struct histogram {
     double counts[N_BINS + 1], n;
 };
 
-static double below(double x) { return 0.5 * erfc(-x / sqrt(2)); }
+/* Returns the share of a normal variate that is below x. */
+static double below(double x) { return x > 7 ? 1 : x < -7 ? 0 : 0.5 * erfc(-x * sqrt(0.5)); }
 
-/* Adds the density of magnitudes for levels that are used alike. */
+/* Makes the density of magnitudes for levels that are used alike, and of which each has its opposite. */
 static void make_density(density to, const double *levels, unsigned n_levels)
 {
     double deviation = least_deviation;
     memset(to, 0, sizeof(density));
     for (int j = 0; j < N_STRENGTHS; j++, deviation *= strength_ratio) {
         for (unsigned k = 0; k < n_levels; k++) {
-            double before = 0;
+            double before = below(-levels[k] / deviation);
             for (int b = 0; b <= N_BINS; b++) {
-                const double edge = (b + 1) * bin_width;
-                const double share =
-                    b < N_BINS ? below((edge - levels[k]) / deviation) - below((-edge - levels[k]) / deviation) : 1;
-                to[b][j] += (float)((share - before) / n_levels);
+                const double share = b < N_BINS ? below(((b + 1) * bin_width - levels[k]) / deviation) : 1;
+                to[b][j] += (float)(2 * (share - before) / n_levels);
                 before = share;
             }
         }
@@ -93,10 +92,19 @@ static double likelihood(const struct histogram axes[2], const density *const de
             if (round == N_ROUNDS - 1)
                 sum += count * log(p);
         }
+        double total = 0;
         for (int j = 0; j < N_STRENGTHS; j++)
-            weights[j] *= shares[j] / n;
+            total += weights[j] *= shares[j] * shares[j]; /* squared: in half as many rounds */
+        for (int j = 0; j < N_STRENGTHS; j++)
+            weights[j] /= total;
     }
     return sum / n;
+}
+
+/* Returns whether a component is at an end of its range, to which larger ones were limited. */
+static bool is_limited(const struct fit_view *view, size_t i)
+{
+    return fabs((double)view->symbols[i] + 0.5) >= view->limit;
 }
 
 static void count(const struct fit_view *view, const struct modulation *modulation, double scale,
@@ -110,7 +118,7 @@ static void count(const struct fit_view *view, const struct modulation *modulati
         for (int k = 0; k < 2; k++)
             c[k] = scale * (double)view->symbols[2 * i + k] +
                    width * ((uint32_t)i * (k ? UINT32_C(2654435769) : UINT32_C(3242174889)) * 0x1p-32 - 0.5);
-        if (!(fabs(c[0]) + fabs(c[1]) <= DBL_MAX))
+        if (!(fabs(c[0]) + fabs(c[1]) <= DBL_MAX) || is_limited(view, 2 * i) || is_limited(view, 2 * i + 1))
             continue;
         if (is_bpsk) { /* the diagonals */
             const double turned = modulation->rotates && (view->position + i) % 2 ? -1 : 1, first = c[0];
@@ -187,6 +195,11 @@ static double fit_any_scale(const struct fit_view *view, softqam_modulation modu
     return best;
 }
 
+static double limit_of(softqam_input_format format)
+{
+    return format == SOFTQAM_INPUT_CS8 ? 127.5 : format == SOFTQAM_INPUT_CS16 ? 32767.5 : (double)INFINITY;
+}
+
 double demod_fit_scale(const softqam_demodulator_config *config, uint64_t position, const void *samples, size_t n)
 {
     static struct fit_view view;
@@ -194,6 +207,7 @@ double demod_fit_scale(const softqam_demodulator_config *config, uint64_t positi
     view.n = n < FIT_SYMBOLS ? n : FIT_SYMBOLS;
     view.position = position;
     view.quantum = config->input_format == SOFTQAM_INPUT_CS16 || config->input_format == SOFTQAM_INPUT_CS8;
+    view.limit = limit_of(config->input_format);
     sample_format_widen(config->input_format, samples, view.n, 1, view.symbols);
     const double found = fit_any_scale(&view, config->modulation, false, &scale);
     return found > 0.1 && fabs(scale / (double)config->input_scale - 1) > 0.02 ? scale : (double)config->input_scale;
@@ -205,6 +219,7 @@ void fit_load(const struct demod_run *run, enum file_format format, struct fit_v
     const size_t nbytes = file_formats[format].symbol_nbytes, n = run->n_first_bytes / nbytes;
     view->n = n < FIT_SYMBOLS ? n : FIT_SYMBOLS;
     view->quantum = file_formats[format].scale < 1;
+    view->limit = limit_of(file_formats[format].library);
     view->position = run->options->skip + run->first_symbol;
     memcpy(bytes, run->first_bytes, view->n * nbytes);
     demod_convert(run->options, format, bytes, view->n);
@@ -284,6 +299,23 @@ static bool are_floats(enum file_format format, const struct fit_view *view)
     return file_formats[format].scale == 1 && format != FILE_CF16 && (double)n > 1.9 * (double)view->n;
 }
 
+/* Reads bytes with the other zero, signed or not: BPSK and QPSK have points then, too, with another share of noise.
+ * Returns the format and the scale that fit; no change if none does. */
+static struct trial find_twin(const struct demod_run *run, const struct trial *trial)
+{
+    static struct fit_view view;
+    const enum file_format given = run->recording.format;
+    struct trial twin = {.change = AS_FORMAT, .format = given == FILE_CS8 ? FILE_CU8 : FILE_CS8};
+    if (trial->change != AS_READ || !trial->other_scale || file_formats[given].symbol_nbytes != 2)
+        return (struct trial){.change = AS_READ};
+    fit_load(run, twin.format, &view);
+    twin.modulation = trial->modulation;
+    twin.score = fit_any_scale(&view, twin.modulation, true, &twin.scale);
+    const double least = modulation_get(twin.modulation)->n_bits <= 2 ? 0.1 : 0.8 * trial->score;
+    const bool is_full = measure(&view, twin.modulation, twin.scale, false).gap < 0.1 + 0.1 * twin.score;
+    return twin.score > least && is_full ? twin : (struct trial){.change = AS_READ};
+}
+
 static void try_all(const struct demod_run *run, struct trial trial, struct trial *best)
 {
     static struct fit_view view;
@@ -349,6 +381,9 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
     for (int change = AS_READ; change <= CONJUGATED; change++)
         if (change < CONJUGATED || is_bpsk)
             try_all(run, (struct trial){.change = (enum change)change, .format = given}, &best);
+    const struct trial twin = find_twin(run, &best);
+    if (twin.change == AS_FORMAT && fabs(twin.scale / (double)run->config->input_scale - 1) < 0.04)
+        return twin; /* as it is */
     const int n_changes = (best.change != AS_READ) + best.other_scale + (best.modulation != run->config->modulation);
     if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit && !has_floats(run, (int)given)))
         return best;
@@ -364,7 +399,8 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
 /* Writes what would make the symbols fit. */
 static void describe(const struct demod_run *run, const struct trial *best, char text[256])
 {
-    char change[96] = "", modulation[32] = "", scale[64] = "";
+    char change[96] = "", modulation[32] = "", scale[128] = "";
+    const struct trial twin = find_twin(run, best);
     if (best->change == WITHOUT_MEAN)
         snprintf(change, sizeof change, " without their mean of %.3g (a DC offset)", best->amount);
     if (best->change == TURNED)
@@ -385,6 +421,9 @@ static void describe(const struct demod_run *run, const struct trial *best, char
         snprintf(scale, sizeof scale,
                  run->options->scale_auto ? "%s --input-scale 1/%.4g" : "%s --input-scale auto (about 1/%.4g)",
                  *change || *modulation ? " and" : " with", 1 / best->scale);
+    if (twin.change == AS_FORMAT)
+        snprintf(scale + strlen(scale), sizeof scale - strlen(scale), ", or with -i %s, which looks the same",
+                 file_formats[twin.format].suffixes[0] + 1);
     snprintf(text, 256, "%s%s%s", change, modulation, scale);
 }
 
@@ -403,14 +442,12 @@ static double likeness(const struct fit_view *view, size_t distance, bool altern
     return energy > 0 && energy <= DBL_MAX ? fabs(product / energy) : 0;
 }
 
-/* Returns the share of components that are at the ends of an integer format's range. */
-static double clipped_share(const struct demod_run *run, const struct fit_view *view)
+/* Returns the share of components that were limited. */
+static double clipped_share(const struct fit_view *view)
 {
-    const softqam_input_format library = file_formats[run->recording.format].library;
-    const double top = library == SOFTQAM_INPUT_CS8 ? 127 : library == SOFTQAM_INPUT_CS16 ? 32767 : INFINITY;
     double n = 0;
     for (size_t i = 0; i < 2 * view->n; i++)
-        n += fabs((double)view->symbols[i] + 0.5) >= top + 0.5;
+        n += is_limited(view, i);
     return n / 2 / (double)view->n;
 }
 
@@ -431,16 +468,16 @@ bool fit_check(const struct demod_run *run)
                                                  !are_floats(run->recording.format, &view));
     describe(run, &best, text);
     fit_any_scale(&view, given, false, &scale);
-    const bool others_fit = best.score > found.fit && *text;
+    const double clipped = clipped_share(&view);
+    const bool others_fit = best.score > found.fit && *text, is_clipped = clipped > 0.03;
     const bool is_even = isinf(found.gap) && isinf(measure(&view, given, scale, false).gap);
     const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002; /* few bits take much noise */
-    if (alike <= 0.3 && !others_fit && !is_even && found.fit >= least)
+    if (alike <= 0.3 && !others_fit && !is_even && !(isinf(found.gap) && !is_clipped) && found.fit >= least)
         return true;
     if (alike > 0.3)
         snprintf(text, sizeof text, ": neighbours are alike, as if there were several samples a symbol");
-    else if (clipped_share(run, &view) > 0.03)
-        snprintf(text, sizeof text, ": %.0f %% of the samples are at the ends of their range, clipped",
-                 100 * clipped_share(run, &view));
+    else if (is_clipped)
+        snprintf(text, sizeof text, ": %.0f %% of the samples are at the ends of their range, clipped", 100 * clipped);
     else if (!others_fit)
         snprintf(text, sizeof text, " at any scale, nor another modulation or format: they %s",
                  is_even ? "are spread evenly, as compressed data are" : "look like noise");

@@ -257,11 +257,14 @@ struct option_row demod_option_rows[] = {
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
     OPTION_TEXT("Notes:"),
-    OPTION_TEXT("LLRs are right only for the right symbols, scale and noise. So the first 8192 symbols are compared with what scrambled "
-         "data have, which use all levels of the constellation alike. If another modulation, scale, format, byte order, mean, rotation "
+    OPTION_TEXT("LLRs are right only for the right symbols, scale and noise. So softqam-demod compares the first 8192 symbols with scrambled "
+         "data, which use all levels of the constellation alike. If another modulation, scale, format, byte order, mean, rotation "
          "or frequency explains them clearly better, or they are like noise, a warning says so. Another one says if the noise is "
          "more than 2 dB from what was given, or a noise file's values cannot be N0. Fewer than 1000 symbols are not checked. "
          "A message that cannot be written is a failure, progress aside."),
+    OPTION_TEXT("Points do not show everything. A constellation looks the same if it is turned by a multiple of 90 degrees, if I and Q are "
+         "swapped, or if Q has the wrong sign, and BPSK and QPSK in cu8 look like those in cs8 at another scale. Then about half of the bits of a "
+         "symbol are wrong. --compare with known bits, or the CRC after the decoder, shows it; --swap-iq and --conjugate mend it."),
     OPTION_TEXT("From a pipe, what has arrived is demodulated and written at once, more while earlier symbols are under way. "
          "Whatever \"auto\" estimates, it waits for 262144 symbols or the end of INPUT first. A reader of standard "
          "output that leaves ends softqam-demod with SIGPIPE."),

@@ -81,11 +81,11 @@ void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulat
 
 double noise_energy_limit(const softqam_demodulator_config *config, const void *samples, size_t n_symbols)
 {
-    enum { STEPS = 4, N_OCTAVES = 600 }; /* a histogram of logarithms */
-    const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format);
+    enum { STEPS = 4, N_OCTAVES = 600, ENOUGH = 8192 }; /* a histogram of logarithms, of some symbols */
+    const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format), step = n_symbols / ENOUGH | 1;
     size_t counts[STEPS * N_OCTAVES] = {0}, n = 0, seen = 0;
     int k = 0;
-    for (size_t i = 0; i < n_symbols; i++) {
+    for (size_t i = 0; i < n_symbols; i += step) {
         float y[2];
         sample_format_widen(config->input_format, (const char *)samples + i * symbol_nbytes, 1, config->input_scale, y);
         const double energy = squared((double)y[0]) + squared((double)y[1]);
