@@ -90,11 +90,11 @@ HARNESS_TEST(test_inverse)
 }
 
 /* What is not sent is +0; a -0 that is sent once stays -0, and becomes +0 if it is added to a zero. A code block that
- * is not sent stays as it is. Sums are limited, but what stands beyond the limit stays. */
+ * is not sent stays as it is, and an erasure leaves -0. Sums are limited, but what stands beyond the limit stays. */
 HARNESS_TEST(test_written_out)
 {
     static const circular_buffer three = {.N_cb = 3};
-    static const float minus[4] = {-0.0F, -0.0F, -0.0F, -0.0F};
+    static const float minus[4] = {-0.0F, -0.0F, -0.0F, -0.0F}, erasures[2] = {0, 0};
     static const int8_t llrs[3] = {80, -80, 5}, sums[3] = {100, -100, 120};
     const soft_values s8 = {SOFT_S8, 100}, f32 = {SOFT_F32, FLT_MAX};
     float zeros[3] = {1, 1, 1};
@@ -102,6 +102,9 @@ HARNESS_TEST(test_written_out)
     assert_true(signbit(zeros[0]) && signbit(zeros[1]) && !signbit(zeros[2]) && zeros[2] == 0);
     soft_buffer_update(&f32, &three, 4, 2, minus, true, 0, zeros);
     assert_true(!signbit(zeros[0]) && !signbit(zeros[1]) && !signbit(zeros[2]));
+    soft_buffer_update(&f32, &three, 2, 2, minus, true, 0, zeros);
+    soft_buffer_update(&f32, &three, 2, 2, erasures, false, 0, zeros);
+    assert_true(signbit(zeros[0]) && signbit(zeros[1]));
     int8_t soft[3] = {30, -30, 120};
     soft_buffer_update(&s8, &three, 0, 1, llrs, true, 5, soft);
     soft_buffer_update(&s8, &three, 3, 1, llrs, false, 5, soft);

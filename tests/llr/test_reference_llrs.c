@@ -127,22 +127,58 @@ HARNESS_TEST(test_bound_is_kept)
     }
 }
 
-/* With a gain: max-log of y = g x + n. */
+/* With a gain: max-log of y = g x + n. Units do not matter: 2^k times y and g and 4^k times N0 change no bit. */
 HARNESS_TEST(test_gains)
 {
     harness_random random = harness_random_named(__func__);
     for (size_t n = 0; n < NR_CONSTELLATIONS * 3000; n++) {
         const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
-        float x[2], llrs[NR_MAX_BITS];
-        double metrics[NR_MAX_BITS];
-        harness_fill_uniform(&random, 2, 1, x);
+        const bool is_inverse = n & 8;
+        const int k = (int)harness_random_below(&random, 121) - 60;
         const float gain = ldexpf(1 + (float)harness_random_below(&random, 1 << 20) * 0x1p-20F,
                                   (int)harness_random_below(&random, 20) - 10);
-        const float y[2] = {gain * x[0], gain * x[1]};
-        contract_f32(c, y, (nr_noise){.value = 0.01F * gain * gain, .has_gain = true, .gain = gain}, n, 0, llrs);
+        const float n0 = 0.01F * gain * gain;
+        nr_noise noise = {.value = is_inverse ? 1 / n0 : n0, .is_inverse = is_inverse, .has_gain = true, .gain = gain};
+        float x[2], llrs[NR_MAX_BITS], scaled_llrs[NR_MAX_BITS];
+        int16_t steps[NR_MAX_BITS], scaled_steps[NR_MAX_BITS];
+        double metrics[NR_MAX_BITS];
+        harness_fill_uniform(&random, 2, 1, x);
+        const float y[2] = {gain * x[0], gain * x[1]}, scaled[2] = {ldexpf(y[0], k), ldexpf(y[1], k)};
+        contract_f32(c, y, noise, n, 0, llrs);
+        contract_s16(c, y, noise, n, 0, 1.3F, 32767, steps);
         max_log_metrics(c, x, n, metrics);
         for (int b = 0; b < c->n_bits; b++)
             assert_true(fabs((double)llrs[b] - metrics[b] / 0.01) <= 1e-3); /* of up to some 2,000 */
+        noise.gain = ldexpf(gain, k);
+        noise.value = ldexpf(noise.value, is_inverse ? -2 * k : 2 * k);
+        if (!isnormal(noise.value))
+            continue;
+        contract_f32(c, scaled, noise, n, 0, scaled_llrs);
+        contract_s16(c, scaled, noise, n, 0, 1.3F, 32767, scaled_steps);
+        assert_memory_equal(scaled_llrs, llrs, (size_t)c->n_bits * sizeof *llrs);
+        assert_memory_equal(scaled_steps, steps, (size_t)c->n_bits * sizeof *steps);
+    }
+}
+
+/* With a floor of 0.01 an N0 that is smaller, as a linear equaliser in single precision may give it, counts as that.
+ * What is no noise value stays an erasure. */
+HARNESS_TEST(test_noise_floor)
+{
+    static const struct {
+        float noise_var, inverse, n0; /* n0: what both count as; 0: an erasure */
+    } rows[] = {
+        {0, INFINITY, 0.01F}, {-0.0F, FLT_MAX, 0.01F}, {-1e-9F, 101, 0.01F},     {-INFINITY, 1e30F, 0.01F},
+        {0.02F, 50, 0.02F},   {NAN, NAN, 0},           {INFINITY, -INFINITY, 0}, {-NAN, -1, 0},
+        {INFINITY, 0, 0},     {0.009F, 120, 0.01F},
+    };
+    const float symbol[2] = {0.001F, 0.001F};
+    for (size_t k = 0; k < 4 * HARNESS_COUNT(rows); k++) {
+        const bool is_inverse = k & 1, has_gain = k & 2;
+        const float value = is_inverse ? rows[k / 4].inverse : rows[k / 4].noise_var, n0 = rows[k / 4].n0;
+        const double expected = n0 > 0 ? (has_gain ? 2 : 1) * 2 * sqrt(2) * 0.001 / (double)n0 : 0;
+        float llrs[NR_MAX_BITS];
+        contract_f32(&nr_qpsk, symbol, (nr_noise){value, is_inverse, has_gain, 2, 0.01F}, 0, 0, llrs);
+        assert_true(fabs((double)llrs[0] - expected) <= 1e-6 * expected);
     }
 }
 
@@ -174,6 +210,13 @@ HARNESS_TEST(test_numbers)
     contract_f32(&nr_256qam, matlab, nr_noise_var(2), 0, 0, llrs);
     for (int b = 0; b < nr_256qam.n_bits; b++)
         assert_true(fabs((double)llrs[b] - published[b / 2]) < 5e-7);
+    /* A matched filter's output where the channel is weak, h of 2e-7, and where samples have int16's size. */
+    contract_f32(&nr_qpsk, (float[]){0.3F * 4e-14F, -0.2F * 4e-14F},
+                 (nr_noise){.value = 0.501187F * 4e-14F * 4e-14F, .has_gain = true, .gain = 4e-14F}, 0, 0, llrs);
+    assert_true(fabsf(llrs[0] - 1.693036F) < 1e-5F && fabsf(llrs[1] + 1.128691F) < 1e-5F);
+    contract_f32(&nr_qpsk, (float[]){-0.0146484375F * 0x1p30F, 0x1p29F},
+                 (nr_noise){.value = 0x1p52F, .has_gain = true, .gain = 0x1p30F}, 0, 0, llrs);
+    assert_true(fabsf(llrs[0] + 10.606602F) < 1e-4F && fabsf(llrs[1] - 362.0387F) < 4e-3F);
 }
 
 /* s8: half a step goes to the even number, from both sides of it. The LLRs of the symbol are +-1. */
