@@ -102,17 +102,6 @@ HARNESS_TEST(test_lengths)
     }
 }
 
-/* Short calls of several chunks from any address to any address. */
-HARNESS_TEST(test_alignments)
-{
-    enum { N_SYMBOLS = 37, N_COMBINATIONS = HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS };
-    harness_random random = harness_random_named(__func__);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, 3, 16);
-    for (size_t k = 0; k < harness_symbol_count(300000) / 1000 * N_COMBINATIONS; k++)
-        check_length(&random, &on, (softqam_output_format)(k / HARNESS_N_INPUT_FORMATS % HARNESS_N_OUTPUT_FORMATS),
-                     (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS), k % 16 ? N_SYMBOLS : 997);
-}
-
 /* All patterns of 16 bits, about, as samples and as bytes. */
 LLR_TEST(test_input_formats)
 {

@@ -172,37 +172,6 @@ HARNESS_TEST(test_large_buffers)
     check_blocks(__func__, &choice, 3, HARNESS_SANITIZED || harness_is_under_compute_sanitizer() ? 20 : 100);
 }
 
-/* A buffer of N values is used by a transport block with N_cb = N, then by one with a smaller N_cb: with n_fill no
- * value of the first one stays. */
-HARNESS_TEST(test_reused_buffer)
-{
-    enum { N = 25344, N_CB = 16000, N_BITS = 8, N_SYMBOLS = 12800 / N_BITS };
-    static float symbols[N / N_BITS][2];
-    static int8_t buffer[N];
-    const float noise_var = 0.02F;
-    const softqam_demodulator_config config = {.output_format = SOFTQAM_OUTPUT_S8};
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(1, 0, 0);
-    for (size_t k = 0; k < HARNESS_COUNT(symbols); k++)
-        symbols[k][0] = symbols[k][1] = 0.9F;
-    for (size_t c = 0; c < on.n && harness_backend() == SOFTQAM_BACKEND_CPU; c++)
-        for (uint32_t n_fill = 0; n_fill <= N; n_fill += N) {
-            scoped_demodulator *demodulator = llr_create(&config, on.items[c]);
-            softqam_segment segment = harness_segment(symbols, &noise_var, 0, N / N_BITS, NULL);
-            segment.codeword =
-                (softqam_codeword){.n_bits = N, .n_code_blocks = 1, .buffers = buffer, .deinterleave = 1, .n_cb = N};
-            harness_demodulate_segments(demodulator, &segment, 1);
-            segment.n_symbols = N_SYMBOLS;
-            segment.codeword.n_bits = N_SYMBOLS * N_BITS;
-            segment.codeword.n_cb = N_CB;
-            segment.codeword.n_fill = n_fill;
-            harness_demodulate_segments(demodulator, &segment, 1);
-            size_t n_stale = 0;
-            for (size_t k = N_CB; k < N; k++)
-                n_stale += buffer[k] != 0;
-            assert_int_equal(n_stale, n_fill ? 0 : N - N_CB);
-        }
-}
-
 /* The ends of what fields hold. */
 
 /* The longest n_cb there is: its ends are memory, all between them is not. */
