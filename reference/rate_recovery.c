@@ -78,7 +78,7 @@ typedef union stored_value {
     float f32;
 } stored_value;
 
-static double soft_values_read(soft_format format, const void *value)
+double soft_values_read(soft_format format, const void *value)
 {
     stored_value stored;
     memcpy(&stored, value, soft_values_nbytes(format));

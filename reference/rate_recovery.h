@@ -39,6 +39,7 @@ typedef struct soft_values {
 } soft_values;
 
 size_t soft_values_nbytes(soft_format format);
+double soft_values_read(soft_format format, const void *value);
 /* Rounds to nearest even. Not for NaN nor for what the format does not hold. */
 void soft_values_write(soft_format format, double number, void *value);
 
