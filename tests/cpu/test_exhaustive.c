@@ -4,14 +4,13 @@
  * does, N0 or 1/N0. Every vector loop of the CPU equals the portable one, or with SOFTQAM_TEST_BACKEND=cuda CUDA the
  * CPU; and on the CPU one symbol in 17 equals the references, of 2^-13 to 8 each the oracle.
  *
- * SOFTQAM_TEST_STRIDE says which floats: every one with 1, one in 2039 without it. Those around levels and boundaries
- * are never left out. */
+ * SOFTQAM_TEST_STRIDE says which floats: every one with 1, one in 2039 without it. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "llr_fixture.h"
+#include "trial.h"
 
 enum { DEFAULT_STRIDE = 2039, CHUNK_SYMBOLS = 1 << 20 };
 
@@ -20,9 +19,7 @@ enum { DEFAULT_STRIDE = 2039, CHUNK_SYMBOLS = 1 << 20 };
 /* A set of symbols by number: the bits of I and Q, and of the noise value if that runs. */
 typedef struct set {
     const char *name;
-    uint64_t n; /* of which one in `stride` is taken; 0: ALL_BITS */
     void (*make)(const struct set *self, uint64_t number, uint32_t symbol[2], float *noise);
-    bool is_never_left_out;
     float fixed;      /* make_running(): the other component */
     unsigned running; /* which one runs, I (0) or Q (1) */
     float first;      /* its smallest magnitude */
@@ -43,47 +40,6 @@ static uint32_t bits_of(float value)
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
-
-/* The floats within NEAR_ULPS of the multiples of alpha; of zero the smallest of either sign. */
-enum { NEAR_ULPS = 16, N_NEAR = 2 * NEAR_ULPS + 1, MAX_MULTIPLE = 16, N_NEAR_ALL = (2 * MAX_MULTIPLE + 1) * N_NEAR };
-
-static uint32_t near_bits(size_t k)
-{
-    const int multiple = (int)(k / N_NEAR) - MAX_MULTIPLE, n_ulp = (int)(k % N_NEAR) - NEAR_ULPS;
-    if (multiple == 0)
-        return n_ulp < 0 ? 0x80000000U - (uint32_t)(n_ulp + 1) : (uint32_t)n_ulp;
-    return bits_of(multiple_of_alpha(multiple)) + (uint32_t)n_ulp;
-}
-
-static void make_near(const set *self, uint64_t number, uint32_t symbol[2], float *noise)
-{
-    (void)self;
-    (void)noise;
-    symbol[0] = near_bits((size_t)number / N_NEAR_ALL);
-    symbol[1] = near_bits((size_t)number % N_NEAR_ALL);
-}
-
-/* The ends of every exponent, of either sign: zeros, subnormals, infinities and what is no number are among them. */
-enum { N_EXPONENTS = 256, N_MANTISSAS = 3, N_EDGES = 2 * N_EXPONENTS * N_MANTISSAS };
-
-static uint32_t edge_bits(size_t k)
-{
-    static const uint32_t mantissas[N_MANTISSAS] = {0, 1, 0x7fffff};
-    return (uint32_t)(k % 2) << 31 | (uint32_t)(k / 2 % N_EXPONENTS) << 23 | mantissas[k / (2 * N_EXPONENTS)];
-}
-
-static void make_edges(const set *self, uint64_t number, uint32_t symbol[2], float *noise)
-{
-    (void)self;
-    (void)noise;
-    symbol[0] = edge_bits((size_t)number / N_EDGES);
-    symbol[1] = edge_bits((size_t)number % N_EDGES);
-}
-
-static const set near_all = {"both within 16 ulp of a multiple of alpha", (uint64_t)N_NEAR_ALL *N_NEAR_ALL, make_near,
-                             .is_never_left_out = true};
-static const set edges_all = {"both at the ends of an exponent", (uint64_t)N_EDGES *N_EDGES, make_edges,
-                              .is_never_left_out = true};
 
 /* Magnitudes from the first on, each with both signs. */
 static void make_running(const set *self, uint64_t number, uint32_t symbol[2], float *noise)
@@ -129,99 +85,74 @@ typedef enum noise_kind { ONE_NOISE, EACH_N0, EACH_INVERSE, N_NOISE_KINDS } nois
 
 static bool on_cuda(void) { return harness_backend() == SOFTQAM_BACKEND_CUDA; }
 
-/* Symbols first, first + 1, .. of those taken, with noise of 1/2 to 2^-14 in turn, and one of no power of two. */
-static void fill(const set *from, uint64_t first, const softqam_demodulator_config *config,
-                 const softqam_segment *segment)
+/* What the next call's symbols are: of a set, those taken from a number on. */
+static const set *next_set;
+static uint64_t next_symbol;
+
+/* Fills in noise of 1/2 to 2^-14 in turn, and one of no power of two. */
+static void fill(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
-    float *symbols = (void *)(uintptr_t)segment->layers[0].symbols;
-    float *noise = (void *)(uintptr_t)segment->layers[0].noise_var;
-    for (size_t i = 0; i < segment->n_symbols; i++) {
+    (void)random;
+    for (size_t i = 0; i < to->n; i++) {
         const float noise_var = i % 15 ? ldexpf(1, -(int)(i % 15)) : 0.013F;
-        float value = config->noise_form == SOFTQAM_NOISE_FORM_INVERSE ? 1 / noise_var : noise_var;
-        from->make(from, (first + i) * (from->is_never_left_out ? 1 : stride()), (uint32_t *)(void *)symbols + 2 * i,
-                   &value);
-        if (noise)
-            noise[i] = value;
+        to->noise[i] = setting->is_inverse ? 1 / noise_var : noise_var;
+        next_set->make(next_set, (next_symbol + i) * stride(), (uint32_t *)(void *)to->symbols + 2 * i, &to->noise[i]);
     }
 }
 
-/* Compares a chunk on all contexts, on CUDA also in small calls, which have kernels of their own. */
-static void check_chunk(const set *from, const softqam_demodulator_config *config, const llr_contexts *on,
-                        const softqam_segment *chunk, uint8_t *expected)
+/* Compares n symbols of a set, in calls of many; on CUDA also in small ones, which have kernels of their own. */
+static void run_set(const set *from, uint64_t n, softqam_output_format output, noise_kind noise)
 {
-    const size_t n = chunk->n_symbols, nbytes = harness_output_nbytes(config->output_format, 1);
-    llr_expect(config, chunk, expected);
-    for (size_t c = 0; c < on->n; c++) {
-        scoped_demodulator *demodulator = llr_create(config, on->items[c]);
-        for (size_t n_call = n; n_call > 0; n_call = on_cuda() && n_call == n ? CHUNK_SYMBOLS / 8 : 0) {
-            harness_poison(chunk->out, expected, n * nbytes);
-            for (size_t first = 0; first < n; first += n_call) {
-                softqam_segment part = llr_part(config, chunk, first, n - first < n_call ? n - first : n_call);
-                part.out = (uint8_t *)chunk->out + first * nbytes;
-                harness_demodulate_segments(demodulator, &part, 1);
-            }
-            if (!harness_outputs_equal(from->name, config->output_format, chunk->layers[0].symbols, expected,
-                                       chunk->out, n))
-                fail_msg("%s: to %s, noise %d of form %d", on->names[c], harness_output_names[config->output_format],
-                         (int)config->noise, (int)config->noise_form);
-        }
-    }
-}
-
-static void run_set(const set *from, softqam_output_format output, noise_kind noise)
-{
+    static const llr_values values = {.name = "every float", .fill = fill, .is_scaled = true};
     const char *pattern = getenv("SOFTQAM_TEST_SET");
     if (pattern && fnmatch(pattern, from->name, 0) != 0)
         return;
     harness_setup setup = harness_format_setup(output, noise ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL);
     setup.demodulator.noise_form = noise == EACH_INVERSE ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
+    harness_random random = harness_random_named(from->name);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(0, 0, on_cuda() ? CHUNK_SYMBOLS / 4 : 0);
-    const size_t out_nbytes = harness_output_nbytes(output, CHUNK_SYMBOLS);
-    scoped_memory uint8_t *expected = harness_alloc(out_nbytes);
-    const uint64_t all = from->n ? from->n : ALL_BITS, n = from->is_never_left_out ? all : (all - 1) / stride() + 1;
-    void *memory[3]; /* symbols, noise values and output, which devices reach */
-    const size_t nbytes[] = {CHUNK_SYMBOLS * 2 * sizeof(float), CHUNK_SYMBOLS * sizeof(float), out_nbytes};
-    for (size_t k = 0; k < HARNESS_COUNT(memory); k++)
-        assert_int_equal(softqam_host_alloc(on.items[0], nbytes[k], &memory[k]), SOFTQAM_OK);
     const double start = harness_seconds();
-    for (uint64_t first = 0; first < n; first += CHUNK_SYMBOLS) {
-        const size_t n_chunk = n - first < CHUNK_SYMBOLS ? (size_t)(n - first) : CHUNK_SYMBOLS;
-        const softqam_segment chunk = harness_segment(memory[0], output == SOFTQAM_OUTPUT_U8 ? NULL : memory[1],
-                                                      output != SOFTQAM_OUTPUT_U8 && noise, n_chunk, memory[2]);
-        fill(from, first, &setup.demodulator, &chunk);
-        check_chunk(from, &setup.demodulator, &on, &chunk, expected);
-    }
-    for (size_t k = 0; k < HARNESS_COUNT(memory); k++)
-        softqam_host_free(memory[k]);
+    const uint64_t n_taken = (n - 1) / stride() + 1;
+    next_set = from;
+    for (uint64_t most = CHUNK_SYMBOLS; most > 0; most = on_cuda() && most == CHUNK_SYMBOLS ? CHUNK_SYMBOLS / 8 : 0)
+        for (next_symbol = 0; next_symbol < n_taken; next_symbol += most) {
+            const uint64_t left = n_taken - next_symbol;
+            const trial_choice choice = {.modulation = setup.demodulator.modulation,
+                                         .n_layers = 1,
+                                         .is_plain = true,
+                                         .config = &setup.demodulator,
+                                         .n_elements = left < most ? left : most,
+                                         .n_parts = 1,
+                                         .values = &values};
+            trial_check(&random, &on, output, SOFTQAM_INPUT_CF32, &choice);
+        }
     print_message("%s: %s, noise %d, %llu symbols, %.1f s\n", harness_output_names[output], from->name, (int)noise,
-                  (unsigned long long)n, harness_seconds() - start);
+                  (unsigned long long)n_taken, harness_seconds() - start);
 }
 
-/* Soft bits, whose axes depend on each other, are 256QAM's alone. */
-HARNESS_TEST(test_u8)
+/* Both components run, one after the other, beside each fixed value. */
+static void run_components(softqam_output_format output)
 {
-    if (harness_modulation() != SOFTQAM_MODULATION_256QAM)
-        skip();
     for (size_t k = 0; k < (size_t)2 * N_FIXED; k++) {
         const set from = running_set(k % 2, k / 2);
-        run_set(&from, SOFTQAM_OUTPUT_U8, ONE_NOISE);
+        run_set(&from, ALL_BITS, output, ONE_NOISE);
     }
-    run_set(&near_all, SOFTQAM_OUTPUT_U8, ONE_NOISE);
-    run_set(&edges_all, SOFTQAM_OUTPUT_U8, ONE_NOISE);
 }
 
-/* Nearer zero the level is the same, further out the clamp's. */
-HARNESS_TEST(test_oracle)
+/* Soft bits, whose axes depend on each other, are 256QAM's alone. Of 2^-13 to 8 the oracle is asked each time: nearer
+ * zero the level is the same, further out the clamp's. */
+HARNESS_TEST(test_u8)
 {
     const set range = {.name = "all of 2^-13 <= |I| < 8, Q on a level",
-                       .n = (uint64_t)1 << 28,
                        .make = make_running,
                        .fixed = multiple_of_alpha(5),
                        .first = 0x1p-13F};
-    if (on_cuda() || harness_modulation() != SOFTQAM_MODULATION_256QAM)
+    if (harness_modulation() != SOFTQAM_MODULATION_256QAM)
         skip();
+    run_components(SOFTQAM_OUTPUT_U8);
     llr_reference_stride = 1;
-    run_set(&range, SOFTQAM_OUTPUT_U8, ONE_NOISE);
+    if (!on_cuda())
+        run_set(&range, (uint64_t)1 << 28, SOFTQAM_OUTPUT_U8, ONE_NOISE);
     llr_reference_stride = LLR_REFERENCE_STRIDE;
 }
 
@@ -230,19 +161,14 @@ static void run_llrs(softqam_output_format output)
 {
     const set with_level[] = {running_set(0, ON_LEVEL), running_set(1, ON_LEVEL)}, with_nan = running_set(0, AT_NAN);
     for (int kind = 0; kind < N_NOISE_KINDS; kind++)
-        run_set(&with_level[kind % 2], output, (noise_kind)kind);
-    for (size_t k = 0; k < (size_t)2 * N_FIXED && harness_symbol_bits() == 1; k++) {
-        const set from = running_set(k % 2, k / 2);
-        run_set(&from, output, ONE_NOISE);
-    }
-    run_set(&with_nan, output, EACH_N0);
-    run_set(&noise_set, output, EACH_N0);
-    run_set(&noise_set, output, EACH_INVERSE);
-    run_set(&near_all, output, ONE_NOISE);
-    run_set(&edges_all, output, EACH_N0);
+        run_set(&with_level[kind % 2], ALL_BITS, output, (noise_kind)kind);
+    if (harness_symbol_bits() == 1)
+        run_components(output);
+    run_set(&with_nan, ALL_BITS, output, EACH_N0);
+    run_set(&noise_set, ALL_BITS, output, EACH_N0);
+    run_set(&noise_set, ALL_BITS, output, EACH_INVERSE);
 }
 
-_Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "a test for each");
 HARNESS_TEST(test_s8) { run_llrs(SOFTQAM_OUTPUT_S8); }
 
 HARNESS_TEST(test_s16) { run_llrs(SOFTQAM_OUTPUT_S16); }

@@ -197,9 +197,10 @@ static void expect(const trial *self, const trial_codeword *of, bool complements
             soft_buffer_update(&values, &circular, of->lengths[r], of->Q_m, llrs, codeword->combine == 0,
                                codeword->filler_value, to);
         /* 38.212 clause 5.4.2.2: e at i E / Qm + j comes out as f at i + j Qm. */
-        for (size_t k = 0; codeword->n_cb == 0 && k < of->lengths[r] * nbytes; k++) {
-            const size_t value = k / nbytes, place = row ? value % of->Q_m * row + value / of->Q_m : value;
-            to[place * nbytes + k % nbytes] = llrs[k] ^ (complements ? 0xff : 0);
+        for (size_t k = 0; codeword->n_cb == 0 && k < of->lengths[r]; k++) {
+            const size_t place = row ? k % of->Q_m * row + k / of->Q_m : k;
+            for (size_t byte = 0; byte < nbytes; byte++)
+                to[place * nbytes + byte] = llrs[k * nbytes + byte] ^ (complements ? 0xff : 0);
         }
     }
 }
@@ -464,18 +465,17 @@ size_t trial_run(trial *self, harness_random *random, bool splits)
 {
     uint8_t *states[1 + TRIAL_MAX_SENT]; /* before, and after each */
     size_t n_sent = 0, n_rounds = 0;
-    for (size_t k = 0; k <= TRIAL_MAX_SENT; k++) {
-        states[k] = harness_alloc(self->nbytes);
-        if (k == 0)
-            fill_before(self, random, states[0]);
-        else
-            memcpy(states[k], states[k - 1], self->nbytes);
-        for (size_t t = 0; k > 0 && t < self->n_targets; t++)
-            if (k <= self->targets[t]->n_sent) {
+    for (size_t t = 0; t < self->n_targets; t++) {
+        n_sent += self->targets[t]->n_sent;
+        n_rounds = larger(n_rounds, self->targets[t]->n_sent);
+    }
+    states[0] = harness_alloc(self->nbytes);
+    fill_before(self, random, states[0]);
+    for (size_t k = 1; k <= n_rounds; k++) {
+        states[k] = memcpy(harness_alloc(self->nbytes), states[k - 1], self->nbytes);
+        for (size_t t = 0; t < self->n_targets; t++)
+            if (k <= self->targets[t]->n_sent)
                 expect(self, &self->targets[t]->sent[k - 1], false, states[k]);
-                n_rounds = k;
-                n_sent++;
-            }
     }
     for (size_t c = 0; c < self->on->n; c++) {
         llr_memory memory;
@@ -488,7 +488,7 @@ size_t trial_run(trial *self, harness_random *random, bool splits)
         }
         llr_memory_close(&memory);
     }
-    for (size_t k = 0; k <= TRIAL_MAX_SENT; k++)
+    for (size_t k = 0; k <= n_rounds; k++)
         free(states[k]);
     for (size_t t = 0; t < self->n_targets; t++)
         close_target(self->targets[t]);
@@ -500,6 +500,8 @@ size_t trial_check(harness_random *random, const llr_contexts *on, softqam_outpu
                    softqam_input_format input, const trial_choice *choice)
 {
     trial *self = trial_open(random, on, format, input);
+    if (choice->config)
+        self->config = *choice->config;
     trial_add(self, random, choice);
     return trial_run(self, random, choice->layout == TRIAL_BLOCKS);
 }

@@ -37,13 +37,14 @@ typedef enum trial_layout { TRIAL_IN_ORDER, TRIAL_PLANES, TRIAL_BLOCKS } trial_l
 /* A codeword, or several that are sent to the same soft buffers one after the other. */
 typedef struct trial_choice {
     trial_layout layout;
-    softqam_modulation modulation; /* 0: any */
-    unsigned n_layers;             /* 0: any */
-    bool is_descrambled;           /* TRIAL_BLOCKS: any */
-    bool is_plain;                 /* one layer, contiguous, default settings: for softqam_demodulate() */
-    size_t n_elements;             /* resource elements; for TRIAL_BLOCKS max_bits says it */
-    size_t n_parts;                /* in which it is demodulated; 0: one or several */
-    const llr_values *values;      /* NULL: the mixture */
+    softqam_modulation modulation;            /* 0: any */
+    unsigned n_layers;                        /* 0: any */
+    bool is_descrambled;                      /* TRIAL_BLOCKS: any */
+    bool is_plain;                            /* one layer, contiguous, default settings: for softqam_demodulate() */
+    const softqam_demodulator_config *config; /* NULL: any settings */
+    size_t n_elements;                        /* resource elements; for TRIAL_BLOCKS max_bits says it */
+    size_t n_parts;                           /* in which it is demodulated; 0: one or several */
+    const llr_values *values;                 /* NULL: the mixture */
     /* For TRIAL_BLOCKS. */
     size_t max_n_cb, max_blocks, max_bits;
 } trial_choice;

@@ -76,8 +76,9 @@ void trial_choose_segment(harness_random *random, softqam_demodulator_config *co
                      : choice->n_layers                               ? choice->n_layers
                                         : 1 + (unsigned)harness_random_below(random, SOFTQAM_MAX_LAYERS);
     whole->n_layers = self->n_layers - (self->n_layers == 1 && harness_random_below(random, 2));
-    *(choice->is_plain ? &config->llr_scale : &whole->llr_scale) =
-        trial_choose_llr_scale(random, config->output_format);
+    if (!choice->config)
+        *(choice->is_plain ? &config->llr_scale : &whole->llr_scale) =
+            trial_choose_llr_scale(random, config->output_format);
     if (choice->is_plain) {
         config->modulation = whole->modulation;
         config->input_scale = is_scaled ? 0 : config->input_scale;
