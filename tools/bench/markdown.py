@@ -29,7 +29,7 @@ def figure(value):
 def table(report, title, wanted_rows, chosen):
     columns = chosen and chosen.split(", ")
     if title == "machine":
-        rows = [["", ""], ["---"] * 2, *([name, text] for name, text in report.items() if name in (columns or [name]) and isinstance(text, str))]
+        rows = [["", ""], *([name, text] for name, text in report.items() if name in (columns or [name]) and isinstance(text, str))]
     else:
         found = [t["rows"] for t in report["tables"] if t["title"].startswith(title)]
         if len(found) != 1:
@@ -41,8 +41,9 @@ def table(report, title, wanted_rows, chosen):
         columns = columns or there
         if not set(columns) <= set(there):
             sys.exit(f"markdown.py: '{title}' has the columns {', '.join(there)}")
-        rows = [["", *columns], ["---"] + ["---:"] * len(columns), *([row["what"], *(figure(row[name]) for name in columns)] for row in known)]
-    return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in rows)
+        rows = [["", *columns], *([row["what"], *(figure(row[name]) for name in columns)] for row in known)]
+    lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) + "\n" for row in rows]
+    return "".join([lines[0], "|---|" + ("---|" if title == "machine" else "---:|" * (len(rows[0]) - 1)) + "\n", *lines[1:]])
 
 
 def main():
