@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The LLRs of a symbol: max-log in double, from the points of the constellation, with the interval in which binary32
- * must come out. README.md beside this derives the interval. Positive means bit 0. All functions may be called from any
+ * must come out, which max_log_bound() derives. Positive means bit 0. All functions may be called from any
  * thread. */
 #ifndef SOFTQAM_REFERENCE_MAX_LOG_H
 #define SOFTQAM_REFERENCE_MAX_LOG_H
@@ -29,8 +29,18 @@ void max_log_llrs(const nr_constellation *constellation, const float symbol[2], 
 /* N0 * LLR of each bit of a finite symbol, taken as it is. */
 void max_log_metrics(const nr_constellation *constellation, const float symbol[2], uint64_t position, double metrics[]);
 
-/* A bound on |binary32 - exact| for one LLR that does not overflow: `component` is the I or Q that has the bit (BPSK
- * ignores it), `metric` the exact N0 * LLR, `weight` is scale / N0. */
+/* Returns a bound on |binary32 - exact| for one LLR that does not overflow: `component` is the I or Q that has the bit
+ * (BPSK ignores it), `metric` the exact N0 * LLR, `weight` is scale / N0.
+ *
+ * For a component v, with u = |v|, e = 2^-24, exact T = N0 * LLR, W = scale / N0 and line S u + C of a row, errors are
+ * at most:
+ * - line and fma: e (|S| u + |C| + |T|)
+ * - a boundary B misplaced by 2 e B, which continues the neighbouring line S' too far: 2 e B |S' - S|
+ * - both, over all bits and rows: e (constant + slope u)
+ * - BPSK's sum, 2 sqrt(2), their product: 3 e |T|
+ * - weight, then the product: 2 e |T| W
+ * Products of errors add at most 2^-20 of the sum. With m bits an axis, h = 2^(m-1), slope is 8 h / sqrt(E) and
+ * constant 2 ((h + 1)^2 - 1) / E, 0 for QPSK. */
 double max_log_bound(const nr_constellation *constellation, double component, double metric, double weight);
 
 /* Before it is weighted, N0 * LLR is wrong by at most (constant + slope * |v|) * 2^-24. */

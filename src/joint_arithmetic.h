@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two layers at once: exact joint max-log, in the operations of a SIMD header (simd_operations.h), which must be
- * included before. ../reference/README.md derives the error bound. No branch depends on a value.
+ * included before. reference/joint_max_log.h derives the error bound. No branch depends on a value.
  *
  * e is the layer whose LLRs are computed, the wanted one, f its partner. A level is an odd integer. For each point of
  * e, levels a of I and b of Q, the best point of f is the nearest level on each axis of
