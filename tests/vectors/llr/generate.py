@@ -119,13 +119,14 @@ def llrs_of(n_bits, symbol, n0, turned=False):
 
 
 def tolerance(symbol, n0, llr):
-    """What any way to compute max-log in binary32 may make of an LLR: README.md derives it."""
+    """Returns how far from an LLR any way to compute max-log in binary32 may come. Two squared distances are at most P^2 = (|r| + 1.75)^2
+    each (points reach 1.69), with at most 7 roundings of 2^-24 P^2; the rest are those of the weighted difference."""
     reach = math.sqrt(symbol[0] * symbol[0] + symbol[1] * symbol[1]) + 1.75
     return 2.0 ** -20 * reach * reach / n0 + 2.0 ** -22 * abs(llr)
 
 
 def special_interval(n_bits, component, metric, exact, weight):
-    """What softqam's arithmetic may make of a metric (reference/README.md), and the exact one beside it if N0 * LLR, or what
+    """Returns what softqam's arithmetic may make of a metric (reference/max_log.h), and the exact one beside it if N0 * LLR, or what
     binary32 makes of it, overflows."""
     half, unit = 2 ** (max(n_bits // 2, 1) - 1), 2.0 ** -24 * (1 + 2.0 ** -20)
     energy = 2 if n_bits < 4 else 2 * (2 ** n_bits - 1) / 3
