@@ -188,7 +188,7 @@ def test_arguments_of_sionnas_receiver():
     assert torch.equal(receiver(received, 0.001), sent)
     receiver = pickle.loads(pickle.dumps(PUSCHReceiver(transmitter, None, None, TBDecoder(encoder))))
     assert torch.equal(receiver(received, 0.001), sent)
-    with pytest.raises(TypeError, match="tb_decoder is softqam's: mimo_detector must be an equaliser, not LinearDetector"):
+    with pytest.raises(TypeError, match="tb_decoder is softqam's: mimo_detector must be .* of two streams, not LinearDetector"):
         PUSCHReceiver(transmitter, None, linear, TBDecoder(encoder))
     with pytest.raises(TypeError, match="equalizer is no argument: mimo_detector"):
         PUSCHReceiver(transmitter, equalizer=None)
@@ -225,21 +225,31 @@ def test_joint_detector_has_no_derivative():
         ours(y.requires_grad_(), h, err_var, no).sum().backward()
 
 
-@pytest.mark.parametrize("mcs, snr_db", [(3, -3), (9, 8)])
-def test_joint_receiver(mcs, snr_db):
-    """Sionna's receiver loses the same blocks after either detector, in correlated channels; and fewer than after LMMSE."""
-    transmitter = nr.PUSCHTransmitter(make_configuration(2, mcs, 0, 7))
+@pytest.mark.parametrize("n_users, mcs, snr_db", [(1, 3, -3), (1, 9, 8), (2, 3, -3), (2, 9, 8)])
+def test_joint_receiver(n_users, mcs, snr_db):
+    """Sionna's receiver loses the same blocks after either detector, in correlated channels, and fewer than after LMMSE. softqam's
+    receiver in one pass gives the same LLRs for two layers of a user and for two users."""
+    n_layers = 2 // n_users
+    transmitter = nr.PUSCHTransmitter([make_configuration(n_layers, mcs, n_layers * user, 7 + user) for user in range(n_users)])
     symbols, sent = transmitter(60)
-    channel = torch.view_as_complex(torch.randn(60, 1, 2, 1, 2, 1, 1, 2)) / np.sqrt(2)
-    channel = (channel + 2 * channel.mean((2, 4), keepdim=True)).expand(*channel.shape[:5], *symbols.shape[-2:])
+    channel = torch.view_as_complex(torch.randn(60, 1, 2, n_users, n_layers, 1, 1, 2)) / np.sqrt(2)
+    channel = (channel + 2 * channel.mean((2, 3, 4), keepdim=True)).expand(*channel.shape[:5], *symbols.shape[-2:])
     n0 = 10 ** (-snr_db / 10)
     received, _ = with_noise((channel * symbols[:, None, None]).sum((3, 4)), n0)
-    linear = nr.PUSCHReceiver(transmitter, "perfect")
+    linear, encoder = nr.PUSCHReceiver(transmitter, "perfect"), transmitter._tb_encoder
     arguments = "bit", "maxlog", linear.resource_grid, linear._stream_management, "qam", transmitter._num_bits_per_symbol
+    ours = MaximumLikelihoodDetector(*arguments)
     receivers = [linear, nr.PUSCHReceiver(transmitter, "perfect", ofdm.MaximumLikelihoodDetector(*arguments)),
-                 PUSCHReceiver(transmitter, "perfect", MaximumLikelihoodDetector(*arguments))]  # fmt: skip
-    lost, expected, got = ((receiver(received, n0, channel) != sent).any(-1) for receiver in receivers)
-    assert torch.equal(got, expected) and 0 < got.sum() < lost.sum()
+                 PUSCHReceiver(transmitter, "perfect", ours, nr.TBDecoder(encoder)), PUSCHReceiver(transmitter, "perfect", ours, TBDecoder(encoder)),
+                 pickle.loads(pickle.dumps(PUSCHReceiver(transmitter, "perfect", ours)))]  # fmt: skip
+    assert receivers[2]._mimo_detector is ours and receivers[3]._mimo_detector is not ours
+    lost, expected, *others = ((receiver(received, n0, channel) != sent).any(-1) for receiver in receivers)
+    assert all(torch.equal(got, expected) for got in others) and 0 < expected.sum() < lost.sum()
+    seen = []
+    with mock.patch.object(ldpc.LDPC5GDecoder, "call", lambda _, llrs: seen.append(llrs) or llrs[..., : encoder.ldpc_encoder.k]):
+        for receiver in receivers[2:]:
+            receiver(received, n0, channel)
+    assert torch.equal(seen[1], seen[0]) and torch.equal(seen[2], seen[0])
 
 
 @pytest.mark.filterwarnings("ignore")

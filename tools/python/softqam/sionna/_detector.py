@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """MaximumLikelihoodDetector, in place of Sionna's own: two streams jointly."""
 # mypy: ignore-errors
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 import torch
 from sionna.phy import mapping, mimo, ofdm
@@ -25,18 +25,23 @@ def _(z: torch.Tensor, gram: torch.Tensor, bits: int) -> torch.Tensor:
     return z.new_empty((*z.shape, bits), dtype=torch.float32)
 
 
+def matched_filter(y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+    """z and the Gram matrix for joint demapping, of noise variance 1: whitens as Sionna's detectors do. There is no derivative."""
+    if forward_ad._current_level >= 0:  # PyTorch itself refuses backward()
+        raise RuntimeError("MaximumLikelihoodDetector has no derivative, which forward mode asks for")
+    y, h = mimo.whiten_channel(y, h, s, return_s=False)
+    return (h.mH @ y.unsqueeze(-1)).squeeze(-1), h.mH @ h
+
+
 class _Joint(torch.nn.Module):
-    """Whitens as Sionna's detectors do, then demaps two streams jointly. There is no derivative."""
+    """Demaps two streams jointly."""
 
     def __init__(self, bits: int) -> None:
         super().__init__()
         self._bits = bits
 
     def forward(self, y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
-        if forward_ad._current_level >= 0:  # PyTorch itself refuses backward()
-            raise RuntimeError("MaximumLikelihoodDetector has no derivative, which forward mode asks for")
-        y, h = mimo.whiten_channel(y, h, s, return_s=False)
-        return _demap_jointly((h.mH @ y.unsqueeze(-1)).squeeze(-1), h.mH @ h, self._bits)
+        return _demap_jointly(*matched_filter(y, h, s), self._bits)
 
 
 class MaximumLikelihoodDetector(ofdm.OFDMDetector):
@@ -72,3 +77,4 @@ class MaximumLikelihoodDetector(ofdm.OFDMDetector):
             detector = mimo.MaximumLikelihoodDetector(output, demapping_method, n_streams, constellation=known, hard_out=hard_out,
                                                       constellation_type=known.constellation_type, **settings, **kwargs)  # fmt: skip
         super().__init__(detector, output, resource_grid, stream_management, **settings, **kwargs)
+        self.is_joint = is_supported

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""From equalised symbols to code blocks: TBDemapper. The decoder and the receiver that go with it: TBDecoder, PUSCHReceiver."""
+"""From equalised symbols to code blocks: TBDemapper. The decoder and the receiver that go with it: TBDecoder, PUSCHReceiver, which also
+takes two streams jointly to code blocks."""
 # mypy: ignore-errors
 import functools
 from typing import Any, Optional, Sequence, Tuple
@@ -14,6 +15,7 @@ from torch.autograd import forward_ad
 
 import softqam
 from softqam.sionna._demapper import MODULATIONS, Demapper, demodulator, plain, plain_noise
+from softqam.sionna._detector import MaximumLikelihoodDetector, matched_filter
 
 # llr_max of Sionna's decoder: the magnitude of a bit that is certain.
 _FILLER = -20.0
@@ -51,6 +53,25 @@ def _demap_codeword(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int, c
 @_demap_codeword.register_fake
 def _(symbols, noise_var, bits, c_init, layout, n_in_front, earlier):
     return symbols.new_empty((*symbols.shape[:-2], layout[0], n_in_front + layout[1]), dtype=torch.float32)
+
+
+@torch.library.custom_op("softqam::demap_codewords_jointly", mutates_args=())
+def _demap_codewords_jointly(z: torch.Tensor, gram: torch.Tensor, bits: int, c_init: Optional[Sequence[int]], n_users: int,
+                             n_code_blocks: int, n_cb: int) -> torch.Tensor:  # fmt: skip
+    """[..., n, 2] and [..., n, 2, 2], of noise variance 1, to [..., user, code block, n_cb LLRs]. Two layers are one user's or two users'."""
+    n_layers = 2 // n_users
+    codeword = _codeword(bits, n_layers, n_layers * z.shape[-2] * bits, (n_code_blocks, n_cb, 0, 0, 0))
+    buffers = _new_buffers(z, (n_users, n_code_blocks, n_cb), None)
+    symbols, matrices = plain(z), plain(gram)
+    for user in range(n_users):
+        demodulator(bits).joint(symbols, matrices, 1.0, layer=user if n_users == 2 else None, c_init=c_init[user] if c_init else None,
+                                codeword=codeword, soft_buffers=buffers[..., user, :, :])  # fmt: skip
+    return buffers if z.is_cuda else torch.from_numpy(buffers)
+
+
+@_demap_codewords_jointly.register_fake
+def _(z, gram, bits, c_init, n_users, n_code_blocks, n_cb):
+    return z.new_empty((*z.shape[:-2], n_users, n_code_blocks, n_cb), dtype=torch.float32)
 
 
 class TBDemapper(Block):
@@ -161,6 +182,43 @@ class _Detector(Block):
         return self._demapper(*self._equalizer(y, h_hat, err_var, no))
 
 
+def _filter_pair(y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+    """An equaliser for OFDMEqualizer, in whose batch the streams' cross gains follow their matched filters' outputs. In place of noise
+    variances it gives gains."""
+    z, gram = matched_filter(y, h, s)
+    cross = torch.stack((gram[..., 0, 1], gram[..., 1, 0]), -1)
+    gains = gram.diagonal(dim1=-2, dim2=-1).real
+    return torch.cat((z, cross)), torch.cat((gains, gains))
+
+
+def _is_pair(detector: Any, encoder: nr.TBEncoder) -> bool:
+    """True if _JointDetector takes the detector's place: softqam demaps the encoder's two streams, which have the same elements."""
+    return (
+        isinstance(detector, MaximumLikelihoodDetector)
+        and detector.is_joint
+        and (detector._stream_management.num_rx, encoder.num_tx * encoder._num_layers) == (1, 2)
+        and bool((detector._data_ind == detector._data_ind[:1, :1]).all())
+    )
+
+
+class _JointDetector(Block):
+    """Matched filters and what demaps two streams jointly to the LLRs of code blocks, in the place of a MIMO detector."""
+
+    def __init__(self, detector: MaximumLikelihoodDetector, encoder: nr.TBEncoder, **options: Any) -> None:
+        super().__init__(**options)
+        self._filter = OFDMEqualizer(_filter_pair, detector._resource_grid, detector._stream_management, **options)
+        self._encoder = encoder
+        self._c_init = None if encoder.scrambler is None else [int(c) for c in np.ravel(encoder.scrambler._c_init)]
+
+    def call(self, y: torch.Tensor, h_hat: torch.Tensor, err_var: torch.Tensor, no: torch.Tensor) -> torch.Tensor:
+        both, gains = (streams.flatten(1, 2).mT for streams in self._filter(y, h_hat, err_var, no))
+        z, cross = both.chunk(2)  # [batch, element, stream]
+        gain = gains.chunk(2)[0].to(z.dtype)
+        gram = torch.stack((gain[..., 0], cross[..., 0], cross[..., 1], gain[..., 1]), -1).unflatten(-1, (2, 2))
+        encoder = self._encoder
+        return _demap_codewords_jointly(z, gram, encoder._num_bits_per_symbol, self._c_init, encoder.num_tx, encoder.num_cbs, encoder.ldpc_encoder.n)
+
+
 class PUSCHReceiver(nr.PUSCHReceiver):
     """Sionna's PUSCHReceiver, with softqam between equaliser and LDPC decoder.
 
@@ -170,7 +228,8 @@ class PUSCHReceiver(nr.PUSCHReceiver):
     The arguments are Sionna's; two of them take more, and decide what softqam does:
 
     mimo_detector  None, for LMMSE, or one of Sionna's equalisers, such as ZFEqualizer: softqam demaps, in one pass if tb_decoder
-                   allows it. Any other detector gives LLRs, which go Sionna's own way.
+                   allows it. softqam.sionna.MaximumLikelihoodDetector, of two streams at one receiver: likewise, from the matched
+                   filters' outputs. Any other detector gives LLRs, which go Sionna's own way.
     tb_decoder     None or softqam.sionna.TBDecoder: from equalised symbols to the code blocks' LLRs in one pass. Sionna's
                    TBDecoder: softqam's Demapper, then Sionna's LayerDemapper and that decoder.
     """
@@ -187,15 +246,18 @@ class PUSCHReceiver(nr.PUSCHReceiver):
         if mimo_detector is None:  # Sionna's LMMSEEqualizer, which cannot be pickled
             lmmse = functools.partial(lmmse_equalizer, precision=self.precision)
             mimo_detector = OFDMEqualizer(lmmse, self.resource_grid, self._stream_management, **settings)
-        elif not isinstance(mimo_detector, OFDMEqualizer):
-            if isinstance(tb_decoder, TBDecoder):
-                raise TypeError(f"tb_decoder is softqam's: mimo_detector must be an equaliser, not {type(mimo_detector).__name__}")
-            return
         encoder = pusch_transmitter._tb_encoder
+        is_joint = is_one_pass and _is_pair(mimo_detector, encoder)
+        if not is_joint and not isinstance(mimo_detector, OFDMEqualizer):
+            if isinstance(tb_decoder, TBDecoder):
+                wanted = "an equaliser or softqam's detector of two streams"
+                raise TypeError(f"tb_decoder is softqam's: mimo_detector must be {wanted}, not {type(mimo_detector).__name__}")
+            return
         if is_one_pass:
             self._layer_demapper = torch.nn.Identity()
             self._tb_decoder = TBDecoder(encoder, **settings) if tb_decoder is None else tb_decoder
             demapper = TBDemapper(encoder, device=self.device)
         else:
             demapper = Demapper("maxlog", "qam", pusch_transmitter._num_bits_per_symbol, **settings)
-        self._mimo_detector = _Detector(mimo_detector, demapper, **settings)
+        detector = _JointDetector if is_joint else _Detector
+        self._mimo_detector = detector(mimo_detector, encoder if is_joint else demapper, **settings)
