@@ -84,6 +84,11 @@ VEC vec_f32 fast_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     return is_inverse ? vec_mul(scale, noise) : vec_div(scale, noise);
 }
 
+/* Returns the largest gain, and inverse of a gain, that need not be taken apart: the squares, times any scale, are
+ * normal numbers. Beside 1/N0 gains are at most MAX_GAIN, so that with a subnormal 1/N0, which may count as zero, s8
+ * and s16 are 0 steps. */
+static inline float fast_max_gain(bool is_n0) { return is_n0 ? 0x1p58f : MAX_GAIN; }
+
 VEC vec_f32 fast_inverse_gain(vec_f32 gain) { return vec_div(vec_splat(1.0f), gain); }
 
 /* If registers have room for negative rows, the sign is in the row's number. */

@@ -371,6 +371,8 @@ VEC size_t tile_symbols(llr_kind kind, bool is_retry, bool is_first, size_t n_le
     return n_left < n + iteration_symbols(kind) ? n_left : n;
 }
 
+softqam_divided_loop SIMD_NAME(softqam_divided_loop);
+
 /* Demodulates a call's symbols. `self` is the loop that this is, `exact` its format's exact path. */
 VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_tile_function *exact)
 {
@@ -381,8 +383,9 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     size_t n_symbols = call->n_symbols;
     bool is_exact = false;
     kind.noise = call->noise_kind;
+    const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
     if (has_gains && !FUSES_GAINS) {
-        loop_of_divided(self, call, constants.scale, 0, n_symbols, symbol_nbytes(kind));
+        SIMD_NAME(softqam_divided_loop)(&divided, 0, n_symbols);
         return;
     }
     llr_position at = {call->components, call->noise, call->out, 0, 0, call->noise_kind != SOFTQAM_ONE_WEIGHT};
@@ -399,7 +402,7 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
             is_exact = verdict != TILE_IS_EXACT;
         }
         if (is_exact && has_gains)
-            loop_of_divided(self, call, constants.scale, call->n_symbols - n_symbols, n, symbol_nbytes(kind));
+            SIMD_NAME(softqam_divided_loop)(&divided, call->n_symbols - n_symbols, n);
         else if (is_exact)
             exact(kind.layout, call, at, n);
         n_symbols -= n;

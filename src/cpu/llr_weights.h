@@ -4,7 +4,6 @@
 #ifndef SOFTQAM_CPU_LLR_WEIGHTS_H
 #define SOFTQAM_CPU_LLR_WEIGHTS_H
 
-#include "float_environment.h"
 #include "llr_constants.h"
 
 /* Says where an iteration's symbols and noise lie and where its LLRs go. */
@@ -64,16 +63,12 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
     return float_of_bits(vec_largest_u32(largest));
 }
 
-/* Up to here gains and their inverses have normal numbers as squares, times any scale. Gains of 1/N0 are no larger than
- * MAX_GAIN, so that with a subnormal 1/N0, which may count as zero, s8 and s16 are 0 steps. */
-#define FAST_MAX_GAIN 0x1p58f
-
 /* Returns whether no gain of a tile needs to be taken apart. A negative one is larger, as bits. N0 has no limits: a
  * subnormal one, which may count as zero, makes the weight leave its range. */
 VEC bool are_gains_exact(softqam_noise_kind noise, vec_u32 max_gain)
 {
-    const float end = noise == SOFTQAM_GAINS_N0 ? FAST_MAX_GAIN : MAX_GAIN;
-    return !softqam_has_gains(noise) || !vec_any_from(max_gain, vec_splat_u32(float_bits(end) + 1));
+    const uint32_t most = float_bits(fast_max_gain(noise == SOFTQAM_GAINS_N0));
+    return !softqam_has_gains(noise) || !vec_any_from(max_gain, vec_splat_u32(most + 1));
 }
 
 /* Result of checking a fast tile. */
@@ -228,170 +223,6 @@ VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants
     if (!kind.is_exact)
         track_weights(kind, constants, given, &weights, ranges);
     return weights;
-}
-
-/* Symbols divided by their gains, with their weights, an erasure's 0: what the fast path does not take, and all of
- * 1024QAM. */
-enum { DIVIDED_SYMBOLS = 256 };
-typedef struct divided_symbols {
-    float components[2 * (DIVIDED_SYMBOLS + PLANE_SYMBOLS)];
-    float weights[DIVIDED_SYMBOLS + PLANE_SYMBOLS];
-    uint32_t min_weight; /* the bits of the smallest weight's magnitude, erasures aside */
-} divided_symbols;
-
-/* Says what they are made of. */
-typedef struct divided_sources {
-    const float *components;
-    const float *noise;
-    const float *gains;
-    float scale;
-    float noise_bound;
-    softqam_noise_kind noise_kind;
-} divided_sources;
-
-/* The result of a division. */
-typedef enum division_verdict {
-    DIVISION_IS_EXACT,
-    DIVISION_HAS_OTHER_WEIGHTS,
-    DIVISION_HAS_OTHER_GAINS
-} division_verdict;
-
-/* The float before MIN_WEIGHT. */
-#define BELOW_MIN_WEIGHT 0x1.fffffep-121f
-
-/* Returns gains or noise values with 1 in place of what is not positive and finite. */
-VEC vec_f32 positive_or_one(vec_f32 a) { return vec_choose(vec_is_positive(a), a, vec_splat(1.0f)); }
-
-/* Loads noise values, bounded. */
-VEC vec_f32 load_bounded_noise(const divided_sources *from, size_t k)
-{
-    const bool is_n0 = from->noise_kind == SOFTQAM_GAINS_N0;
-    const vec_f32 noise = vec_load_f32(from->noise + k), bound = vec_splat(from->noise_bound);
-    return is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
-}
-
-/* Divides n symbols by their gains. Without has_erasures the verdict is another one if there is an erasure. */
-VEC division_verdict divide_by_gains(const divided_sources *from, bool has_erasures, size_t n_symbols,
-                                     divided_symbols *to)
-{
-    const vec_f32 scale = vec_abs(vec_splat(from->scale));
-    const vec_u32 sign = vec_bits(vec_splat(from->scale));
-    const bool is_n0 = from->noise_kind == SOFTQAM_GAINS_N0;
-    const vec_f32 bound = vec_splat(from->noise_bound);
-    vec_u32 max_gain = vec_splat_u32(0), max_weight = vec_splat_u32(0), min_weight = vec_splat_u32(0xffffffffu);
-    for (size_t done = 0; done < n_symbols; done += LANES) {
-        const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
-        const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
-        vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
-        noise = has_erasures ? load_bounded_noise(from, k)
-                : is_n0      ? vec_at_least(noise, bound)
-                             : vec_at_most(noise, bound);
-        vec_f32 divisor = vec_load_for_duplicate(from->gains + k);
-        vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
-        if (has_erasures) {
-            gain = vec_choose(valid, gain, vec_splat(1.0f));
-            noise = vec_choose(valid, noise, vec_splat(1.0f));
-            divisor = positive_or_one(divisor);
-        }
-        const vec_f32 inverse_gain = fast_inverse_gain(divisor), scale_of_gain = llr_scale_of_gain(scale, gain);
-        vec_f32 weight = is_n0 ? vec_div(scale_of_gain, noise) : vec_mul(scale_of_gain, noise);
-        vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
-        vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
-        max_gain = vec_max_u32(vec_max_u32(max_gain, vec_bits(inverse_gain)), vec_bits(gain));
-        max_weight = vec_max_u32(max_weight, vec_bits(weight)); /* a negative one is larger */
-        if (has_erasures && is_n0) { /* N0 may be so large; a 1/N0 may be subnormal, and count as zero */
-            valid = vec_both(valid, vec_is_less(vec_splat(BELOW_MIN_WEIGHT), weight));
-            weight = vec_choose(valid, weight, vec_splat(1.0f));
-        }
-        min_weight = vec_min_u32(min_weight, vec_bits(weight));
-        weight = vec_flip(weight, sign);
-        vec_store_f32(to->weights + k, has_erasures ? vec_keep(valid, weight) : weight);
-    }
-    to->min_weight = ~vec_largest_u32(~min_weight);
-    return !are_gains_exact(from->noise_kind, max_gain) ? DIVISION_HAS_OTHER_GAINS
-           : to->min_weight < float_bits(MIN_WEIGHT) || vec_largest_u32(max_weight) >= float_bits(INFINITY)
-               ? DIVISION_HAS_OTHER_WEIGHTS
-               : DIVISION_IS_EXACT;
-}
-
-NOT_INLINED division_verdict divide_without_erasures(const divided_sources *from, size_t n_symbols, divided_symbols *to)
-{
-    return divide_by_gains(from, false, n_symbols, to);
-}
-
-NOT_INLINED division_verdict divide_with_erasures(const divided_sources *from, size_t n_symbols, divided_symbols *to)
-{
-    return divide_by_gains(from, true, n_symbols, to);
-}
-
-/* Divides n symbols by gains of any size. */
-NOT_INLINED void divide_by_any_gains(const divided_sources *from, size_t n_symbols, divided_symbols *to)
-{
-    for (size_t done = 0; done < n_symbols; done += LANES) {
-        const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
-        const gain_divisor divisor = gain_divisor_of(positive_or_one(vec_load_for_duplicate(from->gains + k)));
-        const gain_divisor of_a = {vec_duplicate_lower(divisor.first), vec_duplicate_lower(divisor.second)},
-                           of_b = {vec_duplicate_upper(divisor.first), vec_duplicate_upper(divisor.second)};
-        const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
-        vec_store_f32(to->components + 2 * k, divided_by_gain(a, of_a));
-        vec_store_f32(to->components + 2 * k + LANES, divided_by_gain(b, of_b));
-    }
-}
-
-/* Sets the weights of n symbols with gains and noise values of any size. */
-NOT_INLINED void set_any_weights(const divided_sources *from, size_t n_symbols, divided_symbols *to)
-{
-    const vec_f32 scale = vec_splat(from->scale);
-    vec_u32 min_weight = vec_splat_u32(0xffffffffu);
-    for (size_t done = 0; done < n_symbols; done += LANES) {
-        const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
-        const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
-        const vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
-        const vec_f32 weight = llr_weight_of_any_gain(scale, positive_or_one(noise),
-                                                      from->noise_kind == SOFTQAM_GAINS_INVERSE, positive_or_one(gain));
-        vec_store_f32(to->weights + k, vec_keep(vec_both(valid, vec_are_numbers(weight, weight)), weight));
-        min_weight = vec_min_u32(min_weight, vec_bits(vec_abs(weight))); /* a NaN is larger */
-    }
-    to->min_weight = ~vec_largest_u32(~min_weight);
-}
-
-/* Demodulates n_symbols of a call from symbol `first` on, a multiple of 8, by the call's own loop. */
-NOT_INLINED void loop_of_divided(softqam_loop *loop, const softqam_loop_call *call, float scale, size_t first,
-                                 size_t n_symbols, size_t nbytes_of_symbol)
-{
-    softqam_float_environment environment = softqam_float_enter();
-    /* The loop waits for subnormal numbers, which are flushed unless LLRs may be such: f32's with smaller weights. */
-    const float flushed_weight = call->params->output_format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.min_weight : 0.0f;
-    division_verdict verdict = DIVISION_IS_EXACT;
-    divided_symbols divided;
-    softqam_loop_call part = *call;
-    part.components = divided.components;
-    part.noise = divided.weights;
-    for (size_t end = first + n_symbols; first < end; first += part.n_symbols) {
-        const divided_sources from = {(const float *)call->components + 2 * first,
-                                      call->noise + first,
-                                      call->gains + first,
-                                      scale,
-                                      call->scale.noise_bound,
-                                      call->noise_kind};
-        part.n_symbols = end - first < DIVIDED_SYMBOLS + PLANE_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
-        softqam_float_flush(&environment, true);
-        if (verdict == DIVISION_IS_EXACT)
-            verdict = divide_without_erasures(&from, part.n_symbols, &divided);
-        const division_verdict of_any =
-            verdict == DIVISION_IS_EXACT ? verdict : divide_with_erasures(&from, part.n_symbols, &divided);
-        if (of_any == DIVISION_HAS_OTHER_GAINS)
-            divide_by_any_gains(&from, part.n_symbols, &divided);
-        if (of_any != DIVISION_IS_EXACT)
-            set_any_weights(&from, part.n_symbols, &divided);
-        part.noise_kind = verdict == DIVISION_IS_EXACT ? SOFTQAM_WEIGHTS : SOFTQAM_ERASED_WEIGHTS;
-        part.out = call->out + first * nbytes_of_symbol;
-        if (call->sequence)
-            part.sequence = call->sequence + first * SYMBOL_BITS / 8;
-        softqam_float_flush(&environment, divided.min_weight >= float_bits(flushed_weight));
-        loop(&part);
-    }
-    softqam_float_leave(&environment);
 }
 
 #endif

@@ -75,6 +75,18 @@ typedef struct softqam_loop_call {
 /* Soft bits or LLRs. */
 typedef void softqam_loop(const softqam_loop_call *call);
 
+/* Says which loop takes symbols that have been divided by their gains. */
+typedef struct softqam_divided_call {
+    softqam_loop *loop;
+    const softqam_loop_call *call; /* with gains */
+    float scale;                   /* scale of weights, which have its sign */
+    size_t n_bits;                 /* bits of a symbol */
+    size_t symbol_nbytes;          /* from a symbol's first LLR to the next symbol's */
+} softqam_divided_call;
+
+/* Demodulates n symbols of a call from symbol `first` on, a multiple of 8. Internal to vector loops. */
+typedef void softqam_divided_loop(const softqam_divided_call *divided, size_t first, size_t n_symbols);
+
 /* Says what a loop has made of a call. */
 typedef struct softqam_counted_call {
     const softqam_loop_call *call;

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbols divided by their gains before a loop of LLRs takes them, with a weight for each: 1024QAM's, and those of
+ * which the fast path of llr_loops.c makes inexact LLRs. CMakeLists.txt compiles this for each instruction set
+ * (simd.h).
+ */
+#include "float_environment.h"
+#include "loops.h"
+#include "simd.h"
+
+#include "arithmetic_fast.h"
+
+/* As many symbols are divided at once, or a whole iteration more. */
+enum { DIVIDED_SYMBOLS = 256, MOST_SYMBOLS = DIVIDED_SYMBOLS + 2 * LANES };
+
+typedef struct divided_symbols {
+    float components[2 * MOST_SYMBOLS];
+    float weights[MOST_SYMBOLS]; /* 0 for an erasure */
+    uint32_t min_weight;         /* the bits of the smallest weight's magnitude, erasures aside */
+} divided_symbols;
+
+/* Says what they are made of. */
+typedef struct division {
+    const float *components;
+    const float *noise;
+    const float *gains;
+    size_t n_symbols;
+    float scale;
+    float noise_bound;
+    bool is_n0;
+} division;
+
+/* The ways to divide, the fastest first: each takes what the one before it takes, and more. */
+typedef enum division_way { WITHOUT_ERASURES, WITH_ERASURES, WITH_ANY_GAINS } division_way;
+
+/* Returns where the next LANES symbols begin; the last ones go back to be as many. */
+VEC size_t place_of(const division *from, size_t done)
+{
+    return from->n_symbols - done < LANES ? from->n_symbols - LANES : done;
+}
+
+/* Returns gains or noise values with 1 in the place of what is not positive and finite. */
+VEC vec_f32 positive_or_one(vec_f32 a) { return vec_choose(vec_is_positive(a), a, vec_splat(1.0f)); }
+
+/* Loads noise values, bounded. */
+VEC vec_f32 load_bounded_noise(const division *from, size_t k)
+{
+    const vec_f32 noise = vec_load_f32(from->noise + k), bound = vec_splat(from->noise_bound);
+    return from->is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
+}
+
+/* Divides by gains that need not be taken apart. Returns whether the result is right. */
+VEC bool divide(const division *from, bool has_erasures, divided_symbols *to)
+{
+    const vec_f32 scale = vec_abs(vec_splat(from->scale)), bound = vec_splat(from->noise_bound);
+    const vec_u32 sign = vec_bits(vec_splat(from->scale));
+    vec_u32 max_gain = vec_splat_u32(0), max_weight = vec_splat_u32(0), min_weight = vec_splat_u32(0xffffffffu);
+    for (size_t done = 0; done < from->n_symbols; done += LANES) {
+        const size_t k = place_of(from, done);
+        const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
+        vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
+        vec_f32 divisor = vec_load_for_duplicate(from->gains + k);
+        noise = has_erasures  ? load_bounded_noise(from, k)
+                : from->is_n0 ? vec_at_least(noise, bound)
+                              : vec_at_most(noise, bound);
+        const vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
+        if (has_erasures) {
+            gain = vec_choose(valid, gain, vec_splat(1.0f));
+            noise = vec_choose(valid, noise, vec_splat(1.0f));
+            divisor = positive_or_one(divisor);
+        }
+        const vec_f32 inverse_gain = fast_inverse_gain(divisor);
+        const vec_f32 weight = fast_weight(llr_scale_of_gain(scale, gain), noise, !from->is_n0);
+        vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
+        vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
+        max_gain = vec_max_u32(vec_max_u32(max_gain, vec_bits(inverse_gain)), vec_bits(gain));
+        max_weight = vec_max_u32(max_weight, vec_bits(weight)); /* a negative one is larger */
+        min_weight = vec_min_u32(min_weight, vec_bits(weight));
+        const vec_f32 signed_weight = vec_flip(weight, sign);
+        vec_store_f32(to->weights + k, has_erasures ? vec_keep(valid, signed_weight) : signed_weight);
+    }
+    to->min_weight = ~vec_largest_u32(~min_weight);
+    return !vec_any_from(max_gain, vec_splat_u32(float_bits(fast_max_gain(from->is_n0)) + 1)) &&
+           to->min_weight >= float_bits(MIN_WEIGHT) && vec_largest_u32(max_weight) < float_bits(INFINITY);
+}
+
+NOT_INLINED bool divide_without_erasures(const division *from, divided_symbols *to) { return divide(from, false, to); }
+NOT_INLINED bool divide_with_erasures(const division *from, divided_symbols *to) { return divide(from, true, to); }
+
+/* Divides by gains of any size. */
+NOT_INLINED bool divide_by_any_gains(const division *from, divided_symbols *to)
+{
+    vec_u32 min_weight = vec_splat_u32(0xffffffffu);
+    for (size_t done = 0; done < from->n_symbols; done += LANES) {
+        const size_t k = place_of(from, done);
+        const gain_divisor divisor = gain_divisor_of(positive_or_one(vec_load_for_duplicate(from->gains + k)));
+        const gain_divisor of_a = {vec_duplicate_lower(divisor.first), vec_duplicate_lower(divisor.second)},
+                           of_b = {vec_duplicate_upper(divisor.first), vec_duplicate_upper(divisor.second)};
+        const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
+        const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
+        const vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
+        const vec_f32 weight =
+            llr_weight_of_any_gain(vec_splat(from->scale), positive_or_one(noise), !from->is_n0, positive_or_one(gain));
+        vec_store_f32(to->components + 2 * k, divided_by_gain(a, of_a));
+        vec_store_f32(to->components + 2 * k + LANES, divided_by_gain(b, of_b));
+        vec_store_f32(to->weights + k, vec_keep(vec_both(valid, vec_are_numbers(weight, weight)), weight));
+        min_weight = vec_min_u32(min_weight, vec_bits(vec_abs(weight))); /* a NaN is larger */
+    }
+    to->min_weight = ~vec_largest_u32(~min_weight);
+    return true;
+}
+
+softqam_divided_loop SIMD_NAME(softqam_divided_loop);
+
+void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t first, size_t n_symbols)
+{
+    static bool (*const ways[])(const division *, divided_symbols *) = {
+        [WITHOUT_ERASURES] = divide_without_erasures,
+        [WITH_ERASURES] = divide_with_erasures,
+        [WITH_ANY_GAINS] = divide_by_any_gains,
+    };
+    softqam_float_environment environment = softqam_float_enter();
+    const softqam_loop_call *call = divided->call;
+    /* The loop waits for subnormal numbers, which are flushed unless LLRs may be such: f32's with smaller weights. */
+    const float flushed_weight = call->params->output_format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.min_weight : 0.0f;
+    division_way way = WITHOUT_ERASURES;
+    divided_symbols symbols;
+    softqam_loop_call of_some = *call;
+    of_some.components = symbols.components;
+    of_some.noise = symbols.weights;
+    for (size_t end = first + n_symbols; first < end; first += of_some.n_symbols) {
+        of_some.n_symbols = end - first < MOST_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
+        const division from = {
+            .components = (const float *)call->components + 2 * first,
+            .noise = call->noise + first,
+            .gains = call->gains + first,
+            .n_symbols = of_some.n_symbols,
+            .scale = divided->scale,
+            .noise_bound = call->scale.noise_bound,
+            .is_n0 = softqam_is_noise_n0(call->noise_kind),
+        };
+        softqam_float_flush(&environment, true);
+        while (!ways[way](&from, &symbols))
+            way++;
+        of_some.noise_kind = way == WITHOUT_ERASURES ? SOFTQAM_WEIGHTS : SOFTQAM_ERASED_WEIGHTS;
+        of_some.out = call->out + first * divided->symbol_nbytes;
+        if (call->sequence)
+            of_some.sequence = call->sequence + first * divided->n_bits / 8;
+        softqam_float_flush(&environment, symbols.min_weight >= float_bits(flushed_weight));
+        divided->loop(&of_some);
+    }
+    softqam_float_leave(&environment);
+}
