@@ -29,9 +29,9 @@ VEC vec_f32 squared_difference(vec_f32 a, vec_f32 b)
     return vec_mul(difference, difference);
 }
 
-/* The decision: four halvings of the axis, each on the sign of what is left of v. Carries the residue's negative, r,
- * because then "residue > 0" is the sign bit of r alone: r starts as 0 - v and a difference that cancels is +0, so r is
- * never -0, and a residue of zero of either sign goes to the lower half as it must. */
+/* Returns the decision: four halvings of the axis, each on the sign of what is left of v. Carries the residue's
+ * negative, r, because then "residue > 0" is the sign bit of r alone: r starts as 0 - v and a difference that cancels
+ * is +0, so r is never -0, and a residue of zero of either sign goes to the lower half as it must. */
 VEC axis_distances axis_distances_of(const vec_u8_table *table, vec_f32 component)
 {
     const vec_f32 v = vec_limit(component, vec_splat(LIMIT_COMPONENT));
@@ -51,8 +51,8 @@ VEC axis_distances axis_distances_of(const vec_u8_table *table, vec_f32 componen
     return axis;
 }
 
-/* A bit's soft byte, before it is truncated and limited to 0 .. 255, from the squared distances to the nearest points
- * with it flipped and without. */
+/* Returns a bit's soft byte, before it is truncated and limited to 0 .. 255, from the squared distances to the nearest
+ * points with it flipped and without. */
 VEC vec_f32 u8_value(vec_f32 flipped, vec_f32 agreeing, vec_f32 gain)
 {
     return vec_add(vec_mul(vec_sub(flipped, agreeing), gain), vec_splat(127.0f));
@@ -66,10 +66,10 @@ typedef struct u8_axis {
     vec_u8_row row;
 } u8_axis;
 
-/* The axis `a`, `b` being the other one; `decided` is the squared distance to the decided point. The nearest point that
- * agrees in the soft bits of `a` is the decided one, or, within an ulp of a decision boundary of the other axis, where
- * liquid-dsp's search finds it too, one that differs on that axis only. The axis's own high neighbour need not be
- * looked at: when it is as near, this bit's margin is 8 alpha^2, far into saturation. */
+/* Returns the soft bytes of the axis `a`, `b` being the other one; `decided` is the squared distance to the decided
+ * point. The nearest point that agrees in the soft bits of `a` is the decided one, or, within an ulp of a decision
+ * boundary of the other axis, where liquid-dsp's search finds it too, one that differs on that axis only. The axis's
+ * own high neighbour need not be looked at: when it is as near, this bit's margin is 8 alpha^2, far into saturation. */
 VEC u8_axis u8_axis_from_distances(const vec_u8_table *table, const axis_distances *a, const axis_distances *b,
                                    vec_f32 decided)
 {
@@ -256,13 +256,13 @@ VEC vec_f32 llr_weight_of_any_gain(vec_f32 scale, vec_f32 noise, int is_inverse,
     return llr_valid_weight(weight, noise, gain);
 }
 
-/* The row of an axis whose lines give the metrics of a component of this magnitude. */
+/* Returns the row of an axis whose lines give the metrics of a component of this magnitude. */
 VEC vec_llr_row llr_row_of(int m, const vec_llr_table *table, vec_f32 magnitude)
 {
     return vec_llr_row_at(m, table, vec_min(vec_mul(magnitude, table->row_scale), table->last_row));
 }
 
-/* The metrics of an axis: N0 times the LLRs of its m bits, of a component by its row, magnitude and sign. */
+/* Computes the metrics of an axis: N0 times the LLRs of its m bits, of a component by its row, magnitude and sign. */
 VEC void row_metrics(int m, const vec_llr_table *table, vec_llr_row row, vec_f32 magnitude, vec_f32 component,
                      vec_f32 metrics[])
 {
@@ -286,8 +286,8 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
     magnitude_metrics(m, table, magnitude, component, metrics);
 }
 
-/* The metric of a symbol of BPSK. pi/2-BPSK: where bit 31 of i_flip is set, I changes its sign, because (Q, -I) stands
- * for (I, Q). */
+/* Returns the metric of a symbol of BPSK. pi/2-BPSK: where bit 31 of i_flip is set, I changes its sign, because (Q, -I)
+ * stands for (I, Q). */
 VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 i_flip)
 {
     const vec_f32 least = vec_splat(TINY_COMPONENT);
@@ -296,24 +296,24 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
     return vec_mul(vec_add(vec_flip(flushed_i, i_flip), flushed_q), vec_only_slope(table));
 }
 
-/* Metric and weight to an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest bits are
- * the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `addend`: that constant, in the metric's unit;
- * of f16 and f32 -0, which leaves the product, or, for an erasure, 0. */
+/* Turns metric and weight into an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest
+ * bits are the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `addend`: that constant, in the
+ * metric's unit; of f16 and f32 -0, which leaves the product, or, for an erasure, 0. */
 VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight, vec_f32 addend) { return vec_fma(metric, weight, addend); }
 
-/* The same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */
+/* Does the same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */
 VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 most)
 {
     return vec_min(vec_max(llr_sum(metric, weight, vec_splat(ROUNDING_CONSTANT)), least), most);
 }
 
-/* Metric and weight to an LLR in nats. `limit` is the format's largest finite value. */
+/* Turns metric and weight into an LLR in nats. `limit` is the format's largest finite value. */
 VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
 {
     return vec_limit(vec_mul(metric, weight), limit);
 }
 
-/* HARQ combining: adds an LLR to the value of a soft buffer, rounded once, within +-limit. Both are of any output
+/* Adds, for HARQ combining, an LLR to the value of a soft buffer, rounded once, within +-limit. Both are of any output
  * format, all of whose values are floats: f16's sum rounds to binary32 and then to binary16 as it would at once, since
  * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; an LLR of zero changes no
  * value, not even -0; `above` is the next float after the limit.

@@ -58,8 +58,8 @@ static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p10
 /* No bit's line is steeper: that of QPSK, 2 sqrt(2). */
 #define MAX_SLOPE 2.83f
 
-/* No metric of a component up to this one exceeds this in magnitude. The first bit's is the largest beyond the last
- * break; up to there no metric exceeds 1.5. BPSK (m is 0) adds two components. */
+/* Returns what no metric of a component up to max_component exceeds in magnitude. The first bit's is the largest beyond
+ * the last break; up to there no metric exceeds 1.5. BPSK (m is 0) adds two components. */
 static inline float max_metric(int m, const softqam_llr_table *table, float max_component)
 {
     const int last_row = (int)table->last_row;
@@ -78,7 +78,7 @@ static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_rang
     return max_component < FAST_COMPONENT_END && metric * max_weight < range.llr_end && metric * max_scale < MAX_N0 / 4;
 }
 
-/* The forms of the weights, gains and row of arithmetic.h for values that need no limit. */
+/* The next functions compute weights, gains and row as arithmetic.h does, for values that need no limit. */
 VEC vec_f32 fast_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 {
     return is_inverse ? vec_mul(scale, noise) : vec_div(scale, noise);
@@ -106,7 +106,7 @@ typedef struct two_lines {
     vec_f32 intercepts[2]; /* of the second line, right and left of zero */
 } two_lines;
 
-/* `scale` is that of the first line's metrics. */
+/* Loads the lines; `scale` is that of the first line's metrics. */
 VEC two_lines load_two_lines(const softqam_llr_table *table, float scale)
 {
     return (two_lines){vec_splat(table->second_row),
@@ -128,8 +128,8 @@ typedef struct axis_lines {
     two_lines first; /* BPSK, QPSK and 16QAM have one */
 } axis_lines;
 
-/* The metrics of an axis, of a component and its row, which 16QAM does not look at. From 64QAM on the first one takes
- * the sign of `first`, the component or its negative, unless rows have signs. */
+/* Computes the metrics of an axis from a component and its row, which 16QAM does not look at. From 64QAM on the first
+ * one takes the sign of `first`, the component or its negative, unless rows have signs. */
 VEC void fast_metrics(int m, const axis_lines *lines, vec_f32 component, vec_f32 first, vec_llr_row row,
                       vec_f32 metrics[])
 {

@@ -103,7 +103,8 @@ VEC vec_f32 joint_add_partner(bool is_qpsk, const softqam_joint_table *table, co
     return vec_fma(two_k, vec_fma(terms->partner_gain, two_k, -v), sum);
 }
 
-/* The metrics of m bits from the costs of an axis' levels: the least with the bit 1, less the least with the bit 0. */
+/* Computes the metrics of m bits from the costs of an axis's levels: the least with the bit 1, less the least with the
+ * bit 0. */
 VEC void joint_axis_metrics(int m, const vec_f32 costs[], vec_f32 metrics[])
 {
     VEC_UNROLL
@@ -116,7 +117,7 @@ VEC void joint_axis_metrics(int m, const vec_f32 costs[], vec_f32 metrics[])
     }
 }
 
-/* The metrics of a symbol's bits, those of I and of Q: half of sigma^2 times the LLRs. */
+/* Computes the metrics of a symbol's bits, those of I and of Q: half of sigma^2 times the LLRs. */
 VEC void joint_metrics(int m, bool is_qpsk, const softqam_joint_table *table, const joint_terms *terms, vec_f32 of_i[],
                        vec_f32 of_q[])
 {

@@ -64,7 +64,7 @@ static softqam_status check_grant(const softqam_ldpc_grant *grant)
     return SOFTQAM_OK;
 }
 
-/* Clause 5.2.2: C and K', or why the transport block does not divide. */
+/* Computes C and K' by clause 5.2.2, or says why the transport block does not divide. */
 static softqam_status segment_transport_block(softqam_ldpc *ldpc, const base_graph *graph, uint32_t tb_size)
 {
     ldpc->tb_crc_bits = tb_size > 3824 ? 24 : 16;                  /* clauses 6.2.1 and 7.2.1 */
@@ -85,9 +85,9 @@ static softqam_status segment_transport_block(softqam_ldpc *ldpc, const base_gra
     return SOFTQAM_OK;
 }
 
-/* Clause 5.2.2: the smallest lifting size that holds K'. The largest, 384, always does: K_cb is 22 * 384 or 10 * 384,
- * and a block of base graph 2 with a smaller K_b has at most 640 bits. K_b goes by B: where C = 1, K' is B; where C >
- * 1, both exceed 640. */
+/* Chooses, by clause 5.2.2, the smallest lifting size that holds K'. The largest, 384, always does: K_cb is 22 * 384 or
+ * 10 * 384, and a block of base graph 2 with a smaller K_b has at most 640 bits. K_b goes by B: where C = 1, K' is B;
+ * where C > 1, both exceed 640. */
 static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
 {
     const uint32_t k_prime = ldpc->k_prime;
@@ -106,8 +106,9 @@ static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
     ldpc->n = graph->coded_columns * ldpc->lifting_size; /* clause 5.3.2 */
 }
 
-/* The circular buffer as the codeword has it: N_cb = min(N, N_ref), N_ref = floor(TBS_LBRM / (C R_LBRM)), R_LBRM = 2/3.
- * With N_cb < K a code block has fewer positions that are no fillers, N_cb - F, than the K' bits to be decoded. */
+/* Fills in the circular buffer as the codeword has it: N_cb = min(N, N_ref), N_ref = floor(TBS_LBRM / (C R_LBRM)),
+ * R_LBRM = 2/3. With N_cb < K a code block has fewer positions that are no fillers, N_cb - F, than the K' bits to be
+ * decoded. */
 static softqam_status fill_codeword(softqam_codeword *codeword, const softqam_ldpc *ldpc, const base_graph *graph,
                                     const softqam_ldpc_grant *grant)
 {

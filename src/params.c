@@ -15,7 +15,7 @@
 #define MODULATION_NAME(value, name) [SOFTQAM_MODULATION_##value] = (name),
 #define MODULATION_CASE(value, name) case SOFTQAM_MODULATION_##value:
 
-/* By switches, which the compiler holds against the enumerations. */
+/* These find a kind by switches, which the compiler holds against the enumerations. */
 
 const softqam_input_kind *softqam_input_kind_of(softqam_input_format format)
 {
@@ -105,7 +105,7 @@ void softqam_context_config_init(softqam_context_config *config)
         *config = (softqam_context_config){.device = -1};
 }
 
-/* A demodulator's. */
+/* The next functions check a demodulator's configuration. */
 
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format)
 {
@@ -181,7 +181,7 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     return SOFTQAM_OK;
 }
 
-/* A context's. */
+/* The next functions check a context's configuration. */
 
 static softqam_status check_threads(const softqam_context_config *config)
 {

@@ -101,7 +101,7 @@ static softqam_status check_groups(const softqam_codeword *codeword)
     return SOFTQAM_OK;
 }
 
-/* Without soft buffers their fields would be ignored without a word. */
+/* Refuses fields of soft buffers without soft buffers, where they would be ignored silently. */
 static softqam_status check_no_soft_buffer(const softqam_codeword *codeword)
 {
     const char *field = codeword->k0 != 0                          ? "k0"
@@ -115,7 +115,7 @@ static softqam_status check_no_soft_buffer(const softqam_codeword *codeword)
     return SOFTQAM_OK;
 }
 
-/* The circular buffer; the value of its fillers is the output format's affair. */
+/* Checks the circular buffer, but not the value of its fillers, which depends on the output format. */
 static softqam_status check_soft_buffer(const softqam_codeword *codeword)
 {
     const uint32_t n_cb = codeword->n_cb, first = codeword->first_filler, n_fillers = codeword->n_fillers;
@@ -240,7 +240,8 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
-/* A plain segment has one layer, and no field from partner_modulation on. Checking one takes a third of the time. */
+/* Returns whether a segment has one layer, and no field from partner_modulation on: checking it takes a third of the
+ * time. */
 static bool is_plain_segment(const softqam_segment *segment)
 {
     return segment->n_layers <= 1 && segment->partner_modulation == SOFTQAM_MODULATION_DEFAULT &&

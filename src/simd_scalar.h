@@ -61,7 +61,8 @@ VEC vec_f32 vec_abs(vec_f32 a) { return vec_from_bits(vec_bits(a) & 0x7fffffffu)
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return vec_from_bits(vec_bits(a) ^ (signs & 0x80000000u)); }
 VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 
-/* a limited to [-limit, +limit]; a NaN gives anything within. On the bits, where compilers see no reason to branch. */
+/* Limits a to [-limit, +limit]; a NaN gives anything within. It works on the bits, where compilers see no reason to
+ * branch. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 {
     const vec_u32 bits = vec_bits(a);
@@ -85,7 +86,7 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least) { return magnitude < lea
 VEC vec_mask vec_is_positive(vec_f32 a) { return vec_bits(a) - 1 < 0x7f800000u - 1 ? 0xffffffffu : 0; }
 VEC vec_u32 vec_to_index(vec_f32 a) { return (vec_u32)(int32_t)a; }
 
-/* trunc(a) limited to 0 .. 255, for |a| < 2^31. */
+/* Returns trunc(a) limited to 0 .. 255, for |a| < 2^31. */
 VEC vec_u32 vec_to_byte(vec_f32 a)
 {
     int32_t whole = (int32_t)a;
@@ -146,13 +147,13 @@ typedef struct vec_u8_linear {
     vec_s32 fold_points[U8_AXIS_BITS - 1];
 } vec_u8_linear;
 
-/* Truncated, not rounded, which compilers can do on vectors: where it differs, below 2^23, it is off by less than
- * products beyond are anyway. |a| < 2^31. */
+/* Truncates instead of rounding, which compilers can do on vectors: where it differs, below 2^23, it is off by less
+ * than products beyond are anyway. |a| < 2^31. */
 VEC vec_s32 vec_round_s32(vec_f32 a) { return (vec_s32)a; }
 VEC vec_s32 vec_abs_s32(vec_s32 a) { return a < 0 ? -a : a; }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return a - b; }
 
-/* The bits of a rounded to binary16, to nearest even, for |a| <= 65504. */
+/* Returns the bits of a rounded to binary16, to nearest even, for |a| <= 65504. */
 VEC vec_u32 vec_to_f16(vec_f32 a)
 {
     /* Adding 2^(e+13), e the exponent but at least that of the smallest normal binary16, leaves binary16's ten bits (a

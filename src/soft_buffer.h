@@ -69,7 +69,7 @@ HOST_AND_DEVICE static inline void softqam_code_blocks_make(softqam_code_blocks 
     }
 }
 
-/* The number of the code block that is the j-th transmitted one; n_code_blocks where there is none. */
+/* Returns the number of the code block that is the j-th transmitted one; n_code_blocks if there is none. */
 HOST_AND_DEVICE static inline uint32_t softqam_code_block_number(const softqam_code_blocks *blocks, uint32_t j)
 {
     uint32_t begin = 0;
@@ -103,7 +103,7 @@ static inline uint32_t softqam_code_blocks_before(const softqam_code_blocks *blo
     return n_before;
 }
 
-/* The code block that a symbol of the codeword lies in. */
+/* Returns the code block that a symbol of the codeword lies in. */
 HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const softqam_code_blocks *blocks,
                                                                        uint32_t symbol)
 {
@@ -131,7 +131,7 @@ HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_nth(const so
     return block;
 }
 
-/* Symbols of the longest code block. */
+/* Returns the symbols of the longest code block. */
 HOST_AND_DEVICE static inline uint32_t softqam_code_blocks_longest(const softqam_code_blocks *blocks)
 {
     return blocks->shorter + (blocks->n_shorter < blocks->n_transmitted ? blocks->n_layers : 0);

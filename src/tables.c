@@ -11,7 +11,7 @@
 
 static int low_neighbour(int level) { return level ^ 1; }
 
-/* -1 and U8_LEVELS beyond the ends. */
+/* Returns -1 and U8_LEVELS beyond the ends. */
 static int high_neighbour(int level) { return level % 2 ? level + 1 : level - 1; }
 
 static void build_u8_row(softqam_u8_table *table, int level, float gain, unsigned positive_bit)

@@ -185,7 +185,7 @@ static void stop_workers(softqam_pool *pool)
     atomic_store_explicit(&pool->stopping, false, memory_order_relaxed);
 }
 
-/* The caller holds the mutex. */
+/* Starts workers; the caller holds the mutex. */
 static softqam_status start(softqam_pool *pool)
 {
     unsigned number = 1;
@@ -267,7 +267,7 @@ softqam_pool *softqam_pool_for_call(softqam_pool *pool)
     return atomic_load(&pool->started) ? pool : NULL;
 }
 
-/* The caller holds `busy`. */
+/* Runs with workers; the caller holds `busy`. */
 static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *context, size_t n_parts)
 {
     pool->task = task;

@@ -5,7 +5,7 @@
 
 #include "streaming.h"
 
-/* "avx512, 16 threads"; what of an ignored name is not printable becomes '?'. */
+/* Writes a text such as "avx512, 16 threads"; characters of an ignored name that are not printable become '?'. */
 static void describe(softqam_cpu *cpu, const char *ignored)
 {
     const unsigned n = cpu->n_threads;

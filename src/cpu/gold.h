@@ -50,13 +50,14 @@ void softqam_gold_prepare(void);
 /* Initialises *self, whose memory may hold anything; softqam_gold_prepare() has been called. */
 void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops);
 
-/* n_bits of c_init's sequence, from bit `position` on: returns where they begin in `words`, which has room for a window
- * and a word more. What is in the windows already is not looked for again: positions that follow on one another cost
- * nothing. */
+/* Makes n_bits of c_init's sequence, from bit `position` on: returns where they begin in `words`, which has room for a
+ * window and a word more. What is in the windows already is not looked for again: positions that follow on one another
+ * cost nothing. */
 const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint64_t position, size_t n_bits,
                                        uint32_t *words);
 
-/* The windows' bits from `first` to `end`, to where they belong in `words`, and some more: whole blocks of words. */
+/* Writes the windows' bits from `first` to `end` to where they belong in `words`, and some more: whole blocks of
+ * words. */
 void softqam_gold_front(const softqam_gold_windows *windows, size_t first, size_t end, uint32_t *words);
 
 #endif

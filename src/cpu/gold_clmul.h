@@ -7,23 +7,23 @@
 #include "gold.h"
 #include "gold_polynomials.h"
 
-/* The lower words' product, and that of a's lower word with b's upper one. */
+/* Returns the lower words' product, and that of a's lower word with b's upper one. */
 VEC __m128i product_of(__m128i a, __m128i b) { return _mm_clmulepi64_si128(a, b, 0x00); }
 
 VEC __m128i product_of_upper(__m128i a, __m128i b) { return _mm_clmulepi64_si128(a, b, 0x10); }
 
 VEC __m128i polynomial(uint64_t a) { return _mm_cvtsi64_si128((long long)a); }
 
-/* A product without its terms of x^31 and higher, the lowest 30 bits, in whose place it has lower ones: up to x^32. The
- * constant term is in bit 60. */
+/* Returns a product without its terms of x^31 and higher, the lowest 30 bits, in whose place it has lower ones: up to
+ * x^32. The constant term is in bit 60. */
 VEC __m128i folded(gold_register which, __m128i product)
 {
     const __m128i high = _mm_and_si128(product, polynomial(0x3fffffff));
     return _mm_xor_si128(product, product_of(high, polynomial(which == GOLD_X1 ? 0x90000001 : 0xf0000001)));
 }
 
-/* 128 bits, from 64 `word` on, of the sequence of a polynomial f up to x^62, its constant term in bit 62: the products
- * of its terms with the sequence of 1, which is the sum of the sequences of the terms. */
+/* Returns 128 bits, from 64 `word` on, of the sequence of a polynomial f up to x^62, its constant term in bit 62: the
+ * products of its terms with the sequence of 1, which is the sum of the sequences of the terms. */
 VEC vec_part part_of(const uint64_t ones[GOLD_ONES], __m128i f, int word)
 {
     const __m128i first = _mm_loadu_si128((const void *)(ones + word)), last = polynomial(ones[word + 2]);

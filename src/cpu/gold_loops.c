@@ -3,8 +3,8 @@
 #include "gold.h"
 #include "simd.h"
 
-/* The polynomials' eighth powers hold for bytes, b(i+31) = b(i+3) + b(i) and likewise: 32 bytes give the 16 after them.
- */
+/* Jumps by bytes: the polynomials' eighth powers hold for bytes, b(i+31) = b(i+3) + b(i) and likewise: 32 bytes give
+ * the 16 after them. */
 static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
 {
     enum { PART_WORDS = 4 };

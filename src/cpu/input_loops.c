@@ -83,7 +83,7 @@ VEC void gather_rounds(const unsigned char *const restrict from[], size_t n_sour
 DEFINE_STRIDED(gather_strided_4, uint32_t, ITEM(0), ITEM(1), ITEM(2), ITEM(3))
 DEFINE_STRIDED(gather_strided_8, uint64_t, ITEM(0), ITEM(1))
 
-/* The number of sources as a constant. */
+/* Gathers with the number of sources as a constant. */
 VEC void gather_sources(const unsigned char *const restrict from[], size_t n_sources, size_t nbytes,
                         size_t stride_nbytes, size_t n, unsigned char *restrict to)
 {

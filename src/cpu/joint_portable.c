@@ -28,7 +28,7 @@ static inline joint_element element_at(const softqam_joint_call *call, size_t k)
     };
 }
 
-/* The weight of a symbol whose noise value, or its partner's, may be none. */
+/* Returns the weight of a symbol whose noise value, or its partner's, may be none. */
 static inline float weight_at(const softqam_joint_call *call, size_t k)
 {
     const float two_scales = 2.0f * call->scale.steps_per_nat, bound = call->scale.noise_bound;
@@ -43,7 +43,7 @@ static inline float weight_at(const softqam_joint_call *call, size_t k)
     return vec_fma(of_partner, 0.0f, weight);
 }
 
-/* One LLR in memory. An erasure is 0. */
+/* Stores one LLR. An erasure is 0. */
 static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, unsigned char *to)
 {
     const vec_mask valid = vec_is_finite(weight);

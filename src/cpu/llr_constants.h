@@ -50,7 +50,7 @@ VEC bool is_double(llr_kind kind) { return is_in_planes(kind) && kind.output == 
 VEC int n_registers(llr_kind kind) { return is_double(kind) ? 4 : 2; }
 VEC size_t iteration_symbols(llr_kind kind) { return is_double(kind) ? PLANE_SYMBOLS : LANES; }
 
-/* The fast path's range. */
+/* Returns the fast path's range. */
 VEC fast_range fast_range_of(softqam_output_format output)
 {
     fast_range range = fast_range_f32;

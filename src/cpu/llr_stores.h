@@ -145,7 +145,7 @@ VEC void make_pairs(const llr_constants *constants, const vec_f32 a[], const vec
 /* Returns whether an iteration's registers are stored one by one: 256QAM's, and f32's. */
 VEC bool is_stored_alone(llr_kind kind) { return !is_in_planes(kind) && (M == 4 || kind.output == SOFTQAM_OUTPUT_F32); }
 
-/* One register of such an iteration. */
+/* Stores one register of such an iteration. */
 VEC void store_alone(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers *llrs)
 {
     const vec_f32 *bits = llrs->bits;
@@ -160,7 +160,7 @@ VEC void store_alone(llr_kind kind, const llr_constants *constants, llr_destinat
     }
 }
 
-/* An iteration whose registers are stored together. */
+/* Stores an iteration whose registers go together. */
 VEC void store_both(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers *a,
                     const llr_registers *b)
 {

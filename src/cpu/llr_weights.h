@@ -74,7 +74,7 @@ VEC bool are_gains_exact(softqam_noise_kind noise, vec_u32 max_gain)
 /* Result of checking a fast tile. */
 typedef enum tile_verdict { TILE_IS_EXACT, TILE_HAS_OTHER_WEIGHTS, TILE_HAS_LARGE_LLRS, TILE_IS_INEXACT } tile_verdict;
 
-/* Most tiles are far within the range, which a few comparisons tell. */
+/* Returns whether a tile is far within the range, as most are, by a few comparisons. */
 VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const tile_ranges *ranges)
 {
     const float max_component_metric = MAX_SLOPE * (M == 0 ? 2.0f : 1.0f) * 2.0f;
@@ -117,7 +117,7 @@ VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const
     return is_fast_exact(M, call->table, range, largest, weight, scale) ? TILE_IS_EXACT : TILE_HAS_LARGE_LLRS;
 }
 
-/* f16 and f32: asks more of the fast path, which it did not do for the tile; false if it did, or cannot. */
+/* Lets the fast path of f16 and f32 do more than it did for the tile; false if it did that, or cannot. */
 VEC bool asks_for_more(softqam_output_format output, tile_verdict verdict, llr_constants *constants)
 {
     bool *asked = NULL;
@@ -183,7 +183,7 @@ VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 no
     ranges->max_weight = vec_max_u32(ranges->max_weight, above_base);
 }
 
-/* The weights of symbols with gains; the fast path's alone. */
+/* Returns the weights of symbols with gains, for the fast path alone. */
 VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, const float *noise,
                                    tile_ranges *ranges)
 {

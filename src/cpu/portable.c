@@ -27,7 +27,7 @@ DEFINE_CONVERT(convert_cs16, int16_t, (float))
 DEFINE_CONVERT(convert_cs8, int8_t, (float))
 DEFINE_CONVERT(convert_cf16, uint16_t, widen_half)
 
-/* Bytes 0 1 2 3 to places 0 2 4 6. */
+/* Moves bytes 0 1 2 3 to places 0 2 4 6. */
 static inline uint64_t spread_bytes(uint32_t bytes)
 {
     uint64_t word = bytes;
@@ -55,7 +55,7 @@ static inline size_t value_nbytes(softqam_output_format format)
     return format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;
 }
 
-/* One LLR in memory. An erasure is 0. */
+/* Stores one LLR. An erasure is 0. */
 static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, vec_mask valid,
                              unsigned char *to)
 {
@@ -73,7 +73,7 @@ static inline void store_llr(softqam_output_format format, float metric, float w
         memcpy(to, &llr, sizeof llr);
 }
 
-/* The metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
+/* Computes the metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
 static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
                                   float metrics[2 * MAX_AXIS_BITS])
 {
@@ -90,7 +90,7 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
     }
 }
 
-/* The metric with the sign that the scrambling sequence gives it. */
+/* Returns the metric with the sign that the scrambling sequence gives it. */
 static inline float descrambled(const softqam_loop_call *call, size_t n, float metric)
 {
     return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
@@ -131,7 +131,7 @@ static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t p
     fill_window(GOLD_X2, first.x2[0], windows->x2);
 }
 
-/* A window and the one after it. */
+/* Takes a window and the one after it. */
 static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
 {
     uint32_t x1[2 * GOLD_WINDOW], x2[2 * GOLD_WINDOW], sum[GOLD_WINDOW];

@@ -66,7 +66,7 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
     return _mm256_blendv_ps(where_false, where_true, mask);
 }
 
-/* Loaded by an instruction of its own: on a Zen 3 the permutation takes twice the time with an operand in memory. */
+/* Loads by an instruction of its own: on a Zen 3 the permutation takes twice the time with an operand in memory. */
 VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
 {
     __asm__("" : "+x"(values) : "x"(row));
@@ -85,7 +85,7 @@ VEC vec_f32 vec_column_value(const void *column, vec_u32 row)
     return vec_row_of_16(row, vec_load_f32(column), vec_load_f32((const float *)column + LANES));
 }
 
-/* They would cost an operation more than a change of sign. */
+/* Signed rows would cost an operation more than a change of sign. */
 VEC bool vec_has_signed_rows(int m) { return (void)m, false; }
 
 /* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. */
@@ -196,8 +196,8 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return table;
 }
 
-/* LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each 128-bit part two of the
- * lower half, then two of the upper one. */
+/* Loads LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each 128-bit part two
+ * of the lower half, then two of the upper one. */
 VEC vec_f32 vec_load_for_duplicate(const float *from)
 {
     const __m256d lower = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)from)),
@@ -333,7 +333,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
         vec_store(out + 32 * n, two_parts(m, llrs, 2 * n));
 }
 
-/* LLRs to binary16, or, of sums, their lower 16 bits. */
+/* Converts LLRs to binary16, or takes the lower 16 bits of sums. */
 VEC __m128i vec_to_16(bool sums, vec_f32 a)
 {
     const __m256i lower = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9,
@@ -377,7 +377,7 @@ VEC void store_16qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
     vec_store_half(out + 16, _mm_unpackhi_epi32(first, second));
 }
 
-/* Twelve times 32 bits: of symbol s bit k is number 3 s + k. */
+/* Stores twelve times 32 bits: bit k of symbol s is number 3 s + k. */
 VEC void store_64qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
 {
     const __m128i p0 = vec_to_16(sums, llrs[0]), p1 = vec_to_16(sums, llrs[1]), p2 = vec_to_16(sums, llrs[2]);
@@ -394,7 +394,7 @@ VEC void store_64qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
     vec_store_half(out + 32, third);
 }
 
-/* 20 bytes a symbol. */
+/* Stores 20 bytes a symbol. */
 VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
 {
     const four_symbols symbols = bits_by_symbol(sums, llrs);
@@ -437,8 +437,8 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     _mm_storel_epi64(to, limited);
 }
 
-/* De-interleaved s8: four registers of components as they lie in memory to register q of four, which has I of symbols
- * 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
+/* Makes, for de-interleaved s8, of four registers of components as they lie in memory register q of four, which has I
+ * of symbols 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
     return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);

@@ -43,10 +43,11 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm512_kand(a, b); }
 
-/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. With the bits of the
- * least normal number added, what is infinite or NaN is negative as an integer, and what is negative stays so or wraps
- * around to less than those bits. (To subtract 1 is to add all ones, which gcc makes in the loop, by an instruction
- * that on Intel waits for what its register held: the last result of the iteration before.) */
+/* Returns whether a is greater than zero and finite. It looks at the bits: what is subnormal may count as zero
+ * elsewhere. With the bits of the least normal number added, what is infinite or NaN is negative as an integer, and
+ * what is negative stays so or wraps around to less than those bits. (To subtract 1 is to add all ones, which gcc makes
+ * in the loop, by an instruction that on Intel waits for what its register held: the last result of the iteration
+ * before.) */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
     const __m512i least_normal = _mm512_set1_epi32(0x00800000);
@@ -95,7 +96,7 @@ VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
 VEC void vec_store_first(void *to, vec_bytes a, size_t n) { _mm512_mask_storeu_epi8(to, first_bytes(n), a); }
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
 
-/* One bit's values of the rows, and those of the rows of negative components if these have room. */
+/* Loads one bit's values of the rows, and those of the rows of negative components if these have room. */
 VEC vec_f32 load_rows(int m, const float *rows)
 {
     const __m512i magnitudes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 7, 6, 5, 4, 3, 2, 1);
@@ -201,21 +202,22 @@ typedef struct origin {
     vec_lanes_u32 place;
 } origin;
 
-/* a / b, for a < 204 and b <= 20: compilers take such vectors apart to divide them. */
+/* Returns a / b, for a < 204 and b <= 20: compilers take such vectors apart to divide them. */
 VEC vec_lanes_u32 quotient(vec_lanes_u32 a, uint32_t b) { return a * (4096 / b + 1) >> 12; }
 VEC vec_lanes_u32 remainder_of(vec_lanes_u32 a, uint32_t b) { return a - b * quotient(a, b); }
 
-/* The numbers of the 32 bits of memory's r-th register. */
+/* Returns the numbers of the 32 bits of memory's r-th register. */
 VEC vec_lanes_u32 memory_numbers(int r) { return vec_lane_numbers() + 16 * (uint32_t)r; }
 
-/* s8: pairs of n dwords, which are in each 128-bit part one of a, then one of b; */
+/* Returns the origin of pairs of s8, n dwords, which are in each 128-bit part one of a, then one of b; */
 VEC origin pairs_in_parts(uint32_t n, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n);
     return (origin){0 * q, pair % 4 * 4 + pair / 4 * n + remainder_of(q, n)};
 }
 
-/* or a's in one register, b's in another, of which the fifth dword lies in a third register's parts, a's, then b's. */
+/* Returns their origin with a's in one register, b's in another, of which the fifth dword lies in a third register's
+ * parts, a's, then b's. */
 VEC origin pairs_in_registers(uint32_t n, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n), dword = remainder_of(q, n);
@@ -224,8 +226,8 @@ VEC origin pairs_in_registers(uint32_t n, int r)
     return (origin){(is_fifth & 2) | (~is_fifth & from), (is_fifth & (pair % 4 * 4 + from)) | (~is_fifth & place)};
 }
 
-/* Pairs of binary16, by bit: those of bits 0 and 1 of a, and so on, then those of b, and those of the last bit, if m is
- * odd, of a and b. */
+/* Returns the origin of pairs of binary16, by bit: those of bits 0 and 1 of a, and so on, then those of b, and those of
+ * the last bit, if m is odd, of a and b. */
 VEC origin halves(uint32_t m, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), symbols = quotient(q, m), bit = remainder_of(q, m);
@@ -234,14 +236,14 @@ VEC origin halves(uint32_t m, int r)
     return (origin){(is_last & (m - 1)) | (~is_last & from), (is_last & symbols) | (~is_last & place)};
 }
 
-/* Pairs of binary32 of one register's symbols, by bit. */
+/* Returns the origin of pairs of binary32 of one register's symbols, by bit. */
 VEC origin floats(uint32_t m, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), symbols = quotient(q, 2 * m), bit = remainder_of(q, 2 * m) / 2;
     return (origin){bit, symbols * 2 + q % 2};
 }
 
-/* A register of memory from the registers of `from` whose bits of `which` are 1. */
+/* Makes a register of memory from the registers of `from` whose bits of `which` are 1. */
 VEC __m512i gathered_dwords(origin at, const __m512i from[], unsigned which)
 {
     const int first = __builtin_ctz(which);
@@ -272,7 +274,7 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return _mm512_mask_sub_epi8(a, mask, _mm512_setzero_si512(), a);
 }
 
-/* Memory's first 4 m dwords are of a's pairs, the others of b's. */
+/* Stores pairs: memory's first 4 m dwords are of a's, the others of b's. */
 VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsigned char *flips)
 {
     VEC_UNROLL
@@ -287,7 +289,7 @@ VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsign
     }
 }
 
-/* LLRs to binary16, or, of sums, their lower 16 bits. */
+/* Converts LLRs to binary16, or takes the lower 16 bits of sums. */
 VEC __m256i vec_to_16(bool sums, vec_f32 a)
 {
     return sums ? _mm512_cvtepi32_epi16(_mm512_castps_si512(a))
@@ -308,8 +310,8 @@ VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
     vec_store(out + 64, gathered_dwords(halves(4, 1), from, 0x3));
 }
 
-/* An iteration's two registers of another modulation. Each register of memory comes from a's, from b's or from both,
- * and from the last bit's. */
+/* Stores an iteration's two registers of another modulation. Each register of memory comes from a's, from b's or from
+ * both, and from the last bit's. */
 VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[])
 {
     const int n = m / 2;
@@ -330,8 +332,8 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
     }
 }
 
-/* 256QAM's register: two 128-bit parts a symbol, which takes no more operations than permutations
- * would, and fewer indices. */
+/* Stores 256QAM's register: two 128-bit parts a symbol, which takes no more operations than permutations would, and
+ * fewer indices. */
 VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);

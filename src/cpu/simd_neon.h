@@ -68,10 +68,10 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
 
 VEC vec_u32 vec_to_index(vec_f32 a) { return (vec_u32)vcvtq_s32_f32(a); }
 
-/* Rounded to nearest even. NaN gives 0, what does not fit the nearest that does. */
+/* Rounds to nearest even. NaN gives 0, what does not fit the nearest that does. */
 VEC vec_s32 vec_round_s32(vec_f32 a) { return vcvtnq_s32_f32(a); }
 
-/* Saturated: the largest integer for -2^31. */
+/* Saturates: -2^31 gives the largest integer. */
 VEC vec_s32 vec_abs_s32(vec_s32 a) { return vqabsq_s32(a); }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return vqsubq_s32(a, b); }
 
@@ -100,7 +100,7 @@ VEC bool vec_any_from(vec_u32 a, vec_u32 end) { return vmaxvq_u32(vcgeq_u32(a, e
 VEC uint32_t vec_largest_u32(vec_u32 a) { return vmaxvq_u32(a); }
 VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return vmaxq_s32(a, b); }
 
-/* The bytes of a row's four-byte value in a column of 16: bytes beyond it give 0. */
+/* Returns the bytes of a row's four-byte value in a column of 16: bytes beyond it give 0. */
 VEC vec_bytes vec_row_bytes(vec_u32 row)
 {
     return (vec_bytes)vmlaq_u32(vec_splat_u32(0x03020100u), row, vec_splat_u32(0x04040404u));
@@ -217,7 +217,7 @@ VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
     return vsubq_u8(veorq_u8(a, are_flipped), are_flipped);
 }
 
-/* The lowest 16 bits flip a byte each. */
+/* Flips bytes by the lowest 16 bits, one each. */
 VEC vec_bytes flip_16(vec_bytes a, uint32_t bits)
 {
     const uint8x16_t both = vcombine_u8(vdup_n_u8((uint8_t)bits), vdup_n_u8((uint8_t)(bits >> 8)));
@@ -274,7 +274,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     }
 }
 
-/* LLRs to binary16, or, of sums, their lower 16 bits: those of a, then those of b. */
+/* Converts LLRs to binary16, or takes the lower 16 bits of sums: those of a, then those of b. */
 VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 {
     if (!sums)

@@ -34,7 +34,7 @@ typedef struct vec_u8_linear {
     vec_s32 fold_points[U8_AXIS_BITS - 1];
 } vec_u8_linear;
 
-/* The number of each element. */
+/* Returns the number of each element. */
 VEC vec_lanes_u32 vec_lane_numbers(void) { return (vec_lanes_u32){LANE_NUMBERS}; }
 
 VEC vec_lanes_u8 vec_byte_numbers(void) { return (vec_lanes_u8)(vec_lane_numbers() * 0x04040404u + 0x03020100u); }
@@ -66,7 +66,7 @@ VEC vec_u32 vec_xor_u32(vec_u32 a, vec_u32 b) { return a ^ b; }
 VEC vec_bytes vec_or(vec_bytes a, vec_bytes b) { return a | b; }
 VEC vec_bytes vec_xor(vec_bytes a, vec_bytes b) { return a ^ b; }
 
-/* By bits. */
+/* Chooses by bits. */
 VEC vec_bytes vec_choose_bytes(vec_bytes mask, vec_bytes where_set, vec_bytes where_not)
 {
     return (where_set & mask) | (where_not & ~mask);
@@ -76,7 +76,7 @@ VEC vec_bytes vec_choose_bytes(vec_bytes mask, vec_bytes where_set, vec_bytes wh
 VEC vec_bytes vec_add_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)((vec_lanes_u16)a + (vec_lanes_u16)b); }
 VEC vec_bytes vec_sub_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)((vec_lanes_u16)a - (vec_lanes_u16)b); }
 
-/* At any address. */
+/* Loads from any address. */
 VEC vec_f32 vec_load_f32(const void *from) { return *(const vec_f32_anywhere *)from; }
 VEC vec_u32 vec_load_u32(const void *from) { return vec_bits(vec_load_f32(from)); }
 VEC vec_bytes vec_load_bytes(const void *from) { return vec_as_bytes(vec_load_f32(from)); }

@@ -27,10 +27,10 @@ VEC vec_f32 vec_at_most(vec_f32 a, vec_f32 most) { return MM(min_ps)(most, a); }
 VEC vec_f32 vec_abs(vec_f32 a) { return MM(andnot_ps)(vec_splat(-0.0f), a); }
 VEC vec_u32 vec_to_index(vec_f32 a) { return MM(cvttps_epi32)(a); }
 
-/* Rounded to nearest even. What does not fit, NaN with it, gives -2^31. */
+/* Rounds to nearest even. What does not fit, NaN with it, gives -2^31. */
 VEC vec_s32 vec_round_s32(vec_f32 a) { return MM(cvtps_epi32)(a); }
 
-/* Modulo 2^32, so that -2^31 stays what it is. */
+/* Computes modulo 2^32, so that -2^31 stays what it is. */
 VEC vec_s32 vec_abs_s32(vec_s32 a) { return MM(abs_epi32)(a); }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return MM(sub_epi32)(a, b); }
 VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return MM(max_epi32)(a, b); }

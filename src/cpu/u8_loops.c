@@ -96,7 +96,7 @@ VEC linear_constants load_linear(const softqam_params *params)
     return constants;
 }
 
-/* The linear functions' bytes of components as they lie in memory. */
+/* Returns the linear functions' bytes of components as they lie in memory. */
 VEC vec_bytes linear_bytes(const linear_constants *constants, const linear_bits *bits)
 {
     static const uint8_t places[16] = {0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15};

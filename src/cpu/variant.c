@@ -68,7 +68,7 @@ const softqam_cpu_variant *const softqam_cpu_variants[] = {
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];
 
-/* The processor is asked once. Threads that ask at the same time find the same. */
+/* Asks the processor once. Threads that ask at the same time find the same. */
 static const softqam_cpu_variant *fastest(void)
 {
     static _Atomic(const softqam_cpu_variant *) found;
@@ -83,7 +83,7 @@ static const softqam_cpu_variant *fastest(void)
     return variant;
 }
 
-/* "avx512, avx2, portable", for messages. */
+/* Writes names such as "avx512, avx2, portable", for messages. */
 static void list_names(char *text, size_t nbytes)
 {
     size_t length = 0;
@@ -93,7 +93,7 @@ static void list_names(char *text, size_t nbytes)
             (size_t)snprintf(text + length, nbytes - length, "%s%s", k ? ", " : "", softqam_cpu_variants[k]->name);
 }
 
-/* NULL: no variant of this build has that name. */
+/* Returns NULL if no variant of this build has that name. */
 static const softqam_cpu_variant *find(const char *name)
 {
     for (size_t k = 0; k < softqam_n_cpu_variants; k++)
