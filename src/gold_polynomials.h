@@ -19,7 +19,7 @@
 
 typedef enum gold_register { GOLD_X1, GOLD_X2 } gold_register;
 
-/* The sequence begins so far into x1 and x2, whose period is GOLD_PERIOD. */
+/* The sequence begins at this bit of x1 and x2, whose period is GOLD_PERIOD. */
 enum { GOLD_OFFSET = 1600 };
 #define GOLD_PERIOD 0x7fffffffu
 
@@ -38,7 +38,7 @@ GOLD_FUNCTION uint32_t gold_index(uint64_t position)
     return (uint32_t)((n & GOLD_PERIOD) + (n >> 31));
 }
 
-/* The product before it is taken modulo a polynomial, four bits of b at a time. */
+/* Returns the product before it is taken modulo a polynomial, four bits of b at a time. */
 GOLD_FUNCTION uint64_t gold_product(uint32_t a, uint32_t b)
 {
     uint64_t multiples[16] = {0, a};
@@ -52,7 +52,7 @@ GOLD_FUNCTION uint64_t gold_product(uint32_t a, uint32_t b)
     return product;
 }
 
-/* x^31 and higher, the lowest 30 bits, in lower terms: two of those may be higher ones again. */
+/* Expresses x^31 and higher, the lowest 30 bits, in lower terms: two of those may be higher ones again. */
 GOLD_FUNCTION uint64_t gold_folded(gold_register which, uint64_t a)
 {
     const uint64_t high = a & 0x3fffffffu;
@@ -65,7 +65,7 @@ GOLD_FUNCTION uint32_t gold_modulo(gold_register which, uint64_t product)
     return (uint32_t)((product ^ once ^ gold_folded(which, once)) >> 30);
 }
 
-/* Returns what differs beside the rotation: the constant terms of x^59 and, x2, of x^60. */
+/* Returns the bits that differ besides the rotation: the constant terms of x^59 and, x2, of x^60. */
 GOLD_FUNCTION uint32_t gold_correction(gold_register which, uint32_t rotated)
 {
     return which == GOLD_X1 ? (rotated & 3) << 28 : (rotated & 3) << 28 ^ (rotated & 1) << 29;
@@ -82,8 +82,8 @@ GOLD_FUNCTION uint32_t gold_bits_of(gold_register which, uint32_t polynomial)
     return (polynomial << 1 & GOLD_PERIOD) ^ gold_correction(which, polynomial) << 1 ^ polynomial >> 30;
 }
 
-/* Bits 0 to 63 of a sequence whose first 31 are given: 28 of the next ones depend on these alone, the last five on
- * those. */
+/* Returns bits 0 to 63 of a sequence whose first 31 are given: 28 of the next ones depend on these alone, the last five
+ * on those. */
 GOLD_FUNCTION uint64_t gold_lengthened(gold_register which, uint64_t bits)
 {
     for (int have = 31; have < 64; have += 28) {
@@ -94,8 +94,8 @@ GOLD_FUNCTION uint64_t gold_lengthened(gold_register which, uint64_t bits)
     return bits;
 }
 
-/* The 64 bits after 64 bits, by the squared polynomials: 56 of them depend on these alone, the last 8 on the first of
- * those besides. */
+/* Returns the 64 bits after 64 bits, by the squared polynomials: 56 of them depend on these alone, the last 8 on the
+ * first of those besides. */
 GOLD_FUNCTION uint64_t gold_next_64(gold_register which, uint64_t bits)
 {
     if (which == GOLD_X1) {

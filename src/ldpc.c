@@ -32,7 +32,7 @@ static const base_graph base_graphs[] = {
 static const uint32_t lifting_sets[N_LIFTING_SETS] = {2, 3, 5, 7, 9, 11, 13, 15};
 enum { MAX_LIFTING_SIZE = 384 };
 
-/* Clauses 6.2.2 and 7.2.2. The products are exact: a float has 24 bits, a double 53. */
+/* Chooses a base graph by clauses 6.2.2 and 7.2.2. The products are exact: a float has 24 bits, a double 53. */
 static uint32_t chosen_base_graph(const softqam_ldpc_grant *grant)
 {
     const double rate = grant->code_rate;

@@ -26,7 +26,7 @@ LLR_LINE_FUNCTION unsigned axis_bit(int level, int m, int k)
     return ~(unsigned)(level ^ level >> 1) >> (m - 1 - k) & 1;
 }
 
-/* The amplitude nearest to `from` whose bit k has a value. */
+/* Returns the amplitude nearest to `from` whose bit k has a value. */
 LLR_LINE_FUNCTION int nearest_amplitude(int m, int from, int k, unsigned value)
 {
     int nearest = 1 << 10;
@@ -39,7 +39,7 @@ LLR_LINE_FUNCTION int nearest_amplitude(int m, int from, int k, unsigned value)
     return nearest;
 }
 
-/* By Newton's method, from above. */
+/* Computes a square root by Newton's method, from above. */
 LLR_LINE_FUNCTION double square_root(double a)
 {
     double root = a;
@@ -48,16 +48,16 @@ LLR_LINE_FUNCTION double square_root(double a)
     return root;
 }
 
-/* E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
+/* Returns E: twice the mean squared amplitude of an axis, 2 for QPSK to 682 for 1024QAM. */
 LLR_LINE_FUNCTION double constellation_energy(int m) { return 2.0 * ((double)(1 << 2 * m) - 1.0) / 3.0; }
 
-/* |v| times this is the row, rounded down and limited to the last one. */
+/* Returns the factor that makes |v| the row, rounded down and limited to the last one. */
 LLR_LINE_FUNCTION float llr_row_scale(int m) { return (float)(square_root(constellation_energy(m)) / 2.0); }
 
 LLR_LINE_FUNCTION int llr_last_row(int m) { return (1 << (m - 1)) - 1; }
 
-/* (v - one)^2 - (v - zero)^2, `one` and `zero` being the nearest amplitudes of either bit. Within a row these stay the
- * same, so those of its middle, which is an amplitude, serve. */
+/* Returns (v - one)^2 - (v - zero)^2, `one` and `zero` being the nearest amplitudes of either bit. Within a row these
+ * stay the same, so those of its middle, which is an amplitude, serve. */
 LLR_LINE_FUNCTION llr_line llr_line_of(int m, int k, int row)
 {
     const double e = constellation_energy(m);
@@ -68,7 +68,7 @@ LLR_LINE_FUNCTION llr_line llr_line_of(int m, int k, int row)
     return line;
 }
 
-/* Two layers at once, of m bits an axis and of their partner's. */
+/* Makes the table of two layers at once, of m bits an axis and of their partner's. */
 LLR_LINE_FUNCTION softqam_joint_table joint_table_of(int m, int partner)
 {
     const double wanted_root = square_root(constellation_energy(m));

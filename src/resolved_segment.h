@@ -129,7 +129,8 @@ static_assert(
     "in segment_check.c; if it points to values of symbols, move it in softqam_segment_advance(); let "
     "cpu_demodulate.c and the kernels use it. Fields must not move: programs built against 0.4 run");
 
-/* Defaults that checks need before a segment is resolved. More than SOFTQAM_MAX_LAYERS layers count as that many. */
+/* These return defaults that checks need before a segment is resolved. More than SOFTQAM_MAX_LAYERS layers count as
+ * that many. */
 HOST_AND_DEVICE static inline unsigned softqam_segment_layers(const softqam_segment *segment)
 {
     const unsigned n = segment->n_layers;
