@@ -9,7 +9,7 @@
 
 #include "arithmetic_fast.h"
 
-/* As many symbols are divided at once, or a whole iteration more. */
+/* Symbols that are divided at once, and the most: a whole iteration more. */
 enum { DIVIDED_SYMBOLS = 256, MOST_SYMBOLS = DIVIDED_SYMBOLS + 2 * LANES };
 
 typedef struct divided_symbols {
@@ -38,7 +38,7 @@ VEC size_t place_of(const division *from, size_t done)
     return from->n_symbols - done < LANES ? from->n_symbols - LANES : done;
 }
 
-/* Returns gains or noise values with 1 in the place of what is not positive and finite. */
+/* Returns gains or noise values with 1 in place of what is not positive and finite. */
 VEC vec_f32 positive_or_one(vec_f32 a) { return vec_choose(vec_is_positive(a), a, vec_splat(1.0f)); }
 
 /* Loads noise values, bounded. */

@@ -202,7 +202,7 @@ def _is_pair(detector: Any, encoder: nr.TBEncoder) -> bool:
 
 
 class _JointDetector(Block):
-    """Matched filters and what demaps two streams jointly to the LLRs of code blocks, in the place of a MIMO detector."""
+    """Matched filters and what demaps two streams jointly to the LLRs of code blocks, in place of a MIMO detector."""
 
     def __init__(self, detector: MaximumLikelihoodDetector, encoder: nr.TBEncoder, **options: Any) -> None:
         super().__init__(**options)
