@@ -21,7 +21,8 @@ SECTIONS = {  # the beginnings of their tables' titles, in order
     "cpu": {"fading": ["a slot of cf32"], "layers": ["256QAM, layers of an OFDM symbol"], "calls": ["a call to s8"], "buffers": ["a slot to soft buffers"],
             "joint": ["39312 elements of two layers"], "formats": ["256QAM, every format"]},
     "cuda": {"fading": ["one launch", "a slot in a graph"], "layers": ["256QAM, layers of a slot"], "calls": ["256QAM, a call to s8"],
-             "buffers": ["a slot to soft buffers in a graph", "a slot to soft buffers in a call"], "chain": ["256QAM, between two kernels"],
+             "buffers": ["a slot to soft buffers in a graph", "a slot to soft buffers in a call"],
+             "joint": ["39312 elements of two layers"], "chain": ["256QAM, between two kernels"],
              "host": ["CPU and CUDA"]},
 }[BACKEND]  # fmt: skip
 

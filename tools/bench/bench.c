@@ -26,7 +26,7 @@ static const char *const sections[] = {"fading",  "layers", "calls", "buffers", 
 enum {
     SECTIONS = (1 << N_BENCH_SECTIONS) - 1,
     SECTIONS_OF_CPU = (1 << BENCH_CHAINS) - 1,
-    SECTIONS_OF_CUDA = SECTIONS & ~(1 << BENCH_FORMATS | 1 << BENCH_JOINT)
+    SECTIONS_OF_CUDA = SECTIONS & ~(1 << BENCH_FORMATS)
 };
 
 static bool take_sections(const struct option_call *call)
@@ -71,7 +71,7 @@ static const struct option_row rows[] = {
          "           layers apart, relative to the same number of symbols in one layer\n"
          "  calls    an OFDM symbol or less; CUDA: from launch to synchronisation\n"
          "  buffers  a codeword to the soft buffers of a decoder, new or added\n"
-         "  joint    CPU: two layers at once, from a matched filter\n"
+         "  joint    two layers at once, from a matched filter; CUDA: to soft buffers too\n"
          "  formats  CPU: all inputs and outputs, a slot and large\n"
          "  chain    CUDA: between two kernels that overlap, and between two that do not\n"
          "  host     CUDA: from host memory, pinned and pageable, beside all CPU threads"),

@@ -36,6 +36,11 @@ static const struct bench_case pairs[] = {
     {"64QAM, mean 23 dB", OF(64QAM), .snr_db = 23}, {"256QAM, mean 29 dB", OF(256QAM), .snr_db = 29},
     {"1024QAM, mean 35 dB", OF(1024QAM), .snr_db = 35}, {.name = NULL}};
 
+#define PAIRS .how = BENCH_PAIRS, .n_elements = 12 * OFDM_SYMBOL_ELEMENTS, .n_layers = 2, .stride = 2
+#define PAIRS_FIGURES                                                                                                  \
+    {"Melem/s", BENCH_MELEM, 1, 0}, {"us", BENCH_US, 1, 0}, {"copy us", BENCH_US, 0, 0},                               \
+    {"operations", BENCH_OPERATIONS, 1, 0}, {"Gop/s", BENCH_GOPS, 1, 0}
+
 /* Steps that a receiver wants for a codeword's symbols. */
 enum {
     CODEWORDS = BENCH_DESCRAMBLE | BENCH_CODEWORD,
@@ -67,11 +72,8 @@ const struct bench_table bench_tables[] = {
     {BENCH_BUFFERS, "a slot to soft buffers, share of moving the bytes", {.launch = BENCH_BY_CPU}, buffers,
      {LIMIT(.how = NEW), LIBRARY(.how = NEW), LIMIT(.how = ADDED), LIBRARY(.how = ADDED)},
      {{"us", BENCH_US, 1, 0}, {"share", BENCH_SHARE, 1, 0}, {"added us", BENCH_US, 3, 0}, {"added share", BENCH_SHARE, 3, 2}}},
-    {BENCH_JOINT, "39312 elements of two layers to s8, jointly",
-     {.launch = BENCH_BY_CPU, .how = BENCH_PAIRS, .n_elements = 12 * OFDM_SYMBOL_ELEMENTS, .n_layers = 2, .stride = 2}, pairs,
-     {LIMIT(), LIBRARY()},
-     {{"Melem/s", BENCH_MELEM, 1, 0}, {"us", BENCH_US, 1, 0}, {"copy us", BENCH_US, 0, 0}, {"operations", BENCH_OPERATIONS, 1, 0},
-      {"Gop/s", BENCH_GOPS, 1, 0}}},
+    {BENCH_JOINT, "39312 elements of two layers to s8, jointly", {.launch = BENCH_BY_CPU, PAIRS}, pairs, {LIMIT(), LIBRARY()},
+     {PAIRS_FIGURES}},
     {BENCH_FORMATS, "256QAM, every format, share of moving the bytes", {.launch = BENCH_BY_CPU},
      ROWS{{.name = "cf32"}, {"cs16", .input = SOFTQAM_INPUT_CS16}, {"cs8", .input = SOFTQAM_INPUT_CS8}, {"cf16", CF16},
           {"cf32, large", .n_elements = 1 << 24}, {.name = NULL}},
@@ -104,6 +106,9 @@ const struct bench_table bench_tables[] = {
     {BENCH_BUFFERS, "a slot to soft buffers in a call, beyond an empty kernel", {.launch = BENCH_CALL}, buffers,
      {EMPTY(), LIBRARY(.how = NEW), LIBRARY(.how = ADDED)},
      {{"us", BENCH_US, 1, 0}, {"adds us", BENCH_ADDS, 1, 0}, {"added: adds us", BENCH_ADDS, 2, 0}}},
+    {BENCH_JOINT, "39312 elements of two layers in a graph to s8, jointly", {.launch = BENCH_GRAPH, PAIRS}, pairs,
+     {LIMIT(), LIBRARY(), LIBRARY(.how = NEW), LIBRARY(.how = ADDED)},
+     {PAIRS_FIGURES, {"to soft buffers us", BENCH_US, 2, 0}, {"added us", BENCH_US, 3, 0}}},
     {BENCH_CHAINS, "256QAM, between two kernels, data in the second cache, what it adds", {.launch = BENCH_CHAIN},
      ROWS{{"four slots, 4 layers, codewords, cf32, s8", LAYERS_4, .how = CODEWORDS},
           {"slot, cf32, s8", .n_elements = SLOT_ELEMENTS}, {"four slots, cf32, s8", .n_elements = 4 * SLOT_ELEMENTS}, {.name = NULL}},
