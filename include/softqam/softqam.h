@@ -4,12 +4,12 @@
  * softqam is the soft demapper of a 5G NR receiver. It turns equalised I/Q symbols into LLRs, with the same bytes on
  * every backend. softqam_cuda.h adds calls on device memory, softqam_device.cuh device functions for your own kernel.
  *
- * A program calls softqam_demodulator_config_init() for the default settings, softqam_demodulator_create(), then
- * softqam_demodulate() as often as it likes, and softqam_demodulator_destroy().
+ * A program needs softqam_demodulator_config_init(), softqam_demodulator_create(), softqam_demodulate() and
+ * softqam_demodulator_destroy().
  *
  * - `softqam_context` is the processor: the CPU and its threads, or one GPU. One per process, or per GPU, is enough.
- * - `softqam_demodulator` holds formats, scales and sign. It is immutable, takes microseconds to create, occupies a few
- *   KiB and keeps its context alive.
+ * - `softqam_demodulator` holds formats, scales and sign. It is immutable, cheap to create, and keeps its context
+ *   alive.
  * - `softqam_segment` describes consecutive symbols of a codeword: modulation, layers, noise, scrambling.
  * - `softqam_codeword`, a member of the segment, says where each code block's LLRs go (softqam_ldpc.h).
  *
@@ -27,8 +27,8 @@
  * - **Scale.** s8 and s16 LLRs have llr_scale steps per nat. Combined transmissions need the same llr_scale.
  * - **Strides** count elements, never bytes.
  *
- * A real-time thread uses a context with `n_threads = 1`: a CPU call then makes no system call, allocates no memory and
- * never blocks. With a GPU, create the demodulators, then call softqam_context_prepare().
+ * With n_threads = 1 a CPU call makes no system call, allocates no memory and never blocks. With a GPU, a real-time
+ * receiver creates its demodulators, then calls softqam_context_prepare().
  *
  * A child of fork() may use and destroy its parent's objects if no other thread of the parent was creating, preparing,
  * destroying or first using a context then. Its calls run on the calling thread alone. It must not use a context that
@@ -145,7 +145,7 @@ typedef enum softqam_noise_form {
 /** The CPU and its threads, or one GPU. Any number of demodulators and threads share a context. */
 typedef struct softqam_context softqam_context;
 
-/** Formats, scales and sign, ready to demodulate. Immutable. */
+/** Formats, scales and sign, ready to demodulate. */
 typedef struct softqam_demodulator softqam_demodulator;
 
 /** Settings of a context. Fill it with softqam_context_config_init(); a zeroed `device` would select GPU 0. */
@@ -155,9 +155,8 @@ typedef struct softqam_context_config {
      *  default: one per CPU in `cpus`. 1, for real time: the calling thread only. Others start when a call first needs
      *  them; if that fails, calls run on the calling thread, and softqam_context_prepare() says why. */
     unsigned n_threads;
-    /** CPUs on which the context's threads may run: n_cpus numbers, 0 to 1023. All threads share the set; the calling
-     *  thread's affinity does not change. NULL, the default: those of the thread that calls
-     *  softqam_context_create(). */
+    /** CPUs on which the context's threads may run: n_cpus numbers, 0 to 1023. All threads share the set. NULL, the
+     *  default: those of the thread that calls softqam_context_create(). */
     const unsigned *cpus;
     unsigned n_cpus; /**< length of `cpus`, at most 1024; 0 with NULL */
     /** Scheduling of the context's threads. 0, the default: SCHED_OTHER. 1 to 99: SCHED_FIFO with that priority, which
@@ -201,8 +200,7 @@ enum {
 };
 
 /**
- * Creates what calls would otherwise create when they first need it. Demodulators that are created later are not
- * prepared.
+ * Creates what calls would otherwise create when they first need it, for the demodulators that exist.
  *
  * After SOFTQAM_PREPARE_ALL, calls on host memory allocate nothing and start no thread. They wait for others only on a
  * GPU, where they take turns on staging memory. A CPU call takes at most 64 KiB of its thread's stack. The context's
@@ -284,9 +282,9 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * - No LLR is NaN or infinite. Where it or, beyond |v| = 1e38, an intermediate value overflows, the LLR is llr_limit,
  *   or FLT_MAX for f32, with its sign.
  *
- * **Soft bits (u8)** are those of liquid-dsp's `modemcf_demodulate_soft` for LIQUID_MODEM_QAM256, except as
- * SOFTQAM_OUTPUT_U8 says. A component that is NaN or infinite (after scaling) makes all bytes of the symbol 127. Others
- * are clamped to [-3, +3]; +0 and -0 give the same bytes.
+ * **Soft bits (u8)** are those of liquid-dsp's `modemcf_demodulate_soft`, except as SOFTQAM_OUTPUT_U8 says. Components
+ * are clamped to [-3, +3]; one that is NaN or infinite (after scaling) makes the symbol's bytes 127. +0 and -0 give the
+ * same bytes.
  *
  * While another call uses the context's threads, this one runs on the calling thread only. On a GPU, pinned buffers,
  * such as softqam_host_alloc()'s, are used in place if all are; else the call is staged.
@@ -299,9 +297,9 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * @param out          receives softqam_output_nbytes() bytes: each symbol's values, b0 first; any alignment; must not
  *                     overlap the inputs
  * @return SOFTQAM_ERROR_INVALID_ARGUMENT also if noise_var is misaligned, `out` overlaps an input, a byte count is over
- *         PTRDIFF_MAX, or a call on a GPU is given device memory (managed memory is accepted). CUDA also:
+ *         PTRDIFF_MAX, or a call on a GPU is given device memory that is not managed. CUDA:
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA, SOFTQAM_ERROR_OUT_OF_MEMORY; `out` is then undefined,
- *         nothing writes there any more, and the demodulator stays usable
+ *         and the demodulator stays usable
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
@@ -318,10 +316,8 @@ typedef struct softqam_layer {
      *  input_scale, N0 the variance of n. Matched filter: z = h* y, g = |h|^2, N0 = |h|^2 times the noise variance of
      *  y. Biased MMSE: g = b, N0 = b (1 - b). Aligned to 4 bytes; for all layers or none; NULL for u8.
      *
-     *  LLRs are those of z / g with N0 / g^2: with fl() rounding to binary32 and s the scale (f16, f32: 1) with its
-     *  sign, a component v becomes fl(v fl(1 / g)), and s / N0 becomes fl(fl(fl(s g) g) / N0), or times 1/N0, as if
-     *  exponents had no limits. So units do not matter, and N0 is not clamped. A gain that is not positive and finite,
-     *  or a g^2 / N0 below about 2^-120, makes an erasure. */
+     *  LLRs are those of z / g with N0 / g^2, computed as if exponents had no limits: units do not matter, and N0 is
+     *  not clamped. A gain that is not positive and finite, or a g^2 / N0 below about 2^-120, makes an erasure. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
@@ -331,10 +327,10 @@ typedef struct softqam_layer {
 /** Counts of a segment's symbols and LLRs. Calls add to each number; the caller zeroes them. They do not depend on
  * backend, threads or cuts, and omit discarded code blocks (a NULL block_buffers entry).
  *
- * The numbers from n_sampled on are of a sample: of symbols that are no erasures and whose position p in the codeword
- * (first_symbol + i) has (p / 64) mod 8 = 0. With r the symbol after input_scale and its gain, the error vector
- * magnitude is sqrt(error_energy / 2^24 / n_sampled); information / 2^16 / n_sampled / Qm estimates the mutual
- * information per bit; if it is below the code rate, decoding is hopeless. */
+ * The numbers from n_sampled on are of symbols without erasures whose position p in the codeword has (p / 64) mod
+ * 8 = 0. With r the symbol after input_scale and its gain, the error vector magnitude is
+ * sqrt(error_energy / 2^24 / n_sampled); information / 2^16 / n_sampled / Qm estimates the mutual information per bit;
+ * if it is below the code rate, decoding is hopeless. */
 typedef struct softqam_statistics {
     uint64_t n_symbols; /**< symbols that were demodulated */
     uint64_t n_erased;  /**< symbols that are erasures */

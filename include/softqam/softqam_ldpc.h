@@ -49,8 +49,8 @@ extern "C" {
  *   bytes depend neither on the backend nor on how a codeword is cut into segments and calls. A receiver that adds e_0,
  *   e_1, .. in turn may get other values if an intermediate sum saturates.
  * - The buffers of code blocks that are not transmitted, or have no bits, are left alone.
- * - A segment costs some 0.1 us of a CPU besides its symbols, as much as 300 (256QAM) to 700 (QPSK) symbols: prefer
- *   segments of an OFDM symbol to those of a resource block. */
+ * - A segment costs as much CPU time as 300 (256QAM) to 700 (QPSK) symbols: prefer an OFDM symbol to a resource
+ * block. */
 typedef struct softqam_codeword {
     /** G: bits of the codeword, a multiple of n_layers * Qm, at most 2^32 - 1. */
     uint64_t n_bits;
@@ -157,16 +157,9 @@ typedef struct softqam_ldpc {
 } softqam_ldpc;
 
 /**
- * Makes a codeword from a grant, for DL-SCH and UL-SCH. If a transport block spans several slots, this describes the
- * first; for later ones the caller sets k0, and combine to 1. 3GPP TS 38.212 says, with B = A + L (clauses 6.2.1,
- * 7.2.1):
- *
- *     K_cb = 8448; base graph 2: 3840                                              clause 5.2.2
- *     C    = 1 and B' = B if B <= K_cb, else ceil(B / (K_cb - 24)) and B + 24 C    clause 5.2.2
- *     K_b  = 22; base graph 2: 10 if B > 640, 9 if B > 560, 8 if B > 192, else 6   clause 5.2.2
- *     Zc   = the smallest lifting size with K_b Zc >= K' = B' / C                  clause 5.2.2, table 5.3.2-1
- *     N_cb = N, or min(N, N_ref) if the buffer is limited                          clause 5.4.2.1
- *     k0   = floor(x N_cb / N) Zc, x = 0, 17, 33, 56; base graph 2: 0, 13, 25, 43  table 5.4.2.1-2
+ * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 3GPP TS 38.212: CRCs by clauses 6.2.1 and 7.2.1, code blocks
+ * and lifting size by clause 5.2.2, N_cb by clause 5.4.2.1, k0 by table 5.4.2.1-2. If a transport block spans several
+ * slots, this describes the first; for later ones the caller sets k0, and combine to 1.
  *
  * The codeword gets n_bits, n_code_blocks, deinterleave, n_cb, k0, n_fillers (F) and, with fillers, first_filler
  * (K' - 2 Zc). The other fields are 0: the caller sets the buffers, filler_value and, for a retransmission, combine,
@@ -176,8 +169,8 @@ typedef struct softqam_ldpc {
  * @param codeword  receives the codeword
  * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
- * @return SOFTQAM_ERROR_INVALID_ARGUMENT also if B is not a multiple of C, as it is for all sizes of 38.214; C exceeds
- *         65535; or N_ref is less than K, so that no decoder could recover a code block
+ * @return SOFTQAM_ERROR_INVALID_ARGUMENT also if the code blocks would differ in size, as for no tb_size of 38.214; C
+ *         exceeds 65535; or N_ref is less than K, so that no decoder could recover a code block
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);
