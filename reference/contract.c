@@ -23,8 +23,8 @@ static nr_noise with_floor(nr_noise noise)
     return noise;
 }
 
-/* w; 0 for an erasure. With a gain, only the result is limited by the range of floats; a double has room for those on
- * the way, and a quotient of floats that rounds to double first rounds to float as it would at once. */
+/* Returns w; 0 for an erasure. With a gain, only the result is limited by the range of floats; a double has room for
+ * those on the way, and a quotient of floats that rounds to double first rounds to float as it would at once. */
 static float weight_of(nr_noise noise, float scale)
 {
     double weight;
@@ -41,7 +41,8 @@ static float weight_of(nr_noise noise, float scale)
     return fabs(weight) < 0x1p-120 && noise.has_gain ? 0 : (float)weight;
 }
 
-/* A component divided by the symbol's gain, if there is one: the range of floats limits nothing but the result. */
+/* Returns a component divided by the symbol's gain, if there is one: the range of floats limits nothing but the
+ * result. */
 static float divided(float component, nr_noise noise)
 {
     int exponent;
@@ -69,8 +70,8 @@ static void nearest_levels(const nr_constellation *constellation, int middle, in
     }
 }
 
-/* t for the bits of one axis. In row r the nearest levels are those of 2 r + 1, and
- * (v - one)^2 - (v - zero)^2 = 2 (zero - one) v + one^2 - zero^2. */
+/* Computes t for the bits of one axis. In row r the nearest levels are those of 2 r + 1, and (v - one)^2 - (v - zero)^2
+ * = 2 (zero - one) v + one^2 - zero^2. */
 static void axis_metrics(const nr_constellation *constellation, float v, float metrics[NR_MAX_AXIS_BITS])
 {
     const double energy = constellation->energy;

@@ -9,7 +9,7 @@
 /* Rounds to the nearest binary16, ties to even; overflow and infinity give +-65504. x must not be a NaN. */
 uint16_t half_from_double(double x);
 
-/* Exact; NaN gives some NaN. */
+/* Converts exactly; NaN gives some NaN. */
 double half_to_double(uint16_t half);
 
 #endif

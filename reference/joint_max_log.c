@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* C of a pair of points. */
+/* Returns C of a pair of points. */
 static double cost_of(const joint_sample *sample, const double x0[2], const double x1[2])
 {
     const double c_x1[2] = {sample->cross[0] * x1[0] - sample->cross[1] * x1[1],
@@ -24,7 +24,8 @@ static double least_of_all(const nr_constellation *partner, const joint_sample *
     return least;
 }
 
-/* C is a sum of a term of x_0, one of x_1's I and one of its Q: C(x_0, 0) and the differences that I and Q make. */
+/* Finds the least C by axes: C is a sum of a term of x_0, one of x_1's I and one of its Q: C(x_0, 0) and the
+ * differences that I and Q make. */
 static double least_of_axes(const nr_constellation *partner, const joint_sample *sample, const double x0[2])
 {
     const double origin[2] = {0, 0}, cost = cost_of(sample, x0, origin);

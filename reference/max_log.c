@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The coordinate of an axis nearest to v whose bit at a place is `value`. Distances go without v^2, which cancels in
- * every LLR and with which the digits that matter would go. */
+/* Returns the coordinate of an axis nearest to v whose bit at a place is `value`. Distances go without v^2, which
+ * cancels in every LLR and with which the digits that matter would go. */
 static double nearest_coordinate(const double coordinates[], int n_bits, double v, int place, int value)
 {
     double nearest = INFINITY, least_distance = INFINITY;
@@ -80,7 +80,7 @@ static max_log_llr make_llr(const nr_constellation *constellation, double compon
     return llr;
 }
 
-/* scale / N0, or 0 where that is unknown. */
+/* Returns scale / N0, or 0 if that is unknown. */
 static double weight_of(nr_noise noise, float scale)
 {
     const double value = (double)noise.value;

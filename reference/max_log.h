@@ -17,7 +17,7 @@ typedef struct max_log_llr {
     double high;
 } max_log_llr;
 
-/* The LLRs of a symbol (I and Q) in nats times the scale, b0 first, as many as the constellation has bits:
+/* Computes the LLRs of a symbol (I and Q) in nats times the scale, b0 first, as many as the constellation has bits:
  *
  *     (min over points with bit 1 of |r - x|^2 - min over those with bit 0) * scale / N0
  *
@@ -26,7 +26,7 @@ typedef struct max_log_llr {
 void max_log_llrs(const nr_constellation *constellation, const float symbol[2], nr_noise noise, float scale,
                   uint64_t position, max_log_llr llrs[]);
 
-/* N0 * LLR of each bit of a finite symbol, taken as it is. */
+/* Computes N0 * LLR of each bit of a finite symbol, taken as it is. */
 void max_log_metrics(const nr_constellation *constellation, const float symbol[2], uint64_t position, double metrics[]);
 
 /* Returns a bound on |binary32 - exact| for one LLR that does not overflow: `component` is the I or Q that has the bit
@@ -51,7 +51,7 @@ typedef struct max_log_error {
 
 max_log_error max_log_error_of(const nr_constellation *constellation);
 
-/* An LLR, scaled, as int8 or int16: to the nearest, ties to even, then limited. */
+/* Rounds an LLR, scaled, to int8 or int16: to the nearest, ties to even, then limited. */
 int max_log_to_s8(double llr, int limit);
 
 #endif

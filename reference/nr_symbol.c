@@ -62,7 +62,7 @@ enum {
 
 static uint32_t low_bits(uint32_t word, int n) { return word & ((UINT32_C(1) << n) - 1); }
 
-/* x1(n + 31) = x1(n + 3) + x1(n), x2(n + 31) = x2(n + 3) + x2(n + 2) + x2(n + 1) + x2(n). */
+/* Steps the registers: x1(n + 31) = x1(n + 3) + x1(n), x2(n + 31) = x2(n + 3) + x2(n + 2) + x2(n + 1) + x2(n). */
 static void step(nr_scrambling *scrambling, int n)
 {
     const uint32_t x1 = scrambling->x1, x2 = scrambling->x2;

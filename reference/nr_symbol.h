@@ -23,16 +23,17 @@ extern const nr_constellation nr_pi_2_bpsk, nr_bpsk, nr_qpsk, nr_16qam, nr_64qam
 /* All of them, in the order above. */
 extern const nr_constellation *const nr_constellations[NR_CONSTELLATIONS];
 
-/* One bit a symbol: BPSK and pi/2-BPSK. */
+/* Returns whether a symbol has one bit: BPSK and pi/2-BPSK. */
 bool nr_is_bpsk(const nr_constellation *constellation);
 
-/* The odd integer that the bits of an axis choose: `label` holds them, the first highest (b0 b2 b4 .. for I, b1 b3 b5
- * .. for Q). For 256QAM 5.1.6 has it as (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2 b4) [2 - (1 - 2 b6)]]]. Divided by the
- * square root of the energy it is I or Q of a point. */
+/* Returns the odd integer that the bits of an axis choose: `label` holds them, the first highest (b0 b2 b4 .. for I, b1
+ * b3 b5 .. for Q). For 256QAM 5.1.6 has it as (1 - 2 b0) [8 - (1 - 2 b2) [4 - (1 - 2 b4) [2 - (1 - 2 b6)]]]. Divided by
+ * the square root of the energy it is I or Q of a point. */
 int nr_level(const nr_constellation *constellation, int label);
 double nr_coordinate(const nr_constellation *constellation, int label);
 
-/* I and Q of the point with these bits, b0 highest, for a symbol at this position of its codeword, counted from 0. */
+/* Computes I and Q of the point with these bits, b0 highest, for a symbol at this position of its codeword, counted
+ * from 0. */
 void nr_point(const nr_constellation *constellation, int bits, uint64_t position, double point[2]);
 
 /* The noise as a receiver states it: N0, the variance E|n|^2 of the complex noise, or 1/N0; of the symbol y = g x + n,
@@ -57,7 +58,7 @@ typedef struct nr_scrambling {
 
 void nr_scrambling_start(nr_scrambling *scrambling, uint32_t c_init);
 
-/* c(first), lowest, to c(first + n - 1), for n up to 31. `first` is no less than in the call before. */
+/* Returns c(first), lowest, to c(first + n - 1), for n up to 31. `first` is no less than in the call before. */
 uint32_t nr_scrambling_bits(nr_scrambling *scrambling, uint64_t first, int n);
 
 #endif

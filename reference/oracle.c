@@ -49,7 +49,7 @@ void oracle_destroy(oracle *self)
     free(self);
 }
 
-/* One call of liquid: the soft bits in 3GPP order; returns liquid's hard decision. */
+/* Calls liquid: the soft bits come in 3GPP order; returns liquid's hard decision. */
 static unsigned int demodulate(oracle *self, float i, float q, uint8_t soft_bits[N_BITS])
 {
     /* A complex number lies in memory as an array of its two parts (C11 6.2.5p13). Writing i + q * I instead would lose

@@ -10,22 +10,22 @@
 /* One liquid-dsp modem. Not to be used by two threads at once; any number of oracles may live side by side. */
 typedef struct oracle oracle;
 
-/* NULL when memory is short. */
+/* Returns NULL when memory is short. */
 oracle *oracle_create(void);
 
 /* NULL is ignored. */
 void oracle_destroy(oracle *self);
 
-/* The soft bits of n_symbols symbols (I, Q pairs of binary32, already scaled): 8 bytes a symbol in 3GPP order, b0
- * first, above 127 means bit 0. This is the contract that every backend must meet byte for byte. A symbol that is not
- * finite gives eight times 127; other components are clamped to [-3, +3]. */
+/* Computes the soft bits of n_symbols symbols (I, Q pairs of binary32, already scaled): 8 bytes a symbol in 3GPP order,
+ * b0 first, above 127 means bit 0. This is the contract that every backend must meet byte for byte. A symbol that is
+ * not finite gives eight times 127; other components are clamped to [-3, +3]. */
 void oracle_soft_bits(oracle *self, const float *symbols, size_t n_symbols, uint8_t *soft_bits);
 
-/* liquid's own answer, with its bytes put into 3GPP order but nothing clamped and no defect stepped around; finite
- * symbols only. For the tests that show the defects. */
+/* Gives liquid's own answer, with its bytes put into 3GPP order but nothing clamped and no defect stepped around;
+ * finite symbols only. For the tests that show the defects. */
 void oracle_raw_soft_bits(oracle *self, const float *symbols, size_t n_symbols, uint8_t *soft_bits);
 
-/* liquid-dsp's version at run time, such as "1.5.0". */
+/* Returns liquid-dsp's version at run time, such as "1.5.0". */
 const char *oracle_version(void);
 
 #endif

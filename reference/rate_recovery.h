@@ -13,7 +13,7 @@
  * for group m. */
 void rate_recovery_transmitted(size_t C, size_t N, uint32_t CBGTI, bool transmitted[]);
 
-/* E_r of all C code blocks; 0 where a code block is not transmitted. */
+/* Computes E_r of all C code blocks; 0 if a code block is not transmitted. */
 void rate_recovery_lengths(size_t G, size_t N_L, size_t Q_m, size_t C, const bool transmitted[], size_t E[]);
 
 /* A code block's circular buffer. Positions from first_filler on hold n_fillers bits <NULL>, fewer than N_cb. New data
@@ -22,7 +22,7 @@ typedef struct circular_buffer {
     size_t N_cb, k0, first_filler, n_fillers, N_fill;
 } circular_buffer;
 
-/* True where some position is sent more than once. */
+/* Returns true if some position is sent more than once. */
 bool circular_buffer_repeats(const circular_buffer *self, size_t E);
 
 /* Finds the position in the circular buffer of each bit f_0 .. f_(E-1), in the order in which bits are mapped to

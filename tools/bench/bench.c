@@ -94,7 +94,7 @@ static const struct option_row rows[] = {
 #define BENCH_COMMIT "unknown"
 #endif
 
-/* The facts without which a measurement says nothing. */
+/* Reports the facts without which a measurement says nothing. */
 static void report_machine(cJSON *json)
 {
     char line[256], cpu[128] = "unknown";

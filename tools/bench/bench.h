@@ -177,10 +177,11 @@ size_t bench_case_span(const struct bench_case *c);
 size_t bench_case_in_nbytes(const struct bench_case *c);
 size_t bench_case_out_nbytes(const struct bench_case *c);
 
-/* Operations that joint demapping of a resource element needs: 17 for each point of both symbols, or 9 of QPSK's. */
+/* Returns the operations that joint demapping of a resource element needs: 17 for each point of both symbols, or 9 of
+ * QPSK's. */
 double bench_case_operations(const struct bench_case *c);
 
-/* A call of the case on this memory, and its limit. */
+/* These make a call of the case on this memory, and its limit. */
 softqam_segment bench_case_segment(const struct bench_case *c, const void *symbols, const float *noise_var, void *out);
 struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbols, const float *noise_var, void *out,
                                   bool is_long);

@@ -192,7 +192,7 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
 /* DIFFERENT symbols repeat, which no cache shows; their number is even, for pi/2-BPSK. */
 enum { DIFFERENT = 1 << 20, CHUNK = 1 << 12, N_PATHS = 8, DELAY_STEP = 3 };
 
-/* h of each subcarrier of a slot: paths of Rayleigh fading, mean power 1 in all, whose delays differ by up to 5 %
+/* Makes h of each subcarrier of a slot: paths of Rayleigh fading, mean power 1 in all, whose delays differ by up to 5 %
  * of an OFDM symbol, so that some subcarriers are in a deep fade. */
 static void make_channel(uint64_t *state, double complex response[OFDM_SYMBOL_ELEMENTS])
 {
@@ -242,8 +242,8 @@ static void make_symbols(struct bench_row *row, const struct bench_case *c, size
     }
 }
 
-/* Pairs of points that reach two antennas, each through channels and noise of its own: what a matched filter gives,
- * z = H^H y, and the Gram matrix H^H H. */
+/* Makes pairs of points that reach two antennas, each through channels and noise of its own: what a matched filter
+ * gives, z = H^H y, and the Gram matrix H^H H. */
 static void make_pairs(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
 {
     static double complex channels[4][OFDM_SYMBOL_ELEMENTS];

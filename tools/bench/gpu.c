@@ -37,8 +37,8 @@ static bool is_chain(const struct bench_case *c)
     return c->launch == BENCH_CHAIN || c->launch == BENCH_CHAIN_OVERLAPS;
 }
 
-/* The memory of the k-th launch: symbols, noise, output, descriptor. All launches of a chain have the same, where what
- * the kernel in front of softqam reads is in place of the descriptor. */
+/* Returns the memory of the k-th launch: symbols, noise, output, descriptor. All launches of a chain have the same,
+ * where what the kernel in front of softqam reads is in place of the descriptor. */
 static unsigned char *memory_of(const struct bench_job *job, size_t k) { return job->memory + k * job->launch_nbytes; }
 
 static softqam_segment segment_of(const struct bench_job *job, size_t k)
@@ -64,8 +64,8 @@ static bool enqueue_library(const struct bench_job *job, size_t k)
     return bench_is_ok(job, status);
 }
 
-/* The library's kernel, one that moves the same bytes, or none. Copies overlap only where there is something to overlap
- * with. */
+/* Enqueues the library's kernel, one that moves the same bytes, or none. Copies overlap only where there is something
+ * to overlap with. */
 static bool enqueue_one(const struct bench_job *job, size_t k)
 {
     unsigned char *memory = memory_of(job, k);
@@ -79,7 +79,7 @@ static bool enqueue_one(const struct bench_job *job, size_t k)
     return is_chain(&job->c) || GOOD(bench_empty_kernel(bench.stream));
 }
 
-/* The neighbours in a chain: one writes what softqam reads, the other one only reads. */
+/* Enqueues a neighbour in a chain: one writes what softqam reads, the other one only reads. */
 static bool enqueue_neighbour(const void *in, void *out, size_t nbytes, bool overlaps)
 {
     const size_t unit = 16;
@@ -113,7 +113,7 @@ static bool capture(struct bench_job *job)
     return all;
 }
 
-/* All launches: without a graph there is one. */
+/* Launches all: without a graph there is one launch. */
 static bool launch(const struct bench_job *job)
 {
     return job->graph ? GOOD(cudaGraphLaunch(job->graph, bench.stream)) : enqueue(job, 0);
@@ -220,7 +220,7 @@ static bool create(struct bench_job *job)
     return bench_is_ok(job, softqam_demodulator_create(&job->demodulator, &config));
 }
 
-/* Both directions of the bus at once, without kernels. Short copies are repeated, for the clock's sake. */
+/* Measures both directions of the bus at once, without kernels. Short copies are repeated, for the clock's sake. */
 static double measure_copies(struct bench_job *job)
 {
     const size_t n_repeats = 1 + LARGE_SYMBOLS / job->c.n_symbols, in = job->out_offset, out = job->end_offset - in;
@@ -233,7 +233,7 @@ static double measure_copies(struct bench_job *job)
     return all ? (clock_seconds() - start) / (double)n_repeats : -1;
 }
 
-/* The limit of a case from host memory to host memory. */
+/* Opens the limit of a case from host memory to host memory. */
 static bool open_copies(struct bench_job *job)
 {
     void *memory = NULL, *pinned = NULL;
@@ -249,7 +249,7 @@ static bool open_copies(struct bench_job *job)
     return good;
 }
 
-/* The measured calls are no first ones. */
+/* Opens a case with a first call, so that none of the measured ones is the first. */
 static bool gpu_open(struct bench_job *job)
 {
     job->measure = measure;

@@ -38,7 +38,7 @@ template <int THREADS> static __device__ uint4 &word(const words &w, int k)
     return w.all[blockIdx.x * static_cast<size_t>(w.n_of_block) + k * THREADS + threadIdx.x];
 }
 
-/* WORDS a thread at most, all of them loaded before the first is stored. */
+/* Copies WORDS a thread at most, all of them loaded before the first is stored. */
 template <int THREADS, int WORDS, bool ADDS>
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const words in, const words noise, const words out, bool overlaps)

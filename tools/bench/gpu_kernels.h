@@ -16,7 +16,7 @@ extern "C" {
  * ends, waits for that, and lets the next one begin. */
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream);
 
-/* Nothing. */
+/* Launches a kernel that does nothing. */
 cudaError_t bench_empty_kernel(cudaStream_t stream);
 
 #ifdef __cplusplus

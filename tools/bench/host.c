@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void stream_line(line *out, const l
 #endif
 }
 
-/* Whole units. What is read goes into one line, which is written as often as the output has lines. */
+/* Copies whole units. What is read goes into one line, which is written as often as the output has lines. */
 static inline __attribute__((always_inline)) void copy_units(const struct bench_copy *copy, const size_t in_nbytes,
                                                              const bool adds, const bool is_long)
 {
@@ -142,7 +142,7 @@ static void close_job(struct bench_job *job)
     softqam_demodulator_destroy(job->demodulator);
 }
 
-/* Two calls, then the bytes of the second one. */
+/* Makes two calls, then compares the bytes of the second one. */
 static bool verify(struct bench_job *job, unsigned char *out)
 {
     for (int k = 0; k < 2; k++) {

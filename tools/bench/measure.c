@@ -44,7 +44,7 @@ static bool take_samples(struct bench_row *row, size_t n_samples)
     return true;
 }
 
-/* The sample that a share of a job's samples does not exceed. */
+/* Returns the sample that a share of a job's samples does not exceed. */
 static double quantile(const struct table *table, const struct bench_job *job, double share)
 {
     return job->seconds[(size_t)(share * (double)(table->report->n_samples - 1) + 0.5)];
@@ -99,7 +99,7 @@ static void report_figure(cJSON *row, const char *name, double value)
     printf(" %*.*f", (int)fmax(9, (double)strlen(name)), size >= 1000 ? 0 : size >= 100 ? 1 : 3, value);
 }
 
-/* Half of the way from the first decile to the ninth, over the median: of the noisiest job. */
+/* Returns half of the way from the first decile to the ninth, over the median: of the noisiest job. */
 static double spread_of(const struct table *table, const struct bench_row *row)
 {
     double spread = 0;

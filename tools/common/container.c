@@ -13,7 +13,7 @@
 
 enum { HEAD_NBYTES = 512 };
 
-/* Little endian, as all of these formats are. */
+/* Reads a number in little endian, as all of these formats have it. */
 static uint32_t number(const unsigned char *bytes, int n)
 {
     uint32_t value = 0;
@@ -85,7 +85,7 @@ static bool refuse_npy(const struct input_file *file, const unsigned char *head)
     return refuse(file, "a NumPy array", (struct samples){8 + size + number(head + 8, (int)size), 0, format, 1});
 }
 
-/* The checksum of an .sdriq header. */
+/* Returns the checksum of an .sdriq header. */
 static uint32_t crc32(const unsigned char *bytes, size_t n)
 {
     uint32_t crc = ~UINT32_C(0);

@@ -210,7 +210,8 @@ static void remove_pending_and_die(int number)
     raise(number); /* SA_RESETHAND has restored the default */
 }
 
-/* All signals that end a process that does not catch them. One that our parent ignores (nohup) stays ignored. */
+/* Catches all signals that end a process that does not catch them. One that our parent ignores (nohup) stays
+ * ignored. */
 static void catch_deadly_signals(void)
 {
     static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH};
@@ -255,8 +256,8 @@ static struct output_pending *free_entry(void)
     return entry;
 }
 
-/* A temporary name. It says nothing of the target's, which may already be as long as names can be. It is listed before
- * it is made, so that no signal leaves it. */
+/* Makes a temporary name. It says nothing of the target's, which may already be as long as names can be. It is listed
+ * before it is made, so that no signal leaves it. */
 static bool create_temporary(struct output_file *file)
 {
     struct output_pending *entry = free_entry();

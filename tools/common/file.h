@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* The descriptor that a path names: `standard` for "-", another for /dev/stdin, /dev/stdout, /dev/stderr and /dev/fd/N;
- * -1 for every other path. To open such a path anew would read or write from the file's start, and to replace it would
- * replace the file that somebody redirected. */
+/* Returns the descriptor that a path names: `standard` for "-", another for /dev/stdin, /dev/stdout, /dev/stderr and
+ * /dev/fd/N; -1 for every other path. To open such a path anew would read or write from the file's start, and to
+ * replace it would replace the file that somebody redirected. */
 int file_name_descriptor(const char *path, int standard);
 
 /* A file, FIFO or standard input ("-") with a value, or some, for each symbol, read from here to its end, or a part of
@@ -39,7 +39,7 @@ struct input_file {
 bool input_file_open(struct input_file *file, const char *path, const char *item, size_t item_nbytes,
                      size_t symbol_nbytes);
 
-/* Symbols that are left of a regular file; UINT64_MAX for another. */
+/* Returns the symbols that are left of a regular file; UINT64_MAX for another. */
 uint64_t input_file_n_symbols(const struct input_file *file);
 
 /* Skips bytes, of which *n_skipped are there: counts them from the start of a regular file, reads them from a pipe. */
@@ -53,7 +53,7 @@ bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbo
  * when stop_fd ends it. */
 bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read);
 
-/* The next read gives these n bytes again; nothing is read ahead already. */
+/* Lets the next read give these n bytes again; nothing is read ahead already. */
 bool input_file_put_back(struct input_file *file, const void *bytes, size_t n);
 
 /* Returns whether nothing comes any more. */
@@ -91,10 +91,10 @@ bool output_file_find(struct output_file *file, const char *path, bool is_new);
  * not its access control list and attributes. */
 bool output_file_create(struct output_file *file);
 
-/* Both. */
+/* Does both. */
 bool output_file_open(struct output_file *file, const char *path, bool is_new);
 
-/* The temporary name, by which other processes can open the file; NULL when it is written directly. */
+/* Returns the temporary name, by which other processes can open the file; NULL when it is written directly. */
 const char *output_file_temporary(const struct output_file *file);
 
 /* Opens another process's temporary file, which a signal to this one removes too. That process publishes it. */
@@ -102,10 +102,10 @@ bool output_file_join(struct output_file *file, const char *name, const char *te
 
 bool output_file_write(struct output_file *file, const void *data, size_t nbytes);
 
-/* Nothing more will be written, and the system has accepted all of it; the disk too, of what has a temporary name. */
+/* Ends writing: the system has accepted all of it; the disk too, of what has a temporary name. */
 bool output_file_finish(struct output_file *file);
 
-/* A finished file takes its name, which is on the disk then. */
+/* Gives a finished file its name, which is on the disk then. */
 bool output_file_publish(struct output_file *file);
 
 /* Frees what the description holds. A file that is not to be kept is abandoned, at any time, also none; a new one that

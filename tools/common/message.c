@@ -26,7 +26,7 @@ static atomic_uint n_warnings;
 
 int message_failure = EXIT_FAILED;
 
-/* A closed standard stream is opened for the other direction, so that its use is still EBADF. */
+/* Opens a closed standard stream for the other direction, so that its use is still EBADF. */
 static void keep_standard_descriptors(void)
 {
     static const int flags[3] = {O_WRONLY, O_RDONLY, O_RDONLY};

@@ -12,7 +12,7 @@ enum {
     EXIT_COMMAND = 2 /* the command was wrong */
 };
 
-/* First thing in main(): the name that starts each message. Also sees to it that no file opened later gets the
+/* Sets the name that starts each message; the first thing in main(). Also sees to it that no file opened later gets the
  * descriptor of a closed standard stream. */
 void message_start(const char *program);
 
@@ -22,21 +22,22 @@ extern int message_failure;
 /* Passes on whether a check is passed; if not, the command was wrong, which is then message_failure. */
 bool message_of_command(bool passed);
 
-/* Last thing in main(): the exit code, a failure where a message could not be written (progress aside). */
+/* Returns the exit code, as the last thing in main(): a failure where a message could not be written (progress
+ * aside). */
 int message_end(bool done);
 
-/* "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped. From any
- * thread. False, which is what most callers then return; so do the others that say why something failed. */
+/* Prints "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped.
+ * From any thread. False, which is what most callers then return; so do the others that say why something failed. */
 bool message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for the cause in errno. */
+/* Does the same for the cause in errno. */
 bool message_print_errno(const char *subject);
 
-/* "program: SUBJECT: warning: .."; and how many of these there were, printed or not. */
+/* Prints "program: SUBJECT: warning: .."; returns how many of these there were, printed or not. */
 void message_warn(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 unsigned message_n_warnings(void);
 
-/* A line that the next message replaces where standard error is a terminal; an ordinary line where it is not. */
+/* Prints a line that the next message replaces if standard error is a terminal; else an ordinary line. */
 void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_clear_transient(void); /* in a signal handler too */
 

@@ -22,10 +22,10 @@ struct modulation {
 /* SOFTQAM_MODULATION_DEFAULT is 256QAM. */
 const struct modulation *modulation_get(softqam_modulation modulation);
 
-/* The one that an option or metadata name, in any case; SOFTQAM_MODULATION_DEFAULT for none. */
+/* Finds the modulation that an option or metadata name, in any case; SOFTQAM_MODULATION_DEFAULT for none. */
 softqam_modulation modulation_find(const char *text);
 
-/* I of the point with these bits, b0 lowest, before the division; with the bits shifted right by one, Q. At odd
+/* Returns I of the point with these bits, b0 lowest, before the division; with the bits shifted right by one, Q. At odd
  * positions a modulation that rotates has -Q and I instead of I and Q. */
 int modulation_level(const struct modulation *modulation, unsigned bits);
 

@@ -10,8 +10,8 @@ static const double ln2_low = 0x1.a39ef35793c76p-33;
 static const double ln10 = 0x1.26bb1bbb55516p+1;
 static const double sqrt2 = 0x1.6a09e667f3bcdp+0;
 
-/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s = (m-1)/(m+1).
- * |s| <= 0.172, so that the first term left out, s^25/25, is below 2^-60 of the sum. */
+/* Splits x = m * 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s =
+ * (m-1)/(m+1). |s| <= 0.172, so that the first term left out, s^25/25, is below 2^-60 of the sum. */
 double normal_log(double x)
 {
     uint64_t bits;
@@ -31,7 +31,7 @@ double normal_log(double x)
     return exponent * ln2_high + (exponent * ln2_low + 2 * s * series + 2 * s);
 }
 
-/* 10^(db/10) = 2^k * e^r with |r| <= ln(2)/2; the first term left out, r^18/18!, is below 2^-80. */
+/* Computes 10^(db/10) = 2^k * e^r with |r| <= ln(2)/2; the first term left out, r^18/18!, is below 2^-80. */
 double normal_power_ratio(double db)
 {
     const double exponent = db / 10 * ln10;

@@ -162,7 +162,7 @@ static const struct option_row *find(const struct option_row *rows, int value)
     return NULL;
 }
 
-/* The options as getopt_long() takes them. */
+/* Lists the options as getopt_long() takes them. */
 static void list_options(const struct option_row *rows, char letters[2 * MAX_ROWS + 2],
                          struct option list[MAX_ROWS + 1])
 {
@@ -182,7 +182,7 @@ static void list_options(const struct option_row *rows, char letters[2 * MAX_ROW
     *next = (struct option){NULL, 0, NULL, 0};
 }
 
-/* `result` is what getopt_long() has returned, `known` the option that it knows, or NULL. */
+/* Reports a wrong option: `result` is what getopt_long() has returned, `known` the option that it knows, or NULL. */
 static void report_wrong(int result, const struct option_row *known, const char *argument, const struct option *list)
 {
     int n_matches = 0; /* of a long option */

@@ -50,18 +50,18 @@ bool option_take_modulation(const struct option_call *call);
 /* A whole number, min to max: 1000000, 1M or 64Ki. */
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
-/* A decimal number, min to max. */
+/* Reads a decimal number, min to max. */
 bool arguments_parse_real(const char *option, const char *text, double min, double max, double *value);
 
-/* A decimal number, or a fraction A/B of two of them, from min to max, which are positive; or a word, which gives 0,
- * NULL for none. */
+/* Reads a decimal number, or a fraction A/B of two of them, from min to max, which are positive; or a word, which gives
+ * 0, NULL for none. */
 bool arguments_parse_ratio(const char *option, const char *text, double min, double max, const char *word,
                            double *value);
 
-/* The value of --c-init: 0 to 2^31 - 1, in decimal or, after 0x, hexadecimal digits. */
+/* Reads the value of --c-init: 0 to 2^31 - 1, in decimal or, after 0x, hexadecimal digits. */
 bool arguments_parse_c_init(const char *text, uint32_t *c_init);
 
-/* One of the names of a list that ends with NULL, in any case; the value is its index. */
+/* Reads one of the names of a list that ends with NULL, in any case; the value is its index. */
 bool arguments_parse_choice(const char *option, const char *text, const char *const names[], int *value);
 
 /* The next action of main(). */

@@ -42,7 +42,7 @@ static const struct {
     [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0], "soft bits or LLRs"},
 };
 
-/* The suffix of a format that is this one, in any case, without its dot; NULL for none. */
+/* Returns the suffix of a format that is this one, in any case, without its dot; NULL for none. */
 static const char *find_suffix(const struct file_format_row *format, const char *suffix)
 {
     const char *const *known = format->suffixes;
@@ -140,7 +140,7 @@ void sample_format_widen(softqam_input_format format, const void *samples, size_
         components[i] = widen(format, samples, i) * scale;
 }
 
-/* The nearest whole number from -limit - 1 to limit; counts when it was outside. */
+/* Returns the nearest whole number from -limit - 1 to limit; counts when it was outside. */
 static double clip(double scaled, double limit, uint64_t *n_clipped)
 {
     const double rounded = rint(scaled);

@@ -25,7 +25,7 @@ static inline float binary16_to_float(uint16_t half)
     return half & 0x8000 ? -magnitude : magnitude;
 }
 
-/* The nearest, ties to even; from 65520 on 65504, infinity included, with its sign. Not for NaN. */
+/* Rounds to the nearest, ties to even; from 65520 on 65504, infinity included, with its sign. Not for NaN. */
 uint16_t binary16_from_double(double x);
 
 /* The format of symbols in a file: one of the library's formats, or one that is converted to those. The first four are
@@ -78,16 +78,16 @@ enum { N_LIBRARY_FORMATS = OUTPUT_HARD };
 /* The contents of a file: symbols that are read, or written, or values made of them. */
 enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
 
-/* The format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has
+/* Chooses the format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has
  * none. An enum file_format, which for symbols that are written is a softqam_input_format, or an enum output_kind. -1
  * after it has said what is wrong: a name that is none or, where no format is named, any other suffix. */
 int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path);
 
-/* The name of what a file of bits holds. */
+/* Returns the name of what a file of bits holds. */
 const char *sample_format_name(enum output_kind kind);
 
-/* A value of what the library makes, of memory that need not be aligned. Inline, so that loops over values of one
- * format do not decide which it is for each. */
+/* Returns a value of what the library makes, of memory that need not be aligned. Inline, so that loops over values of
+ * one format do not decide which it is for each. */
 static inline double sample_format_value(softqam_output_format format, const void *values, size_t index)
 {
     const unsigned char *bytes = values;
@@ -111,15 +111,16 @@ static inline double sample_format_value(softqam_output_format format, const voi
     return 0;
 }
 
-/* Hard decisions: bits, 0 or 1, of n values. Where nothing is known a bit is 0. `bits` may be `values`. */
+/* Decides bits, 0 or 1, by n values; a bit of which nothing is known is 0. `bits` may be `values`. */
 void sample_format_decide(softqam_output_format format, softqam_sign sign, const void *values, size_t n, uint8_t *bits);
 
-/* Both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded once. */
+/* Widens both components of n symbols as the library sees them: binary32 of the sample times the scale, rounded
+ * once. */
 void sample_format_widen(softqam_input_format format, const void *samples, size_t n_symbols, float scale,
                          float *components);
 
-/* Both components of n symbols, divided by the scale and rounded to the nearest sample (ties to even), those outside
- * the range of the format to its end. Returns how many were outside. */
+/* Quantises both components of n symbols, divided by the scale and rounded to the nearest sample (ties to even), those
+ * outside the range of the format to its end. Returns how many were outside. */
 uint64_t sample_format_quantise(softqam_input_format format, const double *components, size_t n_symbols, double scale,
                                 void *samples);
 

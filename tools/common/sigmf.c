@@ -47,7 +47,7 @@ bool sigmf_name_files(const char *path, char meta[PATH_MAX], char data[PATH_MAX]
     return (with_suffix(path, meta_suffix, meta) && with_suffix(path, data_suffix, data)) || message_print_errno(path);
 }
 
-/* The file's contents; NULL after a failure. */
+/* Returns the file's contents; NULL after a failure. */
 static cJSON *parse(const char *path)
 {
     static char text[16 << 20]; /* more metadata than this is a mistake */
@@ -105,7 +105,7 @@ static bool read_own_members(struct sigmf_input *input, const cJSON *global)
     return true;
 }
 
-/* A count of bytes, which is optional. */
+/* Reads a count of bytes, which is optional. */
 static bool read_nbytes(const char *path, const cJSON *object, const char *name, uint64_t *nbytes)
 {
     const cJSON *item = member(object, name);

@@ -45,7 +45,7 @@ bool sigmf_name_is_explicit(const char *path);
  * metadata with this base name. */
 bool sigmf_name_is_recording(const char *path);
 
-/* Both files of the recording that a path names. False where that is too long for the system. */
+/* Names both files of the recording that a path names. Returns false if that is too long for the system. */
 bool sigmf_name_files(const char *path, char meta[PATH_MAX], char data[PATH_MAX]);
 
 #endif

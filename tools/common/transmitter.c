@@ -41,7 +41,7 @@ void transmitter_init(struct transmitter *transmitter, softqam_modulation modula
     }
 }
 
-/* Bits of a symbol in a part, b0 lowest. */
+/* Returns the bits of a symbol in a part, b0 lowest. */
 static unsigned sequence_bits(const uint8_t *sequence, size_t first, unsigned n_bits)
 {
     unsigned bits = 0;
@@ -60,7 +60,7 @@ static double deviation(const struct transmitter *transmitter, uint64_t index)
     return transmitter->sigma / sqrt(-normal_log(normal_uniform((uint64_t)random.v[1] << 32 | random.v[0])));
 }
 
-/* `flipped` are the bits that scrambling changes. */
+/* Makes a symbol; `flipped` are the bits that scrambling changes. */
 static void generate_symbol(const struct transmitter *transmitter, uint64_t index, unsigned flipped,
                             double component[2], uint8_t *bits)
 {

@@ -30,12 +30,12 @@ struct transmitter {
     double points[1 << MODULATION_MAX_BITS][2]; /* I and Q, by bits with b0 lowest */
 };
 
-/* Unit mean symbol energy; noise of complex variance N0 = 10^(-snr_db/10), N0/2 a component; none where snr_db is
- * infinite. */
+/* Starts symbols of unit mean energy with noise of complex variance N0 = 10^(-snr_db/10), N0/2 a component; none where
+ * snr_db is infinite. */
 void transmitter_init(struct transmitter *transmitter, softqam_modulation modulation, uint64_t seed, double snr_db,
                       softqam_input_format format, double scale);
 
-/* Symbols first .. first + n - 1; their bits before scrambling, one byte 0 or 1 each, b0 first; and their noise
+/* Makes symbols first .. first + n - 1; their bits before scrambling, one byte 0 or 1 each, b0 first; and their noise
  * variances N0. `bits` and `noise_vars` may be NULL. Returns how many components were clipped to the range of the
  * format. */
 uint64_t transmitter_generate(const struct transmitter *transmitter, uint64_t first, size_t n_symbols, void *samples,

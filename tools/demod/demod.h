@@ -104,18 +104,18 @@ double noise_energy_limit(const softqam_demodulator_config *config, const void *
 void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulator_config *config, uint64_t position,
                         const void *samples, size_t n_symbols);
 
-/* The mean energy of a symbol, which is 1 + N0 where the scale is right; NaN without symbols. */
+/* Returns the mean energy of a symbol, which is 1 + N0 where the scale is right; NaN without symbols. */
 double noise_estimate_energy(const struct noise_estimate *estimate);
 
-/* The variance N0 of the complex noise, E|n|^2; NaN without symbols, or where all are zero. */
+/* Returns the variance N0 of the complex noise, E|n|^2; NaN without symbols, or if all are zero. */
 double noise_estimate_variance(const struct noise_estimate *estimate, softqam_modulation modulation);
 
-/* Root mean square distance to the nearest point, relative to the constellation's root mean square amplitude, which is
- * 1 (the error vector magnitude as 3GPP TS 38.101-1 annex F normalises it). Decision-directed: where the noise moves
- * symbols to a wrong point, the true value is larger. NaN as above. */
+/* Returns the root mean square distance to the nearest point, relative to the constellation's root mean square
+ * amplitude, which is 1 (the error vector magnitude as 3GPP TS 38.101-1 annex F normalises it). Decision-directed:
+ * where the noise moves symbols to a wrong point, the true value is larger. NaN as above. */
 double noise_estimate_evm(const struct noise_estimate *estimate);
 
-/* The expected squared distance to the nearest point at a noise variance; never more than that nor less than a
+/* Returns the expected squared distance to the nearest point at a noise variance; never more than that nor less than a
  * fifteenth of it. */
 double noise_expected_error(softqam_modulation modulation, double noise_var);
 
@@ -244,7 +244,7 @@ bool demod_run_open_output(struct demod_run *run);
  * the first symbols is from those of all. */
 bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts);
 
-/* Bits of what a symbol becomes in OUTPUT. */
+/* Returns the bits of what a symbol becomes in OUTPUT. */
 size_t demod_run_output_bits(const struct demod_run *run);
 
 /* Returns whether the run is to use CUDA: the command says so, or leaves the choice and the input is large. */
@@ -265,7 +265,7 @@ bool demod_start_threads(struct demod_run *run);
 void demod_end_threads(struct demod_run *run, bool early);
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short);
 
-/* In report.c: the estimates of the scale and of the noise variance N0 that the command asks for, from the first
+/* In report.c: makes the estimates of the scale and of the noise variance N0 that the command asks for, from the first
  * symbols, which are read again; once. Without any symbols there are none. */
 bool demod_estimate(struct demod_run *run);
 
@@ -287,10 +287,11 @@ bool demod_choose_modulation(struct demod_run *run);
 /* Prints how much is done, if that is wanted and the time `due` of clock_seconds() has come. */
 void demod_progress(const struct demod_run *run, uint64_t n_done, double *due);
 
-/* Before OUTPUT has its name: what may be wrong with it, unless the run is quiet. False where that is a failure. */
+/* Warns, before OUTPUT has its name, of what may be wrong with it, unless the run is quiet. False if that is a
+ * failure. */
 bool demod_warn(const struct demod_run *run);
 
-/* After the run: estimates, what --verify and --compare found, and what --stats asks for. */
+/* Reports after the run: estimates, what --verify and --compare found, and what --stats asks for. */
 void demod_report(const struct demod_run *run);
 
 #endif

@@ -79,7 +79,7 @@ static bool take_noise_file(const struct option_call *call)
     return option_take_text(call);
 }
 
-/* K/N, 1 <= K <= N. */
+/* Takes K/N, 1 <= K <= N. */
 static bool take_part(const struct option_call *call, unsigned *part, unsigned *n_parts)
 {
     static const char digits[] = "0123456789";
@@ -106,7 +106,7 @@ static bool take_channel(const struct option_call *call)
     return take_part(call, &options->channel, &options->n_channels);
 }
 
-/* Nothing, or json. */
+/* Takes nothing, or json. */
 static bool take_stats(const struct option_call *call)
 {
     struct demod_options *options = call->target;
@@ -334,7 +334,7 @@ static const struct {
     [SOFTQAM_OUTPUT_S8] = {1048576, 6, 127}, [SOFTQAM_OUTPUT_S16] = {16384, 64, 32767}};
 _Static_assert(N_LIBRARY_FORMATS == 5, "those of integers");
 
-/* The scale and the limit of LLRs that are integers: as given, or the default. */
+/* Chooses the scale and the limit of LLRs that are integers: as given, or the default. */
 static bool choose_llr_steps(struct demod_options *options)
 {
     static const char scale_option[] = "--llr-scale", limit_option[] = "--llr-limit";

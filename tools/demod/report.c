@@ -158,7 +158,7 @@ struct statistic {
     double number;
 };
 
-/* A line each; of JSON one line, in which null is nothing. */
+/* Prints a line each; as JSON one line, in which null is nothing. */
 static void print_statistics(const struct demod_run *run)
 {
     const struct noise_estimate *seen = &run->statistics.noise;

@@ -147,7 +147,7 @@ static bool check_fits(const struct demod_run *run, const struct input_file *fil
            (file->n_left == wanted || demod_misfit(run, file, file->n_left < wanted));
 }
 
-/* n * index / n_parts, rounded down, where the product may be too large. */
+/* Returns n * index / n_parts, rounded down; the product alone may be too large. */
 static uint64_t part_start(uint64_t n, unsigned index, unsigned n_parts)
 {
     return n / n_parts * index + n % n_parts * index / n_parts;

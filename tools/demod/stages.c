@@ -39,7 +39,7 @@ bool demod_misfit(const struct demod_run *run, const struct input_file *file, bo
                          run->symbols.name);
 }
 
-/* The next n values of a file that has some for each symbol. */
+/* Reads the next n values of a file that has some for each symbol. */
 static bool read_values(const struct demod_run *run, struct input_file *file, void *values, size_t n)
 {
     const size_t nbytes = n * file->item_nbytes;
@@ -194,7 +194,7 @@ static bool verify(struct demod_run *run, const struct batch *batch, const float
                          difference.bit, difference.got, run->verifier.reference, difference.low, difference.high);
 }
 
-/* Hard decisions against the bits that were sent, one byte 0 or 1 each. */
+/* Compares hard decisions with the bits that were sent, one byte 0 or 1 each. */
 static bool compare_bits(struct demod_run *run, const void *values, size_t n_symbols)
 {
     enum { TILE_BITS = 4096 };

@@ -23,9 +23,9 @@ struct axis {
     double folds[N_FOLDS]; /* where the axis is folded; 0 changes nothing */
 };
 
-/* The squared distance to the nearest level; NaN or infinite for what is not finite. Each step folds the axis in the
- * middle of what is left of the levels, until one is; what lies outside stays outside. No branches, so that a compiler
- * takes several at once. */
+/* Returns the squared distance to the nearest level; NaN or infinite for what is not finite. Each step folds the axis
+ * in the middle of what is left of the levels, until one is; what lies outside stays outside. No branches, so that a
+ * compiler takes several at once. */
 static inline double squared_error(const struct axis *axis, double component)
 {
     double among = fabs(component);
@@ -99,7 +99,7 @@ double noise_energy_limit(const softqam_demodulator_config *config, const void *
     return 64 * exp2((double)k / STEPS - N_OCTAVES / 2.0);
 }
 
-/* The integral of (x - d)^2 p(x) from `from` to infinity, p the density of a normal variate of deviation s. */
+/* Returns the integral of (x - d)^2 p(x) from `from` to infinity, p the density of a normal variate of deviation s. */
 static double tail_moment(double from, double d, double s)
 {
     const double z = from / s;

@@ -88,7 +88,7 @@ static double round_to_format(const softqam_demodulator_config *config, double l
     return (double)NAN;
 }
 
-/* The LLRs that change sign, b0 lowest: for the convention, and where the scrambling sequence is 1. */
+/* Returns the LLRs that change sign, b0 lowest: for the convention, and if the scrambling sequence is 1. */
 static uint32_t find_flipped(const struct verifier *verifier, uint64_t position, int n_bits)
 {
     const uint32_t all = (UINT32_C(1) << n_bits) - 1;
@@ -118,7 +118,7 @@ static void expect_llrs(const struct verifier *verifier, uint64_t position, cons
     }
 }
 
-/* The symbol `offset` symbols into the batch that starts at n_seen. */
+/* Checks the symbol `offset` symbols into the batch that starts at n_seen. */
 static bool check_symbol(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                          uint64_t offset, struct verify_difference *difference)
 {

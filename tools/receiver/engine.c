@@ -34,7 +34,7 @@ static int8_t *values_of(const struct engine *engine, const struct memory *memor
 
 int8_t *engine_values(const struct engine *engine, size_t slot) { return values_of(engine, &engine->host, slot); }
 
-/* One for each codeword of a slot. */
+/* Fills a segment for each codeword of a slot. */
 static void fill_segments(struct engine *engine, size_t slot, const struct memory *memory)
 {
     for (size_t k = 0; k < engine->layout->n_codewords; k++) {

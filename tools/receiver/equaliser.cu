@@ -47,7 +47,7 @@ static __device__ float2 equalised(const element &at, int layer)
     return sum;
 }
 
-/* The way without device functions. */
+/* Equalises, for the way without device functions. */
 static __global__ void equalise(const element *elements, float2 *symbols, float *noise)
 {
     const unsigned e = blockIdx.x * blockDim.x + threadIdx.x;
@@ -96,7 +96,7 @@ static __global__ void equalise_and_demap(const element *elements,
         demap_layers<LAYERS / USERS, MODULATION>(second_user, table, at, LAYERS / USERS, e);
 }
 
-/* A user's codeword of the slot. */
+/* Returns a segment of a user's codeword of the slot. */
 static softqam_segment segment_of(int user, int n_users, softqam_modulation modulation, bool combines, void *buffers)
 {
     softqam_segment segment = {};

@@ -44,7 +44,7 @@ struct layout {
     bool is_coupled; /* layers 0 and 1 share their resource elements; else each layer is alone */
 };
 
-/* 1 for a slot that retransmits the code blocks of the slot before: the second of four. Else 0. */
+/* Returns 1 for a slot that retransmits the code blocks of the slot before: the second of four. Else 0. */
 static inline size_t slot_is_again(size_t slot) { return slot % 4 == 1; }
 
 /* Memory of all slots, as the front end leaves it and a decoder takes it. */
@@ -66,7 +66,8 @@ bool slots_make(const struct layout *layout, double snr_db, double correlation, 
 /* Replaces the coupled layers' matched-filter outputs by those of an LMMSE equaliser. */
 void slots_equalise(const struct memory *memory);
 
-/* The position of a soft buffer that bit selection visits, given the one after the last: skips fillers and wraps. */
+/* Returns the position of a soft buffer that bit selection visits, given the one after the last: skips fillers and
+ * wraps. */
 size_t next_position(const softqam_codeword *transmission, size_t position);
 
 /* engine.c */
@@ -93,10 +94,10 @@ bool engine_open(struct engine *engine, const struct layout *layout, const softq
 /* Copies the host's inputs of an engine to another one. */
 void engine_copy_inputs(struct engine *destination, const struct engine *source);
 
-/* A slot's soft buffers on the host. */
+/* Returns a slot's soft buffers on the host. */
 int8_t *engine_values(const struct engine *engine, size_t slot);
 
-/* A slot to its soft buffers: new data, or added to those of the slot before. */
+/* Demodulates a slot to its soft buffers: new data, or added to those of the slot before. */
 bool engine_demodulate(struct engine *engine, size_t slot);
 
 /* Copy to the device and back; they do nothing without one. Uploaded soft buffers hold -128, which is no LLR. */

@@ -26,7 +26,7 @@ static double complex draw_gaussian(uint64_t *state)
     return sqrt(0.5) * (i + q * I);
 }
 
-/* Random paths whose gains fall with the delay, of unit energy together. */
+/* Draws random paths whose gains fall with the delay, of unit energy together. */
 static void draw_paths(uint64_t state, double complex gains[CHANNEL_PATHS])
 {
     double energy = 0;
@@ -80,7 +80,8 @@ static double complex channel_gram(const struct channel *channel, size_t subcarr
     return sum;
 }
 
-/* Layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses 6.3.1.3 and 6.3.1.6). */
+/* Returns the subcarrier of a symbol: layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses
+ * 6.3.1.3 and 6.3.1.6). */
 static size_t subcarrier_of(const struct codeword *codeword, size_t i)
 {
     return codeword->first_subcarrier + i / LAYERS % codeword->n_subcarriers;
@@ -134,8 +135,8 @@ static void draw_bits(const struct codeword *codeword, uint64_t state, uint8_t *
     }
 }
 
-/* Rate matching by the bit (3GPP TS 38.212 clause 5.4.2), scrambled (38.211 clause 6.3.1.1): the labels of a codeword's
- * symbols, b0 lowest. */
+/* Matches the rate bit by bit (3GPP TS 38.212 clause 5.4.2), scrambled (38.211 clause 6.3.1.1): the labels of a
+ * codeword's symbols, b0 lowest. */
 static void make_labels(unsigned n_bits, const softqam_codeword *transmission, const uint8_t *coded,
                         const uint8_t *sequence, uint16_t *labels)
 {

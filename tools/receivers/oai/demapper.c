@@ -18,13 +18,13 @@ typedef struct oai_c16 {
     int16_t i;
 } oai_c16;
 
-/* Before the first call, by one thread; 0 where it worked. Reads SOFTQAM_OAI_SCALE. */
+/* Called once before the others, by one thread; returns 0 if it worked. Reads SOFTQAM_OAI_SCALE. */
 EXPORT int32_t demapper_init(void);
 /* OAI calls this in each thread that will demap: nothing is needed. */
 EXPORT int32_t demapper_init_thread(void);
 EXPORT int32_t demapper_shutdown(void);
 
-/* LLRs of a layer's resource elements on an OFDM symbol; any number, any alignment, any number of threads at once.
+/* Makes LLRs of a layer's resource elements on an OFDM symbol; any number and alignment, any number of threads.
  *
  * rxdataF_comp   nb_re matched-filter outputs, h* y: pairs of int16 that are not divided by the channel
  * ul_ch_mag      thresholds of 16QAM, 64QAM and 256QAM: |h|^2 times 2/sqrt(10), 4/sqrt(42) and 8/sqrt(170), of which
@@ -69,7 +69,7 @@ static softqam_status create(softqam_context *context, int order)
     return softqam_demodulator_create(&demodulators[order], &config);
 }
 
-/* The factor on all LLRs that SOFTQAM_OAI_SCALE asks for: 2^-10 to 2^10, or 1. */
+/* Returns the factor on all LLRs that SOFTQAM_OAI_SCALE asks for: 2^-10 to 2^10, or 1. */
 static float read_scale(void)
 {
     const char *text = getenv("SOFTQAM_OAI_SCALE");
@@ -110,7 +110,7 @@ int32_t demapper_init_thread(void) { return 0; }
 /* Next to a boundary the LLR of z / g is 4 / sqrt(energy) * z / g * weight: the weight for which that is slope * z. */
 static float weight_of_gain(int order) { return (float)(scale * orders[order].slope * sqrt(orders[order].energy) / 4); }
 
-/* z / g, and the weight of each: g times a constant. Where g is not positive, the element is an erasure. */
+/* Computes z / g, and the weight of each: g times a constant. Where g is not positive, the element is an erasure. */
 static void divide_by_gain(const int16_t *z, const oai_c16 *thresholds, size_t n, float gain_of_threshold,
                            float weight_of_gain, float *symbols, float *weights)
 {
