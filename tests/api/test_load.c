@@ -22,8 +22,8 @@
 
 enum { N_THREADS = 8, MAX_SYMBOLS = 65536, N_CALLS = 6, MAX_IN_NBYTES = 8, MAX_OUT_NBYTES = 32, N_SHARED = 2 };
 
-/* How much more memory may be in use while nothing runs. A leak of 100 bytes a demodulator exceeds it after some
- * hundred demodulators. CUDA's driver allocates for itself, as much in 3 seconds as in 30. */
+/* The most memory that may be added while nothing runs. A leak of 100 bytes a demodulator exceeds it after some hundred
+ * demodulators. CUDA's driver allocates for itself, as much in 3 seconds as in 30. */
 #if !defined(LOAD_CUDA) || defined(LOAD_FAKE_CUDA)
 enum { ALLOCATED_GROWTH = 32 << 10, DEVICE_GROWTH = 0 };
 #else
@@ -39,7 +39,7 @@ typedef struct worker {
 
 static worker workers[N_THREADS];
 
-/* What all threads use; the portable loop defines the bytes. */
+/* All threads use these; the portable loop defines the bytes. */
 static softqam_context *contexts[N_SHARED], *portable;
 static softqam_demodulator *shared[N_SHARED];
 static const softqam_demodulator_config shared_config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a real-time thread relies on: once all is prepared, a call allocates nothing, starts no thread, reads no clock
+/* A real-time thread relies on this: once all is prepared, a call allocates nothing, starts no thread, reads no clock
  * and takes no lock; on one thread it makes no system call; it needs little stack. The linker's --wrap notes the
  * library's calls of the C library, and the kernel ends a process that makes a system call. */
 #define _GNU_SOURCE /* syscall */

@@ -51,7 +51,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Runs a job in a thread of its own, and waits until so many parts have begun or are done. */
+/* Runs a job in a thread of its own, and waits until n parts have begun or are done. */
 static pthread_t start(job *self, atomic_int *count, int n)
 {
     pthread_t thread;

@@ -85,7 +85,7 @@ typedef enum noise_kind { ONE_NOISE, EACH_N0, EACH_INVERSE, N_NOISE_KINDS } nois
 
 static bool on_cuda(void) { return harness_backend() == SOFTQAM_BACKEND_CUDA; }
 
-/* What the next call's symbols are: of a set, those taken from a number on. */
+/* The next call's symbols: those of a set, from a number on. */
 static const set *next_set;
 static uint64_t next_symbol;
 

@@ -8,8 +8,8 @@
 #include "streaming.h"
 #include "trial.h"
 
-/* What is stored past the caches is by softqam_copy_streaming(), and ends with softqam_streaming_fence(). Their calls
- * come by here: the linker wraps them. */
+/* Stores past the caches are made by softqam_copy_streaming(), and end with softqam_streaming_fence(). The linker wraps
+ * both, so their calls pass these functions. */
 static atomic_size_t n_fences, n_copied_bytes;
 
 void __real_softqam_streaming_fence(void);
@@ -68,7 +68,7 @@ HARNESS_TEST(test_large_calls)
     check_large(&random, &on, SOFTQAM_OUTPUT_U8, SOFTQAM_MODULATION_256QAM);
 }
 
-/* What is staged for the caller of a large call, from any address to any, and not a byte beside it. */
+/* A large call is staged from any address to any, and not a byte beside it is written. */
 HARNESS_TEST(test_copy_streaming)
 {
     enum { LARGEST = 700, MARGIN = 64 };

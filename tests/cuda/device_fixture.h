@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of softqam_cuda.h share: CUDA calls that fail the test, memory that host and device reach, graphs. */
+/* Shared by the tests of softqam_cuda.h: CUDA calls that fail the test, memory that host and device reach, graphs. */
 #ifndef SOFTQAM_TESTS_DEVICE_FIXTURE_H
 #define SOFTQAM_TESTS_DEVICE_FIXTURE_H
 

@@ -156,8 +156,8 @@ static void demodulate(const softqam_demodulator_config *config, const softqam_d
     CUDA(cudaFree(memory));
 }
 
-/* 32 symbols for each thread that the device can hold: so many that a thread block takes more tiles than a thread has
- * groups on their way, and all its warps write the scrambling sequence. */
+/* Returns 32 symbols for each thread that the device can hold: enough that a thread block takes more tiles than a
+ * thread has groups on their way, and all its warps write the scrambling sequence. */
 static size_t large_call(void)
 {
     int multiprocessors = 0, threads = 0;

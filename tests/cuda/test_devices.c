@@ -143,7 +143,7 @@ HARNESS_TEST(test_refused)
     free(out);
 }
 
-/* Where there are several devices the last is the context's; the first stays the current one. */
+/* If there are several devices, the last is the context's; the first stays the current one. */
 HARNESS_TEST(test_current_device)
 {
     enum { N = 5003 };

@@ -20,7 +20,7 @@ extern "C" {
 #include "fake_cuda.h"
 #include "fault.h"
 
-/* Where fault.c is not in the program. */
+/* For programs without fault.c. */
 __attribute__((weak)) bool fault_is_due_in_cuda(const char *) { return false; }
 __attribute__((weak)) bool fault_device_is_lost(void) { return false; }
 __attribute__((weak)) void fault_enter_cuda(void) {}

@@ -11,7 +11,7 @@
 
 #include <cuda_runtime_api.h>
 
-/* What the runtime holds now. */
+/* The memory and objects that the runtime holds now. */
 typedef struct fake_cuda_holdings {
     size_t streams, device_nbytes, pinned_nbytes;
 } fake_cuda_holdings;

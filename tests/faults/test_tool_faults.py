@@ -4,7 +4,7 @@
 
     test_tool_faults.py FOLDER [TEST...]
 
-FOLDER has the programs linked with fault.c, which is told by the environment what is to fail. Whatever that is, the tool
+FOLDER has the programs linked with fault.c, which the environment tells what is to fail. Whatever that is, the tool
 ends: either it has done its work, or its exit status is 1 and one line on standard error says why; no file is left but
 the older one of OUTPUT's name; memory, threads and descriptors are given back. Interrupted and partial reads and writes
 are no failures.
@@ -35,7 +35,7 @@ REPORT = re.compile(r"failed (\w+), blocks (-?\d+), threads (-?\d+), descriptors
 
 
 class Outcome:
-    """What a run among these files, and no others, left behind: exit status, standard output and error, files, and the line
+    """Holds what a run among these files, and no others, left behind: exit status, standard output and error, files, and the line
     of fault.c. A file's content is bytes, or the name that it is a link to."""
 
     # One for all runs: in a new one each fsync() takes long.
@@ -62,13 +62,13 @@ class Outcome:
 
 
 def content(of):
-    """Of a file: a name of softqam-gen's output with a number of symbols, or as it is."""
+    """Returns the content of a file: a name of softqam-gen's output with a number of symbols, or as it is."""
     return Outcome(GEN, ["-q", "--symbols", str(of[1]), "--snr-db", "25", of[0]], {}).files[of[0]] if isinstance(of, tuple) else of
 
 
 class FaultTest(unittest.TestCase):
     def outcomes(self, program, arguments, files, stdin, kind, step=1):
-        """Of runs in which one call in `step` fails after the other, and of the one in which none is left."""
+        """Yields the outcomes of runs in which one call in `step` fails after the other, and of the one in which none is left."""
         for at in itertools.count(1, step):
             outcome = Outcome(program, arguments, files, stdin, at, kind)
             yield outcome
@@ -104,7 +104,7 @@ META = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captur
 RECORDING = {"x.sigmf-meta": json.dumps(META).encode(), "x.sigmf-data": ("x.cs16", 100)}
 SYMBOLS, FEW = ("x.cf32", 1000), ("x.cf32", 10)
 PIPE_OPTIONS = "--threads 1 --skip 10 --count 500 -q --input-scale auto --noise-var auto -o s8"
-# Of softqam-demod on the CPU and of softqam-gen. A file that is new is taken back where the second one cannot take its name;
+# Commands of softqam-demod on the CPU and of softqam-gen. A file that is new is taken back where the second one cannot take its name;
 # an older one is gone by then.
 DEMOD_COMMANDS = [
     ("x.cf32 x.u8", {"x.cf32": SYMBOLS}, {}),
@@ -142,7 +142,7 @@ class ToolFaults(FaultTest):
         self.assertIn(("fsync", 1), self.fail_every_call(DEMOD, *command, **options))
 
     def test_pipes(self):
-        """What has left by standard output cannot be taken back, so that only how the tool ends is looked at."""
+        """Bytes that have left by standard output cannot be taken back, so that only how the tool ends is looked at."""
         for outcome in self.outcomes(DEMOD, ["--backend", "cpu", "-", "-"], {}, content(SYMBOLS), "error"):
             self.assertEqual(outcome.left[:2], ["0", "0"], outcome.report)
             self.assertIn(outcome.code, (0, 1))
@@ -164,7 +164,7 @@ class CudaFaults(FaultTest):
         self.fail_calls("cuda")
 
     def test_auto(self):
-        """What fails before the first symbol leaves the CPU, with a warning if there is a GPU; what fails later is a failure."""
+        """A failure before the first symbol leaves the CPU, with a warning if there is a GPU; what fails later is a failure."""
         ends = set()
 
         def look(outcome):
@@ -177,7 +177,7 @@ class CudaFaults(FaultTest):
         self.assertEqual(ends, {(0, False), (0, True), (1, True)})
 
     def test_choice(self):
-        """What auto chooses: CUDA for many symbols of a file or a device that is named, else the CPU."""
+        """auto chooses CUDA for many symbols of a file or a device that is named, else the CPU."""
         for n_symbols, options, source, backend in ((65536, [], "x.cf32", "cuda"), (65535, [], "x.cf32", "cpu"), (70000, ["--count", "9"], "x.cf32", "cpu"),
                                                     (65536, [], "-", "cpu"), (9, ["--device", "0"], "x.cf32", "cuda")):  # fmt: skip
             data = content(("x.cf32", n_symbols))

@@ -67,7 +67,7 @@ double harness_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Which of n names the environment has, or `otherwise` without one. */
+/* Returns which of n names the environment has, or `otherwise` without one. */
 static size_t environment_choice(const char *variable, const char *const names[], size_t n, size_t otherwise)
 {
     const char *name = getenv(variable);
@@ -87,7 +87,7 @@ softqam_backend harness_backend(void)
                                                SOFTQAM_BACKEND_CPU);
 }
 
-/* What a context of these settings answers. */
+/* Returns the status of a context with these settings. */
 static softqam_status probe(const softqam_context_config *config)
 {
     softqam_context *context;

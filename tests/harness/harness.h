@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CMocka tests share: the seed and its random numbers, the backend under test, buffers between guard pages,
- * sets of symbols that are worth trying, and a comparison that says what differed. ../README.md lists the
- * environment variables. */
+/* Shared by the CMocka tests: the seed and its random numbers, the backend under test, buffers between guard pages,
+ * sets of symbols that are worth trying, and a comparison that says what differed. ../README.md lists the environment
+ * variables. */
 #ifndef SOFTQAM_TESTS_HARNESS_H
 #define SOFTQAM_TESTS_HARNESS_H
 
@@ -21,8 +21,7 @@
 #define HARNESS_SYMBOL_BITS     8
 #define HARNESS_MAX_SYMBOL_BITS 10
 
-/* How many there are of each; the build and `api` fail when there are others. Modulations are numbered from 1
- * on. */
+/* The number of each; the build and `api` fail when there are others. Modulations are numbered from 1 on. */
 #define HARNESS_N_MODULATIONS    7
 #define HARNESS_N_INPUT_FORMATS  4
 #define HARNESS_N_OUTPUT_FORMATS 5
@@ -122,7 +121,8 @@ void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, fl
 /* Gains as a channel has them, one of 16 of any size or no gain at all; or, of some calls, few such ones. */
 void harness_fill_gains(harness_random *random, size_t n, float *gains);
 
-/* What samples stand for: v = fl(sample * scale), from memory of any alignment. Scale 0 is the format's own. */
+/* Computes what samples stand for: v = fl(sample * scale), from memory of any alignment. Scale 0 is the format's
+ * own. */
 void harness_widen(softqam_input_format format, float scale, const void *samples, size_t n_symbols, float *values);
 
 /* Memory between two inaccessible pages. The bytes of its pages that are not handed out hold canaries. */
@@ -176,7 +176,7 @@ extern const char *const harness_output_names[HARNESS_N_OUTPUT_FORMATS];
 
 extern const softqam_output_format harness_llr_formats[HARNESS_N_LLR_FORMATS];
 
-/* What llr_scale and llr_limit of 0 stand for; a limit of 0: the format has none, and is in nats. */
+/* The defaults that llr_scale and llr_limit of 0 stand for; a limit of 0: the format has none, and is in nats. */
 typedef struct harness_llr_defaults {
     float scale;
     int limit;
@@ -213,7 +213,7 @@ void harness_demodulate_segments(const softqam_demodulator *demodulator, const s
 softqam_segment harness_segment(const void *symbols, const float *noise_var, size_t noise_stride, size_t n_symbols,
                                 void *out);
 
-/* What a demodulator makes of symbols, in memory of malloc that had other bytes before. */
+/* Returns what a demodulator makes of symbols, in memory of malloc that had other bytes before. */
 uint8_t *harness_answer(const harness_setup *setup, const void *symbols, const float *noise_var, size_t n_symbols);
 
 #endif

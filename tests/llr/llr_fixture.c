@@ -76,7 +76,7 @@ softqam_demodulator *llr_create(const softqam_demodulator_config *config, softqa
     return harness_create(&setup);
 }
 
-/* What a segment must give. */
+/* The values that a segment must give. */
 
 llr_setting llr_setting_of(const softqam_demodulator_config *config, const softqam_segment *segment)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of LLRs share: the contexts whose bytes are compared, the values that a segment must give, and the
+/* Shared by the tests of LLRs: the contexts whose bytes are compared, the values that a segment must give, and the
  * memory and the functions that a call uses. */
 #ifndef SOFTQAM_TESTS_LLR_FIXTURE_H
 #define SOFTQAM_TESTS_LLR_FIXTURE_H
@@ -54,8 +54,8 @@ extern size_t llr_reference_stride;
 softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
                          size_t n_elements);
 
-/* How tests call the library, and with memory of which kind: functions for host memory. ../cuda/device_ways.c has
- * others, for device memory, which make the same tests again. */
+/* The ways to call the library, and the kinds of memory: functions for host memory. ../cuda/device_ways.c has others,
+ * for device memory, which make the same tests again. */
 typedef struct llr_library {
     const char *way; /* how the last call was made, for messages */
     void (*demodulate)(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,

@@ -89,8 +89,9 @@ HARNESS_TEST(test_inverse)
         check_block(&random);
 }
 
-/* What is not sent is +0; a -0 that is sent once stays -0, and becomes +0 if it is added to a zero. A code block that
- * is not sent stays as it is, and an erasure leaves -0. Sums are limited, but what stands beyond the limit stays. */
+/* A value that is not sent is +0; a -0 that is sent once stays -0, and becomes +0 if it is added to a zero. A code
+ * block that is not sent stays as it is, and an erasure leaves -0. Sums are limited, but what stands beyond the limit
+ * stays. */
 HARNESS_TEST(test_written_out)
 {
     static const circular_buffer three = {.N_cb = 3};

@@ -9,7 +9,7 @@
 
 typedef enum placement { BY_STRIDE, SIDE_BY_SIDE, BY_POINTERS, N_PLACEMENTS } placement;
 
-/* What codewords are sent to. Symbol order and planes count as one code block. */
+/* The target of codewords. Symbol order and planes count as one code block. */
 typedef struct target {
     trial_choice choice;
     softqam_codeword buffers; /* what all codewords that are sent have in common */
@@ -32,7 +32,7 @@ struct trial {
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* What is chosen. */
+/* Choosing. */
 
 trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output_format format,
                   softqam_input_format input)
@@ -166,7 +166,7 @@ static void choose_blocks(harness_random *random, const target *of, size_t k, tr
     codeword->n_bits = (length * C / element_bits + harness_random_below(random, C)) * element_bits;
 }
 
-/* What must come of it. */
+/* The expected values. */
 
 static circular_buffer buffer_of(const softqam_codeword *codeword)
 {
@@ -240,7 +240,7 @@ static void fill_before(const trial *self, harness_random *random, uint8_t *befo
     }
 }
 
-/* Where it goes. */
+/* The destination. */
 
 /* Returns how many values code block r's buffer has, or all planes. */
 static size_t room_of(const target *self, size_t r)
@@ -370,7 +370,8 @@ static void close_target(target *self)
 
 /* The library. */
 
-/* Where the LLRs of a part of codeword k go, in memory that begins at `base`. `pointers` has room for all blocks. */
+/* Sets where the LLRs of a part of codeword k go, in memory that begins at `base`. `pointers` has room for all
+ * blocks. */
 static void aim(const trial *self, const target *of, size_t k, uint8_t *base, void **pointers, softqam_segment *part)
 {
     const trial_codeword *codeword = &of->sent[k];

@@ -132,8 +132,8 @@ static void fill_pieces(harness_random *random, const llr_setting *setting, cons
     }
 }
 
-/* Makes LLRs of so many steps or nats where loops and kernels compute differently, or so near to a half of a step that
- * binary32 rounds them to it, or of any usual size; by components, gains and noise values of all sizes. */
+/* Makes LLRs of as many steps or nats as those where loops and kernels compute differently, or so near to a half of a
+ * step that binary32 rounds them to it, or of any usual size; by components, gains and noise values of all sizes. */
 static void fill_borders(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     static const double borders[] = {0.5,      126.5,  127.5,  128.5,    32767.5, 0x1p22,
@@ -252,7 +252,7 @@ static void fill_any_gains(harness_random *random, const llr_setting *setting, c
     }
 }
 
-/* Makes a component whose soft bit is so many 65536ths, and up to 8 more, from an integer. */
+/* Makes a component whose soft bit is `distance` 65536ths, and up to 8 more, from an integer. */
 static float near_integer(harness_random *random, double distance)
 {
     const double alpha = 1 / sqrt(170.0), slope = 4 * alpha * (double)(1.2F * 256 * 16);

@@ -92,7 +92,7 @@ class Packages(unittest.TestCase):
             self.assertEqual(read(ROOT / "usr/share/doc" / name / "copyright"), read(SOURCE / "LICENSE"))
 
     def test_licence_with_cuda(self):
-        """What CPack runs, with the notice that a build with CUDA has."""
+        """CPack makes the licence, with the notice that a build with CUDA has."""
         run(CMAKE, f"-DCPACK_TEMPORARY_DIRECTORY={WORK}/cpack", "-DCPACK_COMPONENTS_ALL=tools", "-DCPACK_DEBIAN_TOOLS_PACKAGE_NAME=t",
             f"-DCPACK_RESOURCE_FILE_LICENSE={SOURCE}/LICENSE", f"-DCPACK_SOFTQAM_NOTICE={SOURCE}/cuda/NOTICE",
             "-P", "src/package/debian_files.cmake")  # fmt: skip

@@ -183,7 +183,7 @@ class Subproject(PackageTest):
         return build, commands
 
     def test_add_subdirectory(self):
-        """What is linked is built, and nothing else; the parent's program alone is installed."""
+        """The build makes what is linked, and nothing else; the parent's program alone is installed."""
         build, _ = self.consume("subdirectory")
         self.build_project(build)
         built = files_below(build / "softqam")

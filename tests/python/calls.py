@@ -68,7 +68,7 @@ def arrangement(rng, array, backwards=True, last=0):
     memory = np.zeros([n * step for n, step in zip(array.transpose(order).shape, steps)], array.dtype)
 
     def view(memory):
-        """Of NumPy or PyTorch."""
+        """Returns a view, of NumPy or PyTorch."""
         result = memory[tuple(slice(None, None, step) for step in steps)]
         result = result[tuple(slice(None, None, sign) for sign in signs)] if backwards else result
         return getattr(result, "permute", result.transpose)(*map(int, np.argsort(order)))

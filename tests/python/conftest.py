@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests share. SOFTQAM_PYTHON_PACKAGE is the folder that the package must come from, if it is set;
+"""Shared by the tests. SOFTQAM_PYTHON_PACKAGE is the folder that the package must come from, if it is set;
 SOFTQAM_TOOLS that of softqam-demod."""
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ import softqam
 
 
 def pytest_sessionfinish(session, exitstatus):
-    """Where nothing could be tested, that is a skip."""
+    """Makes it a skip if nothing could be tested."""
     seen = session.config.pluginmanager.get_plugin("terminalreporter").stats
     skipped = exitstatus == 0 or exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and seen.get("skipped")
     if skipped and not seen.get("passed"):

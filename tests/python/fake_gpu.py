@@ -94,7 +94,7 @@ class Foreign:
 
 
 class Array(Foreign):
-    """The same of one that it knows."""
+    """An array of a library that softqam knows."""
 
     plain = True
 
@@ -162,7 +162,7 @@ def synchronize():
 
 
 class Library:
-    """What softqam._gpu needs of a library."""
+    """A library with all that softqam._gpu needs."""
 
     current = 0
     capturing = False
@@ -194,7 +194,7 @@ class Library:
         return lambda: Library.has_passed
 
 
-# How a library describes its arrays.
+# The ways in which a library describes its arrays.
 KINDS = ["capsules", "exchange API"]
 
 

@@ -49,7 +49,7 @@ SETTINGS = {"modulation": "64QAM", "output": "S16", "sign": 1, "llr_scale": 20, 
 
 
 class Named(softqam.Demodulator):
-    """What a user makes of it."""
+    """A class that a user derives."""
 
     def __init__(self, name):
         super().__init__(**SETTINGS)
@@ -94,7 +94,7 @@ class OnlyDLPack:
         self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
 
 
-# What stands for 0.25, and for 2.
+# Arguments that stand for 0.25, and for 2.
 NUMBERS = [0.25, [0.25], np.full(50, 0.25), *(kind(0.25) for kind in (np.float32, np.float64, np.float16, np.longdouble, np.array))]
 INTEGERS = [2, np.int64(2), np.uint8(2), np.array(2), np.full(50, 2), np.full(50, 2, np.uint8), [2], OnlyDLPack(np.full(50, 2, np.float32))]
 
@@ -196,7 +196,7 @@ time.sleep(0.2)
 
 
 def runs_beside(call):
-    """Whether another thread goes on while a call is under way: the interpreter itself switches to none meanwhile."""
+    """Returns whether another thread goes on while a call is under way: the interpreter itself switches to none meanwhile."""
     counted, stop, interval = [0], threading.Event(), sys.getswitchinterval()
 
     def count():

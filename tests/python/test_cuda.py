@@ -14,7 +14,7 @@ import softqam
 
 @pytest.mark.parametrize("how", ["current", "explicit", "from the default stream"])
 def test_order_and_asynchrony(gpu, rng, how):
-    """What the stream does before and after counts, and the call does not wait for it."""
+    """The order of the stream counts, before and after, and the call does not wait for it."""
     values = make_symbols(rng, 100000)
     expected = softqam.demodulate(values, noise_var=0.1)
     ready, symbols, out = gpu.to_gpu(values), gpu.to_gpu(np.zeros_like(values)), gpu.to_gpu(np.zeros_like(expected))

@@ -13,7 +13,7 @@ INPUTS = {"cf32": "complex64", "cf16": "float16", "cs16": "int16", "cs8": "int8"
 
 
 def run_tool(name, *arguments):
-    # What is preloaded is for the interpreter.
+    # Preloaded libraries are for the interpreter.
     result = subprocess.run([os.path.join(os.environ["SOFTQAM_TOOLS"], name), *arguments], capture_output=True, text=True, check=False,
                             env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
     assert result.returncode == 0, result.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the documents show runs as it stands, in an empty folder."""
+"""The documents' examples run as they stand, in an empty folder."""
 import os
 import re
 import subprocess

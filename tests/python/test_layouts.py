@@ -41,7 +41,7 @@ def test_lists(rng):
 
 
 class Stopped(Exception):
-    """What the signal's handler raises."""
+    """Raised by the signal's handler."""
 
 
 @pytest.mark.parametrize("copied", [False, True])

@@ -21,7 +21,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def panels(figure):
-    """Of the constellation and of soft bits."""
+    """Returns the panels of the constellation and of soft bits."""
     return figure.subfigs[0].subfigs
 
 
@@ -209,7 +209,7 @@ def test_wrong_metadata(tmp_path, run, metadata):
 
 
 def test_output(tmp_path, pair, run):
-    """Complete or not at all, with the mode of the file that it replaces, and never in the place of an input."""
+    """Complete or not at all, with the mode of the file that it replaces, and never in place of an input."""
     out = tmp_path / "x.png"
     out.write_bytes(b"old")
     out.chmod(0o640)

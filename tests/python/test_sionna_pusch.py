@@ -44,7 +44,7 @@ def with_noise(symbols, n0=None):
 
 
 def receive(encoder, n_blocks, n0=None):
-    """What was sent, [block, transmitter, bit], and received symbols with their noise variances."""
+    """Returns what was sent, [block, transmitter, bit], and received symbols with their noise variances."""
     bits, n_layers = encoder._num_bits_per_symbol, encoder._num_layers
     sent = torch.randint(0, 2, (n_blocks, encoder.num_tx, encoder.k)).float()
     return sent, *with_noise(to_layers(encoder(sent), bits, n_layers), n0)
@@ -57,7 +57,7 @@ def demap_by_sionna(encoder, received, noise_var):
 
 
 def recovered_by_sionna(encoder, received, noise_var):
-    """What Sionna's TBDecoder gives its LDPC decoder, in whose place nothing is decoded."""
+    """Returns what Sionna's TBDecoder gives its LDPC decoder, which is replaced by one that decodes nothing."""
     bits = torch.zeros(len(received), encoder.num_tx, encoder.num_cbs, encoder.ldpc_encoder.k)
     with mock.patch.object(ldpc.LDPC5GDecoder, "call", return_value=bits) as call:
         nr.TBDecoder(encoder)(demap_by_sionna(encoder, received, noise_var))

@@ -15,7 +15,7 @@ pytest.importorskip("mypy")
 pytest.importorskip("matplotlib")  # whose types softqam.plot has
 FOLDER = Path(softqam.__file__).parent.parent
 
-# What stubtest cannot know: classes and functions of nanobind are types of its own, those of lru_cache have no signature,
+# Differences that stubtest cannot know of: classes and functions of nanobind are types of its own, those of lru_cache have no signature,
 # a Literal with more than one value is no Union, and Unpack has names. softqam.sionna needs Sionna to be imported.
 ALLOWED = r"""
 softqam\.sionna(\..*)?
@@ -85,7 +85,7 @@ def test_names_of_arguments():
 
 
 def run(tmp_path, *arguments):
-    """What is preloaded is for extensions with sanitizers, of which mypy has none."""
+    """Preloaded libraries are for extensions with sanitizers, of which mypy has none."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     done = subprocess.run([sys.executable, "-m", *arguments], cwd=FOLDER, capture_output=True, text=True, check=False,
                           env={**environment, "MYPY_CACHE_DIR": str(tmp_path.parent / "mypy")})  # fmt: skip

@@ -85,7 +85,7 @@ def test_statistics(rng, output):
 
 @pytest.mark.parametrize("form, better", [("n0", [0, -1, -np.inf, 1e-9, -0.0]), ("inverse", [np.inf, 1e9])])
 def test_noise_floor(rng, form, better):
-    """What a single-precision equaliser writes for its best elements counts as the floor; what is no noise still erases."""
+    """The N0 that a single-precision equaliser writes for its best elements counts as the floor; what is no noise still erases."""
     symbols, noise = finite(rng, 100)
     noise[:80] = np.resize(better, 80)
     got = softqam.demodulate(symbols, "16qam", noise, output="f32", noise_form=form, noise_floor=2.0**-7)

@@ -165,7 +165,7 @@ def test_wrong_codewords(function, right, wrong, words):
         function(**{**right, **wrong})
 
 
-# What a message says besides the argument's name.
+# Parts of messages besides the argument's name.
 MESSAGES = [
     (r"noise_var is float64 of shape \(2, 3\).*\(4, 3\)", {"noise_var": np.zeros((2, 3))}),
     (r"gain is complex128 of shape \(3,\).*not complex", {"gain": np.zeros(3, complex)}),

@@ -36,7 +36,7 @@ using namespace ocudu;
 constexpr unsigned max_n_prb = 273, n_ports = 4, n_ofdm_symbols = 14;
 inline inline_task_executor at_once;
 
-/// What a receiver is made of.
+/// The parts of a receiver.
 struct parts {
     bool has_our_demodulator, has_our_decoder;
     std::shared_ptr<demodulation_mapper_factory> mapper = softqam_ocudu::create_demodulation_mapper_factory();

@@ -36,7 +36,7 @@ def tag(offset, key, value):
 
 
 def run(demapper, output, tags=(), noise=None):
-    """What comes out, and its tags."""
+    """Returns what comes out, and its tags."""
     flowgraph = gr.top_block()
     source = blocks.vector_source_c(SYMBOLS.tolist(), False, 1, tags)
     sink = SINKS[output]()

@@ -23,7 +23,7 @@ random = np.random.default_rng(20240)
 
 
 def demap(bits, z, thresholds, llrs):
-    """Of complex int16 in rows of two, to the beginning of `llrs`."""
+    """Demaps complex int16 in rows of two, to the beginning of `llrs`."""
     pointer = lambda array: ctypes.c_void_p(array.ctypes.data)
     return LIBRARY.demapper_compute_llr(pointer(z), pointer(thresholds), None, None, pointer(llrs), ctypes.c_uint32(len(z)), ctypes.c_uint8(3),
                                         ctypes.c_uint8(bits))  # fmt: skip

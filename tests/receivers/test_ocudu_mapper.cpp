@@ -71,7 +71,7 @@ static void test_values(ocudu::demodulation_mapper &mapper, const modulation &ea
     }
 }
 
-/// What --wrap puts in the place of OCUDU's factory.
+/// --wrap replaces OCUDU's factory by this.
 std::shared_ptr<ocudu::demodulation_mapper_factory>
 wrapped_factory() __asm__("__wrap__ZN5ocudu34create_demodulation_mapper_factoryEv");
 

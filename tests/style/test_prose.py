@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-FOLDERS = ("include", "src", "cuda", "tools", "reference")
+FOLDERS = ("include", "src", "cuda", "tools", "reference", "tests")
 C_FILES = {".c", ".h", ".cu", ".cuh", ".cpp"}
 C_COMMENT = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|//[^\n]*", re.MULTILINE | re.DOTALL)
 HASH_COMMENT = re.compile(r'(?:^[ \t]*#[ ][^\n]*\n)+|^[ \t]*"""[^"]*', re.MULTILINE)

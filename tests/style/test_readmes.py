@@ -25,7 +25,7 @@ os.chdir(sys.argv[1])
 FILES = [*pathlib.Path().glob("*"), *(path for top in FOLDERS for path in pathlib.Path(top).rglob("*"))]
 PATHS = sorted(str(path) for path in FILES if path.is_file() and not {"__pycache__", "corpus"} & set(path.parts))
 TEXTS = {path: pathlib.Path(path).read_text(encoding="utf-8") for path in PATHS if path.endswith((".md", *COMMENTED))}
-# What a path in a README may be: a test's without its suffix, or a folder.
+# Paths that a README may name: a test's without its suffix, or a folder.
 KNOWN = {name for path in PATHS for name in (path, os.path.splitext(path)[0], os.path.dirname(path))}
 TOPS = {*FOLDERS, "..", *(name for path in PATHS for name in os.path.dirname(path).split("/"))}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is wrong with a file, its name or a recording, as tables: each row with its exit status and one line, and without
+"""Wrong files, names and recordings, as tables: each row with its exit status and one line, and without
 a file that appears or changes. Nothing of the input is taken for a format, a command or a line end.
 """
 import json
@@ -47,7 +47,7 @@ class Contents(BadInput):
                 self.refuses(DEMOD, ["-i", name, "-", "x.u8"], 1, f"standard input: {cause}", data=data)
 
     def test_values_that_do_not_fit(self):
-        """Of a noise file and of --compare's, for 10 symbols: too few, too many, from a file and from a pipe."""
+        """Numbers of values of a noise file and of --compare's, for 10 symbols: too few, too many, from a file and from a pipe."""
         noise, bits = [*NOISE, "{}", "x.cf32", "x.s8"], ["--compare", "{}", "x.cf32", "x.u8"]
         few, many, of = "too few", "too many", " for the symbols of x.cf32"
         for arguments, n, from_file, from_pipe in (
@@ -110,7 +110,7 @@ class Names(BadInput):
         self.assertFalse(os.path.exists(self.path("pwned")))
 
     def test_suffixes(self):
-        """Of the other operand, as swapped ones have them, and unknown ones: the format would be a guess. The name alone is wrong."""
+        """Suffixes of the other operand, as swapped ones have them, and unknown ones: the format would be a guess. The name alone is wrong."""
         soft_bits, generated = ", ".join(OUTPUT_FORMATS), "cf32, cs16, cs8, cf16"
         rows = [(program, [*before, name, *after], f"{name}: suffix {name[1:].lower()} means {what}; --{option}-format overrides it")
                 for names, what, commands in ((INPUT_SUFFIXES, "symbols, not soft bits or LLRs", [(DEMOD, ["x.cf32"], [], "output"), (DEMOD, ["-"], [], "output")]),
@@ -138,7 +138,7 @@ class Lost(BadInput):
     """Files that are read, or written twice, and would be lost."""
 
     def other_names(self, name):
-        """Of a file of the directory, which gets them."""
+        """Gives a file of the directory other names, and returns them."""
         os.makedirs(self.path("d"), exist_ok=True)
         for link in ("symlink", "hard"):
             if os.path.lexists(self.path(link)):
@@ -208,7 +208,7 @@ class Recordings(BadInput):
             self.refuses(DEMOD, ["x", "y"], 2, f"x.sigmf-meta: {what} has no soft bits u8; choose LLRs, hard or bits with --output-format")
 
     def test_members(self):
-        """What no member can be: hostile texts, wrong types, counts that no file holds, of which sums must not overflow."""
+        """Values that no member can have: hostile texts, wrong types, counts that no file holds, of which sums must not overflow."""
         huge = 10**400
         elsewhere = "its samples are not in the file beside it; copy them to one"
         rows = [

@@ -115,7 +115,7 @@ class Right(ToolTest):
 
 class Help(ToolTest):
     def test_help(self):
-        """What it lists, test_documents.py holds against the man page."""
+        """--help is printed; test_documents.py holds its list against the man page."""
         for program in filter(os.path.exists, (DEMOD, GEN, DEMOD_MPI)):
             name = os.path.basename(program)
             text = self.ok(self.run_tool(program, "--help")).out.decode()
@@ -137,7 +137,7 @@ class Help(ToolTest):
 
 
 class Reports(ToolTest):
-    """What is said beside the output: all of it, or the exit status is a failure."""
+    """Reports beside the output: all of them, or the exit status is a failure."""
 
     def setUp(self):
         super().setUp()

@@ -123,7 +123,7 @@ class Outputs(CaptureTest):
             self.assertEqual((self.read(file), os.path.islink(self.path(link))), (self.expected * (file != "/dev/null"), True))
 
     def test_access(self):
-        """What replaces a file has its mode and owner."""
+        """A file that replaces another has its mode and owner."""
         owner = (1234, 4321) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
         for mode, command in ((0o604, [DEMOD, "x.cf32"]), (0o640, [BOTH_DEMODS[-1], "x.cf32"]), (0o755, [GEN, "-q", "--symbols", "9"])):
             self.write("old", b"old")
@@ -198,10 +198,10 @@ class Pipeline(ToolTest):
 
 
 class Ends(ToolTest):
-    """What stops the tool early."""
+    """Signals and readers that stop the tool early."""
 
     def test_reader_leaves(self):
-        """As with every filter: no message, and the end by SIGPIPE; who ignores SIGPIPE gets a message. Other files go."""
+        """Like every filter, the tool ends with no message and the end by SIGPIPE; who ignores SIGPIPE gets a message. Other files go."""
         self.make("x.cs8", "--symbols", "1000000")
         self.write("old", b"old")
         ignore = {"preexec_fn": lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN), "restore_signals": False}

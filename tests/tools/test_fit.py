@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What softqam-demod says of symbols that are not what the command takes them for: the cause, and the option that mends it; and nothing
+"""softqam-demod says of symbols that are not what the command takes them for: the cause, and the option that mends it; and nothing
 of right ones. --strict fails for each.
 """
 import array
@@ -37,7 +37,7 @@ class FitTest(ToolTest):
         return self.write(name, pack("f", [part for y in symbols for part in (y.real, y.imag)]))
 
     def warned(self, message, *arguments):
-        """Of one thing only; with --strict it fails, with -q nothing is said."""
+        """Expects a warning of one thing only; with --strict it fails, with -q nothing is said."""
         with self.subTest(arguments=arguments):
             result = self.demod("--strict", *arguments, "y")
             lines = [line for line in result.err.splitlines() if "warning" in line]
@@ -171,7 +171,7 @@ class NoiseFiles(FitTest):
 
 
 class Recordings(FitTest):
-    """As people have them."""
+    """Recordings as people have them."""
 
     def test_headers(self):
         """Said with the options that read the samples, which do; also if the format is named."""
@@ -204,7 +204,7 @@ class Recordings(FitTest):
                    "x.cs16: has only 12000 bytes, and its header should have 1000000000000")  # fmt: skip
 
     def test_channels(self):
-        """Of plain files and recordings, with --skip and shards; swapped and conjugated samples."""
+        """Channels of plain files and recordings, with --skip and shards; swapped and conjugated samples."""
         y, pairs = self.symbols("256qam", 3000), self.read("x.cs16")
         other, expected = bytes(12000), self.soft_bits("x.cs16")
         both = b"".join(a + b for a, b in zip(*([data[k : k + 4] for k in range(0, 12000, 4)] for data in (other, pairs))))

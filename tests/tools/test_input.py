@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What softqam-demod makes of INPUT: its formats, parts of it, a pipe that is still being written, its scale; warnings of
+"""softqam-demod reads INPUT: its formats, parts of it, a pipe that is still being written, its scale; warnings of
 symbols that are not what the command takes them for.
 """
 import math
@@ -110,7 +110,7 @@ class Parts(ToolTest):
 
 class Ends(CaptureTest):
     def test_an_end_is_not_waited_for(self):
-        """What comes after --count need not come."""
+        """Symbols after --count need not come."""
         process = self.start_demod("--count", "3", "-", "-")
         process.stdin.write(self.data[:30])
         self.assertEqual((process.wait(TIMEOUT), process.stdout.read()), (0, self.expected[:24]))
@@ -145,7 +145,7 @@ class Live(CaptureTest):
         self.assertEqual((process.stdout.read(), process.wait(TIMEOUT)), (b"", 0))
 
     def test_packets(self):
-        """Of all lengths; half a symbol waits for its other half."""
+        """Packets have all lengths; half a symbol waits for its other half."""
         process = self.start_demod("-", "-")
         sent = received = 0
         for n in (8, 1, 7, 3, 20, 801, 800, 7, 1):
@@ -174,7 +174,7 @@ class Live(CaptureTest):
 
 
 class Warnings(ToolTest):
-    """Of wrong noise; a scale that is told from the symbols; what a recording says of itself. test_fit.py has what does not fit."""
+    """Warnings of wrong noise; a scale that is estimated from the symbols; what a recording says of itself. test_fit.py has what does not fit."""
 
     def says(self, *arguments):
         return self.ok(self.demod(*arguments, "y")).err.replace("softqam-demod: ", "").splitlines()

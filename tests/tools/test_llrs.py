@@ -150,14 +150,14 @@ class Compare(ToolTest):
 
 class Stats(LlrTest):
     def stats(self, *arguments, **options):
-        """What --stats=json says; --stats says as much, in lines."""
+        """Returns what --stats=json says; --stats says as much, in lines."""
         stats = json.loads(self.ok(self.demod("--stats=json", *arguments, **options)).err.splitlines()[-1])
         lines = [line.split()[0] for line in self.ok(self.demod("--stats", *arguments, **options)).err.splitlines()[-len(stats) :]]
         self.assertEqual(lines, list(stats))
         return stats
 
     def test_numbers(self):
-        """Of one modulation with each kind of noise; test_modulations.py has the others."""
+        """LLRs of one modulation with each kind of noise; test_modulations.py has the others."""
         n = 50000
         self.make("x.cf32", "--symbols", str(n), "--snr-db", "31")
         self.write("n.f32", pack("f", (n - 1) * [0.002] + [-1.0]))

@@ -19,8 +19,8 @@ from tools_harness import (
 
 MPIRUN = shutil.which("mpirun")
 PROGRAM = "softqam-demod-mpi"
-# Of softqam-gen and, for 1 and more ranks, of both demodulators: whole files in each format, with each kind of noise; a scale
-# that is told from the symbols; parts; where a rank begins in a codeword, and between code blocks, however many there are; a
+# Commands of softqam-gen and, for 1 and more ranks, of both demodulators: whole files in each format, with each kind of noise; a scale
+# that is estimated from the symbols; parts; where a rank begins in a codeword, and between code blocks, however many there are; a
 # recording, also without mpirun, which 0 ranks stand for.
 CODEWORD = ["--c-init", "0x1357"]
 COMMANDS = [
@@ -52,7 +52,7 @@ class MpiTest(ToolTest):
         return [line for line in result.err.splitlines() if line.startswith(PROGRAM)]
 
     def one_says(self, *arguments):
-        """What softqam-demod says, as if it were our program."""
+        """Returns what softqam-demod says, as if it were our program."""
         return self.ok(self.demod(*arguments)).err.replace("softqam-demod:", PROGRAM + ":").splitlines()
 
     def rank_script(self, line):
@@ -63,7 +63,7 @@ class MpiTest(ToolTest):
 
 
 class SameBytes(MpiTest):
-    """As softqam-demod's."""
+    """The bytes are softqam-demod's."""
 
     def test_commands(self):
         self.write("n.f32", pack("f", [0.001 * (1 + i % 97) for i in range(10007)]))

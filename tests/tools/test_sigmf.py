@@ -42,7 +42,7 @@ class Inputs(ToolTest):
         return self.read(self.make("plain." + format_, "--symbols", str(n), "--snr-db", "20"))
 
     def test_datatypes(self):
-        """As the plain files, whole and in shards."""
+        """Recordings give the bytes of plain files, whole and in shards."""
         words = [(k * 2654435761 & 0xFFFFFFFF) - 2**31 for k in range(1000)]
         plain = {name: self.samples(name) for name in ("cf32", "cs16", "cs8")}
         plain |= {"cf64": pack("d", [w / 2**31 for w in words]), "cs32": pack("i", words), "cu8": bytes(w & 255 for w in words)}
@@ -110,7 +110,7 @@ class Generated(ToolTest):
             self.assertEqual(n, "10")
             if format_ == "cf32":
                 self.assertEqual(bytes.fromhex(samples), self.read("g.sigmf-data"))
-        # That the validator looks.
+        # The validator looks.
         self.write("g.sigmf-meta", self.read("g.sigmf-meta").replace(b"core:sample_start", b"core:sample_begin"))
         self.assertNotEqual(self.run_tool(validator, "-c", VALIDATE, "g.sigmf-meta").code, 0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the command-line tools share: where the programs are, running them as processes, and numbers.
+"""Shared by the tests of the command-line tools: where the programs are, running them as processes, and numbers.
 
     test_NAME.py --tools DIRECTORY [--backend cpu|cuda] [--quick] [TEST...]
 
@@ -64,7 +64,7 @@ TYPECODE = {"cf32": "f", "cs16": "h", "cs8": "b", "cf16": "e"}  # of struct
 # Bits of a symbol, and what the squared magnitudes of I and Q are divided by.
 MODULATIONS = {"bpsk": (1, 2), "pi2-bpsk": (1, 2), "qpsk": (2, 2), "16qam": (4, 10), "64qam": (6, 42),
                "256qam": (8, 170), "1024qam": (10, 682)}  # fmt: skip
-# Those that end a process that does nothing about them, and can be caught; SIGXFSZ is an error of write(). The first and the last
+# Signals that end a process that does nothing about them, and can be caught; SIGXFSZ is an error of write(). The first and the last
 # of the real-time signals stand for all.
 DEADLY_SIGNALS = sorted(signal.valid_signals() - set(range(signal.SIGRTMIN + 1, signal.SIGRTMAX)) - {
     signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD, signal.SIGURG,
@@ -162,14 +162,14 @@ class ToolTest(unittest.TestCase):
         return name
 
     def soft_bits(self, *arguments, **options):
-        """What softqam-demod writes to standard output, which must be all that it says, but for warnings of symbols."""
+        """Returns what softqam-demod writes to standard output, which must be all that it says, but for warnings of symbols."""
         result = self.ok(self.demod(*arguments, "-", **options))
         self.assertEqual(self.without_warnings(result.err), "")
         return result.out
 
     @staticmethod
     def without_warnings(err):
-        """What is said, but for what is said of symbols, which tests make up."""
+        """Removes what is said of symbols, which tests make up."""
         known = re.compile(r"softqam-demod: .*: (warning: |fewer than 1000 symbols)")
         return "".join(line for line in err.splitlines(keepends=True) if not known.match(line))
 
@@ -229,7 +229,7 @@ def open_terminal():
 
 
 def rest_of_terminal(master):
-    """What a terminal shows until all who have it open have closed it."""
+    """Returns what a terminal shows until all who have it open have closed it."""
     shown = b""
     try:
         while data := os.read(master, 4096):
@@ -248,7 +248,7 @@ def default_signals():
 
 
 def limit_file_size(nbytes):
-    """As `ulimit -f` does: the system's answer would be SIGXFSZ."""
+    """Limits files as `ulimit -f` does: the system's answer would be SIGXFSZ."""
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

@@ -26,7 +26,7 @@ printf '{"global":{"core:datatype":"ci16_le","core:version":"1.0.0"},"captures":
 mv x.cs16 r.sigmf-data
 "$@" "$demod" --backend cpu r y
 "$@" "$demod" --help >/dev/null
-# What is refused takes other ways.
+# Refusals take other ways.
 fails "$@" "$demod" --backend cpu --noise-file n0 x.cf32 none/x.f16
 grep -q 'No such file or directory' message
 printf '{"global":{"core:datatype":"ci16_le"},}' >r.sigmf-meta

@@ -125,7 +125,7 @@ def transmissions(codewords, name):
 
 
 def kinds_of(codewords, name):
-    """What each position of each code block is."""
+    """Returns what each position of each code block is."""
     last, kinds = codewords[name], []
     for r in range(last.c):
         sent = {position for each in transmissions(codewords, name) for position in each.selected(each.lengths()[r])}
