@@ -118,8 +118,8 @@ def draw(cases, path):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    panels = sorted({(case["channel"], case["antennas"]) for case in cases})
-    columns = min(3, len(panels))
+    panels = sorted({(case["channel"], case["antennas"]) for case in cases}, key=lambda panel: (panel[1], panel[0]))
+    columns = min(5, len(panels))
     rows = -(-len(panels) // columns)
     figure, axes = pyplot.subplots(rows, columns, squeeze=False, sharey=True, layout="constrained", figsize=(4.2 * columns, 3.4 * rows + 0.4))
     for panel, axis in zip(panels, axes.flat):
