@@ -11,8 +11,8 @@
 
 /* Loads N symbols that lie side by side, and their noise values. */
 template <typename Component, int N>
-static __device__ __forceinline__ void load_element(float (&components)[2 * N], float (&noise)[N],
-                                                    const softqam_source &source, uint32_t symbol)
+static __device__ __forceinline__ void load_element(symbols_in_registers<N> &to, const softqam_source &source,
+                                                    uint32_t symbol)
 {
     enum { NBYTES = 2 * N * sizeof(Component) };
     struct alignas(NBYTES < 16 ? NBYTES : 16) symbol_components {
@@ -29,10 +29,10 @@ static __device__ __forceinline__ void load_element(float (&components)[2 * N], 
     const noise_values loaded_noise = values[symbol / N];
 #pragma unroll
     for (int k = 0; k < 2 * N; k++)
-        components[k] = convert(loaded.at[k], source.input_scale);
+        to.components[k] = convert(loaded.at[k], source.input_scale);
 #pragma unroll
     for (int n = 0; n < N; n++)
-        noise[n] = loaded_noise.at[n];
+        to.noise[n] = loaded_noise.at[n];
 }
 
 /* A thread has N symbols of one resource element, a warp's follow each other. New data has one more warp, which writes
@@ -62,37 +62,32 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREAD
     memory.template store<BLOCK_THREADS>(llr_table_memory<M>::template load<BLOCK_THREADS>({}));
     const uint32_t symbol = min(warp_symbol + threadIdx.x % WARP_THREADS * N, n_symbols - N);
     const bool is_mine = warp_symbol + threadIdx.x % WARP_THREADS * N < n_symbols;
-    uint32_t sequence = 0;
+    symbols_in_registers<N> symbols;
+    symbols.sequence = 0;
     if (placement.is_descrambled)
-        sequence = warp_sequence<BITS * N>(tables_of_gold, placement.c_init, (placement.position + warp_symbol) * BITS);
-    soft_positions<BITS> to;
-    to.open(placement, placement.codeword_symbol + symbol);
+        symbols.sequence =
+            warp_sequence<BITS * N>(tables_of_gold, placement.c_init, (placement.position + warp_symbol) * BITS);
+    soft_element<FORMAT, M, N> element;
+    element.open(placement, placement.codeword_symbol + symbol);
     wait_for_previous_kernel();
     let_next_kernel_begin();
-    float components[2 * N], noise[N];
     if (launch.input_format == SOFTQAM_INPUT_CF32)
-        load_element<float>(components, noise, source, symbol);
+        load_element<float>(symbols, source, symbol);
     else
-        load_element<__half>(components, noise, source, symbol);
-    soft_element<FORMAT, M, N> element;
-    if (ADDS && to.values)
-        element.load(to);
-    symbol_scale scales[N] = {};
-#pragma unroll
-    for (int n = 0; n < N; n++) {
-        scales[n].set_noise(weight_scale(FORMAT, placement.steps_per_nat), noise[n], source.noise_is_inverse,
-                            launch.limit);
-        scales[n].descramble = sequence >> n * BITS & ((1u << BITS) - 1);
-    }
+        load_element<__half>(symbols, source, symbol);
+    if (ADDS)
+        element.load();
     __syncthreads(); /* the table is written */
     packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
-    values_of<FORMAT, M, true, N>(values, memory.read({}), components, scales, launch.limit);
-    if (!is_mine || !to.values)
+    demap_symbols<FORMAT, M, false, N>(values, memory.read({}), symbols,
+                                       {placement.steps_per_nat, source.noise_is_inverse != 0, launch.limit});
+    if (!is_mine)
         return;
+    if (!ADDS)
+        return element.store(values);
     soft_sum<FORMAT> sum;
     sum.open(launch.limit.llr);
-    element.take(values, ADDS, sum);
-    element.store(to);
+    element.add(values, sum);
 }
 
 template <softqam_output_format FORMAT, int M> static const void *element_kernel_of(unsigned neighbours, bool adds)

@@ -1,92 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Layers that are demapped in pairs: a thread computes the LLRs of a symbol, from the symbol and its partner as they
- * lie in memory. The arithmetic is joint_arithmetic.h's; what is kept of the costs differs, since registers are few. */
+ * lie in memory. */
 #ifndef SOFTQAM_JOINT_CUH
 #define SOFTQAM_JOINT_CUH
 
+#include "joint_symbol.cuh"
 #include "thread_symbols.cuh"
-
-#define JOINT_UNROLL _Pragma("unroll")
-#include "joint_arithmetic.h"
-
-/* Columns of points that a thread has in registers. 1024QAM's are two such groups. */
-enum { JOINT_COLUMNS = 16 };
-
-/* The least costs of points with each value of a bit, for the M bits of an axis. */
-template <int M> struct least_costs {
-    float zero[M];
-    float one[M];
-
-    __device__ __forceinline__ least_costs()
-    {
-#pragma unroll
-        for (int k = 0; k < M; k++)
-            zero[k] = one[k] = __int_as_float(0x7f800000);
-    }
-
-    /* Takes the least cost of the points of a level. */
-    __device__ __forceinline__ void take(int level, float cost)
-    {
-#pragma unroll
-        for (int k = 0; k < M; k++) {
-            const bool is_one = axis_bit(level, M, k) != 0;
-            zero[k] = is_one ? zero[k] : vec_min(cost, zero[k]);
-            one[k] = is_one ? vec_min(cost, one[k]) : one[k];
-        }
-    }
-};
-
-/* Goes through points from column `first` on, as joint_metrics() does. */
-template <int M, bool IS_QPSK>
-static __device__ __forceinline__ void take_columns(const softqam_joint_table &table, const joint_terms &terms,
-                                                    int first, least_costs<M> &of_i, least_costs<M> &of_q)
-{
-    constexpr int LEVELS = 1 << M, COLUMNS = LEVELS < JOINT_COLUMNS ? LEVELS : JOINT_COLUMNS + 0;
-    float columns[COLUMNS];
-    float bases[COLUMNS];
-#pragma unroll
-    for (int j = 0; j < COLUMNS; j++) {
-        const float b = static_cast<float>(axis_amplitude(first + j, M));
-        bases[j] = vec_mul(b, vec_fma(terms.gain, b, -terms.q));
-        columns[j] = __int_as_float(0x7f800000);
-    }
-#pragma unroll(M <= 2 ? LEVELS : 1)
-    for (int i = 0; i < LEVELS; i++) {
-        const float a = static_cast<float>(axis_amplitude(i, M));
-        const float base = vec_fma(a, vec_fma(terms.gain, a, -terms.i), 0.0f);
-        const float v_i = vec_fma(-a, terms.cross_r, terms.partner_i);
-        const float v_q = vec_fma(a, terms.cross_i, terms.partner_q);
-        float row = __int_as_float(0x7f800000);
-#pragma unroll
-        for (int j = 0; j < COLUMNS; j++) {
-            const float minus_b = static_cast<float>(-axis_amplitude(first + j, M));
-            float cost = joint_add_partner(IS_QPSK, &table, &terms, vec_fma(minus_b, terms.cross_i, v_i), bases[j]);
-            cost = joint_add_partner(IS_QPSK, &table, &terms, vec_fma(minus_b, terms.cross_r, v_q), cost);
-            row = vec_min(cost, row);
-            columns[j] = vec_min(vec_add(cost, base), columns[j]);
-        }
-        of_i.take(i, vec_add(row, base));
-    }
-#pragma unroll
-    for (int j = 0; j < COLUMNS; j++)
-        of_q.take(first + j, columns[j]);
-}
-
-/* Computes a symbol's metrics, b0 first. */
-template <int M, bool IS_QPSK>
-static __device__ __forceinline__ void joint_metrics_of(const softqam_joint_table &table, const joint_terms &terms,
-                                                        float (&metrics)[2 * M])
-{
-    least_costs<M> of_i, of_q;
-#pragma unroll
-    for (int first = 0; first < 1 << M; first += JOINT_COLUMNS)
-        take_columns<M, IS_QPSK>(table, terms, first, of_i, of_q);
-#pragma unroll
-    for (int k = 0; k < M; k++) {
-        metrics[2 * k] = vec_sub(of_i.one[k], of_i.zero[k]);
-        metrics[2 * k + 1] = vec_sub(of_q.one[k], of_q.zero[k]);
-    }
-}
 
 /* Returns the table for a partner of any modulation. */
 template <int M> static __device__ __forceinline__ softqam_joint_table joint_table_for(unsigned partner)
@@ -108,40 +27,6 @@ template <int M> static __device__ __forceinline__ softqam_joint_table joint_tab
         return qam1024;
     }
 }
-
-/* Packs the LLRs of a symbol; bit k of `flips` changes the sign of LLR k. An erasure, whose weight is NaN, is 0. */
-template <softqam_output_format FORMAT, int M>
-static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-joint_values(const float (&metrics)[2 * M], float weight, uint32_t flips, const softqam_llr_limit &limit)
-{
-    enum { VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES, EACH = 4 / VALUE };
-    const vec_mask valid = vec_is_finite(weight);
-    packed_values<symbol_size<FORMAT, M>::WORDS> values = {};
-#pragma unroll
-    for (int k = 0; k < 2 * M; k++) {
-        const float metric = vec_flip(metrics[k], flips << (31 - k));
-        uint32_t value;
-        if (is_in_steps(FORMAT)) {
-            const float most = static_cast<float>(limit.steps);
-            const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - most, ROUNDING_CONSTANT + most);
-            value = valid & (vec_bits(sum) - vec_bits(ROUNDING_CONSTANT));
-        } else if (FORMAT == SOFTQAM_OUTPUT_F16) {
-            value = valid & __half_as_ushort(__float2half_rn(llr_scaled(metric, weight, limit.llr)));
-        } else {
-            value = valid & vec_bits(llr_scaled(metric, weight, limit.llr));
-        }
-        const uint32_t mask = VALUE == 4 ? 0xffffffffu : (1u << 8 * (VALUE % 4)) - 1;
-        values.word[k / EACH] |= (value & mask) << 8 * VALUE * (k % EACH);
-    }
-    return values;
-}
-
-/* A layer's symbol, noise value and gain. */
-struct joint_layer {
-    float2 symbol;
-    float noise;
-    float gain;
-};
 
 /* Loads a layer of a resource element. Interleaved layers lie as if they were one. */
 static __device__ __forceinline__ joint_layer load_joint_layer(const softqam_source &source, unsigned input_format,
@@ -184,27 +69,13 @@ demodulate_in_pair(const segment_block &block, const softqam_llr_limit &limit, c
     const unsigned partner_modulation = is_wanted ? placement.modulation : source.partner_modulation;
     const joint_layer wanted = load_joint_layer(source, block.input_format, index.element, index.layer);
     const joint_layer partner = load_joint_layer(source, block.input_format, index.element, partner_layer);
-    const float *cross = block.pairs.cross_gain[index.layer / 2] + 2 * index.element * block.pairs.stride;
-    is_in_global_memory(cross);
-    const joint_element element = {
-        wanted.symbol.x,  wanted.symbol.y, wanted.gain, partner.symbol.x,
-        partner.symbol.y, partner.gain,    cross[0],    index.layer % 2 != 0 ? -cross[1] : cross[1]};
-    const float two_scales = __fmul_rn(2.0f, placement.steps_per_nat);
-    const bool is_inverse = source.noise_is_inverse;
-    const float bound = is_inverse ? limit.most_inverse_noise : limit.least_noise;
-    float weight = joint_weight(two_scales, wanted.noise, is_inverse, bound);
-    if (is_wanted)
-        weight = vec_fma(joint_weight(two_scales, partner.noise, is_inverse, bound), 0.0f, weight);
-    const softqam_joint_table table = joint_table_for<M>(partner_modulation);
-    const bool is_qpsk = partner_modulation == SOFTQAM_MODULATION_QPSK;
-    const joint_terms terms = joint_terms_of(is_qpsk, &table, &element);
-    weight = joint_valid_weight(weight, &element, &terms);
-    float metrics[2 * M];
-    if (is_qpsk)
-        joint_metrics_of<M, true>(table, terms, metrics);
-    else
-        joint_metrics_of<M, false>(table, terms, metrics);
-    return joint_values<FORMAT, M>(metrics, weight, flips, limit);
+    const float *from = block.pairs.cross_gain[index.layer / 2] + 2 * index.element * block.pairs.stride;
+    is_in_global_memory(from);
+    const float2 cross = {from[0], index.layer % 2 != 0 ? -from[1] : from[1]};
+    return joint_llrs_of<FORMAT, M>(joint_inputs_of(wanted, partner, cross, is_wanted),
+                                    joint_table_for<M>(partner_modulation),
+                                    partner_modulation == SOFTQAM_MODULATION_QPSK, flips,
+                                    {placement.steps_per_nat, source.noise_is_inverse != 0, limit});
 }
 
 /* Returns the LLRs of a symbol of a layer that is demapped alone, in such a segment. */
@@ -214,15 +85,10 @@ demodulate_alone(segment_block &block, const softqam_llr_limit &limit, const sym
 {
     const softqam_source &source = block.segment.source;
     const joint_layer layer = load_joint_layer(source, block.input_format, index.element, index.layer);
-    const float weights = weight_scale(FORMAT, block.segment.placement.steps_per_nat);
-    gain_scale scales[1] = {};
-    scales[0].descramble = flips;
-    float components[2] = {layer.symbol.x, layer.symbol.y};
-    scales[0].set_gain(FORMAT, weights, bounded_noise(layer.noise, source.noise_is_inverse, limit),
-                       source.noise_is_inverse, layer.gain, components);
+    symbols_in_registers<1> symbols = {{layer.symbol.x, layer.symbol.y}, {layer.noise}, {layer.gain}, flips};
     packed_values<symbol_size<FORMAT, M>::WORDS> values[1];
-    const auto table = block.table<FORMAT, M>().read({});
-    values_of<FORMAT, M, true, 1>(values, table, components, scales, limit);
+    demap_symbols<FORMAT, M, true, 1>(values, block.table<FORMAT, M>().read({}), symbols,
+                                      {block.segment.placement.steps_per_nat, source.noise_is_inverse != 0, limit});
     return values[0];
 }
 

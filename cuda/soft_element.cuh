@@ -7,23 +7,6 @@
 #include "resolved_segment.h"
 #include "soft_values.cuh"
 
-/* The places in a soft buffer of the values of a thread's symbols. */
-template <int BITS> struct soft_positions {
-    unsigned char *values;   /* the code block's soft buffer; NULL: LLRs go nowhere */
-    uint32_t position[BITS]; /* where each bit's first value goes */
-
-    /* Finds them for a symbol of the codeword. */
-    __device__ __forceinline__ void open(const softqam_placement &placement, uint32_t symbol)
-    {
-        const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
-        const softqam_soft_buffer buffer = placement.buffer;
-        values = softqam_code_block_values(&placement, &found);
-#pragma unroll
-        for (int k = 0; k < BITS; k++)
-            position[k] = softqam_soft_run_at(&buffer, k * found.n_symbols + symbol - found.first).first;
-    }
-};
-
 /* The values of one bit of N symbols, side by side. */
 template <int VALUE, int N> struct neighbours {
     enum { NBYTES = VALUE * N, WORDS = (NBYTES + 3) / 4, PER_WORD = 4 / VALUE };
@@ -79,39 +62,77 @@ template <int VALUE, int N> struct neighbours {
     }
 };
 
-/* The values of a thread's N symbols of one resource element, on their way to the soft buffer, whose alignment
- * softqam_neighbours() knows. Values to be added to are loaded early, all at once. */
+/* The values of a thread's N symbols of one resource element, on their way to a soft buffer whose alignment
+ * softqam_neighbours() knows. */
 template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
     typedef packed_values<symbol_size<FORMAT, M>::WORDS> values;
 
-    neighbours<VALUE, N> of_bit[BITS];
+    unsigned char *buffer;             /* the code block's soft buffer; NULL: LLRs go nowhere */
+    uint32_t position[BITS];           /* where each bit's first value goes */
+    neighbours<VALUE, N> before[BITS]; /* what is there, if LLRs are added */
 
-    __device__ __forceinline__ void load(const soft_positions<BITS> &from)
+    /* Finds the positions of a symbol of the codeword and of those that follow it. */
+    __device__ __forceinline__ void open(const softqam_placement &placement, uint32_t symbol)
     {
+        const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
+        const softqam_soft_buffer circle = placement.buffer;
+        buffer = softqam_code_block_values(&placement, &found);
 #pragma unroll
         for (int k = 0; k < BITS; k++)
-            of_bit[k].load(from.values + size_t{from.position[k]} * VALUE);
+            position[k] = softqam_soft_run_at(&circle, k * found.n_symbols + symbol - found.first).first;
     }
 
-    /* Takes the symbols' values, or adds them to those that have been loaded. */
-    __device__ __forceinline__ void take(const values (&symbols)[N], bool adds, const soft_sum<FORMAT> &sum)
+    __device__ __forceinline__ unsigned char *place(int k) const
     {
+        unsigned char *at = buffer + size_t{position[k]} * VALUE;
+        is_in_global_memory(at);
+        return at;
+    }
+
+    /* Loads what LLRs will be added to, early and all at once. */
+    __device__ __forceinline__ void load()
+    {
+        if (!buffer)
+            return;
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            before[k].load(place(k));
+    }
+
+    /* Stores the symbols' values, or adds them to those that have been loaded. */
+    __device__ __forceinline__ void store(const values (&symbols)[N]) const
+    {
+        if (!buffer)
+            return;
 #pragma unroll
         for (int k = 0; k < BITS; k++) {
             neighbours<VALUE, N> llrs;
             llrs.take(symbols, k);
-            if (adds)
-                llrs.add_to(of_bit[k], sum);
-            of_bit[k] = llrs;
+            llrs.store(place(k));
         }
     }
 
-    __device__ __forceinline__ void store(const soft_positions<BITS> &to) const
+    __device__ __forceinline__ void add(const values (&symbols)[N], const soft_sum<FORMAT> &sum) const
     {
+        if (!buffer)
+            return;
 #pragma unroll
-        for (int k = 0; k < BITS; k++)
-            of_bit[k].store(to.values + size_t{to.position[k]} * VALUE);
+        for (int k = 0; k < BITS; k++) {
+            neighbours<VALUE, N> llrs;
+            llrs.take(symbols, k);
+            llrs.add_to(before[k], sum);
+            llrs.store(place(k));
+        }
+    }
+
+    /* Tells the second cache what load() will load. */
+    __device__ __forceinline__ void prefetch() const
+    {
+        if (buffer)
+#pragma unroll
+            for (int k = 0; k < BITS; k++)
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(place(k)));
     }
 };
 

@@ -351,4 +351,58 @@ static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMA
     }
 }
 
+/* The settings that all LLRs of a segment share. */
+struct llr_rules {
+    float steps_per_nat;
+    bool noise_is_inverse;
+    const softqam_llr_limit &limit;
+};
+
+/* N symbols of a thread that follow each other in the codeword. */
+template <int N> struct symbols_in_registers {
+    float components[2 * N];
+    float noise[N];
+    float gains[N];    /* if the symbols have gains */
+    uint32_t sequence; /* their bits of the scrambling sequence, those of the first symbol lowest, at most 32; or 0 */
+};
+
+/* Sets the scales of such symbols; components are divided by gains. */
+template <softqam_output_format FORMAT, bool IS_INVERSE, int N, typename Scale>
+static __device__ __forceinline__ void set_scales(Scale (&scales)[N], symbols_in_registers<N> &symbols,
+                                                  const llr_rules &rules)
+{
+    const float weights = weight_scale(FORMAT, rules.steps_per_nat);
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        if constexpr (std::is_same_v<Scale, gain_scale>) {
+            float components[2] = {symbols.components[2 * n], symbols.components[2 * n + 1]};
+            scales[n].set_gain(FORMAT, weights, bounded_noise(symbols.noise[n], IS_INVERSE, rules.limit), IS_INVERSE,
+                               symbols.gains[n], components);
+            symbols.components[2 * n] = components[0];
+            symbols.components[2 * n + 1] = components[1];
+        } else {
+            scales[n].set_noise(weights, symbols.noise[n], IS_INVERSE, rules.limit);
+        }
+    }
+}
+
+/* Computes the LLRs of such symbols. */
+template <softqam_output_format FORMAT, int M, bool HAS_GAINS, int N, typename Table>
+static __device__ __forceinline__ void demap_symbols(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
+                                                     const Table &table, symbols_in_registers<N> &symbols,
+                                                     const llr_rules &rules)
+{
+    enum { BITS = symbol_size<FORMAT, M>::BITS };
+    static_assert(N * BITS <= 32, "more bits of the sequence than a word has");
+    std::conditional_t<HAS_GAINS, gain_scale, symbol_scale> scales[N] = {};
+    if (rules.noise_is_inverse)
+        set_scales<FORMAT, true>(scales, symbols, rules);
+    else
+        set_scales<FORMAT, false>(scales, symbols, rules);
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        scales[n].descramble = symbols.sequence >> n * BITS & ((1u << BITS) - 1);
+    values_of<FORMAT, M, true, N>(values, table, symbols.components, scales, rules.limit);
+}
+
 #endif
