@@ -19,8 +19,6 @@ static softqam_status check(const softqam_params *params, const softqam_segment 
     REFUSE_IF(placement->modulation == SOFTQAM_MODULATION_PI2_BPSK, "device functions do not take pi/2-BPSK");
     REFUSE_IF(!placement->has_soft_buffers, "codeword.n_cb is 0: device functions write soft buffers");
     REFUSE_IF(placement->is_repeated, "a code block has more LLRs than positions: device functions add in no order");
-    REFUSE_IF(segment->layers[0].gain || segment->cross_gain[0] || segment->cross_gain[1],
-              "device functions take no gains: divide symbols and N0 by them");
     REFUSE_IF(segment->statistics, "device functions count no statistics");
     REFUSE_IF(!placement->out && !placement->block_buffers, "codeword.buffers is NULL");
     REFUSE_IF((uintptr_t)placement->out % placement->value_nbytes != 0,

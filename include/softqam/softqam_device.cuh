@@ -12,10 +12,14 @@
  *     __shared__ demapper::table table;
  *     demapper::load_table(table, threadIdx.x, blockDim.x);                 // all threads; then a barrier
  *     const uint32_t bits = softqam::warp_sequence<4 * 8>(codeword, first); // a warp; its symbols follow each other
+ *     demapper::target<4> target;
+ *     target.open(codeword, first + 4 * lane);                              // one resource element, 4 layers
  *     __syncthreads();
- *     demapper::llrs llrs[4];                                               // one resource element, 4 layers
+ *     ...                                                                   // the equaliser
+ *     target.load(codeword);                                                // as early as the kernel may read
+ *     demapper::llrs llrs[4];
  *     demapper::demap<4>(llrs, table, codeword, symbols, noise, bits);
- *     demapper::store<4>(codeword, first + 4 * lane, llrs);                 // or adds, as codeword.combine says
+ *     target.store(codeword, llrs);                                         // or adds, as codeword.combine says
  *     demapper::fill(codeword, first, first + 4 * 32);                      // new data: a warp; zeros and fillers
  *
  * The kernel owns the mapping of threads to symbols. A symbol's number counts all symbols of the codeword, by resource
@@ -48,14 +52,31 @@ namespace internal
 {
 #include <softqam/device/device_codeword.h>
 #include <softqam/device/gold.cuh>
-#include <softqam/device/resolved_segment.h>
+#include <softqam/device/joint_symbol.cuh>
 #include <softqam/device/soft_element.cuh>
 
 static __device__ __forceinline__ const device_codeword &open(const softqam_device_codeword &codeword)
 {
     return reinterpret_cast<const device_codeword &>(codeword);
 }
+
+static __device__ __forceinline__ llr_rules rules_of(const device_codeword &codeword)
+{
+    return {codeword.placement.steps_per_nat, codeword.noise_is_inverse != 0, codeword.limit};
+}
+
+static __device__ __forceinline__ float2 components_of(float2 symbol) { return symbol; }
+static __device__ __forceinline__ float2 components_of(__half2 symbol) { return __half22float2(symbol); }
 } // namespace internal
+
+/** Copies a description, all threads of a block together: this is thread number `thread` of n_threads. A barrier must
+ * follow. A kernel whose description lies in device memory should read such a copy in shared memory. */
+static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to, const softqam_device_codeword &from,
+                                                     unsigned thread, unsigned n_threads)
+{
+    for (unsigned k = thread; k < sizeof to.words / sizeof to.words[0]; k += n_threads)
+        to.words[k] = from.words[k];
+}
 
 /** Returns BITS bits of the codeword's scrambling sequence, at most 32, for each thread of a warp: thread 0's begin
  * with bit 0 of the symbol `first` of the codeword, each thread's follow those of the thread before. A thread with N
@@ -70,6 +91,7 @@ static __device__ __forceinline__ uint32_t warp_sequence(const softqam_device_co
     const auto modulation = static_cast<softqam_modulation>(of.placement.modulation);
     if (!of.placement.is_descrambled)
         return 0;
+    internal::is_in_global_memory(of.gold_tables);
     return internal::warp_sequence<BITS>(*static_cast<const internal::gold_tables *>(of.gold_tables),
                                          of.placement.c_init,
                                          (of.placement.position + first) * internal::softqam_symbol_bits(modulation));
@@ -104,6 +126,17 @@ static __device__ __forceinline__ place place_of(const softqam_device_codeword &
     return {found.r, symbol - found.first, found.n_symbols};
 }
 
+/** The noise value and the gain of a symbol that was not divided by its gain: y = gain x + n, and the noise value is
+ * that of n. */
+struct noise_and_gain {
+    float noise;
+    float gain;
+};
+
+/** One of two layers that are demapped at once: the matched filter's output, the noise value at the antennas and the
+ * gain, as in layers[k] of a segment with cross_gain (softqam.h). */
+using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; float gain; } */
+
 /** Functions for symbols of one modulation, and LLRs of one output format: s8, s16, f16 or f32. They must be those of
  * the description. */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
@@ -120,7 +153,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     /** The LLRs of a symbol, packed: word[0] has b0 in its lowest byte. */
     using llrs = internal::packed_values<internal::symbol_size<FORMAT, AXIS_BITS>::WORDS>;
 
-    /** The table that a thread block has in shared memory: up to 256 bytes; for 1024QAM 4.2 KiB. */
+    /** A thread block has one in shared memory: up to 256 bytes; of 1024QAM 4.2 KiB. */
     using table = internal::llr_table_memory<AXIS_BITS>;
 
     /** Writes the table, all threads of a block together: this is thread number `thread` of n_threads. A barrier must
@@ -134,63 +167,159 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      * @param to        receives each symbol's LLRs
      * @param from      the thread block's table
      * @param codeword  the description
-     * @param symbols   I and Q, at unit mean energy: input_scale is not applied
-     * @param noise     each symbol's N0 or 1/N0, as segment.noise_form of the description says
+     * @param symbols   I and Q as float2 or __half2, at unit mean energy: input_scale is not applied
+     * @param noise     each symbol's N0 or 1/N0, as segment.noise_form of the description says, as float; or, of
+     * symbols that were not divided by their gains, noise_and_gain
      * @param sequence  N Qm bits of the scrambling sequence, N Qm <= 32; 0 if the codeword is not scrambled */
-    template <int N>
+    template <int N, typename Symbol, typename Noise>
     static __device__ __forceinline__ void demap(llrs (&to)[N], const table &from,
-                                                 const softqam_device_codeword &codeword, const float2 (&symbols)[N],
-                                                 const float (&noise)[N], uint32_t sequence)
+                                                 const softqam_device_codeword &codeword, const Symbol (&symbols)[N],
+                                                 const Noise (&noise)[N], uint32_t sequence)
     {
-        static_assert(N * BITS <= 32, "more bits of the sequence than a word has");
-        const internal::device_codeword &of = internal::open(codeword);
-        float components[2 * N];
-        internal::symbol_scale scales[N] = {};
+        constexpr bool HAS_GAINS = std::is_same_v<Noise, noise_and_gain>;
+        internal::symbols_in_registers<N> inputs;
 #pragma unroll
         for (int n = 0; n < N; n++) {
-            components[2 * n] = symbols[n].x;
-            components[2 * n + 1] = symbols[n].y;
-            scales[n].set_noise(internal::weight_scale(FORMAT, of.placement.steps_per_nat), noise[n],
-                                of.noise_is_inverse != 0, of.limit);
-            scales[n].descramble = sequence >> n * BITS & ((1u << BITS) - 1);
+            const float2 components = internal::components_of(symbols[n]);
+            inputs.components[2 * n] = components.x;
+            inputs.components[2 * n + 1] = components.y;
+            if constexpr (HAS_GAINS) {
+                inputs.noise[n] = noise[n].noise;
+                inputs.gains[n] = noise[n].gain;
+            } else {
+                inputs.noise[n] = noise[n];
+            }
         }
-        internal::values_of<FORMAT, AXIS_BITS, true, N>(to, from.read({}), components, scales, of.limit);
+        inputs.sequence = sequence;
+        internal::demap_symbols<FORMAT, AXIS_BITS, HAS_GAINS, N>(to, from.read({}), inputs,
+                                                                 internal::rules_of(internal::open(codeword)));
     }
 
-    /** Puts the LLRs of N symbols, which follow each other in the codeword, into the soft buffers; with combine 1 adds
-     * them. N is 1, 2 or 4, and divides N_L. With N > 1 the values of a bit are one access, if the buffers are aligned
-     * to N values and positions are as even; else this stores value by value.
-     * @param codeword  the description
-     * @param symbol    number of the first symbol in the codeword, a multiple of N
-     * @param values    of demap() */
+    /** Computes the LLRs of two layers at once, which follow each other in the codeword, from an even layer on. It
+     * needs no table.
+     * @param to          receives both symbols' LLRs
+     * @param codeword    the description
+     * @param layers      both layers
+     * @param cross_gain  conj(h) of the first layer times h of the second one
+     * @param sequence    2 Qm bits of the scrambling sequence; 0 if the codeword is not scrambled */
+    static __device__ __forceinline__ void demap_pair(llrs (&to)[2], const softqam_device_codeword &codeword,
+                                                      const joint_layer (&layers)[2], float2 cross_gain,
+                                                      uint32_t sequence)
+    {
+        const float2 conjugate = {cross_gain.x, -cross_gain.y};
+        demap_jointly<MODULATION>(to[0], codeword, internal::joint_inputs_of(layers[0], layers[1], cross_gain, true),
+                                  sequence);
+        demap_jointly<MODULATION>(to[1], codeword, internal::joint_inputs_of(layers[1], layers[0], conjugate, true),
+                                  sequence >> BITS);
+    }
+
+    /** Computes the LLRs of one of two layers. The other one, of the modulation PARTNER, is another codeword's; its
+     * noise value does not matter.
+     * @param to          receives the symbol's LLRs
+     * @param codeword    the description
+     * @param layer       the wanted layer
+     * @param partner     the other one
+     * @param cross_gain  conj(h) of the wanted layer times h of its partner
+     * @param sequence    Qm bits of the scrambling sequence; 0 if the codeword is not scrambled */
+    template <softqam_modulation PARTNER>
+    static __device__ __forceinline__ void demap_beside(llrs &to, const softqam_device_codeword &codeword,
+                                                        const joint_layer &layer, const joint_layer &partner,
+                                                        float2 cross_gain, uint32_t sequence)
+    {
+        demap_jointly<PARTNER>(to, codeword, internal::joint_inputs_of(layer, partner, cross_gain, false), sequence);
+    }
+
+    /** The places in the soft buffers of a thread's N symbols, which follow each other in the codeword. N is 1, 2 or 4,
+     * and divides N_L. With N > 1 the values of a bit are one access, if the buffers are aligned to N values and
+     * positions are as even; else values are stored one by one. */
+    template <int N> class target
+    {
+      public:
+        /** Finds the places, which needs some 100 instructions and only the description.
+         * @param codeword  the description
+         * @param symbol    number of the first symbol in the codeword, a multiple of N; LLRs of symbols after the
+         *                  codeword's end go nowhere */
+        __device__ __forceinline__ void open(const softqam_device_codeword &codeword, uint32_t symbol)
+        {
+            first_symbol = symbol;
+            element.open(internal::open(codeword).placement, symbol);
+        }
+
+        /** With combine 1: tells the second cache what load() will read. It may come before the wait for a kernel that
+         * writes there (programmatic dependent launch). */
+        __device__ __forceinline__ void prefetch(const softqam_device_codeword &codeword) const
+        {
+            if (internal::open(codeword).placement.combines)
+                element.prefetch();
+        }
+
+        /** With combine 1: loads the values that store() adds to, and must be called before; the earlier, the less
+         * store() waits. */
+        __device__ __forceinline__ void load(const softqam_device_codeword &codeword)
+        {
+            if (internal::open(codeword).placement.combines && is_aligned(codeword))
+                element.load();
+        }
+
+        /** Puts the LLRs of demap() into the soft buffers; with combine 1 adds them. */
+        __device__ __forceinline__ void store(const softqam_device_codeword &codeword, const llrs (&values)[N]) const
+        {
+            const internal::device_codeword &of = internal::open(codeword);
+            if (is_aligned(codeword)) {
+                put(of, element, values);
+                return;
+            }
+            llrs left[N];
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                left[n] = values[n];
+#pragma unroll 1
+            for (int n = 0; n < N; n++) { /* the first one of those left; registers have no index */
+                internal::soft_element<FORMAT, AXIS_BITS, 1> one;
+                one.open(of.placement, first_symbol + n);
+                if (of.placement.combines)
+                    one.load();
+                put(of, one, {left[0]});
+#pragma unroll
+                for (int k = 1; k < N; k++)
+                    left[k - 1] = left[k];
+            }
+        }
+
+      private:
+        static_assert((N == 1 || N == 2 || N == 4) && N * VALUE_NBYTES <= 8, "no access has so many bytes");
+        internal::soft_element<FORMAT, AXIS_BITS, N> element;
+        uint32_t first_symbol;
+
+        static __device__ __forceinline__ bool is_aligned(const softqam_device_codeword &codeword)
+        {
+            return N == 1 || internal::open(codeword).neighbours % N == 0;
+        }
+
+        template <int COUNT>
+        static __device__ __forceinline__ void put(const internal::device_codeword &of,
+                                                   const internal::soft_element<FORMAT, AXIS_BITS, COUNT> &to,
+                                                   const llrs (&values)[COUNT])
+        {
+            if (!of.placement.combines) {
+                to.store(values);
+                return;
+            }
+            internal::soft_sum<FORMAT> sum;
+            sum.open(of.limit.llr);
+            to.add(values, sum);
+        }
+    };
+
+    /** Puts the LLRs of N symbols into the soft buffers: all of target<N> at once. */
     template <int N>
     static __device__ __forceinline__ void store(const softqam_device_codeword &codeword, uint32_t symbol,
                                                  const llrs (&values)[N])
     {
-        static_assert((N == 1 || N == 2 || N == 4) && N * VALUE_NBYTES <= 8, "no access has so many bytes");
-        const internal::device_codeword &of = internal::open(codeword);
-        if (of.neighbours % N == 0) {
-            store_side_by_side<N>(of, symbol, values);
-            return;
-        }
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            const llrs one[1] = {values[n]};
-            store_side_by_side<1>(of, symbol + n, one);
-        }
-    }
-
-    /** With combine 1: tells the second cache what store() will read. It may come before the wait for a kernel that
-     * writes there (programmatic dependent launch). */
-    template <int N>
-    static __device__ __forceinline__ void prefetch(const softqam_device_codeword &codeword, uint32_t symbol)
-    {
-        internal::soft_positions<BITS> from;
-        from.open(internal::open(codeword).placement, symbol);
-        if (from.values)
-#pragma unroll
-            for (int k = 0; k < BITS; k++)
-                asm volatile("prefetch.global.L2 [%0];" ::"l"(from.values + size_t{from.position[k]} * VALUE_NBYTES));
+        target<N> to;
+        to.open(codeword, symbol);
+        to.load(codeword);
+        to.store(codeword, values);
     }
 
     /** Writes the zeros and fillers that belong to symbols of the codeword, from `symbol` to before `end`: a warp
@@ -217,55 +346,21 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     }
 
   private:
-    template <int N>
-    static __device__ __forceinline__ void store_side_by_side(const internal::device_codeword &of, uint32_t symbol,
-                                                              const llrs (&values)[N])
+    template <softqam_modulation PARTNER>
+    static __device__ __forceinline__ void demap_jointly(llrs &to, const softqam_device_codeword &codeword,
+                                                         const internal::joint_inputs &inputs, uint32_t sequence)
     {
-        internal::soft_positions<BITS> to;
-        to.open(of.placement, symbol);
-        if (!to.values)
-            return;
-        internal::soft_sum<FORMAT> sum;
-        sum.open(of.limit.llr);
-        internal::soft_element<FORMAT, AXIS_BITS, N> element;
-        if (of.placement.combines)
-            element.load(to);
-        element.take(values, of.placement.combines, sum);
-        element.store(to);
+        static_assert(AXIS_BITS > 0 && PARTNER >= SOFTQAM_MODULATION_QPSK, "BPSK is not demapped jointly");
+        constexpr internal::softqam_joint_table pair =
+            internal::joint_table_of(AXIS_BITS, static_cast<int>(PARTNER) - SOFTQAM_MODULATION_QPSK + 1);
+        to = internal::joint_llrs_of<FORMAT, AXIS_BITS>(inputs, pair, PARTNER == SOFTQAM_MODULATION_QPSK,
+                                                        sequence & ((1u << BITS) - 1),
+                                                        internal::rules_of(internal::open(codeword)));
     }
 };
 
 } // namespace softqam
 
-/* The definitions' own macros. */
-#undef GOLD_FUNCTION
-#undef GOLD_PERIOD
-#undef HOST_AND_DEVICE
-#undef INPUT_FORMAT_LIST
-#undef LARGEST_FLOAT
-#undef LARGEST_HALF
-#undef LEAST_NORMAL
-#undef LIMIT_COMPONENT
-#undef LINEAR_COMPONENT
-#undef LLR_LINE_FUNCTION
-#undef LLR_STEP
-#undef LLR_SUM_BITS
-#undef MAX_GAIN
-#undef MAX_INVERSE_N0
-#undef MAX_N0
-#undef MIN_GAIN
-#undef MIN_INVERSE_N0
-#undef MIN_N0
-#undef MIN_WEIGHT
-#undef MODULATION_LIST
-#undef NO_NEIGHBOUR
-#undef ONE_MORE
-#undef OUTPUT_FORMAT_LIST
-#undef ROUNDING_CONSTANT
-#undef SMALL_WEIGHT
-#undef SMALL_WEIGHT_METRIC
-#undef TINY_COMPONENT
-#undef VEC
-#undef VEC_UNROLL
+#include <softqam/device/undefine.h>
 
 #endif
