@@ -168,6 +168,36 @@ class PkgConfig(PackageTest):
             self.check_consumers(folder, name == "shared")
 
 
+class DeviceFunctions(PackageTest):
+    """softqam_device.cuh, with nvcc and without a GPU: softqam-equaliser, as somebody else compiles it."""
+
+    def nvcc(self, *arguments):
+        return run(self.cache["CMAKE_CUDA_COMPILER"], "-std=c++17", "-I", self.prefix / "include", *arguments, env=dict(os.environ))
+
+    def setUp(self):
+        if not self.has_cuda:
+            self.skipTest("a build without CUDA")
+
+    def test_example(self):
+        """Any GPU's code, without a warning, also with --use_fast_math and without operators of halves, as PyTorch compiles extensions."""
+        example, to = self.source / "tools/receiver/equaliser.cu", self.work / "equaliser"
+        warnings = ("--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", "--Ofast-compile=max")
+        newest = run(self.cache["CMAKE_CUDA_COMPILER"], "--list-gpu-code", env=dict(os.environ)).split()[-1]
+        self.nvcc(*warnings, "-arch=sm_75", "-o", to, example, self.prefix / self.cache["CMAKE_INSTALL_LIBDIR"] / "libsoftqam.a")
+        self.nvcc(*warnings, f"-arch={newest}", "--use_fast_math", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+                  "-D__CUDA_NO_HALF2_OPERATORS__", "-cubin", "-o", to, example)  # fmt: skip
+
+    def test_macros(self):
+        """The header leaves no macro but SOFTQAM_*."""
+        source = self.work / "macros.cu"
+        macros = []
+        includes = ("assert.h", "limits.h", "math.h", "stdbool.h", "stdint.h", "string.h", "type_traits", "cuda_fp16.h", "cuda_runtime_api.h")
+        for header in includes[-1], "softqam/softqam_device.cuh":
+            source.write_text("".join(f"#include <{name}>\n" for name in (*includes, header)), encoding="utf-8")
+            macros.append(set(re.findall(r"^#define (\w+)", self.nvcc("-E", "-Xcompiler=-dM", source), re.M)))
+        self.assertEqual([name for name in macros[1] - macros[0] if not name.startswith("SOFTQAM_")], [])
+
+
 class Subproject(PackageTest):
     def consume(self, name, *definitions):
         """The project, and the commands of its own programs, which have none of softqam's flags."""
