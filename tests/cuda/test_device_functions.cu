@@ -30,7 +30,7 @@ static uint32_t random_below(uint32_t n)
     return static_cast<uint32_t>((random_state >> 33) % n);
 }
 
-/* What a thread has: one symbol, or one with its gain; two as halves, or demapped jointly; one beside a partner of
+/* A thread has one symbol, or one with its gain; two as halves, or demapped jointly; one beside a partner of
  * 16QAM; four. */
 enum kind { ONE, ONE_WITH_GAIN, TWO_HALVES, PAIR, BESIDE, FOUR, N_KINDS };
 
@@ -167,7 +167,7 @@ static float random_positive()
     return random_below(50) == 0 ? unusual[random_below(7)] : 0.001f * static_cast<float>(1 + random_below(3000));
 }
 
-/* Chooses the code blocks and soft buffers of a codeword of so many resource elements; returns the values that a
+/* Chooses the code blocks and soft buffers of a codeword of n_elements; returns the values that a
  * buffer occupies. */
 static uint32_t choose_buffers(softqam_codeword *codeword, uint32_t n_elements, uint32_t element_bits)
 {
