@@ -111,20 +111,14 @@ static void build_llr_tables(void)
     }
 }
 
-static void build_once(void)
+const softqam_llr_table *softqam_llr_table_of(int axis_bits)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, build_llr_tables);
-}
-
-const softqam_llr_table *softqam_llr_table_of(int axis_bits)
-{
-    build_once();
     return &llr_tables[axis_bits > 0 ? axis_bits - 1 : 0];
 }
 
 const softqam_joint_table *softqam_joint_table_of(int wanted_axis_bits, int partner_axis_bits)
 {
-    build_once();
     return &joint_tables[wanted_axis_bits - 1][partner_axis_bits - 1];
 }
