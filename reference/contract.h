@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of the LLRs as src/README.md specifies it, one symbol at a time, written to be read: every backend
- * must give these bits. Whoever changes one must change the other.
+/* The arithmetic of the LLRs, specified, and one symbol at a time, written to be read: every backend must give these
+ * bits. Whoever changes one must change the other. Per axis and bit, every step rounded once to binary32, with E = 2,
+ * 10, 42, 170, 682 from QPSK on:
+ *
+ *     |v|    = 0 if |v| < 2^-63
+ *     row    = trunc(min(|v| * sqrt(E)/2, last row))
+ *     metric = fma(slope[row][bit], |v|, intercept[row][bit])       the first bit takes the sign of v
+ *     weight = scale / N0, or scale * (1/N0), N0 no less than the noise floor, then within [2^-100, 2^40]
+ *     with a gain g: the component is v * (1 / g) before it is compared with 2^-63, the weight
+ *              ((scale * g) * g) / N0 of any N0, as if exponents had no limits on the way
+ *     f32, f16: metric * weight                                     limited to the largest finite value
+ *     s8, s16: fma(metric, weight, 1.5 * 2^23) - 1.5 * 2^23         limited: rounded once, to nearest even
+ *
+ * Slopes and intercepts are those of (v - one)^2 - (v - zero)^2 with the nearest levels of either bit. BPSK has one
+ * metric, fl(fl(I + Q) * 2 sqrt(2)); pi/2-BPSK the same of (Q, -I) at odd positions. The opposite sign is a negative
+ * scale.
  *
  * symbol: I and Q after the input scale; noise: N0 or 1/N0, with a gain those of the symbol before it is divided by the
  * gain; position: the symbol's in its codeword, for pi/2-BPSK's parity; flipped: bit k set gives LLR k the opposite

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* THE arithmetic: what every backend computes, defined once but for the forms named below. It is written in the
  * operations of a SIMD header (simd_operations.h), which must be included before: simd_scalar.h in portable C,
- * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. The README beside this states it. Forms
+ * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. reference/contract.h states it. Forms
  * of it in fewer operations: arithmetic_fast.h; vec_limited_steps() of kernels, for llr_rounded(); those of
  * llr_combined() are named there.
  *
