@@ -195,7 +195,7 @@ static void check_by_reference(const softqam_demodulator_config *config, const s
     const size_t nbytes = softqam_output_nbytes(setting.format, setting.modulation, 1);
     const size_t stride = plain->n_symbols > SHORT_CALL ? llr_reference_stride : 1;
 #if !defined(__x86_64__)
-    if (is_u8) /* elsewhere liquid-dsp's last bits differ: reference/README.md */
+    if (is_u8) /* elsewhere liquid-dsp's last bits differ: reference/oracle.h */
         return;
 #endif
     for (size_t i = n_calls++ % stride; i < plain->n_symbols; i += stride) {
