@@ -27,9 +27,9 @@
  * FLT_MAX at most; one below 2^-120 makes an erasure. What would overflow is the largest finite value of the format,
  * with its sign.
  *
- * Constants are rounded from double. Without gains no number of f16 and f32 is subnormal: the smallest nonzero metric is
- * 2^-84.5, the smallest weight 2^-40. All functions may be called from any thread, in round-to-nearest with subnormal
- * numbers on. */
+ * Constants are rounded from double. Without gains no number of f16 and f32 is subnormal: the smallest nonzero metric
+ * is 2^-84.5, the smallest weight 2^-40. All functions may be called from any thread, in round-to-nearest with
+ * subnormal numbers on. */
 #ifndef SOFTQAM_REFERENCE_CONTRACT_H
 #define SOFTQAM_REFERENCE_CONTRACT_H
 

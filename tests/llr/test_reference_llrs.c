@@ -2,7 +2,7 @@
 /* The references of LLRs and soft bits are right themselves, for every constellation: brute force over all points and
  * the search of one axis are one; the specified arithmetic, contract.h, lies within a bound of brute force that is no
  * wider than it must be, and has published values; binary16 rounds as IEEE 754 says. The oracle differs from liquid-dsp
- * only by the defects that reference/README.md describes. That the points are those of TS 38.211 is proved by
+ * only by the defects that reference/oracle.h describes. That the points are those of TS 38.211 is proved by
  * ../vectors/llr, whose points are plain Python's. */
 #include <float.h>
 #include <math.h>
