@@ -165,29 +165,12 @@ VEC void finish_tile(llr_kind kind, const llr_constants *constants, const softqa
     }
 }
 
-/* Sets what the stores need. */
-VEC void load_joint_constants(llr_constants *constants, llr_kind kind, const softqam_joint_call *call)
-{
-    const float limit = call->scale.limit;
-    const int max_byte = kind.output == SOFTQAM_OUTPUT_S8 ? (int)limit : 0;
-    constants->limit = vec_splat(limit);
-    constants->addend = vec_splat(ROUNDING_CONSTANT);
-    constants->min_sum = vec_splat(ROUNDING_CONSTANT - limit);
-    constants->max_sum = vec_splat(ROUNDING_CONSTANT + limit);
-    constants->min_byte = vec_splat_u8(-max_byte);
-    constants->max_byte = vec_splat_u8(max_byte);
-    constants->is_limited = max_byte < 127;
-    constants->sequence = kind.layout == SOFTQAM_LLRS_IN_ORDER ? NULL : call->sequence;
-    for (int k = 0; k < 2 * M; k++)
-        constants->planes[k] = is_in_planes(kind) ? call->planes[k] : 0;
-    load_flip_places(constants);
-}
-
 VEC void joint_loop(llr_kind kind, const softqam_joint_call *call)
 {
     joint_tile_memory memory;
     llr_constants constants;
-    load_joint_constants(&constants, kind, call);
+    load_output_constants(&constants, kind, call->scale.limit, 1.0f);
+    load_destination(&constants, kind, call->sequence, call->planes);
     for (size_t first = 0, n; first < call->n_symbols; first += n) {
         n = call->n_symbols - first < JOINT_TILE_SYMBOLS ? call->n_symbols - first : JOINT_TILE_SYMBOLS;
         if (n < LANES) {

@@ -2,7 +2,7 @@
 /* The definition of correct for layers that are demapped in pairs: one symbol after the other, in portable C. */
 #include <string.h>
 
-#include "simd_scalar.h"
+#include "portable.h"
 #include "variant.h"
 
 #define JOINT_UNROLL
@@ -43,42 +43,20 @@ static inline float weight_at(const softqam_joint_call *call, size_t k)
     return vec_fma(of_partner, 0.0f, weight);
 }
 
-/* Stores one LLR. An erasure is 0. */
-static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, unsigned char *to)
-{
-    const vec_mask valid = vec_is_finite(weight);
-    const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
-    const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
-    const uint32_t steps = vec_bits(vec_keep(valid, sum)); /* in its lowest bytes */
-    const uint16_t half = (uint16_t)vec_to_f16(llr);
-    _Static_assert(N_OUTPUT_FORMATS == 5, "each format but u8");
-    if (format == SOFTQAM_OUTPUT_S8)
-        memcpy(to, &steps, 1);
-    else if (format == SOFTQAM_OUTPUT_S16)
-        memcpy(to, &steps, sizeof half);
-    else if (format == SOFTQAM_OUTPUT_F16)
-        memcpy(to, &half, sizeof half);
-    else
-        memcpy(to, &llr, sizeof llr);
-}
-
 static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
 {
-    const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;
-    const size_t n_bits = 2 * (size_t)m, symbol_step = call->planes ? nbytes : n_bits * nbytes;
+    const portable_output output = {call->scale.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
         const joint_element element = element_at(call, k);
         const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);
         const float weight = joint_valid_weight(weight_at(call, k), &element, &terms);
-        float metrics[2][MAX_AXIS_BITS];
-        joint_metrics(m, call->is_partner_qpsk, call->table, &terms, metrics[0], metrics[1]);
-        for (size_t bit = 0, n = k * n_bits; bit < n_bits; bit++, n++) {
-            const float metric = metrics[bit % 2][bit / 2];
-            const bool is_flipped = call->sequence && call->sequence[n / 8] >> n % 8 & 1;
-            store_llr(format, is_flipped ? -metric : metric, weight, call->scale.limit,
-                      call->out + (ptrdiff_t)(k * symbol_step) +
-                          (call->planes ? call->planes[bit] : (ptrdiff_t)(bit * nbytes)));
+        float of_i[MAX_AXIS_BITS], of_q[MAX_AXIS_BITS], metrics[MAX_SYMBOL_BITS];
+        joint_metrics(m, call->is_partner_qpsk, call->table, &terms, of_i, of_q);
+        for (int bit = 0; bit < m; bit++) {
+            metrics[2 * bit] = of_i[bit];
+            metrics[2 * bit + 1] = of_q[bit];
         }
+        store_symbol(format, 2 * (size_t)m, output, k, metrics, weight);
     }
 }
 

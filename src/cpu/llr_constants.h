@@ -130,6 +130,29 @@ VEC void load_flip_places(llr_constants *constants)
     constants->flip_counts = (vec_u32)(bit - first_bit / 8 * 8);
 }
 
+/* Sets limits and addend of LLRs, whose metrics have been scaled. */
+VEC void load_output_constants(llr_constants *constants, llr_kind kind, float limit, float of_metrics)
+{
+    const int max_byte = kind.output == SOFTQAM_OUTPUT_S8 ? (int)limit : 0;
+    constants->limit = vec_splat(limit);
+    constants->addend = vec_splat(are_steps(kind.output) ? ROUNDING_CONSTANT * of_metrics : -0.0f);
+    constants->min_sum = vec_splat((ROUNDING_CONSTANT - limit) * of_metrics);
+    constants->max_sum = vec_splat((ROUNDING_CONSTANT + limit) * of_metrics);
+    constants->min_byte = vec_splat_u8(-max_byte);
+    constants->max_byte = vec_splat_u8(max_byte);
+    constants->is_limited = max_byte < 127;
+}
+
+/* Sets what descrambles and de-interleaves LLRs. */
+VEC void load_destination(llr_constants *constants, llr_kind kind, const unsigned char *sequence,
+                          const ptrdiff_t *planes)
+{
+    constants->sequence = kind.layout == SOFTQAM_LLRS_IN_ORDER ? NULL : sequence;
+    for (int k = 0; k < 2 * M; k++)
+        constants->planes[k] = is_in_planes(kind) ? planes[k] : 0;
+    load_flip_places(constants);
+}
+
 /* Returns llr_constants.above_floor if there is a floor. */
 NOT_INLINED uint32_t above_floor_of(softqam_output_format output, const softqam_loop_call *call)
 {
@@ -145,7 +168,6 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     const softqam_output_format output = kind.output;
     const softqam_llr_scale scale = call->scale;
     const float of_metrics = metric_scale(output);
-    const int max_byte = output == SOFTQAM_OUTPUT_S8 ? (int)scale.limit : 0;
     const softqam_llr_table *table = call->table;
     constants->noise_kind = call->noise_kind;
     constants->weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
@@ -166,13 +188,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
         constants->above_floor = above_floor_of(output, call);
     constants->lines.table = vec_load_llr_table(AXIS_VALUES, table);
     constants->lines.first = load_two_lines(table, of_metrics);
-    constants->limit = vec_splat(scale.limit);
-    constants->addend = vec_splat(are_steps(output) ? ROUNDING_CONSTANT * of_metrics : -0.0f);
-    constants->min_sum = vec_splat((ROUNDING_CONSTANT - scale.limit) * of_metrics);
-    constants->max_sum = vec_splat((ROUNDING_CONSTANT + scale.limit) * of_metrics);
-    constants->min_byte = vec_splat_u8(-max_byte);
-    constants->max_byte = vec_splat_u8(max_byte);
-    constants->is_limited = max_byte < 127;
+    load_output_constants(constants, kind, scale.limit, of_metrics);
     constants->limits_f16 = false;
     /* True if masks are as cheap, or erasures are frequent. */
     constants->masks_erasures =
@@ -182,10 +198,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->erased_noise = vec_splat_u32(float_bits(softqam_is_noise_n0(call->noise_kind) ? INFINITY : 0.0f));
     constants->i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants->i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);
-    constants->sequence = kind.layout == SOFTQAM_LLRS_IN_ORDER ? NULL : call->sequence;
-    for (int k = 0; k < 2 * M; k++)
-        constants->planes[k] = is_in_planes(kind) ? call->planes[k] : 0;
-    load_flip_places(constants);
+    load_destination(constants, kind, call->sequence, call->planes);
 }
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The definition of correct: one symbol after the other, in portable C. */
+#include "portable.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -49,30 +51,6 @@ static void u8_loop(const softqam_loop_call *call)
     }
 }
 
-_Static_assert(N_OUTPUT_FORMATS == 5, "value_nbytes() knows the size of each");
-static inline size_t value_nbytes(softqam_output_format format)
-{
-    return format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;
-}
-
-/* Stores one LLR. An erasure is 0. */
-static inline void store_llr(softqam_output_format format, float metric, float weight, float limit, vec_mask valid,
-                             unsigned char *to)
-{
-    if (format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16) {
-        const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
-        const uint32_t steps = vec_bits(vec_keep(valid, sum)); /* in its lowest bytes */
-        memcpy(to, &steps, value_nbytes(format));
-        return;
-    }
-    const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
-    const uint16_t half = (uint16_t)vec_to_f16(llr);
-    if (format == SOFTQAM_OUTPUT_F16)
-        memcpy(to, &half, sizeof half);
-    else
-        memcpy(to, &llr, sizeof llr);
-}
-
 /* Computes the metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
 static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
                                   float metrics[2 * MAX_AXIS_BITS])
@@ -90,28 +68,16 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
     }
 }
 
-/* Returns the metric with the sign that the scrambling sequence gives it. */
-static inline float descrambled(const softqam_loop_call *call, size_t n, float metric)
-{
-    return call->sequence && call->sequence[n / 8] >> n % 8 & 1 ? -metric : metric;
-}
-
 static inline void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
 {
-    const size_t nbytes = value_nbytes(format);
-    const size_t n_bits = m == 0 ? 1 : 2 * (size_t)m;
-    const size_t symbol_step = call->planes ? nbytes : n_bits * nbytes;
+    const portable_output output = {call->scale.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
         memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
         const float weight = weight_of(call, k, symbol);
-        const vec_mask valid =
-            vec_both(vec_is_finite(weight), vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1])));
+        const vec_mask valid = vec_both(vec_is_finite(symbol[0]), vec_is_finite(symbol[1]));
         symbol_metrics(m, call->table, symbol, call->i_flips[k % 2], metrics);
-        for (size_t bit = 0; bit < n_bits; bit++)
-            store_llr(format, descrambled(call, k * n_bits + bit, metrics[bit]), weight, call->scale.limit, valid,
-                      call->out + (ptrdiff_t)(k * symbol_step) +
-                          (call->planes ? call->planes[bit] : (ptrdiff_t)(bit * nbytes)));
+        store_symbol(format, m == 0 ? 1 : 2 * (size_t)m, output, k, metrics, vec_choose(valid, weight, NAN));
     }
 }
 
