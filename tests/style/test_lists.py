@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lists that no compiler can hold against the one they must agree with: instruction sets, formats and modulations by
-name, in files of other languages, tests, tools and documents. A name that is added must be in each of these files.
+name, in files of other languages, tests, tools and documents; and the fields of segments where the library reads them
+and where trials give them values. A name that is added must be in each of these files.
 
     test_lists.py SOURCE_DIR
 """
@@ -12,8 +13,9 @@ import sys
 ROOT = pathlib.Path(sys.argv[1])
 
 
-def read(name):
-    return (ROOT / name).read_text(encoding="utf-8")
+def read(names):
+    """The text of some files, whose names are separated by spaces."""
+    return "".join((ROOT / name).read_text(encoding="utf-8") for name in names.split())
 
 
 def names_of(text, pattern, what):
@@ -27,6 +29,13 @@ def list_of(name):
     """The names in a macro of src/params.h."""
     rows = re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", read("src/params.h")).group(1)
     return names_of(rows, r'\(\w+, "([^"]+)"', name)
+
+
+def fields_of(struct):
+    """The fields of a public structure, without the reserved ones."""
+    header = re.sub(r"/\*.*?\*/", "", read("include/softqam/softqam.h include/softqam/softqam_ldpc.h"), flags=re.S)
+    body = re.search(rf"typedef struct {struct} {{(.*?)\n}}", header, re.S).group(1)
+    return names_of(body, r"\b(?!reserved)(\w+)(?:\[[^\]]*\])?;", struct)
 
 
 CHECKS = [
@@ -45,6 +54,11 @@ CHECKS = [
         "tests/harness/runs.cmake", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
         "tests/python/symbols.py", "tests/vectors/llr/generate.py"]),
 ]
+CHECKS += [
+    (f"a field of {struct}", fields_of(struct), [
+        "src/resolved_segment.h src/soft_buffer.h src/cpu/cpu_demodulate.c",
+        "tests/llr/trial.c tests/llr/trial_codeword.c tests/llr/llr_fixture.c tests/llr/test_statistics.c"])
+    for struct in ("softqam_segment", "softqam_layer", "softqam_codeword")]
 wrong = [f"{file}: does not name {what}, {name}" for what, names, files in CHECKS for file in files for name in names
          if not re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", read(file).lower())]
 print(*wrong, f"{sum(len(files) for _, _, files in CHECKS)} files, {len(wrong)} wrong", sep="\n")
