@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic in fewer steps, for values that a receiver sees: every vector loop computes a tile by these first, and
- * by arithmetic.h where a value was out of their range. The results are the same to the last bit. */
+/* The arithmetic in fewer steps, for values that a receiver sees: every vector loop computes a batch by these first,
+ * and by arithmetic.h where a value was out of their range. The results are the same to the last bit. */
 #ifndef SOFTQAM_ARITHMETIC_FAST_H
 #define SOFTQAM_ARITHMETIC_FAST_H
 
@@ -29,7 +29,7 @@ VEC linear_bits linear_bits_of(const vec_u8_linear *linear, vec_f32 components)
 }
 
 /* LLRs. The fast path leaves out what only extreme values need: it does not flush tiny components, and lets nothing but
- * packing limit s8. It notes the ranges of a tile's values, which then say whether every LLR is exact. */
+ * packing limit s8. It notes the ranges of a batch's values, which then say whether every LLR is exact. */
 
 /* Components have to be below this. */
 #define FAST_COMPONENT_END 0x1p20f

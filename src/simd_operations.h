@@ -5,12 +5,12 @@
  *
  * A header defines VEC and VEC_UNROLL (before a loop that must be unrolled) and these types, of which arithmetic.h
  * needs the first six: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table; vec_s32,
- * vec_bytes (the same register as signed integers and as bytes), vec_part (16 bytes). A vector header defines LANES,
- * LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one instruction) and LOADS_AHEAD (llr_tile() has registers for all
+ * vec_bytes (the same register as signed integers and as bytes), vec_quad (16 bytes). A vector header defines LANES,
+ * LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one instruction) and LOADS_AHEAD (llr_batch() has registers for all
  * inputs of the next iteration); then it includes cpu/simd_vectors.h, which has the operations that gcc's vector
  * extensions make in every instruction set alike. Floats are binary32; every operation on them is rounded once, to
- * nearest even. `m` is the bits of an axis. Parts are a register's parts of 128 bits; the shuffles stay within them
- * unless they say otherwise. */
+ * nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements; the shuffles stay within
+ * quads unless they say otherwise. */
 
 /* arithmetic.h's. Vector headers have the first from cpu/simd_vectors.h and cpu/simd_common.h; SIMD_OWN leaves them
  * out.
@@ -112,14 +112,14 @@ SIMD_OPERATION(vec_f32, vec_load_f16, (const void *from))
 SIMD_OPERATION(vec_llr_table, vec_load_llr_table, (int m, const softqam_llr_table *from))
 /* The element of a column of 16 that each lane's row names. */
 SIMD_OPERATION(vec_f32, vec_column_value, (const void *column, vec_u32 row))
-SIMD_OPERATION(vec_bytes, vec_splat_bytes, (const uint8_t bytes[16])) /* the same bytes in every part */
+SIMD_OPERATION(vec_bytes, vec_splat_bytes, (const uint8_t bytes[16])) /* the same bytes in every quad */
 
 /* Places. */
 
 /* The first, or second, elements of pairs, a's and b's: in the order of symbols; */
 SIMD_OPERATION(vec_f32, vec_evens, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_odds, (vec_f32 a, vec_f32 b))
-/* in each part two of a, then two of b. */
+/* in each quad two of a, then two of b. */
 SIMD_OPERATION(vec_f32, vec_firsts, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_seconds, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_swap_pairs, (vec_f32 a)) /* neighbours exchanged */
@@ -133,17 +133,17 @@ SIMD_OPERATION(vec_f32, vec_seconds_twice, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_load_for_duplicate, (const float *from))
 SIMD_OPERATION(vec_f32, vec_duplicate_lower, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_duplicate_upper, (vec_f32 a))
-/* Integers to narrower ones, limited to what these hold: in each part those of a, then those of b. */
+/* Integers to narrower ones, limited to what these hold: in each quad those of a, then those of b. */
 SIMD_OPERATION(vec_bytes, vec_pack_s16, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_bytes, vec_pack_s8, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_pack_u8, (vec_bytes a, vec_bytes b))
 /* The upper, or lower, half of each 32-bit integer of a and of b: a's in the lower half of the result. */
 SIMD_OPERATION(vec_bytes, vec_upper_words, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_bytes, vec_lower_words, (vec_s32 a, vec_s32 b))
-/* The bytes of the lower, or upper, half of each part, a's and b's in turns. */
+/* The bytes of the lower, or upper, half of each quad, a's and b's in turns. */
 SIMD_OPERATION(vec_bytes, vec_interleave_bytes_lower, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_interleave_bytes_upper, (vec_bytes a, vec_bytes b))
-/* The bytes of a that `from` names within each part; 0 if its highest bit is set. */
+/* The bytes of a that `from` names within each quad; 0 if its highest bit is set. */
 SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 
 /* Changes of sign by the bits of the scrambling sequence. */
@@ -158,7 +158,7 @@ SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 byt
  * together. */
 
 /* s8: pairs, which are two symbols' LLRs (cpu/llr_stores.h), of an iteration of QPSK, 16QAM, 64QAM or 1024QAM. The
- * first two have one register, in each part a pair of the first LANES / 2 symbols and one of the others; then a
+ * first two have one register, in each quad a pair of the first LANES / 2 symbols and one of the others; then a
  * register has the pairs of the first symbols, a second one those of the others. 1024QAM's third has the last 4 bytes
  * of each. */
 SIMD_OPERATION(void, vec_store_pairs, (int m, void *to, const vec_bytes pairs[3], const unsigned char *flips))
@@ -178,7 +178,7 @@ SIMD_OPERATION(vec_f32, vec_plane_weights, (bool load, const vec_f32 weights[2],
 SIMD_OPERATION(vec_f32, vec_other_plane, (const vec_f32 values[4], int q))
 SIMD_OPERATION(vec_bytes, vec_planes_apart, (vec_bytes packed)) /* packed bytes to all of I, then all of Q */
 SIMD_OPERATION(void, vec_store_two_planes, (unsigned char *first, unsigned char *second, vec_bytes planes))
-/* Loads, for each part of two planes, the 16 bytes of bits of its 16 symbols, `nbytes` further for the next 16
+/* Loads, for each quad of two planes, the 16 bytes of bits of its 16 symbols, `nbytes` further for the next 16
  * symbols. */
 SIMD_OPERATION(vec_bytes, vec_load_plane_bits, (const unsigned char *from, int nbytes))
 
@@ -186,11 +186,11 @@ SIMD_OPERATION(vec_bytes, vec_load_plane_bits, (const unsigned char *from, int n
 
 /* The words from n on, 2, 4, 6 or 8, of registers that follow each other. */
 SIMD_OPERATION(vec_u32, vec_words_ahead, (vec_u32 first, vec_u32 second, vec_u32 third, int n))
-/* The bytes from n on, 1 to 4, of two parts that follow each other. */
-SIMD_OPERATION(vec_part, vec_part_ahead, (vec_part first, vec_part second, int n))
-SIMD_OPERATION(void, vec_part_store, (uint32_t * to, vec_part a)) /* aligned */
+/* The bytes from n on, 1 to 4, of two quads that follow each other. */
+SIMD_OPERATION(vec_quad, vec_quad_ahead, (vec_quad first, vec_quad second, int n))
+SIMD_OPERATION(void, vec_quad_store, (uint32_t * to, vec_quad a)) /* aligned */
 /* The first 256 bits of each register's sequence at a position; 128 are enough for no more n_bits. */
-SIMD_OPERATION(void, gold_parts_at, (uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2]))
+SIMD_OPERATION(void, gold_quads_at, (uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2]))
 
 #endif
 

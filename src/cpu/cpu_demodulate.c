@@ -14,7 +14,7 @@
 
 #include "arithmetic.h"
 
-/* Keeps what few calls need out of the function that all run through. */
+/* Keeps what few calls need out of the function that every call goes through. */
 #define NOT_INLINED __attribute__((noinline))
 
 /* Tiles stay in the first cache. */
@@ -226,11 +226,11 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
     return (const unsigned char *)shifted;
 }
 
-/* Running the loop. */
+/* Calling the loop. */
 
-/* Runs a loop on fewer symbols than those of the variant take. */
-static NOT_INLINED void run_few(const softqam_cpu_loops *loops, softqam_loop_call *call, int axis_bits,
-                                softqam_llr_layout layout, size_t symbol_nbytes)
+/* Calls a loop for fewer symbols than those of the variant take. */
+static NOT_INLINED void call_loop_of_few(const softqam_cpu_loops *loops, softqam_loop_call *call, int axis_bits,
+                                         softqam_llr_layout layout, size_t symbol_nbytes)
 {
     softqam_loop *const *few = loops->few_by_layout[axis_bits];
     if (few && call->n_symbols >= loops->min_few_symbols << (layout == SOFTQAM_LLRS_IN_PLANES))
@@ -239,8 +239,9 @@ static NOT_INLINED void run_few(const softqam_cpu_loops *loops, softqam_loop_cal
         loops->few(loops->by_layout[axis_bits][layout], call, axis_bits ? 2 * (unsigned)axis_bits : 1, symbol_nbytes);
 }
 
-/* Runs the loop for a placement. No pointer to the placement leaves: see demodulate_in_place(). */
-static inline void run(const softqam_cpu_loops *loops, const softqam_placement *placement, softqam_loop_call *call)
+/* Calls the loop for a placement. No pointer to the placement leaves: see demodulate_in_place(). */
+static inline void call_loop(const softqam_cpu_loops *loops, const softqam_placement *placement,
+                             softqam_loop_call *call)
 {
     const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
     const bool has_planes = softqam_placement_has_planes(placement);
@@ -248,7 +249,7 @@ static inline void run(const softqam_cpu_loops *loops, const softqam_placement *
                                       : placement->is_descrambled ? SOFTQAM_LLRS_DESCRAMBLED
                                                                   : SOFTQAM_LLRS_IN_ORDER;
     if (call->n_symbols < loops->min_symbols << (has_planes && placement->value_nbytes == 1))
-        run_few(loops, call, axis_bits, layout, softqam_placement_stride(placement));
+        call_loop_of_few(loops, call, axis_bits, layout, softqam_placement_stride(placement));
     else
         loops->by_layout[axis_bits][layout](call);
 }
@@ -296,7 +297,7 @@ static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
     if (w->joint.layers[0] != 0) {
         w->call.components = load_symbols(w, first, n);
         load_noise(w, first, n);
-        run(w->loops, &w->segment.placement, &w->call); /* which may change the call */
+        call_loop(w->loops, &w->segment.placement, &w->call); /* which may change the call */
     }
     softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &call);
 }
@@ -321,10 +322,10 @@ static NOT_INLINED void add_counts(const softqam_statistics *counts, softqam_sta
 }
 
 /* Demodulates a tile and counts it. The loop may change its call. */
-static NOT_INLINED void run_counted(work *w, size_t first)
+static NOT_INLINED void call_loop_and_count(work *w, size_t first)
 {
     const softqam_loop_call call = w->call;
-    run(w->loops, &w->segment.placement, &w->call);
+    call_loop(w->loops, &w->segment.placement, &w->call);
     count_tile(w, &call, first);
 }
 
@@ -345,9 +346,9 @@ static size_t demodulate_tile(work *w, size_t first, size_t n)
         w->call.components = load_symbols(w, first, n);
         load_noise(w, first, n);
         if (w->statistics)
-            run_counted(w, first);
+            call_loop_and_count(w, first);
         else
-            run(w->loops, placement, &w->call);
+            call_loop(w->loops, placement, &w->call);
     } else {
         demodulate_joint_tile(w, first, n);
     }
@@ -443,7 +444,7 @@ typedef struct cpu_call {
 /* A call is cut into parts for the threads: several a thread, so that threads of unequal speed end together; none so
  * small that a thread which has to wake up for it is too late, nor so large that the last one is waited for; and whole
  * cache lines of an aligned output, so that no two threads write to one. */
-enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_UNIT = 64, WORTH_THREADS_PARTS = 6 };
+enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
 
 /* Changing the processor's mode twice takes as long as a few symbols; a loop that has to wait for a subnormal number
  * takes half a microsecond. */
@@ -491,7 +492,7 @@ static inline bool demodulate_in_place(const cpu_call *call, const softqam_segme
     if (is_descrambled)
         loop_call.sequence =
             make_sequence(memory, &loops->gold, placement->c_init, placement->position * n_bits, n * n_bits);
-    run(loops, placement, &loop_call);
+    call_loop(loops, placement, &loop_call);
     return true;
 }
 
@@ -575,7 +576,7 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
         demodulate_part(&call, &cursor, n);
         return;
     }
-    const size_t part = n / (PARTS_PER_THREAD * cpu->n_threads) / PART_UNIT * PART_UNIT;
+    const size_t part = n / (PARTS_PER_THREAD * cpu->n_threads) / PART_MULTIPLE * PART_MULTIPLE;
     call.part_symbols = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
     call.checkpoint_symbols = n / CHECKPOINTS + 1;
     for (int k = 0; k < CHECKPOINTS; k++) {

@@ -25,17 +25,17 @@ static void build_powers(void)
     static const unsigned begins[GOLD_DIGITS + 1] = {0, GOLD_BEGIN_2, GOLD_BEGIN_3, GOLD_POWERS};
     for (int k = GOLD_X1; k <= GOLD_X2; k++) {
         const gold_register which = (gold_register)k;
-        uint32_t unit = 1u << 29; /* x */
+        uint32_t base = 1u << 29; /* x */
         uint64_t bits = gold_lengthened(which, 1), before = 0;
         for (int word = 0; word < GOLD_ONES; word++, before = bits, bits = gold_next_64(which, bits))
             softqam_gold_ones[which][word] = bits << 2 | before >> 62;
         for (int digit = 0; digit < GOLD_DIGITS; digit++) {
-            uint32_t power = power_of(which, unit, digit == 0 ? GOLD_OFFSET : 0);
+            uint32_t power = power_of(which, base, digit == 0 ? GOLD_OFFSET : 0);
             for (unsigned d = begins[digit]; d < begins[digit + 1]; d++) {
                 softqam_gold_powers[d][which] = power;
-                power = multiply(which, power, unit);
+                power = multiply(which, power, base);
             }
-            unit = power_of(which, unit, begins[digit + 1] - begins[digit]);
+            base = power_of(which, base, begins[digit + 1] - begins[digit]);
         }
     }
 }

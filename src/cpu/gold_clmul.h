@@ -24,7 +24,7 @@ VEC __m128i folded(gold_register which, __m128i product)
 
 /* Returns 128 bits, from 64 `word` on, of the sequence of a polynomial f up to x^62, its constant term in bit 62: the
  * products of its terms with the sequence of 1, which is the sum of the sequences of the terms. */
-VEC vec_part part_of(const uint64_t ones[GOLD_ONES], __m128i f, int word)
+VEC vec_quad quad_of(const uint64_t ones[GOLD_ONES], __m128i f, int word)
 {
     const __m128i first = _mm_loadu_si128((const void *)(ones + word)), last = polynomial(ones[word + 2]);
     const __m128i low = product_of(f, first), middle = product_of_upper(f, first), high = product_of(f, last);
@@ -32,7 +32,7 @@ VEC vec_part part_of(const uint64_t ones[GOLD_ONES], __m128i f, int word)
 }
 
 /* Makes of each register's sequence the first 256 bits, or 128 where these are enough. */
-VEC void gold_parts_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2])
+VEC void gold_quads_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2])
 {
     const uint32_t n = gold_index(position);
     const uint32_t *first = softqam_gold_powers[n % (1 << GOLD_BITS_1)];
@@ -49,9 +49,9 @@ VEC void gold_parts_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_pa
         const __m128i product = folded(which, product_of(polynomial(first[k]), polynomial(second[k])));
         f[k] = product_of(_mm_srli_epi64(product, 28), last);
     }
-    for (int part = 0; part < 2 && (part == 0 || n_bits > 128); part++) {
-        x1[part] = part_of(softqam_gold_ones[GOLD_X1], f[GOLD_X1], 2 * part);
-        x2[part] = part_of(softqam_gold_ones[GOLD_X2], f[GOLD_X2], 2 * part);
+    for (int quad = 0; quad < 2 && (quad == 0 || n_bits > 128); quad++) {
+        x1[quad] = quad_of(softqam_gold_ones[GOLD_X1], f[GOLD_X1], 2 * quad);
+        x2[quad] = quad_of(softqam_gold_ones[GOLD_X2], f[GOLD_X2], 2 * quad);
     }
 }
 

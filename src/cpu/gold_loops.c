@@ -7,20 +7,20 @@
  * the 16 after them. */
 static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
 {
-    enum { PART_WORDS = 4 };
-    vec_part first1[2], first2[2];
-    gold_parts_at(c_init, position, n_bits, first1, first2);
-    vec_part_store(windows->x1, first1[0]);
-    vec_part_store(windows->x2, first2[0]);
-    if (n_bits <= 32 * PART_WORDS)
+    enum { QUAD_WORDS = 4 };
+    vec_quad first1[2], first2[2];
+    gold_quads_at(c_init, position, n_bits, first1, first2);
+    vec_quad_store(windows->x1, first1[0]);
+    vec_quad_store(windows->x2, first2[0]);
+    if (n_bits <= 32 * QUAD_WORDS)
         return;
-    vec_part x1 = first1[0], after_x1 = first1[1], x2 = first2[0], after_x2 = first2[1];
-    for (size_t k = PART_WORDS; 32 * k < n_bits; k += PART_WORDS) {
-        const vec_part next1 = vec_part_ahead(x1, after_x1, 1) ^ vec_part_ahead(x1, after_x1, 4);
-        const vec_part next2 = vec_part_ahead(x2, after_x2, 1) ^ vec_part_ahead(x2, after_x2, 2) ^
-                               vec_part_ahead(x2, after_x2, 3) ^ vec_part_ahead(x2, after_x2, 4);
-        vec_part_store(windows->x1 + k, after_x1);
-        vec_part_store(windows->x2 + k, after_x2);
+    vec_quad x1 = first1[0], after_x1 = first1[1], x2 = first2[0], after_x2 = first2[1];
+    for (size_t k = QUAD_WORDS; 32 * k < n_bits; k += QUAD_WORDS) {
+        const vec_quad next1 = vec_quad_ahead(x1, after_x1, 1) ^ vec_quad_ahead(x1, after_x1, 4);
+        const vec_quad next2 = vec_quad_ahead(x2, after_x2, 1) ^ vec_quad_ahead(x2, after_x2, 2) ^
+                               vec_quad_ahead(x2, after_x2, 3) ^ vec_quad_ahead(x2, after_x2, 4);
+        vec_quad_store(windows->x1 + k, after_x1);
+        vec_quad_store(windows->x2 + k, after_x2);
         x1 = after_x1;
         x2 = after_x2;
         after_x1 = next1;

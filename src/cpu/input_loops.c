@@ -207,7 +207,7 @@ VEC void pad_inputs(softqam_loop_call *call, few_scratch *to, size_t n_registers
     call->out = to->out;
 }
 
-NOT_INLINED void run_few_in_planes(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t nbytes)
+NOT_INLINED void few_in_planes(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t nbytes)
 {
     enum { PLANE_NBYTES = MOST_MIN_SYMBOLS * sizeof(float) };
     few_scratch scratch;
@@ -226,10 +226,10 @@ NOT_INLINED void run_few_in_planes(softqam_loop *loop, softqam_loop_call *call, 
 }
 
 /* The loop writes to scratch memory, from which what is the caller's is copied. */
-static void run_few(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t symbol_nbytes)
+static void few_symbols(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t symbol_nbytes)
 {
     if (call->planes) {
-        run_few_in_planes(loop, call, n_bits, symbol_nbytes);
+        few_in_planes(loop, call, n_bits, symbol_nbytes);
         return;
     }
     few_scratch scratch;
@@ -247,5 +247,5 @@ const softqam_input_loops SIMD_NAME(softqam_input_loops) = {
                 [SOFTQAM_INPUT_CS8] = convert_cs8,
                 [SOFTQAM_INPUT_CF16] = convert_cf16},
     .gather = gather,
-    .few = run_few,
+    .few = few_symbols,
 };

@@ -2,8 +2,8 @@
 /* The vector loops of layers that are demapped in pairs: CMakeLists.txt compiles this for each instruction set (simd.h)
  * and each AXIS_BITS of the wanted layer but 0. A register holds a value for each of LANES symbols.
  *
- * A loop takes some symbols at a time: joint_tile(), the same for all formats, computes their metrics and weights, and
- * finish_tile() makes LLRs of them. */
+ * A loop takes some symbols at a time: joint_batch(), the same for all formats, computes their metrics and weights, and
+ * finish_batch() makes LLRs of them. */
 #include "joint_loops.h"
 
 #include "llr_constants.h"
@@ -12,13 +12,14 @@
 #define JOINT_UNROLL _Pragma("GCC unroll 16")
 #include "joint_arithmetic.h"
 
-enum { JOINT_TILE_SYMBOLS = 128 };
+enum { JOINT_BATCH_SYMBOLS = 128 };
 
-/* A tile's metrics as components lie, I and Q of each symbol, by bit of the axis; and its weights, NaN for erasures. */
-typedef struct joint_tile_memory {
-    float metrics[M][2 * JOINT_TILE_SYMBOLS];
-    float weights[JOINT_TILE_SYMBOLS];
-} joint_tile_memory;
+/* A batch's metrics as components lie, I and Q of each symbol, by bit of the axis; and its weights, NaN for erasures.
+ */
+typedef struct joint_batch_memory {
+    float metrics[M][2 * JOINT_BATCH_SYMBOLS];
+    float weights[JOINT_BATCH_SYMBOLS];
+} joint_batch_memory;
 
 /* Returns what LANES symbols from `first` on are as their layers see them; *partner_noise is 0 if no partner's noise
  * matters, or an addend that is NaN if the partner's is none. */
@@ -68,7 +69,7 @@ VEC vec_f32 load_joint_weights(const softqam_joint_call *call, vec_f32 two_scale
 
 /* Computes metrics and weights of n >= LANES symbols from `first` on. The last iteration goes back to be a whole one.
  */
-VEC void joint_tile(bool is_qpsk, const softqam_joint_call *call, size_t first, size_t n, joint_tile_memory *to)
+VEC void joint_batch(bool is_qpsk, const softqam_joint_call *call, size_t first, size_t n, joint_batch_memory *to)
 {
     const softqam_joint_table table = *call->table;
     const float two_scales = 2.0f * call->scale.steps_per_nat;
@@ -92,18 +93,18 @@ VEC void joint_tile(bool is_qpsk, const softqam_joint_call *call, size_t first, 
     }
 }
 
-NOT_INLINED void qpsk_partner_tile(const softqam_joint_call *call, size_t first, size_t n, joint_tile_memory *to)
+NOT_INLINED void qpsk_partner_batch(const softqam_joint_call *call, size_t first, size_t n, joint_batch_memory *to)
 {
-    joint_tile(true, call, first, n, to);
+    joint_batch(true, call, first, n, to);
 }
 
-NOT_INLINED void any_partner_tile(const softqam_joint_call *call, size_t first, size_t n, joint_tile_memory *to)
+NOT_INLINED void any_partner_batch(const softqam_joint_call *call, size_t first, size_t n, joint_batch_memory *to)
 {
-    joint_tile(false, call, first, n, to);
+    joint_batch(false, call, first, n, to);
 }
 
 /* Makes LLRs of a register of metrics; s8's and s16's are sums with ROUNDING_CONSTANT. */
-VEC llr_registers joint_llrs(llr_kind kind, const llr_constants *constants, const joint_tile_memory *from, size_t k,
+VEC llr_registers joint_llrs(llr_kind kind, const llr_constants *constants, const joint_batch_memory *from, size_t k,
                              vec_f32 weight, size_t bit)
 {
     const vec_mask valid = vec_are_numbers(weight, weight);
@@ -141,9 +142,9 @@ VEC void store_joint_planes(llr_kind kind, const llr_constants *constants, unsig
     }
 }
 
-/* Makes LLRs of a tile's n >= LANES symbols, the first of which is symbol `first` of the call. */
-VEC void finish_tile(llr_kind kind, const llr_constants *constants, const softqam_joint_call *call, size_t first,
-                     size_t n, const joint_tile_memory *from)
+/* Makes LLRs of a batch's n >= LANES symbols, the first of which is symbol `first` of the call. */
+VEC void finish_batch(llr_kind kind, const llr_constants *constants, const softqam_joint_call *call, size_t first,
+                      size_t n, const joint_batch_memory *from)
 {
     for (size_t k = 0;; k = k + 2 * LANES <= n ? k + LANES : n - LANES) {
         const vec_f32 weights = vec_load_for_duplicate(from->weights + k);
@@ -167,18 +168,18 @@ VEC void finish_tile(llr_kind kind, const llr_constants *constants, const softqa
 
 VEC void joint_loop(llr_kind kind, const softqam_joint_call *call)
 {
-    joint_tile_memory memory;
+    joint_batch_memory memory;
     llr_constants constants;
     load_output_constants(&constants, kind, call->scale.limit, 1.0f);
     load_destination(&constants, kind, call->sequence, call->planes);
     for (size_t first = 0, n; first < call->n_symbols; first += n) {
-        n = call->n_symbols - first < JOINT_TILE_SYMBOLS ? call->n_symbols - first : JOINT_TILE_SYMBOLS;
+        n = call->n_symbols - first < JOINT_BATCH_SYMBOLS ? call->n_symbols - first : JOINT_BATCH_SYMBOLS;
         if (n < LANES) {
             first = call->n_symbols - LANES;
             n = LANES;
         }
-        (call->is_partner_qpsk ? qpsk_partner_tile : any_partner_tile)(call, first, n, &memory);
-        finish_tile(kind, &constants, call, first, n, &memory);
+        (call->is_partner_qpsk ? qpsk_partner_batch : any_partner_batch)(call, first, n, &memory);
+        finish_batch(kind, &constants, call, first, n, &memory);
     }
 }
 

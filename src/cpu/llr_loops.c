@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of LLRs of one modulation for vectors of 128-bit parts, any number of them: CMakeLists.txt compiles this
+/* The loops of LLRs of one modulation for vectors of any number of quads (128 bits): CMakeLists.txt compiles this
  * for each instruction set (simd.h) and each AXIS_BITS.
  *
  * LLRs are computed from components as they lie in memory, since no axis needs the other. An iteration takes LANES
  * symbols, which are two registers of components, or, of de-interleaved s8, twice as many; the last iteration goes back
  * to be a whole one.
  *
- * Symbols are taken in tiles that stay in the first cache. A tile is computed on the fast path, which notes the ranges
- * of its values; if these say that an LLR may not be exact, it is computed again on the exact path. So no branch
+ * Symbols are taken in batches that stay in the first cache. A batch is computed on the fast path, which notes the
+ * ranges of its values; if these say that an LLR may not be exact, it is computed again on the exact path. So no branch
  * depends on a symbol. */
 #include "llr_constants.h"
 #include "llr_stores.h"
 #include "llr_weights.h"
 
-/* Symbols of a tile. After a tile that had to be exact, the next ones are too, except the first symbols of every
- * TILES_BEFORE_RETRY, on which the fast path is tried again. */
-enum { LLR_TILE_SYMBOLS = 1024, TILES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 };
+/* Symbols of a batch. After a batch that had to be exact, the next ones are too, except the first symbols of every
+ * BATCHES_BEFORE_RETRY, on which the fast path is tried again. */
+enum { LLR_BATCH_SYMBOLS = 1024, BATCHES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 };
 
 /* Returns the position n symbols further; n may be negative. */
 VEC llr_position llr_position_after(llr_kind kind, llr_position at, ptrdiff_t n)
@@ -72,7 +72,7 @@ VEC void limit_f16(softqam_output_format output, const llr_constants *constants,
 
 /* Makes register q's LLRs on the fast path. */
 VEC llr_registers fast_llrs(llr_kind kind, const llr_constants *constants, const iteration_inputs *inputs, int q,
-                            vec_u32 flips, tile_ranges *ranges)
+                            vec_u32 flips, batch_ranges *ranges)
 {
     const vec_f32 components = inputs->components[q];
     const vec_f32 addend = inputs->of_halves[0].addends[is_double(kind) ? 0 : q];
@@ -128,14 +128,14 @@ VEC llr_registers exact_llrs(llr_kind kind, const llr_constants *constants, cons
 }
 
 VEC llr_registers register_llrs(llr_kind kind, const llr_constants *constants, const iteration_inputs *inputs, int q,
-                                vec_u32 flips, tile_ranges *ranges)
+                                vec_u32 flips, batch_ranges *ranges)
 {
     return kind.is_exact ? exact_llrs(kind, constants, inputs, q, flips)
                          : fast_llrs(kind, constants, inputs, q, flips, ranges);
 }
 
 VEC void load_all_weights(llr_kind kind, const llr_constants *constants, llr_position at, iteration_inputs *inputs,
-                          tile_ranges *ranges)
+                          batch_ranges *ranges)
 {
     const int n_halves = is_double(kind) ? 2 : 1;
     VEC_UNROLL
@@ -153,7 +153,7 @@ VEC vec_f32 register_values(llr_kind kind, bool by_load, const vec_f32 values[2]
 }
 
 /* Loads the components of an iteration whose weights are loaded. */
-VEC void load_components(llr_kind kind, llr_position at, iteration_inputs *inputs, tile_ranges *ranges)
+VEC void load_components(llr_kind kind, llr_position at, iteration_inputs *inputs, batch_ranges *ranges)
 {
     const vec_f32 inverses[2] = {inputs->of_halves[0].inverse_gain, inputs->of_halves[is_double(kind)].inverse_gain};
     const int n = n_registers(kind), n_tracked = kind.is_exact ? 0 : n;
@@ -196,7 +196,7 @@ VEC void prepare_registers(llr_kind kind, const llr_constants *constants, iterat
 }
 
 VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_position at, const iteration_inputs *inputs,
-                        tile_ranges *ranges)
+                        batch_ranges *ranges)
 {
     const vec_u32 flips = flips_at(kind, constants, at.bit), i_flip = constants->i_flips[at.is_odd];
     const vec_f32 i = inputs->components[0], q = inputs->components[1], weight = inputs->weights[0];
@@ -218,7 +218,7 @@ VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_posit
 
 /* Both registers are prepared before either's LLRs: one after the other they take 3 to 10 % longer. */
 VEC void single_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position at,
-                          iteration_inputs *inputs, tile_ranges *ranges)
+                          iteration_inputs *inputs, batch_ranges *ranges)
 {
     if (!is_prepared)
         prepare_registers(kind, constants, inputs);
@@ -247,7 +247,7 @@ VEC void single_iteration(llr_kind kind, bool is_prepared, const llr_constants *
 }
 
 VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position at,
-                          iteration_inputs *inputs, tile_ranges *ranges)
+                          iteration_inputs *inputs, batch_ranges *ranges)
 {
     shifted_bits shifted;
     llr_registers llrs[4];
@@ -265,12 +265,12 @@ VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *
 /* Software pipelining. LLRs wait long for their weights and rows, so gain weights are loaded one iteration ahead, and
  * on AVX-512 all inputs of s8, except in the shortest iterations. The last iteration loads its own inputs again,
  * unused. */
-VEC tile_ranges llr_tile(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const bool is_ahead =
         LOADS_AHEAD && !kind.is_exact && kind.output == SOFTQAM_OUTPUT_S8 && (M > 2 || is_double(kind));
     const bool has_weights_ahead = is_ahead || softqam_has_gains(kind.noise);
-    tile_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
+    batch_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
     iteration_inputs ahead = {.of_halves = {weights_with_addend(constants, constants->weight, constants->weight)}};
     llr_position next = at;
     bool has_next = true;
@@ -308,32 +308,32 @@ VEC tile_ranges llr_tile(llr_kind kind, const llr_constants *constants, llr_posi
     return ranges;
 }
 
-/* Computes a tile on the fast path. Short iterations have a loop for each frequent kind of noise: a branch in each
+/* Computes a batch on the fast path. Short iterations have a loop for each frequent kind of noise: a branch in each
  * iteration would cost up to 20 %. */
-VEC tile_ranges fast_tile(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
 {
     const bool is_short = M <= 2 || (M <= 4 && kind.output == SOFTQAM_OUTPUT_S8);
     const softqam_noise_kind noise = constants->noise_kind;
     if (FUSES_GAINS && softqam_has_gains(noise)) {
         kind.noise = noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
-        return llr_tile(kind, constants, at, n_symbols);
+        return llr_batch(kind, constants, at, n_symbols);
     }
     if (is_short && noise == SOFTQAM_NOISE_N0) {
         kind.noise = SOFTQAM_NOISE_N0;
-        return llr_tile(kind, constants, at, n_symbols);
+        return llr_batch(kind, constants, at, n_symbols);
     }
     if (is_short && noise == SOFTQAM_ONE_WEIGHT) {
         kind.noise = SOFTQAM_ONE_WEIGHT;
-        return llr_tile(kind, constants, at, n_symbols);
+        return llr_batch(kind, constants, at, n_symbols);
     }
     kind.noise = noise;
-    return llr_tile(kind, constants, at, n_symbols);
+    return llr_batch(kind, constants, at, n_symbols);
 }
 
-/* Computes a tile on the exact path. A format has one function for all layouts, except that s8's planes have their own
+/* Computes a batch on the exact path. A format has one function for all layouts, except that s8's planes have their own
  * iteration. It loads constants of its own: those of the fast path stay in registers if no pointer to them leaves. */
-VEC void exact_tile(softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call,
-                    llr_position at, size_t n_symbols)
+VEC void exact_batch(softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call,
+                     llr_position at, size_t n_symbols)
 {
     softqam_llr_table negated;
     llr_kind kind = {output, layout, call->noise_kind, true};
@@ -341,40 +341,40 @@ VEC void exact_tile(softqam_output_format output, softqam_llr_layout layout, con
     load_llr_constants(&constants, kind, call, &negated);
     if (output == SOFTQAM_OUTPUT_S8 && layout == SOFTQAM_LLRS_IN_PLANES) {
         kind.layout = SOFTQAM_LLRS_IN_PLANES;
-        llr_tile(kind, &constants, at, n_symbols);
+        llr_batch(kind, &constants, at, n_symbols);
         return;
     }
     if (output == SOFTQAM_OUTPUT_S8 || M == 0)
         kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
-    llr_tile(kind, &constants, at, n_symbols);
+    llr_batch(kind, &constants, at, n_symbols);
 }
 
-typedef void exact_tile_function(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at,
-                                 size_t n_symbols);
+typedef void exact_batch_function(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at,
+                                  size_t n_symbols);
 
-#define DEFINE_EXACT_TILE(name, output)                                                                                \
+#define DEFINE_EXACT_BATCH(name, output)                                                                               \
     NOT_INLINED void name(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at, size_t n_symbols) \
     {                                                                                                                  \
-        exact_tile(output, layout, call, at, n_symbols);                                                               \
+        exact_batch(output, layout, call, at, n_symbols);                                                              \
     }
-DEFINE_EXACT_TILE(exact_tile_s8, SOFTQAM_OUTPUT_S8)
-DEFINE_EXACT_TILE(exact_tile_s16, SOFTQAM_OUTPUT_S16)
-DEFINE_EXACT_TILE(exact_tile_f16, SOFTQAM_OUTPUT_F16)
-DEFINE_EXACT_TILE(exact_tile_f32, SOFTQAM_OUTPUT_F32)
+DEFINE_EXACT_BATCH(exact_batch_s8, SOFTQAM_OUTPUT_S8)
+DEFINE_EXACT_BATCH(exact_batch_s16, SOFTQAM_OUTPUT_S16)
+DEFINE_EXACT_BATCH(exact_batch_f16, SOFTQAM_OUTPUT_F16)
+DEFINE_EXACT_BATCH(exact_batch_f32, SOFTQAM_OUTPUT_F32)
 
-/* Returns how many symbols the next tile has: no tile is shorter than an iteration. f16 and f32 begin with a short
- * tile, since 64 symbols usually show whether the call needs limits or erasure masks. */
-VEC size_t tile_symbols(llr_kind kind, bool is_retry, bool is_first, size_t n_left)
+/* Returns how many symbols the next batch has: no batch is shorter than an iteration. f16 and f32 begin with a short
+ * batch, since 64 symbols usually show whether the call needs limits or erasure masks. */
+VEC size_t batch_symbols(llr_kind kind, bool is_retry, bool is_first, size_t n_left)
 {
-    const bool is_short = is_retry || (is_first && !are_steps(kind.output) && n_left > LLR_TILE_SYMBOLS);
-    const size_t n = is_short ? LLR_RETRY_SYMBOLS : LLR_TILE_SYMBOLS;
+    const bool is_short = is_retry || (is_first && !are_steps(kind.output) && n_left > LLR_BATCH_SYMBOLS);
+    const size_t n = is_short ? LLR_RETRY_SYMBOLS : LLR_BATCH_SYMBOLS;
     return n_left < n + iteration_symbols(kind) ? n_left : n;
 }
 
 softqam_divided_loop SIMD_NAME(softqam_divided_loop);
 
 /* Demodulates a call's symbols. `self` is the loop that this is, `exact` its format's exact path. */
-VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_tile_function *exact)
+VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_batch_function *exact)
 {
     softqam_llr_table negated;
     llr_constants constants;
@@ -390,16 +390,16 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     }
     llr_position at = {call->components, call->noise, call->out, 0, 0, call->noise_kind != SOFTQAM_ONE_WEIGHT};
     for (unsigned number = 0;; number++) {
-        const bool is_retry = is_exact && number % TILES_BEFORE_RETRY == 0;
-        const size_t n = tile_symbols(kind, is_retry, number == 0, n_symbols);
+        const bool is_retry = is_exact && number % BATCHES_BEFORE_RETRY == 0;
+        const size_t n = batch_symbols(kind, is_retry, number == 0, n_symbols);
         is_exact = is_exact && !is_retry;
         if (!is_exact) {
-            const tile_ranges ranges = fast_tile(kind, &constants, at, n);
-            const tile_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
-            /* Repeat this tile with erasure masks or f16 limits; they stay on for the rest of the call. */
+            const batch_ranges ranges = fast_batch(kind, &constants, at, n);
+            const batch_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
+            /* Repeat this batch with erasure masks or f16 limits; they stay on for the rest of the call. */
             if (asks_for_more(kind.output, verdict, &constants))
                 continue;
-            is_exact = verdict != TILE_IS_EXACT;
+            is_exact = verdict != BATCH_IS_EXACT;
         }
         if (is_exact && has_gains)
             SIMD_NAME(softqam_divided_loop)(&divided, call->n_symbols - n_symbols, n);
@@ -423,12 +423,12 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
 #define PLANES(format)
 #else
 #define DEFINE_PLANES(format, output)                                                                                  \
-    DEFINE_LOOP(format##_in_planes, output, SOFTQAM_LLRS_IN_PLANES, exact_tile_##format)
+    DEFINE_LOOP(format##_in_planes, output, SOFTQAM_LLRS_IN_PLANES, exact_batch_##format)
 #define PLANES(format) [SOFTQAM_LLRS_IN_PLANES] = format##_in_planes
 #endif
 #define DEFINE_LAYOUTS(format, output)                                                                                 \
-    DEFINE_LOOP(format##_in_order, output, SOFTQAM_LLRS_IN_ORDER, exact_tile_##format)                                 \
-    DEFINE_LOOP(format##_descrambled, output, SOFTQAM_LLRS_DESCRAMBLED, exact_tile_##format)                           \
+    DEFINE_LOOP(format##_in_order, output, SOFTQAM_LLRS_IN_ORDER, exact_batch_##format)                                \
+    DEFINE_LOOP(format##_descrambled, output, SOFTQAM_LLRS_DESCRAMBLED, exact_batch_##format)                          \
     DEFINE_PLANES(format, output)
 DEFINE_LAYOUTS(s8, SOFTQAM_OUTPUT_S8)
 DEFINE_LAYOUTS(s16, SOFTQAM_OUTPUT_S16)

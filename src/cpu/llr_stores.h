@@ -18,11 +18,11 @@ typedef struct llr_destination {
 } llr_destination;
 
 /* s8. An iteration's LLRs are rounded sums in registers of components, one for each bit of the axis; they leave by way
- * of words and bytes, packed from two registers each. In a 128-bit part lie two symbols' components, I and Q in turns;
+ * of words and bytes, packed from two registers each. In a quad lie two symbols' components, I and Q in turns;
  * the LLRs of these two symbols, 4 M bytes, are a pair.
  *
- * A byte order says for each byte of a part which packed byte goes there, NONE for none. Packing puts the four
- * components of the first register's part into bytes 0 to 3, those of the second, third and fourth register into bytes
+ * A byte order says for each byte of a quad which packed byte goes there, NONE for none. Packing puts the four
+ * components of the first register's quad into bytes 0 to 3, those of the second, third and fourth register into bytes
  * 4 to 7, 8 to 11, 12 to 15: I and Q of the first symbol, then of the second one. */
 typedef uint8_t byte_order[16];
 enum { NONE = 0x80 };
@@ -192,7 +192,7 @@ VEC void store_planes(llr_kind kind, const llr_constants *constants, unsigned ch
 }
 
 /* De-interleaved s8: packed bytes are one bit's of a double iteration's symbols, all of I, then all of Q. Changes the
- * signs of bit k's bytes. A part's 16 symbols have 4 M bytes of the sequence, of which a shuffle puts that of each
+ * signs of bit k's bytes. A quad's 16 symbols have 4 M bytes of the sequence, of which a shuffle puts that of each
  * symbol's bit k in its place; 1024QAM's last 8 symbols are beyond a shuffle's reach and have their own. */
 VEC vec_bytes flip_planes(const unsigned char *flips, int k, vec_bytes planes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The weights and gains of an iteration of a vector loop of llr_loops.c, and the ranges of a tile's values, which say
+/* The weights and gains of an iteration of a vector loop of llr_loops.c, and the ranges of a batch's values, which say
  * whether its fast path was exact. */
 #ifndef SOFTQAM_CPU_LLR_WEIGHTS_H
 #define SOFTQAM_CPU_LLR_WEIGHTS_H
@@ -16,15 +16,15 @@ typedef struct llr_position {
     size_t noise_stride; /* from a symbol's noise value to the next one's: 1, or 0 if there is one weight */
 } llr_position;
 
-/* The ranges of a fast tile's values, as bits. */
-typedef struct tile_ranges {
+/* The ranges of a fast batch's values, as bits. */
+typedef struct batch_ranges {
     vec_u32 magnitudes;    /* the largest component, or all bits that any metric has if these are tracked */
     vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
     vec_u32 max_weight;    /* less weight_base */
     vec_u32 max_gain;      /* the largest gain or inverse of a gain */
-} tile_ranges;
+} batch_ranges;
 
-VEC void track_components(softqam_output_format output, tile_ranges *ranges, vec_f32 a, vec_f32 b)
+VEC void track_components(softqam_output_format output, batch_ranges *ranges, vec_f32 a, vec_f32 b)
 {
     const vec_u32 of_a = vec_bits(vec_abs(a)), of_b = vec_bits(vec_abs(b)), one = vec_splat_u32(1);
     if (!are_metrics_tracked(output))
@@ -35,7 +35,7 @@ VEC void track_components(softqam_output_format output, tile_ranges *ranges, vec
         vec_min_u32(vec_min_u32(ranges->min_component, vec_sub_u32(of_a, one)), vec_sub_u32(of_b, one));
 }
 
-VEC void track_metric(softqam_output_format output, tile_ranges *ranges, vec_f32 metric)
+VEC void track_metric(softqam_output_format output, batch_ranges *ranges, vec_f32 metric)
 {
     if (are_metrics_tracked(output))
         ranges->magnitudes = vec_or_u32(ranges->magnitudes, vec_bits(metric));
@@ -46,7 +46,7 @@ VEC const float *gains_of(const llr_constants *constants, const float *noise)
     return (const float *)(const void *)((const char *)noise + constants->gains_offset);
 }
 
-/* Returns the largest magnitude of a tile's components, divided by their gains unless these are NULL. */
+/* Returns the largest magnitude of a batch's components, divided by their gains unless these are NULL. */
 NOT_INLINED float largest_component(const float *components, const float *gains, size_t n_symbols)
 {
     vec_u32 largest = vec_splat_u32(0);
@@ -63,7 +63,7 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
     return float_of_bits(vec_largest_u32(largest));
 }
 
-/* Returns whether no gain of a tile needs to be taken apart. A negative one is larger, as bits. N0 has no limits: a
+/* Returns whether no gain of a batch needs to be taken apart. A negative one is larger, as bits. N0 has no limits: a
  * subnormal one, which may count as zero, makes the weight leave its range. */
 VEC bool are_gains_exact(softqam_noise_kind noise, vec_u32 max_gain)
 {
@@ -71,11 +71,16 @@ VEC bool are_gains_exact(softqam_noise_kind noise, vec_u32 max_gain)
     return !softqam_has_gains(noise) || !vec_any_from(max_gain, vec_splat_u32(most + 1));
 }
 
-/* Result of checking a fast tile. */
-typedef enum tile_verdict { TILE_IS_EXACT, TILE_HAS_OTHER_WEIGHTS, TILE_HAS_LARGE_LLRS, TILE_IS_INEXACT } tile_verdict;
+/* Result of checking a fast batch. */
+typedef enum batch_verdict {
+    BATCH_IS_EXACT,
+    BATCH_HAS_OTHER_WEIGHTS,
+    BATCH_HAS_LARGE_LLRS,
+    BATCH_IS_INEXACT
+} batch_verdict;
 
-/* Returns whether a tile is far within the range, as most are, by a few comparisons. */
-VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const tile_ranges *ranges)
+/* Returns whether a batch is far within the range, as most are, by a few comparisons. */
+VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const batch_ranges *ranges)
 {
     const float max_component_metric = MAX_SLOPE * (M == 0 ? 2.0f : 1.0f) * 2.0f;
     const float metric_end = are_metrics_tracked(kind.output) ? MAX_TRACKED_METRIC : max_component_metric;
@@ -87,8 +92,8 @@ VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const tile_ranges *r
 }
 
 /* Judges the fast path of the n_symbols at `at`, whose ranges these are. */
-VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call,
-                            const tile_ranges *ranges, const llr_position *at, size_t n_symbols)
+VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call,
+                             const batch_ranges *ranges, const llr_position *at, size_t n_symbols)
 {
     const softqam_output_format output = kind.output;
     const bool has_gains = softqam_has_gains(kind.noise),
@@ -97,33 +102,33 @@ VEC tile_verdict verdict_of(llr_kind kind, const llr_constants *constants, const
     if (output == SOFTQAM_OUTPUT_F16)
         range.llr_end = is_limited_f16(output, constants) ? FAST_LIMITED_F16_END : call->scale.limit;
     if (range.min_component > 0.0f && ~vec_largest_u32(~ranges->min_component) < float_bits(range.min_component) - 1)
-        return TILE_IS_INEXACT;
+        return BATCH_IS_INEXACT;
     const bool is_floor_exact =
         !constants->above_floor || !vec_any_from(ranges->max_weight, vec_splat_u32(constants->above_floor));
     if (has_exact_gains && is_floor_exact && are_ranges_narrow(kind, range, ranges))
-        return TILE_IS_EXACT;
+        return BATCH_IS_EXACT;
     const uint32_t base = float_bits(range.min_weight), above_base = vec_largest_u32(ranges->max_weight);
     const float weight = float_of_bits(above_base + base);
     if (above_base >= 0x7f800000u - base)
-        return TILE_HAS_OTHER_WEIGHTS;
+        return BATCH_HAS_OTHER_WEIGHTS;
     if (!has_exact_gains || !is_floor_exact)
-        return TILE_IS_INEXACT;
+        return BATCH_IS_INEXACT;
     /* The weights of f16 and f32 say that N0 is below its limit; beside gains it has none. */
     const float scale = are_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
     const float largest =
         are_metrics_tracked(output)
             ? largest_component(at->components, has_gains ? gains_of(constants, at->noise) : NULL, n_symbols)
             : float_of_bits(vec_largest_u32(ranges->magnitudes));
-    return is_fast_exact(M, call->table, range, largest, weight, scale) ? TILE_IS_EXACT : TILE_HAS_LARGE_LLRS;
+    return is_fast_exact(M, call->table, range, largest, weight, scale) ? BATCH_IS_EXACT : BATCH_HAS_LARGE_LLRS;
 }
 
-/* Lets the fast path of f16 and f32 do more than it did for the tile; false if it did that, or cannot. */
-VEC bool asks_for_more(softqam_output_format output, tile_verdict verdict, llr_constants *constants)
+/* Lets the fast path of f16 and f32 do more than it did for the batch; false if it did that, or cannot. */
+VEC bool asks_for_more(softqam_output_format output, batch_verdict verdict, llr_constants *constants)
 {
     bool *asked = NULL;
-    if (!are_steps(output) && verdict == TILE_HAS_OTHER_WEIGHTS)
+    if (!are_steps(output) && verdict == BATCH_HAS_OTHER_WEIGHTS)
         asked = &constants->masks_erasures;
-    else if (output == SOFTQAM_OUTPUT_F16 && verdict == TILE_HAS_LARGE_LLRS)
+    else if (output == SOFTQAM_OUTPUT_F16 && verdict == BATCH_HAS_LARGE_LLRS)
         asked = &constants->limits_f16;
     if (!asked || *asked)
         return false;
@@ -166,7 +171,7 @@ VEC vec_f32 bounded_noise(llr_kind kind, const llr_constants *constants, vec_f32
 
 /* Makes an iteration's weights what the fast path takes, and notes them in the ranges. */
 VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 noise, iteration_weights *weights,
-                       tile_ranges *ranges)
+                       batch_ranges *ranges)
 {
     if (are_steps(kind.output)) { /* the weight of an erasure is 0, which makes LLRs of 0 steps, or out of range */
         ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weights->weight));
@@ -185,7 +190,7 @@ VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 no
 
 /* Returns the weights of symbols with gains, for the fast path alone. */
 VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, const float *noise,
-                                   tile_ranges *ranges)
+                                   batch_ranges *ranges)
 {
     const vec_f32 given = load_values(kind, noise), gain = load_values(kind, gains_of(constants, noise));
     const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_GAINS_N0, 1);
@@ -200,7 +205,7 @@ VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants
 }
 
 VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants, const float *noise,
-                                   tile_ranges *ranges)
+                                   batch_ranges *ranges)
 {
     const vec_f32 scale = constants->steps_per_nat;
     if (softqam_has_gains(kind.noise))

@@ -8,7 +8,7 @@
 
 #include "tables.h"
 
-enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
+enum { LANES = 8, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_batch() */ };
 
 typedef __m256 vec_f32;
 typedef __m256i vec_u32;
@@ -88,7 +88,7 @@ VEC vec_f32 vec_column_value(const void *column, vec_u32 row)
 /* Signed rows would cost an operation more than a change of sign. */
 VEC bool vec_has_signed_rows(int m) { return (void)m, false; }
 
-/* Up to four rows are in each 128-bit part, within which a permutation takes a third of the time. */
+/* Up to four rows are in each quad, within which a permutation takes a third of the time. */
 VEC vec_f32 vec_llr_value(int m, vec_llr_row row, vec_f32 lower, vec_f32 upper)
 {
     if (m < 4)
@@ -196,7 +196,7 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return table;
 }
 
-/* Loads LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each 128-bit part two
+/* Loads LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each quad two
  * of the lower half, then two of the upper one. */
 VEC vec_f32 vec_load_for_duplicate(const float *from)
 {
@@ -303,7 +303,7 @@ VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsign
         store_pairs_of_20(to, pairs, flips);
 }
 
-/* Returns, of each symbol pair in a 128-bit part, the 128 bits of pairs that begin with pair number n: of bit n % m of
+/* Returns, of each symbol pair in a quad, the 128 bits of pairs that begin with pair number n: of bit n % m of
  * the first symbol or the second one. */
 VEC __m256d two_pairs(int m, const vec_f32 llrs[], int n)
 {
@@ -313,10 +313,10 @@ VEC __m256d two_pairs(int m, const vec_f32 llrs[], int n)
     return n < m ? _mm256_shuffle_pd(first, second, 0xa) : _mm256_unpackhi_pd(first, second);
 }
 
-/* Returns parts n and n + 1 of memory: part n % m of the symbols in the lower half of a register, then of those in the
+/* Returns quads n and n + 1 of memory: quad n % m of the symbols in the lower half of a register, then of those in the
  * upper.
  */
-VEC __m256i two_parts(int m, const vec_f32 llrs[], int n)
+VEC __m256i two_quads(int m, const vec_f32 llrs[], int n)
 {
     const __m256d first = two_pairs(m, llrs, 2 * (n % m)), second = two_pairs(m, llrs, 2 * ((n + 1) % m));
     if (n + 1 < m)
@@ -330,7 +330,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     unsigned char *out = to;
     VEC_UNROLL
     for (int n = 0; n < m; n++)
-        vec_store(out + 32 * n, two_parts(m, llrs, 2 * n));
+        vec_store(out + 32 * n, two_quads(m, llrs, 2 * n));
 }
 
 /* Converts LLRs to binary16, or takes the lower 16 bits of sums. */
@@ -462,7 +462,7 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     _mm_storeu_si128((void *)second, _mm256_extracti128_si256(planes, 1));
 }
 
-/* Loads, for each 128-bit part of two planes, 16 bytes of bits: those of the same 16 symbols. */
+/* Loads, for each quad of two planes, 16 bytes of bits: those of the same 16 symbols. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
     return (void)nbytes, _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));

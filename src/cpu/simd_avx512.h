@@ -8,7 +8,7 @@
 
 #include "tables.h"
 
-enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */, LOADS_AHEAD = 1 /* llr_tile() */ };
+enum { LANES = 16, LIMITS_ARE_CHEAP = 1 /* vec_limit() */, LOADS_AHEAD = 1 /* llr_batch() */ };
 
 typedef __m512 vec_f32;
 typedef __m512i vec_u32;
@@ -209,15 +209,15 @@ VEC vec_lanes_u32 remainder_of(vec_lanes_u32 a, uint32_t b) { return a - b * quo
 /* Returns the numbers of the 32 bits of memory's r-th register. */
 VEC vec_lanes_u32 memory_numbers(int r) { return vec_lane_numbers() + 16 * (uint32_t)r; }
 
-/* Returns the origin of pairs of s8, n dwords, which are in each 128-bit part one of a, then one of b; */
-VEC origin pairs_in_parts(uint32_t n, int r)
+/* Returns the origin of pairs of s8, n dwords, which are in each quad one of a, then one of b; */
+VEC origin pairs_in_quads(uint32_t n, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n);
     return (origin){0 * q, pair % 4 * 4 + pair / 4 * n + remainder_of(q, n)};
 }
 
 /* Returns their origin with a's in one register, b's in another, of which the fifth dword lies in a third register's
- * parts, a's, then b's. */
+ * quads, a's, then b's. */
 VEC origin pairs_in_registers(uint32_t n, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n), dword = remainder_of(q, n);
@@ -280,7 +280,7 @@ VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsign
     VEC_UNROLL
     for (int r = 0; 2 * r < m; r++) {
         const unsigned of_a = 4 * r<m, of_b = 4 * r + 4> m, which = m < 3 ? 1 : of_a | of_b << 1 | (m == 5) << 2;
-        const origin at = m < 3 ? pairs_in_parts((uint32_t)m, r) : pairs_in_registers((uint32_t)m, r);
+        const origin at = m < 3 ? pairs_in_quads((uint32_t)m, r) : pairs_in_registers((uint32_t)m, r);
         const vec_bytes bytes = vec_flip_in_order(gathered_dwords(at, pairs, which), flips_behind(flips, 64 * r));
         if (2 * r + 2 <= m)
             vec_store((unsigned char *)to + 64 * r, bytes);
@@ -332,13 +332,13 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
     }
 }
 
-/* Stores 256QAM's register: two 128-bit parts a symbol, which takes no more operations than permutations would, and
+/* Stores 256QAM's register: two quads a symbol, which takes no more operations than permutations would, and
  * fewer indices. */
 VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);
     const __m512d p2 = _mm512_castps_pd(llrs[2]), p3 = _mm512_castps_pd(llrs[3]);
-    /* Within the parts: the first two and the last two pairs of the part's first symbol and of its second. */
+    /* Within the quads: the first two and the last two pairs of the quad's first symbol and of its second. */
     const __m512d first_01 = _mm512_unpacklo_pd(p0, p1), second_01 = _mm512_unpackhi_pd(p0, p1);
     const __m512d first_23 = _mm512_unpacklo_pd(p2, p3), second_23 = _mm512_unpackhi_pd(p2, p3);
     const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
@@ -405,7 +405,7 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     _mm256_storeu_si256((void *)second, _mm512_extracti64x4_epi64(planes, 1));
 }
 
-/* Loads 16 bytes of sequence for each part; each next 16 symbols begin nbytes later. */
+/* Loads 16 bytes of sequence for each quad; each next 16 symbols begin nbytes later. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
     if (nbytes == 16)

@@ -10,7 +10,7 @@
 
 #include "tables.h"
 
-enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_tile() */ };
+enum { LANES = 4, LIMITS_ARE_CHEAP = 0 /* vec_limit() */, LOADS_AHEAD = 0 /* llr_batch() */ };
 
 typedef float32x4_t vec_f32;
 typedef uint32x4_t vec_u32;
@@ -81,9 +81,9 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
 }
 
 /* 16 bytes. */
-typedef uint8x16_t vec_part;
+typedef uint8x16_t vec_quad;
 
-VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
+VEC vec_quad vec_quad_ahead(vec_quad first, vec_quad second, int n)
 {
     return n == 1   ? vextq_u8(first, second, 1)
            : n == 2 ? vextq_u8(first, second, 2)
@@ -91,7 +91,7 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
                     : vextq_u8(first, second, 4);
 }
 
-VEC void vec_part_store(uint32_t *to, vec_part a) { vst1q_u32(to, (vec_u32)a); }
+VEC void vec_quad_store(uint32_t *to, vec_quad a) { vst1q_u32(to, (vec_u32)a); }
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return vmaxq_u32(a, b); }
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return vminq_u32(a, b); }
@@ -128,7 +128,7 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return vec_splat(table->from->slopes[0][0]); }
 
-/* The following operations of simd_operations.h are for vector loops alone. Where other headers speak of 128-bit parts,
+/* The following operations of simd_operations.h are for vector loops alone. Where other headers speak of quads,
  * a register is one. */
 
 VEC vec_f32 vec_load_s16(const void *from) { return vcvtq_f32_s32(vmovl_s16((int16x4_t)vld1_u8(from))); }
@@ -351,7 +351,7 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 /* Makes the first 256 bits of each register of the scrambling sequence. Not every processor multiplies polynomials of
  * 64 bits.
  */
-VEC void gold_parts_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_part x1[2], vec_part x2[2])
+VEC void gold_quads_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2])
 {
     const gold_first_bits first = first_bits_at(c_init, position);
     (void)n_bits; /* all */

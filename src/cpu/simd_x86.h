@@ -59,7 +59,7 @@ VEC vec_llr_row vec_llr_row_at(int m, const vec_llr_table *table, vec_f32 place)
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
 /* The following operations of simd_operations.h are for vector loops alone. The shuffles of the loops stay within
- * 128-bit parts. */
+ * quads. */
 
 VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(2, 0, 2, 0)); }
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return MM(shuffle_ps)(a, b, _MM_SHUFFLE(3, 1, 3, 1)); }
@@ -85,9 +85,9 @@ VEC vec_f32 vec_load_f16(const void *from) { return MM(cvtph_ps)(vec_load_half(f
 VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 /* 16 bytes. */
-typedef __m128i vec_part;
+typedef __m128i vec_quad;
 
-VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
+VEC vec_quad vec_quad_ahead(vec_quad first, vec_quad second, int n)
 {
     return n == 1   ? _mm_alignr_epi8(second, first, 1)
            : n == 2 ? _mm_alignr_epi8(second, first, 2)
@@ -95,7 +95,7 @@ VEC vec_part vec_part_ahead(vec_part first, vec_part second, int n)
                     : _mm_alignr_epi8(second, first, 4);
 }
 
-VEC void vec_part_store(uint32_t *to, vec_part a) { _mm_store_si128((void *)to, a); }
+VEC void vec_quad_store(uint32_t *to, vec_quad a) { _mm_store_si128((void *)to, a); }
 
 /* Stores a double word to any address. */
 VEC void store_dword(unsigned char *to, __m128i a)

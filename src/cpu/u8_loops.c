@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of soft bits for vectors of 128-bit parts, any number of them: CMakeLists.txt compiles this for each
+/* The loop of soft bits for vectors of any number of quads (128 bits): CMakeLists.txt compiles this for each
  * instruction set (simd.h). An iteration takes LANES symbols, which are two registers of components; the last iteration
  * goes back to be a whole one.
  *
@@ -147,19 +147,19 @@ VEC size_t linear_iterations(const softqam_params *params, iteration_place at, s
     return n_undecided;
 }
 
-/* Symbols are taken in tiles of TILE_ITERATIONS, which stay in the nearest cache: first all by the linear functions,
- * then again the undecided iterations, so that no branch is mispredicted for a single one. If most of a tile's are
- * undecided, as zeros are, the next tiles do not try. */
-enum { TILE_ITERATIONS = 64, U8_TILES_BEFORE_RETRY = 63 };
+/* Symbols are taken in batches of BATCH_ITERATIONS, which stay in the nearest cache: first all by the linear functions,
+ * then again the undecided iterations, so that no branch is mispredicted for a single one. If most of a batch's are
+ * undecided, as zeros are, the next batches do not try. */
+enum { BATCH_ITERATIONS = 64, U8_BATCHES_BEFORE_RETRY = 63 };
 
-/* Computes the iterations of a tile; returns those that must be computed by arithmetic.h. The next n_exact tiles do not
- * try the linear functions. */
-VEC size_t tile_iterations(const softqam_params *params, unsigned *n_exact, iteration_place at, size_t n_iterations,
-                           iteration_place *undecided)
+/* Computes the iterations of a batch; returns those that must be computed by arithmetic.h. The next n_exact batches do
+ * not try the linear functions. */
+VEC size_t batch_iterations(const softqam_params *params, unsigned *n_exact, iteration_place at, size_t n_iterations,
+                            iteration_place *undecided)
 {
     if (*n_exact == 0) {
         const size_t n = linear_iterations(params, at, n_iterations, undecided);
-        *n_exact = n > n_iterations / 2 ? U8_TILES_BEFORE_RETRY : 0;
+        *n_exact = n > n_iterations / 2 ? U8_BATCHES_BEFORE_RETRY : 0;
         return n;
     }
     --*n_exact;
@@ -174,13 +174,13 @@ void SIMD_NAME(softqam_u8_loop)(const softqam_loop_call *call)
 {
     iteration_place at = {call->components, call->out};
     size_t n_iterations = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
-    iteration_place again[TILE_ITERATIONS + 2];
+    iteration_place again[BATCH_ITERATIONS + 2];
     size_t n_again = 0;
     unsigned n_exact = 0;
     while (n_iterations > 0) {
-        const size_t n = n_iterations < TILE_ITERATIONS ? n_iterations : TILE_ITERATIONS;
-        n_again += tile_iterations(call->params, &n_exact, at, n, again + n_again);
-        /* An odd one waits for the next tile. */
+        const size_t n = n_iterations < BATCH_ITERATIONS ? n_iterations : BATCH_ITERATIONS;
+        n_again += batch_iterations(call->params, &n_exact, at, n, again + n_again);
+        /* An odd one waits for the next batch. */
         if (n_again > 1) {
             exact_iterations(call->params, again, n_again / 2 * 2);
             again[0] = again[n_again - 1];
