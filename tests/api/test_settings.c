@@ -166,29 +166,6 @@ HARNESS_TEST(test_defaults)
     softqam_context_config_init(NULL);
 }
 
-/* Zeros are every default of a demodulator, and so is no configuration. */
-HARNESS_TEST(test_zeros_are_the_defaults)
-{
-    enum { N = 1000 };
-    harness_random random = harness_random_named(__func__);
-    static float symbols[2 * N], noise_var[N];
-    static uint8_t got[N * HARNESS_SYMBOL_BITS];
-    harness_fill_mixture(&random, N, symbols);
-    harness_fill_noise(&random, HARNESS_NOISE_ANY, N, noise_var);
-    const harness_setup setup = harness_default_setup();
-    scoped_memory uint8_t *expected = harness_answer(&setup, symbols, noise_var, N);
-    const softqam_demodulator_config zeros = {0};
-    for (int k = 0; k < 2; k++) {
-        scoped_demodulator *demodulator = api_create(k ? &zeros : NULL);
-        harness_poison(got, expected, sizeof got);
-        harness_demodulate(demodulator, symbols, noise_var, N, got);
-        assert_memory_equal(got, expected, sizeof got);
-    }
-    softqam_context *context;
-    assert_int_equal(softqam_context_create(&context, NULL), SOFTQAM_OK);
-    softqam_context_destroy(context);
-}
-
 /* By default there are as many threads as CPUs in the list, which may name one CPU twice. The caller may free its
  * arrays as soon as the context exists. */
 HARNESS_TEST(test_config_is_copied)

@@ -54,13 +54,9 @@ enum { N_FIXED = 7, ON_LEVEL = 0, AT_NAN = N_FIXED - 1 };
 /* I (0) or Q (1) runs through all floats while the other component stays at one of N_FIXED values. */
 static set running_set(unsigned running, size_t fixed)
 {
-    static const char *const names[2][N_FIXED] = {
-        {"I runs, Q on a level", "I runs, Q on a boundary", "I runs, Q zero", "I runs, Q outside",
-         "I runs, Q near the limit", "I runs, Q far out", "I runs, Q NaN"},
-        {"Q runs, I on a level", "Q runs, I on a boundary", "Q runs, I zero", "Q runs, I outside",
-         "Q runs, I near the limit", "Q runs, I far out", "Q runs, I NaN"}};
+    static const char *const names[N_FIXED] = {"level", "boundary", "zero", "outside", "near the limit", "far", "NaN"};
     const float values[N_FIXED] = {multiple_of_alpha(5), multiple_of_alpha(-6), 0, 1.95F, 2.99F, 40, NAN};
-    return (set){.name = names[running][fixed], .make = make_running, .fixed = values[fixed], .running = running};
+    return (set){.name = names[fixed], .make = make_running, .fixed = values[fixed], .running = running};
 }
 
 /* All noise values, of largest and smallest metrics, and of what is not usual. */
@@ -77,7 +73,7 @@ static void make_noise(const set *self, uint64_t number, uint32_t symbol[2], flo
     memcpy(noise, &bits, sizeof bits);
 }
 
-static const set noise_set = {.name = "the noise runs", .make = make_noise};
+static const set noise_set = {.name = "any: the noise runs", .make = make_noise};
 
 /* The comparisons. */
 
@@ -126,8 +122,9 @@ static void run_set(const set *from, uint64_t n, softqam_output_format output, n
                                          .values = &values};
             trial_check(&random, &on, output, SOFTQAM_INPUT_CF32, &choice);
         }
-    print_message("%s: %s, noise %d, %llu symbols, %.1f s\n", harness_output_names[output], from->name, (int)noise,
-                  (unsigned long long)n_taken, harness_seconds() - start);
+    print_message("%s: %c runs, the other %s, noise %d, %llu symbols, %.1f s\n", harness_output_names[output],
+                  "IQ"[from->running], from -> name, (int)noise, (unsigned long long)n_taken,
+                  harness_seconds() - start);
 }
 
 /* Both components run, one after the other, beside each fixed value. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost of contexts and demodulators, counted by the fake CUDA: demodulators of all formats on one context hold what
+/* What contexts and demodulators cost, counted by the fake CUDA: demodulators of all formats on one context hold what
  * one does, and nothing before they are used; a caller with device pointers pays for nothing that host memory needs;
  * the CPU backend never calls CUDA. */
 #include <stdlib.h>
@@ -12,9 +12,6 @@
 #include "kernels.h"
 
 enum { LARGE_SYMBOLS = 300000, N_THREADS = 4, N_SEGMENTS = 1000, A_LAUNCH = MAX_SEGMENTS, MIB = 1 << 20 };
-enum { N_FORMATS = HARNESS_N_OUTPUT_FORMATS };
-
-static const fake_cuda_holdings nothing;
 
 static void assert_held(const fake_cuda_holdings *expected, size_t n_threads)
 {
@@ -25,54 +22,48 @@ static void assert_held(const fake_cuda_holdings *expected, size_t n_threads)
 
 static softqam_context *create_context(softqam_backend backend)
 {
-    harness_setup setup = harness_default_setup();
-    setup.context.backend = backend;
-    setup.context.n_threads = N_THREADS;
+    const harness_setup setup = {.context = {.backend = backend, .device = -1, .n_threads = N_THREADS}};
     return harness_create_context(&setup);
 }
 
-/* A demodulator of an output format, and of an input format that goes with it. */
 static softqam_demodulator *create_in(softqam_context *context, int format)
 {
     harness_setup setup = harness_format_setup((softqam_output_format)format, SOFTQAM_NOISE_PER_CALL);
     setup.demodulator.context = context;
-    setup.demodulator.input_format = (softqam_input_format)(format % HARNESS_N_INPUT_FORMATS);
     return harness_create(&setup);
 }
 
-/* Makes a large and a small call in pageable memory, which needs the most. */
-static void use(softqam_demodulator *demodulator, int format)
+/* Prepares everything, and makes a large and a small call in pageable memory, which needs the most. */
+static void use(softqam_context *context, softqam_demodulator *demodulator)
 {
+    static float in[2 * LARGE_SYMBOLS];
+    static uint8_t out[32 * LARGE_SYMBOLS];
     static const float noise_var = 0.01F;
-    const float *noise = format == SOFTQAM_OUTPUT_U8 ? NULL : &noise_var;
-    scoped_memory uint8_t *in = calloc(LARGE_SYMBOLS, 8), *out = harness_alloc((size_t)32 * LARGE_SYMBOLS);
-    assert_non_null(in);
-    harness_demodulate(demodulator, in, noise, LARGE_SYMBOLS, out);
-    harness_demodulate(demodulator, in, noise, 1000, out);
+    const bool is_u8 = softqam_demodulate(demodulator, in, &noise_var, 1, out) != SOFTQAM_OK;
+    assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+    harness_demodulate(demodulator, in, is_u8 ? NULL : &noise_var, LARGE_SYMBOLS, out);
+    harness_demodulate(demodulator, in, is_u8 ? NULL : &noise_var, 1000, out);
 }
 
 HARNESS_TEST(test_all_hold_what_one_does)
 {
-    softqam_demodulator *demodulators[N_FORMATS];
+    const fake_cuda_holdings nothing = {0};
+    softqam_demodulator *demodulators[HARNESS_N_OUTPUT_FORMATS];
     const size_t n_threads = tasks_now().n;
     softqam_context *context = create_context(harness_backend());
     fake_cuda_holdings first = nothing;
-    for (int k = 0; k < N_FORMATS; k++) {
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         demodulators[k] = create_in(context, k);
-        if (k == 0)
-            assert_held(&nothing, n_threads);
-        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
-        use(demodulators[k], k);
+        assert_held(&first, k ? n_threads + N_THREADS - 1 : n_threads);
+        use(context, demodulators[k]);
         if (k == 0)
             first = fake_cuda_holds();
     }
-    print_message("%zu streams, %zu bytes of the device, %zu pinned\n", first.streams, first.device_nbytes,
-                  first.pinned_nbytes);
     assert_held(&first, n_threads + N_THREADS - 1);
-    /* softqam.h promises 20 MiB for each of three streams, 8 MiB for each of four threads. */
+    /* What softqam.h says: 20 MiB for each of three streams, 8 MiB for each of four threads. */
     assert_true(first.device_nbytes <= (3 * 20 + N_THREADS * 8 + 1) * (size_t)MIB);
     assert_true(first.pinned_nbytes <= (N_THREADS * 8 + 1) * (size_t)MIB);
-    for (int k = 0; k < N_FORMATS; k++)
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++)
         softqam_demodulator_destroy(demodulators[k]);
     softqam_context_destroy(context);
     assert_held(&nothing, n_threads);
@@ -83,16 +74,15 @@ HARNESS_TEST(test_all_hold_what_one_does)
 HARNESS_TEST(test_device_pointers_only)
 {
     static const size_t counts[] = {0, 1, A_LAUNCH - 1, A_LAUNCH, A_LAUNCH + 1, N_SEGMENTS};
+    static softqam_segment segments[2 * N_SEGMENTS];
     void *d_in, *d_out;
     assert_int_equal(cudaMalloc(&d_in, (size_t)LARGE_SYMBOLS * 8), cudaSuccess);
     assert_int_equal(cudaMalloc(&d_out, (size_t)LARGE_SYMBOLS * 32), cudaSuccess);
     memset(d_in, 0, (size_t)LARGE_SYMBOLS * 8); /* the fake device's memory is the host's */
-    scoped_memory softqam_segment *segments = calloc((size_t)2 * N_SEGMENTS, sizeof *segments);
-    assert_non_null(segments);
     const fake_cuda_holdings before = fake_cuda_holds();
     const size_t n_threads = tasks_now().n;
     scoped_context *context = create_context(harness_backend());
-    for (int k = 0; k < N_FORMATS; k++) {
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         scoped_demodulator *demodulator = create_in(context, k);
         const float *noise = k == SOFTQAM_OUTPUT_U8 ? NULL : d_in; /* whatever is there */
         for (size_t i = 0; i < N_SEGMENTS; i++)
@@ -116,10 +106,9 @@ HARNESS_TEST(test_cpu_calls_no_cuda)
     void *memory;
     const size_t before = fake_cuda_calls();
     scoped_context *context = create_context(SOFTQAM_BACKEND_CPU);
-    for (int k = 0; k < N_FORMATS; k++) {
+    for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
         scoped_demodulator *demodulator = create_in(context, k);
-        use(demodulator, k);
-        assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+        use(context, demodulator);
     }
     assert_int_equal(softqam_host_alloc(context, 4096, &memory), SOFTQAM_OK);
     softqam_host_free(memory);

@@ -173,8 +173,7 @@ void harness_register(struct CMUnitTest test)
     registered[n_registered++] = test;
 }
 
-/* A fuzzer has a main() of its own. */
-__attribute__((weak)) int main(int argc, char **argv)
+int main(int argc, char **argv)
 {
     const char *pattern = argc > 1 ? argv[1] : "*";
     if (argc > 2)
@@ -220,21 +219,9 @@ harness_random harness_random_named(const char *name)
     return harness_random_stream((uint32_t)harness_hash(name, strlen(name)));
 }
 
-harness_random harness_random_of_bytes(const uint8_t *bytes, size_t nbytes)
-{
-    return (harness_random){.bytes = bytes, .n_bytes = nbytes};
-}
-
 /* SplitMix64, by Steele et al., Fast splittable pseudorandom number generators, 2014. */
 uint32_t harness_random_u32(harness_random *self)
 {
-    uint32_t word;
-    if (self->n_bytes >= sizeof word) {
-        memcpy(&word, self->bytes, sizeof word);
-        self->bytes += sizeof word;
-        self->n_bytes -= sizeof word;
-        return word;
-    }
     uint64_t z = self->state += 0x9e3779b97f4a7c15U;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
     z = (z ^ z >> 27) * 0x94d049bb133111ebU;

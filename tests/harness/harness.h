@@ -90,15 +90,11 @@ size_t harness_symbol_count(size_t usual);
 /* Random numbers: a stream's depend on the seed and on nothing that ran before it. */
 typedef struct harness_random {
     uint64_t state;
-    const uint8_t *bytes; /* taken first, n_bytes of them */
-    size_t n_bytes;
 } harness_random;
 
 harness_random harness_random_stream(uint32_t stream);
 /* The stream of a name: a test that gives its __func__ has one of its own. */
 harness_random harness_random_named(const char *name);
-/* A fuzzer's: its bytes, then those of a stream. */
-harness_random harness_random_of_bytes(const uint8_t *bytes, size_t nbytes);
 uint32_t harness_random_u32(harness_random *self);
 /* 0 .. n-1; n at most 2^32, and much less where evenness matters. */
 size_t harness_random_below(harness_random *self, size_t n);

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Codewords in soft buffers: fields, layouts, lists, parts. tests/llr proves the values in the soft buffers, test_rate_recovery.py
-compares them with another implementation."""
+"""Codewords in soft buffers: fields, layouts, lists, parts. tests/llr proves the values in the soft buffers."""
 import copy
 import dataclasses
 import pickle

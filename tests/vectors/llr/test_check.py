@@ -143,26 +143,6 @@ class Check(unittest.TestCase):
             self.check_soft_buffers(name, values)
             self.check_soft_buffers(name, values[1:] + values[:1], status=1)
 
-    def test_one_value(self):
-        """A single wrong value, whichever it is, is found and named."""
-        for n in (0, 63, 500, 1951):
-            wrong = list(demap("16qam", 4))
-            wrong[n] += 0.01 * abs(wrong[n]) + 0.1
-            lines = self.check_llrs("16qam", "f64", pack(wrong, "d"), "--skip", "special", status=1)
-            self.assertTrue(any(f": symbol {n // 4}, b{n % 4}: " in line for line in lines) and "1 values are not max-log's" in lines)
-        for name, codeword in CODEWORDS.items():
-            low, high = codeword.bounds()
-            self.check_soft_buffers(name, high)
-            kinds = check.kinds_of(CODEWORDS, name)
-            for i, kind in {kind: (i, kind) for i, kind in enumerate(kinds)}.values():
-                wrong = list(low)
-                wrong[i] = 100 if wrong[i] < 50 else 0
-                lines = self.check_soft_buffers(name, wrong, status=1)
-                where = f"  {kind}: code block {i // codeword.n_cb}, position {i % codeword.n_cb}: "
-                self.assertTrue(any(line.startswith(where) for line in lines) and "1 values are not max-log's" in lines)
-                self.check_soft_buffers(name, wrong, "--skip", kind)
-                self.check_soft_buffers(name, wrong, "--slack", "1e6")
-
     def test_folder(self):
         """generate.py writes what is here; check.py works in a copy of it without what makes and tests it."""
         with tempfile.TemporaryDirectory() as folder:
