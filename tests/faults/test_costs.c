@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What contexts and demodulators cost, counted by the fake CUDA: demodulators of all formats on one context hold what
+/* The fake CUDA counts what contexts and demodulators cost: demodulators of all formats on one context hold what
  * one does, and nothing before they are used; a caller with device pointers pays for nothing that host memory needs;
  * the CPU backend never calls CUDA. */
 #include <stdlib.h>
@@ -60,7 +60,7 @@ HARNESS_TEST(test_all_hold_what_one_does)
             first = fake_cuda_holds();
     }
     assert_held(&first, n_threads + N_THREADS - 1);
-    /* What softqam.h says: 20 MiB for each of three streams, 8 MiB for each of four threads. */
+    /* softqam.h says: 20 MiB for each of three streams, 8 MiB for each of four threads. */
     assert_true(first.device_nbytes <= (3 * 20 + N_THREADS * 8 + 1) * (size_t)MIB);
     assert_true(first.pinned_nbytes <= (N_THREADS * 8 + 1) * (size_t)MIB);
     for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++)
