@@ -18,7 +18,7 @@
  *
  * symbol: I and Q after the input scale; noise: N0 or 1/N0, with a gain those of the symbol before it is divided by the
  * gain; position: the symbol's in its codeword, for pi/2-BPSK's parity; flipped: bit k set gives LLR k the opposite
- * sign. As many LLRs are written as the constellation has bits, b0 first; positive means bit 0, where not flipped.
+ * sign. As many LLRs are written as the constellation has bits, b0 first; positive means bit 0, if not flipped.
  *
  * Special values, of N0 after its floor has been applied. A symbol that is not finite, noise or a gain that is not
  * positive and finite are an erasure: all +0, flipped or not. A component below 2^-63 counts as zero of its sign;

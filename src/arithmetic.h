@@ -19,7 +19,7 @@ typedef struct axis_distances {
     vec_f32 decided; /* to the level as the decision's own sums left it: may differ from `nearest` in the last bits */
     vec_f32 nearest; /* to the decided level */
     vec_f32 low;     /* to its low neighbour */
-    vec_f32 high;    /* to its high neighbour; larger than any other where there is none */
+    vec_f32 high;    /* to its high neighbour; larger than any other if there is none */
     vec_u8_row row;
 } axis_distances;
 
@@ -84,7 +84,7 @@ VEC u8_axis u8_axis_from_distances(const vec_u8_table *table, const axis_distanc
 typedef struct u8_bits {
     u8_axis i;
     u8_axis q;
-    vec_mask valid; /* the symbol is finite; where not, all eight bytes are 127 */
+    vec_mask valid; /* the symbol is finite; if not, all eight bytes are 127 */
 } u8_bits;
 
 /* The first half of a symbol's soft bits. */
@@ -146,7 +146,7 @@ VEC vec_f32 llr_limited_noise(vec_f32 noise, int is_inverse)
     return vec_min(vec_max(noise, least), most);
 }
 
-/* Returns what a metric is multiplied with: scale / N0, or scale * (1/N0). NaN where the noise value is none, which
+/* Returns what a metric is multiplied with: scale / N0, or scale * (1/N0). NaN if the noise value is none, which
  * makes the symbol an erasure. */
 VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 {

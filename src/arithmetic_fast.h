@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic in fewer steps, for values that a receiver sees: every vector loop computes a batch by these first,
- * and by arithmetic.h where a value was out of their range. The results are the same to the last bit. */
+ * and by arithmetic.h if a value was out of their range. The results are the same to the last bit. */
 #ifndef SOFTQAM_ARITHMETIC_FAST_H
 #define SOFTQAM_ARITHMETIC_FAST_H
 
@@ -42,7 +42,7 @@ typedef struct fast_range {
 } fast_range;
 
 /* 1.4 * 2^23: sums with ROUNDING_CONSTANT stay positive, so that their bits are in order. s16 is limited as a sum; up
- * to 2^60 components below TINY_COMPONENT give 0 steps. Beside another component one changes BPSK's sum only where that
+ * to 2^60 components below TINY_COMPONENT give 0 steps. Beside another component one changes BPSK's sum only if that
  * is below 2^-38, which up to 2^34 gives 0 steps too. The weights of f16 and f32 have no N0 beyond MAX_N0. f32, and
  * f16 of BPSK's sum, tell components below TINY_COMPONENT from zero. */
 static const fast_range fast_range_s8 = {0.0f, 0.0f, 1.4f * 0x1p23f};

@@ -346,7 +346,7 @@ static bool codeword_range(memory_range *range, const softqam_codeword *codeword
            make_range(range, codeword->buffers, n_values, 1, value_nbytes);
 }
 
-/* Makes the range of a segment's output. False where it goes beyond memory's end. */
+/* Makes the range of a segment's output. False if it goes beyond memory's end. */
 INLINED bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment,
                        const softqam_code_blocks *blocks, bool is_plain, softqam_modulation modulation)
 {

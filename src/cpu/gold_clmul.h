@@ -31,7 +31,7 @@ VEC vec_quad quad_of(const uint64_t ones[GOLD_ONES], __m128i f, int word)
     return _mm_xor_si128(_mm_unpackhi_epi64(low, middle), _mm_unpacklo_epi64(middle, high));
 }
 
-/* Makes of each register's sequence the first 256 bits, or 128 where these are enough. */
+/* Makes of each register's sequence the first 256 bits, or 128 if these are enough. */
 VEC void gold_quads_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2])
 {
     const uint32_t n = gold_index(position);

@@ -42,7 +42,7 @@ static inline bool softqam_is_noise_n0(softqam_noise_kind kind)
 }
 
 /* LLRs are written symbol by symbol; likewise, descrambled; or de-interleaved to a plane for each bit of a symbol, and
- * descrambled where there is a sequence. */
+ * descrambled if there is a sequence. */
 typedef enum softqam_llr_layout {
     SOFTQAM_LLRS_IN_ORDER,
     SOFTQAM_LLRS_DESCRAMBLED,

@@ -30,7 +30,7 @@ enum bench_section {
 /* Bits of bench_case.how. */
 enum {
     BENCH_DESCRAMBLE = 1,
-    BENCH_CODEWORD = 2,    /* code blocks, each de-interleaved, one behind the other */
+    BENCH_CODEWORD = 2,    /* code blocks, each de-interleaved, one after the other */
     BENCH_SOFT = 4,        /* code blocks to soft buffers: a first transmission */
     BENCH_COMBINE = 8,     /* and a retransmission, which is added */
     BENCH_ELSEWHERE = 16,  /* each call begins at another position of the scrambling sequence */
@@ -64,7 +64,7 @@ struct bench_case {
     float snr_db, up_to_db;
     unsigned how;
     size_t n_elements;         /* of a call; default: a slot */
-    unsigned n_layers, stride; /* stride: symbols from one of a layer to its next; 0: one layer behind the other */
+    unsigned n_layers, stride; /* stride: symbols from one of a layer to its next; 0: one layer after the other */
     enum bench_launch launch;
     size_t n_symbols; /* of all layers; filled in */
 };
@@ -89,9 +89,9 @@ enum { BENCH_MOST_CELLS = 8, BENCH_MOST_FIGURES = 8, BENCH_MOST_JOBS = 2 * BENCH
 
 struct bench_table {
     enum bench_section section;
-    const char *title; /* NULL: behind the last table */
+    const char *title; /* NULL: after the last table */
     struct bench_case base;
-    const struct bench_case *rows; /* behind the last one is one without a name */
+    const struct bench_case *rows; /* after the last one is one without a name */
     struct {
         enum bench_run run;
         struct bench_case change;
@@ -100,7 +100,7 @@ struct bench_table {
         const char *name;
         enum bench_figure_kind kind;
         size_t cell, other;
-    } figures[BENCH_MOST_FIGURES]; /* the columns; behind the last one is one without a name */
+    } figures[BENCH_MOST_FIGURES]; /* the columns; after the last one is one without a name */
 };
 
 /* tables.c */
@@ -113,7 +113,7 @@ struct bench_copy {
     const float *noise_var; /* a value for each symbol; NULL: none */
     void *out;
     size_t n_symbols, in_nbytes, out_nbytes; /* the bytes of a symbol */
-    size_t n_more;                           /* bytes behind the outputs, which are written too */
+    size_t n_more;                           /* bytes after the outputs, which are written too */
     bool adds;                               /* the output is read too */
     bool is_long; /* as is best for long copies: stores that go round the CPU's caches, more words for a GPU's thread */
     bool overlaps; /* of kernels: with their neighbours */
@@ -212,7 +212,7 @@ void bench_cpu(struct bench_report *report);
 /* Opens a job of the CPU's tables, or one of the library from host memory to host memory, on the CPU or the GPU. */
 bool bench_host_open(struct bench_job *job);
 
-/* gpu.c: the CUDA backend. Says so and measures nothing where there is no usable device. */
+/* gpu.c: the CUDA backend. Says so and measures nothing if there is no usable device. */
 void bench_cuda(struct bench_report *report);
 
 #endif

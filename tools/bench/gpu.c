@@ -64,7 +64,7 @@ static bool enqueue_library(const struct bench_job *job, size_t k)
     return bench_is_ok(job, status);
 }
 
-/* Enqueues the library's kernel, one that moves the same bytes, or none. Copies overlap only where there is something
+/* Enqueues the library's kernel, one that moves the same bytes, or none. Copies overlap only if there is something
  * to overlap with. */
 static bool enqueue_one(const struct bench_job *job, size_t k)
 {

@@ -276,7 +276,7 @@ static bool create_temporary(struct output_file *file)
     return false;
 }
 
-/* Gives a file the mode of the one that it replaces, and its owner and group where that is allowed. Nobody gains
+/* Gives a file the mode of the one that it replaces, and its owner and group if that is allowed. Nobody gains
  * access: where the group cannot be kept, or there was an access control list, whose mask the group's bits were, the
  * group has what others have. */
 static bool keep_access(int fd, const char *path, const struct stat *replaced)
@@ -309,7 +309,7 @@ bool output_file_find(struct output_file *file, const char *path, bool is_new)
 /* A file that may not be written is not to be replaced either, though its folder would allow that. */
 static bool create_by_kind(struct output_file *file)
 {
-    const mode_t mode = file->status.st_mode; /* 0 where there is nothing yet */
+    const mode_t mode = file->status.st_mode; /* 0 if there is nothing yet */
     file->replaces = S_ISREG(mode);
     if (file->given_fd >= 0 || (mode && !file->replaces)) {
         file->fd = file->given_fd >= 0 ? fcntl(file->given_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)

@@ -45,8 +45,8 @@ uint64_t input_file_n_symbols(const struct input_file *file);
 /* Skips bytes, of which *n_skipped are there: counts them from the start of a regular file, reads them from a pipe. */
 bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipped);
 
-/* Leaves only n symbols from one on, fewer where the file ends before; UINT64_MAX: all. *n_skipped is less than `first`
- * where the file ends before it. */
+/* Leaves only n symbols from one on, fewer if the file ends before; UINT64_MAX: all. *n_skipped is less than `first`
+ * if the file ends before it. */
 bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbols, uint64_t *n_skipped);
 
 /* Fills the buffer; *n_read is smaller only at the end, before a failure, or with is_busy(). False without a message
@@ -87,7 +87,7 @@ struct output_file {
 bool output_file_find(struct output_file *file, const char *path, bool is_new);
 
 /* Opens what was found. A symbolic link stands for the file it points to, which must be there. A new file's mode
- * follows the umask; one that replaces another has its mode, and its owner and group where the system allows that, but
+ * follows the umask; one that replaces another has its mode, and its owner and group if the system allows that, but
  * not its access control list and attributes. */
 bool output_file_create(struct output_file *file);
 

@@ -22,7 +22,7 @@ extern int message_failure;
 /* Passes on whether a check is passed; if not, the command was wrong, which is then message_failure. */
 bool message_of_command(bool passed);
 
-/* Returns the exit code, as the last thing in main(): a failure where a message could not be written (progress
+/* Returns the exit code, as the last thing in main(): a failure if a message could not be written (progress
  * aside). */
 int message_end(bool done);
 

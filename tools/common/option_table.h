@@ -18,10 +18,10 @@ struct option_call {
     void *target;     /* where the program has its options */
 };
 
-/* A row is an option, or text of --help, wrapped where it does not begin with a blank. The last row has neither. */
+/* A row is an option, or text of --help, wrapped if it does not begin with a blank. The last row has neither. */
 struct option_row {
     const char *name;  /* "--skip"; NULL for text */
-    const char *value; /* what --help calls it, "N"; "[=N]" where it may be left out */
+    const char *value; /* what --help calls it, "N"; "[=N]" if it may be left out */
     const char *help;  /* what it does; or the text */
     bool (*take)(
         const struct option_call *call); /* false after it has said what is wrong; NULL: --help and --version */
@@ -68,7 +68,7 @@ bool arguments_parse_choice(const char *option, const char *text, const char *co
 enum option_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_WRONG };
 
 /* OPTIONS_WRONG after it has said what is wrong. The operands, as many as there are to be, are those from optind on;
- * `operands` are their names, NULL where there are none. */
+ * `operands` are their names, NULL if there are none. */
 enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target,
                                       int n_operands, const char *operands);
 

@@ -22,8 +22,8 @@ struct sigmf_input {
     char meta_path[PATH_MAX]; /* "" for no recording */
     char data_path[PATH_MAX];
     enum file_format format;
-    double scale;                  /* 0 where it is not given */
-    softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT where it is not given */
+    double scale;                  /* 0 if it is not given */
+    softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT if it is not given */
     uint64_t header_nbytes;        /* before the first sample */
     uint64_t trailing_nbytes;      /* after the last */
     unsigned n_channels;           /* whose samples take turns */

@@ -30,7 +30,7 @@ struct transmitter {
     double points[1 << MODULATION_MAX_BITS][2]; /* I and Q, by bits with b0 lowest */
 };
 
-/* Starts symbols of unit mean energy with noise of complex variance N0 = 10^(-snr_db/10), N0/2 a component; none where
+/* Starts symbols of unit mean energy with noise of complex variance N0 = 10^(-snr_db/10), N0/2 a component; none if
  * snr_db is infinite. */
 void transmitter_init(struct transmitter *transmitter, softqam_modulation modulation, uint64_t seed, double snr_db,
                       softqam_input_format format, double scale);

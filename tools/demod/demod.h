@@ -104,7 +104,7 @@ double noise_energy_limit(const softqam_demodulator_config *config, const void *
 void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulator_config *config, uint64_t position,
                         const void *samples, size_t n_symbols);
 
-/* Returns the mean energy of a symbol, which is 1 + N0 where the scale is right; NaN without symbols. */
+/* Returns the mean energy of a symbol, which is 1 + N0 if the scale is right; NaN without symbols. */
 double noise_estimate_energy(const struct noise_estimate *estimate);
 
 /* Returns the variance N0 of the complex noise, E|n|^2; NaN without symbols, or if all are zero. */
@@ -146,7 +146,7 @@ struct verifier {
     uint64_t n_all;                   /* symbols of which every one is checked */
     uint64_t n_seen, n_checked;       /* symbols */
     uint64_t position;                /* of the symbol with index 0 in its codeword */
-    struct nr_scrambling *scrambling; /* NULL where the LLRs are not descrambled */
+    struct nr_scrambling *scrambling; /* NULL if the LLRs are not descrambled */
 };
 
 /* The first soft bit or LLR of the first symbol that is wrong. */
@@ -183,7 +183,7 @@ enum batch_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BATCH_STAGES };
 
 struct batch {
     void *samples;
-    void *noise_vars; /* floats; NULL where there is not one a symbol */
+    void *noise_vars; /* floats; NULL if there is not one a symbol */
     void *out;
     size_t n_symbols;
     size_t out_nbytes; /* of OUTPUT, when it is demodulated */
@@ -204,12 +204,12 @@ struct demod_run {
     softqam_demodulator_config *config; /* theirs, whose input_scale is never 0 then */
     struct sigmf_input recording;       /* what INPUT is; empty but for its format when it is plain */
     struct input_file symbols;
-    struct input_file noise_vars, sent_bits; /* one for each symbol, or bit; not open where they are not asked for */
+    struct input_file noise_vars, sent_bits; /* one for each symbol, or bit; not open if they are not asked for */
     struct output_file output;
-    uint64_t n_symbols;       /* that are to be demodulated; UINT64_MAX where that is not known beforehand */
+    uint64_t n_symbols;       /* that are to be demodulated; UINT64_MAX if that is not known beforehand */
     uint64_t first_symbol;    /* of a part, from the start of what --skip leaves */
     float noise_var;          /* of all symbols, unless there is one for each */
-    uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 where it was not */
+    uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 if it was not */
     uint64_t n_scale_symbols; /* that the scale was estimated from */
     softqam_context *context;
     softqam_demodulator *demodulator;

@@ -94,7 +94,7 @@ static void count(struct check *check, const struct layout *layout, const struct
 }
 
 /* Makes and counts the soft buffers of the library's portable loop, with which all others must agree; or, for
- * comparison, those that it makes behind an LMMSE equaliser. */
+ * comparison, those that it makes after an LMMSE equaliser. */
 static bool expect_values(struct check *check, const struct engine *engine, bool by_lmmse)
 {
     const size_t n_values = engine->layout->n_values;
@@ -175,7 +175,7 @@ static bool check_error_rates(const struct check *check, const struct engine *en
            message_print("check", "the second transmission adds nothing");
 }
 
-/* Computes what the slots should give. Coupled layers are also demapped behind an equaliser, to be compared. */
+/* Computes what the slots should give. Coupled layers are also demapped after an equaliser, to be compared. */
 static bool check_expect(struct check *check, const struct engine *engine)
 {
     if (engine->is_joint)

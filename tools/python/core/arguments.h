@@ -28,7 +28,7 @@ inline bool is_buffer(nb::handle argument)
 struct call_output {
     array whole;
     std::vector<std::unique_ptr<array>> buffers;
-    std::vector<void *> pointers; /* to the values of each code block, NULL where its LLRs are dropped */
+    std::vector<void *> pointers; /* to the values of each code block, NULL if its LLRs are dropped */
 };
 
 inline void read_output(nb::handle argument, const char *name, array *view)
@@ -37,7 +37,7 @@ inline void read_output(nb::handle argument, const char *name, array *view)
         type_error(std::string(name) + " is no plain NumPy array");
 }
 
-/* The list. Raises where an array is not what the values fit in, or shares memory with another one. */
+/* The list. Raises if an array is not what the values fit in, or shares memory with another one. */
 inline void read_soft_buffers(nb::handle arrays, const call_options &options, element type, call_output *out)
 {
     const softqam_codeword &fields = options.codeword;

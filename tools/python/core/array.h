@@ -116,7 +116,7 @@ class array
     array &operator=(const array &) = delete;
     ~array() { PyBuffer_Release(&buffer); }
 
-    /* Host memory, which nobody can free or resize before this array is gone. False where `object` has no buffer that
+    /* Host memory, which nobody can free or resize before this array is gone. False if `object` has no buffer that
      * can be described; no Python error is left behind. */
     bool read_buffer(nb::handle object, const char *argument)
     {
@@ -152,7 +152,7 @@ class array
         read_tensor(*static_cast<const nb::dlpack::dltensor *>(tensor), argument);
     }
 
-    /* Holds nothing. Raises TypeError where the tensor has too many axes. */
+    /* Holds nothing. Raises TypeError if the tensor has too many axes. */
     void read_tensor(const nb::dlpack::dltensor &tensor, const char *argument)
     {
         name = argument;
@@ -217,7 +217,7 @@ class array
             value_error("it is read-only");
     }
 
-    /* Raises where both have a byte in common. */
+    /* Raises if both have a byte in common. */
     void check_apart_from(const array &input) const
     {
         const char *first[2], *end[2];
@@ -321,7 +321,7 @@ class array_library
      * empty(shape, dtype, device); number(value, device, stream): a noise value in the GPU's memory. */
     nb::object array_type, is_plain, empty, number;
 
-    /* Raises TypeError where the arrays' type has no C exchange API of DLPack 1. */
+    /* Raises TypeError if the arrays' type has no C exchange API of DLPack 1. */
     array_library(nb::object of_type, nb::object of_plain, nb::object of_empty, nb::object of_number)
         : array_type(std::move(of_type)), is_plain(std::move(of_plain)), empty(std::move(of_empty)),
           number(std::move(of_number))

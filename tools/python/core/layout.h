@@ -76,7 +76,7 @@ struct call_inputs {
 constexpr size_t MAX_SEGMENTS = 4096;
 /* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
 constexpr int64_t COPIED_PART = 65536;
-/* Symbols that the library gets at once where there is no copy. Signals are looked for in between. */
+/* Symbols that the library gets at once if there is no copy. Signals are looked for in between. */
 constexpr int64_t DIRECT_PART = int64_t{1} << 24;
 /* Fewer consecutive elements cost more as a segment of their own than their copy does. */
 constexpr int64_t FEW_CONSECUTIVE = 128;

@@ -97,7 +97,7 @@ struct codeword {
     bool has_filler_value;
     softqam_codeword fields{}; /* without buffers */
 
-    /* Raises where the library refuses the fields. Without filler_value it is a certain 0 of the output. The numbers:
+    /* Raises if the library refuses the fields. Without filler_value it is a certain 0 of the output. The numbers:
      * n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti, n_fill. */
     codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
              const std::array<uint32_t, 9> &numbers)
@@ -185,7 +185,7 @@ static void check_device(const array &argument, int device)
 class demodulator
 {
   public:
-    /* Raises where the library refuses the settings. `where` is a context, or None for the one that is shared; dtype
+    /* Raises if the library refuses the settings. `where` is a context, or None for the one that is shared; dtype
      * is NumPy's, of the output, and certain_zero the LLR of a bit that is known to be 0. */
     demodulator(nb::object of_context, int modulation, int output, int sign, double llr_scale, int llr_limit,
                 double input_scale, int noise_form, double noise_floor, nb::object dtype, float zero)
