@@ -9,8 +9,9 @@
 #define JOINT_UNROLL _Pragma("unroll")
 #include "joint_arithmetic.h"
 
-/* Columns of points that a thread has in registers. 1024QAM's are two such groups. */
-enum { JOINT_COLUMNS = 16 };
+/* Columns of points that a thread has in registers: with more, too few registers would be left for several points at
+ * once. 256QAM has two such groups of columns, 1024QAM four. */
+enum { JOINT_COLUMNS = 8 };
 
 /* The least costs of points with each value of a bit, for the M bits of an axis. */
 template <int M> struct least_costs {
@@ -36,10 +37,10 @@ template <int M> struct least_costs {
     }
 };
 
-/* Goes through points from column `first` on, as joint_metrics() does. */
+/* Goes through points from column `first` on, as joint_metrics() does. The costs of rows lie in local memory. */
 template <int M, bool IS_QPSK>
 static __device__ __forceinline__ void take_columns(const softqam_joint_table &table, const joint_terms &terms,
-                                                    int first, least_costs<M> &of_i, least_costs<M> &of_q)
+                                                    int first, float (&rows)[1 << M], least_costs<M> &of_q)
 {
     constexpr int LEVELS = 1 << M, COLUMNS = LEVELS < JOINT_COLUMNS ? LEVELS : JOINT_COLUMNS + 0;
     float columns[COLUMNS];
@@ -65,7 +66,7 @@ static __device__ __forceinline__ void take_columns(const softqam_joint_table &t
             row = vec_min(cost, row);
             columns[j] = vec_min(vec_add(cost, base), columns[j]);
         }
-        of_i.take(i, vec_add(row, base));
+        rows[i] = first == 0 ? vec_add(row, base) : vec_min(vec_add(row, base), rows[i]);
     }
 #pragma unroll
     for (int j = 0; j < COLUMNS; j++)
@@ -77,10 +78,15 @@ template <int M, bool IS_QPSK>
 static __device__ __forceinline__ void joint_metrics_of(const softqam_joint_table &table, const joint_terms &terms,
                                                         float (&metrics)[2 * M])
 {
+    constexpr int LEVELS = 1 << M;
     least_costs<M> of_i, of_q;
+    float rows[LEVELS];
 #pragma unroll
-    for (int first = 0; first < 1 << M; first += JOINT_COLUMNS)
-        take_columns<M, IS_QPSK>(table, terms, first, of_i, of_q);
+    for (int first = 0; first < LEVELS; first += JOINT_COLUMNS)
+        take_columns<M, IS_QPSK>(table, terms, first, rows, of_q);
+#pragma unroll
+    for (int i = 0; i < LEVELS; i++)
+        of_i.take(i, rows[i]);
 #pragma unroll
     for (int k = 0; k < M; k++) {
         metrics[2 * k] = vec_sub(of_i.one[k], of_i.zero[k]);
