@@ -188,8 +188,11 @@ def test_arguments_of_sionnas_receiver():
     assert torch.equal(receiver(received, 0.001), sent)
     receiver = pickle.loads(pickle.dumps(PUSCHReceiver(transmitter, None, None, TBDecoder(encoder))))
     assert torch.equal(receiver(received, 0.001), sent)
-    with pytest.raises(TypeError, match="tb_decoder is softqam's: mimo_detector must be .* of two streams, not LinearDetector"):
+    with pytest.raises(TypeError, match="tb_decoder is softqam's: mimo_detector must be .* two such streams, not LinearDetector"):
         PUSCHReceiver(transmitter, None, linear, TBDecoder(encoder))
+    other = MaximumLikelihoodDetector("bit", "maxlog", *where, "qam", encoder._num_bits_per_symbol + 2)
+    with pytest.raises(TypeError, match="mimo_detector must be .* two such streams, not MaximumLikelihoodDetector"):
+        PUSCHReceiver(transmitter, None, other, TBDecoder(encoder))
     with pytest.raises(TypeError, match="equalizer is no argument: mimo_detector"):
         PUSCHReceiver(transmitter, equalizer=None)
 

@@ -77,4 +77,4 @@ class MaximumLikelihoodDetector(ofdm.OFDMDetector):
             detector = mimo.MaximumLikelihoodDetector(output, demapping_method, n_streams, constellation=known, hard_out=hard_out,
                                                       constellation_type=known.constellation_type, **settings, **kwargs)  # fmt: skip
         super().__init__(detector, output, resource_grid, stream_management, **settings, **kwargs)
-        self.is_joint = is_supported
+        self.is_joint, self.bits = is_supported, bits

@@ -196,6 +196,7 @@ def _is_pair(detector: Any, encoder: nr.TBEncoder) -> bool:
     return (
         isinstance(detector, MaximumLikelihoodDetector)
         and detector.is_joint
+        and detector.bits == encoder._num_bits_per_symbol
         and (detector._stream_management.num_rx, encoder.num_tx * encoder._num_layers) == (1, 2)
         and bool((detector._data_ind == detector._data_ind[:1, :1]).all())
     )
@@ -250,7 +251,7 @@ class PUSCHReceiver(nr.PUSCHReceiver):
         is_joint = is_one_pass and _is_pair(mimo_detector, encoder)
         if not is_joint and not isinstance(mimo_detector, OFDMEqualizer):
             if isinstance(tb_decoder, TBDecoder):
-                wanted = "an equaliser or softqam's detector of two streams"
+                wanted = "an equaliser or softqam's detector of two such streams"
                 raise TypeError(f"tb_decoder is softqam's: mimo_detector must be {wanted}, not {type(mimo_detector).__name__}")
             return
         if is_one_pass:
