@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "ocudu_receiver.h"
 
@@ -284,29 +285,65 @@ void test_joint(bool has_executor)
     threads.workers.stop();
 }
 
-/// Our mapper beside OCUDU's own, whose LLRs are rounded otherwise near a tie.
+/// Compares our mapper with the library, with and without erasures, and with OCUDU's own, whose LLRs are rounded
+/// otherwise near a tie.
 void test_mapper()
 {
+    constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const cf_t erased[] = {{0, 0}, {-0.0F, 0}, {0, -0.0F}, {-0.0F, -0.0F}, {infinity, 0}, {nan, 1}};
+    const float erased_noise[] = {0, -1, nan, infinity};
+    const struct {
+        scheme mod;
+        softqam_modulation number;
+        float scale;
+    } modulations[] = {
+        {scheme::PI_2_BPSK, SOFTQAM_MODULATION_PI2_BPSK, 5}, {scheme::BPSK, SOFTQAM_MODULATION_BPSK, 5},
+        {scheme::QPSK, SOFTQAM_MODULATION_QPSK, 5},          {scheme::QAM16, SOFTQAM_MODULATION_16QAM, 6},
+        {scheme::QAM64, SOFTQAM_MODULATION_64QAM, 6},        {scheme::QAM256, SOFTQAM_MODULATION_256QAM, 6},
+        {scheme::QAM1024, SOFTQAM_MODULATION_1024QAM, 6}};
     const auto theirs = create_demodulation_mapper_factory()->create();
     const auto ours = softqam_ocudu::create_demodulation_mapper_factory()->create();
     std::mt19937 random_bits(20240);
     std::normal_distribution<float> component(0, 0.7F);
     std::uniform_real_distribution<float> decades(-3.5F, 0.5F);
-    std::vector<cf_t> symbols(3276);
-    std::vector<float> noise(symbols.size());
-    for (size_t i = 0; i < symbols.size(); ++i) {
-        symbols[i] = {component(random_bits), component(random_bits)};
-        noise[i] = std::pow(10.0F, decades(random_bits));
-    }
-    for (scheme mod : {scheme::QPSK, scheme::QAM16, scheme::QAM64, scheme::QAM256}) {
-        std::vector<log_likelihood_ratio> of[2];
-        for (auto &llrs : of)
-            llrs.resize(symbols.size() * get_bits_per_symbol(mod));
-        theirs->demodulate_soft(of[0], symbols, noise, mod);
-        ours->demodulate_soft(of[1], symbols, noise, mod);
-        for (size_t i = 0; i < of[0].size(); ++i)
-            expect(std::abs(of[0][i].to_int() - of[1][i].to_int()) <= 1, to_string(mod).c_str(), "other LLRs");
-    }
+    for (const auto &each : modulations)
+        for (size_t n : {0, 1, 2, 12, 63, 64, 65, 257, 997, 3276}) {
+            const unsigned n_bits = get_bits_per_symbol(each.mod);
+            const std::string name = to_string(each.mod);
+            std::vector<cf_t> symbols(n);
+            std::vector<float> noise(n);
+            std::vector<log_likelihood_ratio> llrs(n * n_bits + 64, log_likelihood_ratio(77)), expected = llrs,
+                                                                                               other = llrs;
+            for (size_t i = 0; i < n; ++i) {
+                symbols[i] = {component(random_bits), component(random_bits)};
+                noise[i] = std::pow(10.0F, decades(random_bits));
+            }
+            softqam_demodulator_config config;
+            softqam_demodulator_config_init(&config);
+            config.modulation = each.number;
+            config.llr_scale = each.scale;
+            config.llr_limit = 120;
+            softqam_demodulator *demodulator = nullptr;
+            expect(softqam_demodulator_create(&demodulator, &config) == SOFTQAM_OK &&
+                       softqam_demodulate(demodulator, symbols.data(), noise.data(), n, expected.data()) == SOFTQAM_OK,
+                   name.c_str(), softqam_error_message());
+            softqam_demodulator_destroy(demodulator);
+            for (bool erases : {false, true}) {
+                for (size_t i = 0; i < n && erases; i += 1 + random_bits() % 9) {
+                    if (random_bits() % 2 == 0)
+                        symbols[i] = erased[random_bits() % std::size(erased)];
+                    else
+                        noise[i] = erased_noise[random_bits() % std::size(erased_noise)];
+                    std::fill_n(expected.begin() + i * n_bits, n_bits, log_likelihood_ratio(0));
+                }
+                ours->demodulate_soft(span<log_likelihood_ratio>(llrs).first(n * n_bits), symbols, noise, each.mod);
+                expect(llrs == expected, name.c_str(), "other bytes than the library's");
+                theirs->demodulate_soft(span<log_likelihood_ratio>(other).first(n * n_bits), symbols, noise, each.mod);
+                for (size_t i = 0; i < other.size() && !erases && each.mod != scheme::QAM1024; ++i)
+                    expect(std::abs(other[i].to_int() - llrs[i].to_int()) <= 1, name.c_str(),
+                           "other LLRs than OCUDU's");
+            }
+        }
 }
 
 } // namespace
