@@ -52,6 +52,7 @@ softqam_status softqam_device_codeword_init(softqam_device_codeword *description
         (uint32_t)(whole.codeword.n_bits / softqam_symbol_bits((softqam_modulation)made.placement.modulation));
     made.neighbours = made.placement.block_buffers ? 1 : softqam_neighbours(&made.placement);
     made.noise_is_inverse = resolved.source.noise_is_inverse;
+    made.output_format = (uint32_t)params->output_format;
     *description = (softqam_device_codeword){{0}};
     memcpy(description, &made, sizeof made);
     return SOFTQAM_OK;

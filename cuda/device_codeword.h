@@ -14,6 +14,7 @@ typedef struct device_codeword {
     uint32_t n_symbols;  /* symbols of the codeword */
     uint32_t neighbours; /* softqam_neighbours() */
     uint32_t noise_is_inverse;
+    uint32_t output_format; /* softqam_output_format */
 } device_codeword;
 
 static_assert(sizeof(device_codeword) <= sizeof(softqam_device_codeword), "softqam_device_codeword has room for it");

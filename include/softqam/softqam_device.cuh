@@ -137,8 +137,8 @@ struct noise_and_gain {
  * gain, as in layers[k] of a segment with cross_gain (softqam.h). */
 using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; float gain; } */
 
-/** Functions for symbols of one modulation, and LLRs of one output format: s8, s16, f16 or f32. They must be those of
- * the description. */
+/** Functions for symbols of one modulation, and LLRs of one output format: s8, s16, f16 or f32. A kernel that opens a
+ * target or fills with a description of another modulation or format ends with cudaErrorLaunchFailure. */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
     /** Bits an axis; 0: BPSK. */
     static constexpr int AXIS_BITS =
@@ -241,6 +241,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
          *                  codeword's end go nowhere */
         __device__ __forceinline__ void open(const softqam_device_codeword &codeword, uint32_t symbol)
         {
+            require(codeword);
             first_symbol = symbol;
             element.open(internal::open(codeword).placement, symbol);
         }
@@ -330,6 +331,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     static __device__ __forceinline__ void fill(const softqam_device_codeword &codeword, uint32_t symbol, uint32_t end)
     {
         const internal::device_codeword &of = internal::open(codeword);
+        require(codeword);
         if (!of.placement.combines)
             internal::fill_for_symbols<FORMAT>(of.placement, symbol, min(end, of.n_symbols), of.n_symbols);
     }
@@ -346,6 +348,13 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     }
 
   private:
+    static __device__ __forceinline__ void require(const softqam_device_codeword &codeword)
+    {
+        const internal::device_codeword &of = internal::open(codeword);
+        if (of.output_format != FORMAT || of.placement.modulation != MODULATION)
+            __trap();
+    }
+
     template <softqam_modulation PARTNER>
     static __device__ __forceinline__ void demap_jointly(llrs &to, const softqam_device_codeword &codeword,
                                                          const internal::joint_inputs &inputs, uint32_t sequence)

@@ -3,10 +3,11 @@
  * modulation, in kernels of random shape whose threads have one symbol, or two or four of a resource element, in a
  * random order, with descriptions as arguments and in memory. Needs a GPU.
  *
- *     test_device_functions [SEED] */
+ *     test_device_functions [SEED | mismatch] */
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include <softqam/softqam_device.cuh>
@@ -366,15 +367,39 @@ template <softqam_output_format FORMAT> static void check_format(softqam_context
     check_some<FORMAT, SOFTQAM_MODULATION_1024QAM>(context);
 }
 
+/* A kernel with another format than its description's must not write what nobody expects. */
+static void check_mismatch(softqam_context *context)
+{
+    using demapper = softqam::demapper<SOFTQAM_OUTPUT_F16, SOFTQAM_MODULATION_QPSK>;
+    softqam_demodulator_config config = {};
+    softqam_demodulator *demodulator;
+    softqam_device_codeword codeword;
+    softqam_segment segment = {};
+    config.context = context;
+    config.output_format = SOFTQAM_OUTPUT_S16;
+    segment.modulation = SOFTQAM_MODULATION_QPSK;
+    choose_buffers(&segment.codeword, 100, 2);
+    const device_array<unsigned char> buffers(size_t{1} << 20);
+    segment.codeword.buffers = buffers.at;
+    SOFTQAM(softqam_demodulator_create(&demodulator, &config));
+    SOFTQAM(softqam_device_codeword_init(&codeword, demodulator, &segment));
+    fill<demapper><<<1, 32>>>(codeword, {}, 100, nullptr);
+    check(cudaDeviceSynchronize() == cudaErrorLaunchFailure, "refusing another format");
+    std::_Exit(0); /* the device's context is of no more use */
+}
+
 int main(int argc, char **argv)
 {
     softqam_context *context;
     softqam_context_config config;
+    const bool is_mismatch = argc > 1 && std::strcmp(argv[1], "mismatch") == 0;
     random_state = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1;
     std::printf("seed %llu\n", static_cast<unsigned long long>(random_state));
     softqam_context_config_init(&config);
     config.backend = SOFTQAM_BACKEND_CUDA;
     SOFTQAM(softqam_context_create(&context, &config));
+    if (is_mismatch)
+        check_mismatch(context);
     check_format<SOFTQAM_OUTPUT_S8>(context);
     check_format<SOFTQAM_OUTPUT_S16>(context);
     check_format<SOFTQAM_OUTPUT_F16>(context);
