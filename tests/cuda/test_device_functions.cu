@@ -162,10 +162,12 @@ static float random_component()
     return random_below(100) == 0 ? unusual[random_below(7)] : (static_cast<float>(random_below(2049)) - 1024) / 512;
 }
 
-static float random_positive()
+/* A noise value or a gain; subnormal only if the layers are demapped alone, since flags may have subnormals flushed. */
+static float random_positive(bool is_joint)
 {
-    static const float unusual[] = {NAN, INFINITY, -1, 0, 1e-45f, 1e-12f, 1e12f};
-    return random_below(50) == 0 ? unusual[random_below(7)] : 0.001f * static_cast<float>(1 + random_below(3000));
+    static const float unusual[] = {NAN, INFINITY, -1, 0, 1e-12f, 1e12f, 1e-45f};
+    return random_below(50) == 0 ? unusual[random_below(is_joint ? 6 : 7)]
+                                 : 0.001f * static_cast<float>(1 + random_below(3000));
 }
 
 /* Chooses the code blocks and soft buffers of a codeword of n_elements; returns the values that a
@@ -316,8 +318,8 @@ template <typename Demapper> struct trial {
         std::vector<uint32_t> sequence(n * BITS / 32 + 40);
         for (uint32_t k = 0; k < 2 * n; k++) {
             symbols[k] = {random_component(), random_component()};
-            noise[k] = random_positive();
-            gains[k] = random_positive();
+            noise[k] = random_positive(which == PAIR || which == BESIDE);
+            gains[k] = random_positive(which == PAIR || which == BESIDE);
             cross[k / 2] = {random_component(), random_component()};
         }
         segment.modulation = BITS == 1 ? SOFTQAM_MODULATION_BPSK

@@ -121,11 +121,12 @@ static __device__ __forceinline__ void equalise_and_demap(const slot &from, cons
     for (int user = 0; user < USERS; user++) {
         sequences[user] = softqam::warp_sequence<Demapper::BITS * N>(to.codewords[user], element / 32 * 32 * N);
         targets[user].open(to.codewords[user], element * N);
+        targets[user].prefetch(to.codewords[user]); /* a retransmission */
     }
     wait_for_previous_kernel();
 #pragma unroll
     for (int user = 0; user < USERS; user++)
-        targets[user].load(to.codewords[user]); /* a retransmission */
+        targets[user].load(to.codewords[user]);
     const equalised made = equalise(from, min(element, ELEMENTS - 1));
 #pragma unroll
     for (int user = 0; user < USERS; user++) {
