@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "error.h"
 
@@ -228,6 +229,28 @@ static uint32_t information_of(double llr)
     return (uint32_t)floor(0x1p16 * (1.0 - entropy) + 0.5);
 }
 
+void softqam_information_table_make(softqam_information_table *table, const uint32_t information[],
+                                    float places_per_index, int n_indices)
+{
+    memset(table, 0, sizeof *table);
+    for (int index = 0; index < n_indices && index < 16 * INFORMATION_ROWS; index++) {
+        const int row = index / 16, k = index % 16;
+        const float place = (float)index * places_per_index;
+        const uint32_t missing = WHOLE_INFORMATION - information[(int)rintf(place < LAST_PLACE ? place : LAST_PLACE)];
+        unsigned high = missing / INFORMATION_RADIX, low = missing % INFORMATION_RADIX;
+        for (int before = row / HALF_ROWS * HALF_ROWS; before < row; before++) {
+            high ^= table->high[before][k];
+            low ^= table->low[before][k];
+        }
+        table->high[row][k] = (uint8_t)high;
+        table->low[row][k] = (uint8_t)low;
+        table->n_high_rows = high != 0 ? row + 1 : table->n_high_rows;
+        table->last_index = missing != 0 && index + 1 < n_indices ? index + 1 : table->last_index;
+    }
+    table->n_rows = table->last_index / 16 + 1;
+    table->n_high_rows = table->n_high_rows < table->n_rows ? table->n_high_rows : table->n_rows;
+}
+
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config)
 {
     const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
@@ -255,8 +278,12 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     };
     for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
-    for (int k = 0; k < 256; k++)
+    for (int k = 0; k < INFORMATION_PLACES; k++)
         params->information[k] = information_of(k / 16.0);
+    const bool are_bytes = config->output_format == SOFTQAM_OUTPUT_S8;
+    softqam_information_table_make(&params->information_table, params->information,
+                                   are_bytes ? 16.0f / config->llr_scale : 1.0f,
+                                   are_bytes ? STEP_INDICES : LAST_PLACE + 1);
     softqam_u8_table_build(&params->u8_table, &params->u8_linear, config->sign);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
         params->llrs[axis_bits] = softqam_llr_table_of(axis_bits);

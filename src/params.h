@@ -94,6 +94,27 @@ typedef struct softqam_segment_defaults {
     bool is_negative;      /* a positive LLR means bit 1 */
 } softqam_segment_defaults;
 
+/* The information of an LLR by its place, which is its magnitude in 16ths of a nat, rounded, in units of 2^-16 bit;
+ * from LAST_PLACE on it is whole. */
+enum { INFORMATION_PLACES = 256, LAST_PLACE = 239, WHOLE_INFORMATION = 1 << 16 };
+
+/* What LLRs lack of whole information, for loops that look up bytes, 16 in a row: INFORMATION_RADIX times `high`, and
+ * `low`. These are the exclusive or of what an index's lowest four bits select in its row and in those before, of the
+ * same HALF_ROWS. */
+enum {
+    INFORMATION_RADIX = 257,
+    INFORMATION_ROWS = (LAST_PLACE + 1) / 16,
+    HALF_ROWS = 8,
+    STEP_INDICES = 16 * HALF_ROWS
+};
+typedef struct softqam_information_table {
+    uint8_t high[INFORMATION_ROWS][16];
+    uint8_t low[INFORMATION_ROWS][16];
+    int n_high_rows; /* the rest have zeros */
+    int n_rows;
+    int last_index; /* stands for all after it */
+} softqam_information_table;
+
 typedef struct softqam_params {
     softqam_segment_defaults defaults;
     softqam_input_format input_format;
@@ -103,8 +124,9 @@ typedef struct softqam_params {
     float least_noise;                        /* the floor of N0; 0 if there is none */
     float most_inverse_noise;                 /* the most 1/N0; INFINITY if there is no floor */
     uint8_t output_nbytes[N_MODULATIONS + 1]; /* size of a symbol's values, by modulation */
-    uint32_t information[256];                /* an LLR's, by 16ths of a nat, in units of 2^-16 bit */
-    softqam_u8_table u8_table;                /* for u8 */
+    uint32_t information[INFORMATION_PLACES];
+    softqam_information_table information_table; /* by places; s8: by steps of the demodulator's scale */
+    softqam_u8_table u8_table;                   /* for u8 */
     softqam_u8_linear u8_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
 } softqam_params;
@@ -124,6 +146,10 @@ softqam_status softqam_check_modulation(const char *field, softqam_modulation mo
  * floating-point environment. */
 softqam_status softqam_check_input_scale(const char *field, float input_scale);
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);
+
+/* Makes the table of indices that are so many places each, from softqam_params.information. */
+void softqam_information_table_make(softqam_information_table *table, const uint32_t information[],
+                                    float places_per_index, int n_indices);
 
 /* Makes the parameters of a configuration that softqam_demodulator_config_resolve() has passed. */
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config);

@@ -98,6 +98,7 @@ SIMD_OPERATION(vec_bytes, vec_abs_s16, (vec_bytes a))
 SIMD_OPERATION(vec_bytes, vec_max_s16, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_min_s16, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_add_saturated_s16, (vec_bytes a, vec_bytes b))
+SIMD_OPERATION(vec_bytes, vec_abs_s8, (vec_bytes a))
 SIMD_OPERATION(vec_bytes, vec_max_s8, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_min_s8, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_add_saturated_s8, (vec_bytes a, vec_bytes b))
@@ -143,6 +144,10 @@ SIMD_OPERATION(vec_bytes, vec_lower_words, (vec_s32 a, vec_s32 b))
 /* The bytes of the lower, or upper, half of each quad, a's and b's in turns. */
 SIMD_OPERATION(vec_bytes, vec_interleave_bytes_lower, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_interleave_bytes_upper, (vec_bytes a, vec_bytes b))
+/* Adds the sum of each eight bytes. */
+SIMD_OPERATION(vec_lanes_u64, vec_add_bytes, (vec_lanes_u64 sums, vec_bytes a))
+/* The bytes of a table of 16, which every quad has, that the lowest four bits name; 0 if the highest bit is set. */
+SIMD_OPERATION(vec_bytes, vec_table_bytes, (vec_bytes table, vec_bytes from))
 /* The bytes of a that `from` names within each quad; 0 if its highest bit is set. */
 SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 

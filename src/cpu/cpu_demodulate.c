@@ -10,6 +10,7 @@
 #include "float_environment.h"
 #include "joint.h"
 #include "simd_scalar.h"
+#include "statistics.h"
 #include "streaming.h"
 
 #include "arithmetic.h"
@@ -20,6 +21,7 @@
 /* Tiles stay in the first cache. */
 enum {
     TILE_SYMBOLS = 1024,        /* gathered or converted */
+    COUNTED_NBYTES = 16 << 10,  /* LLRs whose statistics are wanted */
     STREAMED_SYMBOLS = 512,     /* whose LLRs are stored past the caches */
     DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
     OUT_NBYTES = 11 << 10,      /* LLRs on their way to a soft buffer, or past the caches */
@@ -64,9 +66,11 @@ typedef struct work {
     unsigned n_bits;                   /* bits of a symbol */
     softqam_statistics *statistics;    /* segment.statistics */
     softqam_statistics counts;         /* what this thread adds to it */
-    size_t symbol_nbytes;              /* from a symbol's first value to the next symbol's */
-    float weight;                      /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
-    size_t plane_nbytes;               /* room for a bit plane on its way to a soft buffer */
+    softqam_information information;   /* for counting */
+    softqam_information_table information_table;
+    size_t symbol_nbytes; /* from a symbol's first value to the next symbol's */
+    float weight;         /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
+    size_t plane_nbytes;  /* room for a bit plane on its way to a soft buffer */
     bool has_planes;
     bool is_converted;
     bool is_gathered;
@@ -125,6 +129,7 @@ static inline void prepare_call(softqam_loop_call *call, const softqam_params *p
     };
     call->sequence = NULL;
     call->planes = NULL;
+    call->is_unusual = NULL;
     set_i_flips(call, placement, 0);
     set_noise(call, &segment->source, weight);
 }
@@ -302,13 +307,38 @@ static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
     softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &call);
 }
 
-/* Counts what the loop has made of a tile. */
-static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_t first)
+/* Prepares what is looked up for statistics. A scale of the segment's own takes a table of its own. */
+static NOT_INLINED void open_statistics(work *w)
+{
+    const softqam_params *params = w->params;
+    const float steps_per_nat = fabsf(w->segment.placement.steps_per_nat);
+    w->information = (softqam_information){
+        .table = &params->information_table,
+        .of_places = params->information,
+        .places_per_unit = 16.0f / steps_per_nat,
+        .format = params->output_format,
+        .value_nbytes = params->defaults.value_nbytes,
+    };
+    if (params->output_format != SOFTQAM_OUTPUT_S8 || vec_bits(steps_per_nat) == vec_bits(params->defaults.llr_scale))
+        return;
+    w->information.table = &w->information_table;
+    softqam_information_table_make(&w->information_table, params->information, w->information.places_per_unit,
+                                   STEP_INDICES);
+}
+
+/* Counts a tile, which loops may have changed since: `call` is what they began with. */
+static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_t first, bool is_usual)
 {
     const softqam_placement *placement = &w->segment.placement;
-    const softqam_counted_call counted = {call, softqam_axis_bits((softqam_modulation)placement->modulation),
-                                          placement->codeword_symbol + (uint32_t)first};
-    w->loops->count(&counted, &w->counts);
+    const softqam_counted_tile tile = {
+        .call = call,
+        .loops = w->loops->count,
+        .information = w->information,
+        .axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation),
+        .position = placement->codeword_symbol + (uint32_t)first,
+        .is_usual = is_usual,
+    };
+    softqam_count(&tile, &w->counts);
 }
 
 /* Adds what a thread has counted: others may do so at the same time. */
@@ -321,12 +351,14 @@ static NOT_INLINED void add_counts(const softqam_statistics *counts, softqam_sta
         __atomic_fetch_add(each + k, from[k], __ATOMIC_RELAXED);
 }
 
-/* Demodulates a tile and counts it. The loop may change its call. */
+/* Demodulates a tile and counts it. Portable loops look for no fast path. */
 static NOT_INLINED void call_loop_and_count(work *w, size_t first)
 {
+    bool is_unusual = w->loops->min_symbols == 0;
+    w->call.is_unusual = &is_unusual;
     const softqam_loop_call call = w->call;
     call_loop(w->loops, &w->segment.placement, &w->call);
-    count_tile(w, &call, first);
+    count_tile(w, &call, first, !is_unusual);
 }
 
 /* Demodulates the next symbols from `first` on, at most n, all of one code block. Returns how many they are. */
@@ -393,6 +425,13 @@ static size_t streamed_symbols(size_t symbol_nbytes)
     return most < STREAMED_SYMBOLS ? most : STREAMED_SYMBOLS;
 }
 
+/* Returns how many symbols are counted at once. */
+static size_t counted_symbols(size_t nbytes)
+{
+    const size_t n = COUNTED_NBYTES / nbytes / LINE_NBYTES * LINE_NBYTES;
+    return n < DESCRAMBLED_SYMBOLS ? n : DESCRAMBLED_SYMBOLS;
+}
+
 /* Demodulates what a thread has of a segment, in tiles. */
 static void demodulate_in_tiles(work *w, bool is_streamed)
 {
@@ -410,9 +449,12 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
         (source->n_layers > 1 || source->noise_stride != 1 || (source->has_gains && source->gain_stride != 1));
     w->tile_symbols = w->is_joint      ? (w->joint.is_direct ? JOINT_SYMBOLS : JOINT_GATHERED_SYMBOLS)
                       : w->is_streamed ? streamed_symbols(w->symbol_nbytes)
-                      : w->is_gathered || w->is_noise_gathered || w->is_converted || w->statistics ? TILE_SYMBOLS
-                      : placement->is_descrambled                                                  ? DESCRAMBLED_SYMBOLS
-                                                                                                   : SIZE_MAX;
+                      : w->is_gathered || w->is_noise_gathered || w->is_converted ? TILE_SYMBOLS
+                      : w->statistics             ? counted_symbols(w->segment.placement.value_nbytes * w->n_bits)
+                      : placement->is_descrambled ? DESCRAMBLED_SYMBOLS
+                                                  : SIZE_MAX;
+    if (w->statistics)
+        open_statistics(w);
     w->sequence_first = w->sequence_end = 0;
     if (placement->has_code_blocks)
         w->to.block = softqam_code_block_at(&placement->blocks, placement->codeword_symbol);

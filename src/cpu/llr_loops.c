@@ -401,6 +401,8 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
                 continue;
             is_exact = verdict != BATCH_IS_EXACT;
         }
+        if (is_exact && call->is_unusual)
+            *call->is_unusual = true;
         if (is_exact && has_gains)
             SIMD_NAME(softqam_divided_loop)(&divided, call->n_symbols - n_symbols, n);
         else if (is_exact)

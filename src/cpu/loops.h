@@ -70,6 +70,7 @@ typedef struct softqam_loop_call {
     /* De-interleaved: each plane's distance from the first one, which is at `out`, in bytes. Portable loops, which
      * serve all layouts: NULL for the others. */
     const ptrdiff_t *planes;
+    bool *is_unusual; /* NULL, or set by vector loops that leave the fast path */
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -87,15 +88,29 @@ typedef struct softqam_divided_call {
 /* Demodulates n symbols of a call from symbol `first` on, a multiple of 8. Internal to vector loops. */
 typedef void softqam_divided_loop(const softqam_divided_call *divided, size_t first, size_t n_symbols);
 
-/* Says what a loop has made of a call. */
-typedef struct softqam_counted_call {
-    const softqam_loop_call *call;
-    int axis_bits;
-    uint32_t position; /* the first symbol's, in the codeword, modulo 2^32 */
-} softqam_counted_call;
+/* What is looked up of LLRs: their places are so many a unit. */
+typedef struct softqam_information {
+    const softqam_information_table *table;
+    const uint32_t *of_places;
+    float places_per_unit;
+    softqam_output_format format;
+    size_t value_nbytes;
+} softqam_information;
 
-/* Adds the statistics of a call's symbols, noise values and LLRs to `to`. */
-typedef void softqam_count(const softqam_counted_call *counted, softqam_statistics *to);
+struct softqam_levels; /* of statistics_arithmetic.h */
+
+/* The loops of statistics. */
+typedef struct softqam_count_loops {
+    /* Returns how many LLRs have the limit's magnitude: an integer, or the bits of a float. */
+    uint64_t (*limited)(softqam_output_format format, const unsigned char *values, size_t n, uint32_t limit);
+    /* Sets the least and the largest of n values, by their bits: anything negative or not finite is large. */
+    void (*find_range)(const float *values, size_t n, uint32_t range[2]);
+    /* Adds the energies of the errors and of the symbols of groups, each of which is sampled, to the sums. */
+    void (*add_energies)(const struct softqam_levels *levels, const float *symbols, size_t n_groups, uint64_t sums[2]);
+    /* Returns the information of such groups of n LLRs, a multiple of GROUP_SYMBOLS. */
+    uint64_t (*information)(const softqam_information *information, const unsigned char *values, size_t n,
+                            size_t n_groups);
+} softqam_count_loops;
 
 /* No loop needs more symbols: min_symbols, of s8 in planes twice as many. */
 enum { MOST_MIN_SYMBOLS = 32 };
@@ -141,7 +156,7 @@ typedef struct softqam_cpu_loops {
     softqam_gold_loops gold;
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
-    softqam_count *count;
+    const softqam_count_loops *count;
     size_t min_symbols;
     softqam_few_loop *few;                                 /* takes fewer */
     softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* NULL, or loops that take min_few_symbols, in less time */

@@ -169,7 +169,7 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .u8 = u8_loop,
     .llrs = {&bpsk, &qpsk, &qam16, &qam64, &qam256, &qam1024},
     .gold = &gold_loops,
-    .count = softqam_count_portable,
+    .count = &softqam_count_portable,
     .min_symbols = 0,
     .short_symbols = 256,
 };

@@ -182,6 +182,7 @@ VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 hig
 }
 
 VEC vec_bytes vec_abs_s16(vec_bytes a) { return (vec_bytes)vabsq_s16((int16x8_t)a); }
+VEC vec_bytes vec_abs_s8(vec_bytes a) { return (vec_bytes)vabsq_s8((int8x16_t)a); }
 VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vmaxq_s8((int8x16_t)a, (int8x16_t)b); }
 VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return (vec_bytes)vminq_s8((int8x16_t)a, (int8x16_t)b); }
 VEC vec_bytes vec_max_s16(vec_bytes a, vec_bytes b) { return (vec_bytes)vmaxq_s16((int16x8_t)a, (int16x8_t)b); }
@@ -201,6 +202,12 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16]) { return vld1q_u8(bytes);
 VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return vzip1q_u8(a, b); }
 VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return vzip2q_u8(a, b); }
 VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return vqtbl1q_u8(a, from); }
+VEC vec_bytes vec_table_bytes(vec_bytes table, vec_bytes from) { return vqtbl1q_u8(table, from & vdupq_n_u8(0x8f)); }
+
+VEC vec_lanes_u64 vec_add_bytes(vec_lanes_u64 sums, vec_bytes a)
+{
+    return (vec_lanes_u64)vpadalq_u32((uint64x2_t)sums, vpaddlq_u16(vpaddlq_u8(a)));
+}
 
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 

@@ -41,6 +41,7 @@ VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return MM(min_epu32)(a, b); }
  * longer. */
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return MM(slli_epi32)(a, (unsigned)n); }
 VEC vec_bytes vec_abs_s16(vec_bytes a) { return MM(abs_epi16)(a); }
+VEC vec_bytes vec_abs_s8(vec_bytes a) { return MM(abs_epi8)(a); }
 VEC vec_bytes vec_max_s8(vec_bytes a, vec_bytes b) { return MM(max_epi8)(a, b); }
 VEC vec_bytes vec_min_s8(vec_bytes a, vec_bytes b) { return MM(min_epi8)(a, b); }
 VEC vec_bytes vec_max_s16(vec_bytes a, vec_bytes b) { return MM(max_epi16)(a, b); }
@@ -72,6 +73,12 @@ VEC vec_bytes vec_pack_u8(vec_bytes a, vec_bytes b) { return MM(packus_epi16)(a,
 VEC vec_bytes vec_interleave_bytes_lower(vec_bytes a, vec_bytes b) { return MM(unpacklo_epi8)(a, b); }
 VEC vec_bytes vec_interleave_bytes_upper(vec_bytes a, vec_bytes b) { return MM(unpackhi_epi8)(a, b); }
 VEC vec_bytes vec_shuffle_bytes(vec_bytes a, vec_bytes from) { return MM(shuffle_epi8)(a, from); }
+VEC vec_bytes vec_table_bytes(vec_bytes table, vec_bytes from) { return vec_shuffle_bytes(table, from); }
+
+VEC vec_lanes_u64 vec_add_bytes(vec_lanes_u64 sums, vec_bytes a)
+{
+    return sums + (vec_lanes_u64)MM(sad_epu8)(a, vec_splat_u8(0));
+}
 
 /* Half a register, at any address. */
 typedef vec_half __attribute__((aligned(1), may_alias)) vec_half_anywhere;

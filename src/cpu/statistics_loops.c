@@ -1,299 +1,212 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics of a tile. This is compiled for each instruction set, whose vectors the compiler uses, and in portable
- * C. All results are whole numbers, so that they depend on neither vectors nor cuts. */
-#include <float.h>
-#include <math.h>
-#include <string.h>
+/* The loops that count statistics: CMakeLists.txt compiles this for each instruction set (simd.h). */
+#include <stdlib.h>
 
-#include "error.h"
-#include "float_environment.h"
-#include "weight.h"
-#include "widen_half.h"
+#include "loops.h"
+#include "simd.h"
+#include "statistics_arithmetic.h"
 
-/* Symbols of a group, which is sampled as a whole; groups of which one is sampled. */
-enum { GROUP = 64, SAMPLED = 8 };
+enum { VECTOR_NBYTES = 4 * LANES, FOUR_NBYTES = 4 * VECTOR_NBYTES };
 
-/* A group's symbols, n of them. */
-typedef struct group {
-    const softqam_counted_call *counted;
-    size_t first; /* in the call */
-    size_t n;
-    uint64_t erased; /* bit k: symbol k is an erasure */
-} group;
-
-/* The caller's memory may lie anyhow. */
-typedef float loose_float __attribute__((aligned(1), may_alias));
-typedef int16_t loose_int16 __attribute__((aligned(1), may_alias));
-
-/* Erasures. */
-
-/* Within these limits no noise value, gain or component makes an erasure. */
-typedef struct usual_range {
-    float least_noise;
-    float most_noise;
-} usual_range;
-
-#define USUAL_END     0x1p30f
-#define USUAL_BEGIN   0x1p-30f
-#define COMPONENT_END 0x1p90f
-
-static usual_range usual_range_of(const softqam_loop_call *call)
+/* Adds the elements of a sum. */
+VEC uint64_t total_of(vec_lanes_u64 sums)
 {
-    const bool is_n0 = softqam_is_noise_n0(call->noise_kind);
-    const float bound = call->scale.noise_bound;
-    usual_range range = {USUAL_BEGIN, USUAL_END};
-    if (is_n0 && bound > 0.0f)
-        range.least_noise = -INFINITY;
-    else if (!is_n0 && bound < INFINITY)
-        range.most_noise = INFINITY;
-    return range;
+    uint64_t total = 0;
+    for (size_t k = 0; k < LANES / 2; k++)
+        total += sums[k];
+    return total;
 }
 
-/* Returns whether some symbol of a group may be an erasure. */
-static bool may_have_erasures(const group *of, usual_range range)
+VEC vec_bytes magnitude_of_steps(const unsigned char *values) { return vec_abs_s8(vec_load_bytes(values)); }
+
+/* Returns `below`, the limit less 1, for each byte below the limit, and one more for each at it. */
+VEC vec_lanes_u8 limited_at(const unsigned char *values, vec_bytes below)
 {
-    const softqam_loop_call *call = of->counted->call;
-    const loose_float *components = (const loose_float *)call->components + 2 * of->first;
-    int n_usual = 0;
-    for (size_t k = 0; k < 2 * of->n; k++)
-        n_usual += (components[k] > -COMPONENT_END) & (components[k] < COMPONENT_END);
-    if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
-        return n_usual < (int)(2 * of->n) || !isfinite(call->noise[0]);
-    const float *noise = call->noise + of->first, *gains = call->gains + of->first;
-    for (size_t k = 0; k < of->n; k++)
-        n_usual += (noise[k] >= range.least_noise) & (noise[k] <= range.most_noise);
-    for (size_t k = 0; softqam_has_gains(call->noise_kind) && k < of->n; k++)
-        n_usual -= !((gains[k] >= USUAL_BEGIN) & (gains[k] <= USUAL_END));
-    return n_usual < (int)(3 * of->n);
+    return (vec_lanes_u8)vec_max_s8(magnitude_of_steps(values), below);
 }
 
-/* Finds a group's erasures. */
-static __attribute__((noinline)) uint64_t find_erasures(const group *of)
+/* Counts in four sums, modulo 2^8, each of which must not wait for another. */
+static uint64_t count_s8(const unsigned char *values, size_t n, int limit)
 {
-    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
-    const softqam_loop_call *call = of->counted->call;
-    uint64_t erased = 0;
-    for (size_t k = 0; k < of->n; k++) {
-        float symbol[2];
-        memcpy(symbol, (const float *)call->components + 2 * (of->first + k), sizeof symbol);
-        const float weight = weight_of(call, of->first + k, symbol);
-        if (!isfinite(weight) || !isfinite(symbol[0]) || !isfinite(symbol[1]))
-            erased |= (uint64_t)1 << k;
+    enum { MOST_ROUNDS = 255 / 4 };
+    const vec_bytes below = vec_splat_u8(limit - 1);
+    vec_lanes_u64 counts = {0};
+    while (n >= FOUR_NBYTES) {
+        const size_t n_rounds = n / FOUR_NBYTES < MOST_ROUNDS ? n / FOUR_NBYTES : MOST_ROUNDS;
+        vec_lanes_u8 sum = (vec_lanes_u8)vec_splat_u8(-4 * (int)n_rounds * (limit - 1)), others = {0};
+        for (size_t k = 0; k < n_rounds; k++, values += FOUR_NBYTES) {
+            sum += limited_at(values, below) + limited_at(values + VECTOR_NBYTES, below);
+            others += limited_at(values + 2 * VECTOR_NBYTES, below) + limited_at(values + 3 * VECTOR_NBYTES, below);
+        }
+        counts = vec_add_bytes(counts, (vec_bytes)(sum + others));
+        n -= n_rounds * FOUR_NBYTES;
     }
-    return erased;
+    uint64_t count = total_of(counts);
+    for (size_t k = 0; k < n; k++)
+        count += abs((int8_t)values[k]) == limit;
+    return count;
 }
 
-/* LLRs at the limit. */
-
-#if defined(__AVX512BW__)
-enum { VECTOR_NBYTES = 64 };
-#elif defined(__AVX2__)
-enum { VECTOR_NBYTES = 32 };
-#else
-enum { VECTOR_NBYTES = 16 };
-#endif
-
-/* Defines a function that counts the values whose magnitude, of which `mask` has the bits, is the limit's. */
-#define DEFINE_COUNT(name, type, magnitude)                                                                            \
-    static uint64_t name(const unsigned char *values, size_t n, type limit)                                            \
+#define DEFINE_COUNT(name, type)                                                                                       \
+    static uint64_t name(const unsigned char *values, size_t n, type limit, type negative)                             \
     {                                                                                                                  \
-        typedef type vector __attribute__((vector_size(VECTOR_NBYTES)));                                               \
-        enum { LANES_OF = VECTOR_NBYTES / sizeof(type), MOST = 127 };                                                  \
-        uint64_t count = 0;                                                                                            \
-        while (n >= LANES_OF) {                                                                                        \
-            vector counts = {0};                                                                                       \
-            for (int k = 0; k < MOST && n >= LANES_OF; k++, n -= LANES_OF, values += VECTOR_NBYTES) {                  \
-                vector value;                                                                                          \
-                memcpy(&value, values, sizeof value);                                                                  \
-                counts -= (vector)((magnitude) == limit);                                                              \
+        enum { MOST = 65535 };                                                                                         \
+        typedef type __attribute__((aligned(1), may_alias)) anywhere;                                                  \
+        uint64_t total = 0;                                                                                            \
+        for (size_t n_taken; n > 0; n -= n_taken, values += n_taken * sizeof(type)) {                                  \
+            n_taken = n < MOST ? n : MOST;                                                                             \
+            type count = 0;                                                                                            \
+            for (size_t k = 0; k < n_taken; k++) {                                                                     \
+                const type value = ((const anywhere *)(const void *)values)[k];                                        \
+                count += (type)((value == limit) | (value == negative));                                               \
             }                                                                                                          \
-            for (size_t k = 0; k < LANES_OF; k++)                                                                      \
-                count += (uint64_t)counts[k];                                                                          \
+            total += count;                                                                                            \
         }                                                                                                              \
-        for (; n > 0; n--, values += sizeof(type)) {                                                                   \
-            type value;                                                                                                \
-            memcpy(&value, values, sizeof value);                                                                      \
-            count += (type)(magnitude) == limit;                                                                       \
-        }                                                                                                              \
-        return count;                                                                                                  \
+        return total;                                                                                                  \
     }
-/* No LLR is -128 or -32768: the square root of a square without a branch. */
-#define STEPS_MAGNITUDE(bits) ((value ^ (value >> ((bits)-1))) - (value >> ((bits)-1)))
-DEFINE_COUNT(count_s8, int8_t, STEPS_MAGNITUDE(8))
-DEFINE_COUNT(count_s16, int16_t, STEPS_MAGNITUDE(16))
-DEFINE_COUNT(count_f16, int16_t, value & 0x7fff)
-DEFINE_COUNT(count_f32, int32_t, value & 0x7fffffff)
+DEFINE_COUNT(count_16, uint16_t)
+DEFINE_COUNT(count_32, uint32_t)
 
-static uint64_t count_limited(softqam_output_format format, const unsigned char *values, size_t n, float limit)
+static uint64_t count_limited(softqam_output_format format, const unsigned char *values, size_t n, uint32_t limit)
 {
     if (format == SOFTQAM_OUTPUT_S8)
-        return count_s8(values, n, (int8_t)limit);
-    if (format == SOFTQAM_OUTPUT_S16)
-        return count_s16(values, n, (int16_t)limit);
-    if (format == SOFTQAM_OUTPUT_F16)
-        return count_f16(values, n, (int16_t)vec_to_f16(limit));
-    return count_f32(values, n, (int32_t)vec_bits(limit));
+        return count_s8(values, n, (int)limit);
+    if (format == SOFTQAM_OUTPUT_F32)
+        return count_32(values, n, limit, limit | 0x80000000u);
+    return count_16(values, n, (uint16_t)limit, (uint16_t)(format == SOFTQAM_OUTPUT_S16 ? 0u - limit : limit | 0x8000));
 }
 
-/* Sampled groups. */
-
-/* A symbol's energies, in units of 2^-24. */
-#define ENERGY_UNIT 0x1p24f
-#define MOST_ENERGY 16.0f
-
-static inline uint32_t energy_of(float i, float q)
+static void find_range(const float *values, size_t n, uint32_t range[2])
 {
-    const float energy = i * i + q * q;
-    return (uint32_t)(int32_t)rintf((energy < MOST_ENERGY ? energy : MOST_ENERGY) * ENERGY_UNIT);
-}
-
-/* Returns a component's distance from the nearest level, of which `level` is the least positive one. */
-static inline float distance_of(float component, const softqam_llr_table *table, float level)
-{
-    const float magnitude = fabsf(component), place = magnitude * table->row_scale;
-    const int row = (int)(place < table->last_row ? place : table->last_row);
-    return magnitude - (float)(2 * row + 1) * level;
-}
-
-/* Sets the energies of n symbols that are divided by their gains, in units of 2^-24: those of the errors and those of
- * the symbols. BPSK, whose I changes its sign by i_flips, has two points. */
-static void set_energies(const softqam_counted_call *counted, const float symbols[], size_t first, size_t n,
-                         uint32_t errors[], uint32_t energies[])
-{
-    const softqam_loop_call *call = counted->call;
-    const int m = counted->axis_bits;
-    const int E = m == 0 ? 2 : 2 * ((1 << 2 * m) - 1) / 3;
-    const float level = (float)(1.0 / sqrt((double)E));
-    for (size_t k = 0; k < n; k++)
-        energies[k] = energy_of(symbols[2 * k], symbols[2 * k + 1]);
-    for (size_t k = 0; m > 0 && k < n; k++)
-        errors[k] = energy_of(distance_of(symbols[2 * k], call->table, level),
-                              distance_of(symbols[2 * k + 1], call->table, level));
-    for (size_t k = 0; m == 0 && k < n; k++) {
-        const float i = vec_flip(symbols[2 * k], call->i_flips[(first + k) % 2]), q = symbols[2 * k + 1];
-        const float point = i + q < 0.0f ? -level : level;
-        errors[k] = energy_of(i - point, q - point);
+    vec_u32 smallest = vec_splat_u32(UINT32_MAX), largest = vec_splat_u32(0);
+    size_t k = 0;
+    for (; k + 4 * LANES <= n; k += 4 * LANES) {
+        const vec_u32 a = vec_load_u32(values + k), b = vec_load_u32(values + k + LANES);
+        const vec_u32 c = vec_load_u32(values + k + 2 * LANES), d = vec_load_u32(values + k + 3 * LANES);
+        smallest = vec_min_u32(smallest, vec_min_u32(vec_min_u32(a, b), vec_min_u32(c, d)));
+        largest = vec_max_u32(largest, vec_max_u32(vec_max_u32(a, b), vec_max_u32(c, d)));
+    }
+    range[0] = ~vec_largest_u32(~smallest);
+    range[1] = vec_largest_u32(largest);
+    for (; k < n; k++) {
+        range[0] = float_bits(values[k]) < range[0] ? float_bits(values[k]) : range[0];
+        range[1] = float_bits(values[k]) > range[1] ? float_bits(values[k]) : range[1];
     }
 }
 
-/* Adds the information of n LLRs that lie side by side: first finds their places in the table, in vectors. */
-static uint64_t information_of_run(const softqam_params *params, float places_per_unit, const unsigned char *from,
-                                   size_t n)
+/* Adds the errors' and the symbols' energies of 2 LANES components to sums of 32 bits. */
+VEC void add_energies_of(const softqam_levels *levels, int axis_bits, const float *symbols, vec_lanes_u32 sums[2])
 {
-    int places[GROUP];
-    uint64_t sums[2] = {0, 0};
-    for (size_t done = 0; done < n; done += GROUP) {
-        const size_t taken = n - done < GROUP ? n - done : GROUP, nbytes = params->defaults.value_nbytes;
-        const unsigned char *at = from + done * nbytes;
-        float llrs[GROUP] = {0};
-        for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_S8 && k < taken; k++)
-            llrs[k] = (float)(int8_t)at[k];
-        for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_S16 && k < taken; k++)
-            llrs[k] = (float)((const loose_int16 *)(const void *)at)[k];
-        for (size_t k = 0; params->output_format == SOFTQAM_OUTPUT_F16 && k < taken; k++)
-            llrs[k] = widen_half((uint16_t)((const loose_int16 *)(const void *)at)[k]);
-        if (params->output_format == SOFTQAM_OUTPUT_F32)
-            memcpy(llrs, at, taken * sizeof *llrs);
-        for (size_t k = 0; k < taken; k++) {
-            const float place = fabsf(llrs[k]) * places_per_unit;
-            places[k] = (int)rintf(place < 255.0f ? place : 255.0f);
+    const vec_f32 a = vec_load_f32(symbols), b = vec_load_f32(symbols + LANES);
+    const vec_f32 i = vec_firsts(a, b), q = vec_seconds(a, b), sum = vec_add(i, q), least = vec_splat(levels->least);
+    const vec_f32 error = axis_bits == 0   ? energy_of(bpsk_distance(levels, i, sum), bpsk_distance(levels, q, sum))
+                          : axis_bits == 1 ? energy_of(vec_sub(vec_abs(i), least), vec_sub(vec_abs(q), least))
+                                           : energy_of(level_distance(levels, i), level_distance(levels, q));
+    sums[0] += (vec_lanes_u32)vec_round_s32(error);
+    sums[1] += (vec_lanes_u32)vec_round_s32(energy_of(i, q));
+}
+
+VEC vec_lanes_u64 add_pairs(vec_lanes_u64 sums, vec_lanes_u32 numbers)
+{
+    return sums + ((vec_lanes_u64)numbers & UINT32_MAX) + ((vec_lanes_u64)numbers >> 32);
+}
+
+/* Up to 15 energies have a sum of 32 bits. */
+VEC void add_energies_by(const softqam_levels *levels, int axis_bits, const float *symbols, size_t n_groups,
+                         uint64_t sums[2])
+{
+    enum { ADDED_SYMBOLS = LANES < 8 ? GROUP_SYMBOLS / 2 : GROUP_SYMBOLS };
+    vec_lanes_u64 errors = {0}, energies = {0};
+    for (size_t k = 0; k < n_groups * GROUP_SYMBOLS; k += ADDED_SYMBOLS) {
+        const float *from = symbols + 2 * (k / GROUP_SYMBOLS * SAMPLED_GROUPS * GROUP_SYMBOLS + k % GROUP_SYMBOLS);
+        vec_lanes_u32 added[2] = {{0}, {0}};
+        VEC_UNROLL
+        for (size_t j = 0; j < ADDED_SYMBOLS; j += LANES)
+            add_energies_of(levels, axis_bits, from + 2 * j, added);
+        errors = add_pairs(errors, added[0]);
+        energies = add_pairs(energies, added[1]);
+    }
+    sums[0] += total_of(errors);
+    sums[1] += total_of(energies);
+}
+
+static void add_energies(const softqam_levels *levels, const float *symbols, size_t n_groups, uint64_t sums[2])
+{
+    if (levels->axis_bits <= 1)
+        add_energies_by(levels, levels->axis_bits == 0 ? 0 : 1, symbols, n_groups, sums);
+    else
+        add_energies_by(levels, 2, symbols, n_groups, sums);
+}
+
+/* Makes bytes of the places of 4 LANES LLRs, in any order. */
+VEC vec_bytes places_at(const softqam_information *information, const unsigned char *values)
+{
+    const vec_f32 scale = vec_splat(information->places_per_unit), last = vec_splat(LAST_PLACE);
+    vec_s32 places[4];
+    VEC_UNROLL
+    for (size_t k = 0; k < 4; k++) {
+        const vec_f32 llr = information->format == SOFTQAM_OUTPUT_S16   ? vec_load_s16(values + 2 * k * LANES)
+                            : information->format == SOFTQAM_OUTPUT_F16 ? vec_load_f16(values + 2 * k * LANES)
+                                                                        : vec_load_f32(values + 4 * k * LANES);
+        places[k] = vec_round_s32(vec_min(vec_mul(vec_abs(llr), scale), last));
+    }
+    return vec_pack_u8(vec_pack_s16(places[0], places[1]), vec_pack_s16(places[2], places[3]));
+}
+
+/* Returns the indices of 4 LANES LLRs. */
+VEC vec_bytes indices_at(const softqam_information *information, const unsigned char *values)
+{
+    const vec_bytes last = vec_splat_u8(information->table->last_index);
+    return information->format == SOFTQAM_OUTPUT_S8 ? vec_min_s8(magnitude_of_steps(values), last)
+                                                    : places_at(information, values);
+}
+
+/* Adds what n vectors of LLRs, none of which waits for another, lack of whole information. An index beyond its row, or
+ * its half, has its highest bit set. */
+VEC void add_missing(const softqam_information_table *table, int n, vec_bytes indices[], vec_lanes_u64 sums[2])
+{
+    vec_bytes high[2], low[2], index[2];
+    VEC_UNROLL
+    for (int k = 0; k < n; k++)
+        high[k] = low[k] = vec_splat_u8(0);
+    for (int first = 0; first < table->n_rows; first += HALF_ROWS) {
+        const int n_rows = table->n_rows - first < HALF_ROWS ? table->n_rows - first : HALF_ROWS;
+        VEC_UNROLL
+        for (int k = 0; k < n; k++) {
+            index[k] = indices[k];
+            indices[k] = vec_xor(indices[k], vec_splat_u8(0x80));
         }
-        for (size_t k = 0; k < taken / 2; k++) {
-            sums[0] += params->information[places[2 * k]];
-            sums[1] += params->information[places[2 * k + 1]];
+        for (int row = first; row < first + n_rows; row++)
+            VEC_UNROLL
+        for (int k = 0; k < n; k++) {
+            high[k] = vec_xor(high[k], vec_table_bytes(vec_splat_bytes(table->high[row]), index[k]));
+            low[k] = vec_xor(low[k], vec_table_bytes(vec_splat_bytes(table->low[row]), index[k]));
+            index[k] = vec_add_saturated_s8(index[k], vec_splat_u8(-16));
         }
-        if (taken % 2)
-            sums[0] += params->information[places[taken - 1]];
     }
-    return sums[0] + sums[1];
+    VEC_UNROLL
+    for (int k = 0; k < n; k++) {
+        sums[0] = vec_add_bytes(sums[0], high[k]);
+        sums[1] = vec_add_bytes(sums[1], low[k]);
+    }
 }
 
-/* Returns the information of a group's LLRs. An erasure's are 0, whose information is 0. */
-static uint64_t information_of_group(const group *of, size_t n_bits)
+static uint64_t information_of(const softqam_information *information, const unsigned char *values, size_t n,
+                               size_t n_groups)
 {
-    const softqam_loop_call *call = of->counted->call;
-    const softqam_params *params = call->params;
-    const size_t nbytes = params->defaults.value_nbytes;
-    const bool are_steps = params->output_format == SOFTQAM_OUTPUT_S8 || params->output_format == SOFTQAM_OUTPUT_S16;
-    const float places_per_unit = are_steps ? 16.0f / fabsf(call->scale.steps_per_nat) : 16.0f;
-    uint64_t information = 0;
-    if (!call->planes)
-        return information_of_run(params, places_per_unit, call->out + of->first * n_bits * nbytes, of->n * n_bits);
-    for (size_t bit = 0; bit < n_bits; bit++)
-        information += information_of_run(params, places_per_unit,
-                                          call->out + call->planes[bit] + (ptrdiff_t)(of->first * nbytes), of->n);
-    return information;
-}
-
-static void add_sampled(const group *of, size_t n_bits, softqam_statistics *to)
-{
-    const softqam_loop_call *call = of->counted->call;
-    float symbols[2 * GROUP] = {0};
-    uint32_t errors[GROUP] = {0}, energies[GROUP] = {0};
-    memcpy(symbols, (const float *)call->components + 2 * of->first, 2 * of->n * sizeof *symbols);
-    for (size_t k = 0; softqam_has_gains(call->noise_kind) && k < of->n; k++)
-        (void)weight_of(call, of->first + k, symbols + 2 * k);
-    for (size_t k = 0; of->erased != 0 && k < of->n; k++)
-        if (of->erased >> k & 1) /* no number may be other than that */
-            symbols[2 * k] = symbols[2 * k + 1] = 0.0f;
-    set_energies(of->counted, symbols, of->first, of->n, errors, energies);
-    for (size_t k = 0; k < of->n; k++)
-        if (!(of->erased >> k & 1)) {
-            to->error_energy += errors[k];
-            to->symbol_energy += energies[k];
-            to->n_sampled++;
+    const size_t nbytes = information->value_nbytes;
+    vec_lanes_u64 missing[2] = {{0}, {0}};
+    for (size_t group = 0; group < n_groups; group++, values += SAMPLED_GROUPS * n * nbytes)
+        for (size_t k = 0; k < n; k += 2 * VECTOR_NBYTES) {
+            vec_bytes indices[2] = {indices_at(information, values + k * nbytes)};
+            if (k + VECTOR_NBYTES == n) {
+                add_missing(information->table, 1, indices, missing);
+                continue;
+            }
+            indices[1] = indices_at(information, values + (k + VECTOR_NBYTES) * nbytes);
+            add_missing(information->table, 2, indices, missing);
         }
-    to->information += information_of_group(of, n_bits);
+    return n_groups * n * WHOLE_INFORMATION - INFORMATION_RADIX * total_of(missing[0]) - total_of(missing[1]);
 }
 
-/* Counts erasures and the ends of the range among soft bits. */
-static void count_soft_bits(const softqam_loop_call *call, softqam_statistics *to)
-{
-    for (size_t k = 0; k < call->n_symbols; k++) {
-        float symbol[2];
-        memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
-        to->n_erased += !isfinite(symbol[0]) || !isfinite(symbol[1]);
-    }
-    for (size_t k = 0; k < 8 * call->n_symbols; k++)
-        to->n_limited += call->out[k] == 0 || call->out[k] == 255;
-}
-
-static void count(const softqam_counted_call *counted, softqam_statistics *to)
-{
-    const softqam_loop_call *call = counted->call;
-    const softqam_output_format format = call->params->output_format;
-    const size_t n_bits = counted->axis_bits == 0 ? 1 : 2 * (size_t)counted->axis_bits, n = call->n_symbols;
-    const usual_range range = usual_range_of(call);
-    to->n_symbols += n;
-    if (format == SOFTQAM_OUTPUT_U8) {
-        count_soft_bits(call, to);
-        return;
-    }
-    for (size_t bit = 0; call->planes && bit < n_bits; bit++)
-        to->n_limited += count_limited(format, call->out + call->planes[bit], n, call->scale.limit);
-    if (!call->planes)
-        to->n_limited += count_limited(format, call->out, n * n_bits, call->scale.limit);
-    group of = {.counted = counted};
-    for (; of.first < n; of.first += of.n) {
-        const uint32_t position = counted->position + (uint32_t)of.first;
-        const size_t left = n - of.first, of_group = GROUP - position % GROUP;
-        of.n = left < of_group ? left : of_group;
-        of.erased = may_have_erasures(&of, range) ? find_erasures(&of) : 0;
-        to->n_erased += (uint64_t)__builtin_popcountll(of.erased);
-        if (position / GROUP % SAMPLED == 0)
-            add_sampled(&of, n_bits, to);
-    }
-}
-
-#ifdef SIMD
-#define JOINED_NAME(name, simd)   name##_##simd
-#define EXPANDED_NAME(name, simd) JOINED_NAME(name, simd)
-softqam_count EXPANDED_NAME(softqam_count, SIMD);
-void EXPANDED_NAME(softqam_count, SIMD)(const softqam_counted_call *counted, softqam_statistics *to)
-#else
-softqam_count softqam_count_portable;
-void softqam_count_portable(const softqam_counted_call *counted, softqam_statistics *to)
-#endif
-{
-    count(counted, to);
-}
+const softqam_count_loops SIMD_NAME(softqam_count_loops) = {count_limited, find_range, add_energies, information_of};

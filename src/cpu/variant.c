@@ -19,7 +19,7 @@
         softqam_joint_loops_3_##simd, softqam_joint_loops_4_##simd, softqam_joint_loops_5_##simd;                      \
     extern softqam_soft_add *const softqam_combine_loops_##simd[N_OUTPUT_FORMATS];                                     \
     extern const softqam_gold_loops softqam_gold_loops_##simd;                                                         \
-    extern softqam_count softqam_count_##simd;                                                                         \
+    extern const softqam_count_loops softqam_count_loops_##simd;                                                       \
     static const softqam_cpu_variant softqam_cpu_##simd = {                                                            \
         .name = #simd,                                                                                                 \
         .input = &softqam_input_loops_##simd,                                                                          \
@@ -30,7 +30,7 @@
                   &softqam_joint_loops_4_##simd, &softqam_joint_loops_5_##simd},                                       \
         .add = softqam_combine_loops_##simd,                                                                           \
         .gold = &softqam_gold_loops_##simd,                                                                            \
-        .count = softqam_count_##simd,                                                                                 \
+        .count = &softqam_count_loops_##simd,                                                                          \
         __VA_ARGS__}
 
 #if defined(__x86_64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)

@@ -18,7 +18,7 @@ typedef struct softqam_cpu_variant {
     const softqam_joint_loops *joint[MAX_AXIS_BITS + 1]; /* likewise; none for BPSK */
     softqam_soft_add *const *add;                        /* by output format; NULL: the portable ones */
     const softqam_gold_loops *gold;
-    softqam_count *count;
+    const softqam_count_loops *count;
     size_t min_symbols;                       /* that a loop takes; of s8 in planes it takes twice as many */
     const struct softqam_cpu_variant *of_few; /* whose loops take fewer in less time, up to 256QAM's; or NULL */
     bool flushes_subnormals;
@@ -29,7 +29,7 @@ bool softqam_runs_everywhere(void);
 
 /* The portable loops are the definition of correct: every other variant, and CUDA, gives their bytes. */
 extern const softqam_cpu_variant softqam_cpu_portable;
-extern softqam_count softqam_count_portable;
+extern const softqam_count_loops softqam_count_portable;
 extern const softqam_joint_loops *const softqam_joint_portable[MAX_AXIS_BITS + 1];
 
 /* Lists the variants in this build, fastest first. */

@@ -8,21 +8,24 @@
 
 #include "arithmetic.h"
 
+static inline bool is_middle_gain(float gain) { return gain >= MIN_GAIN && gain <= MAX_GAIN; }
+
+static inline void divide_by_gain(float gain, float symbol[2])
+{
+    const gain_divisor divisor = is_middle_gain(gain) ? (gain_divisor){1.0f / gain, 1.0f} : gain_divisor_of(gain);
+    for (int axis = 0; axis < 2; axis++)
+        symbol[axis] = is_middle_gain(gain) ? symbol[axis] * divisor.first : divided_by_gain(symbol[axis], divisor);
+}
+
 /* Returns the weight of symbol k, which has a gain, and divides the symbol by it. */
 static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *call, size_t k, float symbol[2])
 {
     const int is_inverse = call->noise_kind == SOFTQAM_GAINS_INVERSE;
     const float scale = call->scale.steps_per_nat, gain = call->gains[k],
                 noise = llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound);
-    if (gain >= MIN_GAIN && gain <= MAX_GAIN) {
-        symbol[0] *= 1.0f / gain;
-        symbol[1] *= 1.0f / gain;
-        return llr_weight_of_gain(scale, noise, is_inverse, gain);
-    }
-    const gain_divisor divisor = gain_divisor_of(gain);
-    symbol[0] = divided_by_gain(symbol[0], divisor);
-    symbol[1] = divided_by_gain(symbol[1], divisor);
-    return llr_weight_of_any_gain(scale, noise, is_inverse, gain);
+    divide_by_gain(gain, symbol);
+    return is_middle_gain(gain) ? llr_weight_of_gain(scale, noise, is_inverse, gain)
+                                : llr_weight_of_any_gain(scale, noise, is_inverse, gain);
 }
 
 static inline float weight_of(const softqam_loop_call *call, size_t k, float symbol[2])

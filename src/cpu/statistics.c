@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds a tile's erasures and samples its groups; the portable loops of statistics. All results are whole numbers, so
+ * that they depend on neither vectors nor cuts. */
+#include "statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "error.h"
+#include "float_environment.h"
+#include "statistics_arithmetic.h"
+#include "variant.h"
+#include "weight.h"
+#include "widen_half.h"
+
+/* Portable loops. */
+
+static uint32_t bits_of_value(const unsigned char *value, size_t nbytes)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, value, nbytes);
+    return bits;
+}
+
+/* Returns an LLR's magnitude: an integer, or the bits of a float. */
+static uint32_t magnitude_of(softqam_output_format format, const unsigned char *value)
+{
+    const uint32_t bits = bits_of_value(value, softqam_output_kind_of(format)->value_nbytes);
+    if (format == SOFTQAM_OUTPUT_S8)
+        return (uint32_t)abs((int8_t)bits);
+    if (format == SOFTQAM_OUTPUT_S16)
+        return (uint32_t)abs((int16_t)bits);
+    return bits & (format == SOFTQAM_OUTPUT_F16 ? 0x7fff : 0x7fffffff);
+}
+
+static uint64_t count_limited(softqam_output_format format, const unsigned char *values, size_t n, uint32_t limit)
+{
+    const size_t nbytes = softqam_output_kind_of(format)->value_nbytes;
+    uint64_t count = 0;
+    for (size_t k = 0; k < n; k++)
+        count += magnitude_of(format, values + k * nbytes) == limit;
+    return count;
+}
+
+static void find_range(const float *values, size_t n, uint32_t range[2])
+{
+    range[0] = UINT32_MAX;
+    range[1] = 0;
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t bits = vec_bits(values[k]);
+        range[0] = bits < range[0] ? bits : range[0];
+        range[1] = bits > range[1] ? bits : range[1];
+    }
+}
+
+static void add_energies(const softqam_levels *levels, const float *symbols, size_t n_groups, uint64_t sums[2])
+{
+    for (size_t k = 0; k < n_groups * GROUP_SYMBOLS; k++) {
+        const size_t at = k / GROUP_SYMBOLS * SAMPLED_GROUPS * GROUP_SYMBOLS + k % GROUP_SYMBOLS;
+        const float i = symbols[2 * at], q = symbols[2 * at + 1];
+        const float error = levels->axis_bits == 0
+                                ? energy_of(bpsk_distance(levels, i, i + q), bpsk_distance(levels, q, i + q))
+                                : energy_of(level_distance(levels, i), level_distance(levels, q));
+        sums[0] += (uint64_t)rintf(error);
+        sums[1] += (uint64_t)rintf(energy_of(i, q));
+    }
+}
+
+static uint64_t information_of(const softqam_information *information, const unsigned char *values, size_t n,
+                               size_t n_groups)
+{
+    const softqam_output_format format = information->format;
+    uint64_t sum = 0;
+    for (size_t k = 0; k < n_groups * n; k++) {
+        const size_t at = k / n * SAMPLED_GROUPS * n + k % n;
+        const uint32_t magnitude = magnitude_of(format, values + at * information->value_nbytes);
+        const float llr = format == SOFTQAM_OUTPUT_F32   ? vec_from_bits(magnitude)
+                          : format == SOFTQAM_OUTPUT_F16 ? widen_half((uint16_t)magnitude)
+                                                         : (float)magnitude;
+        const float place = llr * information->places_per_unit;
+        sum += information->of_places[(int)rintf(place < LAST_PLACE ? place : LAST_PLACE)];
+    }
+    return sum;
+}
+
+const softqam_count_loops softqam_count_portable = {count_limited, find_range, add_energies, information_of};
+
+/* Erasures. */
+
+#define COMPONENT_END 0x1p90f
+
+/* Returns whether some of n symbols may be an erasure. Components are looked at unless the tile is usual. */
+static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, size_t n)
+{
+    const softqam_loop_call *call = tile->call;
+    const float *components = (const float *)call->components + 2 * first;
+    uint32_t of_noise[2], of_gains[2] = {vec_bits(1.0f), vec_bits(1.0f)};
+    size_t n_usual = 0;
+    for (size_t k = 0; !tile->is_usual && k < 2 * n; k++)
+        n_usual += fabsf(components[k]) < COMPONENT_END;
+    if (!tile->is_usual && n_usual < 2 * n)
+        return true;
+    if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
+        return !isfinite(call->noise[0]);
+    tile->loops->find_range(call->noise + first, n, of_noise);
+    if (softqam_has_gains(call->noise_kind))
+        tile->loops->find_range(call->gains + first, n, of_gains);
+    if (of_noise[0] == 0 || of_noise[1] >= vec_bits(INFINITY) || of_gains[0] == 0 || of_gains[1] >= vec_bits(INFINITY))
+        return true;
+    const double gain = (double)vec_from_bits(of_gains[0]), scale = fabs((double)call->scale.steps_per_nat);
+    const double inverse = softqam_is_noise_n0(call->noise_kind) ? 1.0 / (double)vec_from_bits(of_noise[1])
+                                                                 : (double)vec_from_bits(of_noise[0]);
+    return softqam_has_gains(call->noise_kind) && scale * gain * gain * inverse < 2.0 * (double)MIN_WEIGHT;
+}
+
+/* Finds a group's erasures: bit k is symbol first + k. */
+static uint64_t find_erasures(const softqam_loop_call *call, size_t first, size_t n)
+{
+    ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
+    uint64_t erased = 0;
+    for (size_t k = 0; k < n; k++) {
+        float symbol[2];
+        memcpy(symbol, (const float *)call->components + 2 * (first + k), sizeof symbol);
+        const float weight = weight_of(call, first + k, symbol);
+        if (!isfinite(weight) || !isfinite(symbol[0]) || !isfinite(symbol[1]))
+            erased |= (uint64_t)1 << k;
+    }
+    return erased;
+}
+
+/* Sampled groups. */
+
+/* What all groups of a tile have. */
+typedef struct sampler {
+    const softqam_counted_tile *tile;
+    softqam_levels levels;
+    size_t n_bits; /* of a symbol */
+    softqam_statistics *to;
+} sampler;
+
+/* Divides n symbols by their gains, which compilers do in vectors if these are usual. */
+static void divide_by_gains(const sampler *self, const float *gains, size_t n, float *symbols)
+{
+    uint32_t range[2];
+    self->tile->loops->find_range(gains, n, range);
+    if (range[0] < vec_bits(MIN_GAIN) || range[1] > vec_bits(MAX_GAIN)) {
+        for (size_t k = 0; k < n; k++)
+            divide_by_gain(gains[k], symbols + 2 * k);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const float inverse = 1.0f / gains[k];
+        symbols[2 * k] *= inverse;
+        symbols[2 * k + 1] *= inverse;
+    }
+}
+
+/* Copies a group's symbols, divided by their gains. Those that are not valid become a point, which has no error. */
+static void copy_symbols(const sampler *self, size_t first, uint64_t valid, float symbols[2 * GROUP_SYMBOLS])
+{
+    const softqam_loop_call *call = self->tile->call;
+    const float *gains = softqam_has_gains(call->noise_kind) ? call->gains + first : NULL;
+    const size_t n = GROUP_SYMBOLS - (size_t)__builtin_clzll(valid | 1);
+    memcpy(symbols, (const float *)call->components + 2 * first, 2 * n * sizeof *symbols);
+    if (gains)
+        divide_by_gains(self, gains, n, symbols);
+    for (size_t k = 0; self->levels.axis_bits == 0 && k < n; k++)
+        symbols[2 * k] = vec_flip(symbols[2 * k], call->i_flips[(first + k) % 2]);
+    for (size_t k = 0; valid != UINT64_MAX && k < GROUP_SYMBOLS; k++)
+        if (!(valid >> k & 1))
+            symbols[2 * k] = symbols[2 * k + 1] = self->levels.least;
+}
+
+/* Adds the information of n values side by side. */
+static void add_information(const sampler *self, const unsigned char *values, size_t n)
+{
+    const softqam_counted_tile *tile = self->tile;
+    const size_t n_left = n % GROUP_SYMBOLS, nbytes = tile->information.value_nbytes;
+    if (n > n_left)
+        self->to->information += tile->loops->information(&tile->information, values, n - n_left, 1);
+    if (n_left > 0) {
+        unsigned char padded[GROUP_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which have none */
+        memcpy(padded, values + (n - n_left) * nbytes, n_left * nbytes);
+        self->to->information += tile->loops->information(&tile->information, padded, GROUP_SYMBOLS, 1);
+    }
+}
+
+/* Adds a group, or n symbols of one. */
+static void add_group(const sampler *self, size_t first, size_t n, uint64_t erased)
+{
+    const softqam_counted_tile *tile = self->tile;
+    const softqam_loop_call *call = tile->call;
+    const size_t nbytes = tile->information.value_nbytes;
+    const uint64_t valid = UINT64_MAX >> (GROUP_SYMBOLS - n) & ~erased;
+    const unsigned n_others = GROUP_SYMBOLS - (unsigned)__builtin_popcountll(valid);
+    float symbols[2 * GROUP_SYMBOLS];
+    uint64_t sums[2] = {0, 0};
+    self->to->n_sampled += GROUP_SYMBOLS - n_others;
+    if (!tile->erased) {
+        copy_symbols(self, first, valid, symbols);
+        tile->loops->add_energies(&self->levels, symbols, 1, sums);
+        self->to->error_energy += sums[0];
+        self->to->symbol_energy +=
+            sums[1] - (n_others ? n_others * (uint64_t)rintf(energy_of(self->levels.least, self->levels.least)) : 0);
+    }
+    if (!call->planes)
+        add_information(self, call->out + first * self->n_bits * nbytes, n * self->n_bits);
+    for (size_t bit = 0; call->planes && bit < self->n_bits; bit++)
+        add_information(self, call->out + call->planes[bit] + (ptrdiff_t)(first * nbytes), n);
+}
+
+/* Adds all sampled groups of n symbols, which are whole and have neither gains nor erasures. */
+static void add_groups(const sampler *self, size_t first, size_t n)
+{
+    enum { PERIOD = SAMPLED_GROUPS * GROUP_SYMBOLS };
+    const softqam_counted_tile *tile = self->tile;
+    const softqam_loop_call *call = tile->call;
+    const size_t n_groups = (n + PERIOD - GROUP_SYMBOLS) / PERIOD, nbytes = tile->information.value_nbytes;
+    uint64_t sums[2] = {0, 0};
+    tile->loops->add_energies(&self->levels, (const float *)call->components + 2 * first, n_groups, sums);
+    self->to->n_sampled += n_groups * GROUP_SYMBOLS;
+    self->to->error_energy += sums[0];
+    self->to->symbol_energy += sums[1];
+    if (!call->planes)
+        self->to->information += tile->loops->information(&tile->information, call->out + first * self->n_bits * nbytes,
+                                                          GROUP_SYMBOLS * self->n_bits, n_groups);
+    for (size_t bit = 0; call->planes && bit < self->n_bits; bit++)
+        self->to->information += tile->loops->information(
+            &tile->information, call->out + call->planes[bit] + (ptrdiff_t)(first * nbytes), GROUP_SYMBOLS, n_groups);
+}
+
+/* Counts erasures and the ends of the range among soft bits. */
+static void count_soft_bits(const softqam_loop_call *call, softqam_statistics *to)
+{
+    for (size_t k = 0; k < call->n_symbols; k++) {
+        float symbol[2];
+        memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
+        to->n_erased += !isfinite(symbol[0]) || !isfinite(symbol[1]);
+    }
+    for (size_t k = 0; k < 8 * call->n_symbols; k++)
+        to->n_limited += call->out[k] == 0 || call->out[k] == 255;
+}
+
+static uint64_t count_all_limited(const softqam_counted_tile *tile)
+{
+    const softqam_loop_call *call = tile->call;
+    const softqam_output_format format = call->params->output_format;
+    const size_t n_bits = tile->axis_bits ? 2 * (size_t)tile->axis_bits : 1, n = call->n_symbols;
+    const float limit = call->scale.limit;
+    const uint32_t bits = format == SOFTQAM_OUTPUT_F32   ? vec_bits(limit)
+                          : format == SOFTQAM_OUTPUT_F16 ? vec_to_f16(limit)
+                                                         : (uint32_t)limit;
+    uint64_t count = 0;
+    if (!call->planes)
+        return tile->loops->limited(format, call->out, n * n_bits, bits);
+    for (size_t bit = 0; bit < n_bits; bit++)
+        count += tile->loops->limited(format, call->out + call->planes[bit], n, bits);
+    return count;
+}
+
+/* Returns n bits, at most a word, from bit `first` on. */
+static uint64_t bits_from(const uint64_t *words, size_t first, size_t n)
+{
+    const size_t word = first / 64, shift = first % 64;
+    uint64_t bits = words[word] >> shift;
+    if (shift + n > 64)
+        bits |= words[word + 1] << (64 - shift);
+    return bits & UINT64_MAX >> (64 - n);
+}
+
+void softqam_count(const softqam_counted_tile *tile, softqam_statistics *to)
+{
+    enum { PERIOD = SAMPLED_GROUPS * GROUP_SYMBOLS };
+    const softqam_loop_call *call = tile->call;
+    const size_t n = call->n_symbols;
+    const sampler self = {tile, softqam_levels_of(tile->axis_bits, call->table->row_scale, call->table->last_row),
+                          tile->axis_bits ? 2 * (size_t)tile->axis_bits : 1, to};
+    to->n_symbols += n;
+    if (call->params->output_format == SOFTQAM_OUTPUT_U8) {
+        count_soft_bits(call, to);
+        return;
+    }
+    to->n_limited += count_all_limited(tile);
+    const bool is_searched = !tile->erased && (!tile->is_usual || may_have_erasures(tile, 0, n));
+    const bool is_plain = !is_searched && !tile->erased && !softqam_has_gains(call->noise_kind) && tile->axis_bits > 0;
+    for (size_t first = 0, n_taken; first < n; first += n_taken) {
+        const uint32_t position = tile->position + (uint32_t)first;
+        const bool is_sampled = position / GROUP_SYMBOLS % SAMPLED_GROUPS == 0;
+        const size_t left = n - first;
+        uint64_t erased = 0;
+        if (is_plain && position % PERIOD == 0 && left >= GROUP_SYMBOLS) {
+            n_taken = left % PERIOD < GROUP_SYMBOLS ? left - left % PERIOD : left;
+            add_groups(&self, first, n_taken);
+            continue;
+        }
+        const size_t taken = is_sampled || is_searched || tile->erased ? GROUP_SYMBOLS : PERIOD,
+                     whole = taken - position % taken;
+        n_taken = left < whole ? left : whole;
+        if (tile->erased)
+            erased = bits_from(tile->erased, first, n_taken);
+        else if (is_searched && may_have_erasures(tile, first, n_taken))
+            erased = find_erasures(call, first, n_taken);
+        to->n_erased += (uint64_t)__builtin_popcountll(erased);
+        if (is_sampled)
+            add_group(&self, first, n_taken, erased);
+    }
+}

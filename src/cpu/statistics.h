@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting the statistics of a tile whose LLRs lie in the first cache. */
+#ifndef SOFTQAM_CPU_STATISTICS_H
+#define SOFTQAM_CPU_STATISTICS_H
+
+#include "loops.h"
+
+/* A tile, and what a loop has made of it. */
+typedef struct softqam_counted_tile {
+    const softqam_loop_call *call;
+    const softqam_count_loops *loops;
+    softqam_information information;
+    const uint64_t *erased; /* layers in pairs: bit k of word j says that symbol 64 j + k is an erasure; else NULL */
+    int axis_bits;
+    uint32_t position; /* the first symbol's, in the codeword, modulo 2^32 */
+    bool is_usual;     /* the loop has found no erasure but for infinite noise values and vanishing weights */
+} softqam_counted_tile;
+
+/* Adds the statistics of a tile's symbols, noise values and LLRs to `to`. */
+void softqam_count(const softqam_counted_tile *tile, softqam_statistics *to);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The energies of softqam_statistics, in the operations of a SIMD header (simd_operations.h), which must be included
+ * before. */
+#ifndef SOFTQAM_STATISTICS_ARITHMETIC_H
+#define SOFTQAM_STATISTICS_ARITHMETIC_H
+
+#include "params.h"
+
+#include "arithmetic.h"
+
+/* A symbol counts for its sums if it is in one of so many groups of consecutive symbols of the codeword. */
+enum { GROUP_SYMBOLS = 64, SAMPLED_GROUPS = 8 };
+
+#define MOST_ENERGY 16.0f
+#define ENERGY_UNIT 0x1p24f
+
+/* The levels of an axis: the odd multiples of the least one. */
+typedef struct softqam_levels {
+    float least;
+    float row_scale; /* those of the llr_table */
+    float last_row;
+    uint8_t axis_bits;
+} softqam_levels;
+
+HOST_AND_DEVICE static inline softqam_levels softqam_levels_of(int axis_bits, float row_scale, float last_row)
+{
+    const float least = axis_bits <= 1   ? 0x1.6a09e6p-1f /* 1/sqrt(2), 1/sqrt(10), 1/sqrt(42), .. */
+                        : axis_bits == 2 ? 0x1.43d136p-2f
+                        : axis_bits == 3 ? 0x1.3c0366p-3f
+                        : axis_bits == 4 ? 0x1.3a261cp-4f
+                                         : 0x1.39b01ap-5f;
+    const softqam_levels levels = {least, row_scale, last_row, (uint8_t)axis_bits};
+    return levels;
+}
+
+/* Returns a component's distance from the nearest level, with any sign. */
+VEC vec_f32 level_distance(const softqam_levels *levels, vec_f32 component)
+{
+    const vec_f32 least = vec_splat(levels->least), constant = vec_splat(ROUNDING_CONSTANT);
+    const vec_f32 place = vec_fma(vec_abs(component), vec_splat(levels->row_scale), vec_splat(-0.5f));
+    const vec_f32 row = vec_sub(vec_add(vec_min(place, vec_splat(levels->last_row)), constant), constant);
+    return vec_sub(vec_abs(component), vec_fma(row, vec_add(least, least), least));
+}
+
+/* Returns BPSK's, of I or Q, from the nearest of two points, which the sum of I and Q tells. */
+VEC vec_f32 bpsk_distance(const softqam_levels *levels, vec_f32 component, vec_f32 sum)
+{
+    return vec_sub(component, vec_flip(vec_splat(levels->least), vec_bits(sum)));
+}
+
+/* Returns an energy in its unit, not yet rounded to a whole number. */
+VEC vec_f32 energy_of(vec_f32 i, vec_f32 q)
+{
+    const vec_f32 energy = vec_add(vec_mul(i, i), vec_mul(q, q));
+    return vec_mul(vec_min(energy, vec_splat(MOST_ENERGY)), vec_splat(ENERGY_UNIT));
+}
+
+#endif
