@@ -234,8 +234,6 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
                   "codeword.n_code_blocks is 0, but another field of the codeword is not");
     REFUSE_IF((uintptr_t)segment->statistics % _Alignof(softqam_statistics) != 0,
               "segment.statistics is not aligned to %zu bytes", _Alignof(softqam_statistics));
-    REFUSE_IF(segment->statistics && softqam_segment_is_joint(segment),
-              "segment.statistics is given, which this version does not count for layers in pairs");
     REFUSE_IF(!softqam_is_all_zero(segment->reserved, sizeof segment->reserved), "segment.reserved is not 0");
     return SOFTQAM_OK;
 }

@@ -295,18 +295,6 @@ static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
     return n < n_run ? n : n_run;
 }
 
-/* Demodulates a tile of layers that are demapped in pairs, first those that are not. */
-static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
-{
-    const softqam_loop_call call = w->call;
-    if (w->joint.layers[0] != 0) {
-        w->call.components = load_symbols(w, first, n);
-        load_noise(w, first, n);
-        call_loop(w->loops, &w->segment.placement, &w->call); /* which may change the call */
-    }
-    softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &call);
-}
-
 /* Prepares what is looked up for statistics. A scale of the segment's own takes a table of its own. */
 static NOT_INLINED void open_statistics(work *w)
 {
@@ -326,8 +314,8 @@ static NOT_INLINED void open_statistics(work *w)
                                    STEP_INDICES);
 }
 
-/* Counts a tile, which loops may have changed since: `call` is what they began with. */
-static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_t first, bool is_usual)
+/* Counts a tile. Loops may have changed the call since: this is what they began with. */
+static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_t first, const uint64_t *erased)
 {
     const softqam_placement *placement = &w->segment.placement;
     const softqam_counted_tile tile = {
@@ -336,9 +324,28 @@ static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_
         .information = w->information,
         .axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation),
         .position = placement->codeword_symbol + (uint32_t)first,
-        .is_usual = is_usual,
+        .is_usual = !call->is_unusual || !*call->is_unusual,
+        .erased = erased,
     };
     softqam_count(&tile, &w->counts);
+}
+
+/* Demodulates a tile of layers that are demapped in pairs, first those that are not, and counts it. */
+static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
+{
+    uint64_t erased[JOINT_SYMBOLS / 64 + 2] = {0};
+    const softqam_loop_call call = w->call;
+    if (w->joint.layers[0] != 0) {
+        w->call.components = load_symbols(w, first, n);
+        load_noise(w, first, n);
+        const softqam_loop_call of_some = w->call;
+        call_loop(w->loops, &w->segment.placement, &w->call); /* which may change the call */
+        if (w->statistics)
+            softqam_find_erasures(&of_some, w->joint.layers[0], w->joint.n_layers, erased);
+    }
+    softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &call, w->statistics ? erased : NULL);
+    if (w->statistics)
+        count_tile(w, &call, first, erased);
 }
 
 /* Adds what a thread has counted: others may do so at the same time. */
@@ -358,7 +365,7 @@ static NOT_INLINED void call_loop_and_count(work *w, size_t first)
     w->call.is_unusual = &is_unusual;
     const softqam_loop_call call = w->call;
     call_loop(w->loops, &w->segment.placement, &w->call);
-    count_tile(w, &call, first, !is_unusual);
+    count_tile(w, &call, first, NULL);
 }
 
 /* Demodulates the next symbols from `first` on, at most n, all of one code block. Returns how many they are. */

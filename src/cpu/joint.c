@@ -186,7 +186,7 @@ static void copy_layers(const softqam_joint *joint, unsigned layers, const softq
 }
 
 void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *memory, size_t first,
-                              const softqam_loop_call *to)
+                              const softqam_loop_call *to, uint64_t *erased)
 {
     const int axis_bits = softqam_axis_bits(joint->modulation);
     const unsigned all = (1u << joint->n_layers) - 1;
@@ -220,5 +220,8 @@ void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *
         loop(&call);
         if (is_copied)
             copy_layers(joint, layers, memory, plane_nbytes, to);
+        for (size_t k = 0; erased && k < n; k++)
+            if (layers >> k % joint->n_layers & 1 && softqam_joint_is_erased(&call, k))
+                erased[k / 64] |= (uint64_t)1 << k % 64;
     }
 }

@@ -47,8 +47,9 @@ void softqam_joint_open(softqam_joint *joint, const softqam_params *params, cons
                         const softqam_segment *from, size_t first);
 
 /* Demaps call->n_symbols symbols, whole resource elements, from the part's symbol `first` on, to call->out; at most
- * JOINT_GATHERED_SYMBOLS unless the part is direct. LLRs of layers that are demapped one by one are there already. */
+ * JOINT_GATHERED_SYMBOLS unless the part is direct. LLRs of layers that are demapped one by one are there already.
+ * `erased` is NULL, or bits of these symbols, of which those of erasures in pairs are set. */
 void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *memory, size_t first,
-                              const softqam_loop_call *call);
+                              const softqam_loop_call *call, uint64_t *erased);
 
 #endif

@@ -38,4 +38,7 @@ typedef struct softqam_joint_loops {
     softqam_joint_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
 } softqam_joint_loops;
 
+/* Returns whether symbol k of a call is an erasure. */
+bool softqam_joint_is_erased(const softqam_joint_call *call, size_t k);
+
 #endif

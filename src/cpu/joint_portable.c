@@ -43,6 +43,13 @@ static inline float weight_at(const softqam_joint_call *call, size_t k)
     return vec_fma(of_partner, 0.0f, weight);
 }
 
+bool softqam_joint_is_erased(const softqam_joint_call *call, size_t k)
+{
+    const joint_element element = element_at(call, k);
+    const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);
+    return !vec_is_finite(joint_valid_weight(weight_at(call, k), &element, &terms));
+}
+
 static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
 {
     const portable_output output = {call->scale.limit, call->out, call->sequence, call->planes};

@@ -4,14 +4,16 @@
 #include "statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
 #include "float_environment.h"
-#include "statistics_arithmetic.h"
 #include "variant.h"
 #include "weight.h"
 #include "widen_half.h"
+
+#include "arithmetic_energies.h"
 
 /* Portable loops. */
 
@@ -113,19 +115,29 @@ static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, si
     return softqam_has_gains(call->noise_kind) && scale * gain * gain * inverse < 2.0 * (double)MIN_WEIGHT;
 }
 
+static bool is_erased(const softqam_loop_call *call, size_t k)
+{
+    float symbol[2];
+    memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
+    const float weight = weight_of(call, k, symbol);
+    return !isfinite(weight) || !isfinite(symbol[0]) || !isfinite(symbol[1]);
+}
+
 /* Finds a group's erasures: bit k is symbol first + k. */
 static uint64_t find_erasures(const softqam_loop_call *call, size_t first, size_t n)
 {
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     uint64_t erased = 0;
-    for (size_t k = 0; k < n; k++) {
-        float symbol[2];
-        memcpy(symbol, (const float *)call->components + 2 * (first + k), sizeof symbol);
-        const float weight = weight_of(call, first + k, symbol);
-        if (!isfinite(weight) || !isfinite(symbol[0]) || !isfinite(symbol[1]))
-            erased |= (uint64_t)1 << k;
-    }
+    for (size_t k = 0; k < n; k++)
+        erased |= (uint64_t)is_erased(call, first + k) << k;
     return erased;
+}
+
+void softqam_find_erasures(const softqam_loop_call *call, unsigned layers, unsigned n_layers, uint64_t *erased)
+{
+    for (size_t k = 0; k < call->n_symbols; k++)
+        if (layers >> k % n_layers & 1)
+            erased[k / 64] |= (uint64_t)is_erased(call, k) << k % 64;
 }
 
 /* Sampled groups. */

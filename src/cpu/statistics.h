@@ -10,11 +10,14 @@ typedef struct softqam_counted_tile {
     const softqam_loop_call *call;
     const softqam_count_loops *loops;
     softqam_information information;
-    const uint64_t *erased; /* layers in pairs: bit k of word j says that symbol 64 j + k is an erasure; else NULL */
+    const uint64_t *erased; /* layers in pairs: bits of symbols, set for erasures, a word more than they take; or NULL */
     int axis_bits;
     uint32_t position; /* the first symbol's, in the codeword, modulo 2^32 */
     bool is_usual;     /* the loop has found no erasure but for infinite noise values and vanishing weights */
 } softqam_counted_tile;
+
+/* Sets the bits of erasures among `layers` of n_layers: bit k says that layer k is one. */
+void softqam_find_erasures(const softqam_loop_call *call, unsigned layers, unsigned n_layers, uint64_t *erased);
 
 /* Adds the statistics of a tile's symbols, noise values and LLRs to `to`. */
 void softqam_count(const softqam_counted_tile *tile, softqam_statistics *to);

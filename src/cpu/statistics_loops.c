@@ -4,7 +4,8 @@
 
 #include "loops.h"
 #include "simd.h"
-#include "statistics_arithmetic.h"
+
+#include "arithmetic_energies.h"
 
 enum { VECTOR_NBYTES = 4 * LANES, FOUR_NBYTES = 4 * VECTOR_NBYTES };
 

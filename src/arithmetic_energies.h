@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The energies of softqam_statistics, in the operations of a SIMD header (simd_operations.h), which must be included
  * before. */
-#ifndef SOFTQAM_STATISTICS_ARITHMETIC_H
-#define SOFTQAM_STATISTICS_ARITHMETIC_H
+#ifndef SOFTQAM_ARITHMETIC_ENERGIES_H
+#define SOFTQAM_ARITHMETIC_ENERGIES_H
 
 #include "params.h"
 
