@@ -8,7 +8,7 @@
 
 #include "arithmetic.h"
 
-/* A symbol counts for its sums if it is in one of so many groups of consecutive symbols of the codeword. */
+/* One of SAMPLED_GROUPS groups of consecutive symbols of the codeword counts for the sums. */
 enum { GROUP_SYMBOLS = 64, SAMPLED_GROUPS = 8 };
 
 #define MOST_ENERGY 16.0f

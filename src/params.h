@@ -98,9 +98,9 @@ typedef struct softqam_segment_defaults {
  * from LAST_PLACE on it is whole. */
 enum { INFORMATION_PLACES = 256, LAST_PLACE = 239, WHOLE_INFORMATION = 1 << 16 };
 
-/* What LLRs lack of whole information, for loops that look up bytes, 16 in a row: INFORMATION_RADIX times `high`, and
- * `low`. These are the exclusive or of what an index's lowest four bits select in its row and in those before, of the
- * same HALF_ROWS. */
+/* The information that LLRs lack of a whole bit, for loops that look up bytes, 16 in a row: INFORMATION_RADIX times
+ * `high`, and `low`. These are the exclusive or of what an index's lowest four bits select in its row and in those
+ * before, of the same HALF_ROWS. */
 enum {
     INFORMATION_RADIX = 257,
     INFORMATION_ROWS = (LAST_PLACE + 1) / 16,
@@ -147,7 +147,7 @@ softqam_status softqam_check_modulation(const char *field, softqam_modulation mo
 softqam_status softqam_check_input_scale(const char *field, float input_scale);
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);
 
-/* Makes the table of indices that are so many places each, from softqam_params.information. */
+/* Makes a table from softqam_params.information, whose indices are places_per_index places each. */
 void softqam_information_table_make(softqam_information_table *table, const uint32_t information[],
                                     float places_per_index, int n_indices);
 

@@ -88,7 +88,7 @@ typedef struct softqam_divided_call {
 /* Demodulates n symbols of a call from symbol `first` on, a multiple of 8. Internal to vector loops. */
 typedef void softqam_divided_loop(const softqam_divided_call *divided, size_t first, size_t n_symbols);
 
-/* What is looked up of LLRs: their places are so many a unit. */
+/* The table in which the information of LLRs is looked up, with its places a unit of the LLR. */
 typedef struct softqam_information {
     const softqam_information_table *table;
     const uint32_t *of_places;

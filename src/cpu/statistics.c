@@ -142,7 +142,7 @@ void softqam_find_erasures(const softqam_loop_call *call, unsigned layers, unsig
 
 /* Sampled groups. */
 
-/* What all groups of a tile have. */
+/* The values that all groups of a tile share. */
 typedef struct sampler {
     const softqam_counted_tile *tile;
     softqam_levels levels;
