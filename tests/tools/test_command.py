@@ -61,7 +61,8 @@ class Wrong(ToolTest):
     def test_options(self):
         for program, operands, message in (
             (DEMOD, [], "needs 2 operands (INPUT and OUTPUT), but got 0; --help explains"),
-            (GEN, ["x", "y", "z"], "needs 1 operand (OUTPUT), but got 3; --help explains"),
+            (GEN, ["x", "y", "z"], "needs 1 operand (OUTPUT), but got 3, of which 'x' is the first; --help explains"),
+            (DEMOD, ["--stats", "json", "x", "y"], "needs 2 operands (INPUT and OUTPUT), but got 3, of which 'json' is the first; --help explains"),
             (GEN, ["--verify"], "--verify: no such option; --help lists them"), (DEMOD, ["-\x1b", "x"], "-\\x1b: no such option; --help lists them"),
             (DEMOD, ["--verify=3", "x", "y"], "--verify: takes no value, but '--verify=3' gives it one"),
             (GEN, ["--s"], "--s: could be more than one option; --help lists them"),

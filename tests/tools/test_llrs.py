@@ -148,6 +148,20 @@ class Compare(ToolTest):
             self.assertEqual(told[1:], (sum(map(operator.ne, sent[part], decided[part])), 1600))
 
 
+    def test_causes(self):
+        """Where the wrong bits are shows swapped and conjugated samples; half of all bits are those of something else."""
+        for modulation in ("qpsk", "256qam"):
+            self.make("x.cf32", "-m", modulation, "--symbols", "2000", "--snr-db", "30", "--bits", "sent.hard", "--c-init", "5")
+            options = ["-q", "-m", modulation, "-o", "hard", "--compare", "sent.hard"]
+            scrambled = self.ok(self.demod(*options, "x.cf32", "y")).err
+            self.assertRegex(scrambled, r"0\.(4|5)\d*, as of other bits, or another scrambling \(--c-init\)\n$")
+            self.assertRegex(self.ok(self.demod(*options, "--c-init", "5", "--conjugate", "x.cf32", "y")).err,
+                             r"; with the other sign of Q \(--conjugate\) it would be \S+\n$")  # fmt: skip
+            self.make("x.cf32", "-m", modulation, "--symbols", "2000", "--snr-db", "30", "--bits", "sent.hard", "--swap-iq")
+            self.assertRegex(self.ok(self.demod(*options, "x.cf32", "y")).err, r"; with I and Q swapped \(--swap-iq\) it would be \S+\n$")
+            self.assertRegex(self.ok(self.demod(*options, "--swap-iq", "x.cf32", "y")).err, r"bit error rate [-.e\d]*\n$")
+
+
 class Stats(LlrTest):
     def stats(self, *arguments, **options):
         """Returns what --stats=json says; --stats says as much, in lines."""

@@ -29,7 +29,7 @@ const struct modulation *modulation_get(softqam_modulation modulation)
 softqam_modulation modulation_find(const char *text)
 {
     for (int i = 0; i < MODULATION_COUNT; i++)
-        if (!strcasecmp(text, modulations[i].option))
+        if (!strcasecmp(text, modulations[i].option) || !strcasecmp(text, modulations[i].name))
             return (softqam_modulation)(i + FIRST);
     return SOFTQAM_MODULATION_DEFAULT;
 }

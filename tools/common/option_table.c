@@ -200,15 +200,16 @@ static void report_wrong(int result, const struct option_row *known, const char 
 }
 
 /* Checks that as many operands are left as wanted. */
-static bool count_operands(int argc, int wanted, const char *names)
+static bool count_operands(int argc, char *const argv[], int wanted, const char *names)
 {
     const int n_operands = argc - optind;
+    char first[96] = "";
     if (n_operands == wanted)
         return true;
-    if (wanted == 0)
-        return message_print(NULL, "takes no operands, but got %d; --help explains", n_operands);
-    return message_print(NULL, "needs %d operand%s (%s), but got %d; --help explains", wanted, PLURAL(wanted), names,
-                         n_operands);
+    if (n_operands > wanted)
+        snprintf(first, sizeof first, ", of which '%.40s' is the first", argv[optind]);
+    return message_print(NULL, "needs %d operand%s%s%s%s, but got %d%s; --help explains", wanted, PLURAL(wanted),
+                         names ? " (" : "", names ? names : "", names ? ")" : "", n_operands, first);
 }
 
 enum option_result option_table_parse(const struct option_row *rows, int argc, char *const argv[], void *target,
@@ -230,7 +231,7 @@ enum option_result option_table_parse(const struct option_row *rows, int argc, c
         if (wrong || !row->take(&call))
             return OPTIONS_WRONG;
     }
-    return count_operands(argc, n_operands, operands) ? OPTIONS_RUN : OPTIONS_WRONG;
+    return count_operands(argc, argv, n_operands, operands) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
 /* Prints words from a column on, in lines that begin with `column` blanks; a line end stays one. */

@@ -213,11 +213,12 @@ struct demod_run {
     uint64_t n_scale_symbols; /* that the scale was estimated from */
     softqam_context *context;
     softqam_demodulator *demodulator;
-    size_t value_nbytes;            /* of what the library makes of a symbol */
-    unsigned packed_byte, n_packed; /* bits of which no whole byte has come together; and how many */
-    uint64_t n_demodulated;         /* symbols */
-    uint64_t n_compared, n_wrong;   /* bits */
-    double started;                 /* of clock_seconds() */
+    size_t value_nbytes;                          /* of what the library makes of a symbol */
+    unsigned packed_byte, n_packed;               /* bits of which no whole byte has come together; and how many */
+    uint64_t n_demodulated;                       /* symbols */
+    uint64_t n_compared, n_wrong;                 /* bits */
+    uint64_t n_wrong_conjugated, n_wrong_swapped; /* that would be wrong if Q had the other sign, or was I */
+    double started;                               /* of clock_seconds() */
     double seconds_in_library;
     struct statistics statistics;
     unsigned char *first_bytes; /* of the channel that is demodulated, for the fit */

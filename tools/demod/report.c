@@ -213,14 +213,34 @@ static void print_statistics(const struct demod_run *run)
     }
 }
 
+/* Writes what the places of many wrong bits say. Swapped bits are descrambled by the wrong ones. */
+static void explain_wrong_bits(const struct demod_run *run, char text[96])
+{
+    const double n = (double)run->n_compared, n_wrong = (double)run->n_wrong;
+    const bool is_conjugated = (double)run->n_wrong_conjugated < n_wrong / 2;
+    const bool is_swapped = (double)run->n_wrong_swapped < n_wrong / 2;
+    *text = '\0';
+    if (n < 1000 || n_wrong < 0.1 * n)
+        return;
+    if (is_conjugated || is_swapped)
+        snprintf(text, 96, "; %s it would be %.3g",
+                 is_swapped ? "with I and Q swapped (--swap-iq)" : "with the other sign of Q (--conjugate)",
+                 (double)(is_swapped ? run->n_wrong_swapped : run->n_wrong_conjugated) / n);
+    else if (n_wrong > 0.4 * n)
+        snprintf(text, 96, ", as of other bits, or another scrambling (--c-init)%s",
+                 run->options->descrambles ? ", or with I and Q swapped" : "");
+}
+
 void demod_report(const struct demod_run *run)
 {
+    char cause[96];
     message_clear_transient();
     if (!run->options->quiet)
         report_findings(run);
+    explain_wrong_bits(run, cause);
     if (run->options->compared_bits)
-        message_print(run->sent_bits.name, "%" PRIu64 " of %" PRIu64 " bits are wrong, bit error rate %.6g",
-                      run->n_wrong, run->n_compared, bit_error_rate(run));
+        message_print(run->sent_bits.name, "%" PRIu64 " of %" PRIu64 " bits are wrong, bit error rate %.6g%s",
+                      run->n_wrong, run->n_compared, bit_error_rate(run), cause);
     if (run->options->stats)
         print_statistics(run);
 }

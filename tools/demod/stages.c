@@ -197,13 +197,13 @@ static bool verify(struct demod_run *run, const struct batch *batch, const float
 /* Compares hard decisions with the bits that were sent, one byte 0 or 1 each. */
 static bool compare_bits(struct demod_run *run, const void *values, size_t n_symbols)
 {
-    enum { TILE_BITS = 4096 };
+    enum { TILE_BITS = 3840 }; /* whole symbols of every modulation */
     uint8_t bits[TILE_BITS], sent[TILE_BITS];
     const softqam_demodulator_config *config = run->config;
     const size_t n_bits = softqam_bits_per_symbol(config->modulation), n = n_symbols * n_bits;
     for (size_t first = 0, n_tile; first < n; first += n_tile) {
         n_tile = n - first < TILE_BITS ? n - first : TILE_BITS;
-        unsigned all = 0, n_wrong = 0;
+        unsigned all = 0, n_wrong = 0, n_wrong_conjugated = 0, n_wrong_swapped = 0;
         sample_format_decide(config->output_format, config->sign,
                              (const char *)values + first * (run->value_nbytes / n_bits), n_tile, bits);
         if (!read_values(run, &run->sent_bits, sent, n_tile))
@@ -211,10 +211,14 @@ static bool compare_bits(struct demod_run *run, const void *values, size_t n_sym
         for (size_t i = 0; i < n_tile; i++) {
             all |= sent[i];
             n_wrong += bits[i] != sent[i];
+            n_wrong_conjugated += (bits[i] ^ (i % n_bits == 1)) != sent[i];
+            n_wrong_swapped += bits[n_bits > 1 ? i ^ 1 : i] != sent[i];
         }
         if (all > 1)
             return message_print(run->sent_bits.name, "not bits: a byte is neither 0 nor 1");
         run->n_wrong += n_wrong;
+        run->n_wrong_conjugated += n_wrong_conjugated;
+        run->n_wrong_swapped += n_wrong_swapped;
     }
     run->n_compared += n;
     return true;

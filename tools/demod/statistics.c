@@ -81,7 +81,7 @@ void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulat
 
 double noise_energy_limit(const softqam_demodulator_config *config, const void *samples, size_t n_symbols)
 {
-    enum { STEPS = 4, N_OCTAVES = 600, ENOUGH = 8192 }; /* a histogram of logarithms, of some symbols */
+    enum { STEPS = 4, N_OCTAVES = 600, ENOUGH = 2048 }; /* a histogram of logarithms, of some symbols */
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format), step = n_symbols / ENOUGH | 1;
     size_t counts[STEPS * N_OCTAVES] = {0}, n = 0, seen = 0;
     int k = 0;

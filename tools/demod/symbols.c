@@ -98,8 +98,9 @@ void demod_check_symbols(const struct demod_run *run)
     static struct fit_view view;
     const struct demod_options *options = run->options;
     const char *name = run->symbols.name;
-    size_t n_finite = 0, n_zero = 0;
+    size_t n_finite = 0, n_zero = 0, zeros[2] = {0, 0};
     bool fits = false;
+    char text[256];
     if (options->n_shards <= 1 && options->count < UINT64_MAX && run->n_demodulated < options->count)
         message_warn(name, "has only %" PRIu64 " symbols, where --count asks for %" PRIu64, run->n_demodulated,
                      options->count);
@@ -112,15 +113,22 @@ void demod_check_symbols(const struct demod_run *run)
         const double x = (double)view.symbols[2 * i], y = (double)view.symbols[2 * i + 1];
         n_finite += fabs(x) + fabs(y) <= DBL_MAX;
         n_zero += x == 0 && y == 0;
+        zeros[0] += x == 0;
+        zeros[1] += y == 0;
     }
-    if (10 * n_finite < 9 * view.n)
-        message_warn(name, "%zu of the first %zu symbols are NaN or infinite", view.n - n_finite, view.n);
-    else if (5 * n_zero > view.n)
-        message_warn(name, "%zu of the first %zu symbols are 0", n_zero, view.n);
-    else if (n_finite < FIT_MIN_SYMBOLS)
+    const bool is_nan = 10 * n_finite<9 * view.n, is_zero = 5 * n_zero> view.n;
+    if (is_nan || is_zero) {
+        fit_describe_format(run, text);
+        message_warn(name, "%zu of the first %zu symbols are %s%s%s", is_nan ? view.n - n_finite : n_zero, view.n,
+                     is_nan ? "NaN or infinite" : "0", *text ? "; they would fit" : "", text);
+    } else if (10 * zeros[0] > 9 * view.n || 10 * zeros[1] > 9 * view.n) {
+        message_warn(name, "%c of the first symbols is 0: are the samples real numbers, without I and Q?",
+                     zeros[0] > zeros[1] ? 'I' : 'Q');
+    } else if (n_finite < FIT_MIN_SYMBOLS) {
         message_print(name, "fewer than %d symbols: too few to tell whether they fit", FIT_MIN_SYMBOLS);
-    else
+    } else {
         fits = fit_check(run);
+    }
     if (fits && options->noise == NOISE_VALUE)
         check_noise(run);
     if (options->noise == NOISE_FILE && check_noise_file(run) && fits)

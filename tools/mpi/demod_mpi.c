@@ -112,7 +112,8 @@ static void gather_report(struct job *job)
     struct statistics *statistics = &run->statistics;
     uint64_t *const counts[] = {
         &run->n_demodulated,          &run->verifier.n_checked, &statistics->n_erased, &statistics->n_saturated,
-        &statistics->noise.n_symbols, &run->n_compared,         &run->n_wrong};
+        &statistics->noise.n_symbols, &run->n_compared,         &run->n_wrong,         &run->n_wrong_conjugated,
+        &run->n_wrong_swapped};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         reduce(job, counts[k], MPI_UINT64_T, MPI_SUM);
     reduce(job, &statistics->noise.energy, MPI_DOUBLE, MPI_SUM);

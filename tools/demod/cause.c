@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* What would make symbols fit that do not: other modulations, scales and formats, a mean, a rotation are tried. */
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/message.h"
+#include "common/modulation.h"
+#include "fit.h"
+
+/* The changes that are tried besides other modulations and scales. */
+enum change { AS_READ, WITHOUT_MEAN, TURNED, SPINNING, CONJUGATED, AS_FORMAT, N_CHANGES };
+
+/* The gain that a change must bring: less than its cause does where it matters, more than chance gives. */
+static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
+static const double modulation_cost = 0.015, scale_cost = 0.05, rare_cost = 0.12;
+static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
+
+struct trial {
+    enum change change;
+    enum file_format format;
+    softqam_modulation modulation;
+    bool other_scale;
+    double scale, score, amount; /* what was taken away: the mean, or degrees, or degrees a symbol */
+};
+
+static double remove_mean(struct fit_view *view)
+{
+    double sums[2] = {0, 0};
+    for (size_t i = 0; i < 2 * view->n; i++)
+        sums[i % 2] += (double)view->symbols[i] / (double)view->n;
+    for (size_t i = 0; i < 2 * view->n; i++)
+        view->symbols[i] -= (float)sums[i % 2];
+    return hypot(sums[0], sums[1]);
+}
+
+static double complex powers[FIT_SYMBOLS]; /* of symbols, with one phase for all points, as large as their energies */
+
+/* Returns the median energy of symbols. */
+static double median_energy(const struct fit_view *view)
+{
+    const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
+    return noise_energy_limit(&config, view->symbols, view->n) / 64;
+}
+
+/* Raises symbols to the power that gives all points one phase: BPSK's to the second, else to the fourth. Outer ones
+ * count more, up to a limit. */
+static void raise_symbols(const struct fit_view *view, const struct modulation *modulation)
+{
+    const double largest = 2 * sqrt(median_energy(view));
+    for (size_t i = 0; i < view->n; i++) {
+        double complex y = (double)view->symbols[2 * i] + I * (double)view->symbols[2 * i + 1];
+        y *= modulation->rotates && (view->position + i) % 2 ? -I : 1;
+        const double magnitude = cabs(y), weight = fmin(magnitude, largest);
+        const double complex phase = magnitude > 0 && magnitude <= DBL_MAX ? y / magnitude : 0;
+        powers[i] = phase * phase * weight;
+        if (modulation->n_bits > 1)
+            powers[i] *= phase * phase * weight;
+    }
+}
+
+static void turn(struct fit_view *view, double angle, double step)
+{
+    for (size_t i = 0; i < view->n; i++) {
+        const double complex y = ((double)view->symbols[2 * i] + I * (double)view->symbols[2 * i + 1]) *
+                                 cexp(I * (angle + step * (double)i));
+        view->symbols[2 * i] = (float)creal(y);
+        view->symbols[2 * i + 1] = (float)cimag(y);
+    }
+}
+
+/* Turns symbols to where the constellation has its points. With `spins` by another angle each, found from lags that
+ * become longer. Returns degrees, per symbol if so. */
+static double straighten(struct fit_view *view, const struct modulation *modulation, bool spins)
+{
+    const bool is_bpsk = modulation->n_bits == 1;
+    const double order = is_bpsk ? 2 : 4, reference = is_bpsk ? acos(-1) / 2 : acos(-1);
+    double complex sum = 0;
+    double step = 0;
+    raise_symbols(view, modulation);
+    for (size_t lag = 1; spins && lag < view->n / 2; lag *= 2) {
+        sum = 0;
+        for (size_t i = lag; i < view->n; i++)
+            sum += powers[i] * conj(powers[i - lag]);
+        step += carg(sum * cexp(-I * step * (double)lag)) / (double)lag;
+    }
+    sum = 0;
+    for (size_t i = 0; i < view->n; i++)
+        sum += powers[i] * (spins ? cexp(-I * step * (double)i) : 1);
+    const double angle = carg(sum * cexp(-I * reference)) / order;
+    if (spins || fabs(angle) > 0.02)
+        turn(view, -angle, -step / order);
+    return (spins ? step / order : angle) * 180 / acos(-1);
+}
+
+/* Turns symbols by up to two degrees to where they fit best, and returns by how many. */
+static double turn_exactly(struct fit_view *view, softqam_modulation modulation, double scale)
+{
+    const double step = 0.5 * acos(-1) / 180;
+    double best = -9;
+    int chosen = 0;
+    for (int k = -4; k <= 4; k++) {
+        turn(view, k == -4 ? -4 * step : step, 0);
+        const double got = fit_measure(view, modulation, scale, false).fit;
+        chosen = got > best ? k : chosen;
+        best = fmax(best, got);
+    }
+    turn(view, (chosen - 4) * step, 0);
+    return 0.5 * chosen;
+}
+
+/* Returns whether neighbours have one phase and distant symbols another one, for symbols that were just raised. */
+static bool has_varying_phase(const struct fit_view *view)
+{
+    enum { BLOCK = 128 };
+    double complex sum = 0, of_block = 0;
+    double blocks = 0, all = 0;
+    for (size_t i = 0; i < view->n; i++) {
+        sum += powers[i];
+        of_block = i % BLOCK ? of_block + powers[i] : powers[i];
+        blocks += i % BLOCK == BLOCK - 1 ? pow(cabs(of_block), 2) : 0;
+        all += pow(cabs(powers[i]), 2);
+    }
+    const double near = (blocks / all - 1) / BLOCK, far = pow(cabs(sum), 2) / all / (double)view->n;
+    return near > 3.0 / BLOCK && far < 0.3 * near;
+}
+
+/* Writes what is wrong with I and Q, which scrambled data make equal and independent, else nothing; and returns whether
+ * nearly all have one sign.
+ * Large ones are limited, which fading has. */
+static void describe_balance(const struct fit_view *view, const struct modulation *modulation, char text[256],
+                             bool *one_sided)
+{
+    const float largest = (float)sqrt(4 * median_energy(view));
+    double sizes[2] = {0, 0}, sums[2] = {0, 0}, product = 0, energy = 0;
+    *text = '\0';
+    for (size_t i = 0; i < view->n; i++) {
+        double x[2];
+        for (int k = 0; k < 2; k++) {
+            x[k] = (double)fmaxf(fminf(view->symbols[2 * i + (size_t)k], largest), -largest);
+            sizes[k] += fabs(x[k]);
+            sums[k] += x[k];
+        }
+        product += x[0] * x[1];
+        energy += (x[0] * x[0] + x[1] * x[1]) / 2;
+    }
+    const double n = (double)view->n, ratio = sizes[0] / sizes[1], chance = 4 / sqrt(n);
+    const double likeness = (product - sums[0] * sums[1] / n) / energy;
+    *one_sided = fabs(sums[0]) > 0.5 * sizes[0] && fabs(sums[1]) > 0.5 * sizes[1];
+    if (modulation->n_bits == 1)
+        return;
+    if (fabs(likeness) > 0.05 + chance)
+        snprintf(text, 256, ": I and Q are not independent: their correlation is %.2g", likeness);
+    else if (fabs(log(ratio)) > 0.05 + chance)
+        snprintf(text, 256, ": I is %.3g times as large as Q", ratio);
+}
+
+/* Returns whether symbols are floats and of like size, as other formats' bytes are not if they are read as floats. */
+static bool are_floats(enum file_format format, const struct fit_view *view)
+{
+    const double median = median_energy(view);
+    size_t n = 0;
+    for (size_t i = 0; i < 2 * view->n; i++) {
+        const double energy = (double)view->symbols[i] * (double)view->symbols[i];
+        n += energy > 0x1p-40 * median && energy < 0x1p40 * median;
+    }
+    return file_formats[format].scale == 1 && format != FILE_CF16 && (double)n > 1.9 * (double)view->n &&
+           median > 0x1p-100 && median < 0x1p100;
+}
+
+static bool is_rare(enum file_format format) { return format == FILE_CS32 || format == FILE_CS32_BE; }
+
+/* Reads bytes with the other zero, signed or not: BPSK and QPSK have points then, too, with another share of noise.
+ * Returns the format and the scale that fit; no change if none does. */
+static struct trial find_twin(const struct demod_run *run, const struct trial *trial)
+{
+    static struct fit_view view;
+    const enum file_format given = run->recording.format;
+    struct trial twin = {.change = AS_FORMAT, .format = given == FILE_CS8 ? FILE_CU8 : FILE_CS8};
+    if (trial->change != AS_READ || !trial->other_scale || file_formats[given].symbol_nbytes != 2)
+        return (struct trial){.change = AS_READ};
+    fit_load(run, twin.format, &view);
+    twin.modulation = trial->modulation;
+    twin.score = fit_any_scale(&view, twin.modulation, true, &twin.scale);
+    const double least = modulation_get(twin.modulation)->n_bits <= 2 ? 0.1 : 0.8 * trial->score;
+    const bool is_full = fit_measure(&view, twin.modulation, twin.scale, false).gap < 0.1 + 0.1 * twin.score;
+    return twin.score > least && is_full ? twin : (struct trial){.change = AS_READ};
+}
+
+static void try_all(const struct demod_run *run, struct trial trial, struct trial *best)
+{
+    static struct fit_view view;
+    const struct demod_options *options = run->options;
+    const softqam_modulation given = run->config->modulation;
+    const bool is_foreign = trial.change == AS_FORMAT,
+               any = trial.change == AS_READ || (is_foreign && !options->modulation_given);
+    fit_load(run, trial.format, &view);
+    if (trial.change == WITHOUT_MEAN)
+        trial.amount = remove_mean(&view) * (double)run->config->input_scale;
+    if (trial.change == TURNED || trial.change == SPINNING)
+        trial.amount = straighten(&view, modulation_get(given), trial.change == SPINNING);
+    if (trial.change == TURNED)
+        trial.amount -= turn_exactly(&view, given, (double)run->config->input_scale);
+    if (trial.change == TURNED && fabs(trial.amount) < 1.5)
+        return;
+    for (size_t i = 1; trial.change == CONJUGATED && i < 2 * view.n; i += 2)
+        view.symbols[i] = -view.symbols[i];
+    const double own_cost = costs[trial.change] + (is_foreign && is_rare(trial.format)) * rare_cost;
+    const double least = is_foreign ? least_foreign_fit : trial.change == AS_READ ? least_fit : least_changed_fit;
+    const double chance = 40 / (2.0 * (double)view.n + 1);
+    for (int k = SOFTQAM_MODULATION_BPSK; k <= MODULATION_COUNT; k++) {
+        trial.modulation = (softqam_modulation)k;
+        for (int other = 0; other < 2 && (any || trial.modulation == given); other++) {
+            const double cost = own_cost + other * scale_cost + (trial.modulation != given) * modulation_cost;
+            trial.other_scale = other;
+            trial.scale = is_foreign && !options->scale_given ? (double)file_formats[trial.format].scale
+                                                              : (double)run->config->input_scale;
+            const double got = other ? fit_any_scale(&view, trial.modulation, is_foreign, &trial.scale)
+                                     : fit_measure(&view, trial.modulation, trial.scale, is_foreign).fit;
+            if (other && !is_foreign && fabs(trial.scale / (double)run->config->input_scale - 1) < 0.02)
+                continue; /* rounding gains as much */
+            if (other && is_foreign && file_formats[trial.format].symbol_nbytes == 2 &&
+                file_formats[run->recording.format].symbol_nbytes == 2)
+                continue; /* QPSK looks alike */
+            trial.score = got - cost - (cost > 0 ? chance : 0);
+            if (trial.score <= best->score + 0.05 * fabs(best->score) || got < least)
+                continue;
+            /* Lumps, or an even spread, have a gap. */
+            if (fit_measure(&view, trial.modulation, trial.scale, false).gap < 0.1 + 0.1 * got || cost == 0)
+                *best = trial;
+        }
+    }
+}
+
+static bool has_room(const struct demod_run *run, int format)
+{
+    return run->n_first_bytes >= file_formats[format].symbol_nbytes * FIT_MIN_SYMBOLS;
+}
+
+/* Returns the other format as which bytes are floats of like size; the given one if there is none. */
+static enum file_format find_floats(const struct demod_run *run)
+{
+    static const enum file_format formats[] = {FILE_CF32, FILE_CF64, FILE_CF32_BE, FILE_CF64_BE};
+    static struct fit_view view;
+    for (int i = 0; i < 4; i++) {
+        fit_load(run, formats[i], &view);
+        if (has_room(run, (int)formats[i]) && are_floats(formats[i], &view))
+            return formats[i];
+    }
+    return run->recording.format;
+}
+
+static bool has_offset(const struct file_format_row *row)
+{
+    return row->value == FILE_CU8 || row->value == FILE_CU8_HALF;
+}
+
+/* Finds the format in which symbols fit as they are; the change is AS_READ if there is none. With `narrower` only of
+ * integers that are shorter than the given ones. */
+static struct trial find_as_is(const struct demod_run *run, bool narrower)
+{
+    static struct fit_view view;
+    const struct file_format_row *given = &file_formats[run->recording.format];
+    const bool is_free = !run->options->modulation_given && !narrower,
+               has_scale = run->options->scale_given && !run->options->scale_auto;
+    struct trial best = {.change = AS_READ, .score = 0.1};
+    for (int format = 0; format < N_FILE_FORMATS; format++) {
+        const struct file_format_row *row = &file_formats[format];
+        const bool is_alike = row == given || (has_offset(row) && has_offset(given));
+        if (is_alike || !has_room(run, format) ||
+            (narrower && (row->scale == 1 || row->symbol_nbytes >= given->symbol_nbytes)))
+            continue;
+        fit_load(run, (enum file_format)format, &view);
+        for (int k = SOFTQAM_MODULATION_BPSK; k <= MODULATION_COUNT; k++) {
+            const softqam_modulation modulation = (softqam_modulation)k, wanted = run->config->modulation;
+            const double scale = has_scale ? (double)run->config->input_scale : (double)row->scale;
+            if (modulation != wanted && !is_free)
+                continue;
+            const struct fit_measure got = fit_measure(&view, modulation, scale, true);
+            const double score =
+                got.fit - (modulation != wanted) * modulation_cost - is_rare((enum file_format)format) * rare_cost;
+            if (score > best.score && got.gap < 0.03 + (modulation == wanted) * 0.02 + 120 / (double)view.n)
+                best = (struct trial){AS_FORMAT, (enum file_format)format, modulation, false, scale, score, 0};
+        }
+    }
+    return best;
+}
+
+/* Finds what fits best, the command's own included; other formats only if the density is that of no noisy
+ * constellation. A format that fits as it is is a likelier cause than a scale, and both than several changes. */
+static struct trial find_best(const struct demod_run *run, bool looks_foreign)
+{
+    const enum file_format given = run->recording.format, floats = looks_foreign ? find_floats(run) : given;
+    const softqam_modulation modulation = run->config->modulation;
+    struct trial best = {.score = -9, .modulation = modulation};
+    if (floats != given) {
+        try_all(run, (struct trial){.change = AS_FORMAT, .format = floats}, &best);
+        best.change = AS_FORMAT;
+        best.format = floats;
+        best.score = 9;
+        return best;
+    }
+    for (int change = AS_READ; change <= CONJUGATED; change++)
+        if (change < CONJUGATED || modulation_get(modulation)->n_bits == 1)
+            try_all(run, (struct trial){.change = (enum change)change, .format = given}, &best);
+    const int n_changes = (best.change != AS_READ) + best.other_scale + (best.modulation != modulation);
+    const struct trial as_is = n_changes || looks_foreign ? find_as_is(run, false) : best;
+    if (as_is.change == AS_FORMAT)
+        return as_is;
+    if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit))
+        return best;
+    const struct trial native = best; /* of several changes, which any bytes may seem to have */
+    best = (struct trial){.score = least_fit};
+    for (int format = 0; format < N_FILE_FORMATS; format++)
+        if (format != (int)given && has_room(run, format))
+            try_all(run, (struct trial){.change = AS_FORMAT, .format = (enum file_format)format}, &best);
+    return best.change == AS_FORMAT ? best : native;
+}
+
+/* Writes what would make the symbols fit. */
+static void describe(const struct demod_run *run, const struct trial *best, char text[256])
+{
+    char change[96] = "", modulation[32] = "", scale[128] = "";
+    const struct trial twin = find_twin(run, best);
+    if (best->change == WITHOUT_MEAN)
+        snprintf(change, sizeof change, " without their mean of %.3g (a DC offset)", best->amount);
+    if (best->change == TURNED)
+        snprintf(change, sizeof change, " if turned back by %.1f degrees", best->amount);
+    if (best->change == SPINNING)
+        snprintf(change, sizeof change, " if turned back by %.3g degrees a symbol (a frequency offset)", best->amount);
+    if (best->change == CONJUGATED)
+        snprintf(change, sizeof change, " with --conjugate");
+    if (best->change == AS_FORMAT)
+        snprintf(change, sizeof change, " with -i %s%s", file_formats[best->format].suffixes[0] + 1,
+                 best->format == FILE_CS16_BE && run->recording.format == FILE_CS16
+                     ? " (or an odd number of --header-bytes)"
+                     : "");
+    if (best->modulation != run->config->modulation)
+        snprintf(modulation, sizeof modulation, "%s -m %s", *change ? " and" : " with",
+                 modulation_get(best->modulation)->option);
+    if (best->other_scale)
+        snprintf(scale, sizeof scale,
+                 run->options->scale_auto ? "%s --input-scale 1/%.4g" : "%s --input-scale auto (about 1/%.4g)",
+                 *change || *modulation ? " and" : " with", 1 / best->scale);
+    if (twin.change == AS_FORMAT)
+        snprintf(scale + strlen(scale), sizeof scale - strlen(scale), ", or with -i %s, which looks the same",
+                 file_formats[twin.format].suffixes[0] + 1);
+    snprintf(text, 256, "%s%s%s", change, modulation, scale);
+}
+
+/* Returns how alike a component and the one `distance` before it are: +-1 if they are the same but for their sign, 0
+ * for scrambled data. Alternate symbols change their sign if wanted, for pi/2-BPSK. */
+static double likeness(const struct fit_view *view, size_t distance, bool alternates)
+{
+    double product = 0, energy = 0, means[2] = {0, 0};
+    for (size_t i = 0; i < 2 * view->n; i++)
+        means[i % 2] += (double)view->symbols[i] / (double)view->n;
+    for (size_t i = distance; i < 2 * view->n; i++) {
+        const double x = (double)view->symbols[i] - means[i % 2],
+                     y = (double)view->symbols[i - distance] - means[(i - distance) % 2];
+        if (distance == 1 && i % 2 == 0)
+            continue; /* another symbol */
+        product += alternates && i / 2 % 2 ? -x * y : x * y;
+        energy += (x * x + y * y) / 2;
+    }
+    return energy > 0 && energy <= DBL_MAX ? fabs(product / energy) : 0;
+}
+
+/* Returns the share of components that were limited. */
+static double clipped_share(const struct fit_view *view)
+{
+    double n = 0;
+    for (size_t i = 0; i < 2 * view->n; i++)
+        n += fit_is_limited(view, i);
+    return n / 2 / (double)view->n;
+}
+
+void fit_describe_format(const struct demod_run *run, char text[256])
+{
+    struct trial best = find_as_is(run, false);
+    if (best.change == AS_READ && find_floats(run) != run->recording.format)
+        try_all(run, (struct trial){.change = AS_FORMAT, .format = find_floats(run)}, &best);
+    *text = '\0';
+    if (best.change == AS_FORMAT)
+        describe(run, &best, text);
+}
+
+/* Returns whether the four quarters of symbols each fit, at scales that differ. */
+static bool has_varying_size(const struct fit_view *view, softqam_modulation modulation)
+{
+    static struct fit_view part;
+    double least = DBL_MAX, most = 0;
+    part = *view;
+    part.n = view->n / 4;
+    for (size_t k = 0; k < 4 && part.n >= FIT_MIN_SYMBOLS; k++) {
+        double scale;
+        part.position = view->position + k * part.n;
+        memcpy(part.symbols, view->symbols + 2 * k * part.n, 2 * part.n * sizeof *part.symbols);
+        if (fit_any_scale(&part, modulation, false, &scale) < 0.1)
+            return false;
+        least = fmin(least, scale);
+        most = fmax(most, scale);
+    }
+    return most > 1.2 * least;
+}
+
+/* Returns whether the symbols, of this fit, are as the command says; if not, `best` is what would mend that. */
+static bool fits_as_given(const struct demod_run *run, const struct fit_view *view, struct fit_measure found,
+                          bool is_odd, struct trial *best)
+{
+    const bool is_good = found.fit > 0.08 && found.gap < 0.02 + 120 / (double)view->n && !is_odd;
+    const bool may_hide =
+        is_rare(run->recording.format) || run->options->scale_auto; /* halves of integers that are two */
+    *best = (struct trial){.change = AS_READ};
+    if (may_hide)
+        *best = find_as_is(run, true);
+    if (!is_good && best->change == AS_READ)
+        *best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > 0.04) &&
+                                   !are_floats(run->recording.format, view));
+    return is_good && best->change == AS_READ;
+}
+
+bool fit_check(const struct demod_run *run)
+{
+    static struct fit_view view, first; /* all; and enough for simple questions */
+    const softqam_modulation given = run->config->modulation;
+    const struct modulation *modulation = modulation_get(given);
+    struct trial best;
+    double scale;
+    char text[256], balance[256];
+    bool one_sided;
+    fit_load(run, run->recording.format, &view);
+    first = view;
+    first.n = view.n < 3000 ? view.n : 3000;
+    const struct fit_measure found = fit_measure(&view, given, (double)run->config->input_scale, false);
+    const double alike = likeness(&first, 2, false), clipped = clipped_share(&view);
+    const bool is_diagonal =
+        modulation->n_bits > 1 && fmax(likeness(&first, 1, false), likeness(&first, 1, true)) > 0.2;
+    describe_balance(&first, modulation, balance, &one_sided);
+    const bool is_turned = fabs(straighten(&first, modulation, false)) > 4, varies = has_varying_phase(&first);
+    if (fits_as_given(run, &view, found, alike > 0.3 || is_diagonal || is_turned || varies || one_sided || *balance,
+                      &best))
+        return true;
+    describe(run, &best, text);
+    fit_any_scale(&view, given, false, &scale);
+    const bool is_foreign = best.change == AS_FORMAT, is_clipped = clipped > 0.03;
+    const bool others_fit = *text && (is_foreign || best.score > found.fit);
+    const bool is_even = isinf(found.gap) && isinf(fit_measure(&view, given, scale, false).gap);
+    const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002; /* few bits take much noise */
+    const bool is_noisy = !is_even && !(isinf(found.gap) && !is_clipped) && found.fit >= least;
+    if (!others_fit && is_noisy && alike <= 0.3 && !varies && !one_sided && !*balance && has_varying_size(&view, given))
+        snprintf(balance, sizeof balance, ": their size varies, as before an equaliser");
+    if (!others_fit && is_noisy && alike <= 0.3 && !varies && !one_sided && !*balance)
+        return true;
+    if (is_foreign)
+        *balance = '\0';
+    else if (alike > 0.3)
+        snprintf(text, sizeof text, ": neighbours are alike, as if there were several samples a symbol");
+    else if (varies && is_noisy && best.change != SPINNING)
+        snprintf(text, sizeof text, ": their phase varies");
+    else if (one_sided && best.change != WITHOUT_MEAN)
+        snprintf(text, sizeof text, ": nearly all have one sign");
+    else if (*balance && is_noisy && best.change != WITHOUT_MEAN && (best.modulation == given || !others_fit))
+        snprintf(text, sizeof text, "%s", balance);
+    else if (is_clipped)
+        snprintf(text, sizeof text, ": %.0f %% of the samples are at the ends of their range, clipped", 100 * clipped);
+    else if (!others_fit)
+        snprintf(text, sizeof text, " at any scale, nor another modulation or format: they %s",
+                 is_even ? "are spread evenly, as compressed data are" : "look like noise");
+    message_warn(run->symbols.name, "the symbols do not fit %s%s%s", modulation->name,
+                 *text == ':' || !others_fit ? "" : ", but would", text);
+    return false;
+}
