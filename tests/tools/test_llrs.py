@@ -149,7 +149,7 @@ class Compare(ToolTest):
 
 
     def test_causes(self):
-        """Where the wrong bits are shows swapped and conjugated samples; half of all bits are those of something else."""
+        """The places of wrong bits show swapped and conjugated samples; half of all bits are those of something else."""
         for modulation in ("qpsk", "256qam"):
             self.make("x.cf32", "-m", modulation, "--symbols", "2000", "--snr-db", "30", "--bits", "sent.hard", "--c-init", "5")
             options = ["-q", "-m", modulation, "-o", "hard", "--compare", "sent.hard"]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What would make symbols fit that do not: other modulations, scales and formats, a mean, a rotation are tried. */
+/* Finds what makes symbols fit that do not: other modulations, scales and formats, a mean, a rotation are tried. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
