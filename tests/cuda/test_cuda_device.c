@@ -68,16 +68,66 @@ static void CUDART_CB wait_at_gate(void *argument)
     atomic_store(&self->timed_out, !atomic_load(&self->is_open));
 }
 
-/* On a stream that the gate holds up: the call returns and has waited for nothing, and its work is done when the
- * demodulator is gone. Destroying it may wait for the device, and so for the gate, which then opens by itself. */
+/* Enqueues segments for a kernel of each kind: of plain calls, of segments, of large codewords, of soft buffers that
+ * are aligned and of others, of repetition, of layers in pairs, of descriptors. */
+static void enqueue_all_kinds(const softqam_demodulator *demodulator, uint8_t *in, uint8_t *out, cudaStream_t stream)
+{
+    enum { N = 4800, LARGE = 1000000, BITS = 8 };
+    const float *values = (const float *)(const void *)in;
+    softqam_segment plain = harness_segment(in, values, 1, N, out);
+    softqam_segment descrambled = plain, large, aligned, odd, repeated, pair;
+    descrambled.descramble = 1;
+    large = descrambled;
+    large.n_symbols = LARGE;
+    aligned = descrambled;
+    aligned.out = NULL;
+    aligned.codeword = (softqam_codeword){
+        .n_bits = N * BITS, .n_code_blocks = 4, .buffers = out, .deinterleave = 1, .n_cb = N * BITS / 4, .combine = 1};
+    odd = aligned;
+    odd.codeword.n_cb++;
+    repeated = aligned;
+    repeated.codeword.n_cb = N;
+    pair = descrambled;
+    pair.n_symbols = N / 2;
+    pair.n_layers = 2;
+    pair.symbol_stride = pair.noise_stride = 2;
+    for (size_t k = 0; k < 2; k++)
+        pair.layers[k] = (softqam_layer){.symbols = in + 8 * k, .noise_var = values + k, .gain = values + k};
+    pair.cross_gain[0] = values;
+    const softqam_segment all[] = {plain, descrambled, large, aligned, odd, repeated, pair};
+    const size_t n = HARNESS_COUNT(all);
+    uint8_t *list = out + LARGE * BITS;
+    for (size_t k = 0; k < n; k++)
+        if (softqam_cuda_demodulate_segments(demodulator, &all[k], 1, stream) != SOFTQAM_OK)
+            fail_msg("kind %zu: %s", k, softqam_error_message());
+    /* There is no segment; the list is read when the gate has opened. */
+    assert_int_equal(softqam_cuda_demodulate_device_segments(demodulator, (softqam_segment *)(void *)list,
+                                                             (unsigned *)(void *)list, 1, N, stream),
+                     SOFTQAM_OK);
+}
+
+/* On a stream that the gate holds up, once kernels are prepared: a call with each kernel returns and has waited for
+ * nothing, and its work is done when the demodulator is gone. Destroying it may wait for the device, and so for the
+ * gate, which then opens by itself. */
 HARNESS_TEST(test_held_stream)
 {
+    enum { IN_NBYTES = 8 << 20, OUT_NBYTES = (8 << 20) + 4096 };
     gate held = {0};
     const cudaStream_t stream = device_open_stream();
     SCOPED(close_sample) sample self = open_sample(100003);
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_SYMBOL);
+    scoped_demodulator *llrs = harness_create(&setup);
+    uint8_t *in = device_alloc(IN_NBYTES), *out = device_alloc(OUT_NBYTES);
+    memset(in, 0, IN_NBYTES);
+    memset(out, 0, OUT_NBYTES);
+    const softqam_demodulator *const prepared[] = {self.cuda, llrs};
+    for (size_t k = 0; k < HARNESS_COUNT(prepared); k++)
+        assert_int_equal(softqam_context_prepare(softqam_demodulator_context(prepared[k]), SOFTQAM_PREPARE_KERNELS),
+                         SOFTQAM_OK);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaLaunchHostFunc(stream, wait_at_gate, &held));
     enqueue(&self, stream);
+    enqueue_all_kinds(llrs, in, out, stream);
     assert_true(harness_is_under_compute_sanitizer() || !atomic_load(&held.timed_out));
     softqam_demodulator_destroy(self.cuda);
     self.cuda = NULL;
@@ -85,6 +135,8 @@ HARNESS_TEST(test_held_stream)
     CUDA(cudaStreamSynchronize(stream));
     CUDA(cudaStreamDestroy(stream));
     check(&self, "on a held stream, the demodulator destroyed", self.out);
+    device_free(in);
+    device_free(out);
 }
 
 enum { N_CHAIN = 20000, N_ROUNDS = 40, CHAIN_NBYTES = N_CHAIN * 2 * sizeof(float) };
