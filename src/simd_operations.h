@@ -12,7 +12,7 @@
  * nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements; the shuffles stay within
  * quads unless they say otherwise. */
 
-/* arithmetic.h's. Vector headers have the first from cpu/simd_vectors.h and cpu/simd_common.h; SIMD_OWN leaves them
+/* arithmetic.h's. Vector headers have the first from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
  * out.
  */
 

@@ -183,28 +183,11 @@ VEC void joint_loop(llr_kind kind, const softqam_joint_call *call)
     }
 }
 
-#define DEFINE_JOINT_LOOP(name, output, layout)                                                                        \
+#define DEFINE_JOINT_LOOP(format, name, output, layout)                                                                \
     static void name(const softqam_joint_call *call)                                                                   \
     {                                                                                                                  \
         joint_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, true}, call);                                        \
     }
-#define DEFINE_JOINT_LAYOUTS(format, output)                                                                           \
-    DEFINE_JOINT_LOOP(format##_in_order, output, SOFTQAM_LLRS_IN_ORDER)                                                \
-    DEFINE_JOINT_LOOP(format##_descrambled, output, SOFTQAM_LLRS_DESCRAMBLED)                                          \
-    DEFINE_JOINT_LOOP(format##_in_planes, output, SOFTQAM_LLRS_IN_PLANES)
-DEFINE_JOINT_LAYOUTS(s8, SOFTQAM_OUTPUT_S8)
-DEFINE_JOINT_LAYOUTS(s16, SOFTQAM_OUTPUT_S16)
-DEFINE_JOINT_LAYOUTS(f16, SOFTQAM_OUTPUT_F16)
-DEFINE_JOINT_LAYOUTS(f32, SOFTQAM_OUTPUT_F32)
+DEFINE_LOOPS(DEFINE_JOINT_LOOP)
 
-_Static_assert(N_OUTPUT_FORMATS == 5 && SOFTQAM_LLR_LAYOUTS == 3, "loops for each format but u8, for each layout");
-#define ALL_LAYOUTS(format)                                                                                            \
-    {                                                                                                                  \
-        [SOFTQAM_LLRS_IN_ORDER] = format##_in_order, [SOFTQAM_LLRS_DESCRAMBLED] = format##_descrambled,                \
-        [SOFTQAM_LLRS_IN_PLANES] = format##_in_planes                                                                  \
-    }
-const softqam_joint_loops SIMD_NAME(EXPANDED_NAME(softqam_joint_loops, AXIS_BITS)) = {
-    {[SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(s8),
-     [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(s16),
-     [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(f16),
-     [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(f32)}};
+const softqam_joint_loops SIMD_NAME(EXPANDED_NAME(softqam_joint_loops, AXIS_BITS)) = {ALL_LOOPS};

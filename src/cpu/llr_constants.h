@@ -201,4 +201,34 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     load_destination(constants, kind, call->sequence, call->planes);
 }
 
+/* DEFINE_LOOPS(DEFINE) makes a loop for each format but u8 and each layout by DEFINE(format, name, output, layout);
+ * ALL_LOOPS lists them. BPSK has one bit: nothing to de-interleave. */
+_Static_assert(N_OUTPUT_FORMATS == 5 && SOFTQAM_LLR_LAYOUTS == 3, "loops for each format but u8, for each layout");
+#if AXIS_BITS == 0
+#define DEFINE_PLANES(DEFINE, format, output)
+#define PLANES_OF(format)
+#else
+#define DEFINE_PLANES(DEFINE, format, output) DEFINE(format, format##_in_planes, output, SOFTQAM_LLRS_IN_PLANES)
+#define PLANES_OF(format)                     [SOFTQAM_LLRS_IN_PLANES] = format##_in_planes
+#endif
+#define DEFINE_LAYOUTS(DEFINE, format, output)                                                                         \
+    DEFINE(format, format##_in_order, output, SOFTQAM_LLRS_IN_ORDER)                                                   \
+    DEFINE(format, format##_descrambled, output, SOFTQAM_LLRS_DESCRAMBLED)                                             \
+    DEFINE_PLANES(DEFINE, format, output)
+#define DEFINE_LOOPS(DEFINE)                                                                                           \
+    DEFINE_LAYOUTS(DEFINE, s8, SOFTQAM_OUTPUT_S8)                                                                      \
+    DEFINE_LAYOUTS(DEFINE, s16, SOFTQAM_OUTPUT_S16)                                                                    \
+    DEFINE_LAYOUTS(DEFINE, f16, SOFTQAM_OUTPUT_F16)                                                                    \
+    DEFINE_LAYOUTS(DEFINE, f32, SOFTQAM_OUTPUT_F32)
+#define ALL_LAYOUTS(format)                                                                                            \
+    {                                                                                                                  \
+        [SOFTQAM_LLRS_IN_ORDER] = format##_in_order, [SOFTQAM_LLRS_DESCRAMBLED] = format##_descrambled,                \
+        PLANES_OF(format)                                                                                              \
+    }
+#define ALL_LOOPS                                                                                                      \
+    {                                                                                                                  \
+        [SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(s8), [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(s16),                                \
+        [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(f16), [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(f32)                               \
+    }
+
 #endif

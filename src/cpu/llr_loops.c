@@ -414,36 +414,11 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     }
 }
 
-#define DEFINE_LOOP(name, output, layout, exact)                                                                       \
+#define DEFINE_LOOP(format, name, output, layout)                                                                      \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        llr_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, false}, call, name, exact);                            \
+        llr_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, false}, call, name, exact_batch_##format);             \
     }
-/* BPSK has one bit: nothing to de-interleave. */
-#if AXIS_BITS == 0
-#define DEFINE_PLANES(format, output)
-#define PLANES(format)
-#else
-#define DEFINE_PLANES(format, output)                                                                                  \
-    DEFINE_LOOP(format##_in_planes, output, SOFTQAM_LLRS_IN_PLANES, exact_batch_##format)
-#define PLANES(format) [SOFTQAM_LLRS_IN_PLANES] = format##_in_planes
-#endif
-#define DEFINE_LAYOUTS(format, output)                                                                                 \
-    DEFINE_LOOP(format##_in_order, output, SOFTQAM_LLRS_IN_ORDER, exact_batch_##format)                                \
-    DEFINE_LOOP(format##_descrambled, output, SOFTQAM_LLRS_DESCRAMBLED, exact_batch_##format)                          \
-    DEFINE_PLANES(format, output)
-DEFINE_LAYOUTS(s8, SOFTQAM_OUTPUT_S8)
-DEFINE_LAYOUTS(s16, SOFTQAM_OUTPUT_S16)
-DEFINE_LAYOUTS(f16, SOFTQAM_OUTPUT_F16)
-DEFINE_LAYOUTS(f32, SOFTQAM_OUTPUT_F32)
+DEFINE_LOOPS(DEFINE_LOOP)
 
-_Static_assert(N_OUTPUT_FORMATS == 5 && SOFTQAM_LLR_LAYOUTS == 3, "loops for each format but u8, for each layout");
-#define ALL_LAYOUTS(format)                                                                                            \
-    {                                                                                                                  \
-        [SOFTQAM_LLRS_IN_ORDER] = format##_in_order, [SOFTQAM_LLRS_DESCRAMBLED] = format##_descrambled, PLANES(format) \
-    }
-const softqam_llr_loops SIMD_NAME(EXPANDED_NAME(softqam_llr_loops, AXIS_BITS)) = {
-    {[SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(s8),
-     [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(s16),
-     [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(f16),
-     [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(f32)}};
+const softqam_llr_loops SIMD_NAME(EXPANDED_NAME(softqam_llr_loops, AXIS_BITS)) = {ALL_LOOPS};

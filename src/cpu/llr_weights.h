@@ -125,15 +125,11 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
 /* Lets the fast path of f16 and f32 do more than it did for the batch; false if it did that, or cannot. */
 VEC bool asks_for_more(softqam_output_format output, batch_verdict verdict, llr_constants *constants)
 {
-    bool *asked = NULL;
-    if (!are_steps(output) && verdict == BATCH_HAS_OTHER_WEIGHTS)
-        asked = &constants->masks_erasures;
-    else if (output == SOFTQAM_OUTPUT_F16 && verdict == BATCH_HAS_LARGE_LLRS)
-        asked = &constants->limits_f16;
-    if (!asked || *asked)
-        return false;
-    *asked = true;
-    return true;
+    const bool masks = !are_steps(output) && verdict == BATCH_HAS_OTHER_WEIGHTS && !constants->masks_erasures;
+    const bool limits = output == SOFTQAM_OUTPUT_F16 && verdict == BATCH_HAS_LARGE_LLRS && !constants->limits_f16;
+    constants->masks_erasures |= masks;
+    constants->limits_f16 |= limits;
+    return masks || limits;
 }
 
 /* The weights of an iteration; for registers of components, which take each one twice, in the order of

@@ -6,7 +6,77 @@
 
 #include SIMD_HEADER
 
-#include "simd_common.h"
+#include "tables.h"
+
+/* Operations of simd_operations.h that are made of others, in every instruction set alike. */
+
+_Static_assert(U8_LEVELS == 16, "vec_column_value()");
+
+/* The rest of a row is looked up where it is needed: registers are few. */
+typedef struct vec_u8_row {
+    vec_f32 level;
+    vec_f32 level_low;
+    vec_f32 level_high;
+    vec_u32 number;
+} vec_u8_row;
+
+typedef struct vec_u8_table {
+    const softqam_u8_table *from;
+    vec_f32 steps[U8_AXIS_BITS];
+    vec_f32 level_scale;
+} vec_u8_table;
+
+/* Returns one of two constants of opposite signs. */
+VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
+VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat(INFINITY)); }
+
+VEC vec_u8_table vec_load_u8_table(const softqam_u8_table *from)
+{
+    vec_u8_table table = {.from = from, .level_scale = vec_splat(from->level_scale)};
+    VEC_UNROLL
+    for (int k = 0; k < U8_AXIS_BITS; k++)
+        table.steps[k] = vec_splat(from->steps[k]);
+    return table;
+}
+
+VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
+{
+    const vec_f32 middle = vec_splat(U8_LEVELS / 2);
+    const vec_u32 number = vec_to_index(vec_add(vec_mul(level, table->level_scale), middle));
+    return (vec_u8_row){vec_column_value(table->from->level, number), vec_column_value(table->from->level_low, number),
+                        vec_column_value(table->from->level_high, number), number};
+}
+
+VEC vec_f32 vec_gain_low(const vec_u8_table *table, vec_u8_row row)
+{
+    return vec_column_value(table->from->gain_low, row.number);
+}
+
+VEC vec_f32 vec_gain_high(const vec_u8_table *table, vec_u8_row row)
+{
+    return vec_column_value(table->from->gain_high, row.number);
+}
+
+VEC vec_u32 vec_byte_select(const vec_u8_table *table, vec_u8_row row)
+{
+    return vec_bits(vec_column_value(table->from->byte_select, row.number));
+}
+
+/* Shuffles like vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
+VEC vec_bytes vec_place_bytes(vec_bytes a, vec_bytes from)
+{
+    return vec_or(vec_shuffle_bytes(a, from), (vec_bytes)((vec_lanes_u8)from == 0xff));
+}
+
+#ifndef VEC_HAS_MASKS
+VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
+{
+    memcpy(&rest, from, n < sizeof rest ? n : sizeof rest);
+    return rest;
+}
+
+VEC void vec_store_first(void *to, vec_bytes a, size_t n) { memcpy(to, &a, n < sizeof a ? n : sizeof a); }
+#endif
 
 #define SIMD_FAST
 #define SIMD_VECTORS
