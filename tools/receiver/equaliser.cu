@@ -221,29 +221,27 @@ struct receiver {
     unsigned char *buffers; /* of all slots, users' after each other */
     users<2> *in_memory;    /* by slot */
 
-    void open();
+    void open()
+    {
+        softqam_context_config config;
+        softqam_context_config_init(&config);
+        config.backend = SOFTQAM_BACKEND_CUDA;
+        check(softqam_context_create(&context, &config) == SOFTQAM_OK, "softqam_context_create");
+        std::vector<float> host(sizeof(slot) / sizeof(float));
+        for (float &value : host)
+            value = static_cast<float>(std::rand() / (RAND_MAX + 1.0) - 0.5);
+        for (size_t k = offsetof(slot, inverse_noise) / sizeof(float); k < host.size(); k++)
+            host[k] = 100.5f + 200 * host[k];
+        CHECK(cudaStreamCreate(&stream));
+        CHECK(cudaMalloc(&slots, SLOTS * sizeof(slot)));
+        CHECK(cudaMalloc(&symbols, ELEMENTS * LAYERS * sizeof(float2)));
+        CHECK(cudaMalloc(&inverse_noise, ELEMENTS * LAYERS * sizeof(float)));
+        CHECK(cudaMalloc(&in_memory, SLOTS * sizeof *in_memory));
+        CHECK(cudaMalloc(&buffers, SLOTS * size_t{ELEMENTS} * LAYERS * 8 / 9800 * N_CB * 2));
+        for (int k = 0; k < SLOTS; k++)
+            CHECK(cudaMemcpy(slots + k, host.data(), sizeof(slot), cudaMemcpyHostToDevice));
+    }
 };
-
-void receiver::open()
-{
-    softqam_context_config config;
-    softqam_context_config_init(&config);
-    config.backend = SOFTQAM_BACKEND_CUDA;
-    check(softqam_context_create(&context, &config) == SOFTQAM_OK, "softqam_context_create");
-    std::vector<float> host(sizeof(slot) / sizeof(float));
-    for (float &value : host)
-        value = static_cast<float>(std::rand() / (RAND_MAX + 1.0) - 0.5);
-    for (size_t k = offsetof(slot, inverse_noise) / sizeof(float); k < host.size(); k++)
-        host[k] = 100.5f + 200 * host[k];
-    CHECK(cudaStreamCreate(&stream));
-    CHECK(cudaMalloc(&slots, SLOTS * sizeof(slot)));
-    CHECK(cudaMalloc(&symbols, ELEMENTS * LAYERS * sizeof(float2)));
-    CHECK(cudaMalloc(&inverse_noise, ELEMENTS * LAYERS * sizeof(float)));
-    CHECK(cudaMalloc(&in_memory, SLOTS * sizeof *in_memory));
-    CHECK(cudaMalloc(&buffers, SLOTS * size_t{ELEMENTS} * LAYERS * 8 / 9800 * N_CB * 2));
-    for (int k = 0; k < SLOTS; k++)
-        CHECK(cudaMemcpy(slots + k, host.data(), sizeof(slot), cudaMemcpyHostToDevice));
-}
 
 /* A receiver of USERS users. */
 template <int USERS, softqam_output_format FORMAT, softqam_modulation MODULATION> struct comparison {
@@ -255,124 +253,114 @@ template <int USERS, softqam_output_format FORMAT, softqam_modulation MODULATION
     softqam_demodulator *demodulator;
     bool combines;
 
-    softqam_segment segment_of(int user, unsigned char *buffers) const;
-    void enqueue(way which, int slot_number) const;
-    float time(way which) const;
-    void run(const char *name);
-};
-
-/* A user's codeword of a slot. */
-template <int USERS, softqam_output_format FORMAT, softqam_modulation MODULATION>
-softqam_segment comparison<USERS, FORMAT, MODULATION>::segment_of(int user, unsigned char *buffers) const
-{
-    softqam_segment segment = {};
-    segment.n_symbols = size_t{ELEMENTS} * N;
-    segment.n_layers = N;
-    segment.symbol_stride = segment.noise_stride = LAYERS;
-    for (int k = 0; k < N; k++) {
-        segment.layers[k].symbols = self.symbols + user * N + k;
-        segment.layers[k].noise_var = self.inverse_noise + user * N + k;
+    /* Describes a user's codeword of a slot. */
+    softqam_segment segment_of(int user, int slot_number) const
+    {
+        softqam_segment segment = {};
+        segment.n_symbols = size_t{ELEMENTS} * N;
+        segment.n_layers = N;
+        segment.symbol_stride = segment.noise_stride = LAYERS;
+        for (int k = 0; k < N; k++) {
+            segment.layers[k].symbols = self.symbols + user * N + k;
+            segment.layers[k].noise_var = self.inverse_noise + user * N + k;
+        }
+        segment.modulation = MODULATION;
+        segment.noise_form = SOFTQAM_NOISE_FORM_INVERSE;
+        segment.descramble = 1;
+        segment.c_init = 12345 + user;
+        segment.codeword.n_bits = segment.n_symbols * demapper::BITS;
+        segment.codeword.n_code_blocks = N_CODE_BLOCKS;
+        segment.codeword.buffers = self.buffers + (slot_number * USERS + user) * USER_NBYTES;
+        segment.codeword.block_stride = segment.codeword.n_cb = N_CB;
+        segment.codeword.deinterleave = 1;
+        segment.codeword.first_filler = FIRST_FILLER;
+        segment.codeword.n_fillers = N_FILLERS;
+        segment.codeword.filler_value = 120;
+        segment.codeword.combine = combines;
+        segment.codeword.k0 = combines ? 33 * 384 : 0;
+        return segment;
     }
-    segment.modulation = MODULATION;
-    segment.noise_form = SOFTQAM_NOISE_FORM_INVERSE;
-    segment.descramble = 1;
-    segment.c_init = 12345 + user;
-    segment.codeword.n_bits = segment.n_symbols * demapper::BITS;
-    segment.codeword.n_code_blocks = N_CODE_BLOCKS;
-    segment.codeword.buffers = buffers + user * USER_NBYTES;
-    segment.codeword.block_stride = segment.codeword.n_cb = N_CB;
-    segment.codeword.deinterleave = 1;
-    segment.codeword.first_filler = FIRST_FILLER;
-    segment.codeword.n_fillers = N_FILLERS;
-    segment.codeword.filler_value = 120;
-    segment.codeword.combine = combines;
-    segment.codeword.k0 = combines ? 33 * 384 : 0;
-    return segment;
-}
 
-template <int USERS, softqam_output_format FORMAT, softqam_modulation MODULATION>
-void comparison<USERS, FORMAT, MODULATION>::enqueue(way which, int slot_number) const
-{
-    const slot *from = self.slots + slot_number;
-    unsigned char *buffers = self.buffers + slot_number * USERS * USER_NBYTES;
-    users<USERS> *in_memory = reinterpret_cast<users<USERS> *>(self.in_memory + slot_number);
-    const unsigned threads = BLOCK_ELEMENTS + (combines ? 0 : 32);
-    softqam_segment segments[USERS];
-    users<USERS> described;
-    for (int user = 0; user < USERS; user++) {
-        segments[user] = segment_of(user, buffers);
-        check(softqam_device_codeword_init(&described.codewords[user], demodulator, &segments[user]) == SOFTQAM_OK,
-              "softqam_device_codeword_init");
+    users<USERS> codewords_of(int slot_number) const
+    {
+        users<USERS> made;
+        for (int user = 0; user < USERS; user++) {
+            const softqam_segment segment = segment_of(user, slot_number);
+            check(softqam_device_codeword_init(&made.codewords[user], demodulator, &segment) == SOFTQAM_OK,
+                  "softqam_device_codeword_init");
+        }
+        return made;
     }
-    const size_t n_moved =
-        combines ? size_t{ELEMENTS} * LAYERS * demapper::BITS * demapper::VALUE_NBYTES : USERS * USER_NBYTES;
-    if (which == DEVICE_FUNCTIONS)
-        launch(equalise_to_codewords<USERS, demapper>, threads, self.stream, from, described);
-    else if (which == CODEWORDS_IN_MEMORY)
-        launch(equalise_to_codewords_in_memory<USERS, demapper>, threads, self.stream, from, in_memory);
-    else if (which == MOVING_BYTES)
-        launch(move, BLOCK_ELEMENTS, self.stream, from, reinterpret_cast<uint4 *>(buffers), n_moved / sizeof(uint4),
-               combines);
-    else
-        launch(equalise_slot, BLOCK_ELEMENTS, self.stream, from, self.symbols, self.inverse_noise);
-    if (which == THEN_CALL)
+
+    void call(int slot_number) const
+    {
+        softqam_segment segments[USERS];
+        for (int user = 0; user < USERS; user++)
+            segments[user] = segment_of(user, slot_number);
         check(softqam_cuda_demodulate_segments(demodulator, segments, USERS, self.stream) == SOFTQAM_OK,
               "softqam_cuda_demodulate_segments");
-}
-
-/* Returns microseconds a slot, in a graph of many slots. */
-template <int USERS, softqam_output_format FORMAT, softqam_modulation MODULATION>
-float comparison<USERS, FORMAT, MODULATION>::time(way which) const
-{
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    cudaEvent_t begin, end;
-    float least = 1e9f;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    CHECK(cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeThreadLocal));
-    for (int k = 0; k < ROUNDS; k++)
-        enqueue(which, k % SLOTS);
-    CHECK(cudaStreamEndCapture(self.stream, &graph));
-    CHECK(cudaGraphInstantiate(&executable, graph, 0));
-    for (int k = 0; k < 6; k++) {
-        float milliseconds = 0;
-        CHECK(cudaEventRecord(begin, self.stream));
-        CHECK(cudaGraphLaunch(executable, self.stream));
-        CHECK(cudaEventRecord(end, self.stream));
-        CHECK(cudaEventSynchronize(end));
-        CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-        least = k > 0 && milliseconds < least ? milliseconds : least;
     }
-    CHECK(cudaEventDestroy(begin));
-    CHECK(cudaEventDestroy(end));
-    CHECK(cudaGraphExecDestroy(executable));
-    CHECK(cudaGraphDestroy(graph));
-    return 1000 * least / ROUNDS;
-}
 
-template <int USERS, softqam_output_format FORMAT, softqam_modulation MODULATION>
-void comparison<USERS, FORMAT, MODULATION>::run(const char *name)
-{
-    softqam_demodulator_config config = {};
-    config.context = self.context;
-    config.output_format = FORMAT;
-    check(softqam_demodulator_create(&demodulator, &config) == SOFTQAM_OK, "softqam_demodulator_create");
-    check(softqam_context_prepare(self.context, SOFTQAM_PREPARE_KERNELS) == SOFTQAM_OK, "softqam_context_prepare");
-    for (int adds = 0; adds < 2; adds++) {
-        std::vector<unsigned char> expected(USERS * USER_NBYTES), made(USERS * USER_NBYTES);
-        combines = adds != 0;
+    void enqueue(way which, int slot_number) const
+    {
+        const slot *from = self.slots + slot_number;
+        const auto *in_memory = reinterpret_cast<users<USERS> *>(self.in_memory + slot_number);
+        auto *to = reinterpret_cast<uint4 *>(self.buffers + slot_number * USERS * USER_NBYTES);
+        const unsigned threads = BLOCK_ELEMENTS + (combines ? 0 : 32);
+        const size_t n_moved =
+            combines ? size_t{ELEMENTS} * LAYERS * demapper::BITS * demapper::VALUE_NBYTES : USERS * USER_NBYTES;
+        if (which == DEVICE_FUNCTIONS)
+            launch(equalise_to_codewords<USERS, demapper>, threads, self.stream, from, codewords_of(slot_number));
+        else if (which == CODEWORDS_IN_MEMORY)
+            launch(equalise_to_codewords_in_memory<USERS, demapper>, threads, self.stream, from, in_memory);
+        else if (which == MOVING_BYTES)
+            launch(move, BLOCK_ELEMENTS, self.stream, from, to, n_moved / sizeof(uint4), combines);
+        else
+            launch(equalise_slot, BLOCK_ELEMENTS, self.stream, from, self.symbols, self.inverse_noise);
+        if (which == THEN_CALL)
+            call(slot_number);
+    }
+
+    /* Returns microseconds a slot, in a graph of many slots. */
+    float time(way which) const
+    {
+        cudaGraph_t graph;
+        cudaGraphExec_t executable;
+        cudaEvent_t begin, end;
+        float least = 1e9f;
+        CHECK(cudaEventCreate(&begin));
+        CHECK(cudaEventCreate(&end));
+        CHECK(cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeThreadLocal));
+        for (int k = 0; k < ROUNDS; k++)
+            enqueue(which, k % SLOTS);
+        CHECK(cudaStreamEndCapture(self.stream, &graph));
+        CHECK(cudaGraphInstantiate(&executable, graph, 0));
+        for (int k = 0; k < 6; k++) {
+            float milliseconds = 0;
+            CHECK(cudaEventRecord(begin, self.stream));
+            CHECK(cudaGraphLaunch(executable, self.stream));
+            CHECK(cudaEventRecord(end, self.stream));
+            CHECK(cudaEventSynchronize(end));
+            CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+            least = k > 0 && milliseconds < least ? milliseconds : least;
+        }
+        CHECK(cudaEventDestroy(begin));
+        CHECK(cudaEventDestroy(end));
+        CHECK(cudaGraphExecDestroy(executable));
+        CHECK(cudaGraphDestroy(graph));
+        return 1000 * least / ROUNDS;
+    }
+
+    /* Compares the bytes of a slot, and fills in the codewords in memory. */
+    void compare() const
+    {
+        std::vector<unsigned char> expected(USERS * USER_NBYTES), made(expected.size());
         for (int k = 0; k < SLOTS; k++) {
-            users<2> described = {};
-            for (int user = 0; user < USERS; user++) {
-                const softqam_segment segment = segment_of(user, self.buffers + k * USERS * USER_NBYTES);
-                check(softqam_device_codeword_init(&described.codewords[user], demodulator, &segment) == SOFTQAM_OK,
-                      "softqam_device_codeword_init");
-            }
-            CHECK(cudaMemcpy(self.in_memory + k, &described, sizeof described, cudaMemcpyHostToDevice));
+            const users<USERS> codewords = codewords_of(k);
+            CHECK(cudaMemcpy(self.in_memory + k, &codewords, sizeof codewords, cudaMemcpyHostToDevice));
         }
         for (const way which : {THEN_CALL, DEVICE_FUNCTIONS, CODEWORDS_IN_MEMORY}) {
-            CHECK(cudaMemset(self.buffers, 1, USERS * USER_NBYTES));
+            CHECK(cudaMemset(self.buffers, 1, made.size()));
             enqueue(which, 0);
             CHECK(cudaStreamSynchronize(self.stream));
             CHECK(cudaMemcpy(made.data(), self.buffers, made.size(), cudaMemcpyDeviceToHost));
@@ -380,13 +368,26 @@ void comparison<USERS, FORMAT, MODULATION>::run(const char *name)
                 expected = made;
             check(made == expected, "comparing soft buffers");
         }
-        std::printf("%-32s %-14s", name, combines ? "retransmission" : "new data");
-        for (int which = 0; which < N_WAYS; which++)
-            std::printf(" %17.2f", static_cast<double>(time(static_cast<way>(which))));
-        std::printf("\n");
     }
-    softqam_demodulator_destroy(demodulator);
-}
+
+    void run(const char *name)
+    {
+        softqam_demodulator_config config = {};
+        config.context = self.context;
+        config.output_format = FORMAT;
+        check(softqam_demodulator_create(&demodulator, &config) == SOFTQAM_OK, "softqam_demodulator_create");
+        check(softqam_context_prepare(self.context, SOFTQAM_PREPARE_KERNELS) == SOFTQAM_OK, "softqam_context_prepare");
+        for (const bool adds : {false, true}) {
+            combines = adds;
+            compare();
+            std::printf("%-32s %-14s", name, combines ? "retransmission" : "new data");
+            for (int which = 0; which < N_WAYS; which++)
+                std::printf(" %17.2f", static_cast<double>(time(static_cast<way>(which))));
+            std::printf("\n");
+        }
+        softqam_demodulator_destroy(demodulator);
+    }
+};
 
 int main()
 {
