@@ -217,7 +217,8 @@ class _JointDetector(Block):
         gain = gains.chunk(2)[0].to(z.dtype)
         gram = torch.stack((gain[..., 0], cross[..., 0], cross[..., 1], gain[..., 1]), -1).unflatten(-1, (2, 2))
         encoder = self._encoder
-        return _demap_codewords_jointly(z.contiguous(), gram, encoder._num_bits_per_symbol, self._c_init, encoder.num_tx, encoder.num_cbs, encoder.ldpc_encoder.n)
+        bits, n_users, n_blocks = encoder._num_bits_per_symbol, encoder.num_tx, encoder.num_cbs
+        return _demap_codewords_jointly(z.contiguous(), gram, bits, self._c_init, n_users, n_blocks, encoder.ldpc_encoder.n)
 
 
 class PUSCHReceiver(nr.PUSCHReceiver):
