@@ -84,38 +84,31 @@ static softqam_demodulator *create(softqam_demodulator_config config, softqam_co
     return demodulator;
 }
 
-/* Up to three segments, each with its own scale, in pageable memory or in memory of softqam_host_alloc(). */
+/* Demodulates with a scale of the call's own, in pageable memory or in memory of softqam_host_alloc(). */
 static void call(worker *self, const softqam_demodulator_config *config, softqam_demodulator *demodulator)
 {
     const size_t in_nbytes = softqam_input_symbol_nbytes(config->input_format);
     const size_t out_nbytes = harness_output_nbytes(config->output_format, 1);
-    const size_t most = below(self, (size_t)1 << below(self, 17)), n_segments = 1 + below(self, 3);
+    const size_t n = below(self, (size_t)1 << below(self, 17));
     const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8;
     softqam_demodulator *definition = create(*config, portable);
     softqam_context *context = softqam_demodulator_context(demodulator);
-    softqam_segment segments[3], expected[3];
     void *host_in = NULL, *host_out = NULL;
     if (below(self, 2)) {
-        expect_ok("softqam_host_alloc", softqam_host_alloc(context, most * in_nbytes, &host_in), true);
-        expect_ok("softqam_host_alloc", softqam_host_alloc(context, most * out_nbytes, &host_out), true);
+        expect_ok("softqam_host_alloc", softqam_host_alloc(context, n * in_nbytes, &host_in), true);
+        expect_ok("softqam_host_alloc", softqam_host_alloc(context, n * out_nbytes, &host_out), true);
     }
     uint8_t *in = host_in ? host_in : self->in, *out = host_out ? host_out : self->out;
-    harness_random_fill(&self->random, in, most * in_nbytes);
-    harness_fill_noise(&self->random, HARNESS_NOISE_ANY, most, self->noise_var);
-    for (size_t k = 0, used = 0; k < n_segments; k++) {
-        const size_t n = k + 1 == n_segments ? most - used : (most - used) / 2;
-        segments[k] = harness_segment(in + used * in_nbytes, is_u8 ? NULL : self->noise_var + used, below(self, 2), n,
-                                      out + used * out_nbytes);
-        segments[k].input_scale = ldexpf(1, -(int)below(self, 16));
-        expected[k] = segments[k];
-        expected[k].out = self->expected + used * out_nbytes;
-        used += n;
-    }
-    softqam_status status = softqam_demodulate_segments(definition, expected, n_segments);
-    harness_poison(out, self->expected, most * out_nbytes);
+    harness_random_fill(&self->random, in, n * in_nbytes);
+    harness_fill_noise(&self->random, HARNESS_NOISE_ANY, n, self->noise_var);
+    softqam_segment segment = harness_segment(in, is_u8 ? NULL : self->noise_var, below(self, 2), n, self->expected);
+    segment.input_scale = ldexpf(1, -(int)below(self, 16));
+    softqam_status status = softqam_demodulate_segments(definition, &segment, 1);
+    harness_poison(out, self->expected, n * out_nbytes);
+    segment.out = out;
     if (status == SOFTQAM_OK)
-        status = softqam_demodulate_segments(demodulator, segments, n_segments);
-    expect_ok("softqam_demodulate_segments", status, memcmp(out, self->expected, most * out_nbytes) == 0);
+        status = softqam_demodulate_segments(demodulator, &segment, 1);
+    expect_ok("softqam_demodulate_segments", status, memcmp(out, self->expected, n * out_nbytes) == 0);
     atomic_fetch_add(&n_calls, 1);
     softqam_host_free(host_in);
     softqam_host_free(host_out);

@@ -74,15 +74,10 @@ static softqam_status prepare(life *self)
     return softqam_context_prepare(softqam_demodulator_context(self->demodulator), SOFTQAM_PREPARE_ALL);
 }
 
-static softqam_status demodulate_whole(life *self)
+/* Makes calls of at most so many symbols. */
+static softqam_status demodulate_by(life *self, size_t most)
 {
-    return softqam_demodulate(self->demodulator, self->from, noise_of(self, 0), self->kind.n_symbols, self->to);
-}
-
-/* Makes calls small enough for one mapped kernel, then one for what is left. */
-static softqam_status demodulate_small(life *self)
-{
-    const size_t n_symbols = self->kind.n_symbols, most = SMALL_SYMBOLS * (n_symbols / FEW_SYMBOLS);
+    const size_t n_symbols = self->kind.n_symbols;
     softqam_status status = SOFTQAM_OK;
     for (size_t first = 0, n; first < n_symbols && status == SOFTQAM_OK; first += n) {
         n = n_symbols - first < most ? n_symbols - first : most;
@@ -90,6 +85,14 @@ static softqam_status demodulate_small(life *self)
                                     self->to + 8 * first);
     }
     return status;
+}
+
+static softqam_status demodulate_whole(life *self) { return demodulate_by(self, self->kind.n_symbols); }
+
+/* The calls are small enough for one mapped kernel. */
+static softqam_status demodulate_small(life *self)
+{
+    return demodulate_by(self, SMALL_SYMBOLS * (self->kind.n_symbols / FEW_SYMBOLS));
 }
 
 /* Demodulates three segments, with gains if there are LLRs. */

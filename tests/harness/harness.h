@@ -161,8 +161,7 @@ uint64_t harness_hash(const void *bytes, size_t nbytes);
 /* Poisons an output: every byte becomes one that must change, so that none passes which was not written. */
 void harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes);
 
-/* True when no byte differs. Otherwise prints the first few symbols that do: index, I and Q exactly, what was got and
- * what expected. Safe in any thread. */
+/* True when no byte differs. Otherwise prints the first one that does and its symbol. Safe in any thread. */
 bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
                            const void *got, size_t n_symbols);
 

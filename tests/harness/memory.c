@@ -10,8 +10,6 @@
 #include "harness.h"
 
 #define CANARY 0xC5
-/* Mismatches printed before the rest is only counted. */
-#define MAX_PRINTED 5
 
 static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -88,32 +86,18 @@ harness_poison(uint8_t *out, const uint8_t *expected, size_t nbytes)
         out[i] = (uint8_t)~expected[i];
 }
 
-static void print_bytes(const char *label, const void *values, size_t nbytes)
-{
-    fprintf(stderr, " %s ", label);
-    for (size_t k = 0; k < nbytes; k++)
-        fprintf(stderr, "%02x", ((const uint8_t *)values)[k]);
-}
-
 bool harness_outputs_equal(const char *what, softqam_output_format format, const float *symbols, const void *expected,
                            const void *got, size_t n_symbols)
 {
-    size_t nbytes = harness_output_nbytes(format, 1);
-    if (memcmp(expected, got, n_symbols * nbytes) == 0)
+    const uint8_t *want = expected, *have = got;
+    const size_t nbytes = harness_output_nbytes(format, 1);
+    size_t i = 0;
+    while (i < n_symbols * nbytes && want[i] == have[i])
+        i++;
+    if (i == n_symbols * nbytes)
         return true;
-    size_t n_different = 0;
-    for (size_t i = 0; i < n_symbols; i++) {
-        const uint8_t *want = (const uint8_t *)expected + i * nbytes, *have = (const uint8_t *)got + i * nbytes;
-        if (memcmp(want, have, nbytes) == 0)
-            continue;
-        if (n_different++ < MAX_PRINTED) {
-            fprintf(stderr, "symbol %zu (%a, %a)", i, (double)symbols[2 * i], (double)symbols[2 * i + 1]);
-            print_bytes("=", symbols + 2 * i, 2 * sizeof *symbols);
-            print_bytes("got", have, nbytes);
-            print_bytes("expected", want, nbytes);
-            fputc('\n', stderr);
-        }
-    }
-    fprintf(stderr, "%s: %zu of %zu symbols differ\n", what, n_different, n_symbols);
+    const float *symbol = symbols + 2 * (i / nbytes);
+    fprintf(stderr, "%s: symbol %zu of %zu (%a, %a), byte %zu of %zu: got %02x, expected %02x\n", what, i / nbytes,
+            n_symbols, (double)symbol[0], (double)symbol[1], i % nbytes, nbytes, have[i], want[i]);
     return false;
 }
