@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from symbols import LLRS, MODULATIONS, assert_bytes, make_gain, make_noise, make_symbols
+from symbols import LLRS, MODULATIONS, assert_bytes, make_noise, make_symbols
 
 import softqam
 
@@ -21,28 +21,22 @@ def make_codeword(rng, codeword=BLOCKS):
 
 
 @pytest.mark.parametrize("output", LLRS)
-def test_codeword_is_passed_on(rng, output):
-    """Each LLR is at its position, by the fields, and added to what is there."""
-    symbols, noise = make_codeword(rng)
-    gains = make_gain(rng, len(noise))
-    llrs = softqam.demodulate(symbols, "16qam", noise, gain=gains, output=output, c_init=9)
-    positions = [k % 120 for k in range(7, 127) if not 110 <= k % 120 < 120]
-    expected = np.zeros((5, 120), llrs.dtype)
-    expected[[0, 1, 2, 4], 110:] = {"s8": 127, "s16": 32767}.get(output, 1000)
-    for r in range(5):
-        first, n = BLOCKS.block(r)
-        assert (n == 0) == (r == 3) and n <= len(positions)
-        expected[r, positions[:n]] = llrs[first : first + n].reshape(-1, 4).T.reshape(-1) if n else 0
-    got = softqam.demodulate(symbols, "16qam", noise, gain=gains, output=output, c_init=9, codeword=BLOCKS)
-    np.testing.assert_array_equal(got, expected)  # a sum of zeros has either sign
-    twice = softqam.demodulate(np.full_like(symbols, np.nan), "16qam", noise, output=output, codeword=BLOCKS, soft_buffers=got, combine=True)
-    assert twice is got
-    np.testing.assert_array_equal(got, expected)
-    softqam.demodulate(symbols, "16qam", noise, gain=gains, output=output, c_init=9, codeword=BLOCKS, soft_buffers=got, combine=True)
-    limits = np.iinfo(llrs.dtype) if output in ("s8", "s16") else np.finfo(llrs.dtype)
-    with np.errstate(all="ignore"):
-        sums = np.clip(2 * expected.astype(float), -float(limits.max), float(limits.max)).astype(llrs.dtype)
-    np.testing.assert_array_equal(got[:, :110], sums[:, :110])
+def test_rate_recovery(rng, output):
+    """rate_recover() of the LLRs, which NumPy computes, gives the same buffers: new ones, others', and added to."""
+    for k in range(40):
+        modulation, layers, n_code_blocks, n_cb = "16qam", 1 + k % 4, int(rng.integers(1, 6)), int(rng.integers(20, 200))
+        n, n_fillers = int(rng.integers(n_code_blocks, 300)) * layers, int(rng.integers(n_cb - 10))
+        codeword = softqam.Codeword(4 * n, modulation, layers, n_code_blocks, n_cb, int(rng.integers(n_cb)), n_fillers and int(rng.integers(n_cb - n_fillers)),
+                                    n_fillers, n_cbg=5, cbgti=int(rng.integers(1, 2**n_code_blocks)), n_fill=int(rng.choice([0, 15, 250])))  # fmt: skip
+        symbols, noise = make_codeword(rng, codeword)
+        llrs = softqam.demodulate(symbols.T.reshape(-1), modulation, noise.T.reshape(-1), output=output, c_init=9)
+        before = rng.integers(-90, 90, (n_code_blocks, max(n_cb, codeword.n_fill))).astype(llrs.dtype)
+        for buffers, combine in ((None, False), (before, False), (before, True)):
+            given = None if buffers is None else buffers.copy()
+            got = softqam.demodulate(symbols, modulation, noise, output=output, c_init=9, codeword=codeword, soft_buffers=given, combine=combine)
+            expected = softqam.rate_recover(llrs, codeword, soft_buffers=None if buffers is None else buffers.copy(), combine=combine)
+            np.testing.assert_array_equal(got, expected)
+            assert given is None or got is given
 
 
 def test_limited_buffer():
@@ -64,26 +58,6 @@ def test_fillers(rng):
         assert got[0, 18:].tolist() == [filler, filler]
         other = dataclasses.replace(codeword, filler_value=-3)
         assert softqam.demodulate(symbols, "256qam", 0.1, codeword=other, **options)[0, 18:].tolist() == [-3, -3]
-
-
-def test_n_fill(rng):
-    """Buffers that another transport block has used with a larger N_cb: new data clears them, a retransmission leaves the rest."""
-    symbols, noise = make_codeword(rng)
-    longer, shorter = (dataclasses.replace(BLOCKS, n_fill=n) for n in (200, 60))
-    expected = softqam.demodulate(symbols, "16qam", noise, codeword=BLOCKS)
-    buffers = np.full((5, 200), 55, np.int8)
-    assert softqam.demodulate(symbols, "16qam", noise, codeword=longer).shape == buffers.shape
-    softqam.demodulate(symbols, "16qam", noise, codeword=longer, soft_buffers=buffers)
-    sent = [0, 1, 2, 4]
-    assert_bytes(buffers[sent, :120], expected[sent])
-    assert not buffers[sent, 120:].any() and (buffers[3] == 55).all()
-    buffers[:, 120:] = 55
-    softqam.demodulate(symbols, "16qam", noise, codeword=longer, soft_buffers=buffers, combine=True)
-    assert (buffers[:, 120:] == 55).all()
-    few = np.full((5, 120), 55, np.int8)
-    softqam.demodulate(symbols, "16qam", noise, codeword=shorter, soft_buffers=few)
-    assert_bytes(few[sent, :60], expected[sent, :60])
-    assert (few[sent, 110:] == 55).all() and not (few[sent] == 55)[:, :60].all()
 
 
 def test_batch(rng):

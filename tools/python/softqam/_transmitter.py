@@ -72,6 +72,8 @@ def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any =
             continue
         if not combine:
             buffer[: codeword.n_fill or codeword.n_cb] = 0
+            if n_bits > len(positions):
+                buffer[positions] = 0  # repeated LLRs are added to it
             buffer[fillers[fillers < (codeword.n_fill or codeword.n_cb)]] = certain_zero if codeword.filler_value is None else codeword.filler_value
         of_block = values[first : first + n_bits].reshape(-1, _names.bits_per_symbol(codeword.modulation))
         # LLRs at one position are added in the order of symbols, so that sums that saturate are demodulate()'s.
