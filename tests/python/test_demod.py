@@ -41,17 +41,3 @@ def test_bytes_are_those_of_softqam_demod(rng, tmp_path, modulation, input_forma
     assert_bytes(got, run_demod(tmp_path, symbols, modulation, input_format, output))
     scaled = softqam.demodulate(symbols, modulation, noise, output=output, input_scale=0.003)
     assert_bytes(scaled, run_demod(tmp_path, symbols, modulation, input_format, output, "--input-scale", "0.003"))
-
-
-@pytest.mark.parametrize("suffix, dtype", [("cs16", np.int16), ("cs8", np.int8)])
-def test_integers_of_softqam_gen(tmp_path, suffix, dtype):
-    """They need no input_scale: the bit error rate is that of floats."""
-    sent, rates = tmp_path / "sent", []
-    for name, type_ in (("cf32", np.float32), (suffix, dtype)):
-        path = tmp_path / f"x.{name}"
-        run_tool("softqam-gen", "-m", "64qam", "--snr-db", "17", "--symbols", "50000", "--bits", str(sent), str(path))
-        symbols, bits = np.fromfile(path, type_).reshape(-1, 2), np.fromfile(sent, np.uint8)
-        for function in (softqam.Demodulator("64qam"), lambda y, n0: softqam.demodulate(y, "64qam", n0)):
-            rates.append(np.mean((function(symbols, 10**-1.7) < 0) != bits))
-    assert rates[0] == rates[1] > 0.01
-    assert np.allclose(rates[2:], rates[0], rtol=0.02)

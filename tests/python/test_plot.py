@@ -161,18 +161,6 @@ def test_formats(tmp_path, run, rng, name, dtype, unit, zero):
         assert np.allclose(lanes(figure)[0][0], factor * np.sqrt(2) * symbols[:, 0], atol=0.02)
 
 
-@pytest.mark.parametrize("name", ["a'b\"c\\d", "$\\frac{1}{", "line\nbreak\r\t", "\udcff"])
-def test_hostile_names(tmp_path, pair, run, name):
-    """Nothing but names, and one line of a message."""
-    for suffix in ("cf32", "s8"):
-        (tmp_path / f"x.{suffix}").rename(tmp_path / f"{name}.{suffix}")
-    before = sorted(os.listdir(tmp_path))
-    assert run("-m", "qpsk", f"-o{name}.svg", "--", f"{name}.cf32", f"{name}.s8") == (0, "")
-    assert sorted(os.listdir(tmp_path)) == sorted([*before, f"{name}.svg"])
-    code, text = run("-oy.png", "--", f"{name}.cf32", f"{name}/.s8")
-    assert (code, text[:14], text[-1:]) == (1, "softqam-plot: ", "\n") and text[:-1].isprintable()
-
-
 @pytest.mark.parametrize("arguments, status, message", [
     ([], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["--sent", "x.s8", "x.cf32"], 2, "--sent: it takes SOFT"),
     (["-m", "qpsk", "--sent", "x.cf32", "x.cf32", "x.s8"], 1, "x.cf32: the soft bits of 2,000 symbols"), (["-m", "8psk"], 2, "invalid choice"),

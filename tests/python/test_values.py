@@ -85,15 +85,11 @@ def test_statistics(rng, output):
 
 @pytest.mark.parametrize("form, better", [("n0", [0, -1, -np.inf, 1e-9, -0.0]), ("inverse", [np.inf, 1e9])])
 def test_noise_floor(rng, form, better):
-    """The N0 that a single-precision equaliser writes for its best elements counts as the floor; what is no noise still erases."""
-    symbols, noise = finite(rng, 100)
-    noise[:80] = np.resize(better, 80)
-    got = softqam.demodulate(symbols, "16qam", noise, output="f32", noise_form=form, noise_floor=2.0**-7)
-    noise[:80] = 2.0 ** (-7 if form == "n0" else 7)
-    assert_bytes(got, softqam.demodulate(symbols, "16qam", noise, output="f32", noise_form=form))
-    expected = softqam.demodulate(symbols, "16qam", noise[0], output="f32", noise_form=form)
-    for number in better:
-        assert_bytes(softqam.demodulate(symbols, "16qam", number, output="f32", noise_form=form, noise_floor=2.0**-7), expected)
+    """What a single-precision equaliser writes for its best elements counts as the floor, in arrays and as one value."""
+    symbols, options = finite(rng, 100)[0], {"output": "f32", "noise_form": form}
+    expected = softqam.demodulate(symbols, "16qam", 2.0 ** (-7 if form == "n0" else 7), **options)
+    for noise in (*better, np.resize(better, 100)):
+        assert_bytes(softqam.demodulate(symbols, "16qam", noise, noise_floor=2.0**-7, **options), expected)
     for wrong in ({"noise_var": np.nan}, {"noise_var": np.inf if form == "n0" else 0}, {"noise_var": 0.1, "gain": 0}):
         with pytest.raises(ValueError, match="one value for all symbols"):
             softqam.demodulate(symbols, "16qam", noise_form=form, noise_floor=0.1, **wrong)
