@@ -118,7 +118,8 @@ static __global__ void demap(const __grid_constant__ softqam_device_codeword giv
     target.store(codeword, llrs);
 }
 
-/* A warp has the zeros and fillers of `each` symbols; and the sequence from there on is the one in memory. */
+/* A warp has the zeros and fillers of `each` symbols. From there on the sequence is the one in memory, and symbols have
+ * places one after the other. */
 template <typename Demapper>
 static __global__ void fill(const __grid_constant__ softqam_device_codeword codeword, const inputs of, uint32_t each,
                             unsigned *n_wrong)
@@ -129,7 +130,10 @@ static __global__ void fill(const __grid_constant__ softqam_device_codeword code
     if (own >= of.n)
         return;
     const uint32_t expected = softqam::memory_sequence<Demapper::BITS>(of.sequence, own * Demapper::BITS);
-    if (((bits ^ expected) & ((1u << Demapper::BITS) - 1)) != 0)
+    const softqam::place at = softqam::place_of(codeword, own), next = softqam::place_of(codeword, own + 1);
+    const bool is_last = at.symbol + 1 == at.n_symbols;
+    if (((bits ^ expected) & ((1u << Demapper::BITS) - 1)) != 0 || next.symbol != (is_last ? 0 : at.symbol + 1) ||
+        (next.code_block == at.code_block) == is_last)
         atomicAdd(n_wrong, 1);
 }
 
@@ -299,7 +303,7 @@ template <typename Demapper> struct trial {
             run(which, true, by_functions.at, offsets);
             check(by_call.copied() == by_functions.copied(), "comparing soft buffers");
             check(in_order() == made_in_order.copied(), "comparing LLRs in symbol order");
-            check(n_wrong == 0, "comparing the sequence");
+            check(n_wrong == 0, "comparing the sequence and places");
             codeword.k0 = random_below(codeword.n_cb / 4) * 4;
             codeword.n_fill = 0;
         }
