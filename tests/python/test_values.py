@@ -85,7 +85,7 @@ def test_statistics(rng, output):
 
 @pytest.mark.parametrize("form, better", [("n0", [0, -1, -np.inf, 1e-9, -0.0]), ("inverse", [np.inf, 1e9])])
 def test_noise_floor(rng, form, better):
-    """What a single-precision equaliser writes for its best elements counts as the floor, in arrays and as one value."""
+    """The N0 that a single-precision equaliser writes for its best elements counts as the floor, in arrays and as one value."""
     symbols, options = finite(rng, 100)[0], {"output": "f32", "noise_form": form}
     expected = softqam.demodulate(symbols, "16qam", 2.0 ** (-7 if form == "n0" else 7), **options)
     for noise in (*better, np.resize(better, 100)):
