@@ -74,7 +74,7 @@ static softqam_status prepare(life *self)
     return softqam_context_prepare(softqam_demodulator_context(self->demodulator), SOFTQAM_PREPARE_ALL);
 }
 
-/* Makes calls of at most as many symbols as it names. */
+/* Makes calls of at most `most` symbols. */
 static softqam_status demodulate_by(life *self, size_t most)
 {
     const size_t n_symbols = self->kind.n_symbols;
