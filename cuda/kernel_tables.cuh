@@ -100,8 +100,9 @@ template <int M> struct llr_table_memory {
                                 : 2 * ROWS * LLR_ROW_NBYTES / sizeof(float)
     };
     static_assert(MAX_AXIS_BITS == 5, "more rows need a table");
+    static constexpr int COPIED_NBYTES = LLR_FIFTH_OFFSET + int{MAX_LLR_ROWS} * LLR_FIFTH_NBYTES;
     alignas(IS_COPIED ? 2048 : 128) unsigned char rows[IN_REGISTERS ? 1
-                                                       : IS_COPIED  ? LLR_FIFTH_OFFSET + MAX_LLR_ROWS * LLR_FIFTH_NBYTES
+                                                       : IS_COPIED  ? COPIED_NBYTES
                                                                     : 2 * ROWS * LLR_ROW_NBYTES];
 
     /* The part that one of THREADS threads copies. */

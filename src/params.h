@@ -74,7 +74,7 @@ const softqam_output_kind *softqam_output_kind_of(softqam_output_format format);
 const char *softqam_modulation_name(softqam_modulation modulation);
 
 /* From QPSK on each modulation has one more bit an axis. */
-static_assert(MAX_AXIS_BITS == N_MODULATIONS - SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
+static_assert(MAX_AXIS_BITS == N_MODULATIONS - (int)SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
 
 /* Says how a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_scale {

@@ -32,6 +32,10 @@
 #ifndef SOFTQAM_DEVICE_CUH
 #define SOFTQAM_DEVICE_CUH
 
+#ifndef __CUDACC__
+#error softqam_device.cuh is for sources in CUDA C++
+#endif
+
 #include <assert.h>
 #include <limits.h>
 #include <math.h>

@@ -172,7 +172,7 @@ class DeviceFunctions(PackageTest):
     """softqam_device.cuh, with nvcc and without a GPU: softqam-equaliser, as somebody else compiles it."""
 
     def nvcc(self, *arguments):
-        return run(self.cache["CMAKE_CUDA_COMPILER"], "-std=c++17", "-I", self.prefix / "include", *arguments, env=dict(os.environ))
+        return run(self.cache["CMAKE_CUDA_COMPILER"], "-I", self.prefix / "include", *arguments, env=dict(os.environ))
 
     def setUp(self):
         if not self.has_cuda:
@@ -183,9 +183,9 @@ class DeviceFunctions(PackageTest):
         example, to = self.source / "tools/receiver/equaliser.cu", self.work / "equaliser"
         warnings = ("--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", "--Ofast-compile=max")
         newest = run(self.cache["CMAKE_CUDA_COMPILER"], "--list-gpu-code", env=dict(os.environ)).split()[-1]
-        self.nvcc(*warnings, "-arch=sm_75", "-o", to, example, self.prefix / self.cache["CMAKE_INSTALL_LIBDIR"] / "libsoftqam.a")
-        self.nvcc(*warnings, f"-arch={newest}", "--use_fast_math", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
-                  "-D__CUDA_NO_HALF2_OPERATORS__", "-cubin", "-o", to, example)  # fmt: skip
+        self.nvcc(*warnings, "-arch=sm_75", "-std=c++17", "-o", to, example, self.prefix / self.cache["CMAKE_INSTALL_LIBDIR"] / "libsoftqam.a")
+        self.nvcc(*warnings, f"-arch={newest}", "--use_fast_math", "-std=c++20", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+                  "-D__CUDA_NO_HALF2_OPERATORS__", "-c", "-o", to, example)  # fmt: skip
 
     def test_macros(self):
         """The header leaves no macro but SOFTQAM_*."""
@@ -194,7 +194,7 @@ class DeviceFunctions(PackageTest):
         includes = ("assert.h", "limits.h", "math.h", "stdbool.h", "stdint.h", "string.h", "type_traits", "cuda_fp16.h", "cuda_runtime_api.h")
         for header in includes[-1], "softqam/softqam_device.cuh":
             source.write_text("".join(f"#include <{name}>\n" for name in (*includes, header)), encoding="utf-8")
-            macros.append(set(re.findall(r"^#define (\w+)", self.nvcc("-E", "-Xcompiler=-dM", source), re.M)))
+            macros.append(set(re.findall(r"^#define (\w+)", self.nvcc("-std=c++17", "-E", "-Xcompiler=-dM", source), re.M)))
         self.assertEqual([name for name in macros[1] - macros[0] if not name.startswith("SOFTQAM_")], [])
 
 

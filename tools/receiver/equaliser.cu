@@ -348,7 +348,7 @@ template <int USERS, softqam_output_format FORMAT, softqam_modulation MODULATION
         CHECK(cudaEventDestroy(end));
         CHECK(cudaGraphExecDestroy(executable));
         CHECK(cudaGraphDestroy(graph));
-        return 1000 * least / ROUNDS;
+        return least * (1000.0f / int{ROUNDS});
     }
 
     /* Compares the bytes of a slot, and fills in the codewords in memory. */
