@@ -200,12 +200,14 @@ static void launch(void (*kernel)(Parameters...), unsigned threads, cudaStream_t
     cudaLaunchAttribute overlaps = {};
     overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlaps.val.programmaticStreamSerializationAllowed = 1;
+    cudaFuncAttributes attributes;
+    CHECK(cudaFuncGetAttributes(&attributes, kernel));
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(BLOCKS);
     config.blockDim = dim3(threads);
     config.stream = stream;
     config.attrs = &overlaps;
-    config.numAttrs = 1;
+    config.numAttrs = attributes.ptxVersion >= 90 ? 1 : 0; /* older code has no wait */
     CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
