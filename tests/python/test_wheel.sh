@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A wheel is made, is a manylinux wheel, and its bytes are softqam-demod's: for this machine, or for 64-bit Arm under qemu. Or a
+# A wheel is made, is a manylinux wheel, and its bytes of 256QAM are softqam-demod's: for this machine, or for 64-bit Arm under qemu. Or a
 # source distribution: it has all that a build needs, somewhere else and without git, and says who made it; a wheel of it has
 # the same bytes. SOFTQAM_TOOLS is the folder of softqam-demod.
 #
@@ -59,4 +59,4 @@ fi
 "$environment/bin/python3" -m zipfile -e "$wheel" "$folder/installed"
 [ ! -e "$folder/installed/softqam.libs" ] || fail "auditwheel had to add $(ls "$folder/installed/softqam.libs")"
 PYTHONPATH=$folder/installed:$modules SOFTQAM_PYTHON_PACKAGE=$folder/installed \
-    "${python[@]}" -B -m pytest -q -p no:cacheprovider tests/python/test_demod.py
+    "${python[@]}" -B -m pytest -q -p no:cacheprovider -k 256qam tests/python/test_demod.py
