@@ -67,21 +67,3 @@ HARNESS_TEST(test_large_calls)
                     (softqam_modulation)(1 + k));
     check_large(&random, &on, SOFTQAM_OUTPUT_U8, SOFTQAM_MODULATION_256QAM);
 }
-
-/* A large call is staged from any address to any, and not a byte beside it is written. */
-HARNESS_TEST(test_copy_streaming)
-{
-    enum { LARGEST = 700, MARGIN = 64 };
-    harness_random random = harness_random_named(__func__);
-    for (size_t nbytes = 0; nbytes <= LARGEST; nbytes++) {
-        uint8_t from[LARGEST + MARGIN], to[LARGEST + 2 * MARGIN], expected[LARGEST + 2 * MARGIN];
-        const size_t from_offset = harness_random_below(&random, MARGIN);
-        const size_t to_offset = harness_random_below(&random, MARGIN);
-        harness_random_fill(&random, from, sizeof from);
-        harness_random_fill(&random, to, sizeof to);
-        memcpy(expected, to, sizeof to);
-        memcpy(expected + to_offset, from + from_offset, nbytes);
-        softqam_copy_streaming(to + to_offset, from + from_offset, nbytes);
-        assert_memory_equal(to, expected, sizeof to);
-    }
-}

@@ -74,17 +74,6 @@ function(add_backend_runs name program timeout)
   add_backend_run(${name}.cuda ${program} ${timeout} cuda ${ARGN})
 endfunction()
 
-# Adds NAME.cpu.MODULATION and NAME.cuda.MODULATION: the same program once more for each modulation but the usual 256QAM.
-function(add_modulation_runs name program timeout)
-  cmake_parse_arguments(PARSE_ARGV 3 run "" "" "ENVIRONMENT;LABELS")
-  foreach(modulation bpsk pi2-bpsk qpsk 16qam 64qam 1024qam)
-    foreach(backend cpu cuda)
-      add_backend_run(${name}.${backend}.${modulation} ${program} ${timeout} ${backend} LABELS ${run_LABELS}
-        ENVIRONMENT SOFTQAM_TEST_MODULATION=${modulation} ${run_ENVIRONMENT})
-    endforeach()
-  endforeach()
-endfunction()
-
 # Adds NAME.cpu.VARIANT: the same program on the CPU backend once more for each of its inner loops, pinned. One that the
 # processor does not run is a skip.
 set(cpu_variants portable)

@@ -255,32 +255,10 @@ HARNESS_TEST(test_half_rounding)
 
 /* The oracle. */
 
-enum { N_BITS = HARNESS_SYMBOL_BITS, N_POINTS = 256, MIDPOINT = 127 };
+enum { N_BITS = HARNESS_SYMBOL_BITS };
 
 /* Half the distance of neighbouring levels. */
 static float alpha(void) { return (float)(1.0 / sqrt(170.0)); }
-
-/* The points of the standard, and symbols within their cells, come back with their bits. A sure difference of one byte
- * needs 0.009 alpha from the boundary: a bit 0 closer to it is 127 too. */
-HARNESS_TEST(test_oracle_bits)
-{
-    harness_random random = harness_random_named(__func__);
-    oracle *self = oracle_create();
-    assert_non_null(self);
-    for (int n = 0; n < 64 * N_POINTS; n++) {
-        uint8_t soft_bits[N_BITS];
-        float symbol[2];
-        double point[2];
-        harness_fill_uniform(&random, 0.98F * alpha(), 1, symbol);
-        nr_point(&nr_256qam, n % N_POINTS, 0, point);
-        for (int axis = 0; axis < 2; axis++)
-            symbol[axis] += (float)point[axis];
-        oracle_soft_bits(self, symbol, 1, soft_bits);
-        for (int b = 0; b < N_BITS; b++)
-            assert_int_equal(soft_bits[b] > MIDPOINT, !(n >> (N_BITS - 1 - b) & 1));
-    }
-    oracle_destroy(self);
-}
 
 /* True in the outermost cell of the negative side (0), or in the one next to it (1). A few ulp count as both. */
 static bool in_cell(float v, int cell)

@@ -51,7 +51,7 @@ CHECKS = [
     ("a modulation", list_of("MODULATION_LIST"), [
         "tools/demod/options.c", "tools/gen/gen.c", "tools/common/modulation.c", "tools/python/softqam/_names.py",
         "tools/receivers/gnuradio/softqam_demapper.py", "tools/receivers/gnuradio/softqam_demapper.block.yml",
-        "tests/harness/runs.cmake", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
+        "tests/cpu/CMakeLists.txt", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
         "tests/python/symbols.py", "tests/vectors/llr/generate.py"]),
 ]
 CHECKS += [
