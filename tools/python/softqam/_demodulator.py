@@ -344,7 +344,11 @@ class Demodulator(Generic[ScalarT]):
     __call__.__doc__ = f"LLRs, bits or soft bits of symbols.\n{_ARGUMENTS}"
 
 
-_cached = functools.lru_cache(maxsize=64, typed=True)(Demodulator)
+@functools.lru_cache(maxsize=64, typed=True)
+def _cached(modulation: Any, output: Any, sign: Any, llr_scale: Any, llr_limit: Any, input_scale: Any, noise_form: Any, noise_floor: Any) -> Any:
+    """By position, as which a cache is looked up fastest."""
+    return Demodulator(modulation, output=output, sign=sign, llr_scale=llr_scale, llr_limit=llr_limit, input_scale=input_scale,
+                       noise_form=noise_form, noise_floor=noise_floor)  # fmt: skip
 
 
 # fmt: off
@@ -382,16 +386,13 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
                planes: int | None = None, codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
     # fmt: on
-    settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit,
-                                "input_scale": input_scale, "noise_form": noise_form}  # fmt: skip
-    if noise_floor is not None:  # each setting costs every call some time
-        settings["noise_floor"] = noise_floor
+    settings = modulation, output, sign, llr_scale, llr_limit, input_scale, noise_form, noise_floor
     try:
-        demodulator = _cached(modulation, **settings)
+        demodulator = _cached(*settings)
     except TypeError as error:
         if "unhashable" not in str(error):
             raise
-        demodulator = Demodulator(modulation, **settings)  # says which one it is
+        demodulator = _cached.__wrapped__(*settings)  # says which one it is
     return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, scrambling_offset=scrambling_offset,
                        layers=layers, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine,
                        statistics=statistics, out=out, stream=stream)  # fmt: skip
@@ -431,9 +432,7 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
     [..., n * bits_per_symbol]; with codeword its soft buffers. An element of which something is not finite, or whose gains or
     noise variance are not positive, gives 0.
     """
-    settings: dict[str, Any] = {"output": output, "sign": sign, "llr_scale": llr_scale, "llr_limit": llr_limit, "noise_form": noise_form,
-                                "noise_floor": noise_floor}  # fmt: skip
-    return _cached(modulation, **settings).joint(
+    return _cached(modulation, output, sign, llr_scale, llr_limit, None, noise_form, noise_floor).joint(
         z, gram, noise_var, layer=layer, partner_modulation=partner_modulation, c_init=c_init, first_symbol=first_symbol,
         scrambling_offset=scrambling_offset, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out,
         stream=stream)  # fmt: skip
