@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""fake_gpu.py's functions for CuPy and PyTorch on a real GPU, and streams. Skips without one."""
+"""CuPy and PyTorch as the tests use them: their arrays on a GPU, and streams. Skips without one."""
 import numpy as np
 import pytest
 

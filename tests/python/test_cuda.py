@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""On a real GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs; conjugated tensors; two layers
-jointly, which the fake runtime cannot compute. All other bytes are in test_gpu.py."""
+"""On a GPU, with whatever array library there is: the caller's stream, without waiting; CUDA graphs; conjugated tensors; two layers
+jointly. All other bytes are in test_gpu.py."""
 import contextlib
 import time
 
@@ -31,6 +31,19 @@ def test_order_and_asynchrony(gpu, rng, how):
     gpu.synchronize()
     assert enqueued < (time.perf_counter() - start) / 2
     assert_bytes(gpu.result_of(out), expected)
+
+
+def test_streams(gpu, rng):
+    """A stream's object and its number are one; another thing is none."""
+    values, stream = make_symbols(rng, 100), gpu.stream()
+    number = stream.cuda_stream if hasattr(stream, "cuda_stream") else stream.ptr
+    for given in (stream, number, 0):
+        got = softqam.demodulate(gpu.to_gpu(values), noise_var=0.1, stream=given)
+        gpu.synchronize()
+        assert_bytes(gpu.result_of(got), softqam.demodulate(values, noise_var=0.1))
+    for wrong in ("stream", 1.5, object()):
+        with pytest.raises(TypeError, match="stream"):
+            softqam.demodulate(gpu.to_gpu(values), noise_var=0.1, stream=wrong)
 
 
 def test_arrays_that_are_dropped(gpu, rng):

@@ -1,25 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Arrays on a GPU: the bytes of host memory in any layout, what is refused, and that nothing is kept. With whatever array library
-there is; with SOFTQAM_FAKE_CUDA, which says that the package is linked with the fake CUDA runtime, with arrays of that."""
+there is."""
 import contextlib
 import gc
 import itertools
-import os
 import re
 import sys
 
 import numpy as np
 import pytest
 from calls import Call, arrangement
+from real_gpu import gpu  # noqa: F401
 from symbols import OUTPUTS, assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
 from softqam import _gpu
-
-if "SOFTQAM_FAKE_CUDA" in os.environ:
-    from fake_gpu import gpu  # noqa: F401
-else:
-    from real_gpu import gpu  # noqa: F401
 
 
 @pytest.fixture
