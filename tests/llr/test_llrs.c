@@ -64,10 +64,11 @@ static void check_length(harness_random *random, const llr_contexts *on, softqam
     trial_check(random, on, format, input, &choice);
 }
 
-/* Lengths to 70, around the tiles of loops, around chunks and rings of them, and around the parts that threads get. */
+/* Lengths to 70, around the batches of loops, around chunks and rings of them, and around the parts that threads get.
+ */
 HARNESS_TEST(test_lengths)
 {
-    enum { N_SHORT = 70, TILE = 1024, AROUND = 35, N_ON_CPU = 7 };
+    enum { N_SHORT = 70, BATCH = 1024, AROUND = 35, N_ON_CPU = 7 };
     static const struct {
         unsigned n_threads, n_streams;
         size_t chunk;
@@ -90,8 +91,8 @@ HARNESS_TEST(test_lengths)
             const size_t most = harness_symbol_count(format == SOFTQAM_OUTPUT_U8 ? 2000000 : 200000);
             for (size_t n = p % stride; n <= N_SHORT; n += p > 0 ? stride : 1)
                 check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
-            for (size_t n = TILE - AROUND; p == 0 && n < 3 * TILE + AROUND;
-                 n += n % TILE == AROUND ? TILE - 2 * AROUND : 1)
+            for (size_t n = BATCH - AROUND; p == 0 && n < 3 * BATCH + AROUND;
+                 n += n % BATCH == AROUND ? BATCH - 2 * AROUND : 1)
                 check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
             for (size_t i = 0; i < n_lengths; i++) {
                 const bool is_in_turn = i < N_OTHERS || p == 0 || (i + p + (size_t)k) % 3 == 0;

@@ -11,8 +11,8 @@
 
 #include "arithmetic_fast.h"
 
-/* The loops' tile, and the most symbols that they compute at once. */
-enum { TILE = 1024, VECTOR = 16 };
+/* The loops' batch, and the most symbols that they compute at once. */
+enum { BATCH = 1024, VECTOR = 16 };
 
 static const float usual_limit = 1.4F;
 
@@ -96,8 +96,8 @@ static void make_special(harness_random *random, const llr_setting *setting, con
         to->noise[i] = special(random, setting, true);
 }
 
-/* Makes unusual values: one in few of the tiles, or in many, fewer and more than are computed in full after one, from
- * call to call at each place of a tile and of the vectors after the last one; or in one symbol of a few. */
+/* Makes unusual values: one in few of the batches, or in many, fewer and more than are computed in full after one, from
+ * call to call at each place of a batch and of the vectors after the last one; or in one symbol of a few. */
 static void fill_unusual(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     static const size_t every[] = {40, 17, 5, 2, 1}, dense[] = {VECTOR, 2, 1};
@@ -108,9 +108,9 @@ static void fill_unusual(harness_random *random, const llr_setting *setting, con
         for (size_t i = 0, step = ANY_OF(random, dense); i < to->n; i += 1 + harness_random_below(random, step))
             make_special(random, setting, to, i);
     else
-        for (size_t tile = 0; tile < to->n; tile += TILE)
-            if (to->n < 2 * TILE || one_in(random, one))
-                make_special(random, setting, to, tile + place++ % (to->n - tile < TILE ? to->n - tile : TILE));
+        for (size_t batch = 0; batch < to->n; batch += BATCH)
+            if (to->n < 2 * BATCH || one_in(random, one))
+                make_special(random, setting, to, batch + place++ % (to->n - batch < BATCH ? to->n - batch : BATCH));
 }
 
 /* Makes pieces of nothing but one value, of either sign, on which no shortcut may be taken, and of points. */
@@ -167,8 +167,8 @@ static float component_up_to(harness_random *random, double max)
     const size_t kind = harness_random_below(random, 16);
     return any_sign(random, kind == 0   ? max
                             : kind < 4  ? max * exp2(random_between(random, -12, 0))
-                            : kind == 4 ? exp2(random_between(random, -70, -60))
-                            : kind == 5 ? 0
+                            : kind < 6  ? exp2(random_between(random, -64, -62.9))
+                            : kind == 6 ? 0
                                         : random_between(random, 0, max));
 }
 
@@ -178,41 +178,39 @@ static double weight_up_to(harness_random *random, double max, float scale)
     const size_t kind = harness_random_below(random, 256);
     return kind == 0   ? 0
            : kind == 1 ? (double)scale * 0x1p-40 * random_between(random, 0.5, 2)
-           : kind < 4  ? max
+           : kind < 32 ? max
                        : max * exp2(random_between(random, -20, 0));
 }
 
 _Static_assert(HARNESS_N_LLR_FORMATS == 4, "fast_llr_end() has each");
 
 /* Returns the largest LLR that the fast path computes. */
-static double fast_llr_end(harness_random *random, softqam_output_format format)
+static double fast_llr_end(harness_random *random, const llr_setting *setting)
 {
-    const bool is_second = one_in(random, 2);
+    const bool is_bpsk = setting->modulation <= SOFTQAM_MODULATION_PI2_BPSK;
+    const softqam_output_format format = setting->format;
     return (double)(format == SOFTQAM_OUTPUT_S8    ? fast_range_s8.llr_end
-                    : format == SOFTQAM_OUTPUT_S16 ? (is_second ? fast_range_bpsk_s16 : fast_range_s16).llr_end
+                    : format == SOFTQAM_OUTPUT_S16 ? (is_bpsk ? fast_range_bpsk_s16 : fast_range_s16).llr_end
                     : format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.llr_end
-                    : is_second                    ? FAST_LIMITED_F16_END
+                    : one_in(random, 2)            ? FAST_LIMITED_F16_END
                                                    : fast_range_f16.llr_end);
 }
 
-/* Makes values at the end of the fast path's range: the largest component of some tiles times their largest weight is
- * just within it, that of others just beyond. */
+/* Makes values at the end of the fast path's range: the largest component times the largest weight is just within it,
+ * or just beyond. */
 static void fill_fast_range(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     static const double borders[] = {0.999, 1.001, 0.5, 8};
     const bool has_one_weight = one_in(random, 5);
-    double component = 0, max_weight = 0;
+    const double component = exp2(random_between(random, -3, one_in(random, 4) ? 40 : one_in(random, 2) ? 1 : 19.9));
+    const float corner[2] = {(float)component, (float)component};
+    double metrics[NR_MAX_BITS] = {0}, largest = 1.5; /* max_metric()'s least */
+    max_log_metrics(llr_constellation(setting->modulation), corner, 0, metrics);
+    for (int b = 0; b < NR_MAX_BITS; b++)
+        largest = fmax(largest, fabs(metrics[b]));
+    const double max_weight = fast_llr_end(random, setting) / largest * ANY_OF(random, borders);
     harness_fill_gains(random, to->n, to->gains);
     for (size_t i = 0; i < to->n; i++) {
-        if (i % (2 * TILE) == 0) {
-            double metrics[NR_MAX_BITS] = {0}, largest = 0;
-            component = exp2(random_between(random, -3, one_in(random, 4) ? 40 : 19.9));
-            const float corner[2] = {(float)component, (float)component};
-            max_log_metrics(llr_constellation(setting->modulation), corner, 0, metrics);
-            for (int b = 0; b < NR_MAX_BITS; b++)
-                largest = fmax(largest, fabs(metrics[b]));
-            max_weight = fast_llr_end(random, setting->format) / largest * ANY_OF(random, borders);
-        }
         to->noise[i] =
             noise_of_weight(setting, has_one_weight ? max_weight : weight_up_to(random, max_weight, setting->scale));
         for (size_t axis = 0; axis < 2; axis++)
@@ -286,11 +284,11 @@ static void fill_near_integers(harness_random *random, const llr_setting *settin
 
 const llr_values llr_value_kinds[] = {
     {"a mixture", 3000, fill_mixture, false, true, true},
-    {"one unusual value", TILE + 2 * VECTOR + 5, fill_unusual, true, true, true},
-    {"unusual values in tiles", 66 * TILE + 7, fill_unusual, true, true, true},
+    {"one unusual value", BATCH + 2 * VECTOR + 5, fill_unusual, true, true, true},
+    {"unusual values in batches", 66 * BATCH + 7, fill_unusual, true, true, true},
     {"pieces of one value", 1 << 14, fill_pieces, true, true, true},
     {"borders", 1500, fill_borders, true, false, true},
-    {"ends of the fast range", 8 * TILE - 5, fill_fast_range, true, false, true},
+    {"ends of the fast range", BATCH + 100, fill_fast_range, true, false, true},
     {"a few of any gains", 75, fill_any_gains, true, false, true},
     {"any gains", 1500, fill_any_gains, true, false, true},
     {"soft bits near integers", 1 << 17, fill_near_integers, true, true, false},
