@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fractions
 import io
 import json
 import logging
 import os
 import re
-import shutil
 import signal
 import stat
 import warnings
@@ -251,7 +251,7 @@ its energy, EVM and SNR, and the soft bits over I and Q. IQ may be a SigMF recor
 metadata then give format, scale and modulation, unless options do. Of more than 200,000 symbols some, evenly spread, are drawn."""
 
 EPILOG = """EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less. OUT
-appears complete or not at all, and is never IQ or SOFT. Exit status: 0 done; 1 the data or a file failed, or matplotlib is not
+is never IQ or SOFT. Exit status: 0 done; 1 the data or a file failed, or matplotlib is not
 there; 2 the command was wrong."""
 
 
@@ -266,9 +266,8 @@ def _printable(text: str) -> str:
 
 def _scale(text: str) -> float:
     """A positive number or fraction."""
-    numerator, slash, denominator = text.partition("/")
-    with contextlib.suppress(ValueError, ZeroDivisionError):
-        scale = float(numerator) / float(denominator if slash else 1)
+    with contextlib.suppress(ValueError, ZeroDivisionError, OverflowError):
+        scale = float(fractions.Fraction(text))
         if 0 < scale < 2.0**128:
             return scale
     raise argparse.ArgumentTypeError(f"'{text}' is not a positive number or fraction, such as 1/8192")
@@ -308,17 +307,11 @@ def _format_of(path: str, named: str | None, formats: Mapping[str, Any], option:
     return name
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a name comes twice")
-    return dict(pairs)
-
-
 def _recording(path: str) -> tuple[str, str, str, float | None, str | None]:
     """Reads metadata: the data's file, its format and byte order, the scale, the modulation."""
     try:
         with open(path, encoding="utf-8") as file:
-            metadata = json.load(file, object_pairs_hook=_unique)
+            metadata = json.load(file)
         whole, captures = metadata["global"], metadata.get("captures") or []
         if not re.fullmatch(r"[01]\.\d+\.\d+", whole.get("core:version", "1.0.0")):
             raise ValueError("core:version is neither 0 nor 1")
@@ -394,28 +387,6 @@ def _example(options: argparse.Namespace) -> Figure:
                   title=options.title or f"{modulation.upper()} at {snr_db:g} dB")  # fmt: skip
 
 
-def _write(path: str, data: bytes) -> None:
-    """A regular file is replaced at once and whole. No signal ends the program between its temporary name and its own."""
-    if os.path.exists(path):
-        with open(path, "ab") as file:  # which may not be allowed
-            if not os.path.isfile(path):
-                file.write(data)
-                return
-    target = os.path.realpath(path)
-    temporary = os.path.join(os.path.dirname(target), f".softqam-plot-{os.getpid()}.tmp")
-    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-        if os.path.exists(target):
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except OSError as error:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise OSError(error.errno, error.strerror, path) from None
-
-
 def _run(parser: _Parser, options: argparse.Namespace) -> None:
     kind = os.path.splitext(options.output)[1].lower()
     if kind not in (".png", ".pdf", ".svg"):
@@ -439,7 +410,8 @@ def _run(parser: _Parser, options: argparse.Namespace) -> None:
         parser.error(f"{options.output}: is an input as well; give OUT another name")
     file = io.BytesIO()
     drawn.savefig(file, format=kind[1:])
-    _write(options.output, file.getvalue())
+    with open(options.output, "wb") as out:
+        out.write(file.getvalue())
 
 
 def main() -> None:
@@ -448,10 +420,11 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable()
     parser = _parser()
+    options = parser.parse_intermixed_args()
     try:
-        _run(parser, parser.parse_intermixed_args())
+        _run(parser, options)
     except OSError as error:
-        parser.exit(1, f"{parser.prog}: {_printable(str(error.filename))}: {error.strerror}\n")
+        parser.exit(1, f"{parser.prog}: {_printable(str(error.filename or options.output))}: {error.strerror}\n")
     except Failure as failure:
         parser.exit(1, f"{parser.prog}: {_printable(str(failure))}\n")
 
