@@ -238,7 +238,7 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
-/* Returns whether a segment has one layer, and no field from partner_modulation on: checking it takes a third of the
+/* Returns whether a segment has one layer, and no field from partner_modulation on: checking it takes two thirds of the
  * time. */
 static bool is_plain_segment(const softqam_segment *segment)
 {
