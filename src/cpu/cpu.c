@@ -31,3 +31,81 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
     describe(cpu, ignored);
     return SOFTQAM_OK;
 }
+
+/* A call is cut into parts for the threads: several a thread, so that threads of unequal speed end together; none so
+ * small that a thread which has to wake up for it is too late, nor so large that the last one is waited for; and whole
+ * cache lines of an aligned output, so that no two threads write to one. */
+enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
+
+/* A call that threads work on. Parts look for their first segment from a checkpoint on, so that those of a long list do
+ * not all search it from its beginning. */
+enum { CHECKPOINTS = 16 };
+typedef struct threaded_call {
+    softqam_cpu_call call;
+    size_t part_symbols;
+    size_t checkpoint_symbols; /* from one to the next */
+    softqam_cursor checkpoints[CHECKPOINTS];
+} threaded_call;
+
+/* Moves a cursor back to the first symbol of a resource element, if layers are demapped in pairs there. Returns by how
+ * many symbols. */
+static size_t go_back_to_element(softqam_cursor *cursor)
+{
+    if (cursor->segment == cursor->list->n_segments)
+        return 0;
+    const softqam_segment *segment = &cursor->list->segments[cursor->segment];
+    const size_t n = softqam_segment_is_joint(segment) ? cursor->offset % softqam_segment_layers(segment) : 0;
+    cursor->offset -= n;
+    return n;
+}
+
+/* Demodulates a part, on any thread. */
+static void demodulate_numbered_part(void *context, size_t number)
+{
+    const threaded_call *threaded = context;
+    const softqam_segment_list *list = threaded->call.list;
+    const size_t first = number * threaded->part_symbols, left = list->n_symbols - first;
+    size_t n = left < threaded->part_symbols ? left : threaded->part_symbols;
+    softqam_cursor cursor = threaded->checkpoints[first / threaded->checkpoint_symbols];
+    softqam_cursor_skip(&cursor, first % threaded->checkpoint_symbols);
+    if (list->is_joint) {
+        softqam_cursor end = cursor;
+        softqam_cursor_skip(&end, n);
+        n += go_back_to_element(&cursor);
+        n -= go_back_to_element(&end);
+    }
+    softqam_cpu_demodulate_part(&threaded->call, &cursor, n);
+}
+
+static __attribute__((noinline)) void demodulate_by_threads(softqam_pool *pool, const softqam_cpu_call *call,
+                                                            size_t short_symbols)
+{
+    const size_t n = call->list->n_symbols,
+                 part = n / (PARTS_PER_THREAD * softqam_pool_n_threads(pool)) / PART_MULTIPLE * PART_MULTIPLE;
+    softqam_cursor cursor = softqam_cursor_at(call->list, 0);
+    threaded_call threaded = {.call = *call, .checkpoint_symbols = n / CHECKPOINTS + 1};
+    threaded.part_symbols = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
+    for (int k = 0; k < CHECKPOINTS; k++) {
+        threaded.checkpoints[k] = cursor;
+        softqam_cursor_skip(&cursor, threaded.checkpoint_symbols);
+    }
+    softqam_pool_run(pool, demodulate_numbered_part, &threaded, (n - 1) / threaded.part_symbols + 1);
+}
+
+void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list)
+{
+    /* Changing the processor's mode twice takes as long as a few symbols; a loop that has to wait for a subnormal
+     * number takes half a microsecond. */
+    enum { WORTH_FLUSHING_SYMBOLS = 32, JOINT_WORK = 8 /* as much, for a symbol of 16QAM */ };
+    const size_t n = list->n_symbols, short_symbols = cpu->variant->short_symbols / (list->is_joint ? JOINT_WORK : 1);
+    const softqam_cpu_call call = {loops, list, list->out_nbytes >= cpu->streaming_nbytes, n >= WORTH_FLUSHING_SYMBOLS};
+    softqam_pool *pool = NULL;
+    if (cpu->n_threads > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
+        pool = softqam_pool_for_call(cpu->pool);
+    if (pool) {
+        demodulate_by_threads(pool, &call, short_symbols);
+        return;
+    }
+    softqam_cursor cursor = softqam_cursor_at(list, 0);
+    softqam_cpu_demodulate_part(&call, &cursor, n);
+}

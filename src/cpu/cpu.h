@@ -21,6 +21,17 @@ typedef struct softqam_cpu {
  */
 softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam_pool *pool);
 
+/* Says what all parts of a call have in common. */
+typedef struct softqam_cpu_call {
+    const softqam_cpu_loops *loops;
+    const softqam_segment_list *list;
+    bool is_streamed;       /* LLRs are stored past the caches */
+    bool is_worth_flushing; /* subnormal numbers may be flushed to zero */
+} softqam_cpu_call;
+
+/* Demodulates n symbols of a call from the cursor on, on the calling thread. */
+void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *cursor, size_t n);
+
 /* Demodulates a checked list of at least one symbol, on the pool's threads if the symbols are many. */
 void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A call on the CPU: threads share its symbols, a part at a time. Each segment of a part runs through a loop, in one go
- * if the loop can read and write it in place, else in tiles. */
+/* A part of a call. Each segment of it goes through a loop, at once if the loop can read and write it in place, else in
+ * tiles. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -474,34 +474,11 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
     }
 }
 
-/* Threads. */
-
-/* A call that threads work on. Parts look for their first segment from a checkpoint on, so that those of a long list do
- * not all search it from its beginning. */
-enum { CHECKPOINTS = 16 };
-typedef struct cpu_call {
-    const softqam_cpu_loops *loops;
-    const softqam_segment_list *list;
-    bool is_streamed;
-    bool is_worth_flushing;
-    /* The next members are for several threads. */
-    size_t part_symbols;
-    size_t checkpoint_symbols; /* from one to the next */
-    softqam_cursor checkpoints[CHECKPOINTS];
-} cpu_call;
-
-/* A call is cut into parts for the threads: several a thread, so that threads of unequal speed end together; none so
- * small that a thread which has to wake up for it is too late, nor so large that the last one is waited for; and whole
- * cache lines of an aligned output, so that no two threads write to one. */
-enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
-
-/* Changing the processor's mode twice takes as long as a few symbols; a loop that has to wait for a subnormal number
- * takes half a microsecond. */
-enum { WORTH_FLUSHING_SYMBOLS = 32 };
+/* Parts. */
 
 /* Returns whether subnormal numbers are flushed to zero. They may not be if LLRs are added to what a caller's buffer
  * holds. */
-static inline bool may_flush(const cpu_call *call, const softqam_source *source)
+static inline bool may_flush(const softqam_cpu_call *call, const softqam_source *source)
 {
     return call->is_worth_flushing && call->loops->flushes_subnormals && !call->list->adds &&
            softqam_is_scale_for_flushing(source->input_scale, source->has_gains);
@@ -509,8 +486,8 @@ static inline bool may_flush(const cpu_call *call, const softqam_source *source)
 
 /* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. Here no
  * pointer to the resolved segment leaves, so that most of it stays in registers. */
-static inline bool demodulate_in_place(const cpu_call *call, const softqam_segment *from, size_t n, scratch *memory,
-                                       softqam_float_environment *environment)
+static inline bool demodulate_in_place(const softqam_cpu_call *call, const softqam_segment *from, size_t n,
+                                       scratch *memory, softqam_float_environment *environment)
 {
     const softqam_params *params = call->list->params;
     const softqam_cpu_loops *loops = call->loops;
@@ -545,8 +522,7 @@ static inline bool demodulate_in_place(const cpu_call *call, const softqam_segme
     return true;
 }
 
-/* Demodulates n symbols from the cursor on, on the calling thread. */
-static void demodulate_part(const cpu_call *call, softqam_cursor *cursor, size_t n)
+void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *cursor, size_t n)
 {
     softqam_float_environment environment = softqam_float_enter();
     scratch memory;
@@ -577,60 +553,4 @@ static void demodulate_part(const cpu_call *call, softqam_cursor *cursor, size_t
     softqam_float_leave(&environment);
     if (call->is_streamed)
         softqam_streaming_fence();
-}
-
-/* Moves a cursor back to the first symbol of a resource element, if layers are demapped in pairs there. Returns by how
- * many symbols. */
-static size_t go_back_to_element(softqam_cursor *cursor)
-{
-    if (cursor->segment == cursor->list->n_segments)
-        return 0;
-    const softqam_segment *segment = &cursor->list->segments[cursor->segment];
-    const size_t n = softqam_segment_is_joint(segment) ? cursor->offset % softqam_segment_layers(segment) : 0;
-    cursor->offset -= n;
-    return n;
-}
-
-/* Demodulates a part, on any thread. */
-static void demodulate_numbered_part(void *context, size_t number)
-{
-    const cpu_call *call = context;
-    const size_t first = number * call->part_symbols, left = call->list->n_symbols - first;
-    size_t n = left < call->part_symbols ? left : call->part_symbols;
-    softqam_cursor cursor = call->checkpoints[first / call->checkpoint_symbols];
-    softqam_cursor_skip(&cursor, first % call->checkpoint_symbols);
-    if (call->list->is_joint) {
-        softqam_cursor end = cursor;
-        softqam_cursor_skip(&end, n);
-        n += go_back_to_element(&cursor);
-        n -= go_back_to_element(&end);
-    }
-    demodulate_part(call, &cursor, n);
-}
-
-void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list)
-{
-    enum { JOINT_WORK = 8 }; /* as much, for a symbol of 16QAM */
-    const size_t n = list->n_symbols, short_symbols = cpu->variant->short_symbols / (list->is_joint ? JOINT_WORK : 1);
-    softqam_cursor cursor = softqam_cursor_at(list, 0);
-    softqam_pool *pool = NULL;
-    cpu_call call;
-    call.loops = loops;
-    call.list = list;
-    call.is_worth_flushing = n >= WORTH_FLUSHING_SYMBOLS;
-    call.is_streamed = list->out_nbytes >= cpu->streaming_nbytes;
-    if (cpu->n_threads > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
-        pool = softqam_pool_for_call(cpu->pool);
-    if (!pool) {
-        demodulate_part(&call, &cursor, n);
-        return;
-    }
-    const size_t part = n / (PARTS_PER_THREAD * cpu->n_threads) / PART_MULTIPLE * PART_MULTIPLE;
-    call.part_symbols = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
-    call.checkpoint_symbols = n / CHECKPOINTS + 1;
-    for (int k = 0; k < CHECKPOINTS; k++) {
-        call.checkpoints[k] = cursor;
-        softqam_cursor_skip(&cursor, call.checkpoint_symbols);
-    }
-    softqam_pool_run(pool, demodulate_numbered_part, &call, (n - 1) / call.part_symbols + 1);
 }
