@@ -114,9 +114,6 @@ typedef enum harness_noise {
 
 void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, float *noise_var);
 
-/* Gains as a channel has them, one of 16 of any size or no gain at all; or, of some calls, few such ones. */
-void harness_fill_gains(harness_random *random, size_t n, float *gains);
-
 /* Computes what samples stand for: v = fl(sample * scale), from memory of any alignment. Scale 0 is the format's
  * own. */
 void harness_widen(softqam_input_format format, float scale, const void *samples, size_t n_symbols, float *values);

@@ -52,9 +52,13 @@ static const uint32_t special_bits[] = {
 
 static float special(harness_random *random)
 {
+    const float sign = harness_random_below(random, 2) ? 1 : -1;
+    const size_t kind = harness_random_below(random, 4);
     float value;
     memcpy(&value, &special_bits[harness_random_below(random, HARNESS_COUNT(special_bits))], sizeof value);
-    return value;
+    return kind == 0   ? sign * random_positive(random, 0, 0)
+           : kind == 1 ? sign * random_positive(random, 128, 254)
+                       : value;
 }
 
 void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols, float *symbols)
@@ -64,28 +68,22 @@ void harness_fill_uniform(harness_random *random, float limit, size_t n_symbols,
 }
 
 /* A component of one of these kinds. */
-enum { UNIFORM, OUTSIDE, LEVEL, NOISY, NEAR, CLOSE, BITS, SUBNORMAL, HUGE_ONE, SPECIAL, ZERO, N_KINDS };
+enum { UNIFORM, OUTSIDE, NOISY, NEAR, BITS, SPECIAL, N_KINDS };
 
 static float component(harness_random *random, size_t kind, float noise)
 {
-    const size_t n_bits = harness_symbol_bits();
-    const int n_levels = n_bits < 2 ? 2 : 1 << n_bits / 2;
+    const int n_levels = harness_symbol_bits() < 2 ? 2 : 1 << harness_symbol_bits() / 2;
     const int level = 2 * (int)harness_random_below(random, (size_t)n_levels) - (n_levels - 1);
-    const int multiple = (int)harness_random_below(random, 33) - 16;
-    const float sign = harness_random_below(random, 2) ? 1 : -1;
+    const int multiple = (int)harness_random_below(random, 33) - 16,
+              most_ulps = harness_random_below(random, 2) ? 64 : 4;
     float bits;
     harness_random_fill(random, &bits, sizeof bits);
-    return kind == UNIFORM     ? random_uniform(random, 1.4F)
-           : kind == OUTSIDE   ? random_uniform(random, 3.5F)
-           : kind == LEVEL     ? multiple_of_level(n_levels, level)
-           : kind == NOISY     ? multiple_of_level(n_levels, level) + random_uniform(random, noise)
-           : kind == NEAR      ? beside(random, multiple_of_level(n_levels, multiple), 64)
-           : kind == CLOSE     ? beside(random, multiple_of_level(n_levels, multiple), 4)
-           : kind == BITS      ? bits
-           : kind == SUBNORMAL ? sign * random_positive(random, 0, 0)
-           : kind == HUGE_ONE  ? sign * random_positive(random, 128, 254)
-           : kind == SPECIAL   ? special(random)
-                               : 0;
+    return kind == UNIFORM   ? random_uniform(random, 1.4F)
+           : kind == OUTSIDE ? random_uniform(random, 3.5F)
+           : kind == NOISY   ? multiple_of_level(n_levels, level) + random_uniform(random, noise)
+           : kind == NEAR    ? beside(random, multiple_of_level(n_levels, multiple), most_ulps)
+           : kind == BITS    ? bits
+                             : special(random);
 }
 
 void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbols)
@@ -93,7 +91,7 @@ void harness_fill_mixture(harness_random *random, size_t n_symbols, float *symbo
     /* Few symbols of a kind, so that a few dozen hold several kinds; a prime, so that kinds and vectors do not keep
      * step. */
     enum { N_ALIKE = 7 };
-    static const float noises[] = {0.4F, 0.12F, 0.05F, 0.02F};
+    static const float noises[] = {0.4F, 0.12F, 0.05F, 0.02F, 0};
     size_t kinds[2] = {UNIFORM, UNIFORM};
     float noise = 0;
     for (size_t i = 0; i < 2 * n_symbols; i++) {
@@ -116,20 +114,6 @@ void harness_fill_noise(harness_random *random, harness_noise kind, size_t n, fl
             harness_random_fill(random, &noise_var[i], sizeof noise_var[i]);
         else
             noise_var[i] = special(random);
-}
-
-void harness_fill_gains(harness_random *random, size_t n, float *gains)
-{
-    static const float unusual[] = {0,        -0.0F,     -1,         NAN,       INFINITY,  -INFINITY, 0x1p-40F,
-                                    0x1p-41F, 0x1p40F,   0x1.8p40F,  0x1p-149F, 0x1p-127F, 0x1p127F,  1,
-                                    0x1p-63F, 0x1p-126F, 0x1.8p-40F, 0x1p39F,   0x1.8p39F};
-    const size_t n_usual = harness_random_below(random, 2) ? 16 : 4000;
-    for (size_t i = 0; i < n; i++) {
-        const size_t kind = harness_random_below(random, n_usual);
-        gains[i] = kind == 0   ? unusual[harness_random_below(random, HARNESS_COUNT(unusual))]
-                   : kind == 1 ? random_positive(random, 127 - 50, 127 + 49)
-                               : random_positive(random, 127 - 6, 127 + 5);
-    }
 }
 
 /* From memory of any alignment. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "trial.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rate_recovery.h"
-#include "trial_codeword.h"
 
 typedef enum placement { BY_STRIDE, SIDE_BY_SIDE, BY_POINTERS, N_PLACEMENTS } placement;
 

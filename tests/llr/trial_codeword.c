@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "trial_codeword.h"
-
+/* One codeword of a trial: its settings, the places of its inputs, and its cut into segments. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "half.h"
+#include "trial.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 

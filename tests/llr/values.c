@@ -44,6 +44,26 @@ static void apply_gains(const llr_setting *setting, const llr_input *to)
         to->symbols[i] *= to->gains[i / 2];
 }
 
+static float of_exponent(harness_random *random, int exponent)
+{
+    return ldexpf(1 + (float)harness_random_below(random, 1 << 23) * 0x1p-23F, exponent);
+}
+
+/* Fills in gains of a channel, one of 16, or of some calls few, of any size or no gain at all. */
+static void fill_gains(harness_random *random, size_t n, float *gains)
+{
+    static const float unusual[] = {0,        -0.0F,     -1,         NAN,       INFINITY,  -INFINITY, 0x1p-40F,
+                                    0x1p-41F, 0x1p40F,   0x1.8p40F,  0x1p-149F, 0x1p-127F, 0x1p127F,  1,
+                                    0x1p-63F, 0x1p-126F, 0x1.8p-40F, 0x1p39F,   0x1.8p39F};
+    const size_t n_usual = one_in(random, 2) ? 16 : 4000;
+    for (size_t i = 0; i < n; i++) {
+        const size_t kind = harness_random_below(random, n_usual);
+        gains[i] = kind == 0   ? ANY_OF(random, unusual)
+                   : kind == 1 ? of_exponent(random, (int)harness_random_below(random, 100) - 50)
+                               : of_exponent(random, (int)harness_random_below(random, 12) - 6);
+    }
+}
+
 /* Makes all sets of symbols next to each other, with usual noise but for some, or with any. */
 static void fill_mixture(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
@@ -53,7 +73,7 @@ static void fill_mixture(harness_random *random, const llr_setting *setting, con
     harness_fill_noise(random, is_any ? HARNESS_NOISE_ANY : HARNESS_NOISE_USUAL, to->n, to->noise);
     for (size_t i = 0; i < to->n && !is_any; i += 1 + harness_random_below(random, 200))
         harness_fill_noise(random, HARNESS_NOISE_ANY, 1, to->noise + i);
-    harness_fill_gains(random, to->n, to->gains);
+    fill_gains(random, to->n, to->gains);
 }
 
 /* Makes what a receiver sees, and what the loops' fast path is for. */
@@ -121,7 +141,7 @@ static void fill_pieces(harness_random *random, const llr_setting *setting, cons
     const size_t length = 1 + to->n / 20;
     float value = 0;
     fill_usual(random, setting, to);
-    harness_fill_gains(random, to->n, to->gains);
+    fill_gains(random, to->n, to->gains);
     for (size_t i = 0; i < 2 * to->n; i++) {
         if (i % length == 0)
             value = one_in(random, 2) ? 0 : ANY_OF(random, worst);
@@ -202,25 +222,26 @@ static void fill_fast_range(harness_random *random, const llr_setting *setting, 
 {
     static const double borders[] = {0.999, 1.001, 0.5, 8};
     const bool has_one_weight = one_in(random, 5);
-    const double component = exp2(random_between(random, -3, one_in(random, 4) ? 40 : one_in(random, 2) ? 1 : 19.9));
+    const bool is_tiny = one_in(random, 6); /* so small that a tiny component beside another one changes BPSK's sum */
+    const double component = is_tiny ? exp2(random_between(random, -44, -38))
+                                     : exp2(random_between(random, -3,
+                                                           one_in(random, 4)   ? 40
+                                                           : one_in(random, 2) ? 1
+                                                                               : 19.9));
     const float corner[2] = {(float)component, (float)component};
     double metrics[NR_MAX_BITS] = {0}, largest = 1.5; /* max_metric()'s least */
     max_log_metrics(llr_constellation(setting->modulation), corner, 0, metrics);
     for (int b = 0; b < NR_MAX_BITS; b++)
         largest = fmax(largest, fabs(metrics[b]));
-    const double max_weight = fast_llr_end(random, setting) / largest * ANY_OF(random, borders);
-    harness_fill_gains(random, to->n, to->gains);
+    const double max_weight = is_tiny ? exp2(random_between(random, 13, 16)) / (2 * component)
+                                      : fast_llr_end(random, setting) / largest * ANY_OF(random, borders);
+    fill_gains(random, to->n, to->gains);
     for (size_t i = 0; i < to->n; i++) {
         to->noise[i] =
             noise_of_weight(setting, has_one_weight ? max_weight : weight_up_to(random, max_weight, setting->scale));
         for (size_t axis = 0; axis < 2; axis++)
             to->symbols[2 * i + axis] = component_up_to(random, component);
     }
-}
-
-static float of_exponent(harness_random *random, int exponent)
-{
-    return ldexpf(1 + (float)harness_random_below(random, 1 << 23) * 0x1p-23F, exponent);
 }
 
 /* Makes gains, and noise values that belong to them or do not, of all sizes, each call's alike or each its own; with
