@@ -61,6 +61,9 @@ class Causes(FitTest):
                     self.silent(*options)
                 else:
                     self.warned(rf"the symbols do not fit \S+, but would with -m {modulation}", *options)
+            if modulation != "256qam":
+                for name in ("x.cs16", "x.cs8", "x.cf32"):  # the default
+                    self.warned(rf"the symbols do not fit 256QAM, but would with -m {modulation}", "-o", "hard", name)
             for scale in ([], ["--input-scale", "auto"]):
                 self.assertIn("fits best", self.ok(self.demod("-m", "auto", "-o", "hard", *scale, "x.cs16", "y")).err)
                 given = self.ok(self.demod("-q", "-m", modulation, "-o", "hard", *scale, "x.cs16", "-")).out

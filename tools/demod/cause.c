@@ -18,6 +18,8 @@ static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
 static const double modulation_cost = 0.015, scale_cost = 0.05, rare_cost = 0.12;
 static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
 
+enum { SURE = 9 /* a score above all fits */ };
+
 struct trial {
     enum change change;
     enum file_format format;
@@ -285,6 +287,7 @@ static struct trial find_as_is(const struct demod_run *run, bool narrower)
                 best = (struct trial){AS_FORMAT, (enum file_format)format, modulation, false, scale, score, 0};
         }
     }
+    best.score = best.change == AS_FORMAT ? SURE : best.score;
     return best;
 }
 
@@ -299,7 +302,7 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
         try_all(run, (struct trial){.change = AS_FORMAT, .format = floats}, &best);
         best.change = AS_FORMAT;
         best.format = floats;
-        best.score = 9;
+        best.score = SURE;
         return best;
     }
     for (int change = AS_READ; change <= CONJUGATED; change++)
@@ -307,7 +310,8 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
             try_all(run, (struct trial){.change = (enum change)change, .format = given}, &best);
     const int n_changes = (best.change != AS_READ) + best.other_scale + (best.modulation != modulation);
     const struct trial as_is = n_changes || looks_foreign ? find_as_is(run, false) : best;
-    if (as_is.change == AS_FORMAT)
+    const bool is_likelier = as_is.modulation == modulation || n_changes != 1 || best.score < least_foreign_fit;
+    if (as_is.change == AS_FORMAT && is_likelier)
         return as_is;
     if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit))
         return best;
@@ -410,14 +414,15 @@ static bool has_varying_size(const struct fit_view *view, softqam_modulation mod
 static bool fits_as_given(const struct demod_run *run, const struct fit_view *view, struct fit_measure found,
                           bool is_odd, struct trial *best)
 {
-    const bool is_good = found.fit > 0.08 && found.gap < 0.02 + 120 / (double)view->n && !is_odd;
+    const double most_gap = 0.02 + 120 / (double)view->n;
+    const bool is_good = found.fit > 0.08 && found.gap < most_gap && !is_odd;
     const bool may_hide =
         is_rare(run->recording.format) || run->options->scale_auto; /* halves of integers that are two */
     *best = (struct trial){.change = AS_READ};
     if (may_hide)
         *best = find_as_is(run, true);
     if (!is_good && best->change == AS_READ)
-        *best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > 0.04) &&
+        *best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > fmax(0.04, most_gap)) &&
                                    !are_floats(run->recording.format, view));
     return is_good && best->change == AS_READ;
 }
@@ -439,14 +444,15 @@ bool fit_check(const struct demod_run *run)
     const bool is_diagonal =
         modulation->n_bits > 1 && fmax(likeness(&first, 1, false), likeness(&first, 1, true)) > 0.2;
     describe_balance(&first, modulation, balance, &one_sided);
-    const bool is_turned = fabs(straighten(&first, modulation, false)) > 4, varies = has_varying_phase(&first);
+    const double turn_limit = modulation->n_bits > 6 ? 6.5 : 4; /* three deviations of what it is estimated with */
+    const bool is_turned = fabs(straighten(&first, modulation, false)) > turn_limit, varies = has_varying_phase(&first);
     if (fits_as_given(run, &view, found, alike > 0.3 || is_diagonal || is_turned || varies || one_sided || *balance,
                       &best))
         return true;
     describe(run, &best, text);
     fit_any_scale(&view, given, false, &scale);
-    const bool is_foreign = best.change == AS_FORMAT, is_clipped = clipped > 0.03;
-    const bool others_fit = *text && (is_foreign || best.score > found.fit);
+    const bool others_fit = *text && best.score > found.fit, is_foreign = others_fit && best.change == AS_FORMAT;
+    const bool is_clipped = clipped > 0.03;
     const bool is_even = isinf(found.gap) && isinf(fit_measure(&view, given, scale, false).gap);
     const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002; /* few bits take much noise */
     const bool is_noisy = !is_even && !(isinf(found.gap) && !is_clipped) && found.fit >= least;
