@@ -5,7 +5,7 @@
 #include "kernels.h"
 
 /* The static functions of this file take a resolved segment. */
-#define softqam_cpu_demodulate fake_cpu_demodulate
+#define softqam_cpu_demodulate_part fake_cpu_demodulate_part
 #include "cpu/cpu_demodulate.c"
 
 /* Makes the parameters that a kernel and its arguments have for all segments. */
