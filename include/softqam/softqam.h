@@ -43,10 +43,12 @@
 /** Marks the functions that the shared library exports. */
 #define SOFTQAM_API __attribute__((visibility("default")))
 
-/** Major version of this header, raised when programs linked with an older library (0.4 or later) no longer run. */
-#define SOFTQAM_VERSION_MAJOR 0
-/** Raised when something is added or, before 1.0, when the source interface changes. */
-#define SOFTQAM_VERSION_MINOR 4
+/** Major version of this header. Until it is raised, programs written for an older version compile, programs linked
+ * with an older library run, and the same inputs give the same bytes. softqam_version() has the linked library's
+ * version. */
+#define SOFTQAM_VERSION_MAJOR 1
+/** Raised when something is added. */
+#define SOFTQAM_VERSION_MINOR 0
 /** Raised otherwise. */
 #define SOFTQAM_VERSION_PATCH 0
 /** One number to compare: 10000 * major + 100 * minor + patch. */

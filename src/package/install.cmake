@@ -22,7 +22,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/softqam)
 set(package_build_dir ${PROJECT_BINARY_DIR}/package)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/softqam-config.cmake.in
   ${package_build_dir}/softqam-config.cmake INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(${package_build_dir}/softqam-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${package_build_dir}/softqam-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(EXPORT softqam-targets NAMESPACE softqam:: DESTINATION ${package_dir} COMPONENT development)
 install(FILES ${package_build_dir}/softqam-config.cmake ${package_build_dir}/softqam-config-version.cmake
   DESTINATION ${package_dir} COMPONENT development)

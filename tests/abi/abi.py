@@ -99,8 +99,7 @@ def main():
     elif gone or added:
         # A new field takes bytes that were reserved, a new value follows the others.
         breaks = any(not re.match(r"struct \w+ at +\d+: reserved", line) and not any(other.startswith(line + ",") for other in added) for line in gone)
-        print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR or, before 1.0, the version in "
-              "the .map files." if breaks else "Raise SOFTQAM_VERSION_MINOR.")
+        print("This breaks programs that are linked with the library: raise SOFTQAM_VERSION_MAJOR." if breaks else "Raise SOFTQAM_VERSION_MINOR.")
         sys.exit("Then `cmake --build BUILD --target update-abi` announces the change.")
     return 0
 

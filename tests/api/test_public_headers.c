@@ -7,5 +7,5 @@ int main(void)
 {
     softqam_demodulator_config config;
     softqam_demodulator_config_init(&config);
-    return config.modulation == SOFTQAM_MODULATION_256QAM && SOFTQAM_VERSION >= 400 ? 0 : 1;
+    return config.modulation == SOFTQAM_MODULATION_256QAM && SOFTQAM_VERSION >= 10000 ? 0 : 1;
 }

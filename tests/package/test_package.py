@@ -130,7 +130,8 @@ class CMakePackage(PackageTest):
         major, minor, patch = map(int, self.version.split("."))
         for version in ("0.3", f"{major}.{minor + 1}", f"{major}.{minor}.{patch + 1}", f"{major + 1}.0"):
             self.refused("other_version", "compatible with requested version", f"-DVERSION={version}")
-        self.find("same_version", f"-DVERSION={self.version}")
+        for version in (self.version, f"{major}.0", major):
+            self.find("same_version", f"-DVERSION={version}")
 
     def test_components(self):
         self.refused("unknown", "softqam", "-DCOMPONENTS=fortran")
