@@ -241,10 +241,11 @@ typedef struct softqam_demodulator_config {
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767 steps. f16: 1 to
      *  65504 nats, a number that binary16 holds. 0, the default: the largest value of the range. f32, u8: 0. */
     int llr_limit;
-    /** Least N0, for equalisers in single precision, which write an N0 of 0 or less for the best elements. An N0 below
-     *  it, -infinity included, counts as noise_floor; a 1/N0 above 1 / noise_floor, +infinity included, as that. NaN,
-     *  an N0 of +infinity and a 1/N0 that is not positive stay erasures. At most 2^40; below 2^-126 it counts as that.
-     *  0, the default: none. u8: 0. */
+    /** Least noise value, for equalisers in single precision, which write an N0 of 0 or less for the best elements. It
+     *  is compared with the noise value as passed, before gains: beside gains and cross gains it is in the units of N0
+     *  or sigma^2, and scaling those changes LLRs. An N0 below it, -infinity included, counts as noise_floor; a 1/N0
+     *  above 1 / noise_floor, +infinity included, as that. NaN, an N0 of +infinity and a 1/N0 that is not positive stay
+     *  erasures. At most 2^40; below 2^-126 it counts as that. 0, the default: none. u8: 0. */
     float noise_floor;
     uint64_t reserved[8]; /**< 0 */
 } softqam_demodulator_config;
@@ -311,28 +312,31 @@ SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodul
 
 /** The places of one layer's symbols, noise values and gains. Layers need no fixed distance from each other. */
 typedef struct softqam_layer {
-    const void *symbols;    /**< the first symbol; with symbols_q the first I; any alignment */
+    const void *symbols;    /**< the segment's first symbol of the layer; with symbols_q the first I; any alignment */
     const void *symbols_q;  /**< NULL, or the first Q, if I and Q lie in separate arrays */
     const float *noise_var; /**< the first noise value, aligned to 4 bytes; NULL for u8 */
     /** NULL, or the first gain g of symbols z = g x + n that are not divided by the channel; z is the symbol after
      *  input_scale, N0 the variance of n. Matched filter: z = h* y, g = |h|^2, N0 = |h|^2 times the noise variance of
      *  y. Biased MMSE: g = b, N0 = b (1 - b). Aligned to 4 bytes; for all layers or none; NULL for u8.
      *
-     *  LLRs are those of z / g with N0 / g^2, computed as if exponents had no limits: units do not matter, and N0 is
-     *  not clamped. A gain that is not positive and finite, or a g^2 / N0 below about 2^-120, makes an erasure. */
+     *  LLRs are those of z / g with N0 / g^2, computed as if exponents had no limits: units do not matter (except to
+     *  noise_floor), and N0 is not clamped. A gain that is not positive and finite, or a g^2 / N0 below about 2^-120,
+     *  makes an erasure. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
 
 #include <softqam/softqam_ldpc.h>
 
-/** Counts of a segment's symbols and LLRs. Calls add to each number; the caller zeroes them. They do not depend on
- * backend, threads or cuts, and omit discarded code blocks (a NULL block_buffers entry).
+/** Counts of a segment's symbols and LLRs. Calls add to each number, exactly even from several threads at once; the
+ * caller zeroes them. They do not depend on backend, threads or cuts, and omit discarded code blocks (a NULL
+ * block_buffers entry).
  *
- * The numbers from n_sampled on are of symbols without erasures whose position p in the codeword has (p / 64) mod
- * 8 = 0. With r the symbol after input_scale and its gain, the error vector magnitude is
+ * The numbers from n_sampled on, which may be 0, are of symbols without erasures whose position p in the codeword has
+ * (p / 64) mod 8 = 0. With r the symbol after input_scale and its gain, the error vector magnitude is
  * sqrt(error_energy / 2^24 / n_sampled); information / 2^16 / n_sampled / Qm estimates the mutual information per bit;
- * if it is below the code rate, decoding is hopeless. */
+ * if it is below the code rate, decoding is hopeless. Segments with a cross gain add no energies: let them share no
+ * structure with others if you want the error vector magnitude. */
 typedef struct softqam_statistics {
     uint64_t n_symbols; /**< symbols that were demodulated */
     uint64_t n_erased;  /**< symbols that are erasures */
@@ -362,16 +366,20 @@ typedef struct softqam_statistics {
  *
  * - The error in nats, before rounding to the format, is at most 88 * 2^-24 / sigma^2 times (g_e |x_e|^2 + g_f
  *   |x_f|^2 + 2 |c x_e x_f| + 2 |x_e z_e| + 2 |x_f z_f|) of the outermost points. Multiplying z, g, c and sigma^2 by a
- *   power of two changes no LLR, unless a number or product is subnormal or overflows. No branch depends on a symbol.
+ *   power of two changes no LLR, unless a number or product is subnormal or overflows, or noise_floor is set. No branch
+ *   depends on a symbol.
  * - If a z, g, c or noise value of a pair is not finite, a g or noise value is not positive, or z, g or c reaches
  *   2^112, both symbols are erasures. So is a symbol whose partner's g is below 2^-119.
- * - Both layers have QPSK to 1024QAM. If n_layers is odd, the last layer's partner is layers[n_layers], such as another
- *   user's: its symbols and gain are read, and it is not demapped.
+ * - Both layers have QPSK to 1024QAM. If n_layers is odd and the last layer has a cross gain, its partner is
+ *   layers[n_layers], such as another user's: its symbols and gain are read, its noise_var may be NULL, and it is not
+ *   demapped.
+ * - A layer without a cross gain (a NULL entry) is demapped alone, with the N0 of softqam_layer, not sigma^2.
  * - A call on host memory with a GPU's context computes this on the CPU, by the context's threads. */
 typedef struct softqam_segment {
-    /** Symbols of all layers together, a multiple of n_layers; with 0 the pointers may be NULL. */
+    /** Symbols of all layers together, a multiple of n_layers; with 0 the pointers may be NULL and nothing is
+     *  written. */
     size_t n_symbols;
-    /** Position of the first symbol in its codeword, all layers counted, a multiple of n_layers. */
+    /** Position of the first symbol in its codeword, counted in symbols of all layers, a multiple of n_layers. */
     uint64_t first_symbol;
     /** Symbols of UCI before this segment (3GPP TS 38.212 clause 6.2.7), a multiple of n_layers, usually 0: added to
      *  first_symbol for the scrambling sequence and the parity of pi/2-BPSK. With descramble
@@ -410,11 +418,12 @@ typedef struct softqam_segment {
     const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
     /** From one cross gain to the next, in pairs of floats. 0 stands for 1. 0 without cross gains. */
     size_t cross_stride;
-    /** From one gain of a layer to its next, in floats. 0: noise_stride. 0 without gains. */
+    /** From one gain of a layer to its next, in floats. **0 stands for noise_stride**: with one noise value
+     *  (noise_stride 0) and a gain for each symbol set it. 0 without gains. */
     size_t gain_stride;
-    /** NULL, or what this segment's symbols are added to; aligned to 8 bytes. Segments and calls may share it. On the
-     *  CPU counting adds 20 to 60 % to the time of a call. On a GPU it must be NULL in this version: calls refuse it,
-     *  but segments in device memory, where it is ignored. */
+    /** NULL, or what this segment's symbols are added to; aligned to 8 bytes; must not overlap inputs and outputs.
+     *  Segments and calls may share it. On the CPU counting adds 20 to 60 % to the time of a call. On a GPU it must be
+     *  NULL in this version: calls refuse it, but segments in device memory, where it is ignored. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;

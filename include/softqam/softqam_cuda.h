@@ -104,8 +104,8 @@ typedef struct softqam_device_codeword {
  * @param demodulator  output format, llr_scale, llr_limit, sign, noise_floor; one whose context is
  *                     SOFTQAM_BACKEND_CUDA. Its input format and input_scale do not matter
  * @param segment      modulation, n_layers, noise_form, llr_scale, descramble, c_init, scrambling_offset, and the
- *                     codeword with n_cb > 0. The other fields do not matter, but are checked: the kernel has symbols,
- *                     noise values, gains and cross gains in registers
+ *                     codeword with n_cb > 0. Leave the others 0: the kernel has symbols, noise values, gains and cross
+ *                     gains in registers
  * @return SOFTQAM_OK; SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions do not do: u8, pi/2-BPSK, a segment
  *         without soft buffers, repetition (a code block with more LLRs than positions), statistics;
  *         SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_CUDA

@@ -3,8 +3,8 @@
  * @file softqam_device.cuh
  * softqam inside your own kernel: an equaliser's kernel turns its symbols, which it has in registers, into LLRs and
  * puts them where the LDPC decoder reads them, with the bytes of softqam_cuda_demodulate_segments(). CUDA C++17, from
- * compute capability 7.5 on, with any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. One TU
- * needs no more than this header, and links the library.
+ * compute capability 7.5 on, with any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include it
+ * from an installed build with CUDA or from the include/ of its build folder, and link the library.
  *
  * The host makes a description of a codeword, softqam_device_codeword_init() (softqam_cuda.h), and passes it to the
  * kernel: as a __grid_constant__ argument, in constant or in device memory. In the kernel:
@@ -201,7 +201,8 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     }
 
     /** Computes the LLRs of two layers at once, which follow each other in the codeword, from an even layer on. It
-     * needs no table.
+     * needs no table, and applies no input_scale. Four layers are two pairs with a target<2> each; the second one has
+     * sequence >> 2 Qm.
      * @param to          receives both symbols' LLRs
      * @param codeword    the description
      * @param layers      both layers
@@ -235,8 +236,8 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     }
 
     /** The places in the soft buffers of a thread's N symbols, which follow each other in the codeword. N is 1, 2 or 4,
-     * and divides N_L. With N > 1 the values of a bit are one access, if the buffers are aligned to N values and
-     * positions are as even; else values are stored one by one. */
+     * and divides N_L; N values have at most 8 bytes. With N > 1 the values of a bit are one access, if the buffers are
+     * aligned to N values and positions are as even; else values are stored one by one. */
     template <int N> class target
     {
       public:

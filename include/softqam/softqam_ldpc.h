@@ -86,8 +86,8 @@ typedef struct softqam_codeword {
     /** Fillers within n_cb: K - K'; fewer than n_cb unless n_bits is 0. */
     uint32_t n_fillers;
     /** Value of fillers with combine 0, whatever config.sign is: usually the decoder's largest value, with the sign
-     *  that means bit 0. Finite; for s8 and s16 a whole number that the format holds; for f16 below 65520 in magnitude,
-     *  and rounded. */
+     *  that means bit 0. Finite, not limited by llr_limit; for s8 and s16 a whole number that the format holds; for f16
+     *  below 65520 in magnitude, and rounded. */
     float filler_value;
     /** 0: new data, which overwrites the soft buffers of transmitted code blocks. 1: a retransmission, added to
      *  them. */
@@ -95,7 +95,7 @@ typedef struct softqam_codeword {
     /** New data defines the positions below n_fill: those that no LLR visits become 0, or filler_value among the
      *  fillers; from n_cb on all become 0. More than n_cb, such as the decoder's N (softqam_ldpc.n), also clears what
      *  an earlier transport block with a larger n_cb left. Less leaves zeros and fillers out that the decoder does not
-     *  read; LLRs are stored wherever they go. 0, and always with combine 1: n_cb. */
+     *  read; LLRs are stored wherever they go. 0: n_cb. Must be 0 with combine 1. */
     uint32_t n_fill;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[3];   /**< 0 */
@@ -116,7 +116,8 @@ typedef struct softqam_codeword {
 SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
                                                   unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
 
-/** Holds what a grant says about an LDPC transport block. Zero-initialise it. */
+/** Holds what a grant says about an LDPC transport block. Zero-initialise it. Qm and N_L are only checked: the segment
+ * has its own. */
 typedef struct softqam_ldpc_grant {
     /** G: coded bits of this transmission (3GPP TS 38.212 clause 5.4.2.1), a multiple of n_layers * bits_per_symbol, 1
      *  to 2^32 - 1. On PUSCH without the bits of UCI, but with those that HARQ-ACK of 1 or 2 bits punctures (clause
@@ -170,7 +171,7 @@ typedef struct softqam_ldpc {
  * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
  * @return SOFTQAM_ERROR_INVALID_ARGUMENT also if the code blocks would differ in size, as for no tb_size of 38.214; C
- *         exceeds 65535; or N_ref is less than K, so that no decoder could recover a code block
+ *         exceeds 65535; or N_ref is less than K, so that no decoder could recover a code block. Nothing was written
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);
