@@ -3,8 +3,8 @@
  * @file softqam_device.cuh
  * softqam inside your own kernel: an equaliser's kernel turns its symbols, which it has in registers, into LLRs and
  * puts them where the LDPC decoder reads them, with the bytes of softqam_cuda_demodulate_segments(). CUDA C++17, from
- * compute capability 7.5 on, with any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include it
- * from an installed build with CUDA or from the include/ of its build folder, and link the library.
+ * compute capability 7.5 on, with any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include
+ * it from an installed build with CUDA or from the include/ of its build folder, and link the library.
  *
  * The host makes a description of a codeword, softqam_device_codeword_init() (softqam_cuda.h), and passes it to the
  * kernel: as a __grid_constant__ argument, in constant or in device memory. In the kernel:
