@@ -89,7 +89,8 @@ class Causes(FitTest):
             for read_as, name, format_ in (("cs8", "x.cf64", "cf64"), ("cf16", "x.cs16", "cs16")):
                 said = rf"({fit}|\d+ of the first \d+ symbols are (0|NaN or infinite); they would fit with -i ){format_}"
                 self.warned(said, "-o", "hard", "-m", modulation, "-i", read_as, name)
-            self.warned(fit + "cs8", "-o", "hard", "-m", modulation, "--input-scale", "auto", "-i", "cs16", "x.cs8")
+            for name in ("cs8", "cf32"):
+                self.warned(rf"{fit}{name}( and --input-scale 1/\S+)?", "-o", "hard", "-m", modulation, "--input-scale", "auto", "-i", "cs16", "x." + name)
             self.warned(fit + "cs16be .*", "-o", "hard", "-m", modulation, "--input-scale", "auto", "-i", "cs16", "x.cs16be")
             for name in ("x.cs16", "x.cf32be", "x.cs16be", "x.cs8", "x.cf64", "x.cf16"):
                 self.silent("-o", "hard", "-m", modulation, name)

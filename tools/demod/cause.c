@@ -310,7 +310,9 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
             try_all(run, (struct trial){.change = (enum change)change, .format = given}, &best);
     const int n_changes = (best.change != AS_READ) + best.other_scale + (best.modulation != modulation);
     const struct trial as_is = n_changes || looks_foreign ? find_as_is(run, false) : best;
-    const bool is_likelier = as_is.modulation == modulation || n_changes != 1 || best.score < least_foreign_fit;
+    const bool is_likelier = n_changes == 0
+                                 ? !is_rare(as_is.format) /* cs16 may look as good as cs32 */
+                                 : as_is.modulation == modulation || n_changes > 1 || best.score < least_foreign_fit;
     if (as_is.change == AS_FORMAT && is_likelier)
         return as_is;
     if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit))
@@ -421,6 +423,9 @@ static bool fits_as_given(const struct demod_run *run, const struct fit_view *vi
     *best = (struct trial){.change = AS_READ};
     if (may_hide)
         *best = find_as_is(run, true);
+    if (may_hide && best->change == AS_READ && file_formats[run->recording.format].scale < 1 &&
+        find_floats(run) != run->recording.format)
+        *best = find_best(run, true);
     if (!is_good && best->change == AS_READ)
         *best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > fmax(0.04, most_gap)) &&
                                    !are_floats(run->recording.format, view));

@@ -122,8 +122,9 @@ void demod_check_symbols(const struct demod_run *run)
         message_warn(name, "%zu of the first %zu symbols are %s%s%s", is_nan ? view.n - n_finite : n_zero, view.n,
                      is_nan ? "NaN or infinite" : "0", *text ? "; they would fit" : "", text);
     } else if (10 * zeros[0] > 9 * view.n || 10 * zeros[1] > 9 * view.n) {
-        message_warn(name, "%c of the first symbols is 0: are the samples real numbers, without I and Q?",
-                     zeros[0] > zeros[1] ? 'I' : 'Q');
+        fit_describe_format(run, text);
+        message_warn(name, "%c of the first symbols is 0: %s%s", zeros[0] > zeros[1] ? 'I' : 'Q',
+                     *text ? "they would fit" : "are the samples real numbers, without I and Q?", text);
     } else if (n_finite < FIT_MIN_SYMBOLS) {
         message_print(name, "fewer than %d symbols: too few to tell whether they fit", FIT_MIN_SYMBOLS);
     } else {
