@@ -34,7 +34,6 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     softqam_gpu *gpu;
     TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(softqam_segment_list_check(&list));
-    REFUSE_IF(list.has_statistics, "segment.statistics is given, which this version does not count on a GPU");
     for (size_t k = 0; k < n_segments; k++)
         TRY(check_alignment(params, &segments[k]));
     if (list.n_symbols == 0)

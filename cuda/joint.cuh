@@ -55,6 +55,26 @@ static __device__ __forceinline__ symbol_index symbol_index_of(unsigned n_layers
     return {element, static_cast<unsigned>(symbol - element * n_layers)};
 }
 
+/* What the LLRs of a symbol of a pair are computed from. */
+struct pair_source {
+    joint_inputs inputs;
+    unsigned partner_modulation;
+};
+
+static __device__ __forceinline__ pair_source load_pair(const segment_block &block, const symbol_index &index)
+{
+    const softqam_source &source = block.segment.source;
+    const unsigned partner_layer = index.layer ^ 1;
+    const bool is_wanted = partner_layer < source.joint_layers; /* the partner */
+    const joint_layer wanted = load_joint_layer(source, block.input_format, index.element, index.layer);
+    const joint_layer partner = load_joint_layer(source, block.input_format, index.element, partner_layer);
+    const float *from = block.pairs.cross_gain[index.layer / 2] + 2 * index.element * block.pairs.stride;
+    is_in_global_memory(from);
+    const float2 cross = {from[0], index.layer % 2 != 0 ? -from[1] : from[1]};
+    return {joint_inputs_of(wanted, partner, cross, is_wanted),
+            is_wanted ? block.segment.placement.modulation + 0u : source.partner_modulation + 0u};
+}
+
 /* Returns the LLRs of a symbol of the block's segment, some of whose layers are demapped in pairs: of a layer that is.
  */
 template <softqam_output_format FORMAT, int M>
@@ -62,20 +82,10 @@ static __device__ __noinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 demodulate_in_pair(const segment_block &block, const softqam_llr_limit &limit, const symbol_index &index,
                    uint32_t flips)
 {
-    const softqam_source &source = block.segment.source;
-    const softqam_placement &placement = block.segment.placement;
-    const unsigned partner_layer = index.layer ^ 1;
-    const bool is_wanted = partner_layer < source.joint_layers; /* the partner */
-    const unsigned partner_modulation = is_wanted ? placement.modulation : source.partner_modulation;
-    const joint_layer wanted = load_joint_layer(source, block.input_format, index.element, index.layer);
-    const joint_layer partner = load_joint_layer(source, block.input_format, index.element, partner_layer);
-    const float *from = block.pairs.cross_gain[index.layer / 2] + 2 * index.element * block.pairs.stride;
-    is_in_global_memory(from);
-    const float2 cross = {from[0], index.layer % 2 != 0 ? -from[1] : from[1]};
-    return joint_llrs_of<FORMAT, M>(joint_inputs_of(wanted, partner, cross, is_wanted),
-                                    joint_table_for<M>(partner_modulation),
-                                    partner_modulation == SOFTQAM_MODULATION_QPSK, flips,
-                                    {placement.steps_per_nat, source.noise_is_inverse != 0, limit});
+    const pair_source pair = load_pair(block, index);
+    return joint_llrs_of<FORMAT, M>(
+        pair.inputs, joint_table_for<M>(pair.partner_modulation), pair.partner_modulation == SOFTQAM_MODULATION_QPSK,
+        flips, {block.segment.placement.steps_per_nat, block.segment.source.noise_is_inverse != 0, limit});
 }
 
 /* Returns the LLRs of a symbol of a layer that is demapped alone, in such a segment. */

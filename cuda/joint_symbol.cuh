@@ -145,11 +145,9 @@ static __device__ __forceinline__ joint_inputs joint_inputs_of(const joint_layer
     return {element, layer.noise, partner.noise, partner_is_wanted};
 }
 
-/* Returns the LLRs of a layer; bit k of `flips` changes the sign of LLR k. */
-template <softqam_output_format FORMAT, int M>
-static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-joint_llrs_of(const joint_inputs &inputs, const softqam_joint_table &table, bool partner_is_qpsk, uint32_t flips,
-              const llr_rules &rules)
+/* Returns the weight of a layer's metrics; NaN for an erasure. */
+static __device__ __forceinline__ float joint_weight_of(const joint_inputs &inputs, const joint_terms &terms,
+                                                        const llr_rules &rules)
 {
     const float two_scales = __fmul_rn(2.0f, rules.steps_per_nat);
     const bool is_inverse = rules.noise_is_inverse;
@@ -157,8 +155,17 @@ joint_llrs_of(const joint_inputs &inputs, const softqam_joint_table &table, bool
     float weight = joint_weight(two_scales, inputs.noise, is_inverse, bound);
     if (inputs.partner_is_wanted)
         weight = vec_fma(joint_weight(two_scales, inputs.partner_noise, is_inverse, bound), 0.0f, weight);
+    return joint_valid_weight(weight, &inputs.element, &terms);
+}
+
+/* Returns the LLRs of a layer; bit k of `flips` changes the sign of LLR k. */
+template <softqam_output_format FORMAT, int M>
+static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
+joint_llrs_of(const joint_inputs &inputs, const softqam_joint_table &table, bool partner_is_qpsk, uint32_t flips,
+              const llr_rules &rules)
+{
     const joint_terms terms = joint_terms_of(partner_is_qpsk, &table, &inputs.element);
-    weight = joint_valid_weight(weight, &inputs.element, &terms);
+    const float weight = joint_weight_of(inputs, terms, rules);
     float metrics[2 * M];
     if (partner_is_qpsk)
         joint_metrics_of<M, true>(table, terms, metrics);

@@ -117,6 +117,7 @@ typedef struct softqam_segment_launch {
     softqam_llr_limit limit;
     softqam_segment_defaults defaults; /* for device_segments */
     float sum_limit;                   /* largest magnitude in soft buffers */
+    bool only_counts;                  /* segments that are arguments: counts their statistics, and stores nothing */
 } softqam_segment_launch;
 
 typedef struct softqam_kernel {

@@ -289,6 +289,31 @@ static softqam_status launch_segments(softqam_launch *launch)
     return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
 }
 
+/* Launches the kernel that counts the statistics of segments which another kernel demodulates. They need no scrambling
+ * sequence, so thread blocks take any number of symbols. */
+static softqam_status launch_counts(softqam_launch *launch)
+{
+    const softqam_params *params = launch->params;
+    softqam_segment_launch shared = segment_launch_of(params);
+    unsigned first_blocks[MAX_SEGMENTS];
+    size_t n_symbols = 0;
+    device_kernel loaded;
+    TRY(load_kernel(&loaded, params, KERNEL_SOFT_BUFFERS));
+    shared.only_counts = true;
+    shared.n_segments = launch->n_segments;
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        launch->segments[k].placement.is_descrambled = launch->segments[k].placement.has_soft_buffers = 0;
+        n_symbols += launch->segments[k].n_symbols;
+    }
+    const size_t iterations = (n_symbols - 1) / BLOCK_THREADS / loaded.resident_blocks + 1;
+    shared.block_iterations =
+        BLOCK_WARPS * (unsigned)(iterations < INT_MAX / BLOCK_THREADS ? iterations : INT_MAX / BLOCK_THREADS);
+    const size_t n_blocks = lay_out_blocks(first_blocks, launch, shared.block_iterations);
+    void *arguments[] = {&shared,       launch->segments, launch->parts,
+                         launch->pairs, first_blocks,     (void *)(uintptr_t)&params->u8_table};
+    return launch_kernel(&loaded, n_blocks, arguments, launch->stream);
+}
+
 /* Returns the kernel that takes all of the launch's segments straight to soft buffers; KERNEL_SEGMENTS if none does. */
 static int find_element_kernel(const softqam_launch *launch)
 {
@@ -410,7 +435,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
     launch->params = params;
     launch->stream = stream;
     launch->n_segments = launch->n_paired = 0;
-    launch->has_soft = false;
+    launch->has_soft = launch->has_statistics = false;
 }
 
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
@@ -422,8 +447,8 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
         TRY(softqam_launch_flush(launch));
     const unsigned k = launch->n_segments++;
     launch->segments[k] = *segment;
-    if (pairs)
-        launch->pairs[k] = *pairs;
+    launch->pairs[k] = pairs ? *pairs : (softqam_pairs){.stride = 1};
+    launch->has_statistics |= launch->pairs[k].statistics != NULL;
     launch->n_paired += segment->source.joint_layers != 0;
     launch->has_soft |= segment->placement.has_soft_buffers || segment->source.joint_layers != 0;
     return SOFTQAM_OK;
@@ -439,9 +464,11 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
                  : number == KERNEL_SEGMENTS               ? launch_segments(launch)
                  : number / PLAIN_KERNELS == CODEWORD_CALL ? launch_codeword(launch, number)
                                                            : launch_plain(launch, number);
+        if (status == SOFTQAM_OK && launch->has_statistics)
+            status = launch_counts(launch);
     }
     launch->n_segments = launch->n_paired = 0;
-    launch->has_soft = false;
+    launch->has_soft = launch->has_statistics = false;
     return status;
 }
 

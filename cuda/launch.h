@@ -15,9 +15,10 @@ typedef struct softqam_launch {
     unsigned n_segments;
     unsigned n_paired; /* segments with layers that are demapped in pairs */
     bool has_soft;     /* some segment has soft buffers, or such layers */
+    bool has_statistics;
     softqam_resolved_segment segments[MAX_SEGMENTS];
     softqam_code_block_parts parts[MAX_SEGMENTS]; /* for segments with soft buffers */
-    softqam_pairs pairs[MAX_SEGMENTS];            /* for segments with layers that are demapped in pairs */
+    softqam_pairs pairs[MAX_SEGMENTS];
 } softqam_launch;
 
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */

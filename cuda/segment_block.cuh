@@ -26,6 +26,7 @@ struct segment_block {
         uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word more at both ends */
         alignas(16) unsigned char soft_stage[SOFT_STAGE_NBYTES];
         uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* a segment in device memory */
+        unsigned long long counts[sizeof(softqam_statistics) / sizeof(uint64_t)];
     };
     uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
     softqam_resolved_segment segment;
@@ -70,15 +71,15 @@ struct no_arguments {
 template <softqam_output_format FORMAT>
 using part_arguments =
     std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, no_arguments, array_of<softqam_code_block_parts>>;
-template <softqam_output_format FORMAT>
-using pair_arguments = std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, no_arguments, array_of<softqam_pairs>>;
+typedef array_of<softqam_pairs> pair_arguments;
 
 static_assert(sizeof(softqam_segment_launch) + 16 +
                           MAX_SEGMENTS * (sizeof(softqam_resolved_segment) + sizeof(softqam_code_block_parts) +
                                           sizeof(softqam_pairs) + sizeof(unsigned)) <=
                       4096 &&
                   sizeof(softqam_u8_table) + sizeof(softqam_segment_launch) + 16 +
-                          MAX_SEGMENTS * (sizeof(softqam_resolved_segment) + sizeof(unsigned)) <=
+                          MAX_SEGMENTS *
+                              (sizeof(softqam_resolved_segment) + sizeof(softqam_pairs) + sizeof(unsigned)) <=
                       4096,
               "a kernel's arguments are limited");
 

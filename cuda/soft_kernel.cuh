@@ -4,6 +4,7 @@
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
+#include "count.cuh"
 #include "segment_warp.cuh"
 #include "soft_tile.cuh"
 
@@ -18,7 +19,7 @@ enum { PAIR_BLOCKS = 5 };
 template <softqam_output_format FORMAT> struct soft_arguments {
     const softqam_segment_launch &launch;
     const segment_arguments &segments;
-    const pair_arguments<FORMAT> &pairs;
+    const pair_arguments &pairs;
     const u8_table_argument<FORMAT> &u8_table;
 
     __device__ __forceinline__ bool are_in_memory() const { return launch.device_segments != nullptr; }
@@ -29,8 +30,7 @@ template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void copy_pairs(soft_block &block, const soft_arguments<FORMAT> &arguments,
                                                   unsigned k)
 {
-    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        copy_words(block.pairs, arguments.pairs.at[k]);
+    copy_words(block.pairs, arguments.pairs.at[k]);
 }
 
 /* Segments in device memory. */
@@ -435,8 +435,7 @@ template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
                 const __grid_constant__ segment_arguments segments,
-                const __grid_constant__ part_arguments<FORMAT> parts,
-                const __grid_constant__ pair_arguments<FORMAT> pairs,
+                const __grid_constant__ part_arguments<FORMAT> parts, const __grid_constant__ pair_arguments pairs,
                 const __grid_constant__ array_of<unsigned> first_blocks,
                 const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
@@ -449,6 +448,15 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     if (!(arguments.are_in_memory() ? open_device_task<FORMAT>(task, block, arguments)
                                     : open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks)))
         return;
+    if constexpr (PAIRS != ONLY_PAIRS) {
+        softqam_statistics *statistics = arguments.are_in_memory() ? block.pairs.statistics
+                                         : launch.only_counts      ? pairs.at[task.index.segment].statistics
+                                                                   : nullptr;
+        if (statistics)
+            count_block<FORMAT>(block, launch.limit, task.span, u8_table, statistics);
+        if (launch.only_counts)
+            return;
+    }
     if (!task.has_soft)
         return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)

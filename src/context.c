@@ -175,7 +175,8 @@ softqam_context *softqam_demodulator_context(const softqam_demodulator *demodula
 static softqam_status dispatch(const softqam_demodulator *demodulator, const softqam_segment_list *list)
 {
     const softqam_context *context = demodulator->context;
-    if (context->gpu && !list->is_joint) /* whose layers would have to be staged together */
+    /* Layers in pairs would have to be staged together, statistics copied. */
+    if (context->gpu && !list->is_joint && !list->has_statistics)
         return softqam_gpu_backend.demodulate(context->gpu, softqam_pool_for_call(context->pool), &demodulator->loops,
                                               list);
     softqam_cpu_demodulate(&context->cpu, &demodulator->loops, list);
@@ -188,8 +189,6 @@ softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulato
     REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
     TRY(softqam_segment_list_check(&list));
-    REFUSE_IF(list.has_statistics && demodulator->context->gpu,
-              "segment.statistics is given, which this version does not count on a GPU");
     if (list.has_block_buffers)
         TRY(softqam_segment_list_check_block_buffers(&list));
     return list.n_symbols == 0 ? SOFTQAM_OK : dispatch(demodulator, &list);

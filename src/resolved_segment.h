@@ -184,7 +184,8 @@ HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, co
 /* The cross gains of layers that are demapped in pairs, for kernels; NULL: this pair is demapped one by one. */
 typedef struct softqam_pairs {
     const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
-    size_t stride; /* in pairs of floats, at least 1 */
+    size_t stride;                  /* in pairs of floats, at least 1 */
+    softqam_statistics *statistics; /* of any segment */
 } softqam_pairs;
 
 HOST_AND_DEVICE static inline void softqam_pairs_resolve(softqam_pairs *to, const softqam_segment *from)
@@ -192,6 +193,7 @@ HOST_AND_DEVICE static inline void softqam_pairs_resolve(softqam_pairs *to, cons
     to->cross_gain[0] = from->cross_gain[0];
     to->cross_gain[1] = from->cross_gain[1];
     to->stride = from->cross_stride + (from->cross_stride == 0);
+    to->statistics = from->statistics;
 }
 
 /* Fills in what a source has of such layers. What no host could check, in device memory, is made harmless. */

@@ -421,9 +421,9 @@ typedef struct softqam_segment {
     /** From one gain of a layer to its next, in floats. **0 stands for noise_stride**: with one noise value
      *  (noise_stride 0) and a gain for each symbol set it. 0 without gains. */
     size_t gain_stride;
-    /** NULL, or what this segment's symbols are added to; aligned to 8 bytes; must not overlap inputs and outputs.
-     *  Segments and calls may share it. On the CPU counting adds 20 to 60 % to the time of a call. On a GPU it must be
-     *  NULL in this version: calls refuse it, but segments in device memory, where it is ignored. */
+    /** NULL, or what this segment's symbols are added to: in device memory for calls on device memory; aligned to 8
+     *  bytes; must not overlap inputs and outputs. Segments and calls may share it. On a CPU counting adds 30 to 60 %
+     *  to the time of a slot. A GPU computes the LLRs once more, and calls on host memory that count run on the CPU. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;

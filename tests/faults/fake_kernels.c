@@ -89,6 +89,8 @@ static void run_segments(const fake_kernel *self, void *const arguments[])
 {
     const softqam_segment_launch *launch = arguments[0];
     const softqam_resolved_segment *segments = arguments[1];
+    if (launch->only_counts)
+        return;
     const bool is_negative =
         launch->device_segments ? launch->defaults.is_negative : segments[0].placement.steps_per_nat < 0.0f;
     const softqam_params params =
