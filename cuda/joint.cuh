@@ -55,7 +55,7 @@ static __device__ __forceinline__ symbol_index symbol_index_of(unsigned n_layers
     return {element, static_cast<unsigned>(symbol - element * n_layers)};
 }
 
-/* What the LLRs of a symbol of a pair are computed from. */
+/* The inputs of the LLRs of a symbol of a pair. */
 struct pair_source {
     joint_inputs inputs;
     unsigned partner_modulation;
