@@ -141,8 +141,6 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t
         softqam_float_flush(&environment, true);
         while (!ways[way](&from, &symbols))
             way++;
-        if (way != WITHOUT_ERASURES && call->is_unusual)
-            *call->is_unusual = true;
         of_some.noise_kind = way == WITHOUT_ERASURES ? SOFTQAM_WEIGHTS : SOFTQAM_ERASED_WEIGHTS;
         of_some.out = call->out + first * divided->symbol_nbytes;
         if (call->sequence)
