@@ -10,7 +10,8 @@ typedef struct softqam_counted_tile {
     const softqam_loop_call *call;
     const softqam_count_loops *loops;
     softqam_information information;
-    const uint64_t *erased; /* layers in pairs: bits of symbols, set for erasures, a word more than they take; or NULL */
+    const uint64_t
+        *erased; /* layers in pairs: bits of symbols, set for erasures, a word more than they take; or NULL */
     int axis_bits;
     uint32_t position; /* the first symbol's, in the codeword, modulo 2^32 */
     bool is_usual;     /* the loop has found no erasure but for infinite noise values and vanishing weights */
