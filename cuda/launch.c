@@ -236,7 +236,7 @@ static size_t lay_out_code_blocks(softqam_code_block_parts *parts, const softqam
     const uint32_t last = placement->codeword_symbol + (uint32_t)segment->n_symbols - 1;
     const uint32_t longest = softqam_code_blocks_longest(&placement->blocks);
     parts->first = softqam_code_block_at(&placement->blocks, placement->codeword_symbol).j;
-    parts->n_parts = placement->is_repeated ? 1 : (uint32_t)count_blocks(longest, most);
+    parts->n_parts = (uint32_t)count_blocks(longest, most);
     parts->reciprocal = parts->n_parts > 1 ? UINT32_MAX / parts->n_parts + 1 : 0;
     parts->n_symbols = (uint32_t)count_blocks(longest, parts->n_parts);
     if (parts->n_symbols <= most - SIDE_BY_SIDE)
@@ -253,7 +253,7 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
         const softqam_resolved_segment *segment = &launch->segments[k];
         const unsigned most = softqam_block_symbols(block_iterations, segment->source.n_layers, false);
         first_blocks[k] = (unsigned)n_blocks;
-        if (segment->placement.has_soft_buffers)
+        if (segment->placement.has_soft_buffers && !segment->placement.is_repeated)
             n_blocks += lay_out_code_blocks(&launch->parts[k], segment, most);
         else
             n_blocks += count_blocks(segment->n_symbols, most);
@@ -449,7 +449,7 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
     launch->segments[k] = *segment;
     launch->pairs[k] = pairs ? *pairs : (softqam_pairs){.stride = 1};
     launch->has_statistics |= launch->pairs[k].statistics != NULL;
-    launch->n_paired += segment->source.joint_layers != 0;
+    launch->n_paired += segment->source.joint_layers != 0 && !segment->placement.is_repeated;
     launch->has_soft |= segment->placement.has_soft_buffers || segment->source.joint_layers != 0;
     return SOFTQAM_OK;
 }

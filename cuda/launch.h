@@ -13,7 +13,7 @@ typedef struct softqam_launch {
     const softqam_params *params;
     cudaStream_t stream;
     unsigned n_segments;
-    unsigned n_paired; /* segments with layers that are demapped in pairs */
+    unsigned n_paired; /* segments with layers that are demapped in pairs, without repetition */
     bool has_soft;     /* some segment has soft buffers, or such layers */
     bool has_statistics;
     softqam_resolved_segment segments[MAX_SEGMENTS];

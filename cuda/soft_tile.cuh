@@ -18,25 +18,13 @@ struct soft_work {
     uint32_t fill_first; /* the zeros and fillers that are this thread block's */
     uint32_t fill_end;
     bool adds;
-    bool is_repeated; /* positions are visited twice, in an order */
 };
 
-/* A thread block's way through its symbols, span by span, each of one code block.
- *
- * Without repetition a thread block of a segment in device memory has symbols of several code blocks. With repetition
- * it has code blocks of its own: all symbols that the launch's segments have of one, in the order of the segments. It
- * belongs to the first segment with symbols of that code block. */
+/* A thread block's way through its symbols of a segment in device memory, span by span, each of one code block. */
 struct soft_walk {
-    softqam_code_block found;
-    size_t next;  /* symbol of the segment at hand */
+    size_t next;  /* symbol of the segment */
     size_t end;   /* end of the thread block's part of it */
     size_t first; /* symbol at which the written scrambling sequence begins */
-    /* These are used with repetition only. */
-    unsigned home; /* the thread block's segment, and the segment at hand */
-    unsigned segment;
-    uint32_t last_j;
-    uint32_t stride_j; /* from a code block to the thread block's next one */
-    bool is_open;      /* the code block is this thread block's */
 };
 
 /* Shared memory of a thread block that works on soft buffers. */
@@ -91,7 +79,7 @@ static __device__ __forceinline__ void prefetch_tile(const soft_work &work, cons
         asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(at, last)));
 }
 
-/* Stores or adds a tile's values, no position of which is visited twice. Half a warp at a time has a plane, or a part
+/* Stores or adds a tile's values. Half a warp at a time has a plane, or a part
  * of one. */
 template <softqam_output_format FORMAT, int BITS, bool ADDS>
 static __device__ __forceinline__ void store_tile(const soft_work &work, const soft_stage &stage,
@@ -131,65 +119,6 @@ static __device__ __forceinline__ void store_tile(const soft_work &work, const s
     }
 }
 
-/* Adds a tile's values if positions may be visited twice: one thread adds the values of a position, in the order of
- * symbols, then of bits. Each round of n_data values visits every position once, in the same order of planes. This is
- * slow, and rarely needed. */
-template <softqam_output_format FORMAT>
-static __device__ __noinline__ void place_repeated(soft_block &block, unsigned bits, soft_stage stage, float limit)
-{
-    enum { VALUE_NBYTES = symbol_size<FORMAT, 1>::VALUE_NBYTES };
-    __builtin_assume(__isShared(&block) != 0);
-    const soft_work &work = block.work;
-    const softqam_soft_buffer &buffer = work.buffer;
-    soft_sum<FORMAT> sum;
-    sum.open(limit);
-    if (threadIdx.x < bits)
-        block.plane_starts[threadIdx.x] = static_cast<uint32_t>(
-            (buffer.start + uint64_t{threadIdx.x} * work.n_symbols + stage.first) % buffer.n_data);
-    __syncthreads();
-    const uint32_t n_first = min(stage.n_symbols, buffer.n_data);
-    /* The symbol of the tile at which a plane comes to a data position. */
-    const auto visit = [&](uint32_t data_position, unsigned plane) {
-        const uint32_t begin = block.plane_starts[plane];
-        return data_position >= begin ? data_position - begin : buffer.n_data - begin + data_position;
-    };
-    for (unsigned plane = 0; plane < bits; plane++)
-        for (uint32_t symbol = threadIdx.x; symbol < n_first; symbol += BLOCK_THREADS) {
-            const uint32_t to_end = buffer.n_data - block.plane_starts[plane];
-            const uint32_t data_position = symbol < to_end ? block.plane_starts[plane] + symbol : symbol - to_end;
-            bool is_first = true;
-            for (unsigned other = 0; other < bits; other++) {
-                const uint32_t at = visit(data_position, other);
-                is_first &= at > symbol || (at == symbol && other >= plane);
-            }
-            if (!is_first)
-                continue;
-            const uint32_t position = data_position + (data_position < buffer.first_filler ? 0 : buffer.n_fillers);
-            unsigned char *to = work.values + size_t{position} * VALUE_NBYTES;
-            uint32_t value = load_value<VALUE_NBYTES>(to);
-            for (uint64_t round = 0; round < stage.n_symbols; round += buffer.n_data) {
-                const uint32_t n_left = stage.n_symbols - static_cast<uint32_t>(round);
-                uint64_t last = 0; /* symbol and plane of the value before, plus one */
-                for (;;) {
-                    uint64_t next = UINT64_MAX;
-                    for (unsigned other = 0; other < bits; other++) {
-                        const uint32_t at = visit(data_position, other);
-                        const uint64_t key = uint64_t{at} * 16 + other;
-                        if (at < n_left && key >= last && key < next)
-                            next = key;
-                    }
-                    if (next == UINT64_MAX)
-                        break;
-                    value = sum.of(value, load_shared_value<VALUE_NBYTES>(
-                                              stage.address + static_cast<uint32_t>(next % 16) * stage.pitch +
-                                              static_cast<uint32_t>(round + next / 16) * VALUE_NBYTES));
-                    last = next + 1;
-                }
-            }
-            store_value<VALUE_NBYTES>(to, value);
-        }
-}
-
 /* Sizes of a tile. */
 template <softqam_output_format FORMAT, int M> struct tile_size {
     enum {
@@ -211,12 +140,9 @@ static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], c
 {
     typedef tile_size<FORMAT, M> size;
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    uint32_t misaligned = 0;
-    if (!work.is_repeated) {
-        const uint32_t values = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(work.values));
-        misaligned = (values + softqam_soft_run_at(&work.buffer, lane * work.n_symbols + first).first * size::VALUE) %
-                     VECTOR_NBYTES;
-    }
+    const uint32_t values = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(work.values));
+    const uint32_t misaligned =
+        (values + softqam_soft_run_at(&work.buffer, lane * work.n_symbols + first).first * size::VALUE) % VECTOR_NBYTES;
 #pragma unroll
     for (int k = 0; k < BITS; k++)
         plane_at[k] = address + k * size::PITCH + __shfl_sync(0xffffffffu, misaligned, k);
@@ -249,8 +175,6 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     fill_soft_buffer<FORMAT>(work);
     const auto table = block.table<FORMAT, M>().read({});
     symbols.set_noise(noise_of_all, launch.limit);
-    soft_sum<FORMAT> sum;
-    sum.open(launch.sum_limit);
     soft_stage stage = {shared_address(block.soft_stage, 0), size::PITCH};
 #pragma unroll 1
     for (int done = 0; done < span.n; done += size::ROWS * row) {
@@ -258,24 +182,27 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
         uint32_t plane_at[BITS];
         stage.first = work.first + done;
         stage.n_symbols = n;
-        open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + of_thread * VALUE);
-        if (work.adds && !work.is_repeated)
+        if (KIND != PAIR_SOURCE)
+            open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + of_thread * VALUE);
+        if (work.adds)
             prefetch_tile<BITS, VALUE>(work, stage);
 #pragma unroll 1
         for (int at = 0; at < n; at += row) {
             const auto values = symbols.demodulate(table, launch.limit, position < span.n - done - at - row, row);
+            if (KIND == PAIR_SOURCE) /* registers are few: no addresses are kept meanwhile */
+                open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + (of_thread + at) * VALUE);
             if (position < n - at)
 #pragma unroll
                 for (int k = 0; k < BITS; k++)
                     store_shared_value<VALUE>(plane_at[k], value_at<VALUE>(values, k));
 #pragma unroll
             for (int k = 0; k < BITS; k++)
-                plane_at[k] += row * VALUE;
+                plane_at[k] += row * VALUE; /* unused in pairs */
         }
         __syncthreads();
-        if (work.is_repeated)
-            place_repeated<FORMAT>(block, BITS, stage, launch.sum_limit);
-        else if (work.adds)
+        soft_sum<FORMAT> sum;
+        sum.open(launch.sum_limit);
+        if (work.adds)
             store_tile<FORMAT, BITS, true>(work, stage, sum);
         else
             store_tile<FORMAT, BITS, false>(work, stage, sum);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Code blocks with repetition, which have more LLRs than positions: the order of additions matters. A thread has a
+ * position, and computes every LLR that goes there, in order. */
+#ifndef SOFTQAM_REPETITION_CUH
+#define SOFTQAM_REPETITION_CUH
+
+#include "descriptor.cuh"
+
+/* A part of a code block whose LLRs are added in order: symbol by symbol, in each bit by bit. */
+struct repeated_part {
+    softqam_code_block found;
+    unsigned char *values; /* the soft buffer */
+    uint32_t begin, end;   /* the data positions that are this thread block's */
+    size_t first;          /* symbol of the block's segment */
+    uint32_t n_symbols;
+    bool is_new;  /* nothing has been added yet: positions become zero before */
+    bool is_once; /* new data that visits no position twice, and is stored */
+};
+
+/* Computes an LLR of symbol `number` of the part. */
+template <softqam_output_format FORMAT, int M, source_kind KIND>
+static __device__ __forceinline__ uint32_t llr_of_part(soft_block &block, const softqam_llr_limit &limit,
+                                                       const repeated_part &part, uint32_t number, unsigned bit)
+{
+    enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
+    thread_symbols<FORMAT, M, KIND, true> symbols = {block};
+    symbols.open(part.first + number, number, 1);
+    symbols.next = {};
+    symbols.load(true);
+    symbols.set_noise(symbols.source.noise, limit);
+    const auto values = symbols.demodulate(block.table<FORMAT, M>().read({}), limit, false, 1);
+    uint32_t value = 0;
+#pragma unroll
+    for (unsigned k = 0; k < BITS; k++)
+        value = k == bit ? value_at<VALUE>(values, k) : value;
+    return value;
+}
+
+/* Adds the LLRs of a part whose scrambling sequence is written, a data position a thread. Each round of n_data values
+ * visits every position at most once for a bit, in the same order. */
+template <softqam_output_format FORMAT, int M, source_kind KIND>
+static __device__ __forceinline__ void add_part(soft_block &block, const softqam_llr_limit &limit,
+                                                const repeated_part &part)
+{
+    enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
+    const softqam_soft_buffer &buffer = block.segment.placement.buffer;
+    soft_sum<FORMAT> sum;
+    sum.open(limit.llr);
+#pragma unroll 1
+    for (uint32_t data = part.begin + threadIdx.x; data < part.end; data += BLOCK_THREADS) {
+        unsigned char *to = part.values + size_t{data + (data < buffer.first_filler ? 0 : buffer.n_fillers)} * VALUE;
+        uint32_t value = part.is_new ? 0 : load_value<VALUE>(to);
+        bool is_changed = part.is_new;
+#pragma unroll 1
+        for (uint64_t round = 0; round < part.n_symbols; round += buffer.n_data)
+#pragma unroll 1
+            for (uint64_t last = 0;;) {
+                uint64_t next = UINT64_MAX; /* symbol of the round and bit of the next visit */
+#pragma unroll
+                for (unsigned k = 0; k < BITS; k++) {
+                    const uint32_t start = block.plane_starts[k];
+                    const uint32_t at = data >= start ? data - start : buffer.n_data - start + data;
+                    const uint64_t key = uint64_t{at} * 16 + k;
+                    if (at + round < part.n_symbols && key >= last && key < next)
+                        next = key;
+                }
+                if (next == UINT64_MAX)
+                    break;
+                const uint32_t llr = llr_of_part<FORMAT, M, KIND>(
+                    block, limit, part, static_cast<uint32_t>(round + next / 16), static_cast<unsigned>(next % 16));
+                value = part.is_once ? llr : sum.of(value, llr);
+                is_changed = true;
+                last = next + 1;
+            }
+        if (is_changed)
+            store_value<VALUE>(to, value);
+    }
+}
+
+template <softqam_output_format FORMAT>
+static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, const softqam_llr_limit &limit,
+                                                         const repeated_part &part)
+{
+    __builtin_assume(__isShared(&block) != 0);
+    const softqam_source &source = block.segment.source;
+    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
+        constexpr int M = decltype(axis_bits)::value;
+        if (source.joint_layers != 0)
+            add_part<FORMAT, M, PAIR_SOURCE>(block, limit, part);
+        else if (source.has_gains)
+            add_part<FORMAT, M, GAIN_SOURCE>(block, limit, part);
+        else
+            add_part<FORMAT, M, ANY_SOURCE>(block, limit, part);
+    });
+}
+
+/* A thread block's way through code blocks of a codeword with repetition. It takes, of a part of the positions, all
+ * LLRs that the launch's segments have, in the order of the segments. The code block belongs to the first segment that
+ * has symbols of it. */
+template <softqam_output_format FORMAT> struct repeated_walk {
+    soft_block &block;
+    const soft_arguments<FORMAT> &arguments;
+    unsigned home; /* the thread block's segment */
+    softqam_code_block found;
+    /* The codeword's members of these names. */
+    const void *buffers;
+    void *const *block_buffers;
+    uint64_t block_stride;
+
+    /* Returns whether segment k has symbols of the code block, and of the same codeword. */
+    __device__ __forceinline__ bool has_part(unsigned k) const
+    {
+        const auto is_part = [&](uint64_t begin, size_t n, bool has_soft, const void *out, void *const *each,
+                                 uint64_t stride) {
+            return has_soft && out == buffers && each == block_buffers && stride == block_stride && n > 0 &&
+                   begin < uint64_t{found.first} + found.n_symbols && begin + n > found.first;
+        };
+        if (arguments.are_in_memory()) {
+            const softqam_segment &other = arguments.launch.device_segments[k];
+            const softqam_codeword &codeword = other.codeword;
+            return is_part(other.first_symbol, other.n_symbols, codeword.n_code_blocks != 0 && codeword.n_cb != 0,
+                           codeword.buffers, codeword.block_buffers, codeword.block_stride);
+        }
+        const softqam_placement &other = arguments.segments.at[k].placement;
+        return is_part(other.codeword_symbol, arguments.segments.at[k].n_symbols, other.has_soft_buffers, other.out,
+                       other.block_buffers, other.block_stride);
+    }
+
+    /* Makes segment k the block's. */
+    __device__ __forceinline__ void load(unsigned k)
+    {
+        __syncthreads();
+        if (arguments.are_in_memory()) {
+            load_segment<FORMAT>(block, k, arguments.launch);
+        } else {
+            copy_words(block.segment, arguments.segments.at[k]);
+            copy_pairs(block, arguments, k);
+        }
+        __syncthreads();
+        write_table<FORMAT>(block, block.segment.placement.modulation, arguments.u8_table);
+    }
+
+    /* Adds the symbols that the block's segment has of the code block, to slice number `slice` of the positions. */
+    __device__ __forceinline__ void add(uint32_t slice, uint32_t n_slices)
+    {
+        enum { MOST = BLOCK_THREADS * MOST_WARP_ITERATIONS }; /* symbols that the sequence is written for */
+        const softqam_placement &placement = block.segment.placement;
+        const softqam_soft_buffer &buffer = placement.buffer;
+        const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
+        const uint64_t of_segment = placement.codeword_symbol;
+        const uint64_t begin = max(of_segment, uint64_t{found.first});
+        const uint64_t end = min(of_segment + block.segment.n_symbols, uint64_t{found.first} + found.n_symbols);
+        const bool is_repeated = softqam_soft_is_repeated(&buffer, uint64_t{found.n_symbols} * bits);
+        const bool is_new = !placement.combines && of_segment <= found.first;
+        repeated_part part = {found, softqam_code_block_values(&placement, &found)};
+        part.begin = static_cast<uint32_t>(uint64_t{buffer.n_data} * slice / n_slices);
+        part.end = static_cast<uint32_t>(uint64_t{buffer.n_data} * (slice + 1) / n_slices);
+        part.is_once = !placement.combines && !is_repeated;
+        part.is_new = is_new && is_repeated;
+        if (!part.values || begin >= end)
+            return;
+        if (is_new && slice == 0 && threadIdx.x < WARP_THREADS) {
+            soft_fill fill = {is_repeated ? 0 : found.n_symbols * bits, 0, buffer.n_fill, placement.filler_value};
+            fill.n_zeros = buffer.n_data - fill.first_zero;
+            fill_positions<FORMAT>(buffer, part.values, fill, is_repeated ? fill.n_zeros : 0,
+                                   fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data);
+        }
+        for (uint64_t at = begin; at < end; at += part.n_symbols, part.is_new = false) {
+            part.first = at - of_segment;
+            part.n_symbols = static_cast<uint32_t>(min(end - at, uint64_t{MOST}));
+            __syncthreads();
+            write_sequence(block, placement, {part.first, part.n_symbols, placement.is_descrambled != 0, false});
+            if (threadIdx.x < bits)
+                block.plane_starts[threadIdx.x] = static_cast<uint32_t>(
+                    (buffer.start + uint64_t{threadIdx.x} * found.n_symbols + at - found.first) % buffer.n_data);
+            __syncthreads();
+            add_part_of_any_kind<FORMAT>(block, arguments.launch.limit, part);
+        }
+    }
+};
+
+/* Adds a thread block's code blocks of its segment. */
+template <softqam_output_format FORMAT>
+static __device__ __noinline__ void demodulate_repeated(soft_block &block, const soft_arguments<FORMAT> &arguments,
+                                                        const block_index &index)
+{
+    __builtin_assume(__isShared(&block) != 0);
+    wait_for_previous_kernel();
+    const softqam_placement placement = block.segment.placement;
+    const unsigned of_block = softqam_block_symbols(arguments.launch.block_iterations, block.segment.source.n_layers,
+                                                    arguments.are_in_memory());
+    const uint32_t n_own = blocks_of(block.segment.n_symbols, of_block); /* thread blocks of the segment */
+    const auto last = static_cast<uint32_t>(placement.codeword_symbol + block.segment.n_symbols - 1);
+    const uint32_t first_j = softqam_code_block_at(&placement.blocks, placement.codeword_symbol).j;
+    const uint32_t n_code_blocks = softqam_code_block_at(&placement.blocks, last).j - first_j + 1;
+    const uint32_t n_slices = max(n_own / n_code_blocks, 1u), n_segments = arguments.n_segments();
+    repeated_walk<FORMAT> walk = {
+        block, arguments, index.segment, {}, placement.out, placement.block_buffers, placement.block_stride};
+#pragma unroll 1
+    for (uint64_t n = index.number; n < uint64_t{n_code_blocks} * n_slices; n += n_own) {
+        walk.found = softqam_code_block_nth(&placement.blocks, first_j + static_cast<uint32_t>(n / n_slices));
+#pragma unroll 1
+        for (unsigned k = 0; k < n_segments; k++) {
+            if (!walk.has_part(k))
+                continue;
+            if (k < walk.home)
+                break; /* another segment's thread blocks have it */
+            walk.load(k);
+            walk.add(static_cast<uint32_t>(n % n_slices), n_slices);
+        }
+    }
+}
+
+#endif
