@@ -15,7 +15,7 @@ export SOFTQAM_REQUIRE_GPU=1
 # Programs, or single tests of them: the others of test_llrs and test_soft_buffers take hours, for chunks of one symbol are each a
 # launch of milliseconds.
 every_tool=(test_{api,refusals} test_soft_buffers/test_{combinations,random} test_llrs/test_input_formats)
-memory_tools=(test_cuda_device{,_llrs,_soft_buffers,_statistics} test_device_functions test_devices test_llrs/test_values)
+memory_tools=(test_cuda_device{,_llrs,_soft_buffers} test_devices test_llrs/test_values)
 # These tools cost milliseconds a launch, and the other tests repeat the same kernels.
 launch_tools=(test_cuda_device/test_{chain,refusals} test_cuda_device_llrs/test_values
     test_cuda_device_soft_buffers/test_{random,combinations,large_codewords})
@@ -39,7 +39,8 @@ run_step() {
     case "$1" in
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
     compare) SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_STRIDE=31 build/gpu/tests/test_exhaustive ;;
-    memcheck | initcheck) sanitize "$1" "${every_tool[@]}" "${memory_tools[@]}" ;;
+    memcheck) sanitize memcheck "${every_tool[@]}" "${memory_tools[@]}" test_cuda_device_statistics test_device_functions ;;
+    initcheck) sanitize initcheck "${every_tool[@]}" "${memory_tools[@]}" ;;
     racecheck | synccheck) sanitize "$1" "${every_tool[@]}" "${launch_tools[@]}" ;;
     bench) build/gpu/tools/softqam-bench --section all --json "$results/bench.json" ;;
     receiver)
