@@ -175,7 +175,7 @@ static void call_deeply(work *self, softqam_output_format format)
         if (buffers == 2)
             call.plane_stride = N;
         if (kind >= KINDS / 2 && call.n_layers == 2 && call.modulation >= SOFTQAM_MODULATION_QPSK)
-            call.cross_gain[0] = self->symbols, call.statistics = NULL;
+            call.cross_gain[0] = self->symbols;
         demodulate(self, self->demodulators[format], &call, 1, SOFTQAM_OK);
     }
 }
