@@ -265,8 +265,9 @@ class RightFiles(FitTest):
             modulation = list(MODULATIONS)[seed % 7]
             snr_db = 5 + 40 * (seed * 0.618 % 1)
             y = self.symbols(modulation, 2000 + 500 * (seed % 9), snr_db, "--seed", str(seed))
-            for name in ("x.cs16", "x.cs8", "x.cf32"):
-                self.silent("-m", modulation, "-o", "s8", *(["--snr-db", str(snr_db)] if seed % 2 else ["--noise-var", "auto"]), name)
+            noise = (["--snr-db", str(snr_db)], ["--noise-var", "auto"], ["--noise-var", "auto", "--input-scale", "auto"])[seed % 3]
+            for name in ("x.cs16", "x.cs8", "x.cf16", "x.cf32"):
+                self.silent("-m", modulation, "-o", "s8", *noise, name)
             clean = self.symbols(modulation, len(y), 200, "--seed", str(seed))
             gain = [0.2 + abs(math.sin(0.01 * k) * math.cos(0.0037 * k)) for k in range(len(y))]
             self.write_symbols("f.cf32", [c + (v - c) / g for c, v, g in zip(clean, y, gain)])

@@ -197,12 +197,13 @@ static bool verify(struct demod_run *run, const struct batch *batch, const float
 /* Compares hard decisions with the bits that were sent, one byte 0 or 1 each. */
 static bool compare_bits(struct demod_run *run, const void *values, size_t n_symbols)
 {
-    enum { TILE_BITS = 3840 }; /* whole symbols of every modulation */
+    enum { TILE_BITS = 4096 };
     uint8_t bits[TILE_BITS], sent[TILE_BITS];
     const softqam_demodulator_config *config = run->config;
     const size_t n_bits = softqam_bits_per_symbol(config->modulation), n = n_symbols * n_bits;
+    const size_t tile = TILE_BITS - TILE_BITS % n_bits; /* whole symbols */
     for (size_t first = 0, n_tile; first < n; first += n_tile) {
-        n_tile = n - first < TILE_BITS ? n - first : TILE_BITS;
+        n_tile = n - first < tile ? n - first : tile;
         unsigned all = 0, n_wrong = 0, n_wrong_conjugated = 0, n_wrong_swapped = 0;
         sample_format_decide(config->output_format, config->sign,
                              (const char *)values + first * (run->value_nbytes / n_bits), n_tile, bits);
