@@ -110,7 +110,7 @@ void softqam_context_config_init(softqam_context_config *config)
 
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format)
 {
-    REFUSE_IF(softqam_bits_per_symbol(modulation) == 0, "%s is %d", field, (int)modulation);
+    REFUSE_IF(softqam_bits_per_symbol(modulation) == 0, "%s is %d, not 1 to %d", field, (int)modulation, N_MODULATIONS);
     REFUSE_IF(modulation != SOFTQAM_MODULATION_256QAM && format == SOFTQAM_OUTPUT_U8,
               "%s is %s: u8 soft bits are those of 256QAM alone", field, softqam_modulation_name(modulation));
     return SOFTQAM_OK;
@@ -160,8 +160,8 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     TRY(softqam_check_modulation("config.modulation", config->modulation, config->output_format));
     REFUSE_IF((unsigned)config->sign > SOFTQAM_SIGN_POSITIVE_IS_1, "config.sign is %d", (int)config->sign);
     REFUSE_IF((unsigned)config->noise > SOFTQAM_NOISE_PER_CALL, "config.noise is %d", (int)config->noise);
-    REFUSE_IF((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "config.noise_form is %d",
-              (int)config->noise_form);
+    REFUSE_IF((unsigned)config->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "config.noise_form is %d, not 0 to %d",
+              (int)config->noise_form, SOFTQAM_NOISE_FORM_INVERSE);
     _Static_assert(N_OUTPUT_FORMATS == 5,
                    "If not every whole limit is a value of the format, as for f16, check that below");
     const int limit = config->llr_limit, max_limit = output->max_limit;

@@ -161,7 +161,7 @@ static softqam_status check_code_blocks(const softqam_codeword *codeword, const 
               "codeword.n_bits is %" PRIu64 ", not a multiple of %u layers of %u bits a symbol", n_bits, n_layers,
               bits_per_symbol);
     REFUSE_IF(n_bits > 0 && blocks->n_transmitted == 0,
-              "codeword.n_bits is %" PRIu64 ", but no code block is transmitted", n_bits);
+              "codeword.cbgti is 0, so no code block is transmitted, but codeword.n_bits is %" PRIu64, n_bits);
     const uint64_t longest =
         codeword->n_cb ? values_of_buffer(codeword) : (uint64_t)softqam_code_blocks_longest(blocks) * bits_per_symbol;
     REFUSE_IF(stride > 0 && stride < longest,
@@ -202,7 +202,7 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
     softqam_code_blocks_make(blocks, codeword, n_bits, softqam_segment_layers(segment));
     TRY(check_code_blocks(codeword, blocks, n_bits));
     REFUSE_IF(segment->out, "segment.out is given, but segment.codeword says where the LLRs go");
-    REFUSE_IF(segment->plane_stride != 0, "segment.plane_stride is %zu, but codeword.deinterleave asks for bit planes",
+    REFUSE_IF(segment->plane_stride != 0, "segment.plane_stride is %zu, but segment.codeword says where the LLRs go",
               segment->plane_stride);
     const uint64_t n_symbols = codeword->n_bits / n_bits;
     REFUSE_IF(segment->first_symbol > n_symbols || segment->n_symbols > n_symbols - segment->first_symbol,
@@ -257,8 +257,8 @@ INLINED softqam_status check_fields(const softqam_params *params, const softqam_
 {
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT)
         TRY(softqam_check_modulation("segment.modulation", segment->modulation, params->output_format));
-    REFUSE_IF((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "segment.noise_form is %d",
-              (int)segment->noise_form);
+    REFUSE_IF((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "segment.noise_form is %d, not 0 to %d",
+              (int)segment->noise_form, SOFTQAM_NOISE_FORM_INVERSE);
     if (!is_plain || segment->plane_stride != 0)
         TRY(check_layers(segment, modulation));
     if (segment->descramble != 0 || segment->c_init != 0)
@@ -278,7 +278,12 @@ INLINED softqam_status check_fields(const softqam_params *params, const softqam_
 /* Returns what a message about a layer begins with. */
 static const char *layer_name(const softqam_segment *segment, unsigned k)
 {
-    static const char *const names[SOFTQAM_MAX_LAYERS] = {"layer 0: ", "layer 1: ", "layer 2: ", "layer 3: "};
+    static const char *const names[SOFTQAM_MAX_LAYERS] = {"segment.layers[0].", "segment.layers[1].",
+                                                          "segment.layers[2].", "segment.layers[3]."};
+    static const char *const partners[SOFTQAM_MAX_LAYERS] = {"", "layer 0's partner: segment.layers[1].", "",
+                                                             "layer 2's partner: segment.layers[3]."};
+    if (k >= softqam_segment_layers(segment))
+        return partners[k];
     return softqam_segment_sources(segment) > 1 ? names[k] : "";
 }
 
@@ -358,22 +363,38 @@ INLINED bool out_range(memory_range *range, const softqam_params *params, const 
            make_range(range, segment->out, n_values, 1, params->defaults.value_nbytes);
 }
 
-/* Checks an input that may be NULL, by the items of make_range(). False if it goes beyond memory's end. */
-INLINED bool check_input(bool *overlaps, const memory_range *out, const void *first, size_t n, size_t stride,
-                         size_t nbytes)
+/* An array of n > 0 items of nbytes, `stride` items apart, that may be NULL. */
+typedef struct array {
+    const char *name;
+    const void *first;
+    size_t n, stride, nbytes;
+} array;
+
+/* Says what is wrong with a segment's arrays, by their names. */
+typedef struct array_faults {
+    const char *overlapping; /* NULL, or an array that shares bytes with the output */
+    const char *too_wide;    /* NULL, or an array that goes beyond memory's end with a stride of more than 1 */
+} array_faults;
+
+/* Checks an array of a segment. Returns false if it goes beyond memory's end. */
+INLINED bool check_array(array_faults *faults, const memory_range *out, array of)
 {
     memory_range in;
-    if (!first)
+    if (!of.first)
         return true;
-    if (!make_range(&in, first, n, stride, nbytes))
+    if (!make_range(&in, of.first, of.n, of.stride, of.nbytes)) {
+        if (of.stride > 1)
+            faults->too_wide = of.name;
         return false;
-    *overlaps |= in.first < out->first + out->nbytes && out->first < in.first + in.nbytes;
+    }
+    if (in.first < out->first + out->nbytes && out->first < in.first + in.nbytes)
+        faults->overlapping = of.name;
     return true;
 }
 
-/* Returns whether a segment's inputs lie in memory. Sets *overlaps if one shares bytes with the output. */
-INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const softqam_segment *segment, bool is_plain,
-                          const memory_range *out)
+/* Returns whether a segment's inputs, and its statistics, lie in memory. Notes their faults. */
+INLINED bool check_arrays(array_faults *faults, const softqam_params *params, const softqam_segment *segment,
+                          bool is_plain, const memory_range *out)
 {
     const unsigned n_layers = is_plain ? 1 : softqam_segment_layers(segment), n_sources = sources_of(segment, is_plain);
     /* A division that is not needed takes as long as two symbols. */
@@ -385,15 +406,19 @@ INLINED bool check_inputs(bool *overlaps, const softqam_params *params, const so
     for (unsigned k = 0; k < n_sources; k++) {
         const softqam_layer *layer = &segment->layers[k];
         const size_t nbytes = layer->symbols_q ? params->defaults.symbol_nbytes / 2 : params->defaults.symbol_nbytes;
-        fits &=
-            check_input(overlaps, out, layer->symbols, n, stride, nbytes) &&
-            check_input(overlaps, out, layer->symbols_q, n, stride, nbytes) &&
-            check_input(overlaps, out, k < n_layers ? layer->noise_var : NULL, n_noise, noise_stride, sizeof(float)) &&
-            check_input(overlaps, out, layer->gain, n_gains, gain_stride, sizeof(float));
+        const array noise = {"noise_var", k < n_layers ? layer->noise_var : NULL, n_noise, noise_stride, sizeof(float)};
+        fits &= check_array(faults, out, (array){"symbols", layer->symbols, n, stride, nbytes}) &&
+                check_array(faults, out, (array){"symbols_q", layer->symbols_q, n, stride, nbytes}) &&
+                check_array(faults, out, noise) &&
+                check_array(faults, out, (array){"gain", layer->gain, n_gains, gain_stride, sizeof(float)});
     }
-    for (unsigned j = 0; !is_plain && j < SOFTQAM_MAX_LAYERS / 2; j++)
-        fits &= check_input(overlaps, out, segment->cross_gain[j], n, segment->cross_stride ? segment->cross_stride : 1,
-                            2 * sizeof(float));
+    if (is_plain)
+        return fits;
+    for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
+        fits &= check_array(faults, out,
+                            (array){"cross_gain", segment->cross_gain[j], n,
+                                    segment->cross_stride ? segment->cross_stride : 1, 2 * sizeof(float)});
+    (void)check_array(faults, out, (array){"statistics", segment->statistics, 1, 1, sizeof *segment->statistics});
     return fits;
 }
 
@@ -403,7 +428,7 @@ INLINED softqam_status check_memory(const softqam_params *params, const softqam_
 {
     const softqam_layer *layer = &segment->layers[0];
     memory_range out;
-    bool overlaps = false;
+    array_faults faults = {NULL, NULL};
     REFUSE_IF(!softqam_params_have_llrs(params) && (layer->noise_var || layer->gain),
               "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
     if (segment->n_symbols == 0)
@@ -413,9 +438,11 @@ INLINED softqam_status check_memory(const softqam_params *params, const softqam_
     for (unsigned k = 0, n = sources_of(segment, is_plain); k < n; k++)
         TRY(check_layer(params, segment, k));
     REFUSE_IF(!out_range(&out, params, segment, blocks, is_plain, modulation) ||
-                  !check_inputs(&overlaps, params, segment, is_plain, &out),
-              "%zu symbols are more than memory can hold", segment->n_symbols);
-    REFUSE_IF(overlaps, "an input and out overlap");
+                  !check_arrays(&faults, params, segment, is_plain, &out),
+              "%zu symbols are more than memory can hold%s%s", segment->n_symbols,
+              faults.too_wide ? ", by the stride of " : "", faults.too_wide ? faults.too_wide : "");
+    REFUSE_IF(faults.overlapping, "%s and %s overlap", faults.overlapping,
+              has_codeword(segment) ? "codeword.buffers" : "out");
     return SOFTQAM_OK;
 }
 
@@ -433,13 +460,13 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
         block = softqam_code_block_at(&blocks, (uint32_t)symbol);
         const uint64_t n_values = codeword->n_cb ? values_of_buffer(codeword) : (uint64_t)block.n_symbols * n_bits;
         memory_range out;
-        bool overlaps = false;
+        array_faults faults = {NULL, NULL};
         if (!codeword->block_buffers[block.r])
             continue;
         REFUSE_IF(!make_range(&out, codeword->block_buffers[block.r], n_values, 1, params->defaults.value_nbytes),
                   "codeword.block_buffers[%u] is too near memory's end", block.r);
-        (void)check_inputs(&overlaps, params, segment, false, &out);
-        REFUSE_IF(overlaps, "codeword.block_buffers[%u] and an input overlap", block.r);
+        (void)check_arrays(&faults, params, segment, false, &out);
+        REFUSE_IF(faults.overlapping, "codeword.block_buffers[%u] and %s overlap", block.r, faults.overlapping);
     }
     return SOFTQAM_OK;
 }

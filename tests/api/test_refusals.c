@@ -145,8 +145,8 @@ static void check_rows(const row *rows, size_t n, row_kind kind)
 /* clang-format off */
 static const row field_rows[] = {
     LLRS(S8, NULL, .codeword = {.filler_value = -0.0F}),
-    LLRS(S8, "segment.modulation is -1", .modulation = (softqam_modulation)-1),
-    LLRS(S8, "segment.noise_form is 3", .noise_form = (softqam_noise_form)3),
+    LLRS(S8, "segment.modulation is -1, not 1 to 7", .modulation = (softqam_modulation)-1),
+    LLRS(S8, "segment.noise_form is 3, not 0 to 2", .noise_form = (softqam_noise_form)3),
     LLRS(S8, "segment.input_scale is inf" POSITIVE, .input_scale = INFINITY),
     LLRS(S8, "segment.llr_scale is 2.09715e+06" S8_SCALE, .llr_scale = 0x1p21F),
     LLRS(S8, "segment.n_layers is 5, more than 4", .n_layers = 5),
@@ -171,14 +171,15 @@ static const row field_rows[] = {
     LLRS(S8, "segment.cross_gain[1] is given, but the layers are 1", .cross_gain[1] = FLOATS(NOISE)),
     LLRS(S8, "segment.cross_gain[1] is given, but the layers are 2", .n_layers = 2, .cross_gain[1] = FLOATS(NOISE)),
     LLRS(S8, "segment.cross_gain[0] is not aligned to 4 bytes", .cross_gain[0] = FLOATS(NOISE + 2)),
-    LLRS(S8, "segment.partner_modulation is 8", .partner_modulation = (softqam_modulation)8),
+    LLRS(S8, "segment.partner_modulation is 8, not 1 to 7", .partner_modulation = (softqam_modulation)8),
     LLRS(S8, "segment.partner_modulation is BPSK, not QPSK to 1024QAM", .partner_modulation = SOFTQAM_MODULATION_BPSK),
     LLRS(S8, "segment.partner_modulation is 64QAM, but all of the 2 layers have a partner among them", .n_layers = 2,
          .partner_modulation = SOFTQAM_MODULATION_64QAM),
 };
 
-#define OVERLAP       "an input and out overlap"
+#define OVERLAP(name) name " and out overlap"
 #define TOO_LARGE(n)  #n " symbols are more than memory can hold"
+#define TOO_WIDE(n, name) TOO_LARGE(n) ", by the stride of " name
 #define NO_NOISE      "noise_var is NULL, which LLRs need"
 #define UNALIGNED     "noise_var is not aligned to 4 bytes"
 #define FOUR(...)     .n_symbols = 8, .n_layers = 4, .noise_stride = 1, __VA_ARGS__
@@ -196,19 +197,19 @@ static const row memory_rows[] = {
     LLRS(S16, TOO_LARGE(18446744073709551615), .n_symbols = SIZE_MAX, .noise_stride = 1),
     U8("symbols is NULL", .layers[0].symbols = NULL),
     U8("out is NULL", .out = NULL),
-    U8(TOO_LARGE(2), SYMBOLS(2, .symbol_stride = 0x1000000000000000)),
-    U8(TOO_LARGE(2), SYMBOLS(2, .layers[0].symbols_q = IN, .symbol_stride = 0x3fffffffffffffff)),
-    U8(TOO_LARGE(3), SYMBOLS(3, .layers[0].symbols_q = IN, .symbol_stride = 0x8000000000000000)),
+    U8(TOO_WIDE(2, "symbols"), SYMBOLS(2, .symbol_stride = 0x1000000000000000)),
+    U8(TOO_WIDE(2, "symbols"), SYMBOLS(2, .layers[0].symbols_q = IN, .symbol_stride = 0x3fffffffffffffff)),
+    U8(TOO_WIDE(3, "symbols"), SYMBOLS(3, .layers[0].symbols_q = IN, .symbol_stride = 0x8000000000000000)),
     LLRS(F16, NO_NOISE, .layers[0].noise_var = NULL),
     LLRS(S16, UNALIGNED, .layers[0].noise_var = FLOATS(NOISE + 2)),
-    LLRS(S8, TOO_LARGE(2), SYMBOLS(2, .noise_stride = 0x2000000000000000)),
-    LLRS(S8, "layer 1: symbols is NULL", FOUR(.layers[1].symbols = NULL)),
-    LLRS(S8, "layer 2: " NO_NOISE, FOUR(.layers[2].noise_var = NULL)),
-    LLRS(S8, "layer 3: " UNALIGNED, FOUR(.layers[3].noise_var = FLOATS(NOISE + 2))),
-    LLRS(S8, TOO_LARGE(8), FOUR(.symbol_stride = 0x1fffffffffffffff)),
+    LLRS(S8, TOO_WIDE(2, "noise_var"), SYMBOLS(2, .noise_stride = 0x2000000000000000)),
+    LLRS(S8, "segment.layers[1].symbols is NULL", FOUR(.layers[1].symbols = NULL)),
+    LLRS(S8, "segment.layers[2]." NO_NOISE, FOUR(.layers[2].noise_var = NULL)),
+    LLRS(S8, "segment.layers[3]." UNALIGNED, FOUR(.layers[3].noise_var = FLOATS(NOISE + 2))),
+    LLRS(S8, TOO_WIDE(8, "symbols"), FOUR(.symbol_stride = 0x1fffffffffffffff)),
     LLRS(S8, "gain is not aligned to 4 bytes", SYMBOLS(1, .layers[0].gain = FLOATS(NOISE + 1))),
-    LLRS(S8, "layer 1: gain is NULL", .n_layers = 2, .layers[0].gain = FLOATS(NOISE)),
-    LLRS(S8, "layer 1: gain is given, but layer 0 has none", .n_layers = 2, .layers[1].gain = FLOATS(NOISE)),
+    LLRS(S8, "segment.layers[1].gain is NULL", .n_layers = 2, .layers[0].gain = FLOATS(NOISE)),
+    LLRS(S8, "segment.layers[1].gain is given, but layer 0 has none", .n_layers = 2, .layers[1].gain = FLOATS(NOISE)),
     LLRS(S8, "segment.gain_stride is 1, but layer 0 has no gain", .gain_stride = 1),
     LLRS(S8, "segment.cross_stride is 2, but segment.cross_gain is NULL", .cross_stride = 2),
     LLRS(S8, "segment.cross_gain[0] is given, but layer 0 has no gain", .cross_gain[0] = FLOATS(NOISE)),
@@ -220,23 +221,26 @@ static const row memory_rows[] = {
     LLRS(S8, TOO_LARGE(4), .noise_stride = 1, .layers[0].gain = END(8)),
     /* Inputs that end where the output begins, or begin where it ends, and one byte or value further. */
     LLRS(S8, NULL, .layers[0].symbols = OUT - 32),
-    LLRS(S8, OVERLAP, .layers[0].symbols = OUT - 31),
-    LLRS(S8, OVERLAP, .layers[0].symbols = OUT + 31),
+    LLRS(S8, OVERLAP("symbols"), .layers[0].symbols = OUT - 31),
+    LLRS(S8, OVERLAP("symbols"), .layers[0].symbols = OUT + 31),
     LLRS(S8, NULL, .layers[0].symbols = OUT + 32),
     LLRS(S8, NULL, .layers[0].symbols_q = OUT - 16),
-    LLRS(S8, OVERLAP, .layers[0].symbols_q = OUT - 15),
+    LLRS(S8, OVERLAP("symbols_q"), .layers[0].symbols_q = OUT - 15),
     LLRS(S8, NULL, .noise_stride = 1, .layers[0].noise_var = FLOATS(OUT - 16)),
-    LLRS(S8, OVERLAP, .noise_stride = 1, .layers[0].noise_var = FLOATS(OUT - 12)),
-    LLRS(S8, OVERLAP, .layers[0].gain = FLOATS(OUT + 28)),
+    LLRS(S8, OVERLAP("noise_var"), .noise_stride = 1, .layers[0].noise_var = FLOATS(OUT - 12)),
+    LLRS(S8, OVERLAP("gain"), .layers[0].gain = FLOATS(OUT + 28)),
     LLRS(S8, NULL, .layers[0].gain = FLOATS(OUT - 16), .gain_stride = 1),
-    LLRS(S8, OVERLAP, .layers[0].gain = FLOATS(OUT - 12), .gain_stride = 1),
-    LLRS(S8, TOO_LARGE(4), .layers[0].gain = FLOATS(NOISE), .gain_stride = SIZE_MAX),
+    LLRS(S8, OVERLAP("gain"), .layers[0].gain = FLOATS(OUT - 12), .gain_stride = 1),
+    LLRS(S8, TOO_WIDE(4, "gain"), .layers[0].gain = FLOATS(NOISE), .gain_stride = SIZE_MAX),
     LLRS(S8, NULL, .symbol_stride = 5, .layers[0].symbols = OUT - 128),
     LLRS(S8, NULL, .n_symbols = 4, .n_layers = 4, .symbol_stride = STRIDE, .noise_stride = STRIDE),
-    LLRS(S8, OVERLAP, .symbol_stride = 5, .layers[0].symbols = OUT - 127),
-    LLRS(S8, OVERLAP, .plane_stride = 20, .layers[0].symbols = OUT + 143),
+    LLRS(S8, OVERLAP("symbols"), .symbol_stride = 5, .layers[0].symbols = OUT - 127),
+    LLRS(S8, OVERLAP("symbols"), .plane_stride = 20, .layers[0].symbols = OUT + 143),
     LLRS(S8, NULL, .plane_stride = 20, .layers[0].symbols = OUT + 144),
-    LLRS(S8, OVERLAP, FOUR(.layers[3].symbols = OUT - 15)),
+    LLRS(S8, OVERLAP("symbols"), FOUR(.layers[3].symbols = OUT - 15)),
+    LLRS(S8, OVERLAP("statistics"), .statistics = (softqam_statistics *)(OUT + 24)),
+    LLRS(S8, "layer 0's partner: segment.layers[1].symbols is NULL", .layers[0].gain = FLOATS(NOISE),
+         .cross_gain[0] = FLOATS(NOISE), .layers[1] = {.gain = FLOATS(NOISE)}),
 };
 /* clang-format on */
 
@@ -321,7 +325,7 @@ static const row code_block_rows[] = {
     GOOD(WITHOUT("n_fill"), 4, .n_fill = 1),
     SOFT("codeword.n_fill is 40, but codeword.combine is 1: a retransmission fills nothing", 4, .n_fill = 40, .combine = 1),
     SOFT("codeword.block_stride is 40" LESS(41), 4, .n_fill = 41, .block_stride = 40),
-    GOOD("codeword.n_bits is 96, but no code block is transmitted", 4, .n_cbg = 2),
+    GOOD("codeword.cbgti is 0, so no code block is transmitted, but codeword.n_bits is 96", 4, .n_cbg = 2),
 };
 
 #define NO_VALUE(v, format) "codeword.filler_value is " v ", which is no value of " format
@@ -342,7 +346,7 @@ static const row codeword_rows[] = {
     LLRS(S8, OUTSIDE(0, 13), THREE, .n_symbols = 0, .first_symbol = 13),
     LLRS(S8, "segment.n_layers is 5, more than 4", THREE, .n_layers = 5),
     LLRS(S8, "segment.out is given, but segment.codeword says where the LLRs go", THREE, .out = OUT),
-    LLRS(S8, "segment.plane_stride is 4, but codeword.deinterleave asks for bit planes", THREE, .plane_stride = 4),
+    LLRS(S8, "segment.plane_stride is 4, but segment.codeword says where the LLRs go", THREE, .plane_stride = 4),
     LLRS(S8, "codeword.n_bits is 96, not a multiple of 4 layers of 10 bits a symbol", THREE, .n_layers = 4,
          .modulation = SOFTQAM_MODULATION_1024QAM),
     U8("codeword.n_code_blocks is 3: u8 soft bits are liquid-dsp's, which has no code blocks", THREE),
@@ -350,7 +354,8 @@ static const row codeword_rows[] = {
     BLOCKS("codeword.block_stride is given, and codeword.block_buffers too", 4, .block_stride = 32, LIST(NULL, NULL, NULL)),
 };
 
-#define BUFFER_OVERLAPS(k) "codeword.block_buffers[" #k "] and an input overlap"
+#define OVERLAPS_BUFFERS(name)   name " and codeword.buffers overlap"
+#define BUFFER_OVERLAPS(k, name) "codeword.block_buffers[" #k "] and " name " overlap"
 #define AT_THE_END(k)      "codeword.block_buffers[" #k "] is too near memory's end"
 #define NO_BUFFERS         "codeword.buffers is NULL"
 
@@ -367,22 +372,22 @@ static const row buffer_rows[] = {
     TWO(S8, TOO_LARGE(12), .buffers = END(119)),
     TWO(S8, TOO_LARGE(12), .buffers = END(4294967295), .n_cb = UINT32_MAX),
     /* 96 bytes from codeword.buffers on; with a stride of 60, 2 * 60 + 60. */
-    BLOCKS(OVERLAP, 4, .buffers = IN + 31),
-    BLOCKS(OVERLAP, 1, .buffers = NOISE - 95),
-    BLOCKS(OVERLAP, 1, .buffers = NOISE - 179, .block_stride = 60),
-    TWO(S8, OVERLAP, .buffers = IN + 95),
-    TWO(F32, OVERLAP, .buffers = IN, .combine = 1),
+    BLOCKS(OVERLAPS_BUFFERS("symbols"), 4, .buffers = IN + 31),
+    BLOCKS(OVERLAPS_BUFFERS("noise_var"), 1, .buffers = NOISE - 95),
+    BLOCKS(OVERLAPS_BUFFERS("noise_var"), 1, .buffers = NOISE - 179, .block_stride = 60),
+    TWO(S8, OVERLAPS_BUFFERS("symbols"), .buffers = IN + 95),
+    TWO(F32, OVERLAPS_BUFFERS("symbols"), .buffers = IN, .combine = 1),
     /* All inputs lie between two code blocks, or after the 48 values of a code block in its soft buffer. */
-    TWO(S8, OVERLAP, .buffers = IN - 64, .block_stride = 2048),
-    TWO(S8, OVERLAP, .buffers = IN - 127, .n_fill = 64),
-    TWO(F16, OVERLAP, .buffers = IN - 54, .block_stride = 512),
+    TWO(S8, OVERLAPS_BUFFERS("noise_var"), .buffers = IN - 64, .block_stride = 2048),
+    TWO(S8, OVERLAPS_BUFFERS("symbols"), .buffers = IN - 127, .n_fill = 64),
+    TWO(F16, OVERLAPS_BUFFERS("noise_var"), .buffers = IN - 54, .block_stride = 512),
     /* Four of eight code blocks are transmitted; the inputs lie in the third's soft buffer. */
-    GROUPS(OVERLAP, .buffers = IN - 80, .cbgti = 6),
-    GROUPS(OVERLAP, .buffers = IN - 79, .cbgti = 4),
-    TWO(S8, BUFFER_OVERLAPS(0), LIST(NOISE + 47, OUT, NULL)),
-    TWO(S8, BUFFER_OVERLAPS(1), LIST(NULL, NOISE, NULL)),
-    TWO(S8, BUFFER_OVERLAPS(0), LIST(NOISE - 119, OUT, NULL), .n_fill = 120),
-    TWO(F32, BUFFER_OVERLAPS(1), LIST(OUT, NOISE, NULL), .combine = 1),
+    GROUPS(OVERLAPS_BUFFERS("symbols"), .buffers = IN - 80, .cbgti = 6),
+    GROUPS(OVERLAPS_BUFFERS("symbols"), .buffers = IN - 79, .cbgti = 4),
+    TWO(S8, BUFFER_OVERLAPS(0, "noise_var"), LIST(NOISE + 47, OUT, NULL)),
+    TWO(S8, BUFFER_OVERLAPS(1, "noise_var"), LIST(NULL, NOISE, NULL)),
+    TWO(S8, BUFFER_OVERLAPS(0, "noise_var"), LIST(NOISE - 119, OUT, NULL), .n_fill = 120),
+    TWO(F32, BUFFER_OVERLAPS(1, "noise_var"), LIST(OUT, NOISE, NULL), .combine = 1),
     TWO(S8, AT_THE_END(1), LIST(OUT, END(59), NULL)),
     TWO(F32, AT_THE_END(0), LIST(END(239), OUT, NULL)),
     TWO(S8, AT_THE_END(0), LIST(END(4294967294), NULL, NULL), .n_cb = UINT32_MAX, .combine = 1),

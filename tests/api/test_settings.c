@@ -32,12 +32,12 @@ typedef struct settings {
 
 /* clang-format off */
 static const settings demodulator_rows[] = {
-    CONFIG(S8, "config.modulation is 8", .modulation = (softqam_modulation)8),
+    CONFIG(S8, "config.modulation is 8, not 1 to 7", .modulation = (softqam_modulation)8),
     CONFIG(S8, "config.input_format is 4", .input_format = (softqam_input_format)4),
     CONFIG(S8, "config.output_format is 5", .output_format = (softqam_output_format)5),
     CONFIG(S8, "config.sign is 2", .sign = (softqam_sign)2),
     CONFIG(S8, "config.noise is 65536", .noise = (softqam_noise)65536),
-    CONFIG(S8, "config.noise_form is 3", .noise_form = (softqam_noise_form)3),
+    CONFIG(S8, "config.noise_form is 3, not 0 to 2", .noise_form = (softqam_noise_form)3),
     CONFIG(S8, "config.input_scale is -1.4013e-45" POSITIVE, .input_scale = -0x1p-149F),
     CONFIG(S8, "config.input_scale is inf" POSITIVE, .input_scale = INFINITY),
     CONFIG(S8, "config.input_scale is ..", .input_scale = NAN),
