@@ -20,7 +20,7 @@ FOLDER = Path(softqam.__file__).parent.parent
 ALLOWED = r"""
 softqam\.sionna(\..*)?
 softqam\._core\.(ArrayLibrary|Codeword|Context|Demodulator|bits_per_symbol|gold_sequence|ldpc_codeword|noise_value)
-softqam\._demodulator\._context
+softqam\._demodulator\._(cached|context)
 softqam\._gpu\.(_kept_number|_library_named|_library_of_type)
 softqam(\._codeword)?\.LdpcCodeword\.ldpc
 softqam(\._names)?\.(Backend|Modulation|NoiseForm|Output)

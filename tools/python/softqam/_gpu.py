@@ -348,8 +348,8 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
             return _capsule(out, buffers, library, number, current)
 
         named = {of_symbols: symbols, "noise_var": noise, of_gains: gains}
-        capsules = (None if array is None else _capsule(array, name, library, number, current) for name, array in named.items())
-        core.device(*capsules, options, make_out, number)
+        z, n0, g = (None if array is None else _capsule(array, name, library, number, current) for name, array in named.items())
+        core.device(z, n0, g, options, make_out, number)
         foreign = any(array is not None and _library_of(array) is not library for array in named.values())
         if (foreign or number != current) and not library.is_capturing():
             _keep_while_in_use(library.passed(number, device), (*named.values(), out))
