@@ -351,6 +351,6 @@ HARNESS_TEST(test_counts_of_threads)
 {
     harness_random random = harness_random_named(__func__);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0, 0);
-    for (int k = 0; k < 6; k++)
+    for (size_t n = harness_symbol_count(6000) / 1000; n > 0; n--)
         check(&random, &on, 120000 / 4, 1 + harness_random_below(&random, 3));
 }
