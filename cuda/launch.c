@@ -9,13 +9,14 @@
 #include "cuda_calls.h"
 
 /* Numbers of the kernels for a pair of formats: those of plain calls, by kind and by bits an axis; the one of segments;
- * the one of segments with soft buffers or in device memory; the one of segments with layers that are demapped in
- * pairs.
+ * the one of segments with soft buffers; the one that also takes repetition, pairs of layers, statistics and segments
+ * in device memory; the one of segments all of which have layers that are demapped in pairs.
  */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
     KERNEL_SOFT_BUFFERS,
+    KERNEL_ANY,
     KERNEL_PAIRS,
     KERNEL_ELEMENTS, /* by bits an axis, by neighbours and whether they add */
     N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 6
@@ -47,8 +48,9 @@ static void find_kernels(void)
             to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
             static_assert(N_OUTPUT_FORMATS == 5, "each is in one of soft_kernels_*.cu");
             const bool is_float = format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32;
-            const void *soft = (is_float ? softqam_soft_kernel_floats : softqam_soft_kernel_integers)(format);
-            to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){soft, BLOCK_THREADS, 0, 0};
+            const void *any = (is_float ? softqam_soft_kernel_floats : softqam_soft_kernel_integers)(format);
+            to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){softqam_code_block_kernel(format), BLOCK_THREADS, 0, 0};
+            to[KERNEL_ANY].kernel = (softqam_kernel){any, BLOCK_THREADS, 0, 0};
             to[KERNEL_PAIRS].kernel = (softqam_kernel){softqam_pair_kernel(format), BLOCK_THREADS, 0, 0};
             softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
@@ -270,9 +272,10 @@ static softqam_status launch_segments(softqam_launch *launch)
     device_kernel loaded;
     const bool are_paired = launch->n_paired == launch->n_segments;
     TRY(load_kernel(&loaded, params,
-                    are_paired         ? KERNEL_PAIRS
-                    : launch->has_soft ? KERNEL_SOFT_BUFFERS
-                                       : KERNEL_SEGMENTS));
+                    are_paired          ? KERNEL_PAIRS
+                    : !launch->has_soft ? KERNEL_SEGMENTS
+                    : launch->needs_any ? KERNEL_ANY
+                                        : KERNEL_SOFT_BUFFERS));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
@@ -298,7 +301,7 @@ static softqam_status launch_counts(softqam_launch *launch)
     unsigned first_blocks[MAX_SEGMENTS];
     size_t n_symbols = 0;
     device_kernel loaded;
-    TRY(load_kernel(&loaded, params, KERNEL_SOFT_BUFFERS));
+    TRY(load_kernel(&loaded, params, KERNEL_ANY));
     shared.only_counts = true;
     shared.n_segments = launch->n_segments;
     for (unsigned k = 0; k < launch->n_segments; k++) {
@@ -435,7 +438,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
     launch->params = params;
     launch->stream = stream;
     launch->n_segments = launch->n_paired = 0;
-    launch->has_soft = launch->has_statistics = false;
+    launch->has_soft = launch->needs_any = launch->has_statistics = false;
 }
 
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
@@ -451,6 +454,7 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
     launch->has_statistics |= launch->pairs[k].statistics != NULL;
     launch->n_paired += segment->source.joint_layers != 0 && !segment->placement.is_repeated;
     launch->has_soft |= segment->placement.has_soft_buffers || segment->source.joint_layers != 0;
+    launch->needs_any |= segment->placement.is_repeated || segment->source.joint_layers != 0;
     return SOFTQAM_OK;
 }
 
@@ -468,7 +472,7 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
             status = launch_counts(launch);
     }
     launch->n_segments = launch->n_paired = 0;
-    launch->has_soft = launch->has_statistics = false;
+    launch->has_soft = launch->needs_any = launch->has_statistics = false;
     return status;
 }
 
@@ -480,7 +484,7 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     static const unsigned no_blocks[MAX_SEGMENTS];
     softqam_segment_launch shared = segment_launch_of(params);
     device_kernel loaded;
-    TRY(load_kernel(&loaded, params, KERNEL_SOFT_BUFFERS));
+    TRY(load_kernel(&loaded, params, KERNEL_ANY));
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;

@@ -15,6 +15,7 @@ typedef struct softqam_launch {
     unsigned n_segments;
     unsigned n_paired; /* segments with layers that are demapped in pairs, without repetition */
     bool has_soft;     /* some segment has soft buffers, or such layers */
+    bool needs_any;    /* some segment has repetition, or such layers */
     bool has_statistics;
     softqam_resolved_segment segments[MAX_SEGMENTS];
     softqam_code_block_parts parts[MAX_SEGMENTS]; /* for segments with soft buffers */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments of which some have soft buffers, and of segments in device memory. Two .cu files share them,
- * which compile at the same time. */
+/* The kernels of segments of which some have soft buffers, and of segments in device memory. Several .cu files share
+ * them, which compile at the same time. */
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
@@ -89,7 +89,7 @@ static __device__ __forceinline__ void
 demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &arguments, const soft_task &task)
 {
     const block_span &span = task.span;
-    const bool is_alone = !arguments.are_in_memory(); /* the thread block has no more than this span */
+    const bool is_alone = PAIRS == NO_PAIRS || !arguments.are_in_memory(); /* the thread block has only this span */
     soft_span next = {span.first, static_cast<int>(span.n_symbols), 0, true};
     if (is_alone) {
         if (threadIdx.x == 0)
@@ -189,6 +189,8 @@ open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORM
     return true;
 }
 
+/* With NO_PAIRS the segments are arguments without repetition, whose statistics another kernel counts: each of these
+ * would cost the others registers. */
 template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
@@ -203,10 +205,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     let_next_kernel_begin();
     if (threadIdx.x == 0)
         block.input_format = launch.input_format;
-    if (!(arguments.are_in_memory() ? open_device_task<FORMAT>(task, block, arguments)
-                                    : open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks)))
+    if (PAIRS != NO_PAIRS && arguments.are_in_memory()
+            ? !open_device_task<FORMAT>(task, block, arguments)
+            : !open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks))
         return;
-    if constexpr (PAIRS != ONLY_PAIRS) {
+    if constexpr (PAIRS == WITH_PAIRS) {
         softqam_statistics *statistics = arguments.are_in_memory() ? block.pairs.statistics
                                          : launch.only_counts      ? pairs.at[task.index.segment].statistics
                                                                    : nullptr;
@@ -218,7 +221,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     if (!task.has_soft)
         return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
-        if constexpr (PAIRS != ONLY_PAIRS) /* the launcher gives those kernels no repetition */
+        if constexpr (PAIRS == WITH_PAIRS) /* the launcher gives other kernels no repetition */
             if (block.segment.placement.is_repeated)
                 return demodulate_repeated<FORMAT>(block, arguments, task.index);
         demodulate_code_blocks<FORMAT, PAIRS>(block, arguments, task);

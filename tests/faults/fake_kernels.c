@@ -134,6 +134,8 @@ const void *softqam_soft_kernel_integers(softqam_output_format format)
 
 const void *softqam_soft_kernel_floats(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
 
+const void *softqam_code_block_kernel(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
+
 /* There are no kernels that store straight to soft buffers. */
 const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds)
 {
