@@ -143,8 +143,8 @@ softqam_plain_kernels softqam_plain_kernels_cs16;
 softqam_plain_kernels softqam_plain_kernels_cs8;
 softqam_plain_kernels softqam_plain_kernels_cf16;
 
-/* The kernel of segments without soft buffers; that of segments of which some have them, without repetition and pairs
- * of layers, NULL for u8; those of any segments, also in device memory: of s8, s16 and u8, and of f16 and f32. */
+/* The kernel of segments without soft buffers; that of segments of which some have them, without repetition and
+ * pairs of layers, NULL for u8; those of any segments, also in device memory: of s8, s16 and u8, and of f16 and f32. */
 const void *softqam_segment_kernel(softqam_output_format format);
 const void *softqam_code_block_kernel(softqam_output_format format);
 const void *softqam_soft_kernel_integers(softqam_output_format format);

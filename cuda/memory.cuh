@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The accesses of threads to memory: values and symbols of every size, and shared memory by its address. Also the order
- * of kernels of a stream that overlap. */
+/* The accesses of threads to memory: values and symbols of every size, and shared memory by its address. Also the
+ * order of kernels of a stream that overlap. */
 #ifndef SOFTQAM_MEMORY_CUH
 #define SOFTQAM_MEMORY_CUH
 

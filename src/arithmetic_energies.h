@@ -17,7 +17,7 @@ enum { GROUP_SYMBOLS = 64, SAMPLED_GROUPS = 8 };
 /* The levels of an axis: the odd multiples of the least one. */
 typedef struct softqam_levels {
     float least;
-    float row_scale; /* those of the llr_table */
+    float row_scale; /* as in the llr_table */
     float last_row;
     uint8_t axis_bits;
 } softqam_levels;

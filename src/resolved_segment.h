@@ -185,7 +185,7 @@ HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, co
 typedef struct softqam_pairs {
     const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
     size_t stride;                  /* in pairs of floats, at least 1 */
-    softqam_statistics *statistics; /* of any segment */
+    softqam_statistics *statistics; /* NULL, or what any segment is counted in */
 } softqam_pairs;
 
 HOST_AND_DEVICE static inline void softqam_pairs_resolve(softqam_pairs *to, const softqam_segment *from)

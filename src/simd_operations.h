@@ -164,8 +164,8 @@ SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 byt
 
 /* s8: pairs, which are two symbols' LLRs (cpu/llr_stores.h), of an iteration of QPSK, 16QAM, 64QAM or 1024QAM. The
  * first two have one register, in each quad a pair of the first LANES / 2 symbols and one of the others; then a
- * register has the pairs of the first symbols, a second one those of the others. 1024QAM's third has the last 4 bytes
- * of each. */
+ * register has the pairs of the first symbols, a second one those of the others. 1024QAM's third has the last 4
+ * bytes of each. */
 SIMD_OPERATION(void, vec_store_pairs, (int m, void *to, const vec_bytes pairs[3], const unsigned char *flips))
 /* f16, or, of sums, their lower 16 bits: an iteration's two registers; one of 256QAM; BPSK's LANES. */
 SIMD_OPERATION(void, vec_store_both_16, (bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[]))

@@ -102,8 +102,8 @@ void softqam_llr_table_build(softqam_llr_table *table, int axis_bits);
  * (float_environment.h). */
 const softqam_llr_table *softqam_llr_table_of(int axis_bits);
 
-/* Returns the process's table of a pair of modulations, of 1 to MAX_AXIS_BITS bits an axis. It is built with the tables
- * of LLRs, which every demodulator has, so a call need not make sure of that. */
+/* Returns the process's table of a pair of modulations, of 1 to MAX_AXIS_BITS bits an axis. It is built with the
+ * tables of LLRs, which every demodulator has, so a call need not make sure of that. */
 const softqam_joint_table *softqam_joint_table_of(int wanted_axis_bits, int partner_axis_bits);
 
 #endif

@@ -102,8 +102,8 @@ static __device__ __forceinline__ uint32_t warp_sequence(const softqam_device_co
                                          (of.placement.position + first) * internal::softqam_symbol_bits(modulation));
 }
 
-/** Returns BITS bits, at most 32, of a scrambling sequence in memory, as softqam_gold_sequence() writes it from bit 0
- * of the codeword's symbol 0 on. Any thread may call it.
+/** Returns BITS bits, at most 32, of a scrambling sequence in memory, as softqam_gold_sequence() writes it from bit
+ * 0 of the codeword's symbol 0 on. Any thread may call it.
  * @param words  the sequence, in whole words; one word after the last bit must be readable
  * @param bit    the first bit: the symbol's number times Qm
  * @return as warp_sequence() */

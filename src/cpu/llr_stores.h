@@ -17,8 +17,8 @@ typedef struct llr_destination {
     const unsigned char *flips;
 } llr_destination;
 
-/* s8. An iteration's LLRs are rounded sums in registers of components, one for each bit of the axis; they leave by way
- * of words and bytes, packed from two registers each. In a quad lie two symbols' components, I and Q in turns;
+/* s8. An iteration's LLRs are rounded sums in registers of components, one for each bit of the axis; they leave by
+ * way of words and bytes, packed from two registers each. In a quad lie two symbols' components, I and Q in turns;
  * the LLRs of these two symbols, 4 M bytes, are a pair.
  *
  * A byte order says for each byte of a quad which packed byte goes there, NONE for none. Packing puts the four

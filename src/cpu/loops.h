@@ -97,7 +97,7 @@ typedef struct softqam_information {
     size_t value_nbytes;
 } softqam_information;
 
-struct softqam_levels; /* of arithmetic_energies.h */
+struct softqam_levels; /* in arithmetic_energies.h */
 
 /* The loops of statistics. */
 typedef struct softqam_count_loops {

@@ -196,8 +196,8 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return table;
 }
 
-/* Loads LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each quad two
- * of the lower half, then two of the upper one. */
+/* Loads LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each quad
+ * two of the lower half, then two of the upper one. */
 VEC vec_f32 vec_load_for_duplicate(const float *from)
 {
     const __m256d lower = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)from)),
@@ -437,8 +437,8 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     _mm_storel_epi64(to, limited);
 }
 
-/* Makes, for de-interleaved s8, of four registers of components as they lie in memory register q of four, which has I
- * of symbols 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
+/* Makes, for de-interleaved s8, of four registers of components as they lie in memory register q of four, which has
+ * I of symbols 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
     return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);

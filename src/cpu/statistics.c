@@ -146,7 +146,7 @@ void softqam_find_erasures(const softqam_loop_call *call, unsigned layers, unsig
 typedef struct sampler {
     const softqam_counted_tile *tile;
     softqam_levels levels;
-    size_t n_bits; /* of a symbol */
+    size_t n_bits; /* a symbol has */
     softqam_statistics *to;
 } sampler;
 
