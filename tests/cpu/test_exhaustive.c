@@ -144,8 +144,10 @@ HARNESS_TEST(test_u8)
                        .make = make_running,
                        .fixed = multiple_of_alpha(5),
                        .first = 0x1p-13F};
-    if (harness_modulation() != SOFTQAM_MODULATION_256QAM)
+    if (harness_modulation() != SOFTQAM_MODULATION_256QAM) {
+        print_message("u8 is for 256QAM alone\n");
         skip();
+    }
     run_components(SOFTQAM_OUTPUT_U8);
     llr_reference_stride = 1;
     if (!on_cuda())

@@ -210,8 +210,10 @@ static void check_largest(softqam_output_format format, softqam_context *context
 LLR_TEST(test_largest_buffer)
 {
     const llr_contexts *on = *state;
-    if (harness_backend() != SOFTQAM_BACKEND_CPU)
+    if (harness_backend() != SOFTQAM_BACKEND_CPU) {
+        print_message("for the CPU alone\n");
         skip();
+    }
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
         for (size_t c = 0; c < on->n; c++)
             check_largest(harness_llr_formats[k], on->items[c]);

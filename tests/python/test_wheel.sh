@@ -30,7 +30,7 @@ if [ "${2-}" = sdist ]; then
     [ ! -e tools/python/library ] || fail "the sources were changed"
     tar -xzf "$folder"/softqam-*.tar.gz -C "$folder"
     sources=$(echo "$folder"/softqam-*/)
-    for field in Author: 'Project-URL: Homepage' 'Classifier: Typing :: Typed' 'Classifier: License :: OSI'; do
+    for field in Author: 'Classifier: Typing :: Typed' 'Classifier: License :: OSI'; do
         grep -q "^$field" "$sources/PKG-INFO" || fail "PKG-INFO has no $field"
     done
     for part in CMakeLists.txt LICENSE cuda include reference src; do
