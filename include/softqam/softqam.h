@@ -422,8 +422,9 @@ typedef struct softqam_segment {
      *  (noise_stride 0) and a gain for each symbol set it. 0 without gains. */
     size_t gain_stride;
     /** NULL, or what this segment's symbols are added to: in device memory for calls on device memory; aligned to 8
-     *  bytes; must not overlap inputs and outputs. Segments and calls may share it. On a CPU counting adds 30 to 60 %
-     *  to the time of a slot. A GPU computes the LLRs once more, and calls on host memory that count run on the CPU. */
+     *  bytes; must not overlap inputs and outputs. Segments and calls may share it. On a CPU counting adds 30 to 90 %
+     *  to the time of a slot. A GPU computes the LLRs once more, in 11 to 16 us a slot, and calls on host memory that
+     *  count run on the CPU. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;
