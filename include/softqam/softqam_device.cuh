@@ -1,33 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_device.cuh
- * softqam inside your own kernel: an equaliser's kernel turns its symbols, which it has in registers, into LLRs and
- * puts them where the LDPC decoder reads them, with the bytes of softqam_cuda_demodulate_segments(). CUDA C++17, from
+ * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs and stores them in soft
+ * buffers, with the bytes of softqam_cuda_demodulate_segments(). cuda/RECEIVERS.md has the steps. CUDA C++17, from
  * compute capability 7.5 on, with any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include
- * it from an installed build with CUDA or from the include/ of its build folder, and link the library.
+ * it from an installed build with CUDA, or from its build folder's include/, and link the library.
  *
- * The host makes a description of a codeword, softqam_device_codeword_init() (softqam_cuda.h), and passes it to the
- * kernel: as a __grid_constant__ argument, in constant or in device memory. In the kernel:
- *
- *     using demapper = softqam::demapper<SOFTQAM_OUTPUT_S8, SOFTQAM_MODULATION_256QAM>;
- *     __shared__ demapper::table table;
- *     demapper::load_table(table, threadIdx.x, blockDim.x);                 // all threads; then a barrier
- *     const uint32_t bits = softqam::warp_sequence<4 * 8>(codeword, first); // a warp; its symbols follow each other
- *     demapper::target<4> target;
- *     target.open(codeword, first + 4 * lane);                              // one resource element, 4 layers
- *     __syncthreads();
- *     ...                                                                   // the equaliser
- *     target.load(codeword);                                                // as early as the kernel may read
- *     demapper::llrs llrs[4];
- *     demapper::demap<4>(llrs, table, codeword, symbols, noise, bits);
- *     target.store(codeword, llrs);                                         // or adds, as codeword.combine says
- *     demapper::fill(codeword, first, first + 4 * 32);                      // new data: a warp; zeros and fillers
- *
- * The kernel owns the mapping of threads to symbols. A symbol's number counts all symbols of the codeword, by resource
- * element, then by layer. Functions of a warp need all its 32 threads. A thread block may have any size and shape.
- *
- * Each symbol of the codeword must be stored once. The zeros and fillers of a code block are complete once fill() has
- * been called for all of its symbols; symbols may be divided among calls, kernels and streams in any way.
+ * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
+ * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
+ * must be stored once, and lie in one range of fill(), by any calls, kernels and streams.
  */
 #ifndef SOFTQAM_DEVICE_CUH
 #define SOFTQAM_DEVICE_CUH
@@ -52,7 +33,7 @@
 namespace softqam
 {
 
-/* The library's own definitions. Only what is declared below is the interface. */
+/* Private. */
 namespace internal
 {
 #include <softqam/device/device_codeword.h>
@@ -74,8 +55,8 @@ static __device__ __forceinline__ float2 components_of(float2 symbol) { return s
 static __device__ __forceinline__ float2 components_of(__half2 symbol) { return __half22float2(symbol); }
 } // namespace internal
 
-/** Copies a description, all threads of a block together: this is thread number `thread` of n_threads. A barrier must
- * follow. A kernel whose description lies in device memory should read such a copy in shared memory. */
+/** Copies a description, such as one in device memory to shared memory: all threads of a block together, this one being
+ * number `thread` of n_threads. A barrier must follow. */
 static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to, const softqam_device_codeword &from,
                                                      unsigned thread, unsigned n_threads)
 {
@@ -83,12 +64,11 @@ static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to
         to.words[k] = from.words[k];
 }
 
-/** Returns BITS bits of the codeword's scrambling sequence, at most 32, for each thread of a warp: thread 0's begin
- * with bit 0 of the symbol `first` of the codeword, each thread's follow those of the thread before. A thread with N
- * symbols of Qm bits has N Qm of them. Costs some 250 instructions. A codeword that is not scrambled has zeros.
+/** Returns to each thread of a warp, whose symbols follow each other, its BITS <= 32 bits of the scrambling sequence: N
+ * Qm for N symbols. Costs some 250 instructions.
  * @param codeword  the description
- * @param first     number of the warp's first symbol in the codeword, the same in all threads
- * @return the bits, the first one lowest; the bits above them are undefined */
+ * @param first     number of the warp's first symbol
+ * @return the bits, the first one lowest, those above undefined; 0 without descrambling */
 template <int BITS>
 static __device__ __forceinline__ uint32_t warp_sequence(const softqam_device_codeword &codeword, uint32_t first)
 {
@@ -102,9 +82,8 @@ static __device__ __forceinline__ uint32_t warp_sequence(const softqam_device_co
                                          (of.placement.position + first) * internal::softqam_symbol_bits(modulation));
 }
 
-/** Returns BITS bits, at most 32, of a scrambling sequence in memory, as softqam_gold_sequence() writes it from bit
- * 0 of the codeword's symbol 0 on. Any thread may call it.
- * @param words  the sequence, in whole words; one word after the last bit must be readable
+/** Returns BITS <= 32 bits of a sequence that softqam_gold_sequence() wrote from symbol 0 on.
+ * @param words  the sequence, with one readable word after the last bit
  * @param bit    the first bit: the symbol's number times Qm
  * @return as warp_sequence() */
 template <int BITS> static __device__ __forceinline__ uint32_t memory_sequence(const uint32_t *words, uint64_t bit)
@@ -113,17 +92,16 @@ template <int BITS> static __device__ __forceinline__ uint32_t memory_sequence(c
     return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], static_cast<unsigned>(bit % 32));
 }
 
-/** Says where a symbol's LLRs go. */
+/** A symbol's place in its code block. */
 struct place {
-    uint32_t code_block; /**< r; the codeword's n_code_blocks if the symbol lies beyond its end */
-    uint32_t symbol;     /**< number of the symbol in the code block */
-    uint32_t n_symbols;  /**< symbols of the code block: E_r / Qm */
+    uint32_t code_block; /**< r; n_code_blocks beyond the codeword's end */
+    uint32_t symbol;     /**< its number there */
+    uint32_t n_symbols;  /**< of the code block: E_r / Qm */
 };
 
-/** Returns the place of a symbol of the codeword. LLR e_n of the code block, n = k n_symbols + symbol, is that of bit
- * k.
+/** Returns a symbol's place: bit k is LLR k * n_symbols + symbol of the code block.
  * @param codeword  the description
- * @param symbol    number of the symbol in the codeword */
+ * @param symbol    the symbol's number */
 static __device__ __forceinline__ place place_of(const softqam_device_codeword &codeword, uint32_t symbol)
 {
     const internal::softqam_code_block found =
@@ -131,19 +109,17 @@ static __device__ __forceinline__ place place_of(const softqam_device_codeword &
     return {found.r, symbol - found.first, found.n_symbols};
 }
 
-/** The noise value and the gain of a symbol that was not divided by its gain: y = gain x + n, and the noise value is
- * that of n. */
+/** The noise value and gain of a symbol that is not divided by its gain, as in softqam_layer. */
 struct noise_and_gain {
     float noise;
     float gain;
 };
 
-/** One of two layers that are demapped at once: the matched filter's output, the noise value at the antennas and the
- * gain, as in layers[k] of a segment with cross_gain (softqam.h). */
+/** One of two layers that are demapped at once, as layers[k] of a segment with cross_gain. */
 using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; float gain; } */
 
-/** Functions for symbols of one modulation, and LLRs of one output format: s8, s16, f16 or f32. A kernel that opens a
- * target or fills with a description of another modulation or format ends with cudaErrorLaunchFailure. */
+/** Functions for one modulation and output format. A target or fill() with a description of another one ends the kernel
+ * with cudaErrorLaunchFailure. */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
     /** Bits an axis; 0: BPSK. */
     static constexpr int AXIS_BITS =
@@ -155,27 +131,25 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
                       MODULATION != SOFTQAM_MODULATION_DEFAULT,
                   "no device functions");
 
-    /** The LLRs of a symbol, packed: word[0] has b0 in its lowest byte. */
+    /** A symbol's LLRs, packed: word[0] has b0 in its lowest byte. */
     using llrs = internal::packed_values<internal::symbol_size<FORMAT, AXIS_BITS>::WORDS>;
 
-    /** A thread block has one in shared memory: up to 256 bytes; of 1024QAM 4.2 KiB. */
+    /** Shared memory of a block: up to 256 bytes; 1024QAM: 4.2 KiB. */
     using table = internal::llr_table_memory<AXIS_BITS>;
 
-    /** Writes the table, all threads of a block together: this is thread number `thread` of n_threads. A barrier must
-     * follow. */
+    /** Writes the table, as copy_codeword() copies. A barrier must follow. */
     static __device__ __forceinline__ void load_table(table &to, unsigned thread, unsigned n_threads)
     {
         to.copy(thread, n_threads);
     }
 
-    /** Computes the LLRs of N symbols of a thread, which follow each other in the codeword.
-     * @param to        receives each symbol's LLRs
-     * @param from      the thread block's table
-     * @param codeword  the description
-     * @param symbols   I and Q as float2 or __half2, at unit mean energy: input_scale is not applied
-     * @param noise     each symbol's N0 or 1/N0, as segment.noise_form of the description says, as float; or, of
-     * symbols that were not divided by their gains, noise_and_gain
-     * @param sequence  N Qm bits of the scrambling sequence, N Qm <= 32; 0 if the codeword is not scrambled */
+    /** Computes the LLRs of N symbols.
+     *  @param to        receives them
+     *  @param from      the table
+     *  @param codeword  the description
+     *  @param symbols   I and Q as float2 or __half2; input_scale is not applied
+     *  @param noise     floats: N0 or 1/N0, as the description's noise_form says; or noise_and_gain
+     *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0 */
     template <int N, typename Symbol, typename Noise>
     static __device__ __forceinline__ void demap(llrs (&to)[N], const table &from,
                                                  const softqam_device_codeword &codeword, const Symbol (&symbols)[N],
@@ -200,14 +174,13 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
                                                                  internal::rules_of(internal::open(codeword)));
     }
 
-    /** Computes the LLRs of two layers at once, which follow each other in the codeword, from an even layer on. It
-     * needs no table, and applies no input_scale. Four layers are two pairs with a target<2> each; the second one has
-     * sequence >> 2 Qm.
-     * @param to          receives both symbols' LLRs
-     * @param codeword    the description
-     * @param layers      both layers
-     * @param cross_gain  conj(h) of the first layer times h of the second one
-     * @param sequence    2 Qm bits of the scrambling sequence; 0 if the codeword is not scrambled */
+    /** Computes the LLRs of two layers at once, without input_scale. Four layers are two pairs with a target<2> each;
+     *  the second has sequence >> 2 Qm.
+     *  @param to          receives them
+     *  @param codeword    the description
+     *  @param layers      an even layer and the next one
+     *  @param cross_gain  conj(h) of the first times h of the second
+     *  @param sequence    2 Qm bits of the scrambling sequence, or 0 */
     static __device__ __forceinline__ void demap_pair(llrs (&to)[2], const softqam_device_codeword &codeword,
                                                       const joint_layer (&layers)[2], float2 cross_gain,
                                                       uint32_t sequence)
@@ -219,14 +192,13 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
                                   sequence >> BITS);
     }
 
-    /** Computes the LLRs of one of two layers. The other one, of the modulation PARTNER, is another codeword's; its
-     * noise value does not matter.
-     * @param to          receives the symbol's LLRs
-     * @param codeword    the description
-     * @param layer       the wanted layer
-     * @param partner     the other one
-     * @param cross_gain  conj(h) of the wanted layer times h of its partner
-     * @param sequence    Qm bits of the scrambling sequence; 0 if the codeword is not scrambled */
+    /** Computes the LLRs of a layer beside another codeword's, whose noise value does not matter.
+     *  @param to          receives them
+     *  @param codeword    the description
+     *  @param layer       the wanted layer
+     *  @param partner     the other one
+     *  @param cross_gain  conj(h) of the layer times h of its partner
+     *  @param sequence    Qm bits of the scrambling sequence, or 0 */
     template <softqam_modulation PARTNER>
     static __device__ __forceinline__ void demap_beside(llrs &to, const softqam_device_codeword &codeword,
                                                         const joint_layer &layer, const joint_layer &partner,
@@ -235,16 +207,14 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         demap_jointly<PARTNER>(to, codeword, internal::joint_inputs_of(layer, partner, cross_gain, false), sequence);
     }
 
-    /** The places in the soft buffers of a thread's N symbols, which follow each other in the codeword. N is 1, 2 or 4,
-     * and divides N_L; N values have at most 8 bytes. With N > 1 the values of a bit are one access, if the buffers are
-     * aligned to N values and positions are as even; else values are stored one by one. */
+    /** The places of a thread's N symbols in soft buffers. N is 1, 2 or 4, and divides N_L; N values have at most 8
+     *  bytes. If buffers and positions are aligned to N values, a bit's values are one access. */
     template <int N> class target
     {
       public:
-        /** Finds the places, which needs some 100 instructions and only the description.
-         * @param codeword  the description
-         * @param symbol    number of the first symbol in the codeword, a multiple of N; LLRs of symbols after the
-         *                  codeword's end go nowhere */
+        /** Finds the places, in some 100 instructions. LLRs after the codeword's end go nowhere.
+         *  @param codeword  the description
+         *  @param symbol    number of the first symbol, a multiple of N */
         __device__ __forceinline__ void open(const softqam_device_codeword &codeword, uint32_t symbol)
         {
             require(codeword);
@@ -252,23 +222,21 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             element.open(internal::open(codeword).placement, symbol);
         }
 
-        /** With combine 1: tells the second cache what load() will read. It may come before the wait for a kernel that
-         * writes there (programmatic dependent launch). */
+        /** With combine 1: prefetches what load() reads, even before the wait for an earlier kernel that writes it. */
         __device__ __forceinline__ void prefetch(const softqam_device_codeword &codeword) const
         {
             if (internal::open(codeword).placement.combines)
                 element.prefetch();
         }
 
-        /** With combine 1: loads the values that store() adds to, and must be called before; the earlier, the less
-         * store() waits. */
+        /** With combine 1: loads what store() adds to. Must be called before; earlier is faster. */
         __device__ __forceinline__ void load(const softqam_device_codeword &codeword)
         {
             if (internal::open(codeword).placement.combines && is_aligned(codeword))
                 element.load();
         }
 
-        /** Puts the LLRs of demap() into the soft buffers; with combine 1 adds them. */
+        /** Stores the LLRs, or adds them, as codeword.combine says. */
         __device__ __forceinline__ void store(const softqam_device_codeword &codeword, const llrs (&values)[N]) const
         {
             const internal::device_codeword &of = internal::open(codeword);
@@ -281,7 +249,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             for (int n = 0; n < N; n++)
                 left[n] = values[n];
 #pragma unroll 1
-            for (int n = 0; n < N; n++) { /* the first one of those left; registers have no index */
+            for (int n = 0; n < N; n++) { /* registers have no index: shift the next one down */
                 internal::soft_element<FORMAT, AXIS_BITS, 1> one;
                 one.open(of.placement, first_symbol + n);
                 if (of.placement.combines)
@@ -318,7 +286,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         }
     };
 
-    /** Puts the LLRs of N symbols into the soft buffers: all of target<N> at once. */
+    /** Calls open(), load() and store() of a target<N>. */
     template <int N>
     static __device__ __forceinline__ void store(const softqam_device_codeword &codeword, uint32_t symbol,
                                                  const llrs (&values)[N])
@@ -329,11 +297,10 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         to.store(codeword, values);
     }
 
-    /** Writes the zeros and fillers that belong to symbols of the codeword, from `symbol` to before `end`: a warp
-     * together, each thread with the same arguments. With combine 1 there are none.
-     * @param codeword  the description
-     * @param symbol    number of a symbol in the codeword
-     * @param end       number of the symbol after the last one; those after the codeword's end do not count */
+    /** With combine 0: a warp writes the zeros and fillers that belong to a range of symbols.
+     *  @param codeword  the description
+     *  @param symbol    the first symbol's number
+     *  @param end       the number after the last one, perhaps beyond the codeword's end */
     static __device__ __forceinline__ void fill(const softqam_device_codeword &codeword, uint32_t symbol, uint32_t end)
     {
         const internal::device_codeword &of = internal::open(codeword);
@@ -342,9 +309,9 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             internal::fill_for_symbols<FORMAT>(of.placement, symbol, min(end, of.n_symbols), of.n_symbols);
     }
 
-    /** Stores the LLRs of a symbol in symbol order, for UCI: Qm values, b0 first.
-     * @param out     receives them, aligned to a value
-     * @param values  of demap() */
+    /** Stores a symbol's LLRs in symbol order, for UCI.
+     *  @param out     receives them, aligned to a value
+     *  @param values  the LLRs */
     static __device__ __forceinline__ void store_symbol(void *out, const llrs &values)
     {
 #pragma unroll
