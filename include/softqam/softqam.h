@@ -2,10 +2,9 @@
 /**
  * @file softqam.h
  * softqam, the soft demapper of a 5G NR receiver, turns I/Q symbols into LLRs, with the same bytes on every backend.
- * softqam_ldpc.h says where a codeword's LLRs go, softqam_cuda.h takes device memory, softqam_device.cuh is for your
- * own kernel. README.md has a first program.
+ * README.md has a first program.
  *
- * These conventions hold unless a description says otherwise:
+ * Conventions, unless stated otherwise:
  *
  * - **Structures** are zeroed first: 0 selects each default. Reserved fields must be 0.
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
@@ -17,8 +16,7 @@
  *   neither inputs nor each other; gaps left by strides belong to a buffer. With a count of 0 nothing is done, and
  *   pointers may be NULL.
  * - **Failures** are statuses; softqam_error_message() has details. The library never prints, exits or aborts.
- * - **Threads** may call any function at once, with the same objects too. A softqam_.._destroy() must be the last call
- *   with its pointer.
+ * - **Threads** may call any function at once, with the same objects too. A softqam_.._destroy() must come last.
  * - **Strings** that are returned live as long as the library.
  *
  * A child of fork() may use its parent's objects, on the calling thread alone, unless a context has used a GPU, or
@@ -50,16 +48,16 @@ extern "C" {
  * description adds others, and causes. Objects stay usable. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
-    /** A pointer is NULL or misaligned, buffers overlap, an argument or field is out of range, contradicts another or
-     *  is not supported, a byte count exceeds PTRDIFF_MAX, or a reserved field is not 0. No buffer was written. */
+    /** A pointer is NULL or misaligned, buffers overlap, a byte count exceeds PTRDIFF_MAX, or an argument or field is
+     *  out of range, unsupported or contradicts another. No buffer was written. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
     /** The build lacks the backend or the device's code, or there is no such usable device. */
     SOFTQAM_ERROR_BACKEND_UNAVAILABLE = 2,
-    /** No memory of the host, pinned or of the device. */
+    /** Out of host, pinned or device memory. */
     SOFTQAM_ERROR_OUT_OF_MEMORY = 3,
-    /** The operating system refused a thread, or its CPUs or priority. */
+    /** The system refused a thread, its CPUs or its priority. */
     SOFTQAM_ERROR_SYSTEM = 4,
-    /** A CUDA call failed; the error message names it and has CUDA's text. */
+    /** A CUDA call failed, which the error message names. */
     SOFTQAM_ERROR_CUDA = 5
 } softqam_status;
 
@@ -98,7 +96,7 @@ typedef enum softqam_output_format {
     /** int8: the LLR in nats times llr_scale, rounded once to nearest even, within +-llr_limit. */
     SOFTQAM_OUTPUT_S8 = 0,
     SOFTQAM_OUTPUT_S16 = 1, /**< int16: likewise */
-    SOFTQAM_OUTPUT_F16 = 2, /**< IEEE-754 binary16: the LLR in nats, rounded to nearest even, within +-llr_limit */
+    SOFTQAM_OUTPUT_F16 = 2, /**< IEEE-754 binary16: the LLR in nats, likewise rounded and limited */
     SOFTQAM_OUTPUT_F32 = 3, /**< IEEE-754 binary32: the LLR in nats */
     /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects (reference/README.md).
      *  255: certainly bit 0; 0: certainly bit 1; 127: undecided, or a component is not finite. Components are clamped
@@ -131,12 +129,12 @@ typedef struct softqam_context softqam_context;
 /** Formats, scales and sign; immutable, cheap, and keeps its context alive. */
 typedef struct softqam_demodulator softqam_demodulator;
 
-/** Settings of a context. Fill it with softqam_context_config_init(): the default `device` is -1, not 0. */
+/** Settings of a context. Fill it with softqam_context_config_init(): `device` 0 is a GPU. */
 typedef struct softqam_context_config {
     softqam_backend backend; /**< the CPU or a GPU */
     /** CPU threads of a call, or of its staging for CUDA, the calling thread included; at most 1024. 0: one per CPU in
-     *  `cpus`. 1, for real time: the calling thread only; CPU calls then make no system call, allocate nothing and
-     *  never block. If threads cannot be started, calls do without, and softqam_context_prepare() says why. */
+     *  `cpus`. 1, for real time: CPU calls then make no system call, allocate nothing and never block. If threads
+     *  cannot be started, calls do without, and softqam_context_prepare() says why. */
     unsigned n_threads;
     /** CPUs that the context's threads share: n_cpus numbers, 0 to 1023. NULL: those of the thread that calls
      *  softqam_context_create(). */
@@ -150,7 +148,7 @@ typedef struct softqam_context_config {
     /** CUDA: chunks of a host-memory call in flight, each on its own stream, 1 to 64. 0: 3. */
     unsigned n_streams;
     uint32_t reserved_word; /**< 0 */
-    /** CUDA: most symbols of such a chunk, 1 to 2^28; fewer if a symbol takes over 20 bytes. 0: 2^20. */
+    /** CUDA: most symbols of such a chunk, 1 to 2^28. 0: 2^20. */
     size_t chunk_symbols;
     /** CPU: "avx512", "avx2", "neon" or "portable" loops; refused if they do not run here. NULL or "": the environment
      *  variable SOFTQAM_CPU_VARIANT if it runs here, else the fastest. */
@@ -158,12 +156,12 @@ typedef struct softqam_context_config {
     uint64_t reserved[8]; /**< 0 */
 } softqam_context_config;
 
-/** Fills a context's settings with the defaults; NULL is ignored.
+/** Fills in the defaults; NULL is ignored.
  * @param config  the structure */
 SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 
 /**
- * Makes a context. It gets threads, streams and memory in softqam_context_prepare(), or when a call first needs them.
+ * Makes a context.
  * @param context  receives the object, or NULL on failure
  * @param config   settings, which are copied; NULL: the defaults
  * @return also SOFTQAM_ERROR_OUT_OF_MEMORY
@@ -179,12 +177,12 @@ enum {
 };
 
 /**
- * Creates what calls of the existing demodulators would otherwise create when they first need it. After
- * SOFTQAM_PREPARE_ALL, host-memory calls allocate nothing and start no thread; only on a GPU they wait for others, for
- * staging memory. A CPU call takes at most 64 KiB of stack. The context's threads block all signals.
+ * Creates what the existing demodulators' first calls would create. After SOFTQAM_PREPARE_ALL, host-memory calls
+ * allocate nothing and start no thread; only on a GPU they wait for others, for staging memory. A CPU call takes at
+ * most 64 KiB of stack. The context's threads block all signals.
  * @param context  the context
  * @param what     SOFTQAM_PREPARE_.. values; those of the other backend do nothing
- * @return also SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_OUT_OF_MEMORY; whatever was created before stays
+ * @return also SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_OUT_OF_MEMORY
  */
 SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, unsigned what);
 
@@ -194,7 +192,7 @@ SOFTQAM_API softqam_status softqam_context_prepare(softqam_context *context, uns
  */
 SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
-/** Settings of a demodulator. Fill it with softqam_demodulator_config_init(), or zero it. */
+/** Settings of a demodulator. */
 typedef struct softqam_demodulator_config {
     /** NULL: one with default settings, shared by all demodulators without their own. */
     softqam_context *context;
@@ -204,8 +202,7 @@ typedef struct softqam_demodulator_config {
     softqam_sign sign;                   /**< default SOFTQAM_SIGN_POSITIVE_IS_0 */
     softqam_noise noise;                 /**< default SOFTQAM_NOISE_PER_SYMBOL */
     softqam_noise_form noise_form;       /**< default SOFTQAM_NOISE_FORM_N0 */
-    /** Factor that brings symbols to unit mean energy. 0: 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for cs8, which
-     *  leave room for 1024QAM and noise. */
+    /** Factor that brings symbols to unit mean energy. 0: 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for cs8. */
     float input_scale;
     /** Steps per nat; transmissions that are combined need the same. s8: 2^-10 to 2^20; 0: 6. s16: 2^-10 to 2^14; 0:
      *  64. Other formats: 0 or 1. */
@@ -213,7 +210,7 @@ typedef struct softqam_demodulator_config {
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767. f16: 1 to 65504
      *  nats, as binary16 holds. 0: the largest. f32, u8: 0. */
     int llr_limit;
-    /** Least N0, for equalisers in single precision, which write 0 or less for the best elements: an N0 below it, even
+    /** Least N0, for single-precision equalisers, which write 0 or less for the best elements: a smaller N0, even
      *  -infinity, counts as noise_floor; a 1/N0 above 1 / noise_floor, even +infinity, as that. NaN, an N0 of +infinity
      *  and a 1/N0 that is not positive stay erasures. It applies to noise values as passed, before gains. At most 2^40;
      *  below 2^-126 it counts as that. 0: none. u8: 0. */
@@ -221,7 +218,7 @@ typedef struct softqam_demodulator_config {
     uint64_t reserved[8]; /**< 0 */
 } softqam_demodulator_config;
 
-/** Fills a demodulator's settings with the defaults; NULL is ignored.
+/** Fills in the defaults; NULL is ignored.
  * @param config  the structure */
 SOFTQAM_API void softqam_demodulator_config_init(softqam_demodulator_config *config);
 
@@ -268,7 +265,7 @@ SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodul
 /** The places of one layer's symbols, noise values and gains. */
 typedef struct softqam_layer {
     const void *symbols;    /**< the segment's first symbol of the layer; with symbols_q the first I */
-    const void *symbols_q;  /**< NULL, or the first Q, if I and Q lie in separate arrays */
+    const void *symbols_q;  /**< NULL, or the first Q of separate arrays */
     const float *noise_var; /**< the first noise value; NULL for u8 */
     /** NULL, or the first gain g of symbols z = g x + n that are not divided by the channel, with N0 the variance of n
      *  after input_scale. Matched filter: z = h* y, g = |h|^2, N0 = |h|^2 times y's. Biased MMSE: g = b, N0 = b (1 -
@@ -282,8 +279,8 @@ typedef struct softqam_layer {
 
 #include <softqam/softqam_ldpc.h>
 
-/** Counts for EVM and mutual information (src/SOFT_BUFFERS.md). Calls add to each number, exactly even from several
- * threads at once, the same on every backend and however calls are cut. Discarded code blocks do not count.
+/** Counts for EVM and mutual information (src/SOFT_BUFFERS.md). Calls add to them, even several at once, the same
+ * numbers on every backend and however calls are cut. Discarded code blocks do not count.
  *
  * The numbers from n_sampled on are of a sample: symbols without erasures whose position p in the codeword has (p / 64)
  * mod 8 = 0. Segments with a cross gain add no energies: share no structure between them and others. Below, r is a
@@ -301,16 +298,15 @@ typedef struct softqam_statistics {
     uint64_t information;
 } softqam_statistics;
 
-/** Consecutive symbols of one codeword: all of them, an OFDM symbol's, or any other part. u8 takes one layer of 256QAM
- * in symbol order, without gain, descramble and codeword.
+/** Consecutive symbols of a codeword: all, or an OFDM symbol's, or any other part. u8 takes one layer of 256QAM in
+ * symbol order, without gain, descramble and codeword.
  *
  * **Two layers at once.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
- * jointly, by exact max-log over the points of both (src/JOINT.md has the formula, its error and its erasures). From y
- * = h_e x_e + h_f x_f + n, whitened so that each antenna's noise has variance sigma^2, the receiver hands over h_k^H y
- * as symbols, |h_k|^2 as gain, h_e^H h_f as cross_gain, and sigma^2 or its inverse as noise_var. A layer without a
- * cross gain is demapped alone, with the N0 of softqam_layer. If n_layers is odd and the last layer has a cross gain,
- * its partner is layers[n_layers], such as another user's: its symbols and gain are read, but it is not demapped.
- * Host-memory calls with a GPU's context compute pairs on CPU threads. */
+ * jointly, by exact max-log over the points of both (src/JOINT.md: formula, error, erasures). Symbols are then
+ * matched-filter outputs h_k^H y of whitened antennas, gains |h_k|^2, cross gains h_e^H h_f; noise values are sigma^2
+ * of an antenna, or its inverse. A layer without a cross gain is demapped alone, with the N0 of softqam_layer. If
+ * n_layers is odd and the last layer has a cross gain, its partner is layers[n_layers], such as another user's, of
+ * which only symbols and gain are read. Host-memory calls with a GPU's context compute pairs on CPU threads. */
 typedef struct softqam_segment {
     size_t n_symbols; /**< symbols of all layers together, a multiple of n_layers */
     /** The first symbol's position in its codeword, counted likewise. */
@@ -319,13 +315,13 @@ typedef struct softqam_segment {
      *  scrambling sequence and the parity of pi/2-BPSK. The caller corrects UCI's placeholders
      *  (src/SOFT_BUFFERS.md). */
     uint64_t scrambling_offset;
-    void *out; /**< receives the values, b0 of the first symbol first; NULL with a codeword */
+    void *out; /**< receives the values; NULL with a codeword */
     /** 0: each symbol's values lie side by side in `out`. Else bit planes, which undo the interleaver of 38.212,
      *  5.4.2.2: bit k of symbol i goes to value k * plane_stride + i. At least n_symbols: E / Qm for part of a code
      *  block of E bits. Gaps are not written. 0 with a codeword. */
     size_t plane_stride;
-    /** From one symbol of a layer to its next (with symbols_q: in components); n_layers for layers interleaved as
-     *  [resource element][layer]. 0 stands for 1. */
+    /** From one symbol of a layer to its next (with symbols_q: in components); n_layers if layers are interleaved. 0
+     *  stands for 1. */
     size_t symbol_stride;
     /** From one noise value of a layer to its next. 0: one value for all its symbols. */
     size_t noise_stride;
@@ -334,8 +330,8 @@ typedef struct softqam_segment {
     unsigned n_layers;             /**< 1 to SOFTQAM_MAX_LAYERS; pi/2-BPSK: 1. 0 stands for 1. */
     softqam_modulation modulation; /**< default: the demodulator's */
     softqam_noise_form noise_form; /**< default: the demodulator's */
-    float input_scale;             /**< as in softqam_demodulator_config; 0: the demodulator's */
-    float llr_scale;               /**< as in softqam_demodulator_config; 0: the demodulator's */
+    float input_scale;             /**< 0: the demodulator's */
+    float llr_scale;               /**< 0: the demodulator's */
     /** 1: LLRs are descrambled (38.211, 7.3.1.1, 6.3.1.1): LLR k of symbol i, even a zero, changes its sign if bit
      *  (first_symbol + scrambling_offset + i) * Qm + k, which must fit in 64 bits, of c_init's sequence is 1. Erasures
      *  stay +0. */
@@ -359,14 +355,13 @@ typedef struct softqam_segment {
 } softqam_segment;
 
 /**
- * Demodulates segments in host memory with one call, such as a slot's: one for each codeword, or for each codeword and
- * OFDM symbol. Returns once all are written. A GPU stages all memory, unless the only segment is laid out as for
- * softqam_demodulate().
+ * Demodulates segments in host memory, such as a slot's: one for each codeword, or for each codeword and OFDM symbol.
+ * Returns once all are written.
  * @param demodulator  the demodulator
  * @param segments     n_segments segments; those of one codeword share its buffers
  * @param n_segments   any number
- * @return as softqam_demodulate(). Overlaps between segments are not found, device memory only in the first one. After
- *         other failures soft buffers are undefined, so combining cannot be repeated
+ * @return as softqam_demodulate(). Overlaps between segments are not found, device memory only in the first. After
+ *         other failures soft buffers are undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);
@@ -399,11 +394,11 @@ SOFTQAM_API void softqam_host_free(void *memory);
  * 2^14 + n_ID for PDSCH, RNTI 2^15 + n_ID for PUSCH (7.3.1.1, 6.3.1.1).
  *
  * @param c_init     0 to 2^31 - 1
- * @param first_bit  n of the first bit; any costs the same
+ * @param first_bit  n of the first bit; any number
  * @param n_bits     any number
  * @param bits       receives (n_bits + 7) / 8 bytes: c(first_bit + k) is bit k % 8, counted from the lowest, of byte k
- *                   / 8; the bits after the last one are 0
- * @return no other status
+ *                   / 8; the rest is 0
+ * @return a status
  */
 SOFTQAM_API softqam_status softqam_gold_sequence(uint32_t c_init, uint64_t first_bit, size_t n_bits, void *bits);
 
@@ -437,8 +432,8 @@ SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodu
  * @return a phrase for it, such as "invalid argument" */
 SOFTQAM_API const char *softqam_status_string(softqam_status status);
 
-/** @return the cause of this thread's last failure, which the next one overwrites: one line without a line end, with
- *         numbers in the caller's locale; "" if there was none */
+/** @return the cause of this thread's last failure, which the next one overwrites: one line without a line end; "" if
+ *         there was none */
 SOFTQAM_API const char *softqam_error_message(void);
 
 /** @return the linked library's version, "major.minor.patch" */

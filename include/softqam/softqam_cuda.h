@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_cuda.h
- * Calls on device memory, in the caller's stream. Only a build with CUDA has them.
+ * Calls on device memory.
  *
- * A call does what its counterpart in softqam.h does: it enqueues kernels in the caller's stream and returns. They run
- * on the demodulator's context, a GPU; the current device does not matter and stays. After SOFTQAM_PREPARE_KERNELS a
- * call neither allocates nor synchronises, and can be captured in a CUDA graph. Failures of kernels appear in the
- * caller's next synchronisation.
+ * A call enqueues kernels in the caller's stream, on the demodulator's GPU, and returns; the current device does not
+ * matter and stays. After SOFTQAM_PREPARE_KERNELS a call neither allocates nor synchronises, and can be captured in a
+ * CUDA graph. Failures of kernels appear in the caller's next synchronisation.
  *
  * Pointers named d_.., and those in segments, are to memory that the device reaches: its own, a peer's, managed or
  * mapped host memory. Symbols are aligned to a symbol, separate I and Q to a component, values to a value, floats to 4
  * bytes; 16 bytes is fastest. The memory must be valid until the kernel has run, in a graph at each launch; demodulator
  * and context may be destroyed once the call has returned.
  *
- * From compute capability 9.0 on, launches are programmatic dependent: a following kernel that is launched so must call
+ * From compute capability 9.0 on, launches are programmatic dependent: a following kernel launched so must call
  * cudaGridDependencySynchronize() before it reads outputs or writes inputs.
  */
 #ifndef SOFTQAM_SOFTQAM_CUDA_H
@@ -34,7 +33,7 @@ extern "C" {
  * @param n_symbols    any number
  * @param d_out        receives softqam_output_nbytes() bytes
  * @param stream       a stream of that device; 0: the legacy default stream
- * @return no other status
+ * @return a status
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
                                                    const float *d_noise_var, size_t n_symbols, void *d_out,
@@ -57,17 +56,16 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  * Demodulates segments whose descriptors its kernel reads when it runs: a graph that is captured once serves every
  * slot.
  *
- * The host cannot check these descriptors: invalid pointers, strides and alignments are undefined behaviour. Left out
- * are segments with a modulation that is unknown or does not suit the output format, and symbols beyond a codeword's
- * end or 2^31 of one segment; n_layers is limited to SOFTQAM_MAX_LAYERS; u8 ignores `descramble` and gains.
+ * Nobody checks descriptors: invalid pointers, strides and alignments are undefined behaviour. A segment whose
+ * modulation does not suit the output format is left out, as are symbols beyond a codeword's end or 2^31 of a segment.
  *
  * @param demodulator   the demodulator
  * @param d_segments    the descriptors, not NULL, aligned to 8 bytes, written by earlier work of the stream, or by the
  *                      host before the graph is launched
  * @param d_n_segments  the number of segments, not NULL; those from index max_segments on are ignored
  * @param max_segments  largest number of segments
- * @param max_symbols   largest number of symbols of all segments together. It fixes the grid: if there are more, some
- *                      may be left out, without a report
+ * @param max_symbols   largest number of symbols of all segments together. It fixes the grid: others may be left out
+ *                      silently
  * @param stream        as for softqam_cuda_demodulate()
  * @return SOFTQAM_ERROR_CUDA also if max_symbols needs a larger grid than CUDA has
  */

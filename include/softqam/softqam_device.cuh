@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_device.cuh
- * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs and stores them in soft
- * buffers, with the bytes of softqam_cuda_demodulate_segments(). cuda/RECEIVERS.md has the steps. CUDA C++17, from
- * compute capability 7.5 on, with any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include
- * it from an installed build with CUDA, or from its build folder's include/, and link the library.
+ * softqam inside your own kernel (steps: cuda/RECEIVERS.md): an equaliser turns the symbols in its registers into LLRs
+ * in soft buffers, with the bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later,
+ * any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include it from an installed build with
+ * CUDA, or its build folder's include/, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
  * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
@@ -55,8 +55,8 @@ static __device__ __forceinline__ float2 components_of(float2 symbol) { return s
 static __device__ __forceinline__ float2 components_of(__half2 symbol) { return __half22float2(symbol); }
 } // namespace internal
 
-/** Copies a description, such as one in device memory to shared memory: all threads of a block together, this one being
- * number `thread` of n_threads. A barrier must follow. */
+/** Copies a description, such as to shared memory: all threads of a block together, this one being number `thread` of
+ * n_threads. A barrier must follow. */
 static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to, const softqam_device_codeword &from,
                                                      unsigned thread, unsigned n_threads)
 {
@@ -64,8 +64,8 @@ static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to
         to.words[k] = from.words[k];
 }
 
-/** Returns to each thread of a warp, whose symbols follow each other, its BITS <= 32 bits of the scrambling sequence: N
- * Qm for N symbols. Costs some 250 instructions.
+/** Returns BITS <= 32 bits of the scrambling sequence to each thread of a warp: N Qm for its N symbols, which follow
+ * those of the thread before. Costs 250 instructions.
  * @param codeword  the description
  * @param first     number of the warp's first symbol
  * @return the bits, the first one lowest, those above undefined; 0 without descrambling */
@@ -109,17 +109,17 @@ static __device__ __forceinline__ place place_of(const softqam_device_codeword &
     return {found.r, symbol - found.first, found.n_symbols};
 }
 
-/** The noise value and gain of a symbol that is not divided by its gain, as in softqam_layer. */
+/** A symbol's noise value and gain, as in softqam_layer. */
 struct noise_and_gain {
     float noise;
     float gain;
 };
 
-/** One of two layers that are demapped at once, as layers[k] of a segment with cross_gain. */
+/** A layer of a pair, as layers[k] of a segment with cross_gain. */
 using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; float gain; } */
 
-/** Functions for one modulation and output format. A target or fill() with a description of another one ends the kernel
- * with cudaErrorLaunchFailure. */
+/** Functions for one modulation and output format. A description of others ends the kernel with cudaErrorLaunchFailure.
+ */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
     /** Bits an axis; 0: BPSK. */
     static constexpr int AXIS_BITS =
@@ -147,8 +147,8 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param to        receives them
      *  @param from      the table
      *  @param codeword  the description
-     *  @param symbols   I and Q as float2 or __half2; input_scale is not applied
-     *  @param noise     floats: N0 or 1/N0, as the description's noise_form says; or noise_and_gain
+     *  @param symbols   float2 or __half2; without input_scale
+     *  @param noise     float, as noise_form says; or noise_and_gain
      *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0 */
     template <int N, typename Symbol, typename Noise>
     static __device__ __forceinline__ void demap(llrs (&to)[N], const table &from,
@@ -207,12 +207,12 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         demap_jointly<PARTNER>(to, codeword, internal::joint_inputs_of(layer, partner, cross_gain, false), sequence);
     }
 
-    /** The places of a thread's N symbols in soft buffers. N is 1, 2 or 4, and divides N_L; N values have at most 8
-     *  bytes. If buffers and positions are aligned to N values, a bit's values are one access. */
+    /** Places of N symbols in soft buffers. N is 1, 2 or 4, and divides N_L; N values have at most 8 bytes. If buffers
+     * and positions are aligned to N values, a bit's values are one access. */
     template <int N> class target
     {
       public:
-        /** Finds the places, in some 100 instructions. LLRs after the codeword's end go nowhere.
+        /** Finds the places, in 100 instructions. LLRs after the codeword's end go nowhere.
          *  @param codeword  the description
          *  @param symbol    number of the first symbol, a multiple of N */
         __device__ __forceinline__ void open(const softqam_device_codeword &codeword, uint32_t symbol)
@@ -222,7 +222,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             element.open(internal::open(codeword).placement, symbol);
         }
 
-        /** With combine 1: prefetches what load() reads, even before the wait for an earlier kernel that writes it. */
+        /** With combine 1: prefetches for load(), even before the wait for the kernel that writes there. */
         __device__ __forceinline__ void prefetch(const softqam_device_codeword &codeword) const
         {
             if (internal::open(codeword).placement.combines)
@@ -249,7 +249,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             for (int n = 0; n < N; n++)
                 left[n] = values[n];
 #pragma unroll 1
-            for (int n = 0; n < N; n++) { /* registers have no index: shift the next one down */
+            for (int n = 0; n < N; n++) { /* registers have no index: shift */
                 internal::soft_element<FORMAT, AXIS_BITS, 1> one;
                 one.open(of.placement, first_symbol + n);
                 if (of.placement.combines)
@@ -297,10 +297,10 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         to.store(codeword, values);
     }
 
-    /** With combine 0: a warp writes the zeros and fillers that belong to a range of symbols.
+    /** With combine 0: a warp writes zeros and fillers of a range of symbols.
      *  @param codeword  the description
      *  @param symbol    the first symbol's number
-     *  @param end       the number after the last one, perhaps beyond the codeword's end */
+     *  @param end       the number after the last one's */
     static __device__ __forceinline__ void fill(const softqam_device_codeword &codeword, uint32_t symbol, uint32_t end)
     {
         const internal::device_codeword &of = internal::open(codeword);

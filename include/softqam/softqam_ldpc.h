@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_ldpc.h
- * * Codewords. Included by softqam.h.
+ * Codewords. Included by softqam.h.
  */
 #ifndef SOFTQAM_SOFTQAM_LDPC_H
 #define SOFTQAM_SOFTQAM_LDPC_H
@@ -14,12 +14,12 @@
 extern "C" {
 #endif
 
-/** Says where the LLRs of a codeword go: to a buffer for each code block. Three recipes:
+/** The places of a codeword's LLRs: a buffer for each code block. Three recipes:
  *
  *     In order         n_bits = G, n_code_blocks = C, buffers: code blocks follow each other
  *     By stride        the same, and block_stride: code block r begins at value r * block_stride
- *     Circular buffer  softqam_codeword_init_ldpc(), then buffers, block_stride, filler_value: an LDPC decoder's soft
- *                      buffers, with rate recovery and HARQ combining (src/SOFT_BUFFERS.md)
+ *     Circular buffer  softqam_codeword_init_ldpc(), then buffers, block_stride, filler_value: soft buffers, with
+ *                      rate recovery and HARQ combining (src/SOFT_BUFFERS.md)
  *
  * Code block r has E_r values (38.212, 5.4.2.1), as softqam_codeword_block() computes; N_L is segment.n_layers, even if
  * symbols already lie in codeword order. Nothing is written for code blocks that are not transmitted.
@@ -34,13 +34,13 @@ extern "C" {
  *   segments must then come in order, which nothing checks. Such a call uses one CPU thread, and is slow on a GPU.
  * - **Sums** are exact (s8, s16) or rounded once (f16, f32), and limited to +-llr_limit or FLT_MAX. A value that was
  *   beyond the limit, infinite or NaN before stays as it is. LLRs are added by symbol, then by bit, however calls are
- *   cut; a receiver that adds in another order may get other values if an intermediate sum saturates. */
+ *   cut; in another order sums that saturate may differ. */
 typedef struct softqam_codeword {
-    uint64_t n_bits; /**< G: bits of the codeword, a multiple of n_layers * Qm, at most 2^32 - 1 */
+    uint64_t n_bits; /**< G: its bits, a multiple of n_layers * Qm, at most 2^32 - 1 */
     void *buffers;   /**< code block 0's first value; NULL with block_buffers */
     /** From code block r's first value to that of r + 1: at least the longest E_r or, with soft buffers, n_cb and
-     *  n_fill. 0: transmitted code blocks follow each other without gaps; their buffers would be elsewhere in a
-     *  retransmission of some groups, and with n_fill > n_cb in any. 0 with block_buffers. */
+     *  n_fill. 0: transmitted code blocks follow each other without gaps; a retransmission of some groups, or any after
+     * n_fill > n_cb, would then find them elsewhere. 0 with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers to buffers. NULL among them discards a code block's LLRs. */
     void *const *block_buffers;
@@ -55,8 +55,8 @@ typedef struct softqam_codeword {
     /** 1: de-interleaved (38.212, 5.4.2.2): bit k of a code block's symbol i goes to value k * E_r / Qm + i. 0: in
      *  symbol order. */
     uint32_t deinterleave;
-    /** N_cb: positions of a circular buffer, without the 2 Z_c punctured bits before it. Requires `deinterleave`; is
-     *  not checked against lifting sizes. 0: no soft buffers; the fields below must be 0. */
+    /** N_cb: positions of a circular buffer, without the 2 Z_c punctured bits before it. Requires `deinterleave`. 0: no
+     *  soft buffers; the fields below must be 0. */
     uint32_t n_cb;
     uint32_t k0;           /**< where the redundancy version begins; less than n_cb */
     uint32_t first_filler; /**< K' - 2 Z_c; 0 without fillers */
@@ -66,42 +66,41 @@ typedef struct softqam_codeword {
     float filler_value;
     uint32_t combine; /**< 0: new data, which overwrites. 1: a retransmission, which is added. */
     /** New data defines the positions below n_fill. More than n_cb, such as the decoder's N, also zeroes what an
-     *  earlier transport block left. Less leaves out zeros and fillers that the decoder does not read; LLRs are stored
-     *  wherever they go. 0: n_cb. Must be 0 with combine 1. */
+     *  earlier transport block left. Less leaves out zeros and fillers, but no LLRs. 0: n_cb. Must be 0 with combine
+     *  1. */
     uint32_t n_fill;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[3];   /**< 0 */
 } softqam_codeword;
 
 /**
- * Computes a code block's bits. It is complete once the codeword's symbols before (first_bit + n_bits) /
- * bits_per_symbol have been demodulated.
+ * Computes a code block's bits. It is complete once symbols before (first_bit + n_bits) / bits_per_symbol are
+ * demodulated.
  * @param codeword         a codeword that softqam_demodulate_segments() accepts; its buffers may be NULL
  * @param bits_per_symbol  Qm
  * @param n_layers         N_L
  * @param r                the code block, 0 to n_code_blocks - 1
  * @param first_bit        receives the position of its first bit in the codeword
  * @param n_bits           receives E_r; 0 for a code block that is not transmitted
- * @return no other status
+ * @return a status
  */
 SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
                                                   unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
 
-/** Holds what a grant says about an LDPC transport block; clauses are of 38.212. Qm and N_L are only checked: the
- * segment has its own. */
+/** A grant of an LDPC transport block: n_bits, rv, Qm and N_L of this transmission, the rest of the first. Clauses are
+ * of 38.212. Qm and N_L are only checked: the segment has its own. */
 typedef struct softqam_ldpc_grant {
-    /** G: coded bits of this transmission, a multiple of n_layers * bits_per_symbol, 1 to 2^32 - 1. On PUSCH without
-     *  UCI, but with the bits that HARQ-ACK of 1 or 2 bits punctures (6.2.7). */
+    /** G: coded bits, a multiple of n_layers * bits_per_symbol, 1 to 2^32 - 1. On PUSCH without UCI, but with the bits
+     *  that HARQ-ACK of 1 or 2 bits punctures (6.2.7). */
     uint64_t n_bits;
     uint32_t tb_size; /**< A: bits of the transport block, without CRC; at least 1 */
     /** 1 or 2. 0: chosen by A and code_rate (6.2.2, 7.2.2). */
     uint32_t base_graph;
-    /** **R * 1024** of the first transmission, as in 38.214's MCS tables, such as 682.5; at least 1 and below 1024.
-     *  Required with base_graph 0, otherwise 0. */
+    /** **R * 1024**, as in 38.214's MCS tables, such as 682.5; at least 1 and below 1024. 0 with a base_graph. */
     float code_rate;
-    uint32_t rv;              /**< redundancy version of this transmission, 0 to 3 */
-    uint32_t bits_per_symbol; /**< Qm of this transmission: 1, 2, 4, 6, 8 or 10 */
-    uint32_t n_layers;        /**< N_L of this transmission: 1 to SOFTQAM_MAX_LAYERS */
+    uint32_t rv;              /**< redundancy version, 0 to 3 */
+    uint32_t bits_per_symbol; /**< Qm: 1, 2, 4, 6, 8 or 10 */
+    uint32_t n_layers;        /**< N_L: 1 to SOFTQAM_MAX_LAYERS */
     /** TBS_LBRM in bits, which limits buffers to N_ref (5.4.2.1): DL-SCH always (7.2.5), UL-SCH if rateMatching is
      *  limitedBufferRM (6.2.5). */
     uint32_t tbs_lbrm;
@@ -109,7 +108,7 @@ typedef struct softqam_ldpc_grant {
     uint64_t reserved[4]; /**< 0 */
 } softqam_ldpc_grant;
 
-/** Holds what an LDPC decoder needs besides the codeword, by 38.212. */
+/** An LDPC decoder's parameters, by 38.212. */
 typedef struct softqam_ldpc {
     uint32_t base_graph;    /**< 1 or 2 */
     uint32_t tb_crc_bits;   /**< CRC of the transport block: 24 (CRC24A) or 16 */
@@ -125,10 +124,9 @@ typedef struct softqam_ldpc {
 } softqam_ldpc;
 
 /**
- * * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
- * block_stride, filler_value, combine, n_cbg, n_fill. A retransmission has its own n_bits, rv, bits_per_symbol and
- * n_layers; tb_size, base graph and N_ref are those of the first transmission. If a transport block spans several
- * slots, this describes the first; for later ones the caller sets k0, and combine to 1.
+ * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
+ * block_stride, filler_value, combine, n_cbg, n_fill. For later slots of a transport block the caller sets k0, and
+ * combine to 1.
  *
  * @param codeword  receives the codeword; unchanged on failure
  * @param ldpc      receives what the decoder needs; or NULL
