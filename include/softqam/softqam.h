@@ -10,7 +10,7 @@
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
  *   unit mean energy: even bits lie on I, odd ones on Q.
  * - **N0** is the variance E|n|^2 of a symbol's complex noise, after input_scale: 10^(-SNR/10). If it is not positive
- *   and finite, the symbol is an **erasure**, whose LLRs are 0. README.md says how to get it from equalisers.
+ *   and finite, the symbol is an **erasure**, whose LLRs are 0. README.md says how equalisers give N0.
  * - **Strides** count elements, not bytes.
  * - **Memory.** Symbols and values in host memory may have any alignment, floats have 4 bytes. Outputs must overlap
  *   neither inputs nor each other; gaps left by strides belong to a buffer. With a count of 0 nothing is done, and
