@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* THE arithmetic: what every backend computes, defined once but for the forms named below. It is written in the
- * operations of a SIMD header (simd_operations.h), which must be included before: simd_scalar.h in portable C,
+ * operations of a SIMD header (simd_operations.h), which the includer includes first: simd_scalar.h in portable C,
  * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. reference/contract.h states it. Forms
  * of it in fewer operations: arithmetic_fast.h; vec_limited_steps() of kernels, for llr_rounded(); those of
  * llr_combined() are named there.
  *
- * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order.
- * LLRs: max-log. No branch depends on a symbol. */
+ * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order. LLRs:
+ * max-log. No branch depends on a symbol. */
 #ifndef SOFTQAM_ARITHMETIC_H
 #define SOFTQAM_ARITHMETIC_H
 
@@ -118,8 +118,8 @@ VEC u8_bits u8_bits_from_distances(const vec_u8_table *table, const symbol_dista
 /* 1.5 * 2^23: around it the floats are the integers, so adding it rounds to the nearest, ties to even. */
 #define ROUNDING_CONSTANT 0x1.8p23f
 
-/* Limits of a noise variance and of 1/N0; components below TINY_COMPONENT in magnitude are zero; gains from MIN_GAIN to
- * MAX_GAIN are not taken apart; of a gain no weight is below MIN_WEIGHT. */
+/* Limits of N0 and of 1/N0. Components below TINY_COMPONENT in magnitude count as zero. Gains outside MIN_GAIN to
+ * MAX_GAIN are split into significand and exponent. A weight with a gain that is below MIN_WEIGHT makes an erasure. */
 #define MIN_N0         0x1p-100f
 #define MAX_N0         0x1p40f
 #define MIN_INVERSE_N0 0x1p-40f
@@ -146,8 +146,8 @@ VEC vec_f32 llr_limited_noise(vec_f32 noise, int is_inverse)
     return vec_min(vec_max(noise, least), most);
 }
 
-/* Returns what a metric is multiplied with: scale / N0, or scale * (1/N0). NaN if the noise value is none, which
- * makes the symbol an erasure. */
+/* Returns the weight that metrics are multiplied with: scale / N0, or scale * (1/N0). It is NaN, which makes an
+ * erasure, if the noise value is not positive and finite. */
 VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 {
     const vec_f32 limited = llr_limited_noise(noise, is_inverse);
@@ -155,16 +155,15 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     return vec_choose(vec_is_positive(noise), weight, vec_splat(NAN));
 }
 
-/* Gains: z = g x + n, where the noise variance is that of n. A component v becomes fl(v fl(1 / g)), and its weight
- * fl(fl(fl(scale g) g) / N0), as if no value on the way had a limited exponent, so that units do not matter. A gain or
- * a noise value that is not positive and finite, or a weight below MIN_WEIGHT, makes an erasure. Subnormal numbers that
- * are flushed change nothing. */
+/* Gains: z = g x + n, and N0 is the variance of n. A component v becomes fl(v fl(1 / g)), and its weight fl(fl(fl(scale
+ * g) g) / N0), as if exponents of intermediate values had no limits, so that units do not matter. A gain or a noise
+ * value that is not positive and finite, or a weight below MIN_WEIGHT, makes an erasure. Flushing subnormal numbers
+ * changes nothing. */
 
-/* The scale of a weight. */
 VEC vec_f32 llr_scale_of_gain(vec_f32 scale, vec_f32 gain) { return vec_mul(vec_mul(scale, gain), gain); }
 
-/* Makes the weight of an erasure NaN: a tiny one is another erasure, since with a metric that overflows its LLR would
- * be the limit. No weight is infinite, which times a metric of 0 would be NaN. */
+/* Makes the weight of an erasure NaN. A tiny weight is an erasure too: with a metric that overflows, its LLR would be
+ * the limit. An infinite weight is limited, because infinity times a metric of 0 is NaN. */
 VEC vec_f32 llr_valid_weight(vec_f32 weight, vec_f32 noise, vec_f32 gain)
 {
     const vec_f32 finite = vec_limit(weight, vec_splat(LARGEST_FLOAT));
@@ -187,11 +186,12 @@ typedef struct number_parts {
     vec_f32 exponent;
 } number_parts;
 
-/* Takes a positive finite number apart, without operations on a subnormal one. Anything else gives any parts. */
+/* Splits a positive finite number, without operations on subnormal ones. Other numbers give undefined parts. */
 VEC number_parts number_parts_of(vec_f32 number)
 {
     const vec_u32 one = vec_bits(vec_splat(1.0f));
-    /* A subnormal number's bits as a significand, less the 1 that it has not: 2^126 times the number. */
+    /* A subnormal number has no leading 1. With its bits as significand of a number from 1 to 2, that number less 1 is
+     * 2^126 times the subnormal one. */
     const vec_f32 enlarged = vec_sub(vec_from_bits(vec_or_u32(vec_bits(number), one)), vec_splat(1.0f));
     const vec_mask is_subnormal = vec_is_less(vec_abs(number), vec_splat(LEAST_NORMAL));
     const vec_u32 bits = vec_bits(vec_choose(is_subnormal, enlarged, number));
@@ -216,8 +216,8 @@ VEC vec_f32 whole_half(vec_f32 n)
     return vec_sub(vec_add(vec_mul(n, vec_splat(0.5f)), constant), constant);
 }
 
-/* Two factors whose product is 1 / g, for one component after the other: 2^-e, of g = f 2^e, is divided between them,
- * so that no product leaves the range of floats on the way. */
+/* Two factors whose product is 1 / g; a component is multiplied with one, then with the other. With g = f 2^e they
+ * share 2^-e, so that no intermediate product leaves the range of floats. */
 typedef struct gain_divisor {
     vec_f32 first;
     vec_f32 second;
@@ -241,8 +241,8 @@ VEC vec_f32 divided_by_gain(vec_f32 component, gain_divisor divisor)
     return vec_mul(vec_mul(vec_flip(magnitude, vec_bits(component)), divisor.first), divisor.second);
 }
 
-/* Returns the weight for any gain: of gain and noise value taken apart, which the powers of two, divided between
- * dividend and divisor, leave in the range of floats. Beyond 2^+-200 no scale makes a weight that is a number. */
+/* Returns the weight for any gain. Gain and noise value are split; dividend and divisor share the power of two, so that
+ * both stay in the range of floats. Beyond 2^+-200 the weight is out of range with every scale. */
 VEC vec_f32 llr_weight_of_any_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
 {
     const number_parts of_gain = number_parts_of(gain), of_noise = number_parts_of(noise);
@@ -297,8 +297,8 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
 }
 
 /* Turns metric and weight into an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest
- * bits are the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `addend`: that constant, in the
- * metric's unit; of f16 and f32 -0, which leaves the product, or, for an erasure, 0. */
+ * bits are the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `addend` is that constant in the
+ * metric's unit; for f16 and f32 it is -0, which changes no product, or 0 for an erasure. */
 VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight, vec_f32 addend) { return vec_fma(metric, weight, addend); }
 
 /* Does the same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */

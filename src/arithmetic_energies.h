@@ -42,7 +42,7 @@ VEC vec_f32 level_distance(const softqam_levels *levels, vec_f32 component)
     return vec_sub(vec_abs(component), vec_fma(row, vec_add(least, least), least));
 }
 
-/* Returns BPSK's, of I or Q, from the nearest of two points, which the sum of I and Q tells. */
+/* Returns the distance of BPSK's I or Q from the nearer of its two points. The sign of I + Q says which that is. */
 VEC vec_f32 bpsk_distance(const softqam_levels *levels, vec_f32 component, vec_f32 sum)
 {
     return vec_sub(component, vec_flip(vec_splat(levels->least), vec_bits(sum)));

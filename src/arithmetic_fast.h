@@ -28,8 +28,9 @@ VEC linear_bits linear_bits_of(const vec_u8_linear *linear, vec_f32 components)
     return bits;
 }
 
-/* LLRs. The fast path leaves out what only extreme values need: it does not flush tiny components, and lets nothing but
- * packing limit s8. It notes the ranges of a batch's values, which then say whether every LLR is exact. */
+/* LLRs. The fast path leaves out what only extreme values need: it does not flush tiny components, and limits s8 by
+ * packing alone. It tracks the ranges of a batch's values, by which the loop then decides whether every LLR is
+ * exact. */
 
 /* Components have to be below this. */
 #define FAST_COMPONENT_END 0x1p20f
@@ -41,10 +42,10 @@ typedef struct fast_range {
     float llr_end; /* of a metric times a weight, before it is rounded */
 } fast_range;
 
-/* 1.4 * 2^23: sums with ROUNDING_CONSTANT stay positive, so that their bits are in order. s16 is limited as a sum; up
- * to 2^60 components below TINY_COMPONENT give 0 steps. Beside another component one changes BPSK's sum only if that
- * is below 2^-38, which up to 2^34 gives 0 steps too. The weights of f16 and f32 have no N0 beyond MAX_N0. f32, and
- * f16 of BPSK's sum, tell components below TINY_COMPONENT from zero. */
+/* s8: up to 1.4 * 2^23, sums with ROUNDING_CONSTANT stay positive, so that their bits are in order. s16 is limited as a
+ * sum: up to 2^60, a component below TINY_COMPONENT gives 0 steps. For BPSK the limit is 2^34: a tiny component changes
+ * I + Q only if the other one is below 2^-38, which also gives 0 steps. f16 and f32: weights exclude an N0 beyond
+ * MAX_N0. f32, and f16 with BPSK, must not take a component below TINY_COMPONENT, since its LLR would not be 0. */
 static const fast_range fast_range_s8 = {0.0f, 0.0f, 1.4f * 0x1p23f};
 static const fast_range fast_range_s16 = {0.0f, 0.0f, 0x1p60f};
 static const fast_range fast_range_bpsk_s16 = {0.0f, 0.0f, 0x1p34f};
@@ -52,25 +53,25 @@ static const fast_range fast_range_f16 = {0.0f, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_bpsk_f16 = {TINY_COMPONENT, MIN_INVERSE_N0, 65504.0f};
 static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p100f};
 
-/* If f16 is limited, up to here components below TINY_COMPONENT give zeros of their sign. */
+/* Limited f16: up to this, a component below TINY_COMPONENT gives a zero of its sign. */
 #define FAST_LIMITED_F16_END 0x1p36f
 
-/* No bit's line is steeper: that of QPSK, 2 sqrt(2). */
+/* The steepest line is QPSK's: 2 sqrt(2). */
 #define MAX_SLOPE 2.83f
 
-/* Returns what no metric of a component up to max_component exceeds in magnitude. The first bit's is the largest beyond
- * the last break; up to there no metric exceeds 1.5. BPSK (m is 0) adds two components. */
+/* Returns a bound of the metrics of all components up to max_component in magnitude. Beyond the last break the first
+ * bit's metric is the largest; up to there no metric exceeds 1.5. BPSK (m is 0) adds two components. */
 static inline float max_metric(int m, const softqam_llr_table *table, float max_component)
 {
     const int last_row = (int)table->last_row;
     const float line = table->slopes[0][last_row] * max_component * (m == 0 ? 2.0f : 1.0f);
-    const float metric = (line + table->intercepts[0][last_row]) * 1.001f; /* and what roundings add */
+    const float metric = (line + table->intercepts[0][last_row]) * 1.001f; /* and rounding errors */
     return metric > 1.5f ? metric : 1.5f;
 }
 
-/* Returns whether every LLR is exact whose component is at most max_component in magnitude, and whose weight at most
- * max_weight. False for NaN. max_scale: s8 and s16 without gains, the scale of weights; an N0 beyond MAX_N0, limited or
- * not, must give an LLR of 0 steps. */
+/* Returns whether the fast path is exact for components up to max_component in magnitude and weights up to max_weight;
+ * false for NaN. max_scale is the scale of weights for s8 and s16 without gains, else 0: it checks that an N0 beyond
+ * MAX_N0, limited or not, gives 0 steps. */
 static inline int is_fast_exact(int m, const softqam_llr_table *table, fast_range range, float max_component,
                                 float max_weight, float max_scale)
 {
@@ -84,14 +85,14 @@ VEC vec_f32 fast_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
     return is_inverse ? vec_mul(scale, noise) : vec_div(scale, noise);
 }
 
-/* Returns the largest gain, and inverse of a gain, that need not be taken apart: the squares, times any scale, are
- * normal numbers. Beside 1/N0 gains are at most MAX_GAIN, so that with a subnormal 1/N0, which may count as zero, s8
- * and s16 are 0 steps. */
+/* Returns the largest gain, and inverse of a gain, that need not be split: their squares, times any scale, are normal
+ * numbers. With 1/N0 it is MAX_GAIN: a subnormal 1/N0 may be flushed to zero, and then gives s8 and s16 0 steps either
+ * way. */
 static inline float fast_max_gain(bool is_n0) { return is_n0 ? 0x1p58f : MAX_GAIN; }
 
 VEC vec_f32 fast_inverse_gain(vec_f32 gain) { return vec_div(vec_splat(1.0f), gain); }
 
-/* If registers have room for negative rows, the sign is in the row's number. */
+/* Returns the row of a component. If registers have room for rows of negative components, the row includes the sign. */
 VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component)
 {
     if (vec_has_signed_rows(m))

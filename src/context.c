@@ -128,7 +128,7 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
     REFUSE_IF(!out, "demodulator is NULL");
     *out = NULL;
     softqam_demodulator_config config;
-    /* A subnormal scale is not 0. */
+    /* In this environment a subnormal scale is not 0. */
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     TRY(softqam_demodulator_config_resolve(&config, from));
     softqam_demodulator *demodulator = calloc(1, sizeof *demodulator);
@@ -140,7 +140,7 @@ softqam_status softqam_demodulator_create(softqam_demodulator **out, const softq
         free(demodulator);
         return status;
     }
-    softqam_gold_prepare(); /* here, as a call may be a real-time thread's */
+    softqam_gold_prepare(); /* here, because a real-time thread's call must not wait for it */
     softqam_params_make(&demodulator->params, &config);
     softqam_cpu_loops_choose(&demodulator->loops, demodulator->context->cpu.variant, &demodulator->params);
     pthread_mutex_lock(&demodulator->context->mutex);
@@ -175,7 +175,7 @@ softqam_context *softqam_demodulator_context(const softqam_demodulator *demodula
 static softqam_status dispatch(const softqam_demodulator *demodulator, const softqam_segment_list *list)
 {
     const softqam_context *context = demodulator->context;
-    /* Layers in pairs would have to be staged together, statistics copied. */
+    /* The GPU's staging can neither keep pairs of layers together nor copy statistics. */
     if (context->gpu && !list->is_joint && !list->has_statistics)
         return softqam_gpu_backend.demodulate(context->gpu, softqam_pool_for_call(context->pool), &demodulator->loops,
                                               list);

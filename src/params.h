@@ -30,7 +30,7 @@ typedef struct softqam_input_kind {
     float default_scale;
 } softqam_input_kind;
 
-/* Scales may be far larger and smaller than is useful, but scale / N0 never vanishes. */
+/* Scales may be far larger and smaller than useful ones, as long as scale / N0 does not underflow. */
 typedef struct softqam_output_kind {
     const char *name;
     const char *scales; /* the range of scales, for messages */
@@ -68,7 +68,7 @@ enum {
     N_MODULATIONS = MODULATION_LIST(ONE_MORE)
 };
 
-/* Return NULL for an unknown value, and for SOFTQAM_MODULATION_DEFAULT. */
+/* These return NULL for an unknown value, and for SOFTQAM_MODULATION_DEFAULT. */
 const softqam_input_kind *softqam_input_kind_of(softqam_input_format format);
 const softqam_output_kind *softqam_output_kind_of(softqam_output_format format);
 const char *softqam_modulation_name(softqam_modulation modulation);
@@ -83,7 +83,7 @@ typedef struct softqam_llr_scale {
     float noise_bound;   /* llr_bounded_noise()'s, for the form of the noise values */
 } softqam_llr_scale;
 
-/* Holds what a segment's zeros stand for. Plain data, for kernels too. */
+/* The values that a segment's zeros stand for. Plain data, for kernels too. */
 typedef struct softqam_segment_defaults {
     float input_scale;
     float llr_scale;
@@ -98,9 +98,9 @@ typedef struct softqam_segment_defaults {
  * from LAST_PLACE on it is whole. */
 enum { INFORMATION_PLACES = 256, LAST_PLACE = 239, WHOLE_INFORMATION = 1 << 16 };
 
-/* The information that LLRs lack of a whole bit, for loops that look up bytes, 16 in a row: INFORMATION_RADIX times
- * `high`, and `low`. These are the exclusive or of what an index's lowest four bits select in its row and in those
- * before, of the same HALF_ROWS. */
+/* The information that an LLR lacks of a whole bit, INFORMATION_RADIX * high + low, for loops that look up bytes in
+ * rows of 16. `high` and `low` are each the exclusive or of the bytes that the index's lowest four bits select in its
+ * row and in the rows before it, within the same HALF_ROWS. */
 enum {
     INFORMATION_RADIX = 257,
     INFORMATION_ROWS = (LAST_PLACE + 1) / 16,
@@ -142,7 +142,7 @@ softqam_status softqam_context_config_resolve(softqam_context_config *config, co
 /* Refuses a modulation that is unknown or does not suit a format; `field` names it in the message. */
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format);
 
-/* Refuse a scale that does not suit a format; 0, for the default, does. The caller has set the library's own
+/* These refuse a scale that does not suit a format; 0, for the default, does. The caller has set the library's own
  * floating-point environment. */
 softqam_status softqam_check_input_scale(const char *field, float input_scale);
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);

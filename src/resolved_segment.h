@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A segment with every default filled in: what the CPU's stages, the kernels and the host pipeline read. Plain data,
- * for C, C++ and CUDA. Nothing else asks what a zero of softqam_segment stands for. */
+/* A segment with every default filled in, which the CPU's stages, the kernels and the host pipeline read. Plain data,
+ * for C, C++ and CUDA. No other code asks what a zero of softqam_segment stands for. */
 #ifndef SOFTQAM_RESOLVED_SEGMENT_H
 #define SOFTQAM_RESOLVED_SEGMENT_H
 
@@ -43,7 +43,8 @@ typedef struct softqam_source {
 /* Says where a segment's LLRs go, with which scale and which signs. Without code blocks they go to `out`, else to the
  * buffers of the code blocks, which softqam_destination_open() finds. */
 typedef struct softqam_placement {
-    /* The members that kernels read before they have copied a segment come first, beside the end of softqam_source. */
+    /* Kernels read these members before they have copied a segment, so they come first, next to the end of
+     * softqam_source. */
     uint64_t position; /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
     uint32_t c_init;
     float steps_per_nat; /* negative if a positive LLR means bit 1 */
@@ -82,8 +83,7 @@ HOST_AND_DEVICE static inline size_t softqam_placement_stride(const softqam_plac
     return (size_t)placement->value_nbytes * (has_planes ? 1 : n_bits);
 }
 
-/* Returns where a code block's values begin; NULL if they go nowhere. The number r of a code block that lies beyond the
- * codeword's end is n_code_blocks. */
+/* Returns where a code block's values begin; NULL if they go nowhere. r is n_code_blocks beyond the codeword's end. */
 HOST_AND_DEVICE static inline unsigned char *softqam_code_block_values(const softqam_placement *placement,
                                                                        const softqam_code_block *block)
 {
@@ -196,7 +196,8 @@ HOST_AND_DEVICE static inline void softqam_pairs_resolve(softqam_pairs *to, cons
     to->statistics = from->statistics;
 }
 
-/* Fills in what a source has of such layers. What no host could check, in device memory, is made harmless. */
+/* Fills in a source's members for pairs. Values that no host could check, because they lie in device memory, are made
+ * harmless. */
 HOST_AND_DEVICE static inline void softqam_partner_resolve(softqam_source *to, const softqam_segment *from,
                                                            const softqam_segment_defaults *defaults)
 {
@@ -253,8 +254,8 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
                         (has_gains ? noise_stride == 1 && gain_stride == 1 : noise_stride <= 1);
 }
 
-/* Fills in the code blocks and soft buffers of a codeword. What no host could check, in device memory, is made harmless
- * as far as it can be. */
+/* Fills in the code blocks and soft buffers of a codeword. Values that no host could check, because they lie in device
+ * memory, are made as harmless as possible. */
 HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *to, const softqam_segment *from)
 {
     const softqam_codeword *codeword = &from->codeword;

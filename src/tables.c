@@ -11,7 +11,7 @@
 
 static int low_neighbour(int level) { return level ^ 1; }
 
-/* Returns -1 and U8_LEVELS beyond the ends. */
+/* Returns the level's high neighbour; -1 or U8_LEVELS if it has none. */
 static int high_neighbour(int level) { return level % 2 ? level + 1 : level - 1; }
 
 static void build_u8_row(softqam_u8_table *table, int level, float gain, unsigned positive_bit)
@@ -36,7 +36,7 @@ static void build_u8_row(softqam_u8_table *table, int level, float gain, unsigne
 
 static void build_u8_linear(softqam_u8_linear *linear, const softqam_u8_table *table, float gain)
 {
-    /* 4 alpha gain; the fold points are taken at the rounded slope, so that it meets zero where it should. */
+    /* 4 alpha gain. The fold points follow from the rounded slope, so that the lines meet zero in the right place. */
     const double alpha = table->steps[U8_AXIS_BITS - 1];
     linear->units_per_component = (float)(4.0 * alpha * gain * (1 << LINEAR_FRACTION_BITS));
     linear->largest = (int32_t)((double)LINEAR_COMPONENT * (double)linear->units_per_component);

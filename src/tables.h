@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This is what the arithmetic needs to know about one axis of a constellation: one encoding for the portable C, the
- * vector loops and CUDA. Plain data, an array for each kind of value, as vector loops load them into registers. */
+/* Tables of one axis of a constellation, the same for the portable C, the vector loops and CUDA. Plain data, an array
+ * for each kind of value, as vector loops load them into registers. */
 #ifndef SOFTQAM_TABLES_H
 #define SOFTQAM_TABLES_H
 
@@ -11,17 +11,16 @@
 /* Soft bits, of 256QAM alone: 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
 enum { U8_LEVELS = 16, U8_AXIS_BITS = 4 };
 
-/* They say where a byte of a symbol comes from within the 16 packed soft bytes of four symbols: the low bits of I, the
- * high bits of I, the same of Q. byte_select holds these for I and the first symbol; a saturated byte has a value that
- * no place has. */
+/* Sources of a symbol's byte among the 16 packed soft bytes of four symbols: the low bits of I, its high bits, then the
+ * same for Q. byte_select holds the sources for I and the first symbol; saturated bytes have values of their own. */
 enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_255 = 0xff };
 
-/* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong
- * (the README of reference/), and what is saturated or not does not change between here and there. */
+/* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong (the README
+ * of reference/). Up to there, the limit does not change which bits are saturated. */
 #define LIMIT_COMPONENT 3.0f
 
-/* Stands for a neighbour that does not exist: so far from any component that it is never the nearest, and its squared
- * distance times the gain still fits an int. */
+/* Stands for a neighbour that does not exist: so far away that it is never the nearest, yet its squared distance times
+ * the gain fits an int. */
 #define NO_NEIGHBOUR 64.0f
 
 /* By level, the most negative first. Each neighbour of a level differs from it in one label bit: the low neighbour,
@@ -42,11 +41,11 @@ typedef struct softqam_u8_table {
 /* The soft bits as linear functions in fixed point, LINEAR_FRACTION_BITS after the point (arithmetic_fast.h). */
 enum { LINEAR_FRACTION_BITS = 16 };
 
-/* They decide for components up to this one if no value is within LINEAR_ERROR_BOUND of an integer:
- * u8_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by at most 15.1
- * units of the last place. Squares and level sums of the axis take 1.96 of it, `nearest` against `decided` of the other
- * axis 1.5 (both over all floats up to 1.5), the two sums of both axes 4.8, their difference, the product and the sum
- * with 127 0.3 + 0.25 + 0.5, and fixed point 4 + 1.5 + 0.25. */
+/* The linear functions decide for components up to LINEAR_COMPONENT if no value is within LINEAR_ERROR_BOUND of an
+ * integer: u8_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by at
+ * most 15.1 units of the last place. Squares and level sums of the axis take 1.96 of it, `nearest` against `decided` of
+ * the other axis 1.5 (both over all floats up to 1.5), the two sums of both axes 4.8, their difference, the product and
+ * the sum with 127 0.3 + 0.25 + 0.5, and fixed point 4 + 1.5 + 0.25. */
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
 
@@ -67,11 +66,11 @@ enum {
     MAX_AXIS_BITS = 5, /* the largest modulation's */
     MAX_SYMBOL_BITS = 2 * MAX_AXIS_BITS,
     MAX_LLR_ROWS = 1 << (MAX_AXIS_BITS - 1), /* its rows, for which every table has room */
-    VECTOR_MAX_AXIS_BITS = 5 /* modulations of more have no vector loops, but the portable ones (cpu/variant.c) */
+    VECTOR_MAX_AXIS_BITS = 5                 /* modulations with more have only portable loops (cpu/variant.c) */
 };
 
-/* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]; that of the first bit takes
- * the sign of v besides, those of the others are even in v. The rows after the last one repeat it. */
+/* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]. The first bit's takes the
+ * sign of v besides; the others are even in v. The rows after the last one repeat it. */
 typedef struct softqam_llr_table {
     float slopes[MAX_AXIS_BITS][MAX_LLR_ROWS];
     float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];
@@ -80,8 +79,8 @@ typedef struct softqam_llr_table {
     float second_row; /* the smallest |v| of row 1 */
 } softqam_llr_table;
 
-/* A pair of modulations whose layers are demapped together (joint_arithmetic.h). In units of levels, which are odd
- * integers, a component of the wanted layer is wanted_scale times what it was, and so on; gains are halved too. */
+/* Factors of a pair of modulations whose layers are demapped together (joint_arithmetic.h). They bring components,
+ * gains and cross gains to units in which levels are odd integers; gains are also halved. */
 typedef struct softqam_joint_table {
     float wanted_scale;
     float wanted_half;
