@@ -28,7 +28,7 @@ if [ -z "$declared" ] || [ "$exported" != "$declared" ]; then
 fi
 
 # Lines of members end in a colon. The CUDA runtime is in one of them, with none of its symbols global.
-"$nm" -g --defined-only -P "$static" | awk 'NF > 1 { print $1 }' | check "global in $static" 'softqam_[a-z0-9_]+'
+"$nm" -g --defined-only -P "$static" | awk '!/:$/ && NF { print $1 }' | check "global in $static" 'softqam_[a-z0-9_]+'
 
 "$readelf" -d "$shared" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' |
     check "needed by $shared" '(libc|libm|libpthread|libdl|librt|ld-linux[a-z0-9-]*)\.so(\.[0-9]+)*'

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -230,7 +231,7 @@ def test_commands_of_the_readme(tmp_path):
     assert [command.split()[0] for command in commands] == ["softqam-gen", "softqam-demod", "softqam-plot"]
     path = os.pathsep.join([os.environ["SOFTQAM_TOOLS"], os.environ["PATH"]])
     for command in commands:
-        command = command.replace("softqam-plot", f"{sys.executable} -m softqam.plot")
+        command = command.replace("softqam-plot", f"{shlex.quote(sys.executable)} -m softqam.plot")
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" or "softqam.plot" in command}
         subprocess.run(command, shell=True, cwd=tmp_path, check=True, env={**environment, "PATH": path})
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

@@ -3,6 +3,7 @@
 """The command line: every wrong value and combination, help, messages, progress, reports, terminals."""
 import json
 import os
+import shlex
 
 from output_formats import LLR_FORMATS, LLR_STEPS, OUTPUT_FORMATS
 from tools_harness import (
@@ -133,7 +134,7 @@ class Help(ToolTest):
             examples = self.run_tool(program, "--help").out.decode().split("Examples:\n")[1].split("\n\n")[0].splitlines()
             self.assertGreaterEqual(len(examples), 3)
             for example in examples:
-                line = example.removeprefix("  $ ").replace("receiver", "cat capture.cs16").replace(os.path.basename(program), program)
+                line = example.removeprefix("  $ ").replace("receiver", "cat capture.cs16").replace(os.path.basename(program), shlex.quote(program))
                 self.ok(self.run_tool("sh", "-c", line))
 
 
