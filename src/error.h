@@ -23,11 +23,11 @@ softqam_status softqam_fail(softqam_status status, const char *format, ...) __at
             return softqam_fail(SOFTQAM_ERROR_INVALID_ARGUMENT, __VA_ARGS__);                                          \
     } while (0)
 
-/* Written on a variable, it calls the function with its address when its block ends, however it ends. */
+/* Attribute of a variable: when its block ends, however it ends, the function is called with the variable's address. */
 #define ENDED_BY(function) __attribute__((cleanup(function), unused))
 
-/* A thread's message. softqam_error_note_take() returns it; softqam_error_note_restore() sets it: after a failure that
- * the library makes good itself, or to hand it to another thread. */
+/* A thread's message. softqam_error_note_take() returns it; softqam_error_note_restore() sets it, after a failure that
+ * the library recovered from, or to hand it to another thread. */
 typedef struct softqam_error_note {
     char text[256];
 } softqam_error_note;

@@ -21,7 +21,7 @@ typedef struct softqam_float_environment {
 /* MXCSR's six lowest bits are flags, which stay raised until their owner clears them; results do not depend on them. */
 #define SOFTQAM_FLOAT_FLAGS 0x3fu
 
-/* Makes subnormal numbers zeros from here on, or numbers again. Loops do not wait for zeros. */
+/* Flushes subnormal numbers to zero from here on, or stops doing so. They slow loops down; zeros do not. */
 static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
 {
     const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;

@@ -30,7 +30,7 @@ extern uint32_t softqam_gold_powers[GOLD_POWERS][2];
 /* The first digit's bits, and where the powers of the second and third begin. */
 enum { GOLD_BITS_1 = 11, GOLD_BITS_2 = 10, GOLD_BEGIN_2 = 2048, GOLD_BEGIN_3 = 3072 };
 
-/* Returns how far a place is into the period, of which 2^31 is 1. Two sums that are folded leave up to GOLD_PERIOD. */
+/* Returns a position modulo the period, by 2^31 = 1. Folding twice leaves up to GOLD_PERIOD. */
 GOLD_FUNCTION uint32_t gold_index(uint64_t position)
 {
     uint64_t n = (position & GOLD_PERIOD) + (position >> 31 & GOLD_PERIOD) + (position >> 62);
@@ -52,7 +52,7 @@ GOLD_FUNCTION uint64_t gold_product(uint32_t a, uint32_t b)
     return product;
 }
 
-/* Expresses x^31 and higher, the lowest 30 bits, in lower terms: two of those may be higher ones again. */
+/* Replaces the terms x^31 and higher, the lowest 30 bits, by lower ones; two of these may again be higher than x^30. */
 GOLD_FUNCTION uint64_t gold_folded(gold_register which, uint64_t a)
 {
     const uint64_t high = a & 0x3fffffffu;
@@ -82,8 +82,8 @@ GOLD_FUNCTION uint32_t gold_bits_of(gold_register which, uint32_t polynomial)
     return (polynomial << 1 & GOLD_PERIOD) ^ gold_correction(which, polynomial) << 1 ^ polynomial >> 30;
 }
 
-/* Returns bits 0 to 63 of a sequence whose first 31 are given: 28 of the next ones depend on these alone, the last five
- * on those. */
+/* Returns bits 0 to 63 of a sequence whose first 31 are given. The next 28 depend on these alone, the last five on
+ * those 28 too. */
 GOLD_FUNCTION uint64_t gold_lengthened(gold_register which, uint64_t bits)
 {
     for (int have = 31; have < 64; have += 28) {
@@ -94,8 +94,8 @@ GOLD_FUNCTION uint64_t gold_lengthened(gold_register which, uint64_t bits)
     return bits;
 }
 
-/* Returns the 64 bits after 64 bits, by the squared polynomials: 56 of them depend on these alone, the last 8 on the
- * first of those besides. */
+/* Returns the 64 bits after 64 bits, by the squared polynomials. The first 56 depend on these alone, the last 8 also on
+ * the first 8 of them. */
 GOLD_FUNCTION uint64_t gold_next_64(gold_register which, uint64_t bits)
 {
     if (which == GOLD_X1) {

@@ -18,10 +18,10 @@
 
 #include "arithmetic.h"
 
-/* The sum of v / (4 F) and this is rounded to an integer k; twice the sum less JOINT_OFFSET is 2 k. */
+/* Adding ROUNDING_CONSTANT rounds v / (4 F) to an integer k; twice that sum less JOINT_OFFSET is 2 k. */
 #define JOINT_OFFSET (2.0f * ROUNDING_CONSTANT)
 
-/* Components, gains, cross gains, in these units, of 2^112 or more make an erasure: no cost overflows then. */
+/* Components, gains and cross gains of 2^112 or more, in these units, make an erasure, so that no cost overflows. */
 #define JOINT_RANGE 0x1p16f
 
 /* An element as one of its layers sees it. `cross` is conj(h_e) h_f. */
@@ -65,8 +65,8 @@ VEC joint_terms joint_terms_of(bool is_qpsk, const softqam_joint_table *table, c
     return terms;
 }
 
-/* Returns the weight of the element's metrics, 2 scale / sigma^2 or times 1 / sigma^2. NaN makes an erasure: where
- * sigma^2 or a gain is not positive, where anything is not finite, and where a cost might overflow. */
+/* Returns the weight of the element's metrics, 2 scale / sigma^2 or times 1 / sigma^2. It is NaN, which makes an
+ * erasure, if sigma^2 or a gain is not positive, an input is not finite, or a cost might overflow. */
 VEC vec_f32 joint_weight(vec_f32 two_scales, vec_f32 given_noise, int is_inverse, vec_f32 noise_bound)
 {
     const vec_f32 noise = llr_bounded_noise(given_noise, is_inverse, noise_bound);
@@ -86,12 +86,12 @@ VEC vec_f32 joint_valid_weight(vec_f32 weight, const joint_element *element, con
     sum = vec_fma(terms->partner_q, range, sum);
     sum = vec_fma(terms->cross_r, range, sum);
     sum = vec_fma(terms->cross_i, range, sum);
-    /* Times zero, what is not finite is NaN. */
+    /* Zero times a number that is not finite is NaN. */
     weight = vec_fma(sum, zero, vec_fma(terms->inverse, zero, weight));
     return vec_choose(positive, weight, vec_splat(NAN));
 }
 
-/* Adds the cost of the best level of f on an axis to a sum, without what all points have; v is u for QPSK. */
+/* Adds to a sum the cost of f's best level on an axis, without the terms that all points share. For QPSK v is u. */
 VEC vec_f32 joint_add_partner(bool is_qpsk, const softqam_joint_table *table, const joint_terms *terms, vec_f32 v,
                               vec_f32 sum)
 {
@@ -133,7 +133,7 @@ VEC void joint_metrics(int m, bool is_qpsk, const softqam_joint_table *table, co
     for (int i = 0; i < n_levels; i++) {
         const vec_f32 a = vec_splat((float)axis_amplitude(i, m));
         const vec_f32 minus_a = vec_splat((float)-axis_amplitude(i, m));
-        /* Never -0, so that no sum with it is: which of two zeros is the least does not matter then. */
+        /* Never -0, nor is any sum with it, so it does not matter which of two zeros the minimum returns. */
         const vec_f32 base = vec_fma(a, vec_fma(terms->gain, a, -terms->i), vec_splat(0.0f));
         const vec_f32 v_i = vec_fma(minus_a, terms->cross_r, terms->partner_i);
         const vec_f32 v_q = vec_fma(a, terms->cross_i, terms->partner_q);

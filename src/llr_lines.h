@@ -56,8 +56,8 @@ LLR_LINE_FUNCTION float llr_row_scale(int m) { return (float)(square_root(conste
 
 LLR_LINE_FUNCTION int llr_last_row(int m) { return (1 << (m - 1)) - 1; }
 
-/* Returns (v - one)^2 - (v - zero)^2, `one` and `zero` being the nearest amplitudes of either bit. Within a row these
- * stay the same, so those of its middle, which is an amplitude, serve. */
+/* Returns (v - one)^2 - (v - zero)^2, `one` and `zero` being the nearest amplitudes of either bit. They are the same
+ * everywhere in a row, so the function finds them for its middle, which is an amplitude. */
 LLR_LINE_FUNCTION llr_line llr_line_of(int m, int k, int row)
 {
     const double e = constellation_energy(m);

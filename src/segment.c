@@ -51,7 +51,8 @@ void softqam_destination_open(softqam_destination *to, const softqam_placement *
         to->out = softqam_code_block_values(placement, block);
         to->plane_stride = placement->is_deinterleaved ? block->n_symbols : 0;
         to->n_symbols = block->n_symbols - of_block;
-        n_before = placement->has_soft_buffers ? 0 : of_block; /* soft buffers are entered plane by plane */
+        n_before =
+            placement->has_soft_buffers ? 0 : of_block; /* in soft buffers each plane has a position of its own */
     }
     if (to->out)
         to->out += n_before * softqam_placement_stride(placement);

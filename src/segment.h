@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts use this to deal with a call's segments: to check them, take them piece by piece, and put LLRs where they
- * belong. */
+/* The host's functions for a call's segments: they check them, take them piece by piece, and put LLRs in their
+ * places. */
 #ifndef SOFTQAM_SEGMENT_H
 #define SOFTQAM_SEGMENT_H
 
@@ -131,8 +131,8 @@ void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_
 void softqam_source_gather_floats(const softqam_source *source, softqam_gather_loop *gather, bool gains, size_t first,
                                   size_t n, float *to);
 
-/* A code block's soft buffer, and how values get there. soft_buffer.c defines its functions, which need more than
- * soft_buffer.h: softqam_placement and softqam_destination. */
+/* A code block's soft buffer, and how values get there. Its functions, in soft_buffer.c, need softqam_placement and
+ * softqam_destination, which soft_buffer.h does not know. */
 typedef struct softqam_soft_block {
     const softqam_soft_buffer *buffer;
     unsigned char *values; /* the buffer's first one */

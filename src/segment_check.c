@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks say what a caller's segments and codewords must be. */
+/* Checks a caller's segments and codewords. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "segment.h"
 #include "soft_buffer.h"
 
-/* A check that is not inlined takes 4 ns more. */
+/* Without inlining a check takes 4 ns more. */
 #define INLINED static inline __attribute__((always_inline))
 
 static bool has_codeword(const softqam_segment *segment) { return segment->codeword.n_code_blocks != 0; }
@@ -34,7 +34,7 @@ static softqam_status check_layers(const softqam_segment *segment, softqam_modul
     return SOFTQAM_OK;
 }
 
-/* Checks what two layers that are demapped together have of their own. */
+/* Checks the fields for two layers that are demapped together. */
 static softqam_status check_joint(const softqam_segment *segment, softqam_modulation modulation)
 {
     const unsigned n = softqam_segment_layers(segment), last = (n - 1) / 2;
@@ -101,7 +101,7 @@ static softqam_status check_groups(const softqam_codeword *codeword)
     return SOFTQAM_OK;
 }
 
-/* Refuses fields of soft buffers without soft buffers, where they would be ignored silently. */
+/* Refuses fields of soft buffers if there are none: they would be ignored silently. */
 static softqam_status check_no_soft_buffer(const softqam_codeword *codeword)
 {
     const char *field = codeword->k0 != 0                          ? "k0"
@@ -238,8 +238,8 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
-/* Returns whether a segment has one layer, and no field from partner_modulation on: checking it takes two thirds of the
- * time. */
+/* Returns whether a segment has one layer, and no field from partner_modulation on. Checking such a segment separately
+ * takes two thirds of the time. */
 static bool is_plain_segment(const softqam_segment *segment)
 {
     return segment->n_layers <= 1 && segment->partner_modulation == SOFTQAM_MODULATION_DEFAULT &&
@@ -304,7 +304,7 @@ INLINED softqam_status check_layer(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
-/* Checks that strides of gains and cross gains, and cross gains themselves, have what they need. */
+/* Checks that strides of gains and cross gains come with these, and cross gains with gains. */
 static softqam_status check_gains(const softqam_segment *segment)
 {
     const float *const *cross = segment->cross_gain;
@@ -397,7 +397,7 @@ INLINED bool check_arrays(array_faults *faults, const softqam_params *params, co
                           bool is_plain, const memory_range *out)
 {
     const unsigned n_layers = is_plain ? 1 : softqam_segment_layers(segment), n_sources = sources_of(segment, is_plain);
-    /* A division that is not needed takes as long as two symbols. */
+    /* An unneeded division would take as long as two symbols. */
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
     const size_t stride = softqam_segment_stride(segment);
     const size_t noise_stride = segment->noise_stride, n_noise = noise_stride ? n : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread inherits the signal mask of the one that starts it. While all signals are blocked, our threads and the CUDA
- * driver's are started: they leave a process's signals to the caller's threads, which know what to do with them. */
+/* A thread inherits the signal mask of the one that starts it. The library blocks all signals while it starts its
+ * threads and the CUDA driver's, which thus leave the process's signals to the caller's threads. */
 #ifndef SOFTQAM_SIGNALS_H
 #define SOFTQAM_SIGNALS_H
 

@@ -52,15 +52,15 @@ SIMD_OPERATION(vec_f32, vec_abs, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_flip, (vec_f32 a, vec_u32 signs)) /* a's sign bit, exclusive-ored with bit 31 of signs */
 /* a limited to [-limit, +limit]; a NaN gives anything within. */
 SIMD_OPERATION(vec_f32, vec_limit, (vec_f32 a, vec_f32 limit))
-/* A magnitude, or +0 for one less than `least`; a NaN stays one. */
+/* The magnitude, or +0 if it is less than `least`; a NaN stays a NaN. */
 SIMD_OPERATION(vec_f32, vec_flush, (vec_f32 magnitude, vec_f32 least))
 SIMD_OPERATION(vec_mask, vec_is_less, (vec_f32 a, vec_f32 b)) /* false for a NaN */
-/* Greater than zero and finite. Looks at the bits: what is subnormal may count as zero elsewhere. */
+/* Greater than zero and finite. Looks at the bits, because other operations may flush subnormal numbers. */
 SIMD_OPERATION(vec_mask, vec_is_positive, (vec_f32 a))
 SIMD_OPERATION(vec_mask, vec_both, (vec_mask a, vec_mask b))
 SIMD_OPERATION(vec_f32, vec_keep, (vec_mask mask, vec_f32 a)) /* a if the mask is set, else +0 */
 SIMD_OPERATION(vec_f32, vec_choose, (vec_mask mask, vec_f32 where_set, vec_f32 where_not))
-/* The row of LLRs at `place`, 0 to the number of rows, truncated, and what it holds for bit k. */
+/* The row of LLRs at `place`, 0 to the number of rows, truncated; then its values for bit k. */
 SIMD_OPERATION(vec_llr_row, vec_llr_row_at, (int m, const vec_llr_table *table, vec_f32 place))
 SIMD_OPERATION(vec_f32, vec_slope, (int m, const vec_llr_table *table, vec_llr_row row, int k))
 SIMD_OPERATION(vec_f32, vec_intercept, (int m, const vec_llr_table *table, vec_llr_row row, int k))
@@ -72,7 +72,7 @@ SIMD_OPERATION(vec_f32, vec_only_slope, (const vec_llr_table *table)) /* slope o
 
 /* vec_llr_row_at() takes negative places too: the table has rows for negative components. */
 SIMD_OPERATION(bool, vec_has_signed_rows, (int m))
-/* Converts to an integer, by any rounding to a neighbour; what does not fit gives an integer beyond any limit. */
+/* Converts to an integer, rounding either way; a number that does not fit gives an integer beyond any limit. */
 SIMD_OPERATION(vec_s32, vec_round_s32, (vec_f32 a))
 SIMD_OPERATION(vec_s32, vec_abs_s32, (vec_s32 a))
 SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
@@ -83,7 +83,7 @@ SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
 
 /* Integers. */
 
-/* The larger, or the smaller; a NaN if a is one. Where subnormal numbers are flushed a subnormal a may give zero. */
+/* The larger, or the smaller; NaN if a is NaN. If subnormal numbers are flushed, a subnormal a may give zero. */
 SIMD_OPERATION(vec_f32, vec_at_least, (vec_f32 a, vec_f32 least))
 SIMD_OPERATION(vec_f32, vec_at_most, (vec_f32 a, vec_f32 most))
 SIMD_OPERATION(vec_u32, vec_to_index, (vec_f32 a)) /* truncated, for |a| < 2^31 */
@@ -124,7 +124,7 @@ SIMD_OPERATION(vec_f32, vec_odds, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_firsts, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_seconds, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_swap_pairs, (vec_f32 a)) /* neighbours exchanged */
-/* a's and b's elements in turns: those of the lower half, or of the upper half. */
+/* a's and b's elements alternating: those of the lower half, or of the upper half. */
 SIMD_OPERATION(vec_f32, vec_in_turns_lower, (vec_f32 a, vec_f32 b))
 SIMD_OPERATION(vec_f32, vec_in_turns_upper, (vec_f32 a, vec_f32 b))
 /* The first, or second, elements of pairs, twice each. */
@@ -141,7 +141,7 @@ SIMD_OPERATION(vec_bytes, vec_pack_u8, (vec_bytes a, vec_bytes b))
 /* The upper, or lower, half of each 32-bit integer of a and of b: a's in the lower half of the result. */
 SIMD_OPERATION(vec_bytes, vec_upper_words, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_bytes, vec_lower_words, (vec_s32 a, vec_s32 b))
-/* The bytes of the lower, or upper, half of each quad, a's and b's in turns. */
+/* The bytes of the lower, or upper, half of each quad, a's and b's alternating. */
 SIMD_OPERATION(vec_bytes, vec_interleave_bytes_lower, (vec_bytes a, vec_bytes b))
 SIMD_OPERATION(vec_bytes, vec_interleave_bytes_upper, (vec_bytes a, vec_bytes b))
 /* Adds the sum of each eight bytes. */
@@ -156,18 +156,18 @@ SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes of)) /* if a bit in `of` is 1 */
 /* Bytes in the order of the bits that flip them; NULL: none. */
 SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *flips))
-/* Puts into each value the four of 16 bytes that `bytes` names, shifted right. */
+/* Puts into each value four of 16 bytes, named by `bytes`, and shifts it right. */
 SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 bytes, vec_u32 counts))
 
-/* Stores of LLRs, to any address. In registers LLRs lie by bit of the axis, of I and Q in turns; a symbol's leave
- * together. */
+/* Stores of LLRs, to any address. A register holds one bit of the axis, I and Q alternating; memory gets a symbol's
+ * LLRs together. */
 
 /* s8: pairs, which are two symbols' LLRs (cpu/llr_stores.h), of an iteration of QPSK, 16QAM, 64QAM or 1024QAM. The
  * first two have one register, in each quad a pair of the first LANES / 2 symbols and one of the others; then a
  * register has the pairs of the first symbols, a second one those of the others. 1024QAM's third has the last 4
  * bytes of each. */
 SIMD_OPERATION(void, vec_store_pairs, (int m, void *to, const vec_bytes pairs[3], const unsigned char *flips))
-/* f16, or, of sums, their lower 16 bits: an iteration's two registers; one of 256QAM; BPSK's LANES. */
+/* f16, or the lower 16 bits of sums: an iteration's two registers; one register of 256QAM; BPSK's LANES. */
 SIMD_OPERATION(void, vec_store_both_16, (bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[]))
 SIMD_OPERATION(void, vec_store_256qam_16, (bool sums, void *to, const vec_f32 llrs[]))
 SIMD_OPERATION(void, vec_store_16, (bool sums, void *to, vec_f32 llrs))
@@ -176,8 +176,9 @@ SIMD_OPERATION(void, vec_store_s8, (void *to, vec_s32 steps, vec_bytes min, vec_
 
 /* De-interleaved s8. */
 
-/* Four registers of components as they lie in memory to register q of four that pack to all of I, then all of Q; the
- * values of its symbols (by a load, if there is time to wait for it); what its symbols have on the other axis. */
+/* Makes, from four registers of components as they lie in memory, register q of four that pack to all of I, then all of
+ * Q. Then the weights of its symbols (`load`: by a load, if there is time to wait for it), and its symbols' values on
+ * the other axis. */
 SIMD_OPERATION(vec_f32, vec_plane_components, (const vec_f32 from[4], int q))
 SIMD_OPERATION(vec_f32, vec_plane_weights, (bool load, const vec_f32 weights[2], int q))
 SIMD_OPERATION(vec_f32, vec_other_plane, (const vec_f32 values[4], int q))

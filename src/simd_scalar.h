@@ -61,8 +61,7 @@ VEC vec_f32 vec_abs(vec_f32 a) { return vec_from_bits(vec_bits(a) & 0x7fffffffu)
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return vec_from_bits(vec_bits(a) ^ (signs & 0x80000000u)); }
 VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 
-/* Limits a to [-limit, +limit]; a NaN gives anything within. It works on the bits, where compilers see no reason to
- * branch. */
+/* Limits a to [-limit, +limit]; a NaN gives anything within. It works on the bits, so that compilers do not branch. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 {
     const vec_u32 bits = vec_bits(a);
@@ -147,8 +146,8 @@ typedef struct vec_u8_linear {
     vec_s32 fold_points[U8_AXIS_BITS - 1];
 } vec_u8_linear;
 
-/* Truncates instead of rounding, which compilers can do on vectors: where it differs, below 2^23, it is off by less
- * than products beyond are anyway. |a| < 2^31. */
+/* Truncates instead of rounding, because compilers can do that on vectors, for |a| < 2^31. The difference, below 2^23,
+ * is less than the error of products beyond 2^23. */
 VEC vec_s32 vec_round_s32(vec_f32 a) { return (vec_s32)a; }
 VEC vec_s32 vec_abs_s32(vec_s32 a) { return a < 0 ? -a : a; }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return a - b; }

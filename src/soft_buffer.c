@@ -15,7 +15,8 @@ typedef int16_t memory_s16 __attribute__((aligned(1), may_alias));
 typedef uint16_t memory_f16 __attribute__((aligned(1), may_alias));
 typedef float memory_f32 __attribute__((aligned(1), may_alias));
 
-/* A value beyond the limit is not written: a NaN would not keep its bits. NOLINTBEGIN(bugprone-macro-parentheses) */
+/* Values beyond the limit are not written back: a NaN would not keep its bits.
+ * NOLINTBEGIN(bugprone-macro-parentheses) */
 #define DEFINE_ADD(name, type, to_float, from_float)                                                                   \
     static void name(void *values, const void *llrs, float limit, size_t n)                                            \
     {                                                                                                                  \
@@ -114,8 +115,8 @@ uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first
     return n;
 }
 
-/* Sorts planes, which begin in any order, as their LLRs are added if several go to one position: by symbol, so the
- * plane whose run begins at the highest position comes first; at one symbol, by bit. */
+/* Sorts planes by the order in which LLRs at one position must be added: by symbol, so the plane whose run begins at
+ * the highest position comes first; for the same symbol, by bit. */
 static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t order[MAX_SYMBOL_BITS])
 {
     for (unsigned n = 1; n < n_planes; n++) {

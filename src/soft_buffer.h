@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The code blocks of a codeword and the soft buffers of an LDPC decoder, by arithmetic for hosts and kernels: 3GPP TS
  * 38.212 clause 5.4.2.1 says how many bits a code block has and where they go, 38.214 clauses 5.1.7.1 and 6.1.5.1 which
- * groups of code blocks are transmitted. And what places LLRs in soft buffers on a host. */
+ * groups of code blocks are transmitted. The end of the file declares what places LLRs in soft buffers on a host. */
 #ifndef SOFTQAM_SOFT_BUFFER_H
 #define SOFTQAM_SOFT_BUFFER_H
 
@@ -15,8 +15,8 @@
 
 enum { MAX_CODE_BLOCKS = 65535, MAX_GROUPS = 32 };
 
-/* Says how a codeword's symbols are divided among its code blocks: of those that are transmitted, the first n_shorter
- * have `shorter` symbols, the others one resource element more. */
+/* Says how a codeword's symbols are divided among its code blocks. The first n_shorter transmitted ones have `shorter`
+ * symbols, the others one resource element more. */
 typedef struct softqam_code_blocks {
     uint32_t n_code_blocks; /* C */
     uint32_t n_transmitted; /* C' */
@@ -137,8 +137,8 @@ HOST_AND_DEVICE static inline uint32_t softqam_code_blocks_longest(const softqam
     return blocks->shorter + (blocks->n_shorter < blocks->n_transmitted ? blocks->n_layers : 0);
 }
 
-/* A circular buffer. Its n_data data positions, which are not fillers, are numbered without the fillers. A code block's
- * LLRs visit them one after the other from `start` on, round and round. */
+/* A circular buffer. Its n_data data positions, those that are no fillers, have consecutive numbers. A code block's
+ * LLRs visit them one after the other from number `start` on, cyclically. */
 typedef struct softqam_soft_buffer {
     uint32_t n_data;
     uint32_t first_filler; /* n_data without fillers */
@@ -185,8 +185,8 @@ HOST_AND_DEVICE static inline uint32_t softqam_positions_below(uint32_t end, uin
     return n < most ? n : most;
 }
 
-/* Returns the position of a code block's value n, less than n_data, and how many values from it on follow each other in
- * the buffer. Value n of a code block with repetition has the position of value n modulo n_data. */
+/* Returns the position of a code block's value n < n_data, and how many values from n on lie at consecutive positions.
+ * With repetition the caller passes n modulo n_data. */
 HOST_AND_DEVICE static inline softqam_soft_run softqam_soft_run_at(const softqam_soft_buffer *buffer, uint32_t n)
 {
     const uint32_t to_end = buffer->n_data - buffer->start;

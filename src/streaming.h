@@ -9,7 +9,7 @@
  * the symbols pass through too and which other cores fill. */
 size_t softqam_streaming_nbytes(void);
 
-/* Must be called after such stores: other threads see them before they see any later store. */
+/* Must be called after such stores; other threads then see them before any later store. */
 void softqam_streaming_fence(void);
 
 /* memcpy() that stores whole lines past the caches, if the processor can. */

@@ -15,8 +15,8 @@
 #include "float_environment.h"
 #include "signals.h"
 
-/* Each worker sleeps at its own semaphore, and nobody works while holding a lock: a thread that wakes up and finds a
- * lock taken would have to sleep, and be woken, again. */
+/* Each worker sleeps on its own semaphore, and no thread works while it holds a lock: a thread that woke up to a taken
+ * lock would have to sleep and be woken again. */
 typedef struct pool_worker {
     softqam_pool *pool;
     pthread_t thread;
@@ -29,11 +29,11 @@ struct softqam_pool {
     cpu_set_t cpus;        /* empty: wherever the creating thread may run */
     pthread_mutex_t mutex; /* held while workers are started */
     atomic_bool started;
-    atomic_bool failed; /* to start; calls do not try again */
+    atomic_bool failed; /* starting failed; calls do not try again */
     pid_t process;      /* the process that has the threads: a child that it forks does not */
-    unsigned n_workers; /* that run, the caller not counted */
+    unsigned n_workers; /* workers that run, without the caller */
     atomic_bool stopping;
-    atomic_flag busy; /* a caller has the threads; the others do without */
+    atomic_flag busy; /* a caller has the threads; other callers work alone */
 
     /* The job: written by the caller that holds `busy`, before any worker can join. */
     softqam_pool_task *task;
@@ -75,7 +75,7 @@ static void work_through_parts(softqam_pool *pool)
         pool->task(pool->context, part);
 }
 
-/* It takes a microsecond or two to wake a thread, and ten to a hundred until it runs. So nobody wakes all: every thread
+/* Waking a thread takes a microsecond or two, and ten to a hundred pass until it runs. So no thread wakes all: each
  * that is awake wakes a few more. */
 static void wake_some(softqam_pool *pool)
 {
@@ -114,8 +114,8 @@ static void *worker_main(void *argument)
     }
 }
 
-/* The last parts take microseconds. To go to sleep and be woken takes as long, on a virtual machine several times as
- * long; 500 looks take 25 us or less. */
+/* The last parts take microseconds. Sleeping and being woken takes as long, and several times as long on a virtual
+ * machine, so the caller polls first: 500 polls take 25 us or less. */
 static void wait_for_workers(softqam_pool *pool)
 {
     enum { LOOKS = 500 };
@@ -124,7 +124,7 @@ static void wait_for_workers(softqam_pool *pool)
             return;
         let_sibling_run();
     }
-    /* sem_wait() is a point of cancellation, but the workers still use the caller's memory. */
+    /* sem_wait() is a cancellation point, but workers still use the caller's memory. */
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     sleep_until_posted(&pool->done);
@@ -281,7 +281,7 @@ static void run_with_workers(softqam_pool *pool, softqam_pool_task *task, void *
 
     work_through_parts(pool);
 
-    /* All parts are taken. Workers that wake up now come too late; nobody waits for them. */
+    /* All parts are taken. Workers that wake up only now find the job closed; the caller does not wait for them. */
     if (atomic_fetch_and_explicit(&pool->state, ~OPEN, memory_order_acq_rel) != OPEN)
         wait_for_workers(pool);
 }
