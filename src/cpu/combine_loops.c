@@ -28,7 +28,7 @@ VEC combine_constants load_combine_constants(softqam_output_format output, float
 /* Bytes of the values that are combined at once: a register of bytes, of s16 or of f32, or two of f16. */
 enum { COMBINED_NBYTES = 4 * LANES };
 
-/* llr_combined() for s8: integers, in saturating bytes. */
+/* Does llr_combined() for s8, in saturating bytes. */
 VEC vec_bytes combined_s8(const combine_constants *constants, vec_bytes values, vec_bytes llrs)
 {
     const vec_bytes min = constants->min_steps, max = constants->max_steps;
@@ -37,7 +37,7 @@ VEC vec_bytes combined_s8(const combine_constants *constants, vec_bytes values, 
     return vec_choose_bytes((vec_bytes)((vec_lanes_u8)within == (vec_lanes_u8)values), sum, values);
 }
 
-/* llr_combined() for s16: integers, in saturating words. */
+/* Does llr_combined() for s16, in saturating words. */
 VEC vec_bytes combined_s16(const combine_constants *constants, vec_bytes values, vec_bytes llrs)
 {
     const vec_bytes min = constants->min_steps, max = constants->max_steps;
@@ -46,8 +46,8 @@ VEC vec_bytes combined_s16(const combine_constants *constants, vec_bytes values,
     return vec_choose_bytes((vec_bytes)((vec_lanes_u16)within == (vec_lanes_u16)values), sum, values);
 }
 
-/* llr_combined() for f16 if no value is beyond the limit, else the portable loop: such values are rare, and a NaN would
- * not keep its bits. */
+/* Does llr_combined() for f16. If a value is beyond the limit, which is rare, it calls the portable loop, because a NaN
+ * would not keep its bits. */
 VEC void combine_f16(const combine_constants *constants, unsigned char *values, const unsigned char *llrs)
 {
     const vec_f32 a = vec_load_f16(values), b = vec_load_f16(values + 2 * LANES);
@@ -63,7 +63,7 @@ VEC void combine_f16(const combine_constants *constants, unsigned char *values, 
     vec_store_16(false, values + 2 * LANES, vec_choose(vec_is_less(zero, vec_abs(of_b)), sum_b, b));
 }
 
-/* Returns a register of sums; f16 has none. */
+/* Returns a register of sums; not for f16. */
 VEC vec_bytes combined(softqam_output_format output, const combine_constants *constants, vec_bytes values,
                        vec_bytes llrs)
 {

@@ -32,13 +32,13 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
     return SOFTQAM_OK;
 }
 
-/* A call is cut into parts for the threads: several a thread, so that threads of unequal speed end together; none so
- * small that a thread which has to wake up for it is too late, nor so large that the last one is waited for; and whole
- * cache lines of an aligned output, so that no two threads write to one. */
+/* A call is cut into parts for the threads. Each thread gets several, so that threads of unequal speed end together. No
+ * part is so small that a thread wakes up too late for it, nor so large that the others wait long for the last one.
+ * Parts are whole cache lines of an aligned output, so that no two threads write to one line. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
 
-/* A call that threads work on. Parts look for their first segment from a checkpoint on, so that those of a long list do
- * not all search it from its beginning. */
+/* A call that threads work on. Each part searches for its first segment from a checkpoint on, so that not every part of
+ * a long list searches it from the beginning. */
 enum { CHECKPOINTS = 16 };
 typedef struct threaded_call {
     softqam_cpu_call call;
@@ -47,8 +47,8 @@ typedef struct threaded_call {
     softqam_cursor checkpoints[CHECKPOINTS];
 } threaded_call;
 
-/* Moves a cursor back to the first symbol of a resource element, if layers are demapped in pairs there. Returns by how
- * many symbols. */
+/* If layers are demapped in pairs there, moves a cursor back to the first symbol of its resource element. Returns by
+ * how many symbols. */
 static size_t go_back_to_element(softqam_cursor *cursor)
 {
     if (cursor->segment == cursor->list->n_segments)
@@ -94,8 +94,8 @@ static __attribute__((noinline)) void demodulate_by_threads(softqam_pool *pool, 
 
 void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loops, const softqam_segment_list *list)
 {
-    /* Changing the processor's mode twice takes as long as a few symbols; a loop that has to wait for a subnormal
-     * number takes half a microsecond. */
+    /* Changing the processor's mode twice costs as much as a few symbols; a subnormal number stalls a loop for half a
+     * microsecond. */
     enum { WORTH_FLUSHING_SYMBOLS = 32, JOINT_WORK = 8 /* as much, for a symbol of 16QAM */ };
     const size_t n = list->n_symbols, short_symbols = cpu->variant->short_symbols / (list->is_joint ? JOINT_WORK : 1);
     const softqam_cpu_call call = {loops, list, list->out_nbytes >= cpu->streaming_nbytes, n >= WORTH_FLUSHING_SYMBOLS};

@@ -15,7 +15,7 @@
 
 #include "arithmetic.h"
 
-/* Keeps what few calls need out of the function that every call goes through. */
+/* Keeps rarely needed code out of the function that every call passes. */
 #define NOT_INLINED __attribute__((noinline))
 
 /* Tiles stay in the first cache. */
@@ -36,8 +36,8 @@ enum {
     SHIFTED_WORDS = TILE_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
 };
 
-/* A thread's memory for tiles, on its stack. The sequence comes first, next to the frames of the loops that read it: at
- * a distance of 4 KiB from what they store there, its loads wait for these stores, 10 ns and more a call. */
+/* A thread's memory for tiles, on its stack. The sequence comes first, close to the stack frames of the loops that read
+ * it: loads from addresses 4 KiB away from a frame's stores would wait for these, 10 ns and more a call. */
 typedef struct scratch {
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) unsigned char out[OUT_NBYTES];
@@ -94,7 +94,7 @@ _Static_assert(
 
 /* Preparing a segment. */
 
-/* Says what the loop knows of noise and gains: pointers to those of the first symbol, or one weight. */
+/* Passes noise and gains to the loop: pointers to the first symbol's, or one weight. */
 static inline void set_noise(softqam_loop_call *call, const softqam_source *source, float *weight)
 {
     const bool inverse = source->noise_is_inverse;
@@ -113,7 +113,7 @@ static inline void set_noise(softqam_loop_call *call, const softqam_source *sour
     }
 }
 
-/* Sets which symbols from `first` on have the sign of I changed: pi/2-BPSK's at odd positions. */
+/* Sets for which symbols from `first` on I changes its sign: pi/2-BPSK's at odd positions. */
 static inline void set_i_flips(softqam_loop_call *call, const softqam_placement *placement, size_t first)
 {
     call->i_flips[0] = call->i_flips[1] = 0;
@@ -140,7 +140,7 @@ static inline void prepare_call(softqam_loop_call *call, const softqam_params *p
     set_noise(call, &segment->source, weight);
 }
 
-/* Returns whether symbols are not yet what loops take. */
+/* Returns whether symbols must be converted for the loops. */
 static inline bool are_converted(const softqam_params *params, const softqam_source *source)
 {
     return params->input_format != SOFTQAM_INPUT_CF32 || vec_bits(source->input_scale) != vec_bits(1.0f);
@@ -198,7 +198,7 @@ static NOT_INLINED const unsigned char *make_sequence(scratch *memory, const sof
     return softqam_gold_bits(&memory->gold, c_init, first, n_bits, memory->sequence);
 }
 
-/* Returns how many symbols' sequence is made at once: the n of a tile or, if they end a code block, those of as many
+/* Returns for how many symbols the sequence is made at once: the n of a tile or, if they end a code block, as many
  * whole code blocks as there is room for. */
 static size_t sequence_symbols(const work *w, size_t first, size_t n)
 {
@@ -320,7 +320,7 @@ static NOT_INLINED void open_statistics(work *w)
                                    STEP_INDICES);
 }
 
-/* Counts a tile. Loops may have changed the call since: this is what they began with. */
+/* Counts a tile. Loops may have changed w->call, so `call` is a copy from before. */
 static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_t first, const uint64_t *erased)
 {
     const softqam_placement *placement = &w->segment.placement;
@@ -354,7 +354,7 @@ static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
         count_tile(w, &call, first, erased);
 }
 
-/* Adds what a thread has counted: others may do so at the same time. */
+/* Adds a thread's counts; other threads may do so at the same time. */
 static NOT_INLINED void add_counts(const softqam_statistics *counts, softqam_statistics *to)
 {
     uint64_t from[sizeof *counts / sizeof(uint64_t)];
@@ -411,7 +411,7 @@ static void demodulate_tiles(work *w, size_t first, size_t end)
         first += demodulate_tile(w, first, end - first < w->tile_symbols ? end - first : w->tile_symbols);
 }
 
-/* Opens the destination of the symbols from `first` on. Returns the last one's successor. */
+/* Opens the destination of the symbols from `first` on. Returns the symbol after the last one that goes there. */
 static size_t open_destination(work *w, size_t first)
 {
     const softqam_placement *placement = &w->segment.placement;
@@ -482,16 +482,15 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
 
 /* Parts. */
 
-/* Returns whether subnormal numbers are flushed to zero. They may not be if LLRs are added to what a caller's buffer
- * holds. */
+/* Returns whether subnormal numbers may be flushed to zero: not if LLRs are added to values in a caller's buffer. */
 static inline bool may_flush(const softqam_cpu_call *call, const softqam_source *source)
 {
     return call->is_worth_flushing && call->loops->flushes_subnormals && !call->list->adds &&
            softqam_is_scale_for_flushing(source->input_scale, source->has_gains);
 }
 
-/* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. Here no
- * pointer to the resolved segment leaves, so that most of it stays in registers. */
+/* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. No pointer
+ * to the resolved segment leaves this function, so most of it stays in registers. */
 static inline bool demodulate_in_place(const softqam_cpu_call *call, const softqam_segment *from, size_t n,
                                        scratch *memory, softqam_float_environment *environment)
 {

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols divided by their gains before a loop of LLRs takes them, with a weight for each: 1024QAM's, and those of
- * which the fast path of llr_loops.c makes inexact LLRs. CMakeLists.txt compiles this for each instruction set
- * (simd.h).
- */
+/* Divides symbols by their gains, and makes a weight for each, before a loop of LLRs takes them: for 1024QAM, and if
+ * the fast path of llr_loops.c is not exact. CMakeLists.txt compiles this for each instruction set (simd.h). */
 #include "float_environment.h"
 #include "loops.h"
 #include "simd.h"
 
 #include "arithmetic_fast.h"
 
-/* Symbols that are divided at once, and the most: a whole iteration more. */
+/* The symbols that are divided at once, and the most with a whole last iteration. */
 enum { DIVIDED_SYMBOLS = 256, MOST_SYMBOLS = DIVIDED_SYMBOLS + 2 * LANES };
 
 typedef struct divided_symbols {
@@ -18,7 +16,7 @@ typedef struct divided_symbols {
     uint32_t min_weight;         /* the bits of the smallest weight's magnitude, erasures aside */
 } divided_symbols;
 
-/* Says what they are made of. */
+/* Holds the inputs of divided symbols. */
 typedef struct division {
     const float *components;
     const float *noise;
@@ -29,7 +27,7 @@ typedef struct division {
     bool is_n0;
 } division;
 
-/* The ways to divide, the fastest first: each takes what the one before it takes, and more. */
+/* The ways to divide, the fastest first. Each handles all cases of the one before it, and more. */
 typedef enum division_way { WITHOUT_ERASURES, WITH_ERASURES, WITH_ANY_GAINS } division_way;
 
 /* Returns where the next LANES symbols begin; the last ones go back to be as many. */
@@ -73,7 +71,7 @@ VEC bool divide(const division *from, bool has_erasures, divided_symbols *to)
         vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
         vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
         max_gain = vec_max_u32(vec_max_u32(max_gain, vec_bits(inverse_gain)), vec_bits(gain));
-        max_weight = vec_max_u32(max_weight, vec_bits(weight)); /* a negative one is larger */
+        max_weight = vec_max_u32(max_weight, vec_bits(weight)); /* as bits, a negative one is larger */
         min_weight = vec_min_u32(min_weight, vec_bits(weight));
         const vec_f32 signed_weight = vec_flip(weight, sign);
         vec_store_f32(to->weights + k, has_erasures ? vec_keep(valid, signed_weight) : signed_weight);
@@ -120,7 +118,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t
     };
     softqam_float_environment environment = softqam_float_enter();
     const softqam_loop_call *call = divided->call;
-    /* The loop waits for subnormal numbers, which are flushed unless LLRs may be such: f32's with smaller weights. */
+    /* Subnormal numbers slow the loop, so they are flushed, unless LLRs may be subnormal: f32's with small weights. */
     const float flushed_weight = call->params->output_format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.min_weight : 0.0f;
     division_way way = WITHOUT_ERASURES;
     divided_symbols symbols;

@@ -74,7 +74,7 @@ const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint
     const bool follows = self->has_windows && self->c_init == c_init && position >= self->position &&
                          ahead < GOLD_WINDOW_BITS && ahead % 8 == 0;
     if (!follows || (ahead + n_bits > self->n_bits && self->n_bits < GOLD_WINDOW_BITS)) {
-        /* A short call needs few bits; where more follow on them, the next ones will too. */
+        /* A short call needs few bits. If a call continues where the last one ended, the next one probably will too. */
         self->n_bits = follows || n_bits > GOLD_WINDOW_BITS ? GOLD_WINDOW_BITS : n_bits;
         self->loops.jump(&self->windows, c_init, position, self->n_bits);
         self->has_windows = true;

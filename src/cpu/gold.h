@@ -23,36 +23,36 @@ typedef struct softqam_gold_windows {
 
 /* Every instruction set has these (gold_loops.h). */
 typedef struct softqam_gold_loops {
-    /* The windows at bit `position` of c_init's sequence, as soon for any: their first n_bits, and some more.
-     * softqam_gold_prepare() has been called. */
+    /* Makes the windows at bit `position` of c_init's sequence, in the same time for any position: their first n_bits,
+     * and some more. Call softqam_gold_prepare() before. */
     void (*jump)(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits);
-    /* The next n windows of the sequence to any address; moves on to after them. */
+    /* Writes the next n windows of the sequence to any address, and moves on by n windows. */
     void (*take)(softqam_gold_windows *windows, size_t n, void *words);
 } softqam_gold_loops;
 
-/* A place in a sequence, which moves on. */
+/* A position in a sequence. */
 typedef struct softqam_gold {
     softqam_gold_windows windows;
     softqam_gold_loops loops;
     bool has_windows;
     uint32_t c_init;
-    uint64_t position; /* of the windows' first bit */
-    size_t n_bits;     /* that the windows have */
+    uint64_t position; /* the windows' first bit */
+    size_t n_bits;     /* bits that the windows have */
 } softqam_gold;
 
-/* The sequences of 1, two bits further on: bit 62 of a polynomial times such bits is bit 64 of the product. */
+/* Both registers' sequences of the polynomial 1, moved up by two bits, so that bit 62 of a polynomial times these bits
+ * is bit 64 of the product. */
 enum { GOLD_ONES = 5 };
 extern uint64_t softqam_gold_ones[2][GOLD_ONES];
 
-/* Makes the tables that places are found with, once in a process: before a call that must not wait. */
+/* Makes the tables for jumps, once in a process. Called early, so that no call has to wait for it. */
 void softqam_gold_prepare(void);
 
-/* Initialises *self, whose memory may hold anything; softqam_gold_prepare() has been called. */
+/* Initialises *self. Call softqam_gold_prepare() before. */
 void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops);
 
-/* Makes n_bits of c_init's sequence, from bit `position` on: returns where they begin in `words`, which has room for a
- * window and a word more. What is in the windows already is not looked for again: positions that follow on one another
- * cost nothing. */
+/* Makes n_bits of c_init's sequence, from bit `position` on, and returns where they begin in `words`, which has room
+ * for them, a window and a word. A call that continues the last one needs no jump. */
 const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint64_t position, size_t n_bits,
                                        uint32_t *words);
 

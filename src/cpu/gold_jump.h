@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) void continue_bits(gold_register wh
         bits[k + 1] = gold_next_64(which, bits[k]);
 }
 
-/* Jumps with both registers step by step together: one's results are there while the other's are waited for. */
+/* Jumps with both registers step by step together, so that one computes while the other waits for its results. */
 static inline __attribute__((always_inline)) gold_first_bits first_bits_at(uint32_t c_init, uint64_t position)
 {
     const uint32_t n = gold_index(position);

@@ -19,7 +19,7 @@ VEC vec_f32 load_components(softqam_input_format format, const unsigned char *fr
     return vec_load_f32(from);
 }
 
-/* Fewer than a register takes are copied to its front; else the last register goes back to be a whole one. */
+/* Less than one register is copied to its front. Otherwise the last register goes back to be a whole one. */
 VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char *from, float scale, size_t n,
                  float *to)
 {
@@ -66,7 +66,7 @@ VEC void gather_rounds(const unsigned char *const restrict from[], size_t n_sour
             memcpy(to + (n_sources * k + source) * nbytes, from[source] + k * stride_nbytes, nbytes);
 }
 
-/* Gathers 16 bytes of one source at a time: to store each item takes twice as long. */
+/* Gathers 16 bytes of one source at a time, because storing each item takes twice as long. */
 #define DEFINE_STRIDED(name, type, ...)                                                                                \
     static void name(const unsigned char *from, size_t stride_nbytes, size_t n, unsigned char *to)                     \
     {                                                                                                                  \
@@ -101,7 +101,7 @@ VEC void gather_sources(const unsigned char *const restrict from[], size_t n_sou
         gather_rounds(from, 4, nbytes, stride_nbytes, n, to);
 }
 
-/* The items' size as a constant, and a stride of one item. */
+/* Makes the items' size, and a stride of one item, constants. */
 #define DEFINE_GATHER(nbytes)                                                                                          \
     static void gather_##nbytes(const unsigned char *const restrict from[], size_t n_sources, size_t stride_nbytes,    \
                                 size_t n, unsigned char *restrict to)                                                  \
@@ -147,7 +147,7 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
                    void *to)
 {
     const size_t stride_nbytes = stride * nbytes;
-    if (n_sources > SOFTQAM_MAX_LAYERS) { /* I and Q of three or four layers: first to symbols, then these */
+    if (n_sources > SOFTQAM_MAX_LAYERS) { /* three or four layers with separate I and Q: joins these to symbols first */
         gather_split(from, n_sources / 2, nbytes, stride, n, to);
         return;
     }
@@ -163,7 +163,7 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
 
 /* Few symbols. */
 
-/* Copies n values of 32 bits to an array of n_registers registers, in whose rest `padding` stands in turns. */
+/* Copies n values of 32 bits to an array of n_registers registers, and repeats `padding` in the rest. */
 VEC void copy_padded(uint32_t *to, const void *from, size_t n, size_t n_registers, vec_u32 padding)
 {
     for (size_t k = 0; k < n_registers * LANES; k += LANES) {
@@ -225,7 +225,7 @@ NOT_INLINED void few_in_planes(softqam_loop *loop, softqam_loop_call *call, unsi
         copy_bytes(to + planes[k], scratch.out + k * PLANE_NBYTES, n * nbytes);
 }
 
-/* The loop writes to scratch memory, from which what is the caller's is copied. */
+/* Runs the loop on padded inputs into scratch memory, and copies the n symbols' LLRs to the caller. */
 static void few_symbols(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t symbol_nbytes)
 {
     if (call->planes) {

@@ -7,8 +7,8 @@
 
 /* Opening. */
 
-/* Fills in the source of each layer's partner. A partner that is not demapped has no noise values that matter, so it
- * gets the layer's own. */
+/* Fills in the source of each layer's partner. A partner that is not demapped may have no noise values, so it gets the
+ * layer's own. */
 static void resolve_partners(softqam_joint *joint, const softqam_segment *from)
 {
     const unsigned n = joint->n_layers;
@@ -59,7 +59,7 @@ void softqam_joint_open(softqam_joint *joint, const softqam_params *params, cons
     joint->n_cross = joint->has_partners ? n : n / 2;
     for (size_t k = 0; k < joint->n_cross; k++) {
         const size_t pair = joint->has_partners ? k / 2 : k;
-        /* A pair without c is not demapped here: any values do. */
+        /* A pair without c is not demapped here, so any values will do. */
         joint->cross_gain[k] = from->cross_gain[pair] ? from->cross_gain[pair] : from->cross_gain[pair ^ 1];
     }
     joint->has_one_noise = source->noise_stride == 0;
@@ -86,8 +86,8 @@ static void gather_floats(const softqam_joint *joint, const softqam_source *sour
     softqam_source_gather_floats(source, joint->loops->gather, gains, first, n, to);
 }
 
-/* Gathers c: of each resource element's pairs or, if partners are not neighbours, of each symbol as its layer sees it.
- */
+/* Gathers c: one for each pair of a resource element or, if partners are not neighbours, one for each symbol, as its
+ * layer sees it. */
 static void gather_cross_gains(const softqam_joint *joint, size_t first, size_t n, float *to)
 {
     enum { PAIR_NBYTES = 2 * sizeof(float) };
@@ -100,7 +100,7 @@ static void gather_cross_gains(const softqam_joint *joint, size_t first, size_t 
         to[2 * k + 1] = -to[2 * k + 1];
 }
 
-/* Gathers what a loop takes of n symbols from the segment's symbol `first` on; fewer than a loop takes are padded with
+/* Gathers the inputs of n symbols from the segment's symbol `first` on. If the loop needs more symbols, the rest are
  * erasures. */
 static void gather_inputs(const softqam_joint *joint, softqam_joint_memory *memory, size_t first, size_t n,
                           softqam_joint_call *call)

@@ -28,7 +28,7 @@ typedef struct softqam_joint {
     const softqam_cpu_loops *loops;
     softqam_source source;   /* the whole segment's */
     softqam_source partners; /* if has_partners: each layer's partner, with noise values where they matter */
-    const float *cross_gain[SOFTQAM_MAX_LAYERS]; /* the arrays that c comes from in turn */
+    const float *cross_gain[SOFTQAM_MAX_LAYERS]; /* arrays of c, taken in turn */
     size_t n_cross;
     size_t cross_stride;
     size_t first; /* the part's first symbol, counted from the segment's */
@@ -42,13 +42,13 @@ typedef struct softqam_joint {
     uint8_t layers[MAX_AXIS_BITS + 1];
 } softqam_joint;
 
-/* Opens the part of such a segment that begins at symbol `first`, the first one of a resource element. */
+/* Opens the part of a segment that begins at symbol `first`, the first one of a resource element. */
 void softqam_joint_open(softqam_joint *joint, const softqam_params *params, const softqam_cpu_loops *loops,
                         const softqam_segment *from, size_t first);
 
 /* Demaps call->n_symbols symbols, whole resource elements, from the part's symbol `first` on, to call->out; at most
  * JOINT_GATHERED_SYMBOLS unless the part is direct. LLRs of layers that are demapped one by one are there already.
- * `erased` is NULL, or bits of these symbols, of which those of erasures in pairs are set. */
+ * `erased` is NULL or a bit for each symbol; it sets those of erasures in pairs. */
 void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *memory, size_t first,
                               const softqam_loop_call *call, uint64_t *erased);
 

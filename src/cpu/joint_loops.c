@@ -14,8 +14,7 @@
 
 enum { JOINT_BATCH_SYMBOLS = 128 };
 
-/* A batch's metrics as components lie, I and Q of each symbol, by bit of the axis; and its weights, NaN for erasures.
- */
+/* A batch's metrics, by bit of the axis, I and Q of each symbol alternating; and its weights, NaN for erasures. */
 typedef struct joint_batch_memory {
     float metrics[M][2 * JOINT_BATCH_SYMBOLS];
     float weights[JOINT_BATCH_SYMBOLS];

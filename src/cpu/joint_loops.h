@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface of the loops that demap layers in pairs. As those of loops.h they work on the calling thread, on floats
- * at any address. All inputs lie in the order of the symbols in the codeword. */
+/* The interface of the loops that demap layers in pairs. They work on the calling thread, on floats at any address, as
+ * those of loops.h do. All inputs lie in the order of the symbols in the codeword. */
 #ifndef SOFTQAM_CPU_JOINT_LOOPS_H
 #define SOFTQAM_CPU_JOINT_LOOPS_H
 
@@ -17,13 +17,13 @@ typedef struct softqam_joint_call {
     const float *symbols; /* I and Q */
     const float *gains;
     const float *noise;
-    /* The partners' symbols, gains and noise values (NULL: they are not looked at). NULL: symbols 2 k and 2 k + 1,
-     * whose number is even, are each other's partners. */
+    /* The partners' symbols, gains and noise values; noise values may be NULL. If all are NULL, symbols 2 k and 2 k + 1
+     * are partners, and n_symbols is even. */
     const float *partners;
     const float *partner_gains;
     const float *partner_noise;
-    /* c of each symbol, as its layer sees it, in two floats; of each pair of symbols, as the first one sees it, if
-     * these are each other's partners. */
+    /* c in two floats: for each symbol, as its layer sees it; without `partners` for each pair of symbols, as the first
+     * one sees it. */
     const float *cross;
     /* The next members are as in softqam_loop_call. */
     unsigned char *out;

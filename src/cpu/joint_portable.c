@@ -13,7 +13,7 @@ static inline joint_element element_at(const softqam_joint_call *call, size_t k)
     const bool has_partners = call->partners;
     const size_t partner = has_partners ? k : k ^ 1;
     const float *cross = call->cross + (has_partners ? 2 * k : k / 2 * 2);
-    float symbol[2], of_partner[2]; /* copied, because the caller's memory may lie anyhow */
+    float symbol[2], of_partner[2]; /* copied, because the caller's memory may be unaligned */
     memcpy(symbol, call->symbols + 2 * k, sizeof symbol);
     memcpy(of_partner, (has_partners ? call->partners : call->symbols) + 2 * partner, sizeof of_partner);
     return (joint_element){
@@ -28,7 +28,7 @@ static inline joint_element element_at(const softqam_joint_call *call, size_t k)
     };
 }
 
-/* Returns the weight of a symbol whose noise value, or its partner's, may be none. */
+/* Returns the weight of a symbol; NaN if its noise value, or its partner's, is not positive and finite. */
 static inline float weight_at(const softqam_joint_call *call, size_t k)
 {
     const float two_scales = 2.0f * call->scale.steps_per_nat, bound = call->scale.noise_bound;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This is what a vector loop of LLRs knows when it is compiled, and what it keeps in registers. llr_loops.c includes
- * it and has AXIS_BITS. */
+/* A vector loop's compile-time constants, and the values that it keeps in registers. llr_loops.c includes this and has
+ * AXIS_BITS. */
 #ifndef SOFTQAM_CPU_LLR_CONSTANTS_H
 #define SOFTQAM_CPU_LLR_CONSTANTS_H
 
@@ -42,8 +42,8 @@ VEC size_t symbol_nbytes(llr_kind kind)
     return (is_in_planes(kind) ? 1 : (size_t)SYMBOL_BITS) * llr_nbytes(kind.output);
 }
 
-/* An iteration takes LANES symbols, which are two registers of components; of de-interleaved s8 it takes twice as many.
- */
+/* An iteration takes LANES symbols, which are two registers of components. For de-interleaved s8 it takes twice as
+ * many. */
 enum { PLANE_SYMBOLS = 2 * LANES };
 _Static_assert((int)PLANE_SYMBOLS <= (int)MOST_MIN_SYMBOLS, "short calls are padded to an iteration");
 VEC bool is_double(llr_kind kind) { return is_in_planes(kind) && kind.output == SOFTQAM_OUTPUT_S8; }
@@ -63,8 +63,8 @@ VEC fast_range fast_range_of(softqam_output_format output)
     return range;
 }
 
-/* s8 and s16 of BPSK and QPSK: the fast path scales metrics, and sums with them, so that bit 30 of a metric tells
- * whether it is MAX_TRACKED_METRIC or more. At 0 dB none is, and to 40 dB no weight is too large for one below. */
+/* s8 and s16 of BPSK and QPSK: the fast path scales metrics so that bit 30 of a metric is set if it is
+ * MAX_TRACKED_METRIC or more. At 0 dB no metric is; up to 40 dB no weight is too large for a smaller metric. */
 #define MAX_TRACKED_METRIC 0x1p7f
 VEC bool are_metrics_tracked(softqam_output_format output) { return M <= 1 && are_steps(output); }
 VEC float metric_scale(softqam_output_format output)
@@ -83,7 +83,7 @@ typedef struct llr_constants {
     vec_f32 steps_per_nat;
     vec_f32 noise_bound;
     uint32_t above_floor; /* f16 and f32 without gains: the first value of max_weight that the noise floor excludes; 0:
-                             none does */
+                             it excludes none */
     ptrdiff_t gains_offset; /* from a symbol's noise value to its gain, in bytes */
     vec_f32 limit;
     vec_f32 addend; /* s8, s16: ROUNDING_CONSTANT, scaled as metrics are; else -0, which adds nothing */
@@ -119,9 +119,8 @@ NOT_INLINED void negate_lines(const softqam_llr_table *table, softqam_llr_table 
         }
 }
 
-/* Sets where the scrambling sequence's bits for the LLRs of a register's value are: four bytes from the first one of
- * its symbol's bits on, and how far its own first bit lies in them. A value is a component, or one of BPSK's symbols.
- */
+/* Sets, for each value of a register (a component, or a symbol of BPSK), where its bits of the scrambling sequence are:
+ * the four bytes from its symbol's first bit on, and the place of its own first bit in them. */
 VEC void load_flip_places(llr_constants *constants)
 {
     const vec_lanes_u32 lane = vec_lane_numbers(), symbol = M == 0 ? lane : lane / 2;
@@ -190,7 +189,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->lines.first = load_two_lines(table, of_metrics);
     load_output_constants(constants, kind, scale.limit, of_metrics);
     constants->limits_f16 = false;
-    /* True if masks are as cheap, or erasures are frequent. */
+    /* Mask erasures from the start if masks are cheap or erasures frequent. */
     constants->masks_erasures =
         (LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16) || call->noise_kind == SOFTQAM_ERASED_WEIGHTS;
     constants->weight_base = vec_splat_u32(float_bits(fast_range_of(output).min_weight) |

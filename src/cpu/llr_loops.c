@@ -76,7 +76,7 @@ VEC llr_registers fast_llrs(llr_kind kind, const llr_constants *constants, const
 {
     const vec_f32 components = inputs->components[q];
     const vec_f32 addend = inputs->of_halves[0].addends[is_double(kind) ? 0 : q];
-    /* Before it is made, the first metric takes an operation less to flip. */
+    /* Flipping the component instead of the first metric saves an operation. */
     const bool is_first_flipped = M > 2 && !vec_has_signed_rows(M);
     const vec_u32 sign = is_first_flipped ? vec_shift_left(flips, 31) : vec_splat_u32(0);
     const vec_f32 first = vec_from_bits(vec_xor_u32(vec_bits(components), sign));
@@ -113,7 +113,7 @@ VEC llr_registers exact_llrs(llr_kind kind, const llr_constants *constants, cons
     vec_f32 numbers[4], metrics[AXIS_VALUES];
     llr_registers llrs;
     const int n = n_registers(kind);
-    /* Times zero, what is not finite is NaN, and so is the weight of an erasure. */
+    /* Zero times a number that is not finite is NaN, and so is the weight of an erasure. */
     VEC_UNROLL
     for (int k = 0; k < n; k++)
         numbers[k] = vec_fma(inputs->components[k], vec_splat(0.0f), inputs->weights[k]);
@@ -143,8 +143,8 @@ VEC void load_all_weights(llr_kind kind, const llr_constants *constants, llr_pos
         inputs->of_halves[k] = load_weights(kind, constants, at.noise + k * LANES * (int)at.noise_stride, ranges);
 }
 
-/* Returns a value for each symbol of the halves, as they belong to register q's components. `by_load`: the iteration
- * has the time to wait for a load. */
+/* Returns the symbols' values in the order of register q's components. `by_load`: use a load, for iterations that have
+ * time to wait for it. */
 VEC vec_f32 register_values(llr_kind kind, bool by_load, const vec_f32 values[2], int q)
 {
     if (is_double(kind))
@@ -216,7 +216,7 @@ VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_posit
     store_bpsk(kind, constants, at.out, llr);
 }
 
-/* Both registers are prepared before either's LLRs: one after the other they take 3 to 10 % longer. */
+/* Both registers are prepared before the LLRs of either: preparing them one after the other takes 3 to 10 % longer. */
 VEC void single_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position at,
                           iteration_inputs *inputs, batch_ranges *ranges)
 {
@@ -373,7 +373,7 @@ VEC size_t batch_symbols(llr_kind kind, bool is_retry, bool is_first, size_t n_l
 
 softqam_divided_loop SIMD_NAME(softqam_divided_loop);
 
-/* Demodulates a call's symbols. `self` is the loop that this is, `exact` its format's exact path. */
+/* Demodulates a call's symbols. `self` is this loop, `exact` its format's exact path. */
 VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_batch_function *exact)
 {
     softqam_llr_table negated;

@@ -14,7 +14,7 @@
 #include "params.h"
 #include "soft_buffer.h"
 
-/* Components of an input format to floats, times the scale, rounded once. */
+/* Converts components of an input format to floats, times the scale, rounded once. */
 typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
 
 /* Says what `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0
@@ -26,7 +26,8 @@ typedef enum softqam_noise_kind {
     SOFTQAM_GAINS_N0,
     SOFTQAM_GAINS_INVERSE,
     SOFTQAM_NOISE_KINDS,
-    /* Internal to vector loops: a weight for each symbol; for an erasure, of which only the second has any, 0. */
+    /* Internal to vector loops: a weight for each symbol. With the second kind there are erasures, whose weight is
+     * 0. */
     SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS,
     SOFTQAM_ERASED_WEIGHTS
 } softqam_noise_kind;
@@ -41,7 +42,7 @@ static inline bool softqam_is_noise_n0(softqam_noise_kind kind)
     return kind == SOFTQAM_NOISE_N0 || kind == SOFTQAM_GAINS_N0;
 }
 
-/* LLRs are written symbol by symbol; likewise, descrambled; or de-interleaved to a plane for each bit of a symbol, and
+/* Orders of LLRs: symbol by symbol; the same, descrambled; or de-interleaved to a plane for each bit of a symbol, and
  * descrambled if there is a sequence. */
 typedef enum softqam_llr_layout {
     SOFTQAM_LLRS_IN_ORDER,
@@ -56,7 +57,7 @@ typedef struct softqam_loop_call {
     size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, of s8 in planes twice as many */
     const void *components;
     unsigned char *out;
-    /* LLRs; soft bits take nothing of it. */
+    /* The rest is for LLRs; soft bits do not use it. */
     const softqam_llr_table *table;
     softqam_llr_scale scale;
     softqam_noise_kind noise_kind;
@@ -88,7 +89,7 @@ typedef struct softqam_divided_call {
 /* Demodulates n symbols of a call from symbol `first` on, a multiple of 8. Internal to vector loops. */
 typedef void softqam_divided_loop(const softqam_divided_call *divided, size_t first, size_t n_symbols);
 
-/* The table in which the information of LLRs is looked up, with its places a unit of the LLR. */
+/* The table for the information of LLRs, and its places per unit of an LLR. */
 typedef struct softqam_information {
     const softqam_information_table *table;
     const uint32_t *of_places;
@@ -112,10 +113,10 @@ typedef struct softqam_count_loops {
                             size_t n_groups);
 } softqam_count_loops;
 
-/* No loop needs more symbols: min_symbols, of s8 in planes twice as many. */
+/* The largest number of symbols that a loop needs: min_symbols, or twice as many for s8 in planes. */
 enum { MOST_MIN_SYMBOLS = 32 };
 
-/* Runs a loop on fewer symbols than it takes, which have n_bits each and symbol_nbytes between their first values.
+/* Runs a loop on fewer symbols than it takes. Each has n_bits, and symbol_nbytes lie between their first values.
  * Changes the call's inputs, `out` and n_symbols. */
 typedef void softqam_few_loop(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t symbol_nbytes);
 
@@ -124,8 +125,8 @@ typedef struct softqam_llr_loops {
     softqam_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
 } softqam_llr_loops;
 
-/* n rounds of items of 1, 2, 4 or 8 bytes, side by side: one of each source in turn, whose own lie `stride` items
- * apart. */
+/* Gathers n rounds of items of 1, 2, 4 or 8 bytes side by side. A round takes one item of each source; items of a
+ * source lie `stride` items apart. */
 enum { SOFTQAM_MAX_SOURCES = 2 * SOFTQAM_MAX_LAYERS };
 typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride,
                                  size_t n, void *to);
@@ -138,7 +139,7 @@ typedef struct softqam_input_loops {
 } softqam_input_loops;
 
 /* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62, or
- * 1 with gains, by which components are divided. The comparison is of bits: then 0, which stands for the demodulator's,
+ * 1 with gains, by which components are divided. It compares bits, so that 0, which stands for the demodulator's scale,
  * differs from subnormal numbers in every mode. */
 static inline bool softqam_is_scale_for_flushing(float scale, bool has_gains)
 {

@@ -14,7 +14,7 @@
 
 #include "arithmetic.h"
 
-/* memcpy because the caller's memory may lie anyhow. */
+/* Uses memcpy() because the caller's memory may be unaligned. */
 #define DEFINE_CONVERT(name, type, to_float)                                                                           \
     static void name(const void *components, float scale, size_t n_components, float *to)                              \
     {                                                                                                                  \
@@ -29,7 +29,7 @@ DEFINE_CONVERT(convert_cs16, int16_t, (float))
 DEFINE_CONVERT(convert_cs8, int8_t, (float))
 DEFINE_CONVERT(convert_cf16, uint16_t, widen_half)
 
-/* Moves bytes 0 1 2 3 to places 0 2 4 6. */
+/* Moves bytes 0 1 2 3 to 0 2 4 6. */
 static inline uint64_t spread_bytes(uint32_t bytes)
 {
     uint64_t word = bytes;
