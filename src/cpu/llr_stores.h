@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The LLRs of an iteration leave a vector loop of llr_loops.c here: as bytes, halves or floats, their signs changed, in
- * the order of symbols or de-interleaved. */
+/* Stores of a vector loop's LLRs (llr_loops.c): as bytes, halves or floats, descrambled, in the order of symbols or
+ * de-interleaved. */
 #ifndef SOFTQAM_CPU_LLR_STORES_H
 #define SOFTQAM_CPU_LLR_STORES_H
 
 #include "llr_constants.h"
 
-/* A register's LLRs, by bit, of components or, BPSK, of symbols; s8's and s16's as sums with ROUNDING_CONSTANT. */
+/* The LLRs of a register of components (BPSK: of symbols), by bit; for s8 and s16 as sums with ROUNDING_CONSTANT. */
 typedef struct llr_registers {
     vec_f32 bits[AXIS_VALUES];
 } llr_registers;
 
-/* Says where an iteration's LLRs go, and the bits that flip s8's bytes, NULL if none does. */
+/* Says where an iteration's LLRs go, and which bits flip s8's bytes; NULL: none. */
 typedef struct llr_destination {
     unsigned char *out;
     const unsigned char *flips;
 } llr_destination;
 
-/* s8. An iteration's LLRs are rounded sums in registers of components, one for each bit of the axis; they leave by
- * way of words and bytes, packed from two registers each. In a quad lie two symbols' components, I and Q in turns;
- * the LLRs of these two symbols, 4 M bytes, are a pair.
+/* s8. An iteration's LLRs are rounded sums in registers of components, one for each bit of the axis. They are packed to
+ * words, then to bytes, two registers to one. A quad has two symbols' components, I and Q alternating; the LLRs of
+ * these two symbols, 4 M bytes, are a pair.
  *
  * A byte order says for each byte of a quad which packed byte goes there, NONE for none. Packing puts the four
  * components of the first register's quad into bytes 0 to 3, those of the second, third and fourth register into bytes
@@ -29,7 +29,7 @@ enum { NONE = 0x80 };
 
 /* Takes a's pair, then b's, from a0 a1 b0 b1. (QPSK's a0 b0 are in order.) */
 static const byte_order order_16qam = {0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15};
-/* They take a's pair from a0 a1 a2 b2 and b's from b0 b1 a2 b2. */
+/* The first takes a's pair from a0 a1 a2 b2, the second b's from b0 b1 a2 b2. */
 static const byte_order order_64qam_a = {0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11, NONE, NONE, NONE, NONE};
 static const byte_order order_64qam_b = {0, 1, 4, 5, 12, 13, 2, 3, 6, 7, 14, 15, NONE, NONE, NONE, NONE};
 /* Takes a's pair from a0 a1 a2 a3. */
@@ -44,10 +44,10 @@ static const byte_order order_1024qam_fifth_b = {NONE, NONE, NONE, NONE, NONE, N
 static const byte_order order_1024qam_ends = {10,   11,   2,    3,    14,   15,   6,    7,
                                               NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
 
-/* s8 changes its sign as bytes, except BPSK's; the other formats change it as metrics. */
+/* s8 except BPSK's is descrambled as bytes, the other formats as metrics. */
 VEC bool are_bytes_flipped(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 && M > 0; }
 
-/* Returns whether a loop has a scrambling sequence. Loops that descramble always have one on the fast path; elsewhere
+/* Returns whether a loop has a scrambling sequence. On the fast path loops that descramble always have one; otherwise
  * the call decides. */
 VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
 {
@@ -56,8 +56,8 @@ VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
     return (kind.layout == SOFTQAM_LLRS_DESCRAMBLED && !kind.is_exact) || constants->sequence;
 }
 
-/* Returns what changes the signs of a register's LLRs, from a bit of the sequence on: bit 2 k of a value is the
- * sequence's bit for its LLR k. */
+/* Returns the sequence's bits for a register's LLRs, from bit `bit` of the sequence on: bit 2 k of a value is that of
+ * its LLR k. */
 VEC vec_u32 flips_at(llr_kind kind, const llr_constants *constants, size_t bit)
 {
     if (are_bytes_flipped(kind.output) || !has_sequence(kind, constants))
@@ -77,8 +77,8 @@ typedef struct shifted_bits {
     uint64_t words[7];
 } shifted_bits;
 
-/* Returns where the bits begin that flip an iteration's bytes, NULL if there are none: in the sequence, or, if its
- * first bit is not a byte's, as in an iteration that goes back, in a shifted copy. */
+/* Returns where the bits begin that flip an iteration's bytes; NULL: none. They lie in the sequence or, if the first is
+ * not a byte's first bit, as in an iteration that goes back, in a shifted copy. */
 VEC const unsigned char *byte_flips_at(llr_kind kind, const llr_constants *constants, size_t bit, shifted_bits *shifted)
 {
     if (!are_bytes_flipped(kind.output) || !has_sequence(kind, constants))
@@ -192,8 +192,9 @@ VEC void store_planes(llr_kind kind, const llr_constants *constants, unsigned ch
 }
 
 /* De-interleaved s8: packed bytes are one bit's of a double iteration's symbols, all of I, then all of Q. Changes the
- * signs of bit k's bytes. A quad's 16 symbols have 4 M bytes of the sequence, of which a shuffle puts that of each
- * symbol's bit k in its place; 1024QAM's last 8 symbols are beyond a shuffle's reach and have their own. */
+ * signs of bit k's bytes. A quad's 16 symbols have 4 M bytes of the sequence; a shuffle puts the byte with each
+ * symbol's bit k in its place. 1024QAM's last 8 symbols are beyond a shuffle's reach, so they have a load of their
+ * own. */
 VEC vec_bytes flip_planes(const unsigned char *flips, int k, vec_bytes planes)
 {
     const vec_lanes_u8 number = vec_byte_numbers(), symbol = number % PLANE_SYMBOLS % 16,
@@ -205,7 +206,7 @@ VEC vec_bytes flip_planes(const unsigned char *flips, int k, vec_bytes planes)
         const vec_bytes last = vec_load_plane_bits(flips + 2 * M, 4 * M);
         bits = vec_or(vec_shuffle_bytes(bits, (vec_bytes)(byte | (is_last & none))),
                       vec_shuffle_bytes(last, (vec_bytes)((byte - 2 * M) | (~is_last & none))));
-    } else if (M != 4 || LANES == 4) { /* else the byte in its place holds each symbol's bits */
+    } else if (M != 4 || LANES == 4) { /* else each symbol's byte has its own bits already */
         bits = vec_shuffle_bytes(bits, (vec_bytes)byte);
     }
     return vec_flip_bytes(planes, bits, (vec_bytes)(((vec_lanes_u8){0} + 1) << bit % 8));

@@ -12,7 +12,7 @@ typedef struct llr_position {
     const float *noise;
     unsigned char *out;
     size_t bit;          /* bit of the scrambling sequence */
-    unsigned is_odd;     /* an odd number of symbols lies before it */
+    unsigned is_odd;     /* 1 if an odd number of symbols precedes */
     size_t noise_stride; /* from a symbol's noise value to the next one's: 1, or 0 if there is one weight */
 } llr_position;
 
@@ -63,8 +63,8 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
     return float_of_bits(vec_largest_u32(largest));
 }
 
-/* Returns whether no gain of a batch needs to be taken apart. A negative one is larger, as bits. N0 has no limits: a
- * subnormal one, which may count as zero, makes the weight leave its range. */
+/* Returns whether no gain of a batch must be split. As bits, a negative gain is larger than any positive one. N0 needs
+ * no check: a subnormal N0 makes the weight leave its range. */
 VEC bool are_gains_exact(softqam_noise_kind noise, vec_u32 max_gain)
 {
     const uint32_t most = float_bits(fast_max_gain(noise == SOFTQAM_GAINS_N0));
@@ -113,7 +113,7 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
         return BATCH_HAS_OTHER_WEIGHTS;
     if (!has_exact_gains || !is_floor_exact)
         return BATCH_IS_INEXACT;
-    /* The weights of f16 and f32 say that N0 is below its limit; beside gains it has none. */
+    /* For f16 and f32 the weights show that N0 is below its limit; with gains N0 has no limit. */
     const float scale = are_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
     const float largest =
         are_metrics_tracked(output)
@@ -122,7 +122,7 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
     return is_fast_exact(M, call->table, range, largest, weight, scale) ? BATCH_IS_EXACT : BATCH_HAS_LARGE_LLRS;
 }
 
-/* Lets the fast path of f16 and f32 do more than it did for the batch; false if it did that, or cannot. */
+/* Turns on the fast path's f16 limits or erasure masks for the next try. False if they were on, or do not help. */
 VEC bool asks_for_more(softqam_output_format output, batch_verdict verdict, llr_constants *constants)
 {
     const bool masks = !are_steps(output) && verdict == BATCH_HAS_OTHER_WEIGHTS && !constants->masks_erasures;
@@ -132,7 +132,7 @@ VEC bool asks_for_more(softqam_output_format output, batch_verdict verdict, llr_
     return masks || limits;
 }
 
-/* The weights of an iteration; for registers of components, which take each one twice, in the order of
+/* The weights of an iteration. A register of components uses each weight twice, so they are in the order of
  * vec_load_for_duplicate(). */
 typedef struct iteration_weights {
     vec_f32 weight;
@@ -169,12 +169,12 @@ VEC vec_f32 bounded_noise(llr_kind kind, const llr_constants *constants, vec_f32
 VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 noise, iteration_weights *weights,
                        batch_ranges *ranges)
 {
-    if (are_steps(kind.output)) { /* the weight of an erasure is 0, which makes LLRs of 0 steps, or out of range */
+    if (are_steps(kind.output)) { /* an erasure's weight is 0, which gives 0 steps, or out of range */
         ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weights->weight));
         return;
     }
     vec_u32 above_base = vec_sub_u32(vec_bits(weights->weight), constants->weight_base);
-    if (constants->masks_erasures) { /* whose weight is 0: times a metric it may be -0, but -0 + 0 is 0 */
+    if (constants->masks_erasures) { /* an erasure's weight is 0; times a metric that may be -0, but -0 + 0 is 0 */
         const vec_mask kept = vec_are_different(vec_bits(noise), constants->erased_noise);
         const vec_f32 addend = vec_keep(kept, constants->addend);
         above_base = vec_bits(vec_keep(kept, vec_from_bits(above_base)));

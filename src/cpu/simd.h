@@ -8,11 +8,11 @@
 
 #include "tables.h"
 
-/* Operations of simd_operations.h that are made of others, in every instruction set alike. */
+/* Operations of simd_operations.h that are made of other operations, the same for every instruction set. */
 
 _Static_assert(U8_LEVELS == 16, "vec_column_value()");
 
-/* The rest of a row is looked up where it is needed: registers are few. */
+/* Registers are few, so the rest of a row is looked up when it is needed. */
 typedef struct vec_u8_row {
     vec_f32 level;
     vec_f32 level_low;
@@ -94,8 +94,7 @@ VEC void vec_store_first(void *to, vec_bytes a, size_t n) { memcpy(to, &a, n < s
 #define NOT_INLINED static __attribute__((noinline, noclone))
 #endif
 
-/* Asks for the input of a later iteration, if the symbols are in the second cache. Addresses after the last symbol do
- * no harm. */
+/* Prefetches the input of a later iteration, from the second cache. Addresses after the last symbol do no harm. */
 VEC void prefetch_inputs(const void *symbols, size_t nbytes)
 {
     enum { TO_FIRST = 3, NEAR_NBYTES = 2048, LINE_NBYTES = 64 };

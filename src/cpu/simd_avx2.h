@@ -66,7 +66,7 @@ VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
     return _mm256_blendv_ps(where_false, where_true, mask);
 }
 
-/* Loads by an instruction of its own: on a Zen 3 the permutation takes twice the time with an operand in memory. */
+/* Loads by a separate instruction: on a Zen 3 the permutation takes twice as long with an operand in memory. */
 VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values)
 {
     __asm__("" : "+x"(values) : "x"(row));
@@ -105,8 +105,7 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
     return has_one_line(m, k) ? lower : vec_llr_value(m, row, lower, table->upper_intercepts[k]);
 }
 
-/* Every line of the last bit is equally steep and, right of zero, falls to a boundary or rises to one: its slope has
- * the sign that its intercept has not. */
+/* All lines of the last bit are equally steep, and each slope has the opposite sign of its intercept. */
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
     if (has_one_line(m, k))
@@ -303,8 +302,8 @@ VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsign
         store_pairs_of_20(to, pairs, flips);
 }
 
-/* Returns, of each symbol pair in a quad, the 128 bits of pairs that begin with pair number n: of bit n % m of
- * the first symbol or the second one. */
+/* Returns 128 bits of each quad's two symbols, beginning with pair number n: bit n % m of the first symbol, or of the
+ * second one. */
 VEC __m256d two_pairs(int m, const vec_f32 llrs[], int n)
 {
     const __m256d first = _mm256_castps_pd(llrs[n % m]), second = _mm256_castps_pd(llrs[(n + 1) % m]);

@@ -43,11 +43,10 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm512_kand(a, b); }
 
-/* Returns whether a is greater than zero and finite. It looks at the bits: what is subnormal may count as zero
- * elsewhere. With the bits of the least normal number added, what is infinite or NaN is negative as an integer, and
- * what is negative stays so or wraps around to less than those bits. (To subtract 1 is to add all ones, which gcc makes
- * in the loop, by an instruction that on Intel waits for what its register held: the last result of the iteration
- * before.) */
+/* Returns whether a is greater than zero and finite. It looks at the bits, because other operations may flush subnormal
+ * numbers. With the bits of the least normal number added, infinities and NaNs are negative as integers, and negative
+ * numbers stay negative or wrap around to less than those bits. (Subtracting 1 instead would let gcc make all ones in
+ * the loop, by an instruction that on Intel waits for its register's last result, that of the iteration before.) */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
     const __m512i least_normal = _mm512_set1_epi32(0x00800000);
@@ -209,15 +208,15 @@ VEC vec_lanes_u32 remainder_of(vec_lanes_u32 a, uint32_t b) { return a - b * quo
 /* Returns the numbers of the 32 bits of memory's r-th register. */
 VEC vec_lanes_u32 memory_numbers(int r) { return vec_lane_numbers() + 16 * (uint32_t)r; }
 
-/* Returns the origin of pairs of s8, n dwords, which are in each quad one of a, then one of b; */
+/* Returns the origin of pairs of s8, n dwords each; a quad has one of a, then one of b. */
 VEC origin pairs_in_quads(uint32_t n, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n);
     return (origin){0 * q, pair % 4 * 4 + pair / 4 * n + remainder_of(q, n)};
 }
 
-/* Returns their origin with a's in one register, b's in another, of which the fifth dword lies in a third register's
- * quads, a's, then b's. */
+/* Returns their origin if a's are in one register and b's in another; the fifth dwords lie in a third register's quads,
+ * a's, then b's. */
 VEC origin pairs_in_registers(uint32_t n, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n), dword = remainder_of(q, n);
@@ -253,7 +252,7 @@ VEC __m512i gathered_dwords(origin at, const __m512i from[], unsigned which)
         return _mm512_permutexvar_epi32((__m512i)index, gathered);
     VEC_UNROLL
     for (int y = 1; y < VECTOR_MAX_AXIS_BITS; y++)
-        if (y > first && which >> y & 1) { /* what is not y's stays, the first register's at its place */
+        if (y > first && which >> y & 1) { /* elements of other registers stay */
             const vec_lanes_u32 is_y = (vec_lanes_u32)(at.from == (uint32_t)y);
             index = (is_y & (16 + at.place)) | (has & index) | (~is_y & ~has & vec_lane_numbers());
             gathered = _mm512_permutex2var_epi32(gathered, (__m512i)index, from[y]);
@@ -332,8 +331,7 @@ VEC void vec_store_both_16(bool sums, int m, void *to, const vec_f32 a[], const 
     }
 }
 
-/* Stores 256QAM's register: two quads a symbol, which takes no more operations than permutations would, and
- * fewer indices. */
+/* Stores 256QAM's register as two quads a symbol, which takes as many operations as permutations, but fewer indices. */
 VEC void store_256qam_f32(unsigned char *out, const vec_f32 llrs[])
 {
     const __m512d p0 = _mm512_castps_pd(llrs[0]), p1 = _mm512_castps_pd(llrs[1]);

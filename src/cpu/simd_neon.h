@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations of simd_scalar.h on the 4 floats of a 128-bit register, and the loads and byte shuffles that
- * the loops need besides. AArch64's Advanced SIMD, which every such processor has.
+/* The operations of simd_scalar.h on the 4 floats of a 128-bit register, and the loads and byte shuffles that the loops
+ * need besides. AArch64's Advanced SIMD, which every such processor has.
  *
- * Long, since a set of instructions is one file: who adds one writes one. */
+ * Each instruction set is one file, which is therefore long. */
 #ifndef SOFTQAM_SIMD_NEON_H
 #define SOFTQAM_SIMD_NEON_H
 
@@ -43,7 +43,7 @@ VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs)
     return vec_from_bits(vec_bits(a) ^ (signs & vec_splat_u32(0x80000000u)));
 }
 
-/* minnm and maxnm take the number of a number and a NaN. */
+/* minnm and maxnm return the number if the other operand is a NaN. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit) { return vmaxnmq_f32(vminnmq_f32(a, limit), vnegq_f32(limit)); }
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return vandq_u32(a, b); }
 VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return vcltq_f32(a, b); }
@@ -100,7 +100,7 @@ VEC bool vec_any_from(vec_u32 a, vec_u32 end) { return vmaxvq_u32(vcgeq_u32(a, e
 VEC uint32_t vec_largest_u32(vec_u32 a) { return vmaxvq_u32(a); }
 VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return vmaxq_s32(a, b); }
 
-/* Returns the bytes of a row's four-byte value in a column of 16: bytes beyond it give 0. */
+/* Returns the places of the bytes of a row's value in a column of 16 bytes; places beyond it give 0. */
 VEC vec_bytes vec_row_bytes(vec_u32 row)
 {
     return (vec_bytes)vmlaq_u32(vec_splat_u32(0x03020100u), row, vec_splat_u32(0x04040404u));

@@ -44,7 +44,7 @@ VEC vec_s32 vec_splat_s32(int32_t a) { return (vec_s32)((vec_lanes_u32){0} + (ui
 VEC vec_bytes vec_splat_s16(int a) { return (vec_bytes)((vec_lanes_u16){0} + (uint16_t)a); }
 VEC vec_bytes vec_splat_u8(int a) { return (vec_bytes)((vec_lanes_u8){0} + (uint8_t)a); }
 
-/* Repeats the two words in turns. */
+/* Repeats the two words, alternating. */
 VEC vec_u32 vec_splat_pair(uint32_t first, uint32_t second)
 {
     return (vec_u32)((vec_lanes_u64){0} + ((uint64_t)second << 32 | first));

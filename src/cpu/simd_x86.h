@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This is what simd_avx2.h and simd_avx512.h have in common, included after their types and MM(operation), which is
- * _mm256_operation or _mm512_operation. */
+/* The operations that simd_avx2.h and simd_avx512.h share. They include this after their types and MM(operation), which
+ * is _mm256_operation or _mm512_operation. */
 #ifndef SOFTQAM_SIMD_X86_H
 #define SOFTQAM_SIMD_X86_H
 
@@ -12,8 +12,8 @@
 
 typedef vec_u32 vec_llr_row; /* numbers */
 
-/* Hides where a mask comes from: clang would make a minimum or a maximum of a comparison and a choice, which gives zero
- * for a subnormal number while those count as zeros. */
+/* Hides from clang that a mask is a comparison: it would turn comparison and choice into a minimum or maximum, which
+ * gives zero for a subnormal number while these are flushed. */
 #if defined(__clang__)
 #define HIDE_MASK(registers, mask) __asm__("" : "+" registers(mask))
 #else
@@ -29,7 +29,7 @@ VEC vec_f32 vec_at_most(vec_f32 a, vec_f32 most) { return MM(min_ps)(most, a); }
 VEC vec_f32 vec_abs(vec_f32 a) { return MM(andnot_ps)(vec_splat(-0.0f), a); }
 VEC vec_u32 vec_to_index(vec_f32 a) { return MM(cvttps_epi32)(a); }
 
-/* Rounds to nearest even. What does not fit, NaN with it, gives -2^31. */
+/* Rounds to nearest even. Numbers that do not fit, and NaN, give -2^31. */
 VEC vec_s32 vec_round_s32(vec_f32 a) { return MM(cvtps_epi32)(a); }
 
 /* Computes modulo 2^32, so that -2^31 stays what it is. */
@@ -39,8 +39,7 @@ VEC vec_s32 vec_max_s32(vec_s32 a, vec_s32 b) { return MM(max_epi32)(a, b); }
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return MM(max_epu32)(a, b); }
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return MM(min_epu32)(a, b); }
 
-/* An intrinsic instead of an operator: with that gcc looks further ahead, and makes loops that take up to 9 %
- * longer. */
+/* An intrinsic, because with an operator gcc makes loops that take up to 9 % longer. */
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return MM(slli_epi32)(a, (unsigned)n); }
 VEC vec_bytes vec_abs_s16(vec_bytes a) { return MM(abs_epi16)(a); }
 VEC vec_bytes vec_abs_s8(vec_bytes a) { return MM(abs_epi8)(a); }

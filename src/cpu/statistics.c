@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds a tile's erasures and samples its groups; the portable loops of statistics. All results are whole numbers, so
- * that they depend on neither vectors nor cuts. */
+ * they depend neither on vectors nor on cuts. */
 #include "statistics.h"
 
 #include <math.h>
@@ -167,7 +167,8 @@ static void divide_by_gains(const sampler *self, const float *gains, size_t n, f
     }
 }
 
-/* Copies a group's symbols, divided by their gains. Those that are not valid become a point, which has no error. */
+/* Copies a group's symbols, divided by their gains. A symbol that is not valid is replaced by a constellation point,
+ * which has no error. */
 static void copy_symbols(const sampler *self, size_t first, uint64_t valid, float symbols[2 * GROUP_SYMBOLS])
 {
     const softqam_loop_call *call = self->tile->call;

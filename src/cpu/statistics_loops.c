@@ -26,7 +26,7 @@ VEC vec_lanes_u8 limited_at(const unsigned char *values, vec_bytes below)
     return (vec_lanes_u8)vec_max_s8(magnitude_of_steps(values), below);
 }
 
-/* Counts in four sums, modulo 2^8, each of which must not wait for another. */
+/* Counts in four sums, modulo 2^8, so that none waits for another. */
 static uint64_t count_s8(const unsigned char *values, size_t n, int limit)
 {
     enum { MOST_ROUNDS = 255 / 4 };
@@ -162,8 +162,8 @@ VEC vec_bytes indices_at(const softqam_information *information, const unsigned 
                                                     : places_at(information, values);
 }
 
-/* Adds what n vectors of LLRs, none of which waits for another, lack of whole information. An index beyond its row, or
- * its half, has its highest bit set. */
+/* Adds the information that n independent vectors of LLRs lack of whole bits. An index beyond its row, or its half, has
+ * its highest bit set. */
 VEC void add_missing(const softqam_information_table *table, int n, vec_bytes indices[], vec_lanes_u64 sums[2])
 {
     vec_bytes high[2], low[2], index[2];

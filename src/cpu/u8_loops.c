@@ -11,8 +11,8 @@
 
 /* arithmetic.h's way. */
 
-/* They say where the bytes of the first two of four symbols come from, to be or-ed to a row's byte_select, I and Q in
- * turns; those of the last two; and where the whole symbol is an erasure: its `low` everywhere. */
+/* Sources of bytes, to be or-ed to a row's byte_select, I and Q alternating: for the first two of four symbols; for the
+ * last two; and for an erasure, whose bytes are all its `low`. */
 static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0, FROM_Q,     0, FROM_Q,
                                                 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1, 1, FROM_Q | 1};
 static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
@@ -56,8 +56,8 @@ typedef struct iteration_place {
     unsigned char *out;
 } iteration_place;
 
-/* Computes an even number of iterations by arithmetic.h: two at a time, because one alone waits for its own results
- * more than it computes. */
+/* Computes an even number of iterations by arithmetic.h, two at a time: one alone would mostly wait for its own
+ * results. */
 NOT_INLINED void exact_iterations(const softqam_params *params, const iteration_place *places, size_t n_iterations)
 {
     const vec_u8_table table = vec_load_u8_table(&params->u8_table);
@@ -74,10 +74,10 @@ NOT_INLINED void exact_iterations(const softqam_params *params, const iteration_
 typedef struct linear_constants {
     vec_u8_linear linear;
     vec_bytes middle;      /* half of 2 alpha, modulo 1 */
-    vec_bytes error_bound; /* so near an integer is too near */
+    vec_bytes error_bound; /* closer to an integer is undecided */
     vec_s32 largest;       /* |x3| of a component of LINEAR_COMPONENT */
-    vec_bytes zero_byte;   /* byte of an x of 0: 127, or for all bits inverted 255 - 126 */
-    vec_bytes inverted;    /* all bits, or none: away from integers, trunc(127 - x) is 126 - floor(x) */
+    vec_bytes zero_byte;   /* the byte of x = 0: 127, or 255 - 126 if all bits are inverted */
+    vec_bytes inverted;    /* all bits, or none; if x is no integer, trunc(127 - x) is 126 - floor(x) */
 } linear_constants;
 
 VEC linear_constants load_linear(const softqam_params *params)
@@ -105,10 +105,10 @@ VEC vec_bytes linear_bytes(const linear_constants *constants, const linear_bits 
     return vec_shuffle_bytes(vec_xor(vec_pack_u8(first, last), constants->inverted), vec_splat_bytes(places));
 }
 
-/* Returns whether a value may be too near an integer, or a component too large. The values that are not saturated are
- * each, but for the sign, the distance |x3| to the nearest boundary of the last bit, or what lacks to 2 alpha from
- * that: near an integer where the distance's fraction is near 0 or that of 2 alpha. The words of a lie in the lower
- * halves, those of b in the upper ones. */
+/* Returns whether a value may be too near an integer, or a component too large. A value that is not saturated is, but
+ * for the sign, the distance |x3| to the nearest boundary of the last bit, or 2 alpha less that. So it is near an
+ * integer if the distance's fraction is near 0 or near that of 2 alpha. The words of a lie in the lower halves, those
+ * of b in the upper ones. */
 VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, const linear_bits *b)
 {
     const vec_s32 distance_a = vec_abs_s32(a->x[3]), distance_b = vec_abs_s32(b->x[3]);
@@ -147,9 +147,9 @@ VEC size_t linear_iterations(const softqam_params *params, iteration_place at, s
     return n_undecided;
 }
 
-/* Symbols are taken in batches of BATCH_ITERATIONS, which stay in the nearest cache: first all by the linear functions,
- * then again the undecided iterations, so that no branch is mispredicted for a single one. If most of a batch's are
- * undecided, as zeros are, the next batches do not try. */
+/* Symbols are taken in batches of BATCH_ITERATIONS, which stay in the nearest cache. A batch is computed by the linear
+ * functions, then its undecided iterations again, so that single ones cause no mispredicted branches. If most of a
+ * batch is undecided, as zeros are, the next batches skip the linear functions. */
 enum { BATCH_ITERATIONS = 64, U8_BATCHES_BEFORE_RETRY = 63 };
 
 /* Computes the iterations of a batch; returns those that must be computed by arithmetic.h. The next n_exact batches do
@@ -180,7 +180,7 @@ void SIMD_NAME(softqam_u8_loop)(const softqam_loop_call *call)
     while (n_iterations > 0) {
         const size_t n = n_iterations < BATCH_ITERATIONS ? n_iterations : BATCH_ITERATIONS;
         n_again += batch_iterations(call->params, &n_exact, at, n, again + n_again);
-        /* An odd one waits for the next batch. */
+        /* An odd iteration is left for the next batch. */
         if (n_again > 1) {
             exact_iterations(call->params, again, n_again / 2 * 2);
             again[0] = again[n_again - 1];

@@ -36,7 +36,7 @@
 #if defined(__x86_64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
 #include <cpuid.h>
 
-/* __builtin_cpu_supports() asks the operating system too, whether it saves the registers. */
+/* __builtin_cpu_supports() also checks that the operating system saves the registers. */
 static bool has_avx2(void)
 {
     /* Not every compiler's __builtin_cpu_supports() knows F16C. */
@@ -68,7 +68,7 @@ const softqam_cpu_variant *const softqam_cpu_variants[] = {
 
 const size_t softqam_n_cpu_variants = sizeof softqam_cpu_variants / sizeof softqam_cpu_variants[0];
 
-/* Asks the processor once. Threads that ask at the same time find the same. */
+/* Asks the processor once. Threads that ask at the same time get the same answer. */
 static const softqam_cpu_variant *fastest(void)
 {
     static _Atomic(const softqam_cpu_variant *) found;
@@ -140,7 +140,7 @@ static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const s
     return (loops ? loops : softqam_cpu_portable.llrs[axis_bits])->by_format[params->output_format];
 }
 
-/* Two iterations of AVX2 take less time than padding for one of AVX-512, but for 1024QAM. */
+/* Except for 1024QAM, two iterations of AVX2 take less time than padding for one of AVX-512. */
 enum { MAX_FEW_AXIS_BITS = 4 };
 
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,

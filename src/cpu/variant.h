@@ -19,10 +19,10 @@ typedef struct softqam_cpu_variant {
     softqam_soft_add *const *add;                        /* by output format; NULL: the portable ones */
     const softqam_gold_loops *gold;
     const softqam_count_loops *count;
-    size_t min_symbols;                       /* that a loop takes; of s8 in planes it takes twice as many */
-    const struct softqam_cpu_variant *of_few; /* whose loops take fewer in less time, up to 256QAM's; or NULL */
+    size_t min_symbols;                       /* the fewest that a loop takes; twice as many for s8 in planes */
+    const struct softqam_cpu_variant *of_few; /* NULL, or a variant that is faster for fewer, up to 256QAM */
     bool flushes_subnormals;
-    size_t short_symbols; /* some 10 us of work: less is done before another thread has woken up */
+    size_t short_symbols; /* some 10 us of work: less is not worth waking a thread */
 } softqam_cpu_variant;
 
 bool softqam_runs_everywhere(void);
@@ -41,8 +41,8 @@ extern const size_t softqam_n_cpu_variants;
  * names none, else NULL. */
 softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, const char *name, const char **ignored);
 
-/* Chooses a demodulator's loops. A modulation without loops of the variant has the portable ones, which take all that
- * the variant's take. */
+/* Chooses a demodulator's loops. A modulation that the variant has no loops for gets the portable ones, which take any
+ * call. */
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
                               const softqam_params *params);
 
