@@ -2,9 +2,10 @@
 /* The scrambling sequence of 3GPP TS 38.211 clause 5.2.1, made by a warp: 32 words of it at a time, a word a thread, as
  * the two sequences that it is the sum of.
  *
- * A sequence's bit n + d is the sum of those of its next 31 bits n + b for which x^d modulo the sequence's polynomial
- * has x^b. So the word at any distance is a sum over the warp: thread b has the bits from b on where the polynomial has
- * x^b. And a word at a known distance is a sum of what each four of the next 31 bits add to it, which tables have. */
+ * Bit n + d of a sequence is the sum of its bits n + b for all b below 31 for which x^d modulo the sequence's
+ * polynomial contains x^b. So the word at any distance is a sum over the warp: thread b adds the 32 bits from b on if
+ * the polynomial contains x^b. And a word at a known distance is the sum of eight table entries, one for each four of
+ * the next 31 bits. */
 #ifndef SOFTQAM_GOLD_CUH
 #define SOFTQAM_GOLD_CUH
 
@@ -13,9 +14,9 @@
 
 enum {
     GOLD_SEQUENCES = 2,
-    GOLD_NIBBLES = 8, /* of a sequence's next 31 bits, and of a polynomial */
+    GOLD_NIBBLES = 8, /* nibbles of a sequence's next 31 bits, and of a polynomial */
     GOLD_ONE = 1 << 30,
-    GOLD_X = 1 << 29 /* as gold_polynomials.h has polynomials */
+    GOLD_X = 1 << 29 /* x, as gold_polynomials.h represents polynomials */
 };
 
 /* The polynomial with x^k in bit k. */
@@ -27,9 +28,9 @@ static constexpr uint32_t gold_reversed(uint32_t polynomial)
     return reversed;
 }
 
-/* Powers of x for the digits of a position, the lowest first; those of the lowest are further by GOLD_OFFSET. */
+/* Powers of x for the digits of a position, the lowest digit first; its powers include GOLD_OFFSET. */
 struct gold_powers {
-    uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: of the first sequence, y: of the second; x^k in bit k */
+    uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: the first sequence's, y: the second's; x^k in bit k */
 
     constexpr gold_powers() : of_digit{}
     {
@@ -100,14 +101,14 @@ static __device__ __forceinline__ uint32_t warp_sum(uint32_t a)
 #endif
 }
 
-/* The word whose distance from a window's begin is that of a power of x. */
+/* Returns the word at a distance d from a window's beginning; `power` is x^d. */
 static __device__ __forceinline__ uint32_t word_at(uint64_t window, uint32_t power)
 {
     const unsigned lane = warp_lane();
     return warp_sum((power >> lane & 1) != 0 ? static_cast<uint32_t>(window >> lane) : 0);
 }
 
-/* Both sequences' word threadIdx.x % 32 of 32 that follow each other. */
+/* Both sequences' words; thread k of a warp has word k of 32 that follow each other. */
 struct warp_gold {
     enum { STEP = 28 };
     uint32_t words[GOLD_SEQUENCES];
@@ -223,7 +224,7 @@ template <int BITS> struct gold_bits {
         shift = bit % PART_BITS;
     }
 
-    /* A word behind the last one is read too. */
+    /* Reads the word after the last one too. */
     __device__ __forceinline__ uint32_t read(unsigned words_behind) const
     {
         const part *at = from + words_behind * (32 / PART_BITS);

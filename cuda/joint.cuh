@@ -75,8 +75,7 @@ static __device__ __forceinline__ pair_source load_pair(const segment_block &blo
             is_wanted ? block.segment.placement.modulation + 0u : source.partner_modulation + 0u};
 }
 
-/* Returns the LLRs of a symbol of the block's segment, some of whose layers are demapped in pairs: of a layer that is.
- */
+/* Returns the LLRs of a symbol of the block's segment whose layer is demapped in a pair. */
 template <softqam_output_format FORMAT, int M>
 static __device__ __noinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 demodulate_in_pair(const segment_block &block, const softqam_llr_limit &limit, const symbol_index &index,
@@ -88,7 +87,7 @@ demodulate_in_pair(const segment_block &block, const softqam_llr_limit &limit, c
         flips, {block.segment.placement.steps_per_nat, block.segment.source.noise_is_inverse != 0, limit});
 }
 
-/* Returns the LLRs of a symbol of a layer that is demapped alone, in such a segment. */
+/* Returns the LLRs of a symbol whose layer is demapped alone, in a segment that also has pairs. */
 template <softqam_output_format FORMAT, int M>
 static __device__ __noinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 demodulate_alone(segment_block &block, const softqam_llr_limit &limit, const symbol_index &index, uint32_t flips)
@@ -102,7 +101,7 @@ demodulate_alone(segment_block &block, const softqam_llr_limit &limit, const sym
     return values[0];
 }
 
-/* A thread's symbols of a segment some of whose layers are demapped in pairs. */
+/* A thread's symbols of a segment that has pairs of layers. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
 struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     typedef symbol_size<FORMAT, M> size;
@@ -115,7 +114,7 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     } source;
     raw_symbol next; /* unused */
     size_t symbol;   /* the next one */
-    bool has_symbol; /* it is this thread's */
+    bool has_symbol; /* the next symbol is this thread's */
     bool is_descrambled;
     unsigned bit; /* the next symbol's first bit in the block's sequence */
 
@@ -130,7 +129,7 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     __device__ __forceinline__ void load(bool has) { has_symbol = has; }
     __device__ __forceinline__ void set_noise(const float *, const softqam_llr_limit &) {}
 
-    /* Computes the LLRs of the next symbol, if it is this thread's, and goes `stride` symbols further. */
+    /* Computes the LLRs of the next symbol, if it is this thread's, and moves on by `stride` symbols. */
     template <typename Table>
     __device__ __forceinline__ values demodulate(const Table &, const softqam_llr_limit &limit, bool has_next,
                                                  unsigned stride)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread computes the LLRs of one of two layers that are demapped at once, from what it has in registers. The
- * arithmetic is joint_arithmetic.h's; what is kept of the costs differs, since registers are few. */
+/* The LLRs of one of two layers that are demapped at once, computed by a thread from its registers. The arithmetic is
+ * that of joint_arithmetic.h, but fewer costs are kept at a time, since registers are few. */
 #ifndef SOFTQAM_JOINT_SYMBOL_CUH
 #define SOFTQAM_JOINT_SYMBOL_CUH
 
@@ -9,8 +9,8 @@
 #define JOINT_UNROLL _Pragma("unroll")
 #include "joint_arithmetic.h"
 
-/* Columns of points that a thread has in registers: with more, too few registers would be left for several points at
- * once. 256QAM has two such groups of columns, 1024QAM four. */
+/* Columns of points that a thread keeps in registers. More would leave too few registers for several points at once.
+ * 256QAM has two such groups of columns, 1024QAM four. */
 enum { JOINT_COLUMNS = 8 };
 
 /* The least costs of points with each value of a bit, for the M bits of an axis. */
@@ -25,7 +25,7 @@ template <int M> struct least_costs {
             zero[k] = one[k] = __int_as_float(0x7f800000);
     }
 
-    /* Takes the least cost of the points of a level. */
+    /* Takes in the least cost of the points of a level. */
     __device__ __forceinline__ void take(int level, float cost)
     {
 #pragma unroll

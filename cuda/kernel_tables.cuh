@@ -12,9 +12,9 @@
 #include "memory.cuh"
 #include "simd_cuda.cuh"
 
-/* Rows as shared memory has them, of M bits an axis: of four the slopes, then the intercepts; of three the slopes and
- * intercepts of two bits, then slope and intercept of the third; of five those of four, then slope and intercept of the
- * fifth by twos. */
+/* Rows for M bits an axis, as they lie in shared memory. 4 bits: the slopes, then the intercepts. 3 bits: slopes and
+ * intercepts of two bits, then slope and intercept of the third. 5 bits: as for 4, then pairs of the fifth bit's slope
+ * and intercept. */
 template <int M> struct llr_rows {
     enum { ROWS = 1 << (M - 1), FIFTH = 2 * 4 * ROWS, VALUES = FIFTH + (M == 5 ? 2 * ROWS : 0) };
     alignas(16) float values[VALUES]; /* kernels read four at a time */
@@ -73,8 +73,8 @@ struct u8_table_memory {
     {
         vec_u8_table shared;
         shared.middle_address = __uint_as_float(shared_address(rows, own_copy() + (U8_LEVELS - 1) * U8_ROW_NBYTES / 2));
-        /* Rounded to a byte, which over all 16 rows adds up to a tenth of one: an address still rounds to that of a
-         * row. */
+        /* The scale is rounded to a byte. Over all 16 rows that adds up to a tenth of a row, so an address still rounds
+         * to the right row. */
         shared.address_scale = __uint_as_float(__float2uint_rn(table.level_scale * U8_ROW_NBYTES));
 #pragma unroll
         for (int k = 0; k < U8_AXIS_BITS; k++)

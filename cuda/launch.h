@@ -34,7 +34,7 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
 softqam_status softqam_launch_flush(softqam_launch *launch);
 
 /* Launches for segments that lie in device memory, as does their number: at most max_segments of max_symbols symbols
- * together; what is more is left out. */
+ * together; others are left out. */
 softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
                                               const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
                                               cudaStream_t stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The accesses of threads to memory: values and symbols of every size, and shared memory by its address. Also the
- * order of kernels of a stream that overlap. */
+/* Accesses to memory: values and symbols of every size, and shared memory by its address. Also the synchronisation of
+ * kernels of a stream that overlap. */
 #ifndef SOFTQAM_MEMORY_CUH
 #define SOFTQAM_MEMORY_CUH
 
@@ -27,7 +27,7 @@ static __device__ __forceinline__ unsigned warp_lane()
     return lane;
 }
 
-/* The values of a symbol or of several, packed into words, the first one lowest. What is left of the last word is
+/* The values of a symbol or of several, packed into words, the first one lowest. The rest of the last word is
  * undefined. */
 template <int WORDS> struct packed_values {
     uint32_t word[WORDS];

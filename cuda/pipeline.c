@@ -9,18 +9,17 @@
 #include "signals.h"
 #include "streaming.h"
 
-/* A buffer of the ring has room for 20 bytes of each of a chunk's symbols, in, out and for noise: what softqam.h
- * promises, and u8 and s8 of cf32 with a noise value for each symbol need. */
+/* Bytes of a ring buffer for each of a chunk's symbols: enough for cf32, a noise value and the 8 bytes of u8 or of
+ * 256QAM's s8. */
 enum { RING_SYMBOL_NBYTES = 20 };
 
-/* A staged buffer has these bytes, in, out and for noise, but no more than for a chunk of the longest symbols, 1024QAM
- * from cf32 to f32. */
+/* Bytes of a staged buffer, but no more than a chunk of the longest symbols needs, 1024QAM from cf32 to f32. */
 enum { STAGED_NBYTES = 1 << 22, LONGEST_SYMBOL_NBYTES = 8 + 4 + MAX_SYMBOL_BITS * sizeof(float) };
 
 /* Room to align a chunk's parts; one symbol always fits. */
 enum { SPARE_NBYTES = 1024 };
 
-/* No more threads than this stage: each has streams and memory of its own. */
+/* The most threads that stage; each has streams and memory of its own. */
 enum { MAX_WORKERS = 32 };
 
 void softqam_pipeline_open(softqam_pipeline *pipeline, int device, const softqam_context_config *config)
@@ -96,7 +95,7 @@ softqam_status softqam_pipeline_prepare(softqam_pipeline *pipeline)
 void softqam_pipeline_close(softqam_pipeline *pipeline)
 {
     if (pipeline->ring) {
-        /* On a device that is lost, what the host holds is freed all the same. */
+        /* Even if the device is lost, the host's memory is freed. */
         ENDED_BY(softqam_device_leave) softqam_device_scope scope = {-1, softqam_float_enter()};
         (void)cudaGetDevice(&scope.device);
         (void)cudaSetDevice(pipeline->device);

@@ -10,14 +10,14 @@
 #include "streaming.h"
 
 /* Calls of up to this many bytes in and out are one kernel that reads and writes host memory itself, across the bus.
- * Longer ones are faster as copies (PERFORMANCE.md has both ways' times). */
+ * Longer ones are faster as copies. */
 enum { MAPPED_NBYTES = 1 << 22 };
 
-/* A call is cut into several chunks a buffer, however short down to this, so that both directions of the bus are busy.
- */
+/* A call is cut into several chunks for each buffer, of at least MIN_CHUNK_SYMBOLS, so that both directions of the bus
+ * are busy. */
 enum { CHUNKS_PER_BUFFER = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 
-/* The arrays of a chunk, each in memory of its own: a gain lies where its symbol's noise value does. */
+/* The arrays of a chunk. Gains have the layout of noise values. */
 enum { SYMBOLS, NOISE, GAINS, VALUES, N_PARTS };
 
 /* A call under way. Its chunks are dealt to workers as they ask for more; each is a thread with buffers of its own. */
@@ -25,7 +25,7 @@ typedef struct host_call {
     const softqam_pipeline *pipeline;
     const softqam_segment_list *list;
     const softqam_cpu_loops *loops; /* those that stage on the host use */
-    size_t nbytes[N_PARTS];         /* the most that a symbol has; 0: no symbol has a value of its own */
+    size_t nbytes[N_PARTS];         /* the most that a symbol takes; 0: no symbol has a value of its own */
     bool is_staged;                 /* through pinned memory of buffers; else the device reaches the caller's */
     bool is_aligned;                /* the caller's memory is, as kernels need it */
 
@@ -37,7 +37,7 @@ typedef struct host_call {
     softqam_error_note note; /* its message */
 } host_call;
 
-/* A chunk's memory, on the device, mapped, or of the host: each part's values side by side. */
+/* A chunk's memory, of the device, mapped or of the host. Each part's values lie side by side. */
 typedef struct chunk_memory {
     unsigned char *parts[N_PARTS];
 } chunk_memory;
@@ -154,7 +154,7 @@ static void scatter_to_soft_buffer(const host_call *call, const piece_walk *walk
     softqam_soft_block_store(&soft, first, n, from, n * params->defaults.value_nbytes);
 }
 
-/* Hands a chunk's values over, if the call is staged. */
+/* Copies a chunk's values to the caller's memory, if the call is staged. */
 static void scatter(const host_call *call, const chunk_buffer *buffer)
 {
     const bool streaming = call->list->n_symbols * call->nbytes[VALUES] >= call->pipeline->streaming_nbytes;
@@ -190,7 +190,7 @@ static chunk_memory host_memory(const host_call *call, const chunk_buffer *buffe
 }
 
 /* Launches the kernel for a chunk: each piece is a segment of its own in the device's memory, with its own scale, noise
- * and modulation. A noise value that is a whole segment's is read here, and goes as an argument. */
+ * and modulation. A noise value for a whole segment is read here, and passed as an argument. */
 static_assert(sizeof(softqam_source) == 168, "A chunk has the new field as its kernel sees it");
 static softqam_status launch_chunk(const host_call *call, const chunk_buffer *buffer, const chunk_memory *device)
 {
@@ -215,7 +215,7 @@ static softqam_status launch_chunk(const host_call *call, const chunk_buffer *bu
         source->is_contiguous = 1;
         placement->out = walk_memory(&walk, device, VALUES);
         placement->plane_stride = walk.to.plane_stride != 0 ? segment.n_symbols : 0;
-        /* The host takes the values to code blocks. */
+        /* The host moves the values to code blocks. */
         placement->has_code_blocks = placement->has_soft_buffers = placement->is_deinterleaved = 0;
         placement->combines = placement->is_repeated = 0;
         TRY(softqam_launch_add(&launch, &segment, NULL));
@@ -223,7 +223,7 @@ static softqam_status launch_chunk(const host_call *call, const chunk_buffer *bu
     return softqam_launch_flush(&launch);
 }
 
-/* Waits until a buffer is idle and hands its chunk's values over. */
+/* Waits until a buffer is idle, and copies its chunk's values to the caller's memory. */
 static softqam_status finish_chunk(const host_call *call, chunk_buffer *buffer)
 {
     if (buffer->n_symbols == 0)
@@ -277,8 +277,8 @@ static void work_through_chunks(void *context, size_t worker)
         call->note = softqam_error_note_take();
 }
 
-/* A large call. The calling thread alone feeds the ring; the pool's threads stage, of a call that adds to soft buffers
- * one, in order. */
+/* Runs a large call. Pinned memory needs only the calling thread, which feeds the ring. The pool's threads stage other
+ * memory; if the call adds to soft buffers, one thread does, in order. */
 static softqam_status demodulate_chunks(host_call *call, softqam_pool *pool)
 {
     const softqam_pipeline *pipeline = call->pipeline;
@@ -305,7 +305,7 @@ static softqam_status demodulate_chunks(host_call *call, softqam_pool *pool)
     return status;
 }
 
-/* A small call: one kernel on host memory itself, the caller's if the device can use it as it lies. */
+/* Runs a small call: one kernel on host memory, the caller's own if the device can use it as it is. */
 static softqam_status demodulate_mapped(host_call *call)
 {
     chunk_buffer *buffer = &call->pipeline->staged[0];
@@ -338,8 +338,8 @@ static softqam_status check_buffer(host_call *call, const void *memory, size_t n
     return SOFTQAM_OK;
 }
 
-/* Finds what the call's symbols have, and whether it is staged: all but one segment whose parts lie side by side in
- * pinned memory. If there are several segments, the first one's memory is looked at. */
+/* Finds which arrays the call has, and whether it is staged, as every call is but a single segment whose parts lie side
+ * by side in pinned memory. If there are several segments, only the first one's memory is checked. */
 static softqam_status check_memory(host_call *call)
 {
     const softqam_segment_list *list = call->list;
@@ -383,7 +383,7 @@ static bool is_mapped(const host_call *call)
            call->list->n_symbols <= buffer_symbols(call, &call->pipeline->staged[0]);
 }
 
-/* After a failure: waits until nothing is under way, whatever becomes of it. */
+/* After a failure: waits until nothing is under way, and ignores further errors. */
 static void abandon(const softqam_pipeline *pipeline)
 {
     for (unsigned k = 0; k < softqam_pipeline_n_buffers(pipeline); k++) {

@@ -6,7 +6,7 @@
 
 #include "descriptor.cuh"
 
-/* A part of a code block whose LLRs are added in order: symbol by symbol, in each bit by bit. */
+/* A part of a code block whose LLRs are added in order: by symbol, then by bit. */
 struct repeated_part {
     softqam_code_block found;
     unsigned char *values; /* the soft buffer */
@@ -94,9 +94,9 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
     });
 }
 
-/* A thread block's way through code blocks of a codeword with repetition. It takes, of a part of the positions, all
- * LLRs that the launch's segments have, in the order of the segments. The code block belongs to the first segment that
- * has symbols of it. */
+/* A thread block's walk through code blocks of a codeword with repetition. It adds, for some of the positions, all LLRs
+ * of the launch's segments, in the order of the segments. A code block belongs to the first segment that has symbols of
+ * it. */
 template <softqam_output_format FORMAT> struct repeated_walk {
     soft_block &block;
     const soft_arguments<FORMAT> &arguments;
@@ -204,7 +204,7 @@ static __device__ __noinline__ void demodulate_repeated(soft_block &block, const
             if (!walk.has_part(k))
                 continue;
             if (k < walk.home)
-                break; /* another segment's thread blocks have it */
+                break; /* another segment's thread blocks take it */
             walk.load(k);
             walk.add(static_cast<uint32_t>(n % n_slices), n_slices);
         }

@@ -21,9 +21,9 @@ typedef float vec_f32;
 typedef uint32_t vec_u32;
 typedef uint32_t vec_mask; /* all ones or zero */
 
-/* The table of soft bits in shared memory. A 16-byte access there is served eight threads at a time, and eight 16-byte
- * words fill the 32 banks: so each of eight threads has a copy of its own, in banks of its own, and no two rows ever
- * meet in a bank. A row is eight copies of its levels and byte selector, then eight of its gains. */
+/* The table of soft bits in shared memory. Shared memory serves a 16-byte access eight threads at a time, and eight
+ * 16-byte words fill the 32 banks. So each of eight threads has a copy in banks of its own, and no bank conflicts
+ * occur. A row is eight copies of its levels and byte selector, then eight of its gains. */
 enum {
     TABLE_COPIES = 8,
     COPY_NBYTES = 16,
@@ -35,13 +35,13 @@ typedef struct vec_u8_row {
     float level;
     float level_low;
     float level_high;
-    uint32_t byte_selector; /* of prmt: see byte_selector_of() */
+    uint32_t byte_selector; /* selector of prmt: see byte_selector_of() */
     float gain_low;
     float gain_high;
 } vec_u8_row;
 
-/* A shared-memory address is small, so as a float's bits it is a subnormal number, and sums of such are exact: one
- * fused operation finds the address of a level's row. */
+/* The bits of a shared-memory address, which is small, are a subnormal float. Sums of these are exact, so one fused
+ * operation finds the address of a level's row. */
 typedef struct vec_u8_table {
     float middle_address; /* middle between this thread's copies of the two middle rows */
     float address_scale;  /* bytes of table per unit of the level */
@@ -49,10 +49,9 @@ typedef struct vec_u8_table {
 } vec_u8_table;
 
 /* The tables of LLRs. Tables of one row or two are operands of instructions. Tables of four and of eight rows lie in
- * shared memory as llr_rows has them: eight rows of 16 bytes fill the banks by themselves, each row in its own. Sixteen
- * rows would meet in the banks, so each of the eight threads that a 16-byte access serves at a time has a copy of its
- * own, in banks of its own: slopes, then intercepts; the fifth bit's lie behind them by twos, sixteen of which fill the
- * banks. */
+ * shared memory as in llr_rows; eight rows of 16 bytes fill the banks, each row with banks of its own. Sixteen rows
+ * would cause conflicts, so each of the eight threads that a 16-byte access serves at a time has a copy in banks of its
+ * own: slopes, then intercepts. The fifth bit's pairs of slope and intercept follow; sixteen pairs fill the banks. */
 enum {
     LLR_ROW_NBYTES = 16,
     LLR_COPIED_ROW_NBYTES = TABLE_COPIES * COPY_NBYTES,
@@ -85,7 +84,7 @@ VEC vec_f32 vec_sub(vec_f32 a, vec_f32 b) { return __fsub_rn(a, b); }
 VEC vec_f32 vec_mul(vec_f32 a, vec_f32 b) { return __fmul_rn(a, b); }
 VEC vec_f32 vec_fma(vec_f32 a, vec_f32 b, vec_f32 c) { return __fmaf_rn(a, b, c); }
 
-/* Within a few ulp. */
+/* Returns 1 / a within a few ulp. */
 VEC vec_f32 vec_reciprocal(vec_f32 a)
 {
     float reciprocal;
@@ -93,8 +92,8 @@ VEC vec_f32 vec_reciprocal(vec_f32 a)
     return reciprocal;
 }
 
-/* Computes what __fdiv_rn() does if the quotient and every intermediate value are far from the ends of the floats:
- * scales and noise values are between 2^-100 and 2^40. */
+/* Divides as __fdiv_rn() does, if the quotient and all intermediate values are far from overflow and underflow, as with
+ * scales and noise values from 2^-100 to 2^40. */
 VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
 {
     const float guess = vec_reciprocal(b);
@@ -103,7 +102,8 @@ VEC vec_f32 vec_div(vec_f32 a, vec_f32 b)
     return __fmaf_rn(reciprocal, __fmaf_rn(-b, quotient, a), quotient);
 }
 
-/* Divides any two floats. It is slower: it calls a routine if an intermediate value may overflow or underflow. */
+/* Divides any two floats. It is slower, because it calls a routine if an intermediate value may overflow or
+ * underflow. */
 VEC vec_f32 vec_div_any(vec_f32 a, vec_f32 b) { return __fdiv_rn(a, b); }
 
 VEC vec_f32 vec_min(vec_f32 a, vec_f32 b) { return fminf(a, b); }
@@ -128,7 +128,7 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least) { return magnitude < lea
 
 VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 {
-    /* Not __fmaf_rn(): no flag may have subnormal results flushed. */
+    /* Not __fmaf_rn(), whose subnormal results a compiler flag could flush. */
     uint32_t address;
     asm("{.reg .f32 sum;\n\t"
         "fma.rn.f32 sum, %1, %2, %3;\n\t"
@@ -148,8 +148,8 @@ VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 VEC vec_f32 vec_gain_low(const vec_u8_table *, vec_u8_row row) { return row.gain_low; }
 VEC vec_f32 vec_gain_high(const vec_u8_table *, vec_u8_row row) { return row.gain_high; }
 
-/* A row's byte_select as the selector of a prmt: a digit for each byte, with which 0 takes the low bits' byte, 1 the
- * high bits', 4 a zero and 5 a 255. */
+/* Converts a row's byte_select to the selector of a prmt, which has a digit for each byte: 0 takes the low bits' byte,
+ * 1 the high bits', 4 gives 0 and 5 gives 255. */
 VEC vec_u32 byte_selector_of(vec_u32 byte_select)
 {
     vec_u32 selector = 0;
@@ -163,8 +163,8 @@ VEC vec_u32 byte_selector_of(vec_u32 byte_select)
     return selector;
 }
 
-/* The two bytes, truncated and saturated, as one instruction, then the four put in place. Not __byte_perm(), which
- * takes the upper bit off each digit of the selector: here they are clear. */
+/* One instruction truncates and saturates the two bytes, another puts the four in place. Not __byte_perm(), which would
+ * first clear the upper bit of each digit of the selector; here they are clear. */
 VEC vec_u32 vec_u8_bytes(vec_f32 low, vec_f32 high, vec_u8_row row, vec_mask valid)
 {
     vec_u32 bytes;
@@ -191,9 +191,9 @@ VEC void load_two(float &a, float &b, uint32_t address)
     asm("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(a), "=f"(b) : "r"(address));
 }
 
-/* A row's index times its size, rounded down: around 2^23 / NBYTES floats are 1 / NBYTES apart, so the sum's last bits
- * are the offset in bytes, of which those of a row itself are masked off. A conversion to an integer would take a
- * slower unit. */
+/* Returns a row's index, rounded down, times its size. Around 2^23 / NBYTES floats are 1 / NBYTES apart, so the sum's
+ * last bits are an offset in bytes; a mask clears those within the row. A conversion to an integer would use a slower
+ * unit. */
 template <int ROWS, int NBYTES> static __device__ __forceinline__ uint32_t row_offset(float index)
 {
     const uint32_t bytes = __float_as_uint(__fadd_rz(index, static_cast<float>((1 << 23) / NBYTES)));
@@ -234,17 +234,17 @@ VEC vec_f32 vec_intercept(int, const vec_llr_table *, const vec_llr_row &row, in
 /* Returns the slope of a table of one row and one bit. */
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0]; }
 
-/* The lowest bytes of four words, the first in the lowest. */
+/* Returns the lowest bytes of four words, the first word's lowest. */
 VEC vec_u32 vec_lowest_bytes(vec_u32 a, vec_u32 b, vec_u32 c, vec_u32 d)
 {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/* A metric and 2^-24 times its weight to an LLR in whole steps, limited, plus the limit: 0 to twice the limit. Between
- * 1/2 and 1 floats are 2^-24 apart, so a sum with 3/4 is rounded to whole steps as llr_sum() rounds it around 1.5 *
- * 2^23, and its bits less those of 3/4 are the LLR. The sum is limited to 0 and 1 in the same operation, an infinity
- * too: what is no whole number of steps lies beyond 2^22 of them and so beyond any limit, and the bits of floats from 0
- * to 1 are in order. */
+/* Makes, of a metric and 2^-24 times its weight, an LLR in whole steps, limited, plus the limit: 0 to twice the limit.
+ * Between 1/2 and 1 floats are 2^-24 apart, so a sum with 3/4 is rounded to whole steps, as llr_sum() rounds it around
+ * 1.5 * 2^23, and its bits less those of 3/4 are the LLR. The same operation saturates the sum to [0, 1], infinities
+ * too. A sum outside [1/2, 1] is beyond 2^22 steps and so beyond any limit, and the bits of floats from 0 to 1 are in
+ * order. */
 #define LLR_STEP     0x1p-24f
 #define LLR_SUM_BITS 0x3f400000
 
@@ -255,7 +255,7 @@ VEC vec_u32 vec_limited_steps(vec_f32 metric, vec_f32 weight, int32_t limit, int
     return static_cast<vec_u32>(__viaddmin_s32_relu(__float_as_int(sum), limit - LLR_SUM_BITS, two_limits));
 }
 
-/* Two numbers up to 255 as the lower bytes of a word, whose upper half is the lower one of `upper`. */
+/* Returns a word with two numbers up to 255 as its lower bytes, and the lower half of `upper` as its upper half. */
 VEC vec_u32 vec_packed_bytes(vec_u32 first, vec_u32 second, vec_u32 upper)
 {
     vec_u32 bytes;
@@ -263,8 +263,8 @@ VEC vec_u32 vec_packed_bytes(vec_u32 first, vec_u32 second, vec_u32 upper)
     return bytes;
 }
 
-/* n bits, at most 4, from bit k on as the bytes of a word: all ones where a bit is set, else zero. A product puts each
- * in the highest row of its byte, and prmt repeats it. */
+/* Spreads n <= 4 bits, from bit k on, to the bytes of a word: all ones for a set bit, else zero. A product puts each
+ * bit in the highest place of its byte, and prmt repeats it. */
 VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
 {
     const vec_u32 taken = (1u << n) - 1;
@@ -275,10 +275,10 @@ VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
     return masks;
 }
 
-/* Bits k and k + 1 of at most 15 as the signs of a word's halves. */
+/* Returns a word whose halves have bits k and k + 1, of at most 15, as signs. */
 VEC vec_u32 vec_half_signs(vec_u32 bits, int k) { return bits * ((1u << 15 >> k) + (1u << 30 >> k)) & 0x80008000; }
 
-/* Bits k and k + 1 of at most 15, each as all ones or none in a half of the word. */
+/* Returns a word with a half of all ones for each of bits k and k + 1, of at most 15, that is set. */
 VEC vec_u32 vec_half_masks(vec_u32 bits, int k)
 {
     vec_u32 masks;
@@ -286,8 +286,8 @@ VEC vec_u32 vec_half_masks(vec_u32 bits, int k)
     return masks;
 }
 
-/* Two LLRs as binary16, limited to its largest finite value, the first in the lower half. Rounding is monotonic, so it
- * does not matter which comes first. */
+/* Returns two LLRs as binary16, limited to its largest finite value, the first in the lower half. Rounding is
+ * monotonic, so the order of rounding and limiting does not matter. */
 VEC vec_u32 vec_halves(vec_f32 first, vec_f32 second)
 {
     vec_u32 bits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread's symbols of one resource element go straight from registers to a soft buffer: E_r is a multiple of N_L Qm,
- * so the values of each bit are neighbours there. A warp writes the zeros and fillers. */
+/* Stores from registers straight to a soft buffer. E_r is a multiple of N_L Qm, so the values of each bit of a resource
+ * element are neighbours there. A warp writes the zeros and fillers. */
 #ifndef SOFTQAM_SOFT_ELEMENT_CUH
 #define SOFTQAM_SOFT_ELEMENT_CUH
 
@@ -126,7 +126,7 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
         }
     }
 
-    /* Tells the second cache what load() will load. */
+    /* Prefetches what load() will load into the second cache. */
     __device__ __forceinline__ void prefetch() const
     {
         if (buffer)
@@ -136,9 +136,9 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     }
 };
 
-/* A warp writes its share of the zeros and fillers of new data: that of its symbols of a segment, from `symbol` to
- * `end` of the codeword. The symbols that a segment, which ends at `segment_end`, has of a code block share those of
- * the code block, if its first symbol is among them. */
+/* A warp writes the zeros and fillers of new data that belong to symbols `symbol` to `end` of the codeword. If a
+ * segment, which ends at `segment_end`, has a code block's first symbol, all its symbols of that code block share the
+ * code block's zeros and fillers. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void fill_for_symbols(const softqam_placement &placement, uint32_t symbol,
                                                         uint32_t end, uint32_t segment_end)

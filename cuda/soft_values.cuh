@@ -8,14 +8,14 @@
 
 enum { HALF_WARP = WARP_THREADS / 2 };
 
-/* HARQ combining: llr_combined() for the values and LLRs in a word. f32's form is llr_combined() itself. */
+/* HARQ combining: llr_combined() for the values and LLRs in a word. For f32 it is llr_combined() itself. */
 template <softqam_output_format FORMAT> struct soft_sum;
 
 template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
     uint32_t limits;
     uint32_t least;
 
-    /* Extends bytes 0 and 1, or 2 and 3, of a word to halves with their sign. */
+    /* Sign-extends bytes 0 and 1, or 2 and 3, of a word to halves. */
     static __device__ __forceinline__ uint32_t widened(uint32_t bytes, bool upper)
     {
         uint32_t halves;
@@ -39,7 +39,8 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
         const uint32_t sums = __byte_perm(lower_sum, upper_sum, 0x6420);
         const uint32_t within =
             __byte_perm(__vmaxs2(__vmins2(lower, limits), least), __vmaxs2(__vmins2(upper, limits), least), 0x6420);
-        const uint32_t other = within ^ values; /* bytes other than zero are beyond the limit, and stay */
+        const uint32_t other =
+            within ^ values; /* a byte that is not zero marks a value beyond the limit, which stays */
         const uint32_t differs = ((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other;
         uint32_t stay;
         asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(stay) : "r"(differs));
@@ -179,7 +180,7 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
     }
 }
 
-/* A warp fills nbytes with a word, which one value repeated fills. */
+/* A warp fills nbytes with a word, in which one value is repeated. */
 template <int VALUE> static __device__ __forceinline__ void fill_run(unsigned char *to, uint32_t word, uint32_t nbytes)
 {
     const unsigned lane = warp_lane();
@@ -203,7 +204,7 @@ struct soft_fill {
     float filler_value;
 };
 
-/* A warp writes those of them that are numbered from `begin` to `end`. */
+/* A warp writes those with numbers from `begin` to `end`. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void fill_positions(const softqam_soft_buffer &buffer, unsigned char *values,
                                                       const soft_fill &fill, uint32_t begin, uint32_t end)

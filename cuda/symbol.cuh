@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel's work on a symbol: it converts components as they lie in memory to values, packed as they leave.
- */
+/* Every kernel's work on a symbol: from components as they lie in memory to packed values. */
 #ifndef SOFTQAM_SYMBOL_CUH
 #define SOFTQAM_SYMBOL_CUH
 
@@ -76,7 +75,7 @@ static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const
         }
 }
 
-/* Floats are multiplied too; times 1 they stay the same. */
+/* Multiplies floats too: a scale of 1 does not change them. */
 template <typename Component> static __device__ __forceinline__ float convert(Component sample, float scale)
 {
     return __fmul_rn(static_cast<float>(sample), scale);
@@ -109,9 +108,9 @@ static __device__ __forceinline__ float bounded_noise(float noise, bool is_inver
 /* The scale and the signs of a symbol's LLRs. */
 struct symbol_scale {
     float weight;        /* of LLRs in steps, LLR_STEP times that; NaN: an erasure */
-    uint32_t pi2_sign;   /* pi/2-BPSK: bit 31 is set where I changes its sign */
-    uint32_t descramble; /* bit k is set where LLR k changes its sign, none above a symbol's */
-    vec_mask valid;      /* LLRs that are no steps: zero where the symbol is an erasure */
+    uint32_t pi2_sign;   /* pi/2-BPSK: bit 31 is set if I changes its sign */
+    uint32_t descramble; /* bit k is set if LLR k changes its sign; the bits above a symbol's are 0 */
+    vec_mask valid;      /* f16 and f32: zero if the symbol is an erasure */
 
     /* Sets the weight from a noise value; `scale` is weight_scale(). */
     __device__ __forceinline__ void set_noise(float scale, float given_noise, bool is_inverse,
@@ -135,13 +134,13 @@ struct any_gain {
     bool has_small_weight;
 };
 
-/* With gains a weight may be as small as MIN_WEIGHT before it is multiplied by LLR_STEP, and by then not exact. One
- * below this counts when its metric is beyond 2^78: that is multiplied by a power of two, and the weight by its
- * inverse. */
+/* With gains a weight may be as small as MIN_WEIGHT. Times LLR_STEP it would be subnormal, and no longer exact. A
+ * weight below SMALL_WEIGHT matters only if its metric is beyond 2^78, so the metric is multiplied by a power of two,
+ * and the weight by its inverse. */
 #define SMALL_WEIGHT        0x1p-80f
 #define SMALL_WEIGHT_METRIC 0x1p-40f
 
-/* Takes any gain and noise value; `scale` is weight_scale(). It is seldom needed, so it is not inlined. */
+/* Handles any gain and noise value; `scale` is weight_scale(). It is seldom needed, so it is not inlined. */
 static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bool is_inverse, float gain,
                                                     bool is_in_steps)
 {
@@ -158,11 +157,10 @@ static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bo
 
 /* The scale and the signs of the LLRs of a symbol with a gain. */
 struct gain_scale : symbol_scale {
-    bool has_small_weight; /* of LLRs in steps: `weight` is for a metric times SMALL_WEIGHT_METRIC */
+    bool has_small_weight; /* s8 and s16: `weight` is for a metric times SMALL_WEIGHT_METRIC */
 
-    /* Sets the weight from a noise value, bounded, and a gain, by which it divides the components. Gains and noise
-     * values that are neither tiny nor huge have weights far from the ends of the floats, so this is
-     * llr_weight_of_gain() without its last steps. */
+    /* Sets the weight from a bounded noise value and a gain, and divides the components by the gain. If neither is tiny
+     * or huge the weight is far from overflow and underflow, so this is llr_weight_of_gain() without its last steps. */
     __device__ __forceinline__ void set_gain(softqam_output_format format, float scale, float noise, bool is_inverse,
                                              float gain, float (&components)[2])
     {
@@ -183,8 +181,8 @@ struct gain_scale : symbol_scale {
     }
 };
 
-/* The factor that makes weights of noise values. LLR_STEP, a power of two, does not change how a quotient or a product
- * is rounded. */
+/* Returns the factor that turns noise values into weights. LLR_STEP is a power of two, so it does not change how
+ * quotients and products are rounded. */
 static __device__ __forceinline__ float weight_scale(softqam_output_format format, float steps_per_nat)
 {
     return is_in_steps(format) ? __fmul_rn(steps_per_nat, LLR_STEP) : steps_per_nat;
@@ -210,7 +208,7 @@ static __device__ __forceinline__ bool is_regular(float i, float q, const symbol
     return fabsf(__fmaf_rn(magnitude, scale.weight, scale.weight)) < 0x1p30f;
 }
 
-/* Changes any other symbol so that the operations for regular symbols give its LLRs. */
+/* Changes a symbol that is not regular so that the operations for regular symbols give its LLRs. */
 static __device__ __forceinline__ void regularize(float &i, float &q, symbol_scale &scale)
 {
     const vec_mask valid = vec_both(vec_both(vec_is_finite(i), vec_is_finite(q)), vec_is_finite(scale.weight));
@@ -231,7 +229,7 @@ static __device__ __forceinline__ void metrics_of(const vec_llr_table &table, fl
         metrics[0] = bpsk_metric(&table, i, q, scale.pi2_sign);
         return;
     }
-    if (FORMAT == SOFTQAM_OUTPUT_F32) { /* where LLRs of tiny components are not zero by themselves */
+    if (FORMAT == SOFTQAM_OUTPUT_F32) { /* f32 LLRs of tiny components are not zero by themselves */
         axis_metrics(M, &table, i, of_i);
         axis_metrics(M, &table, q, of_q);
     } else {
@@ -281,7 +279,7 @@ static __device__ __forceinline__ uint32_t limited_halves(uint32_t halves, float
     return halves;
 }
 
-/* Computes the LLRs of a regular symbol. IS_DESCRAMBLED: scale.descramble counts. */
+/* Computes the LLRs of a regular symbol. With IS_DESCRAMBLED scale.descramble is applied. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Scale>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const softqam_llr_limit &limit)
@@ -322,8 +320,8 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
     return packed;
 }
 
-/* Computes the values, soft bits or LLRs, of N symbols, whose components alternate between I and Q. One branch is taken
- * for all of them, so that the instructions of one symbol hide the waits of another. */
+/* Computes the values, soft bits or LLRs, of N symbols, whose components alternate between I and Q. All of them take
+ * the same branch, so that the instructions of one symbol hide the latency of another. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table, typename Scale>
 static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
                                                  const Table &table, float (&components)[2 * N], Scale (&scales)[N],
