@@ -85,10 +85,10 @@ typedef enum softqam_modulation {
 
 /** A symbol in memory: I then Q, in the machine's byte order. */
 typedef enum softqam_input_format {
-    SOFTQAM_INPUT_CF32 = 0, /**< two IEEE-754 binary32 */
+    SOFTQAM_INPUT_CF32 = 0, /**< two binary32 (IEEE-754) */
     SOFTQAM_INPUT_CS16 = 1, /**< two int16 */
     SOFTQAM_INPUT_CS8 = 2,  /**< two int8 */
-    SOFTQAM_INPUT_CF16 = 3  /**< two IEEE-754 binary16 */
+    SOFTQAM_INPUT_CF16 = 3  /**< two binary16 */
 } softqam_input_format;
 
 /** The output: one value for each bit of a symbol. */
@@ -96,8 +96,8 @@ typedef enum softqam_output_format {
     /** int8: the LLR in nats times llr_scale, rounded once to nearest even, within +-llr_limit. */
     SOFTQAM_OUTPUT_S8 = 0,
     SOFTQAM_OUTPUT_S16 = 1, /**< int16: likewise */
-    SOFTQAM_OUTPUT_F16 = 2, /**< IEEE-754 binary16: the LLR in nats, likewise rounded and limited */
-    SOFTQAM_OUTPUT_F32 = 3, /**< IEEE-754 binary32: the LLR in nats */
+    SOFTQAM_OUTPUT_F16 = 2, /**< binary16: the LLR in nats, likewise rounded and limited */
+    SOFTQAM_OUTPUT_F32 = 3, /**< binary32: the LLR in nats */
     /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects (reference/README.md).
      *  255: certainly bit 0; 0: certainly bit 1; 127: undecided, or a component is not finite. Components are clamped
      *  to [-3, +3]. u8 takes no noise values: feed decoders LLRs. */
@@ -126,7 +126,7 @@ typedef enum softqam_noise_form {
 /** The CPU with its threads, or one GPU; one of each is enough. */
 typedef struct softqam_context softqam_context;
 
-/** Formats, scales and sign; immutable, cheap, and keeps its context alive. */
+/** Formats, scales and sign. It is immutable, cheap to make, and keeps its context alive. */
 typedef struct softqam_demodulator softqam_demodulator;
 
 /** Settings of a context. Fill it with softqam_context_config_init(): `device` 0 is a GPU. */
