@@ -23,8 +23,8 @@ static nr_noise with_floor(nr_noise noise)
     return noise;
 }
 
-/* Returns w; 0 for an erasure. With a gain, only the result is limited by the range of floats; a double has room for
- * those on the way, and a quotient of floats that rounds to double first rounds to float as it would at once. */
+/* Returns w; 0 for an erasure. With a gain, the range of floats limits the result only, because intermediate values are
+ * doubles. Rounding a quotient of floats to double and then to float gives the same as rounding it to float at once. */
 static float weight_of(nr_noise noise, float scale)
 {
     double weight;
@@ -41,8 +41,7 @@ static float weight_of(nr_noise noise, float scale)
     return fabs(weight) < 0x1p-120 && noise.has_gain ? 0 : (float)weight;
 }
 
-/* Returns a component divided by the symbol's gain, if there is one: the range of floats limits nothing but the
- * result. */
+/* Returns a component divided by the symbol's gain, if there is one. The range of floats limits the result only. */
 static float divided(float component, nr_noise noise)
 {
     int exponent;
@@ -54,8 +53,8 @@ static float divided(float component, nr_noise noise)
     return (float)ldexp((double)component * (double)inverse, 1 - exponent);
 }
 
-/* Finds, for each bit of an axis and each value of it, the level with that bit nearest to an odd integer. Never are two
- * as near. */
+/* Finds, for each bit of an axis and each value of the bit, the level with that bit that is nearest to an odd integer.
+ * No two are equally near. */
 static void nearest_levels(const nr_constellation *constellation, int middle, int nearest[NR_MAX_AXIS_BITS][2])
 {
     for (int place = 0; place < constellation->axis_bits; place++)

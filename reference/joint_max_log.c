@@ -24,8 +24,7 @@ static double least_of_all(const nr_constellation *partner, const joint_sample *
     return least;
 }
 
-/* Finds the least C by axes: C is a sum of a term of x_0, one of x_1's I and one of its Q: C(x_0, 0) and the
- * differences that I and Q make. */
+/* Finds the least C axis by axis: C is C(x_0, 0) plus a term of x_1's I and a term of its Q. */
 static double least_of_axes(const nr_constellation *partner, const joint_sample *sample, const double x0[2])
 {
     const double origin[2] = {0, 0}, cost = cost_of(sample, x0, origin);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the coordinate of an axis nearest to v whose bit at a place is `value`. Distances go without v^2, which
- * cancels in every LLR and with which the digits that matter would go. */
+/* Returns the coordinate of an axis nearest to v whose bit at a place is `value`. Distances leave out v^2, which
+ * cancels in every LLR and would cost the digits that matter. */
 static double nearest_coordinate(const double coordinates[], int n_bits, double v, int place, int value)
 {
     double nearest = INFINITY, least_distance = INFINITY;
@@ -31,7 +31,7 @@ void max_log_metrics(const nr_constellation *constellation, const float symbol[2
     double coordinates[1 << NR_MAX_AXIS_BITS], point[2];
     const int n = constellation->axis_bits;
     nr_point(constellation, 0, position, point);
-    if (nr_is_bpsk(constellation)) { /* the points x and -x: one rounding of the sum, whatever cancels in it */
+    if (nr_is_bpsk(constellation)) { /* the points are x and -x; the sum is rounded once, even if its terms cancel */
         metrics[0] = 4 * fabs(point[0]) *
                      (copysign(1, point[0]) * (double)symbol[0] + copysign(1, point[1]) * (double)symbol[1]);
         return;
@@ -47,7 +47,7 @@ void max_log_metrics(const nr_constellation *constellation, const float symbol[2
     }
 }
 
-/* 2^-24, and 2^-20 of it for the products of errors and for this file's own roundings in double. */
+/* 2^-24, plus 2^-20 of it for products of errors and for this file's own roundings in double. */
 static const double unit = 0x1p-24 * (1 + 0x1p-20);
 
 max_log_error max_log_error_of(const nr_constellation *constellation)
@@ -71,8 +71,8 @@ static max_log_llr make_llr(const nr_constellation *constellation, double compon
 {
     const double value = metric * weight, bound = max_log_bound(constellation, component, metric, weight);
     max_log_llr llr = {value, limit_to_float(value - bound), limit_to_float(value + bound)};
-    /* The metric overflows before the product with a small weight brings it back: then the largest number, with its
-     * sign, comes out. */
+    /* The metric overflows, although its product with a small weight would not: the result is the largest number, with
+     * its sign. */
     if (fabs(metric) >= FLT_MAX * (1 + 0x1p-20))
         llr.value = llr.low = llr.high = copysign(FLT_MAX, metric);
     else if (fabs(metric) >= FLT_MAX * (1 - 0x1p-20))

@@ -9,8 +9,8 @@
 
 #include "nr_symbol.h"
 
-/* One bit's LLR times the scale: what it is, past what binary32 holds where it must; and the ends, within +-FLT_MAX, of
- * what binary32 arithmetic may make of it. */
+/* One bit's LLR times the scale: its exact value, which may exceed binary32's range, and the ends, within +-FLT_MAX, of
+ * the interval in which binary32 arithmetic may come out. */
 typedef struct max_log_llr {
     double value;
     double low;

@@ -11,8 +11,8 @@
 enum {
     N_BITS = 8,
     NO_INFORMATION = 127,
-    /* The symbols that liquid's table of neighbours denies their neighbour 0, and the byte, in 3GPP order, of the label
-     * bit that tells them from symbol 0: b7 ends the Q label, b6 the I label. */
+    /* The symbols whose neighbour 0 is missing in liquid's table, and the byte, in 3GPP order, of the label bit that
+     * differs from symbol 0: b7 ends the Q label, b6 the I label. */
     Q_NEIGHBOUR_OF_ZERO = 1,
     Q_BIT = 7,
     I_NEIGHBOUR_OF_ZERO = 16,
