@@ -242,6 +242,8 @@ void softqam_information_table_make(softqam_information_table *table, const uint
             high ^= table->high[before][k];
             low ^= table->low[before][k];
         }
+        table->n_empty += missing == WHOLE_INFORMATION;
+        table->words[index] = (int16_t)((int)missing - (missing == WHOLE_INFORMATION) + INT16_MIN);
         table->high[row][k] = (uint8_t)high;
         table->low[row][k] = (uint8_t)low;
         table->n_high_rows = high != 0 ? row + 1 : table->n_high_rows;

@@ -113,6 +113,9 @@ typedef struct softqam_information_table {
     int n_high_rows; /* the rest have zeros */
     int n_rows;
     int last_index; /* stands for all after it */
+    /* The same as words, less 2^15, for loops that look up those; the first n_empty are 1 too small. */
+    int16_t words[INFORMATION_PLACES];
+    int n_empty;
 } softqam_information_table;
 
 typedef struct softqam_params {

@@ -148,6 +148,12 @@ SIMD_OPERATION(vec_bytes, vec_interleave_bytes_upper, (vec_bytes a, vec_bytes b)
 SIMD_OPERATION(vec_lanes_u64, vec_add_bytes, (vec_lanes_u64 sums, vec_bytes a))
 /* The bytes of a table of 16, which every quad has, that the lowest four bits name; 0 if the highest bit is set. */
 SIMD_OPERATION(vec_bytes, vec_table_bytes, (vec_bytes table, vec_bytes from))
+#ifdef VEC_HAS_WORD_TABLES
+/* Adds the signed words of a table that bytes name, which are below 128 if it is short, to the sums of each four. */
+SIMD_OPERATION(vec_lanes_u32, vec_add_words_at,
+               (vec_lanes_u32 sums, bool is_short, const int16_t *table, vec_bytes bytes))
+SIMD_OPERATION(unsigned, vec_count_less, (vec_bytes a, int n)) /* bytes below n */
+#endif
 /* The bytes of a that `from` names within each quad; 0 if its highest bit is set. */
 SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 

@@ -169,6 +169,35 @@ VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
     return _mm512_mask_shuffle_epi8(a, 0xcccccccccccccccc, b, exchange);
 }
 
+#define VEC_HAS_WORD_TABLES
+
+/* Returns the words of a table of 128 that the lower bytes of words name. */
+VEC __m512i words_at(const int16_t *table, __m512i at)
+{
+    const __m512i lower = _mm512_permutex2var_epi16(vec_load_bytes(table), at, vec_load_bytes(table + 32));
+    const __m512i upper = _mm512_permutex2var_epi16(vec_load_bytes(table + 64), at, vec_load_bytes(table + 96));
+    return _mm512_mask_mov_epi16(lower, _mm512_test_epi16_mask(at, _mm512_set1_epi16(64)), upper);
+}
+
+VEC vec_lanes_u32 vec_add_words_at(vec_lanes_u32 sums, bool is_short, const int16_t *table, vec_bytes bytes)
+{
+    VEC_UNROLL
+    for (int odd = 0; odd < 2; odd++) {
+        const __m512i at = odd ? _mm512_srli_epi16(bytes, 8) : _mm512_and_si512(bytes, _mm512_set1_epi16(255));
+        __m512i words = words_at(table, at);
+        if (!is_short)
+            words = _mm512_mask_mov_epi16(words, _mm512_test_epi16_mask(at, _mm512_set1_epi16(128)),
+                                          words_at(table + 128, at));
+        sums += (vec_lanes_u32)_mm512_madd_epi16(words, _mm512_set1_epi16(1));
+    }
+    return sums;
+}
+
+VEC unsigned vec_count_less(vec_bytes a, int n)
+{
+    return (unsigned)__builtin_popcountll(_mm512_cmplt_epu8_mask(a, vec_splat_u8(n)));
+}
+
 VEC bool vec_any_less_or_more(vec_bytes a, vec_bytes low, vec_s32 b, vec_s32 high)
 {
     return _mm512_cmplt_epi16_mask(a, low) | _mm512_cmpgt_epi32_mask(b, high);

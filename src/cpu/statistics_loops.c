@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops that count statistics: CMakeLists.txt compiles this for each instruction set (simd.h). */
-#include <stdlib.h>
-
 #include "loops.h"
 #include "simd.h"
 
@@ -18,63 +16,81 @@ VEC uint64_t total_of(vec_lanes_u64 sums)
     return total;
 }
 
-VEC vec_bytes magnitude_of_steps(const unsigned char *values) { return vec_abs_s8(vec_load_bytes(values)); }
-
-/* Returns `below`, the limit less 1, for each byte below the limit, and one more for each at it. */
-VEC vec_lanes_u8 limited_at(const unsigned char *values, vec_bytes below)
+/* Returns an integer for each LLR of the format. */
+VEC vec_bytes splat_of(softqam_output_format format, uint32_t a)
 {
-    return (vec_lanes_u8)vec_max_s8(magnitude_of_steps(values), below);
+    return format == SOFTQAM_OUTPUT_S8    ? vec_splat_u8((int)a)
+           : format == SOFTQAM_OUTPUT_F32 ? (vec_bytes)vec_splat_u32(a)
+                                          : vec_splat_s16((int)a);
 }
 
-/* Counts in four sums, modulo 2^8, so that none waits for another. */
-static uint64_t count_s8(const unsigned char *values, size_t n, int limit)
+/* Returns a vector of LLRs' magnitudes: integers, or the bits of floats. */
+VEC vec_bytes magnitudes_at(softqam_output_format format, const unsigned char *values)
+{
+    const vec_bytes a = vec_load_bytes(values);
+    return format == SOFTQAM_OUTPUT_S8 ? vec_abs_s8(a)
+           : format == SOFTQAM_OUTPUT_S16
+               ? vec_abs_s16(a)
+               : (vec_bytes)((vec_lanes_u8)a &
+                             (vec_lanes_u8)splat_of(format, format == SOFTQAM_OUTPUT_F16 ? 0x7fff : 0x7fffffff));
+}
+
+/* Returns `below`, the limit less 1, for each LLR below the limit, and one more for each at it. */
+VEC vec_bytes limited_at(softqam_output_format format, const unsigned char *values, vec_bytes below)
+{
+    const vec_bytes a = magnitudes_at(format, values);
+    return format == SOFTQAM_OUTPUT_S8    ? vec_max_s8(a, below)
+           : format == SOFTQAM_OUTPUT_F32 ? (vec_bytes)vec_max_u32((vec_u32)a, (vec_u32)below)
+                                          : vec_max_s16(a, below);
+}
+
+VEC vec_bytes add_counts(softqam_output_format format, vec_bytes a, vec_bytes b)
+{
+    return format == SOFTQAM_OUTPUT_S8    ? (vec_bytes)((vec_lanes_u8)a + (vec_lanes_u8)b)
+           : format == SOFTQAM_OUTPUT_F32 ? (vec_bytes)((vec_lanes_u32)a + (vec_lanes_u32)b)
+                                          : vec_add_s16(a, b);
+}
+
+/* Counts n_rounds of four vectors, so few that a lane's count fits in a byte, in two sums, of which none waits for the
+ * other. */
+VEC vec_lanes_u64 add_limited(softqam_output_format format, const unsigned char *values, size_t n_rounds,
+                              uint32_t limit, vec_lanes_u64 counts)
+{
+    const vec_bytes below = splat_of(format, limit - 1);
+    vec_bytes sums[2] = {splat_of(format, 0u - 4 * (uint32_t)n_rounds * (limit - 1)), splat_of(format, 0)};
+    for (size_t k = 0; k < 2 * n_rounds; k++, values += 2 * VECTOR_NBYTES) {
+        sums[0] = add_counts(format, sums[0], limited_at(format, values, below));
+        sums[1] = add_counts(format, sums[1], limited_at(format, values + VECTOR_NBYTES, below));
+    }
+    return vec_add_bytes(counts, add_counts(format, sums[0], sums[1]));
+}
+
+VEC uint64_t count_of(softqam_output_format format, const unsigned char *values, size_t nbytes, uint32_t limit)
 {
     enum { MOST_ROUNDS = 255 / 4 };
-    const vec_bytes below = vec_splat_u8(limit - 1);
     vec_lanes_u64 counts = {0};
-    while (n >= FOUR_NBYTES) {
-        const size_t n_rounds = n / FOUR_NBYTES < MOST_ROUNDS ? n / FOUR_NBYTES : MOST_ROUNDS;
-        vec_lanes_u8 sum = (vec_lanes_u8)vec_splat_u8(-4 * (int)n_rounds * (limit - 1)), others = {0};
-        for (size_t k = 0; k < n_rounds; k++, values += FOUR_NBYTES) {
-            sum += limited_at(values, below) + limited_at(values + VECTOR_NBYTES, below);
-            others += limited_at(values + 2 * VECTOR_NBYTES, below) + limited_at(values + 3 * VECTOR_NBYTES, below);
-        }
-        counts = vec_add_bytes(counts, (vec_bytes)(sum + others));
-        n -= n_rounds * FOUR_NBYTES;
+    for (size_t n_rounds; nbytes >= FOUR_NBYTES; nbytes -= n_rounds * FOUR_NBYTES) {
+        n_rounds = nbytes / FOUR_NBYTES < MOST_ROUNDS ? nbytes / FOUR_NBYTES : MOST_ROUNDS;
+        counts = add_limited(format, values, n_rounds, limit, counts);
+        values += n_rounds * FOUR_NBYTES;
     }
-    uint64_t count = total_of(counts);
-    for (size_t k = 0; k < n; k++)
-        count += abs((int8_t)values[k]) == limit;
-    return count;
+    if (nbytes > 0) {
+        unsigned char padded[FOUR_NBYTES] = {0};
+        memcpy(padded, values, nbytes);
+        counts = add_limited(format, padded, 1, limit, counts);
+    }
+    return total_of(counts);
 }
-
-#define DEFINE_COUNT(name, type)                                                                                       \
-    static uint64_t name(const unsigned char *values, size_t n, type limit, type negative)                             \
-    {                                                                                                                  \
-        enum { MOST = 65535 };                                                                                         \
-        typedef type __attribute__((aligned(1), may_alias)) anywhere;                                                  \
-        uint64_t total = 0;                                                                                            \
-        for (size_t n_taken; n > 0; n -= n_taken, values += n_taken * sizeof(type)) {                                  \
-            n_taken = n < MOST ? n : MOST;                                                                             \
-            type count = 0;                                                                                            \
-            for (size_t k = 0; k < n_taken; k++) {                                                                     \
-                const type value = ((const anywhere *)(const void *)values)[k];                                        \
-                count += (type)((value == limit) | (value == negative));                                               \
-            }                                                                                                          \
-            total += count;                                                                                            \
-        }                                                                                                              \
-        return total;                                                                                                  \
-    }
-DEFINE_COUNT(count_16, uint16_t)
-DEFINE_COUNT(count_32, uint32_t)
 
 static uint64_t count_limited(softqam_output_format format, const unsigned char *values, size_t n, uint32_t limit)
 {
     if (format == SOFTQAM_OUTPUT_S8)
-        return count_s8(values, n, (int)limit);
-    if (format == SOFTQAM_OUTPUT_F32)
-        return count_32(values, n, limit, limit | 0x80000000u);
-    return count_16(values, n, (uint16_t)limit, (uint16_t)(format == SOFTQAM_OUTPUT_S16 ? 0u - limit : limit | 0x8000));
+        return count_of(SOFTQAM_OUTPUT_S8, values, n, limit);
+    if (format == SOFTQAM_OUTPUT_S16)
+        return count_of(SOFTQAM_OUTPUT_S16, values, 2 * n, limit);
+    if (format == SOFTQAM_OUTPUT_F16)
+        return count_of(SOFTQAM_OUTPUT_F16, values, 2 * n, limit);
+    return count_of(SOFTQAM_OUTPUT_F32, values, 4 * n, limit);
 }
 
 static void find_range(const float *values, size_t n, uint32_t range[2])
@@ -158,12 +174,34 @@ VEC vec_bytes places_at(const softqam_information *information, const unsigned c
 VEC vec_bytes indices_at(const softqam_information *information, const unsigned char *values)
 {
     const vec_bytes last = vec_splat_u8(information->table->last_index);
-    return information->format == SOFTQAM_OUTPUT_S8 ? vec_min_s8(magnitude_of_steps(values), last)
+    return information->format == SOFTQAM_OUTPUT_S8 ? vec_min_s8(magnitudes_at(SOFTQAM_OUTPUT_S8, values), last)
                                                     : places_at(information, values);
 }
 
-/* Adds the information that n independent vectors of LLRs lack of whole bits. An index beyond its row, or its half, has
- * its highest bit set. */
+#ifdef VEC_HAS_WORD_TABLES
+
+/* A sum of words has 32 bits: enough for 2^14 vectors. */
+VEC uint64_t missing_of(const softqam_information *information, const unsigned char *values, size_t n, size_t n_groups)
+{
+    const softqam_information_table *table = information->table;
+    const size_t nbytes = information->value_nbytes;
+    const vec_lanes_u32 offset = (vec_lanes_u32){0} + 0x80000000u;
+    uint64_t n_empty = 0;
+    vec_lanes_u32 sums = offset;
+    for (size_t group = 0; group < n_groups; group++, values += SAMPLED_GROUPS * n * nbytes)
+        for (size_t k = 0; k < n; k += VECTOR_NBYTES) {
+            const vec_bytes indices = indices_at(information, values + k * nbytes);
+            sums = vec_add_words_at(sums, information->format == SOFTQAM_OUTPUT_S8, table->words, indices);
+            n_empty += vec_count_less(indices, table->n_empty);
+        }
+    return total_of(add_pairs((vec_lanes_u64){0}, sums)) - LANES * 0x80000000ull + n_empty +
+           n_groups * n * (WHOLE_INFORMATION / 2);
+}
+
+#else
+
+/* Adds what n vectors of LLRs, none of which waits for another, lack of whole information. An index beyond its row, or
+ * its half, has its highest bit set. */
 VEC void add_missing(const softqam_information_table *table, int n, vec_bytes indices[], vec_lanes_u64 sums[2])
 {
     vec_bytes high[2], low[2], index[2];
@@ -177,12 +215,18 @@ VEC void add_missing(const softqam_information_table *table, int n, vec_bytes in
             index[k] = indices[k];
             indices[k] = vec_xor(indices[k], vec_splat_u8(0x80));
         }
-        for (int row = first; row < first + n_rows; row++)
+        for (int row = first; row < first + n_rows; row++) {
             VEC_UNROLL
-        for (int k = 0; k < n; k++) {
-            high[k] = vec_xor(high[k], vec_table_bytes(vec_splat_bytes(table->high[row]), index[k]));
-            low[k] = vec_xor(low[k], vec_table_bytes(vec_splat_bytes(table->low[row]), index[k]));
-            index[k] = vec_add_saturated_s8(index[k], vec_splat_u8(-16));
+            for (int k = 0; k < n; k++)
+                low[k] = vec_xor(low[k], vec_table_bytes(vec_splat_bytes(table->low[row]), index[k]));
+            if (row < table->n_high_rows) {
+                VEC_UNROLL
+                for (int k = 0; k < n; k++)
+                    high[k] = vec_xor(high[k], vec_table_bytes(vec_splat_bytes(table->high[row]), index[k]));
+            }
+            VEC_UNROLL
+            for (int k = 0; k < n; k++)
+                index[k] = vec_add_saturated_s8(index[k], vec_splat_u8(-16));
         }
     }
     VEC_UNROLL
@@ -192,8 +236,7 @@ VEC void add_missing(const softqam_information_table *table, int n, vec_bytes in
     }
 }
 
-static uint64_t information_of(const softqam_information *information, const unsigned char *values, size_t n,
-                               size_t n_groups)
+VEC uint64_t missing_of(const softqam_information *information, const unsigned char *values, size_t n, size_t n_groups)
 {
     const size_t nbytes = information->value_nbytes;
     vec_lanes_u64 missing[2] = {{0}, {0}};
@@ -207,7 +250,15 @@ static uint64_t information_of(const softqam_information *information, const uns
             indices[1] = indices_at(information, values + (k + VECTOR_NBYTES) * nbytes);
             add_missing(information->table, 2, indices, missing);
         }
-    return n_groups * n * WHOLE_INFORMATION - INFORMATION_RADIX * total_of(missing[0]) - total_of(missing[1]);
+    return INFORMATION_RADIX * total_of(missing[0]) + total_of(missing[1]);
+}
+
+#endif
+
+static uint64_t information_of(const softqam_information *information, const unsigned char *values, size_t n,
+                               size_t n_groups)
+{
+    return n_groups * n * WHOLE_INFORMATION - missing_of(information, values, n, n_groups);
 }
 
 const softqam_count_loops SIMD_NAME(softqam_count_loops) = {count_limited, find_range, add_energies, information_of};
