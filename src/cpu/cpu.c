@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "streaming.h"
-
 /* Writes a text such as "avx512, 16 threads"; characters of an ignored name that are not printable become '?'. */
 static void describe(softqam_cpu *cpu, const char *ignored)
 {
@@ -27,7 +25,6 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
         return status;
     cpu->pool = pool;
     cpu->n_threads = softqam_pool_n_threads(pool);
-    cpu->streaming_nbytes = softqam_streaming_nbytes();
     describe(cpu, ignored);
     return SOFTQAM_OK;
 }
@@ -37,14 +34,10 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
  * Parts are whole cache lines of an aligned output, so that no two threads write to one line. */
 enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
 
-/* A call that threads work on. Each part searches for its first segment from a checkpoint on, so that not every part of
- * a long list searches it from the beginning. */
-enum { CHECKPOINTS = 16 };
+/* A call that threads work on. */
 typedef struct threaded_call {
     softqam_cpu_call call;
     size_t part_symbols;
-    size_t checkpoint_symbols; /* from one to the next */
-    softqam_cursor checkpoints[CHECKPOINTS];
 } threaded_call;
 
 /* If layers are demapped in pairs there, moves a cursor back to the first symbol of its resource element. Returns by
@@ -66,8 +59,8 @@ static void demodulate_numbered_part(void *context, size_t number)
     const softqam_segment_list *list = threaded->call.list;
     const size_t first = number * threaded->part_symbols, left = list->n_symbols - first;
     size_t n = left < threaded->part_symbols ? left : threaded->part_symbols;
-    softqam_cursor cursor = threaded->checkpoints[first / threaded->checkpoint_symbols];
-    softqam_cursor_skip(&cursor, first % threaded->checkpoint_symbols);
+    softqam_cursor cursor = softqam_cursor_at(list, 0);
+    softqam_cursor_skip(&cursor, first);
     if (list->is_joint) {
         softqam_cursor end = cursor;
         softqam_cursor_skip(&end, n);
@@ -82,13 +75,9 @@ static __attribute__((noinline)) void demodulate_by_threads(softqam_pool *pool, 
 {
     const size_t n = call->list->n_symbols,
                  part = n / (PARTS_PER_THREAD * softqam_pool_n_threads(pool)) / PART_MULTIPLE * PART_MULTIPLE;
-    softqam_cursor cursor = softqam_cursor_at(call->list, 0);
-    threaded_call threaded = {.call = *call, .checkpoint_symbols = n / CHECKPOINTS + 1};
-    threaded.part_symbols = part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part < short_symbols ? short_symbols : part;
-    for (int k = 0; k < CHECKPOINTS; k++) {
-        threaded.checkpoints[k] = cursor;
-        softqam_cursor_skip(&cursor, threaded.checkpoint_symbols);
-    }
+    threaded_call threaded = {*call, part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part};
+    if (threaded.part_symbols < short_symbols)
+        threaded.part_symbols = short_symbols;
     softqam_pool_run(pool, demodulate_numbered_part, &threaded, (n - 1) / threaded.part_symbols + 1);
 }
 
@@ -98,7 +87,7 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
      * microsecond. */
     enum { WORTH_FLUSHING_SYMBOLS = 32, JOINT_WORK = 8 /* as much, for a symbol of 16QAM */ };
     const size_t n = list->n_symbols, short_symbols = cpu->variant->short_symbols / (list->is_joint ? JOINT_WORK : 1);
-    const softqam_cpu_call call = {loops, list, list->out_nbytes >= cpu->streaming_nbytes, n >= WORTH_FLUSHING_SYMBOLS};
+    const softqam_cpu_call call = {loops, list, n >= WORTH_FLUSHING_SYMBOLS};
     softqam_pool *pool = NULL;
     if (cpu->n_threads > 1 && !list->repeats && n >= WORTH_THREADS_PARTS * short_symbols)
         pool = softqam_pool_for_call(cpu->pool);

@@ -13,7 +13,6 @@ typedef struct softqam_cpu {
     const softqam_cpu_variant *variant;
     softqam_pool *pool;
     unsigned n_threads;      /* of the pool */
-    size_t streaming_nbytes; /* outputs from this size on are stored past the caches */
     char detail[192];        /* one line on what runs */
 } softqam_cpu;
 
@@ -25,7 +24,6 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
 typedef struct softqam_cpu_call {
     const softqam_cpu_loops *loops;
     const softqam_segment_list *list;
-    bool is_streamed;       /* LLRs are stored past the caches */
     bool is_worth_flushing; /* subnormal numbers may be flushed to zero */
 } softqam_cpu_call;
 

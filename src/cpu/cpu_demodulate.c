@@ -11,7 +11,6 @@
 #include "joint.h"
 #include "simd_scalar.h"
 #include "statistics.h"
-#include "streaming.h"
 
 #include "arithmetic.h"
 
@@ -22,9 +21,8 @@
 enum {
     TILE_SYMBOLS = 1024,        /* gathered or converted */
     COUNTED_NBYTES = 16 << 10,  /* LLRs whose statistics are wanted */
-    STREAMED_SYMBOLS = 512,     /* whose LLRs are stored past the caches */
     DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
-    OUT_NBYTES = 11 << 10,      /* LLRs on their way to a soft buffer, or past the caches */
+    OUT_NBYTES = 11 << 10,      /* LLRs on their way to a soft buffer */
     MAX_PLANE_NBYTES = 2 << 10, /* the share of one bit plane */
     WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
@@ -76,8 +74,7 @@ typedef struct work {
     bool is_converted;
     bool is_gathered;
     bool is_noise_gathered; /* and gains */
-    bool is_streamed;
-    bool is_joint; /* some layers are demapped in pairs */
+    bool is_joint;          /* some layers are demapped in pairs */
     softqam_joint joint;
     softqam_destination to; /* destination in the current code block, whose first symbol here is to_first */
     size_t to_first;
@@ -378,9 +375,8 @@ static NOT_INLINED void call_loop_and_count(work *w, size_t first)
 static size_t demodulate_tile(work *w, size_t first, size_t n)
 {
     const softqam_placement *placement = &w->segment.placement;
-    unsigned char *out = w->to.out + (first - w->to_first) * w->symbol_nbytes;
     bool is_staged = false;
-    w->call.out = w->is_streamed ? w->scratch->out : out;
+    w->call.out = w->to.out + (first - w->to_first) * w->symbol_nbytes;
     if (placement->has_soft_buffers)
         n = open_soft_tile(w, first, n, &is_staged);
     if (placement->is_descrambled)
@@ -399,8 +395,6 @@ static size_t demodulate_tile(work *w, size_t first, size_t n)
     }
     if (is_staged)
         softqam_soft_block_store(&w->soft, symbol_of_block(w, first), n, w->scratch->out, w->plane_nbytes);
-    else if (w->is_streamed)
-        softqam_copy_streaming(out, w->scratch->out, n * w->symbol_nbytes);
     return n;
 }
 
@@ -431,13 +425,6 @@ static size_t open_destination(work *w, size_t first)
     return first + (left < w->to.n_symbols ? left : w->to.n_symbols);
 }
 
-/* Returns how many symbols' LLRs are stored past the caches at once: whole lines. */
-static size_t streamed_symbols(size_t symbol_nbytes)
-{
-    const size_t most = OUT_NBYTES / symbol_nbytes / LINE_NBYTES * LINE_NBYTES;
-    return most < STREAMED_SYMBOLS ? most : STREAMED_SYMBOLS;
-}
-
 /* Returns how many symbols are counted at once. */
 static size_t counted_symbols(size_t nbytes)
 {
@@ -446,7 +433,7 @@ static size_t counted_symbols(size_t nbytes)
 }
 
 /* Demodulates what a thread has of a segment, in tiles. */
-static void demodulate_in_tiles(work *w, bool is_streamed)
+static void demodulate_in_tiles(work *w)
 {
     const softqam_source *source = &w->segment.source;
     const softqam_placement *placement = &w->segment.placement;
@@ -454,14 +441,12 @@ static void demodulate_in_tiles(work *w, bool is_streamed)
     w->symbol_nbytes = softqam_placement_stride(placement);
     w->has_planes = softqam_placement_has_planes(placement);
     w->is_converted = are_converted(w->params, source);
-    w->is_streamed = is_streamed && !w->has_planes && !placement->has_soft_buffers;
     prepare_call(&w->call, w->params, &w->segment, &w->weight);
     w->is_gathered = source->n_layers > 1 || source->symbol_stride > 1 || source->is_split;
     w->is_noise_gathered =
         w->call.noise_kind != SOFTQAM_ONE_WEIGHT &&
         (source->n_layers > 1 || source->noise_stride != 1 || (source->has_gains && source->gain_stride != 1));
-    w->tile_symbols = w->is_joint      ? (w->joint.is_direct ? JOINT_SYMBOLS : JOINT_GATHERED_SYMBOLS)
-                      : w->is_streamed ? streamed_symbols(w->symbol_nbytes)
+    w->tile_symbols = w->is_joint ? (w->joint.is_direct ? JOINT_SYMBOLS : JOINT_GATHERED_SYMBOLS)
                       : w->is_gathered || w->is_noise_gathered || w->is_converted ? TILE_SYMBOLS
                       : w->statistics             ? counted_symbols(w->segment.placement.value_nbytes * w->n_bits)
                       : placement->is_descrambled ? DESCRAMBLED_SYMBOLS
@@ -502,8 +487,7 @@ static inline bool demodulate_in_place(const softqam_cpu_call *call, const softq
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop_call;
-    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || from->statistics || call->is_streamed ||
-        softqam_segment_is_joint(from))
+    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || from->statistics || softqam_segment_is_joint(from))
         return false;
     softqam_segment_resolve(&segment, from, &params->defaults);
     const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
@@ -551,11 +535,9 @@ void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *c
         softqam_float_flush(&environment, !w.is_joint && may_flush(call, &w.segment.source));
         w.statistics = from->statistics;
         w.counts = (softqam_statistics){0};
-        demodulate_in_tiles(&w, call->is_streamed);
+        demodulate_in_tiles(&w);
         if (w.statistics)
             add_counts(&w.counts, w.statistics);
     }
     softqam_float_leave(&environment);
-    if (call->is_streamed)
-        softqam_streaming_fence();
 }
