@@ -72,6 +72,15 @@ class Causes(FitTest):
         self.fails(self.demod("-m", "auto", "-o", "hard", "x.cf32", "y"), 1,
                    "x.cf32: no modulation fits clearly better than another; name one with --modulation")  # fmt: skip
 
+    def test_scales_of_integers(self):
+        """Another scale and modulation than the defaults are no other format."""
+        for modulation in ("qpsk", "64qam") if QUICK else list(MODULATIONS):
+            for name, scales in (("x.cs8", (40, 80)), ("x.cs16", (128, 512, 3000, 20000))):
+                for scale in scales:
+                    self.make(name, "-m", modulation, "--symbols", "6000", "--snr-db", str(SNR_DB[MODULATIONS[modulation][0]] + 3), "--output-scale", f"1/{scale}")
+                    change = "" if modulation == "256qam" else f"-m {modulation} and "
+                    self.warned(rf"the symbols do not fit 256QAM, but would with {change}--input-scale auto \(about 1/[^)]+\)(, or with -i cu8, which looks the same)?", "-o", "hard", name)
+
     def test_bytes(self):
         """Another format, byte order or first byte."""
         for modulation in ("qpsk", "64qam") if QUICK else ("bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"):
@@ -132,7 +141,7 @@ class Causes(FitTest):
                 (lambda k: complex(y[k].real, y[k].imag + 0.34 * y[k].real), r": I and Q are not independent: their correlation is 0\.3\d*"),
                 (lambda k: complex(abs(y[k].real), abs(y[k].imag)), ": nearly all have one sign"), (lambda k: y[k] + 1, r", but would without their mean of \S+ \(a DC offset\)"),
                 (lambda k: y[k] * (0.5 + k / 4000), ": their size varies, as before an equaliser"),
-            )[: 6 if modulation == "256qam" else 7]:  # fmt: skip
+            ):  # fmt: skip
                 self.write_symbols("z.cf32", [change(k) for k in range(len(y))])
                 self.warned(rf"the symbols do not fit \S+{message}", "-o", "hard", "-m", modulation, "z.cf32")
             self.write_symbols("z.cf32", [complex(v.real, 0) for v in y])
@@ -155,6 +164,9 @@ class Causes(FitTest):
         self.symbols("64qam")
         self.write("z.cs16", pack("h", [max(-32768, min(32767, 4 * v)) for v in unpack("h", self.read("x.cs16"))]))
         self.warned(r"the symbols do not fit 64QAM: \d+ % of the samples are at the ends of their range, clipped", "-o", "hard", "-m", "64qam", "z.cs16")
+        y = self.symbols("64qam")
+        self.write_symbols("z.cf32", [complex(max(-0.8, min(0.8, v.real)), max(-0.8, min(0.8, v.imag))) for v in y])
+        self.warned("the symbols do not fit 64QAM: none is near the outer points, as if they were clipped", "-o", "hard", "-m", "64qam", "z.cf32")
         none = pack("f", 8000 * [1, math.nan])
         for data, message in ((none, "4000|8000 of the first 8000 symbols are NaN or infinite"), (bytes(64000), "8000 of the first 8000 symbols are 0"),
                               (b"", "has no symbols")):  # fmt: skip

@@ -122,10 +122,10 @@ static bool has_varying_phase(const struct fit_view *view)
     for (size_t i = 0; i < view->n; i++) {
         sum += powers[i];
         of_block = i % BLOCK ? of_block + powers[i] : powers[i];
-        blocks += i % BLOCK == BLOCK - 1 ? pow(cabs(of_block), 2) : 0;
-        all += pow(cabs(powers[i]), 2);
+        blocks += i % BLOCK == BLOCK - 1 ? creal(of_block * conj(of_block)) : 0;
+        all += creal(powers[i] * conj(powers[i]));
     }
-    const double near = (blocks / all - 1) / BLOCK, far = pow(cabs(sum), 2) / all / (double)view->n;
+    const double near = (blocks / all - 1) / BLOCK, far = creal(sum * conj(sum)) / all / (double)view->n;
     return near > 3.0 / BLOCK && far < 0.3 * near;
 }
 
@@ -205,7 +205,7 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
         trial.amount = straighten(&view, modulation_get(given), trial.change == SPINNING);
     if (trial.change == TURNED)
         trial.amount -= turn_exactly(&view, given, (double)run->config->input_scale);
-    if (trial.change == TURNED && fabs(trial.amount) < 1.5)
+    if (fabs(trial.amount) < (trial.change == TURNED ? 1.5 : trial.change == SPINNING ? 20 / (double)view.n : 0))
         return;
     for (size_t i = 1; trial.change == CONJUGATED && i < 2 * view.n; i += 2)
         view.symbols[i] = -view.symbols[i];
@@ -223,6 +223,8 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
                                      : fit_measure(&view, trial.modulation, trial.scale, is_foreign).fit;
             if (other && !is_foreign && fabs(trial.scale / (double)run->config->input_scale - 1) < 0.02)
                 continue; /* rounding gains as much */
+            if (other && is_foreign && fabs(log2(trial.scale / (double)file_formats[trial.format].scale)) > 10)
+                continue; /* nobody's, but other values may have it */
             if (other && is_foreign && file_formats[trial.format].symbol_nbytes == 2 &&
                 file_formats[run->recording.format].symbol_nbytes == 2)
                 continue; /* QPSK looks alike */
@@ -236,9 +238,38 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
     }
 }
 
-static bool has_room(const struct demod_run *run, int format)
+/* Returns the bytes of a component, after which bytes have the same statistics again; 0 if that cannot be seen. */
+static size_t component_nbytes(const struct demod_run *run)
 {
-    return run->n_first_bytes >= file_formats[format].symbol_nbytes * FIT_MIN_SYMBOLS;
+    enum { MAX_NBYTES = 8, BINS = 32, ENOUGH = 16384 };
+    for (size_t nbytes = 1; nbytes <= MAX_NBYTES; nbytes *= 2) {
+        double counts[2 * MAX_NBYTES][BINS] = {0}, most = 0, from_even = 0;
+        const size_t period = 2 * nbytes, n = (run->n_first_bytes < ENOUGH ? run->n_first_bytes : ENOUGH) / period;
+        for (size_t i = 0; i < n * period; i++)
+            counts[i % period][run->first_bytes[i] * BINS / 256]++;
+        for (size_t k = 0; k < nbytes; k++) {
+            double distance = 0;
+            for (int b = 0; b < BINS; b++) {
+                const double first = counts[k][b] / (double)n, second = counts[k + nbytes][b] / (double)n;
+                distance += fabs(first - second) / 2;
+                from_even += fabs((first + second) / 2 - 1.0 / BINS) / 2 / (double)nbytes;
+            }
+            most = fmax(most, distance);
+        }
+        if (from_even < 0.08)
+            return 0;
+        if (most < 0.03 + 4.5 / sqrt((double)n) && most < 0.7 * from_even)
+            return nbytes;
+    }
+    return 0;
+}
+
+/* Returns whether the bytes can be symbols of a format; if of the given one, I and Q need not be alike. */
+static bool may_be(const struct demod_run *run, int format)
+{
+    const size_t nbytes = file_formats[format].symbol_nbytes, seen = component_nbytes(run);
+    return run->n_first_bytes >= nbytes * FIT_MIN_SYMBOLS &&
+           (seen == 0 || nbytes == 2 * seen || (nbytes == seen && format == (int)run->recording.format));
 }
 
 /* Returns the other format as which bytes are floats of like size; the given one if there is none. */
@@ -248,7 +279,7 @@ static enum file_format find_floats(const struct demod_run *run)
     static struct fit_view view;
     for (int i = 0; i < 4; i++) {
         fit_load(run, formats[i], &view);
-        if (has_room(run, (int)formats[i]) && are_floats(formats[i], &view))
+        if (may_be(run, (int)formats[i]) && are_floats(formats[i], &view))
             return formats[i];
     }
     return run->recording.format;
@@ -259,20 +290,18 @@ static bool has_offset(const struct file_format_row *row)
     return row->value == FILE_CU8 || row->value == FILE_CU8_HALF;
 }
 
-/* Finds the format in which symbols fit as they are; the change is AS_READ if there is none. With `narrower` only of
- * integers that are shorter than the given ones. */
-static struct trial find_as_is(const struct demod_run *run, bool narrower)
+/* Finds the format in which symbols fit as they are; the change is AS_READ if there is none. */
+static struct trial find_as_is(const struct demod_run *run)
 {
     static struct fit_view view;
     const struct file_format_row *given = &file_formats[run->recording.format];
-    const bool is_free = !run->options->modulation_given && !narrower,
+    const bool is_free = !run->options->modulation_given,
                has_scale = run->options->scale_given && !run->options->scale_auto;
     struct trial best = {.change = AS_READ, .score = 0.1};
     for (int format = 0; format < N_FILE_FORMATS; format++) {
         const struct file_format_row *row = &file_formats[format];
         const bool is_alike = row == given || (has_offset(row) && has_offset(given));
-        if (is_alike || !has_room(run, format) ||
-            (narrower && (row->scale == 1 || row->symbol_nbytes >= given->symbol_nbytes)))
+        if (is_alike || !may_be(run, format))
             continue;
         fit_load(run, (enum file_format)format, &view);
         for (int k = SOFTQAM_MODULATION_BPSK; k <= MODULATION_COUNT; k++) {
@@ -283,7 +312,7 @@ static struct trial find_as_is(const struct demod_run *run, bool narrower)
             const struct fit_measure got = fit_measure(&view, modulation, scale, true);
             const double score =
                 got.fit - (modulation != wanted) * modulation_cost - is_rare((enum file_format)format) * rare_cost;
-            if (score > best.score && got.gap < 0.03 + (modulation == wanted) * 0.02 + 120 / (double)view.n)
+            if (score > 1.01 * best.score && got.gap < 0.03 + (modulation == wanted) * 0.02 + 120 / (double)view.n)
                 best = (struct trial){AS_FORMAT, (enum file_format)format, modulation, false, scale, score, 0};
         }
     }
@@ -305,11 +334,11 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
         best.score = SURE;
         return best;
     }
-    for (int change = AS_READ; change <= CONJUGATED; change++)
+    for (int change = AS_READ; change <= CONJUGATED && may_be(run, given); change++)
         if (change < CONJUGATED || modulation_get(modulation)->n_bits == 1)
             try_all(run, (struct trial){.change = (enum change)change, .format = given}, &best);
     const int n_changes = (best.change != AS_READ) + best.other_scale + (best.modulation != modulation);
-    const struct trial as_is = n_changes || looks_foreign ? find_as_is(run, false) : best;
+    const struct trial as_is = n_changes || looks_foreign ? find_as_is(run) : best;
     const bool is_likelier = n_changes == 0
                                  ? !is_rare(as_is.format) /* cs16 may look as good as cs32 */
                                  : as_is.modulation == modulation || n_changes > 1 || best.score < least_foreign_fit;
@@ -317,10 +346,13 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
         return as_is;
     if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit))
         return best;
-    const struct trial native = best; /* of several changes, which any bytes may seem to have */
-    best = (struct trial){.score = least_fit};
+    /* Any bytes may seem to have several changes; but a modulation and a scale are more likely than these and a format.
+     */
+    const struct trial native = best;
+    const bool is_likely = native.change == AS_READ && may_be(run, given);
+    best = (struct trial){.score = is_likely ? native.score : least_fit};
     for (int format = 0; format < N_FILE_FORMATS; format++)
-        if (format != (int)given && has_room(run, format))
+        if (format != (int)given && may_be(run, format))
             try_all(run, (struct trial){.change = AS_FORMAT, .format = (enum file_format)format}, &best);
     return best.change == AS_FORMAT ? best : native;
 }
@@ -356,18 +388,16 @@ static void describe(const struct demod_run *run, const struct trial *best, char
     snprintf(text, 256, "%s%s%s", change, modulation, scale);
 }
 
-/* Returns how alike a component and the one `distance` before it are: +-1 if they are the same but for their sign, 0
- * for scrambled data. Alternate symbols change their sign if wanted, for pi/2-BPSK. */
+/* Returns how alike a component and the one `distance`, 1 or 2, before it are: +-1 if they are the same but for their
+ * sign, 0 for scrambled data. Alternate symbols change their sign if wanted, for pi/2-BPSK. */
 static double likeness(const struct fit_view *view, size_t distance, bool alternates)
 {
     double product = 0, energy = 0, means[2] = {0, 0};
     for (size_t i = 0; i < 2 * view->n; i++)
         means[i % 2] += (double)view->symbols[i] / (double)view->n;
-    for (size_t i = distance; i < 2 * view->n; i++) {
+    for (size_t i = distance; i < 2 * view->n; i += 3 - distance) { /* I with the same symbol's Q */
         const double x = (double)view->symbols[i] - means[i % 2],
                      y = (double)view->symbols[i - distance] - means[(i - distance) % 2];
-        if (distance == 1 && i % 2 == 0)
-            continue; /* another symbol */
         product += alternates && i / 2 % 2 ? -x * y : x * y;
         energy += (x * x + y * y) / 2;
     }
@@ -385,7 +415,7 @@ static double clipped_share(const struct fit_view *view)
 
 void fit_describe_format(const struct demod_run *run, char text[256])
 {
-    struct trial best = find_as_is(run, false);
+    struct trial best = find_as_is(run);
     if (best.change == AS_READ && find_floats(run) != run->recording.format)
         try_all(run, (struct trial){.change = AS_FORMAT, .format = find_floats(run)}, &best);
     *text = '\0';
@@ -393,23 +423,52 @@ void fit_describe_format(const struct demod_run *run, char text[256])
         describe(run, &best, text);
 }
 
-/* Returns whether the four quarters of symbols each fit, at scales that differ. */
-static bool has_varying_size(const struct fit_view *view, softqam_modulation modulation)
+/* Returns whether quarters of symbols differ in energy, and one has less than points have, or each fits at another
+ * scale. */
+static bool has_varying_size(const struct fit_view *view, softqam_modulation modulation, double given_scale)
 {
     static struct fit_view part;
-    double least = DBL_MAX, most = 0;
+    const double largest = 4 * median_energy(view);
+    double least = DBL_MAX, most = 0, gain = 0, energies[4] = {0};
     part = *view;
     part.n = view->n / 4;
-    for (size_t k = 0; k < 4 && part.n >= FIT_MIN_SYMBOLS; k++) {
+    for (size_t i = 0; i < 8 * part.n; i++)
+        energies[i / (2 * part.n)] +=
+            fmin((double)view->symbols[i] * (double)view->symbols[i], largest) / (double)part.n;
+    for (int k = 0; k < 4; k++) {
+        least = fmin(least, energies[k]);
+        most = fmax(most, energies[k]);
+    }
+    if (most < 1.2 * least)
+        return false;
+    if (least * given_scale * given_scale < 0.85)
+        return true;
+    if (part.n < FIT_MIN_SYMBOLS)
+        return false;
+    least = DBL_MAX;
+    most = 0;
+    for (size_t k = 0; k < 4; k++) {
         double scale;
         part.position = view->position + k * part.n;
         memcpy(part.symbols, view->symbols + 2 * k * part.n, 2 * part.n * sizeof *part.symbols);
-        if (fit_any_scale(&part, modulation, false, &scale) < 0.1)
+        const double best = fit_any_scale(&part, modulation, false, &scale);
+        if (best < 0.1)
             return false;
+        gain = fmax(gain, best - fit_measure(&part, modulation, given_scale, false).fit);
         least = fmin(least, scale);
         most = fmax(most, scale);
     }
-    return most > 1.2 * least;
+    return most > 1.2 * least && gain > 0.05;
+}
+
+/* Returns whether hardly any component lies beyond the last but one level, where 2 of the levels are. */
+static bool lacks_outer_points(const struct fit_view *view, const struct modulation *modulation, double scale)
+{
+    const double n_levels = 1 << modulation->axis_bits, limit = (n_levels - 2) / sqrt(modulation->energy);
+    double n = 0;
+    for (size_t i = 0; i < 2 * view->n; i++)
+        n += fabs((double)view->symbols[i]) * scale > limit;
+    return n < 0.1 * 2 / n_levels * 2 * (double)view->n;
 }
 
 /* Returns whether the symbols, of this fit, are as the command says; if not, `best` is what would mend that. */
@@ -418,52 +477,49 @@ static bool fits_as_given(const struct demod_run *run, const struct fit_view *vi
 {
     const double most_gap = 0.02 + 120 / (double)view->n;
     const bool is_good = found.fit > 0.08 && found.gap < most_gap && !is_odd;
-    const bool may_hide =
-        is_rare(run->recording.format) || run->options->scale_auto; /* halves of integers that are two */
     *best = (struct trial){.change = AS_READ};
-    if (may_hide)
-        *best = find_as_is(run, true);
-    if (may_hide && best->change == AS_READ && file_formats[run->recording.format].scale < 1 &&
-        find_floats(run) != run->recording.format)
-        *best = find_best(run, true);
+    const enum file_format given = run->recording.format;
+    const size_t seen = component_nbytes(run);
+    if (seen > 0 && file_formats[given].symbol_nbytes != 2 * seen && !are_floats(given, view))
+        *best = find_best(run, true); /* two integers that are read as one fit at another scale */
     if (!is_good && best->change == AS_READ)
         *best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > fmax(0.04, most_gap)) &&
                                    !are_floats(run->recording.format, view));
     return is_good && best->change == AS_READ;
 }
 
-bool fit_check(const struct demod_run *run)
+bool fit_check(const struct demod_run *run, const struct fit_view *view)
 {
-    static struct fit_view view, first; /* all; and enough for simple questions */
+    static struct fit_view first; /* enough for simple questions */
     const softqam_modulation given = run->config->modulation;
     const struct modulation *modulation = modulation_get(given);
     struct trial best;
     double scale;
     char text[256], balance[256];
     bool one_sided;
-    fit_load(run, run->recording.format, &view);
-    first = view;
-    first.n = view.n < 3000 ? view.n : 3000;
-    const struct fit_measure found = fit_measure(&view, given, (double)run->config->input_scale, false);
-    const double alike = likeness(&first, 2, false), clipped = clipped_share(&view);
+    first = *view;
+    first.n = view->n < 3000 ? view->n : 3000;
+    const struct fit_measure found = fit_measure(view, given, (double)run->config->input_scale, false);
+    const double alike = likeness(&first, 2, false), clipped = clipped_share(view);
     const bool is_diagonal =
         modulation->n_bits > 1 && fmax(likeness(&first, 1, false), likeness(&first, 1, true)) > 0.2;
     describe_balance(&first, modulation, balance, &one_sided);
     const double turn_limit = modulation->n_bits > 6 ? 6.5 : 4; /* three deviations of what it is estimated with */
     const bool is_turned = fabs(straighten(&first, modulation, false)) > turn_limit, varies = has_varying_phase(&first);
-    if (fits_as_given(run, &view, found, alike > 0.3 || is_diagonal || is_turned || varies || one_sided || *balance,
+    const bool fades = has_varying_size(view, given, (double)run->config->input_scale),
+               is_cut = lacks_outer_points(view, modulation, (double)run->config->input_scale);
+    if (fits_as_given(run, view, found,
+                      alike > 0.3 || is_diagonal || is_turned || varies || one_sided || fades || is_cut || *balance,
                       &best))
         return true;
     describe(run, &best, text);
-    fit_any_scale(&view, given, false, &scale);
+    fit_any_scale(view, given, false, &scale);
     const bool others_fit = *text && best.score > found.fit, is_foreign = others_fit && best.change == AS_FORMAT;
     const bool is_clipped = clipped > 0.03;
-    const bool is_even = isinf(found.gap) && isinf(fit_measure(&view, given, scale, false).gap);
-    const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view.n : -0.002; /* few bits take much noise */
+    const bool is_even = isinf(found.gap) && isinf(fit_measure(view, given, scale, false).gap);
+    const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view->n : -0.002; /* few bits take much noise */
     const bool is_noisy = !is_even && !(isinf(found.gap) && !is_clipped) && found.fit >= least;
-    if (!others_fit && is_noisy && alike <= 0.3 && !varies && !one_sided && !*balance && has_varying_size(&view, given))
-        snprintf(balance, sizeof balance, ": their size varies, as before an equaliser");
-    if (!others_fit && is_noisy && alike <= 0.3 && !varies && !one_sided && !*balance)
+    if (!others_fit && is_noisy && alike <= 0.3 && !varies && !one_sided && !fades && !is_cut && !*balance)
         return true;
     if (is_foreign)
         *balance = '\0';
@@ -473,8 +529,12 @@ bool fit_check(const struct demod_run *run)
         snprintf(text, sizeof text, ": their phase varies");
     else if (one_sided && best.change != WITHOUT_MEAN)
         snprintf(text, sizeof text, ": nearly all have one sign");
+    else if (fades && !others_fit)
+        snprintf(text, sizeof text, ": their size varies, as before an equaliser");
     else if (*balance && is_noisy && best.change != WITHOUT_MEAN && (best.modulation == given || !others_fit))
         snprintf(text, sizeof text, "%s", balance);
+    else if (is_cut && !is_clipped && !others_fit)
+        snprintf(text, sizeof text, ": none is near the outer points, as if they were clipped");
     else if (is_clipped)
         snprintf(text, sizeof text, ": %.0f %% of the samples are at the ends of their range, clipped", 100 * clipped);
     else if (!others_fit)

@@ -43,8 +43,8 @@ double fit_any_scale(const struct fit_view *view, softqam_modulation modulation,
 /* In cause.c: writes "with -i NAME" if the first bytes clearly have another format, else nothing. */
 void fit_describe_format(const struct demod_run *run, char text[256]);
 
-/* In cause.c: warns if something else explains the symbols better than what the command and the recording say; then
- * false. */
-bool fit_check(const struct demod_run *run);
+/* In cause.c: warns if something else explains the symbols, whose view is as given, better than what the command and
+ * the recording say; then false. */
+bool fit_check(const struct demod_run *run, const struct fit_view *view);
 
 #endif

@@ -10,18 +10,16 @@
 #include "fit.h"
 
 /* Compares the noise with what the command says it is. Where symbols fit, and only those come here, it can be told. */
-static void check_noise(const struct demod_run *run)
+static void check_noise(const struct demod_run *run, const struct fit_view *view)
 {
-    static struct fit_view view;
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
                                                .input_scale = run->config->input_scale,
                                                .modulation = run->config->modulation};
-    fit_load(run, run->recording.format, &view);
-    struct noise_estimate seen = {.limit = noise_energy_limit(&config, view.symbols, view.n)};
-    noise_estimate_add(&seen, &config, view.position, view.symbols, view.n);
+    struct noise_estimate seen = {.limit = noise_energy_limit(&config, view->symbols, view->n)};
+    noise_estimate_add(&seen, &config, view->position, view->symbols, view->n);
     const double given = (double)run->noise_var, energy = noise_estimate_energy(&seen), n = (double)seen.n_symbols;
     /* Beyond the noise that integers are rounded by. */
-    const double rounding = view.quantum * (double)config.input_scale * (double)config.input_scale / 6;
+    const double rounding = view->quantum * (double)config.input_scale * (double)config.input_scale / 6;
     const double estimate = fmax(noise_estimate_variance(&seen, config.modulation) - rounding, 1e-3 * rounding);
     /* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it.
      */
@@ -70,21 +68,19 @@ static bool check_noise_file(const struct demod_run *run)
 }
 
 /* Compares the noise file with the distances to the nearest points, where noise is too weak for wrong decisions. */
-static void check_noise_level(const struct demod_run *run)
+static void check_noise_level(const struct demod_run *run, const struct fit_view *view)
 {
-    static struct fit_view view;
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
                                                .input_scale = run->config->input_scale,
                                                .modulation = run->config->modulation};
     const double largest = 0.3 / modulation_get(config.modulation)->energy;
     double sum = 0, n = 0;
-    fit_load(run, run->recording.format, &view);
-    for (size_t i = 0; i < view.n; i++) {
+    for (size_t i = 0; i < view->n; i++) {
         const double noise_var = (double)run->first_noise_vars[i];
         struct noise_estimate one = {.limit = 0};
         if (!(noise_var > 0 && noise_var < largest))
             continue;
-        noise_estimate_add(&one, &config, view.position + i, view.symbols + 2 * i, 1);
+        noise_estimate_add(&one, &config, view->position + i, view->symbols + 2 * i, 1);
         sum += fmin(one.error_energy / noise_var, 1e3);
         n += (double)one.n_symbols;
     }
@@ -128,10 +124,10 @@ void demod_check_symbols(const struct demod_run *run)
     } else if (n_finite < FIT_MIN_SYMBOLS) {
         message_print(name, "fewer than %d symbols: too few to tell whether they fit", FIT_MIN_SYMBOLS);
     } else {
-        fits = fit_check(run);
+        fits = fit_check(run, &view);
     }
     if (fits && options->noise == NOISE_VALUE)
-        check_noise(run);
+        check_noise(run, &view);
     if (options->noise == NOISE_FILE && check_noise_file(run) && fits)
-        check_noise_level(run);
+        check_noise_level(run, &view);
 }
