@@ -172,7 +172,7 @@ class Stats(LlrTest):
 
     def test_numbers(self):
         """LLRs of one modulation with each kind of noise; test_modulations.py has the others."""
-        n = 50000
+        n = 100000
         self.make("x.cf32", "--symbols", str(n), "--snr-db", "31")
         self.write("n.f32", pack("f", (n - 1) * [0.002] + [-1.0]))
         for arguments, snr_db in ((["--input-scale", "1"], None), (["-o", "s8", "--noise-var", "auto"], 31), (["-o", "s8", "--noise-file", "n.f32"], None)):

@@ -119,17 +119,6 @@ double noise_estimate_evm(const struct noise_estimate *estimate);
  * fifteenth of it. */
 double noise_expected_error(softqam_modulation modulation, double noise_var);
 
-struct statistics {
-    uint64_t n_erased;    /* symbols whose soft bits are all 127, or whose LLRs are all 0 */
-    uint64_t n_saturated; /* soft bits that are 0 or 255, LLRs of the largest magnitude that comes out */
-    struct noise_estimate noise;
-};
-
-/* Adds n symbols of the library's input, and the soft bits or LLRs that it made of them with a configuration in which
- * neither input_scale nor llr_limit is 0. `position` is the first one's in its codeword. */
-void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
-                    const void *samples, const void *out, size_t n_symbols);
-
 /* verify.c */
 
 /* The first ones: what takes a few seconds; and of the rest, a prime, so that every place of a loop's turn comes. */
@@ -220,8 +209,9 @@ struct demod_run {
     uint64_t n_wrong_conjugated, n_wrong_swapped; /* that would be wrong if Q had the other sign, or was I */
     double started;                               /* of clock_seconds() */
     double seconds_in_library;
-    struct statistics statistics;
-    unsigned char *first_bytes; /* of the channel that is demodulated, for the fit */
+    softqam_statistics statistics; /* for --stats */
+    struct noise_estimate seen;    /* for --stats, while demod_sees_all() */
+    unsigned char *first_bytes;    /* of the channel that is demodulated, for the fit */
     size_t n_first_bytes;
     uint64_t n_noise_bad;    /* values of the noise file that are not positive and finite */
     float *first_noise_vars; /* of it */
@@ -244,6 +234,10 @@ bool demod_run_open_output(struct demod_run *run);
  * large as each other but for one symbol, or one code block where those come out as bit planes. What is estimated from
  * the first symbols is from those of all. */
 bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts);
+
+/* Returns whether --stats is to see all symbols so far: those of soft bits, for which the library only counts, and a
+ * few, of which the library's sample would be too small. */
+bool demod_sees_all(const struct demod_run *run);
 
 /* Returns the bits of what a symbol becomes in OUTPUT. */
 size_t demod_run_output_bits(const struct demod_run *run);

@@ -247,7 +247,8 @@ struct option_row demod_option_rows[] = {
      option_take_text, TO(compared_bits)},
     {"--stats", "[=json]",
      "symbols, times in seconds and rates, of the library's calls and overall, backend, saturated share, erased symbols, "
-     "energy, and N0 and EVM as estimated from the symbols. json: the same as one line of JSON, the last one",
+     "energy, and N0 and EVM as estimated from the symbols, of LLRs of more than 65536 symbols from an eighth of them. "
+     "json: the same as one line of JSON, the last one",
      .take = take_stats},
     {"--progress", "WHEN", "auto, always or never; default: auto, which shows it on a terminal", option_take_choice,
      TO(progress), .names = progresses},

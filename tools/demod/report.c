@@ -144,6 +144,12 @@ static void report_findings(const struct demod_run *run)
                                                                         : "");
 }
 
+bool demod_sees_all(const struct demod_run *run)
+{
+    enum { FEW = 65536 };
+    return run->options->output_kind == OUTPUT_U8 || run->n_demodulated <= FEW;
+}
+
 static double bit_error_rate(const struct demod_run *run)
 {
     return run->n_wrong ? (double)run->n_wrong / (double)run->n_compared : 0;
@@ -161,7 +167,11 @@ struct statistic {
 /* Prints a line each; as JSON one line, in which null is nothing. */
 static void print_statistics(const struct demod_run *run)
 {
-    const struct noise_estimate *seen = &run->statistics.noise;
+    const softqam_statistics *counted = &run->statistics;
+    const struct noise_estimate sampled = {.n_symbols = counted->n_sampled,
+                                           .energy = 0x1p-24 * (double)counted->symbol_energy,
+                                           .error_energy = 0x1p-24 * (double)counted->error_energy};
+    const struct noise_estimate *seen = demod_sees_all(run) ? &run->seen : &sampled;
     const softqam_modulation modulation = run->config->modulation;
     const enum noise_kind kind = run->options->noise;
     const double n_bits = softqam_bits_per_symbol(modulation);
@@ -185,8 +195,8 @@ static void print_statistics(const struct demod_run *run)
         {"input_scale", NULL, (double)run->config->input_scale},
         {"n0", NULL, n0},
         {"snr_db", NULL, decibels(n0)},
-        {"saturated_share", NULL, n > 0 ? (double)run->statistics.n_saturated / n / n_bits : 0},
-        {"erased", NULL, (double)run->statistics.n_erased},
+        {"saturated_share", NULL, n > 0 ? (double)counted->n_limited / n / n_bits : 0},
+        {"erased", NULL, (double)counted->n_erased},
         {"energy", NULL, noise_estimate_energy(seen)},
         {"estimated_n0", NULL, estimated_n0},
         {"estimated_snr_db", NULL, decibels(estimated_n0)},

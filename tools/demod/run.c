@@ -263,7 +263,7 @@ static bool allocate(struct demod_run *run)
             return message_print(NULL, "%s", softqam_error_message());
     }
     /* Checks and counts go symbol by symbol. */
-    if (options->plane_symbols == 0 || !(options->verify || options->stats || options->compared_bits))
+    if (options->plane_symbols == 0 || !(options->verify || options->compared_bits))
         return true;
     run->symbol_order = malloc(n * run->value_nbytes);
     return run->symbol_order || message_print(NULL, "out of memory");

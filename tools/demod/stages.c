@@ -151,7 +151,8 @@ static softqam_status demodulate_batch(struct demod_run *run, const struct batch
                                          .layers = {{.symbols = (char *)batch->samples + first * symbol_nbytes,
                                                      .noise_var = own_noise ? noise_var + first : noise_var}},
                                          .descramble = run->options->descrambles,
-                                         .c_init = run->options->c_init};
+                                         .c_init = run->options->c_init,
+                                         .statistics = run->options->stats ? &run->statistics : NULL};
         status = softqam_demodulate_segments(run->demodulator, &segment, 1);
     }
     return status;
@@ -266,8 +267,8 @@ static bool process_batch(struct demod_run *run, struct batch *batch)
     const void *values = in_symbol_order(run, batch);
     if (options->verify && !verify(run, batch, noise_var, values))
         return false;
-    if (options->stats)
-        statistics_add(&run->statistics, run->config, position(run), batch->samples, values, batch->n_symbols);
+    if (options->stats && demod_sees_all(run))
+        noise_estimate_add(&run->seen, run->config, position(run), batch->samples, batch->n_symbols);
     if (options->compared_bits && !compare_bits(run, values, batch->n_symbols))
         return false;
     run->n_demodulated += batch->n_symbols;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of symbols and their soft bits or LLRs, without knowing what was sent. */
+/* Statistics of symbols, without knowing what was sent. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -157,26 +157,3 @@ double noise_estimate_variance(const struct noise_estimate *estimate, softqam_mo
 }
 
 double noise_estimate_evm(const struct noise_estimate *estimate) { return sqrt(mean_error(estimate)); }
-
-void statistics_add(struct statistics *statistics, const softqam_demodulator_config *config, uint64_t position,
-                    const void *samples, const void *out, size_t n_symbols)
-{
-    const softqam_output_format format = config->output_format;
-    const size_t n_bits = softqam_bits_per_symbol(config->modulation);
-    const bool is_u8 = format == SOFTQAM_OUTPUT_U8;
-    const double unknown = is_u8 ? 127 : 0, middle = is_u8 ? 127.5 : 0;
-    const double largest = is_u8                          ? 127.5
-                           : config->llr_limit > 0        ? config->llr_limit
-                           : format == SOFTQAM_OUTPUT_F16 ? 65504
-                                                          : (double)FLT_MAX;
-    noise_estimate_add(&statistics->noise, config, position, samples, n_symbols);
-    for (size_t i = 0; i < n_symbols; i++) {
-        size_t n_unknown = 0;
-        for (size_t k = i * n_bits; k < (i + 1) * n_bits; k++) {
-            const double value = sample_format_value(format, out, k);
-            n_unknown += value == unknown;
-            statistics->n_saturated += fabs(value - middle) >= largest;
-        }
-        statistics->n_erased += n_unknown == n_bits;
-    }
-}

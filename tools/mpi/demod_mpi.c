@@ -109,15 +109,17 @@ static void reduce(const struct job *job, void *value, MPI_Datatype type, MPI_Op
 static void gather_report(struct job *job)
 {
     struct demod_run *run = job->run;
-    struct statistics *statistics = &run->statistics;
-    uint64_t *const counts[] = {
-        &run->n_demodulated,          &run->verifier.n_checked, &statistics->n_erased, &statistics->n_saturated,
-        &statistics->noise.n_symbols, &run->n_compared,         &run->n_wrong,         &run->n_wrong_conjugated,
-        &run->n_wrong_swapped};
+    softqam_statistics *statistics = &run->statistics;
+    uint64_t *const counts[] = {&run->n_demodulated,        &run->verifier.n_checked,
+                                &statistics->n_erased,      &statistics->n_limited,
+                                &statistics->n_sampled,     &statistics->error_energy,
+                                &statistics->symbol_energy, &run->seen.n_symbols,
+                                &run->n_compared,           &run->n_wrong,
+                                &run->n_wrong_conjugated,   &run->n_wrong_swapped};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         reduce(job, counts[k], MPI_UINT64_T, MPI_SUM);
-    reduce(job, &statistics->noise.energy, MPI_DOUBLE, MPI_SUM);
-    reduce(job, &statistics->noise.error_energy, MPI_DOUBLE, MPI_SUM);
+    reduce(job, &run->seen.energy, MPI_DOUBLE, MPI_SUM);
+    reduce(job, &run->seen.error_energy, MPI_DOUBLE, MPI_SUM);
     reduce(job, &run->seconds_in_library, MPI_DOUBLE, MPI_MAX);
 }
 
