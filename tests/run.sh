@@ -81,14 +81,15 @@ built() {
 trap 'say_skips; jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
 # Not compressed, PTX can be read in the library itself (style/test_flags.py), which saves compiling it once more. Kernels that no
-# GPU here runs are compiled fast, where nvcc can; those of the oldest architecture so that their PTX has what they reach, and no more.
+# GPU here runs are compiled fast, where nvcc can, and those of the release build to PTX alone: what makes a GPU's code of it is the same
+# for the oldest architecture.
 cuda_flags=--no-compress
-fast_flags=$cuda_flags
-if ! nvidia-smi -L >/dev/null 2>&1 && [[ $(nvcc --help 2>&1) == *--Ofast-compile* ]]; then
-    fast_flags+=" --Ofast-compile=max"
-    cuda_flags+=" --Ofast-compile=mid"
+architecture=90
+if ! nvidia-smi -L >/dev/null 2>&1; then
+    architecture=90-virtual
+    [[ $(nvcc --help 2>&1) != *--Ofast-compile* ]] || cuda_flags+=" --Ofast-compile=max"
 fi
-one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90 "-DCMAKE_CUDA_FLAGS=$fast_flags")
+one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=$architecture "-DCMAKE_CUDA_FLAGS=$cuda_flags")
 
 quick() {
     build release "${one_architecture[@]}"

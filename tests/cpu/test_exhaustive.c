@@ -4,7 +4,7 @@
  * does, N0 or 1/N0. Every vector loop of the CPU equals the portable one, or with SOFTQAM_TEST_BACKEND=cuda CUDA the
  * CPU; and on the CPU one symbol in 17 equals the references, of 2^-13 to 8 each the oracle.
  *
- * SOFTQAM_TEST_STRIDE says which floats: every one with 1, one in 2039 without it. */
+ * SOFTQAM_TEST_STRIDE says which floats: every one with 1, one in 8191 without it. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "trial.h"
 
-enum { DEFAULT_STRIDE = 2039, CHUNK_SYMBOLS = 1 << 20 };
+enum { DEFAULT_STRIDE = 8191, CHUNK_SYMBOLS = 1 << 20 };
 
 #define ALL_BITS ((uint64_t)1 << 32)
 

@@ -49,8 +49,10 @@ static void choose_pairs(harness_random *random, const softqam_demodulator_confi
     softqam_segment *whole = &self->whole;
     const unsigned n = self->n_layers, n_pairs = (n + 1) / 2;
     self->n_sources = n;
+    /* Seldom for many points, on which the portable loop takes long. */
+    const size_t one_in = whole->modulation < SOFTQAM_MODULATION_256QAM ? 4 : 16;
     self->is_joint = config->output_format != SOFTQAM_OUTPUT_U8 && whole->modulation >= SOFTQAM_MODULATION_QPSK &&
-                     !choice->values && harness_random_below(random, 4) == 0;
+                     !choice->values && harness_random_below(random, one_in) == 0;
     if (!self->is_joint)
         return;
     self->pairs = 1 + (unsigned)harness_random_below(random, (1U << n_pairs) - 1);
