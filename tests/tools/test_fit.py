@@ -166,7 +166,7 @@ class Causes(FitTest):
         self.warned(r"the symbols do not fit 64QAM: \d+ % of the samples are at the ends of their range, clipped", "-o", "hard", "-m", "64qam", "z.cs16")
         y = self.symbols("64qam")
         self.write_symbols("z.cf32", [complex(max(-0.8, min(0.8, v.real)), max(-0.8, min(0.8, v.imag))) for v in y])
-        self.warned("the symbols do not fit 64QAM: none is near the outer points, as if they were clipped", "-o", "hard", "-m", "64qam", "z.cf32")
+        self.warned("the symbols do not fit 64QAM: none is near the outer points, as if they were clipped or too small", "-o", "hard", "-m", "64qam", "z.cf32")
         none = pack("f", 8000 * [1, math.nan])
         for data, message in ((none, "4000|8000 of the first 8000 symbols are NaN or infinite"), (bytes(64000), "8000 of the first 8000 symbols are 0"),
                               (b"", "has no symbols")):  # fmt: skip

@@ -15,7 +15,7 @@ enum change { AS_READ, WITHOUT_MEAN, TURNED, SPINNING, CONJUGATED, AS_FORMAT, N_
 
 /* The gain that a change must bring: less than its cause does where it matters, more than chance gives. */
 static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
-static const double modulation_cost = 0.015, scale_cost = 0.05, rare_cost = 0.12;
+static const double modulation_cost = 0.015, scale_cost = 0.05;
 static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
 
 enum { SURE = 9 /* a score above all fits */ };
@@ -172,8 +172,6 @@ static bool are_floats(enum file_format format, const struct fit_view *view)
            median > 0x1p-100 && median < 0x1p100;
 }
 
-static bool is_rare(enum file_format format) { return format == FILE_CS32 || format == FILE_CS32_BE; }
-
 /* Reads bytes with the other zero, signed or not: BPSK and QPSK have points then, too, with another share of noise.
  * Returns the format and the scale that fit; no change if none does. */
 static struct trial find_twin(const struct demod_run *run, const struct trial *trial)
@@ -209,7 +207,7 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
         return;
     for (size_t i = 1; trial.change == CONJUGATED && i < 2 * view.n; i += 2)
         view.symbols[i] = -view.symbols[i];
-    const double own_cost = costs[trial.change] + (is_foreign && is_rare(trial.format)) * rare_cost;
+    const double own_cost = costs[trial.change];
     const double least = is_foreign ? least_foreign_fit : trial.change == AS_READ ? least_fit : least_changed_fit;
     const double chance = 40 / (2.0 * (double)view.n + 1);
     for (int k = SOFTQAM_MODULATION_BPSK; k <= MODULATION_COUNT; k++) {
@@ -272,19 +270,6 @@ static bool may_be(const struct demod_run *run, int format)
            (seen == 0 || nbytes == 2 * seen || (nbytes == seen && format == (int)run->recording.format));
 }
 
-/* Returns the other format as which bytes are floats of like size; the given one if there is none. */
-static enum file_format find_floats(const struct demod_run *run)
-{
-    static const enum file_format formats[] = {FILE_CF32, FILE_CF64, FILE_CF32_BE, FILE_CF64_BE};
-    static struct fit_view view;
-    for (int i = 0; i < 4; i++) {
-        fit_load(run, formats[i], &view);
-        if (may_be(run, (int)formats[i]) && are_floats(formats[i], &view))
-            return formats[i];
-    }
-    return run->recording.format;
-}
-
 static bool has_offset(const struct file_format_row *row)
 {
     return row->value == FILE_CU8 || row->value == FILE_CU8_HALF;
@@ -310,8 +295,7 @@ static struct trial find_as_is(const struct demod_run *run)
             if (modulation != wanted && !is_free)
                 continue;
             const struct fit_measure got = fit_measure(&view, modulation, scale, true);
-            const double score =
-                got.fit - (modulation != wanted) * modulation_cost - is_rare((enum file_format)format) * rare_cost;
+            const double score = got.fit - (modulation != wanted) * modulation_cost;
             if (score > 1.01 * best.score && got.gap < 0.03 + (modulation == wanted) * 0.02 + 120 / (double)view.n)
                 best = (struct trial){AS_FORMAT, (enum file_format)format, modulation, false, scale, score, 0};
         }
@@ -324,24 +308,15 @@ static struct trial find_as_is(const struct demod_run *run)
  * constellation. A format that fits as it is is a likelier cause than a scale, and both than several changes. */
 static struct trial find_best(const struct demod_run *run, bool looks_foreign)
 {
-    const enum file_format given = run->recording.format, floats = looks_foreign ? find_floats(run) : given;
+    const enum file_format given = run->recording.format;
     const softqam_modulation modulation = run->config->modulation;
     struct trial best = {.score = -9, .modulation = modulation};
-    if (floats != given) {
-        try_all(run, (struct trial){.change = AS_FORMAT, .format = floats}, &best);
-        best.change = AS_FORMAT;
-        best.format = floats;
-        best.score = SURE;
-        return best;
-    }
     for (int change = AS_READ; change <= CONJUGATED && may_be(run, given); change++)
         if (change < CONJUGATED || modulation_get(modulation)->n_bits == 1)
             try_all(run, (struct trial){.change = (enum change)change, .format = given}, &best);
     const int n_changes = (best.change != AS_READ) + best.other_scale + (best.modulation != modulation);
     const struct trial as_is = n_changes || looks_foreign ? find_as_is(run) : best;
-    const bool is_likelier = n_changes == 0
-                                 ? !is_rare(as_is.format) /* cs16 may look as good as cs32 */
-                                 : as_is.modulation == modulation || n_changes > 1 || best.score < least_foreign_fit;
+    const bool is_likelier = n_changes != 1 || as_is.modulation == modulation || best.score < least_foreign_fit;
     if (as_is.change == AS_FORMAT && is_likelier)
         return as_is;
     if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit))
@@ -416,8 +391,6 @@ static double clipped_share(const struct fit_view *view)
 void fit_describe_format(const struct demod_run *run, char text[256])
 {
     struct trial best = find_as_is(run);
-    if (best.change == AS_READ && find_floats(run) != run->recording.format)
-        try_all(run, (struct trial){.change = AS_FORMAT, .format = find_floats(run)}, &best);
     *text = '\0';
     if (best.change == AS_FORMAT)
         describe(run, &best, text);
@@ -534,7 +507,7 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     else if (*balance && is_noisy && best.change != WITHOUT_MEAN && (best.modulation == given || !others_fit))
         snprintf(text, sizeof text, "%s", balance);
     else if (is_cut && !is_clipped && !others_fit)
-        snprintf(text, sizeof text, ": none is near the outer points, as if they were clipped");
+        snprintf(text, sizeof text, ": none is near the outer points, as if they were clipped or too small");
     else if (is_clipped)
         snprintf(text, sizeof text, ": %.0f %% of the samples are at the ends of their range, clipped", 100 * clipped);
     else if (!others_fit)
