@@ -19,7 +19,8 @@ enum {
     N_BINS = 256,
     N_STRENGTHS = 16,
     N_ROUNDS = 14,
-    LIMIT = 5, /* deviations, beyond which is nothing */
+    N_COARSE_ROUNDS = 4, /* which tell what is near */
+    LIMIT = 5,           /* deviations, beyond which is nothing */
 };
 static const double bin_width = 0.01, least_deviation = 0.003, strength_ratio = 1.6;
 
@@ -90,13 +91,13 @@ static const density *density_of(const struct modulation *modulation, int axis)
 
 /* Returns the mean log-likelihood of both axes' magnitudes for the mixture of strengths that makes it largest, which
  * expectation and maximisation find. */
-static double likelihood(const struct histogram axes[2], const density *const densities[2])
+static double likelihood(const struct histogram axes[2], const density *const densities[2], int n_rounds)
 {
     strengths weights = {0};
     double sum = 0;
     const double n = axes[0].n + axes[1].n;
     weights += 1.0F / N_STRENGTHS;
-    for (int round = 0; round < N_ROUNDS; round++) {
+    for (int round = 0; round < n_rounds; round++) {
         strengths shares = {0};
         for (int i = 0; i < 2 * (N_BINS + 1); i++) {
             const double count = axes[i % 2].counts[i / 2];
@@ -107,7 +108,7 @@ static double likelihood(const struct histogram axes[2], const density *const de
             for (int j = 0; j < N_STRENGTHS / 4; j++)
                 p += (of_each[j] + of_each[j + 4]) + (of_each[j + 8] + of_each[j + 12]);
             shares += (float)(count / n) / p * row;
-            if (round == N_ROUNDS - 1)
+            if (round == n_rounds - 1)
                 sum += count * log((double)p);
         }
         weights *= shares;
@@ -141,7 +142,8 @@ static void count(const struct fit_view *view, const struct modulation *modulati
     }
 }
 
-struct fit_measure fit_measure(const struct fit_view *view, softqam_modulation kind, double scale, bool of_worse)
+static struct fit_measure measure(const struct fit_view *view, softqam_modulation kind, double scale, bool of_worse,
+                                  int n_rounds)
 {
     static struct histogram axes[2];
     const struct modulation *modulation = modulation_get(kind);
@@ -151,7 +153,7 @@ struct fit_measure fit_measure(const struct fit_view *view, softqam_modulation k
     const double n = axes[0].n;
     if (n < FIT_MIN_SYMBOLS || axes[0].counts[N_BINS] + axes[1].counts[N_BINS] > 0.2 * n)
         return (struct fit_measure){-9, (double)INFINITY};
-    const double found = likelihood(axes, points);
+    const double found = likelihood(axes, points, n_rounds);
     double highest = 0;
     int last = 0;
     for (int i = 0; i < 2 * (N_BINS + 1); i++) {
@@ -163,12 +165,18 @@ struct fit_measure fit_measure(const struct fit_view *view, softqam_modulation k
     const double gap = -log(last + 1) > found + 0.01 + 4 / n ? (double)INFINITY : highest - found;
     if (modulation->n_bits == 1)
         count(view, modulation_get(SOFTQAM_MODULATION_QPSK), scale, axes);
-    double least = found - likelihood(axes, noise);
+    double least = found - likelihood(axes, noise, n_rounds);
     for (int axis = 0; of_worse && axis < 2 && modulation->n_bits > 1; axis++) {
         const struct histogram one[2] = {axes[axis], {.n = 0}};
-        least = fmin(least, likelihood(one, points) - likelihood(one, noise)); /* both have the same points */
+        least = fmin(least, likelihood(one, points, n_rounds) -
+                                likelihood(one, noise, n_rounds)); /* both have the same points */
     }
     return (struct fit_measure){least, gap};
+}
+
+struct fit_measure fit_measure(const struct fit_view *view, softqam_modulation kind, double scale, bool of_worse)
+{
+    return measure(view, kind, scale, of_worse, N_ROUNDS);
 }
 
 /* Returns the factor that brings all but outliers to unit energy; 0 if there is none. */
@@ -185,11 +193,16 @@ double fit_any_scale(const struct fit_view *view, softqam_modulation modulation,
     const double unit = unit_scale(view);
     double best = -9;
     *scale = unit;
-    for (int k = 0; unit > 0 && k < 22; k++) { /* coarse steps, then fine ones around the best */
-        const double tried = k < 15 ? unit * (0.97 + 0.03 * k) : *scale * (k == 15 ? 0.98 : 1.006);
-        const double got = fit_measure(view, modulation, tried, of_worse).fit;
-        if (got > best || k >= 15)
-            *scale = got > best ? tried : *scale;
+    for (int k = 0; unit > 0 && k < 15; k++) {
+        const double tried = unit * (0.97 + 0.03 * k),
+                     got = measure(view, modulation, tried, of_worse, N_COARSE_ROUNDS).fit;
+        *scale = got > best ? tried : *scale;
+        best = fmax(best, got);
+    }
+    best = fit_measure(view, modulation, *scale, of_worse).fit;
+    for (double step = 0.012; unit > 0 && fabs(step) > 0.002; step *= step > 0 ? -1 : -0.5) {
+        const double tried = *scale * (1 + step), got = fit_measure(view, modulation, tried, of_worse).fit;
+        *scale = got > best ? tried : *scale;
         best = fmax(best, got);
     }
     return best;
