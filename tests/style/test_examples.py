@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles every example of C in the documents, as C11 and as C++17, warnings being errors.
+"""Compiles every example of C in the documents, as C11 and as C++17, and each public header alone, as C99 and as C++11, the oldest
+that they are for, warnings being errors. test_package.py links a program in C++.
 
-    test_examples.py SOURCE_DIR CC CXX
+    test_examples.py SOURCE_DIR CC CXX [INCLUDE...]
+
+Without CUDA's headers, a folder of which is an INCLUDE, softqam_cuda.h is left out.
 """
 import pathlib
 import re
 import subprocess
 import sys
 
-ROOT, COMPILERS = pathlib.Path(sys.argv[1]), sys.argv[2:]
+ROOT, COMPILERS, INCLUDES = pathlib.Path(sys.argv[1]), sys.argv[2:4], sys.argv[4:]
 
 # What an example uses without saying where it comes from, by a line that only this example has.
 CODEWORD = "extern uint64_t G; extern uint32_t C, c_init; extern unsigned Qm; extern size_t soft_buffer_values; "
@@ -42,7 +45,21 @@ def examples():
             yield f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 2}", found.group(1)
 
 
+def compile_text(place, text, standards, *options):
+    """Compiles a text in C and in C++; returns how often it compiled."""
+    n = 0
+    for compiler, language, standard in zip(COMPILERS, ("c", "c++"), standards):
+        done = subprocess.run([compiler, "-x" + language, "-std=" + standard, *options, f"-I{ROOT}/include", *(f"-isystem{path}" for path in INCLUDES),
+                               "-fsyntax-only", "-"], input=text, capture_output=True, text=True, check=False)
+        n += done.returncode == 0
+        if done.returncode != 0:
+            wrong.append(f"{place} as {standard}:\n{done.stderr}")
+    return n
+
+
 n_compiled, wrong, unused = 0, [], set(DECLARATIONS)
+for header in ["softqam", *(["softqam_cuda"] if INCLUDES else [])]:
+    compile_text(header, f"#include <softqam/{header}.h>\n", ("c99", "c++11"), "-pedantic", "-Wshadow", "-Wundef", *WARNINGS)
 for place, text in examples():
     keys = [key for key in DECLARATIONS if key in text]
     if len(keys) != 1:
@@ -52,12 +69,7 @@ for place, text in examples():
     body = "".join(line + "\n" for line in text.splitlines() if line.strip() != "..." and "#include" not in line)
     program = ("#include <stdio.h>\n#include <softqam/softqam.h>\n" + DECLARATIONS[keys[0]] +
                "\nvoid example(void);\nvoid example(void)\n{\n" + body + "}\n")
-    for compiler, language in zip(COMPILERS, (["-xc", "-std=c11"], ["-xc++", "-std=c++17"])):
-        done = subprocess.run([compiler, *language, *WARNINGS, f"-I{ROOT}/include", "-fsyntax-only", "-"], input=program,
-                              capture_output=True, text=True, check=False)
-        n_compiled += done.returncode == 0
-        if done.returncode != 0:
-            wrong.append(f"{place} with {' '.join(language)}:\n{done.stderr}")
+    n_compiled += compile_text(place, program, ("c11", "c++17"), *WARNINGS)
 wrong += [f"no example has the line: {key}" for key in unused]
 print(*wrong, f"{n_compiled} examples compiled, {len(wrong)} wrong", sep="\n")
 sys.exit(1 if wrong or n_compiled == 0 else 0)
