@@ -89,6 +89,7 @@ def test_hints(rng):
     drawn = plot.figure(symbols * 0.3 * np.exp(0.2j), soft, "16qam")
     found = re.search(r"best with ([\d.]+) times the scale, turned by ([-\d.]+)", drawn.get_suptitle())
     assert float(found[1]) == pytest.approx(1 / 0.3, rel=0.03) and float(found[2]) == pytest.approx(-11.5, abs=1)
+    assert max(map(len, plot.figure(symbols * 0.3, None, "16qam", title="16qam " * 20).get_suptitle().splitlines())) <= 85
     for other in (soft.reshape(-1, 4).T.reshape(-1), -soft):
         assert "other signs than the symbols" in facts(plot.figure(symbols, other, "16qam"))[0]
     for modulation, snr_db in (("qpsk", 3), ("bpsk", 0), ("1024qam", 25), ("16qam", 60)):

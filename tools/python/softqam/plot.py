@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import stat
+import textwrap
 import warnings
 from typing import TYPE_CHECKING, Any, Mapping, NoReturn
 
@@ -86,7 +87,7 @@ def _facts(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.ND
         facts += [f"energy {power:.3g}", f"EVM {100 * np.sqrt(mean):.2f} %", f"SNR {-10 * np.log10(mean):.1f} dB" if mean > 1e-8 else "SNR above 80 dB"]
         scale, angle = _best(straight, modulation)
         if abs(np.log(scale)) > 0.05 or abs(angle) > 3:
-            wrong.append(f"The points would fit best with {scale:.3g} times the scale, turned by {angle:.1f}\u00b0: EVM and SNR are of wrong points.")
+            wrong.append(f"The points would fit best with {scale:.3g} times the scale, turned by {round(angle, 1) + 0.0}\u00b0: EVM and SNR are of wrong points.")
     if soft is not None:
         middle = 127 if soft.dtype == np.uint8 else 0
         if soft.dtype.kind in "iu":
@@ -227,8 +228,9 @@ def _draw(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.NDA
         return ax.figure  # type: ignore[return-value]
     figure = Figure(figsize=(13 if soft is not None else 6.5, 5.5 + 3 * details), layout="constrained")
     facts, wrong = _facts(levels, soft, sent, modulation, sign)
-    figure.suptitle("\n".join(line for line in (_printable(title), facts, wrong) if line), parse_math=False, fontsize="medium",
-                    color="#b03000" if wrong else None)  # fmt: skip
+    lines = [line for text in (_printable(title), facts, wrong) for line in text.splitlines()]
+    heading = "\n".join(textwrap.fill(line, 170 if soft is not None else 85) for line in lines)
+    figure.suptitle(heading, parse_math=False, fontsize="medium", color="#b03000" if wrong else None)
     if soft is None:
         _draw_constellation(figure.subplots(), levels, points, unit)
         return figure
