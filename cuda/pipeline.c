@@ -7,7 +7,6 @@
 
 #include "cuda_calls.h"
 #include "signals.h"
-#include "streaming.h"
 
 /* Bytes of a ring buffer for each of a chunk's symbols: enough for cf32, a noise value and the 8 bytes of u8 or of
  * 256QAM's s8. */
@@ -29,7 +28,6 @@ void softqam_pipeline_open(softqam_pipeline *pipeline, int device, const softqam
         .n_streams = config->n_streams,
         .n_workers = config->n_threads < MAX_WORKERS ? config->n_threads : MAX_WORKERS,
         .chunk_symbols = config->chunk_symbols,
-        .streaming_nbytes = softqam_streaming_nbytes(),
     };
     pthread_mutex_init(&pipeline->mutex, NULL);
 }

@@ -30,7 +30,6 @@ typedef struct softqam_pipeline {
     unsigned n_streams;
     unsigned n_workers; /* threads that stage at most */
     size_t chunk_symbols;
-    size_t streaming_nbytes; /* outputs from this size on are copied past the caches */
     pthread_mutex_t mutex;   /* calls take turns; guards what follows */
     chunk_buffer *ring;      /* n_streams buffers, for pinned memory; NULL: no buffer is made yet */
     chunk_buffer *staged;    /* BUFFERS_PER_WORKER buffers for each worker, for other memory */

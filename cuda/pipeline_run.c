@@ -7,7 +7,6 @@
 #include "cuda_calls.h"
 #include "launch.h"
 #include "pipeline.h"
-#include "streaming.h"
 
 /* Calls of up to this many bytes in and out are one kernel that reads and writes host memory itself, across the bus.
  * Longer ones are faster as copies. */
@@ -157,7 +156,6 @@ static void scatter_to_soft_buffer(const host_call *call, const piece_walk *walk
 /* Copies a chunk's values to the caller's memory, if the call is staged. */
 static void scatter(const host_call *call, const chunk_buffer *buffer)
 {
-    const bool streaming = call->list->n_symbols * call->nbytes[VALUES] >= call->pipeline->streaming_nbytes;
     if (!call->is_staged)
         return;
     const chunk_memory staged = divide(call, buffer->staging, buffer->n_symbols);
@@ -167,8 +165,6 @@ static void scatter(const host_call *call, const chunk_buffer *buffer)
             continue;
         if (walk.piece.placement.has_soft_buffers)
             scatter_to_soft_buffer(call, &walk, from);
-        else if (streaming && walk.to.plane_stride == 0)
-            softqam_copy_streaming(walk.to.out, from, walk.nbytes[VALUES]);
         else
             scatter_planes(&walk, call->list->params->defaults.value_nbytes, from);
     }
