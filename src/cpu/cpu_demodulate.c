@@ -50,7 +50,8 @@ typedef struct scratch {
     _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
     softqam_gold gold;
     bool is_gold_open;
-    unsigned char gap[1024]; /* see the assertion on its size */
+    softqam_information_table information; /* of a segment with a scale of its own */
+    unsigned char gap[512]; /* see the assertion on its size */
 } scratch;
 
 /* Says what a thread does with a segment of its part. */
@@ -66,7 +67,6 @@ typedef struct work {
     softqam_statistics *statistics;    /* segment.statistics */
     softqam_statistics counts;         /* what this thread adds to it */
     softqam_information information;   /* for counting */
-    softqam_information_table information_table;
     size_t symbol_nbytes; /* from a symbol's first value to the next symbol's */
     float weight;         /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
     size_t plane_nbytes;  /* room for a bit plane on its way to a soft buffer */
@@ -312,8 +312,8 @@ static NOT_INLINED void open_statistics(work *w)
     };
     if (params->output_format != SOFTQAM_OUTPUT_S8 || vec_bits(steps_per_nat) == vec_bits(params->defaults.llr_scale))
         return;
-    w->information.table = &w->information_table;
-    softqam_information_table_make(&w->information_table, params->information, w->information.places_per_unit,
+    w->information.table = &w->scratch->information;
+    softqam_information_table_make(&w->scratch->information, params->information, w->information.places_per_unit,
                                    STEP_INDICES);
 }
 
@@ -433,7 +433,7 @@ static size_t counted_symbols(size_t nbytes)
 }
 
 /* Demodulates what a thread has of a segment, in tiles. */
-static void demodulate_in_tiles(work *w)
+static NOT_INLINED void demodulate_in_tiles(work *w)
 {
     const softqam_source *source = &w->segment.source;
     const softqam_placement *placement = &w->segment.placement;
