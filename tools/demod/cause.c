@@ -414,7 +414,7 @@ static bool has_varying_size(const struct fit_view *view, softqam_modulation mod
     }
     if (most < 1.2 * least)
         return false;
-    if (least * given_scale * given_scale < 0.85)
+    if (least * given_scale * given_scale < 0.75)
         return true;
     if (part.n < FIT_MIN_SYMBOLS)
         return false;
@@ -431,7 +431,7 @@ static bool has_varying_size(const struct fit_view *view, softqam_modulation mod
         least = fmin(least, scale);
         most = fmax(most, scale);
     }
-    return most > 1.2 * least && gain > 0.05;
+    return most > 1.1 * least && gain > 0.05;
 }
 
 /* Returns whether hardly any component lies beyond the last but one level, where 2 of the levels are. */
