@@ -12,8 +12,8 @@
 typedef struct softqam_cpu {
     const softqam_cpu_variant *variant;
     softqam_pool *pool;
-    unsigned n_threads;      /* of the pool */
-    char detail[192];        /* one line on what runs */
+    unsigned n_threads; /* of the pool */
+    char detail[192];   /* one line on what runs */
 } softqam_cpu;
 
 /* Fills in a context's part of the CPU. `variant` is the configuration's name of the loops' instruction set, or NULL.

@@ -20,8 +20,7 @@
 /* Tiles stay in the first cache. */
 enum {
     TILE_SYMBOLS = 1024,        /* gathered or converted */
-    COUNTED_NBYTES = 16 << 10,  /* LLRs whose statistics are wanted */
-    DESCRAMBLED_SYMBOLS = 3584, /* whose scrambling sequence is made at once */
+    DESCRAMBLED_SYMBOLS = 3584, /* whose sequence is made, or whose LLRs are counted, at once */
     OUT_NBYTES = 11 << 10,      /* LLRs on their way to a soft buffer */
     MAX_PLANE_NBYTES = 2 << 10, /* the share of one bit plane */
     WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
@@ -51,7 +50,7 @@ typedef struct scratch {
     softqam_gold gold;
     bool is_gold_open;
     softqam_information_table information; /* of a segment with a scale of its own */
-    unsigned char gap[512]; /* see the assertion on its size */
+    unsigned char gap[512];                /* see the assertion on its size */
 } scratch;
 
 /* Says what a thread does with a segment of its part. */
@@ -67,9 +66,9 @@ typedef struct work {
     softqam_statistics *statistics;    /* segment.statistics */
     softqam_statistics counts;         /* what this thread adds to it */
     softqam_information information;   /* for counting */
-    size_t symbol_nbytes; /* from a symbol's first value to the next symbol's */
-    float weight;         /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
-    size_t plane_nbytes;  /* room for a bit plane on its way to a soft buffer */
+    size_t symbol_nbytes;              /* from a symbol's first value to the next symbol's */
+    float weight;                      /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
+    size_t plane_nbytes;               /* room for a bit plane on its way to a soft buffer */
     bool has_planes;
     bool is_converted;
     bool is_gathered;
@@ -425,13 +424,6 @@ static size_t open_destination(work *w, size_t first)
     return first + (left < w->to.n_symbols ? left : w->to.n_symbols);
 }
 
-/* Returns how many symbols are counted at once. */
-static size_t counted_symbols(size_t nbytes)
-{
-    const size_t n = COUNTED_NBYTES / nbytes / LINE_NBYTES * LINE_NBYTES;
-    return n < DESCRAMBLED_SYMBOLS ? n : DESCRAMBLED_SYMBOLS;
-}
-
 /* Demodulates what a thread has of a segment, in tiles. */
 static NOT_INLINED void demodulate_in_tiles(work *w)
 {
@@ -448,9 +440,8 @@ static NOT_INLINED void demodulate_in_tiles(work *w)
         (source->n_layers > 1 || source->noise_stride != 1 || (source->has_gains && source->gain_stride != 1));
     w->tile_symbols = w->is_joint ? (w->joint.is_direct ? JOINT_SYMBOLS : JOINT_GATHERED_SYMBOLS)
                       : w->is_gathered || w->is_noise_gathered || w->is_converted ? TILE_SYMBOLS
-                      : w->statistics             ? counted_symbols(w->segment.placement.value_nbytes * w->n_bits)
-                      : placement->is_descrambled ? DESCRAMBLED_SYMBOLS
-                                                  : SIZE_MAX;
+                      : w->statistics || placement->is_descrambled                ? DESCRAMBLED_SYMBOLS
+                                                                                  : SIZE_MAX;
     if (w->statistics)
         open_statistics(w);
     w->sequence_first = w->sequence_end = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The definition of correct: one symbol after the other, in portable C. */
-#include "portable.h"
-
 #include <stdint.h>
 #include <string.h>
 
@@ -12,7 +10,55 @@
 #include "weight.h"
 #include "widen_half.h"
 
-#include "arithmetic.h"
+#define JOINT_UNROLL
+#include "joint_arithmetic.h"
+
+/* Stores. */
+
+/* Formats are constants where these are inlined. */
+#define ALWAYS_INLINED static inline __attribute__((always_inline))
+
+/* Says where LLRs are written; the last three are softqam_loop_call's. */
+typedef struct portable_output {
+    float limit;
+    unsigned char *out;
+    const unsigned char *sequence;
+    const ptrdiff_t *planes;
+} portable_output;
+
+/* Writes one LLR; an erasure's, whose weight is not finite, is 0. */
+ALWAYS_INLINED void store_llr(softqam_output_format format, float metric, float weight, float limit, unsigned char *to)
+{
+    const vec_mask valid = vec_is_finite(weight);
+    _Static_assert(N_OUTPUT_FORMATS == 5, "each format but u8");
+    if (format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16) {
+        const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
+        const uint32_t steps = vec_bits(vec_keep(valid, sum)); /* in its lowest bytes */
+        memcpy(to, &steps, format == SOFTQAM_OUTPUT_S8 ? 1 : 2);
+        return;
+    }
+    const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
+    const uint16_t half = (uint16_t)vec_to_f16(llr);
+    if (format == SOFTQAM_OUTPUT_F16)
+        memcpy(to, &half, sizeof half);
+    else
+        memcpy(to, &llr, sizeof llr);
+}
+
+/* Writes the LLRs of symbol k, whose metrics are given, b0's first; the scrambling sequence changes their signs. */
+ALWAYS_INLINED void store_symbol(softqam_output_format format, size_t n_bits, portable_output to, size_t k,
+                                 const float metrics[], float weight)
+{
+    const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;
+    unsigned char *out = to.out + k * (to.planes ? nbytes : n_bits * nbytes);
+    for (size_t bit = 0, n = k * n_bits; bit < n_bits; bit++, n++) {
+        const bool is_flipped = to.sequence && to.sequence[n / 8] >> n % 8 & 1;
+        store_llr(format, is_flipped ? -metrics[bit] : metrics[bit], weight, to.limit,
+                  out + (to.planes ? to.planes[bit] : (ptrdiff_t)(bit * nbytes)));
+    }
+}
+
+/* Inputs and soft bits. */
 
 /* Uses memcpy() because the caller's memory may be unaligned. */
 #define DEFINE_CONVERT(name, type, to_float)                                                                           \
@@ -51,6 +97,8 @@ static void u8_loop(const softqam_loop_call *call)
     }
 }
 
+/* LLRs. */
+
 /* Computes the metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
 static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
                                   float metrics[2 * MAX_AXIS_BITS])
@@ -80,6 +128,69 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
         store_symbol(format, m == 0 ? 1 : 2 * (size_t)m, output, k, metrics, vec_choose(valid, weight, NAN));
     }
 }
+
+/* Layers that are demapped in pairs. */
+
+static inline joint_element element_at(const softqam_joint_call *call, size_t k)
+{
+    const bool has_partners = call->partners;
+    const size_t partner = has_partners ? k : k ^ 1;
+    const float *cross = call->cross + (has_partners ? 2 * k : k / 2 * 2);
+    float symbol[2], of_partner[2]; /* copied, because the caller's memory may be unaligned */
+    memcpy(symbol, call->symbols + 2 * k, sizeof symbol);
+    memcpy(of_partner, (has_partners ? call->partners : call->symbols) + 2 * partner, sizeof of_partner);
+    return (joint_element){
+        .wanted_i = symbol[0],
+        .wanted_q = symbol[1],
+        .wanted_gain = call->gains[k],
+        .partner_i = of_partner[0],
+        .partner_q = of_partner[1],
+        .partner_gain = (has_partners ? call->partner_gains : call->gains)[partner],
+        .cross_r = cross[0],
+        .cross_i = !has_partners && k % 2 ? -cross[1] : cross[1],
+    };
+}
+
+/* Returns the weight of a symbol; NaN if its noise value, or its partner's, is not positive and finite. */
+static inline float weight_at(const softqam_joint_call *call, size_t k)
+{
+    const float two_scales = 2.0f * call->scale.steps_per_nat, bound = call->scale.noise_bound;
+    if (call->has_one_noise)
+        return joint_weight(two_scales, call->noise[0], call->is_noise_inverse, bound);
+    const float weight = joint_weight(two_scales, call->noise[k], call->is_noise_inverse, bound);
+    float of_partner = 0.0f;
+    if (!call->partners)
+        of_partner = joint_weight(two_scales, call->noise[k ^ 1], call->is_noise_inverse, bound);
+    else if (call->partner_noise)
+        of_partner = joint_weight(two_scales, call->partner_noise[k], call->is_noise_inverse, bound);
+    return vec_fma(of_partner, 0.0f, weight);
+}
+
+bool softqam_joint_is_erased(const softqam_joint_call *call, size_t k)
+{
+    const joint_element element = element_at(call, k);
+    const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);
+    return !vec_is_finite(joint_valid_weight(weight_at(call, k), &element, &terms));
+}
+
+static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
+{
+    const portable_output output = {call->scale.limit, call->out, call->sequence, call->planes};
+    for (size_t k = 0; k < call->n_symbols; k++) {
+        const joint_element element = element_at(call, k);
+        const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);
+        const float weight = joint_valid_weight(weight_at(call, k), &element, &terms);
+        float of_i[MAX_AXIS_BITS], of_q[MAX_AXIS_BITS], metrics[MAX_SYMBOL_BITS];
+        joint_metrics(m, call->is_partner_qpsk, call->table, &terms, of_i, of_q);
+        for (int bit = 0; bit < m; bit++) {
+            metrics[2 * bit] = of_i[bit];
+            metrics[2 * bit + 1] = of_q[bit];
+        }
+        store_symbol(format, 2 * (size_t)m, output, k, metrics, weight);
+    }
+}
+
+/* The scrambling sequence. */
 
 static void fill_window(gold_register which, uint64_t bits, uint32_t *window)
 {
@@ -125,30 +236,37 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
         memcpy((unsigned char *)to + k * nbytes, from[k % n_sources] + k / n_sources * stride * nbytes, nbytes);
 }
 
-/* One loop serves all layouts. */
-#define DEFINE_LLR_LOOP(name, m, format)                                                                               \
-    static void name(const softqam_loop_call *call) { llr_loop(m, format, call); }
+typedef softqam_loop_call softqam_llr_call;
+
+/* Define the loops of a modulation, of `kind` llr or joint. One serves all layouts of a format. */
+#define DEFINE_LOOP(kind, name, m, format)                                                                             \
+    static void name(const softqam_##kind##_call *call) { kind##_loop(m, format, call); }
 #define ALL_LAYOUTS(name)                                                                                              \
     {                                                                                                                  \
         name, name, name                                                                                               \
     }
-#define DEFINE_MODULATION(name, m)                                                                                     \
-    DEFINE_LLR_LOOP(name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                   \
-    DEFINE_LLR_LOOP(name##_s16, m, SOFTQAM_OUTPUT_S16)                                                                 \
-    DEFINE_LLR_LOOP(name##_f16, m, SOFTQAM_OUTPUT_F16)                                                                 \
-    DEFINE_LLR_LOOP(name##_f32, m, SOFTQAM_OUTPUT_F32)                                                                 \
-    static const softqam_llr_loops name = {{[SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(name##_s8),                              \
-                                            [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(name##_s16),                            \
-                                            [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(name##_f16),                            \
-                                            [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(name##_f32)}};
+#define DEFINE_MODULATION(kind, name, m)                                                                               \
+    DEFINE_LOOP(kind, name##_s8, m, SOFTQAM_OUTPUT_S8)                                                                 \
+    DEFINE_LOOP(kind, name##_s16, m, SOFTQAM_OUTPUT_S16)                                                               \
+    DEFINE_LOOP(kind, name##_f16, m, SOFTQAM_OUTPUT_F16)                                                               \
+    DEFINE_LOOP(kind, name##_f32, m, SOFTQAM_OUTPUT_F32)                                                               \
+    static const softqam_##kind##_loops name = {{[SOFTQAM_OUTPUT_S8] = ALL_LAYOUTS(name##_s8),                         \
+                                                 [SOFTQAM_OUTPUT_S16] = ALL_LAYOUTS(name##_s16),                       \
+                                                 [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(name##_f16),                       \
+                                                 [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(name##_f32)}};
 
 _Static_assert(SOFTQAM_LLR_LAYOUTS == 3 && N_OUTPUT_FORMATS == 5, "loops for each, but for u8");
-DEFINE_MODULATION(bpsk, 0)
-DEFINE_MODULATION(qpsk, 1)
-DEFINE_MODULATION(qam16, 2)
-DEFINE_MODULATION(qam64, 3)
-DEFINE_MODULATION(qam256, 4)
-DEFINE_MODULATION(qam1024, 5)
+DEFINE_MODULATION(llr, bpsk, 0)
+DEFINE_MODULATION(llr, qpsk, 1)
+DEFINE_MODULATION(llr, qam16, 2)
+DEFINE_MODULATION(llr, qam64, 3)
+DEFINE_MODULATION(llr, qam256, 4)
+DEFINE_MODULATION(llr, qam1024, 5)
+DEFINE_MODULATION(joint, joint_qpsk, 1)
+DEFINE_MODULATION(joint, joint_qam16, 2)
+DEFINE_MODULATION(joint, joint_qam64, 3)
+DEFINE_MODULATION(joint, joint_qam256, 4)
+DEFINE_MODULATION(joint, joint_qam1024, 5)
 
 static const softqam_gold_loops gold_loops = {gold_jump, gold_take};
 static const softqam_input_loops input_loops = {
@@ -173,3 +291,6 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .min_symbols = 0,
     .short_symbols = 256,
 };
+
+const softqam_joint_loops *const softqam_joint_portable[MAX_AXIS_BITS + 1] = {
+    NULL, &joint_qpsk, &joint_qam16, &joint_qam64, &joint_qam256, &joint_qam1024};
