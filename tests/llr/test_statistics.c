@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "half.h"
 #include "llr_fixture.h"
+#include "rate_recovery.h"
 
 enum { MAX_LAYERS = 4, FORMATS = 5 };
 
@@ -50,21 +50,27 @@ static void fill(harness_random *random, counted_codeword *self, bool is_inverse
     }
 }
 
-static counted_codeword open_codeword(harness_random *random, size_t n_elements)
+/* Makes a codeword; its third layer has no partner if the others are a pair. LLRs of pairs are held against the
+ * reference elsewhere: count() takes those of the call. */
+static counted_codeword open_codeword(harness_random *random, size_t n_elements, bool is_joint)
 {
     static const int limits[FORMATS] = {
         [SOFTQAM_OUTPUT_S8] = 120, [SOFTQAM_OUTPUT_S16] = 500, [SOFTQAM_OUTPUT_F16] = 32};
-    counted_codeword self = {.n_layers = 1 + harness_random_below(random, MAX_LAYERS)};
+    counted_codeword self = {.n_layers = is_joint ? 2 + harness_random_below(random, 2)
+                                                  : 1 + harness_random_below(random, MAX_LAYERS)};
     softqam_demodulator_config *config = &self.config;
     softqam_demodulator_config_init(config);
-    config->output_format = (softqam_output_format)harness_random_below(random, FORMATS);
+    config->output_format =
+        (softqam_output_format)harness_random_below(random, is_joint ? HARNESS_N_LLR_FORMATS : FORMATS);
     const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8;
-    config->modulation = is_u8 ? SOFTQAM_MODULATION_256QAM
-                               : (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
+    const size_t first = is_joint ? SOFTQAM_MODULATION_QPSK : SOFTQAM_MODULATION_BPSK;
+    config->modulation =
+        is_u8 ? SOFTQAM_MODULATION_256QAM
+              : (softqam_modulation)(first + harness_random_below(random, HARNESS_N_MODULATIONS + 1 - first));
     config->sign = (softqam_sign)harness_random_below(random, 2);
-    config->noise_form = (softqam_noise_form)(1 + harness_random_below(random, 2));
+    config->noise_form = is_joint ? SOFTQAM_NOISE_FORM_N0 : (softqam_noise_form)(1 + harness_random_below(random, 2));
     config->llr_limit = harness_random_below(random, 2) ? limits[config->output_format] : 0;
-    config->noise_floor = !is_u8 && harness_random_below(random, 2) ? 0.01F : 0;
+    config->noise_floor = !is_u8 && !is_joint && harness_random_below(random, 2) ? 0.01F : 0;
     if (is_u8 || config->modulation == SOFTQAM_MODULATION_PI2_BPSK)
         self.n_layers = 1;
     self.n = n_elements * self.n_layers;
@@ -78,7 +84,7 @@ static counted_codeword open_codeword(harness_random *random, size_t n_elements)
                                .n_layers = (unsigned)self.n_layers,
                                .symbol_stride = self.n_layers,
                                .noise_stride = is_u8 ? 0 : self.n_layers};
-    const bool has_gains = !is_u8 && harness_random_below(random, 2);
+    const bool has_gains = is_joint || (!is_u8 && harness_random_below(random, 2));
     for (size_t layer = 0; layer < self.n_layers; layer++)
         whole->layers[layer] = (softqam_layer){.symbols = self.symbols + 2 * layer,
                                                .noise_var = is_u8 ? NULL : self.noise + layer,
@@ -88,7 +94,14 @@ static counted_codeword open_codeword(harness_random *random, size_t n_elements)
     whole->c_init = whole->descramble ? 0x12345 : 0;
     whole->first_symbol = harness_random_below(random, 1000) * self.n_layers;
     whole->out = self.llrs;
-    llr_expect(config, whole, self.llrs);
+    if (!is_joint) {
+        llr_expect(config, whole, self.llrs);
+        return self;
+    }
+    self.cross = allocate(n_elements * 2 * sizeof(float));
+    for (size_t i = 0; i < n_elements * 2; i++)
+        self.cross[i] = harness_random_below(random, 50) ? uniform(random, -1, 1) * 0.01F : NAN;
+    whole->cross_gain[0] = self.cross;
     return self;
 }
 
@@ -138,41 +151,19 @@ static bool divided_symbol(const counted_codeword *self, size_t i, float symbol[
     return is_valid && (has_floor || noise < INFINITY);
 }
 
+/* Returns the magnitude of the codeword's LLR number k, and whether it is the largest that there can be; of u8 0. */
 static double llr_at(const counted_codeword *self, size_t k, bool *is_limited)
 {
-    const int limit = self->config.llr_limit;
-    int16_t word;
-    float number;
-    double llr, largest;
-    memcpy(&word,
-           self->llrs + 2 * k *
-                            (self->config.output_format == SOFTQAM_OUTPUT_S16 ||
-                             self->config.output_format == SOFTQAM_OUTPUT_F16),
-           sizeof word);
-    switch (self->config.output_format) {
-    case SOFTQAM_OUTPUT_S8:
-        llr = (int8_t)self->llrs[k];
-        largest = limit ? limit : 127;
-        break;
-    case SOFTQAM_OUTPUT_S16:
-        llr = word;
-        largest = limit ? limit : 32767;
-        break;
-    case SOFTQAM_OUTPUT_F16:
-        llr = half_to_double((uint16_t)word);
-        largest = limit ? limit : 65504;
-        break;
-    case SOFTQAM_OUTPUT_F32:
-        memcpy(&number, self->llrs + 4 * k, sizeof number);
-        llr = (double)number;
-        largest = (double)FLT_MAX;
-        break;
-    default:
-        *is_limited = self->llrs[k] == 0 || self->llrs[k] == 255;
+    static const double largest[] = {127, 32767, 65504, (double)FLT_MAX};
+    const softqam_output_format format = self->config.output_format;
+    const uint8_t *value = self->llrs + k * softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1);
+    if (format == SOFTQAM_OUTPUT_U8) {
+        *is_limited = *value == 0 || *value == 255;
         return 0;
     }
-    *is_limited = fabs(llr) == largest;
-    return fabs(llr);
+    const double llr = fabs(soft_values_read((soft_format)format, value));
+    *is_limited = llr == (self->config.llr_limit ? self->config.llr_limit : largest[format]);
+    return llr;
 }
 
 static uint64_t energy(float i, float q) { return (uint64_t)rint(0x1p24 * fmin((double)(i * i + q * q), 16)); }
@@ -294,38 +285,11 @@ static void assert_equal(const counted_codeword *self, const char *name, const s
                      self->config.llr_limit);
 }
 
-static void check(harness_random *random, const llr_contexts *on, size_t n_elements, size_t n_parts)
+static void check(harness_random *random, const llr_contexts *on, size_t n_elements, size_t n_parts, bool is_joint)
 {
-    counted_codeword self = open_codeword(random, n_elements);
-    const softqam_statistics expected = count(&self);
+    counted_codeword self = open_codeword(random, n_elements, is_joint);
     for (size_t k = 0; k < on->n; k++) {
-        const softqam_statistics got = demodulate(random, &self, on->items[k], n_parts);
-        assert_equal(&self, on->names[k], &got, &expected);
-    }
-    close_codeword(&self);
-}
-
-/* Layers in pairs, of which the third has no partner: their LLRs are held against the reference elsewhere. */
-static void check_pairs(harness_random *random, const llr_contexts *on, size_t n_elements, size_t n_parts)
-{
-    counted_codeword self;
-    do {
-        self = open_codeword(random, n_elements);
-        if (self.n_layers >= 2 && self.n_layers <= 3 && self.config.output_format != SOFTQAM_OUTPUT_U8 &&
-            self.config.modulation >= SOFTQAM_MODULATION_QPSK && !(self.config.noise_floor > 0) &&
-            self.config.noise_form == SOFTQAM_NOISE_FORM_N0)
-            break;
-        close_codeword(&self);
-    } while (true);
-    self.cross = allocate(n_elements * 2 * sizeof(float));
-    for (size_t i = 0; i < n_elements * 2; i++)
-        self.cross[i] = harness_random_below(random, 50) ? uniform(random, -1, 1) * 0.01F : NAN;
-    for (size_t k = 0; k < self.n_layers; k++)
-        self.whole.layers[k].gain = self.gains + k;
-    self.whole.cross_gain[0] = self.cross;
-    for (size_t k = 0; k < on->n; k++) {
-        const softqam_statistics got = demodulate(random, &self, on->items[k], n_parts);
-        const softqam_statistics expected = count(&self);
+        const softqam_statistics got = demodulate(random, &self, on->items[k], n_parts), expected = count(&self);
         assert_equal(&self, on->names[k], &got, &expected);
     }
     close_codeword(&self);
@@ -336,14 +300,14 @@ LLR_TEST(test_counts)
     harness_random random = harness_random_named(__func__);
     for (size_t n = harness_symbol_count(400000) / 1000; n > 0; n--)
         check(&random, *state, 1 + harness_random_below(&random, harness_random_below(&random, 3) ? 100 : 2500),
-              1 + harness_random_below(&random, 4));
+              1 + harness_random_below(&random, 4), false);
 }
 
 LLR_TEST(test_counts_of_pairs)
 {
     harness_random random = harness_random_named(__func__);
     for (size_t n = harness_symbol_count(100000) / 1000; n > 0; n--)
-        check_pairs(&random, *state, 1 + harness_random_below(&random, 1200), 1 + harness_random_below(&random, 4));
+        check(&random, *state, 1 + harness_random_below(&random, 1200), 1 + harness_random_below(&random, 4), true);
 }
 
 /* With threads, each of which adds its own. */
@@ -352,5 +316,5 @@ HARNESS_TEST(test_counts_of_threads)
     harness_random random = harness_random_named(__func__);
     SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0, 0);
     for (size_t n = harness_symbol_count(6000) / 1000; n > 0; n--)
-        check(&random, &on, 120000 / 4, 1 + harness_random_below(&random, 3));
+        check(&random, &on, 120000 / 4, 1 + harness_random_below(&random, 3), false);
 }
