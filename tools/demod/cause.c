@@ -132,10 +132,10 @@ static bool has_varying_phase(const struct fit_view *view)
 /* Writes what is wrong with I and Q, which scrambled data make equal and independent, else nothing; and returns whether
  * nearly all have one sign.
  * Large ones are limited, which fading has. */
-static void describe_balance(const struct fit_view *view, const struct modulation *modulation, char text[256],
-                             bool *one_sided)
+static void describe_balance(const struct fit_view *view, double median, const struct modulation *modulation,
+                             char text[256], bool *one_sided)
 {
-    const float largest = (float)sqrt(4 * median_energy(view));
+    const float largest = (float)sqrt(4 * median);
     double sizes[2] = {0, 0}, sums[2] = {0, 0}, product = 0, energy = 0;
     *text = '\0';
     for (size_t i = 0; i < view->n; i++) {
@@ -243,8 +243,9 @@ static size_t component_nbytes(const struct demod_run *run)
     for (size_t nbytes = 1; nbytes <= MAX_NBYTES; nbytes *= 2) {
         double counts[2 * MAX_NBYTES][BINS] = {0}, most = 0, from_even = 0;
         const size_t period = 2 * nbytes, n = (run->n_first_bytes < ENOUGH ? run->n_first_bytes : ENOUGH) / period;
-        for (size_t i = 0; i < n * period; i++)
-            counts[i % period][run->first_bytes[i] * BINS / 256]++;
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < period; k++)
+                counts[k][run->first_bytes[i * period + k] * BINS / 256]++;
         for (size_t k = 0; k < nbytes; k++) {
             double distance = 0;
             for (int b = 0; b < BINS; b++) {
@@ -398,25 +399,27 @@ void fit_describe_format(const struct demod_run *run, char text[256])
 
 /* Returns whether quarters of symbols differ in energy, and one has less than points have, or each fits at another
  * scale. */
-static bool has_varying_size(const struct fit_view *view, softqam_modulation modulation, double given_scale)
+static bool has_varying_size(const struct fit_view *view, double median, softqam_modulation modulation,
+                             double given_scale)
 {
     static struct fit_view part;
-    const double largest = 4 * median_energy(view);
-    double least = DBL_MAX, most = 0, gain = 0, energies[4] = {0};
-    part = *view;
-    part.n = view->n / 4;
-    for (size_t i = 0; i < 8 * part.n; i++)
-        energies[i / (2 * part.n)] +=
-            fmin((double)view->symbols[i] * (double)view->symbols[i], largest) / (double)part.n;
-    for (int k = 0; k < 4; k++) {
-        least = fmin(least, energies[k]);
-        most = fmax(most, energies[k]);
+    const size_t n = view->n / 4;
+    double least = DBL_MAX, most = 0, gain = 0;
+    for (size_t k = 0; k < 4; k++) {
+        const float *from = view->symbols + 2 * k * n, largest = (float)(4 * median);
+        double energy = 0;
+        for (size_t i = 0; i < 2 * n; i++)
+            energy += (double)(from[i] * from[i] < largest ? from[i] * from[i] : largest);
+        least = fmin(least, energy / (double)n);
+        most = fmax(most, energy / (double)n);
     }
     if (most < 1.2 * least)
         return false;
     if (least * given_scale * given_scale < 0.75)
         return true;
-    if (part.n < FIT_MIN_SYMBOLS)
+    part = *view;
+    part.n = n;
+    if (n < FIT_MIN_SYMBOLS)
         return false;
     least = DBL_MAX;
     most = 0;
@@ -476,10 +479,11 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     const double alike = likeness(&first, 2, false), clipped = clipped_share(view);
     const bool is_diagonal =
         modulation->n_bits > 1 && fmax(likeness(&first, 1, false), likeness(&first, 1, true)) > 0.2;
-    describe_balance(&first, modulation, balance, &one_sided);
+    const double median = median_energy(view);
+    describe_balance(&first, median, modulation, balance, &one_sided);
     const double turn_limit = modulation->n_bits > 6 ? 6.5 : 4; /* three deviations of what it is estimated with */
     const bool is_turned = fabs(straighten(&first, modulation, false)) > turn_limit, varies = has_varying_phase(&first);
-    const bool fades = has_varying_size(view, given, (double)run->config->input_scale),
+    const bool fades = has_varying_size(view, median, given, (double)run->config->input_scale),
                is_cut = lacks_outer_points(view, modulation, (double)run->config->input_scale);
     if (fits_as_given(run, view, found,
                       alike > 0.3 || is_diagonal || is_turned || varies || one_sided || fades || is_cut || *balance,
