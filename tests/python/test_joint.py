@@ -89,6 +89,15 @@ def test_soft_buffers(received, output, layer):
     np.testing.assert_array_equal(got, softqam.rate_recover(llrs, codeword, soft_buffers=expected, combine=True))
 
 
+@pytest.mark.parametrize("layer, n", [(None, 120), (1, 60)])
+def test_statistics(received, layer, n):
+    """Of the wanted layers' symbols. Of erasures there is no information."""
+    received[1][:15], statistics = np.nan, softqam.Statistics()
+    softqam.demodulate_joint(*received, NOISE_VAR, "16qam", layer=layer, output="f32", statistics=statistics)
+    assert (statistics.n_symbols, statistics.n_erased, statistics.n_sampled) == (n, n // 4, 64 - 15 * n // 60 if layer is None else 45)
+    assert 0.4 < statistics.mutual_information(4) < 0.75
+
+
 @pytest.mark.parametrize("wrong, error, words", [
     ({"z": np.zeros((4, 3), np.complex64)}, ValueError, r"z is complex64 of shape \(4, 3\): it takes \[..., n, 2\]"),
     ({"z": np.zeros(2, np.complex64)}, ValueError, "z is complex64"), ({"z": "z"}, TypeError, "z is <U1"),

@@ -65,7 +65,7 @@ class Codeword:
     ldpc           what ldpc_codeword() found besides, for the decoder; None without it.
     n_fill         new data defines the first n_fill values, with zeros from n_cb on: more than n_cb if soft buffers are longer,
                    since an earlier transport block had more; less if a decoder reads less. 0 is n_cb. Soft buffers have
-                   max(n_cb, n_fill) values.
+                   max(n_cb, n_fill) values, so a retransmission repeats n_fill, or takes buffers[..., :n_cb].
 
     A Codeword cannot be changed: dataclasses.replace() makes another one. It can be compared, copied and pickled.
 
@@ -145,7 +145,7 @@ def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", 
     """The codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH, by 3GPP TS 38.212.
 
     n_bits        G: bits of this transmission, a multiple of layers * bits per symbol. UCI on PUSCH takes its bits
-                  from it.
+                  from it, but for 1 or 2 bits of HARQ-ACK.
     tb_size       A: bits of the transport block, without CRC; MATLAB's and py3gpp's trblklen.
     modulation    of this transmission.
     base_graph    1 or 2; or, in its place,

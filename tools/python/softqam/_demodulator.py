@@ -93,8 +93,8 @@ _SETTINGS = """
                  need no noise variance.
     sign         the bit that a positive LLR means: 0 as in MATLAB, srsRAN Project and OAI; 1 as in Sionna.
     llr_scale    steps per nat. "s8": 2^-10 to 2^20; None is 6. "s16": 2^-10 to 2^14; None is 64.
-    llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; "f16": of sums in soft buffers, 1 to 65504, a
-                 binary16 number. None is the largest.
+    llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; "f16": 1 to 65504, a binary16 number.
+                 Sums in soft buffers are limited, too. None is the largest.
     input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/8192, for int8 1/64. "auto":
                  the one that gives the symbols of a call, in host memory and without gain, the energy 1 + N0.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
@@ -121,9 +121,9 @@ _ARGUMENTS = """
     codeword      from ldpc_codeword(): the LLRs go to an LDPC decoder's soft buffers, de-interleaved, rate recovered
                   and, with combine, added. symbols is [..., layers, n] if the codeword has several layers: all of
                   it, or from first_symbol on, such as an OFDM symbol.
-    soft_buffers  receives them: [..., n_code_blocks, n_cb] of the output's dtype, a code block's values side by
-                  side, rows at any distance; or a list of an [n_cb] array for each code block, None to drop its
-                  LLRs. None makes new ones of zeros.
+    soft_buffers  receives them: [..., n_code_blocks, n_values] of the output's dtype, n_values the larger of n_cb and
+                  n_fill, a code block's values side by side, rows at any distance; or a list of an [n_values] array for
+                  each code block, None to drop its LLRs. None makes new ones of zeros.
     combine       False: new data, which overwrites the soft buffers of the code blocks transmitted: LLRs, fillers,
                   and 0 where none was sent. True: a retransmission, which is added to what is in soft_buffers, up
                   to +-llr_limit or the largest finite value; fillers and what is beyond the limit stay.
@@ -314,8 +314,8 @@ class Demodulator(Generic[ScalarT]):
 
     def joint(self, z: Any, gram: Any, noise_var: Any = None, *, layer: int | None = None, partner_modulation: Modulation | None = None,
               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
-              codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False, out: Any = None,
-              stream: Any = None) -> Any:  # fmt: skip
+              codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
+              statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:  # fmt: skip
         """demodulate_joint() with the settings of this Demodulator, without input_scale."""
         core, wanted, partner = None, -1, 0
         for name in ("u8", "hard"):
@@ -334,7 +334,7 @@ class Demodulator(Generic[ScalarT]):
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
             out = soft_buffers
-        options = (c_init, first_symbol, None, planes, core, combine, (scrambling_offset, 0.0, (wanted, partner), 0))
+        options = (c_init, first_symbol, None, planes, core, combine, (scrambling_offset, 0.0, (wanted, partner), _address_of(statistics, z)))
         if _gpu.device_of(z) is not None:
             return self._call(z, noise_var, gram, options, out, stream)
         symbols, matrices, noise = _gpu.joint_on_host(z, gram, noise_var)
@@ -411,7 +411,7 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
                      llr_scale: float | None = None, llr_limit: int | None = None, noise_form: NoiseForm = "n0",
                      noise_floor: float | None = None, c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
                      codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
-                     out: Any = None, stream: Any = None) -> Any:  # fmt: skip
+                     statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:  # fmt: skip
     """LLRs of two layers that share resource elements, by exact joint max-log instead of an equaliser:
     LLR(b of layer e) = (min over the points with b = 1 of |y - H x|^2 - min over those with b = 0) / noise_var.
 
@@ -434,8 +434,8 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
     """
     return _cached(modulation, output, sign, llr_scale, llr_limit, None, noise_form, noise_floor).joint(
         z, gram, noise_var, layer=layer, partner_modulation=partner_modulation, c_init=c_init, first_symbol=first_symbol,
-        scrambling_offset=scrambling_offset, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine, out=out,
-        stream=stream)  # fmt: skip
+        scrambling_offset=scrambling_offset, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine,
+        statistics=statistics, out=out, stream=stream)  # fmt: skip
 
 
 def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> npt.NDArray[np.uint8]:

@@ -23,7 +23,7 @@ class Statistics:
     error_energy   sum of 2^24 |r - x|^2, x the nearest point; symbol_energy sum of 2^24 |r|^2; both up to 16 a symbol.
     information    sum over LLRs of 2^16 times the information of a bit.
     evm            error vector magnitude, as a factor.
-    energy         mean energy of symbols, which should be 1 + N0.
+    energy         mean energy of symbols, which should be 1 + N0. Two layers jointly have neither.
     """
 
     n_symbols: int
@@ -57,8 +57,10 @@ class Statistics:
         return self._mean(self.symbol_energy, 2**24)
 
     def mutual_information(self, bits_per_symbol: int) -> float:
-        """Estimates the mutual information of a bit, from 0 to 1: below the code rate decoding is hopeless."""
-        return self._mean(self.information, 2**16 * bits_per_symbol)
+        """Estimates the mutual information of a bit, from 0 to 1; that of erasures is 0. Below the code rate - 0.05, added up over
+        equally long transmissions, decoding is hopeless."""
+        known = self._mean(self.information, 2**16 * bits_per_symbol)
+        return known * (1 - self.n_erased / self.n_symbols) if self.n_sampled else known
 
     def __repr__(self) -> str:
         return f"softqam.Statistics({', '.join(f'{name}={getattr(self, name)}' for name in _NAMES)})"
