@@ -91,7 +91,7 @@ def test_soft_buffers(received, output, layer):
 
 @pytest.mark.parametrize("layer, n", [(None, 120), (1, 60)])
 def test_statistics(received, layer, n):
-    """Of the wanted layers' symbols. Of erasures there is no information."""
+    """They count the wanted layers' symbols; erasures have no information."""
     received[1][:15], statistics = np.nan, softqam.Statistics()
     softqam.demodulate_joint(*received, NOISE_VAR, "16qam", layer=layer, output="f32", statistics=statistics)
     assert (statistics.n_symbols, statistics.n_erased, statistics.n_sampled) == (n, n // 4, 64 - 15 * n // 60 if layer is None else 45)
