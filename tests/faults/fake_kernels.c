@@ -46,7 +46,7 @@ static void run_segment(const softqam_params *params, const softqam_resolved_seg
             w.segment.source.layers[k].noise_var = &w.segment.source.noise_value;
     softqam_float_environment environment = softqam_float_enter();
     memory.is_gold_open = false;
-    demodulate_in_tiles(&w, false);
+    demodulate_in_tiles(&w);
     softqam_float_leave(&environment);
 }
 
