@@ -30,9 +30,9 @@ typedef struct softqam_pipeline {
     unsigned n_streams;
     unsigned n_workers; /* threads that stage at most */
     size_t chunk_symbols;
-    pthread_mutex_t mutex;   /* calls take turns; guards what follows */
-    chunk_buffer *ring;      /* n_streams buffers, for pinned memory; NULL: no buffer is made yet */
-    chunk_buffer *staged;    /* BUFFERS_PER_WORKER buffers for each worker, for other memory */
+    pthread_mutex_t mutex; /* calls take turns; guards what follows */
+    chunk_buffer *ring;    /* n_streams buffers, for pinned memory; NULL: no buffer is made yet */
+    chunk_buffer *staged;  /* BUFFERS_PER_WORKER buffers for each worker, for other memory */
 } softqam_pipeline;
 
 static inline unsigned softqam_pipeline_n_buffers(const softqam_pipeline *pipeline)
