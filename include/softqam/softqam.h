@@ -2,7 +2,6 @@
 /**
  * @file softqam.h
  * softqam, the soft demapper of a 5G NR receiver, turns I/Q symbols into LLRs, with the same bytes on every backend.
- * README.md has a first program.
  *
  * Conventions, unless stated otherwise:
  *
@@ -10,7 +9,7 @@
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
  *   unit mean energy: even bits lie on I, odd ones on Q.
  * - **N0** is the variance E|n|^2 of a symbol's complex noise, after input_scale: 10^(-SNR/10). If it is not positive
- *   and finite, the symbol is an **erasure**, whose LLRs are 0. README.md says how equalisers give N0.
+ *   and finite, the symbol is an **erasure**, whose LLRs are 0.
  * - **Strides** count elements, not bytes.
  * - **Memory.** Symbols and values in host memory may have any alignment, floats have 4 bytes. Outputs must overlap
  *   neither inputs nor each other; gaps left by strides belong to a buffer. With a count of 0 nothing is done, and
@@ -98,7 +97,7 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_S16 = 1, /**< int16: likewise */
     SOFTQAM_OUTPUT_F16 = 2, /**< binary16: the LLR in nats, likewise rounded and limited */
     SOFTQAM_OUTPUT_F32 = 3, /**< binary32: the LLR in nats */
-    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects (reference/README.md).
+    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects.
      *  255: certainly bit 0; 0: certainly bit 1; 127: undecided, or a component is not finite. Components are clamped
      *  to [-3, +3]. u8 takes no noise values: feed decoders LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
@@ -239,7 +238,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b below 1e38 (reference/README.md). A component below 2^-63 in magnitude counts as zero; one that is not
+ * component of b below 1e38. A component below 2^-63 in magnitude counts as zero; one that is not
  * finite makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
  * The bytes do not depend on how calls are split (pi/2-BPSK: at even positions), nor on the caller's floating-point
@@ -279,7 +278,7 @@ typedef struct softqam_layer {
 
 #include <softqam/softqam_ldpc.h>
 
-/** Counts for EVM and mutual information (src/SOFT_BUFFERS.md). Calls add to them, even several at once, the same
+/** Counts for EVM and mutual information. Calls add to them, even several at once, the same
  * numbers on every backend and however calls are cut. Discarded code blocks do not count.
  *
  * The numbers from n_sampled on are of a sample: symbols without erasures whose position p in the codeword has (p / 64)
@@ -302,7 +301,7 @@ typedef struct softqam_statistics {
  * symbol order, without gain, descramble and codeword.
  *
  * **Two layers at once.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
- * jointly, by exact max-log over the points of both (src/JOINT.md: formula, error, erasures). Symbols are then
+ * jointly, by exact max-log over the points of both. Symbols are then
  * matched-filter outputs h_k^H y of whitened antennas, gains |h_k|^2, cross gains h_e^H h_f; noise values are sigma^2
  * of an antenna, or its inverse. A layer without a cross gain is demapped alone, with the N0 of softqam_layer. If
  * n_layers is odd and the last layer has a cross gain, its partner is layers[n_layers], such as another user's, of
@@ -312,8 +311,7 @@ typedef struct softqam_segment {
     /** The first symbol's position in its codeword, counted likewise. */
     uint64_t first_symbol;
     /** Symbols of UCI before this segment (38.212, 6.2.7), a multiple of n_layers: added to first_symbol for the
-     *  scrambling sequence and the parity of pi/2-BPSK. The caller corrects UCI's placeholders
-     *  (src/SOFT_BUFFERS.md). */
+     *  scrambling sequence and the parity of pi/2-BPSK. The caller corrects UCI's placeholders. */
     uint64_t scrambling_offset;
     void *out; /**< receives the values; NULL with a codeword */
     /** 0: each symbol's values lie side by side in `out`. Else bit planes, which undo the interleaver of 38.212,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_device.cuh
- * softqam inside your own kernel (steps: cuda/RECEIVERS.md): an equaliser turns the symbols in its registers into LLRs
+ * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs
  * in soft buffers, with the bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later,
  * any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include it from an installed build with
  * CUDA, or its build folder's include/, and link the library.

@@ -19,7 +19,7 @@ extern "C" {
  *     In order         n_bits = G, n_code_blocks = C, buffers: code blocks follow each other
  *     By stride        the same, and block_stride: code block r begins at value r * block_stride
  *     Circular buffer  softqam_codeword_init_ldpc(), then buffers, block_stride, filler_value: soft buffers, with
- *                      rate recovery and HARQ combining (src/SOFT_BUFFERS.md)
+ *                      rate recovery and HARQ combining
  *
  * Code block r has E_r values (38.212, 5.4.2.1), as softqam_codeword_block() computes; N_L is segment.n_layers, even if
  * symbols already lie in codeword order. Nothing is written for code blocks that are not transmitted.
