@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics: a thread block computes the LLRs of its symbols once more and counts them, whatever kernel has stored
- * them. The numbers are those of src/cpu/statistics.c. */
+/* Statistics: a thread counts the symbols and LLRs that it has in registers, and a thread block adds its threads'
+ * counts to softqam_statistics. The numbers are those of src/cpu/statistics.c: integers, which have the same sums in
+ * any order. */
 #ifndef SOFTQAM_COUNT_CUH
 #define SOFTQAM_COUNT_CUH
 
-#include "joint.cuh"
+#include "symbol.cuh"
 
 #include "arithmetic_energies.h"
+
+/* A warp's loop stores LLRs, also counts them, or counts them alone. */
+enum count_mode { NO_COUNTS, COUNTS, ONLY_COUNTS };
 
 /* softqam_params.information, which the compiler computes. */
 struct information_values {
@@ -35,12 +39,28 @@ struct information_values {
 static __device__ const information_values information_of = information_values();
 
 enum { N_COUNTS = sizeof(softqam_statistics) / sizeof(uint64_t) };
+static_assert(N_COUNTS == 7, "block_counts::add_*() have each");
 
-/* A thread's counts, in the order of softqam_statistics. */
-union thread_counts {
-    softqam_statistics statistics;
-    unsigned long long each[N_COUNTS];
+/* A thread's counts. */
+struct thread_counts {
+    uint32_t n_symbols, n_erased;
+    uint32_t n_limited; /* in LIMITED_UNITs */
+    uint32_t n_sampled, error_energy, symbol_energy, information;
 };
+
+/* The sampled symbols for which the sums of energies have room. */
+enum { MOST_SAMPLED = 15 };
+static_assert(MOST_SAMPLED * MOST_ENERGY * ENERGY_UNIT < 0x1p32f, "sums are of 32 bits");
+
+/* Each value's magnitude in a word of values. */
+template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t magnitudes_of(uint32_t word)
+{
+    if (FORMAT == SOFTQAM_OUTPUT_S8)
+        return __vabsdiffu4(word ^ 0x80808080, 0x80808080);
+    if (FORMAT == SOFTQAM_OUTPUT_S16)
+        return __vabs2(word);
+    return word & (FORMAT == SOFTQAM_OUTPUT_F16 ? 0x7fff7fff : 0x7fffffff);
+}
 
 /* The bytes of a symbol's word w that are values. */
 template <int NBYTES> static __device__ __forceinline__ constexpr uint32_t used_bytes(int w)
@@ -48,219 +68,262 @@ template <int NBYTES> static __device__ __forceinline__ constexpr uint32_t used_
     return NBYTES - 4 * w >= 4 ? 0xffffffffu : (1u << 8 * (NBYTES % 4)) - 1;
 }
 
-/* Counts a symbol's values at the limit; of soft bits those of 0 and 255. */
+enum { LIMITED_UNIT = 128 };
+
+/* Returns n and LIMITED_UNIT more for each of a symbol's values at the limit; for each soft bit of 0 or 255. No
+ * magnitude is above the limit, so a sum sets a value's highest bit if the value is at the limit. */
 template <softqam_output_format FORMAT, int M>
-static __device__ __forceinline__ unsigned count_limited(const packed_values<symbol_size<FORMAT, M>::WORDS> &values,
-                                                         const softqam_llr_limit &limit)
+static __device__ __forceinline__ uint32_t count_limited(const packed_values<symbol_size<FORMAT, M>::WORDS> &values,
+                                                         const softqam_llr_limit &limit, uint32_t n)
 {
     enum { NBYTES = symbol_size<FORMAT, M>::NBYTES };
-    const auto steps = static_cast<uint32_t>(limit.steps);
-    unsigned n = 0;
+    constexpr uint32_t highest = FORMAT == SOFTQAM_OUTPUT_S8 ? 0x80808080 : 0x80008000, ones = 0x01010101;
+    const uint32_t to_highest = FORMAT == SOFTQAM_OUTPUT_F16
+                                    ? highest - __half_as_ushort(__float2half_rn(limit.llr)) * 0x10001u
+                                    : limit.to_middle_each;
 #pragma unroll
     for (int w = 0; w < symbol_size<FORMAT, M>::WORDS; w++) {
-        const uint32_t word = values.word[w] & used_bytes<NBYTES>(w);
-        if (FORMAT == SOFTQAM_OUTPUT_S8)
-            n += __popc(__vcmpeq4(__vabs4(word), steps * 0x01010101)) / 8;
-        else if (FORMAT == SOFTQAM_OUTPUT_S16)
-            n += __popc(__vcmpeq2(__vabs2(word), steps * 0x10001)) / 16;
-        else if (FORMAT == SOFTQAM_OUTPUT_F16)
-            n += __popc(__vcmpeq2(word & 0x7fff7fff, __half_as_ushort(__float2half_rn(limit.llr)) * 0x10001u)) / 16;
+        const uint32_t word = values.word[w], used = used_bytes<NBYTES>(w);
+        if (FORMAT == SOFTQAM_OUTPUT_U8)
+            n += LIMITED_UNIT / 8 * __popc(__vcmpeq4(word, 0) | __vcmpeq4(word, 0xffffffffu));
         else if (FORMAT == SOFTQAM_OUTPUT_F32)
-            n += (word & 0x7fffffff) == __float_as_uint(limit.llr);
+            n += magnitudes_of<FORMAT>(word) == __float_as_uint(limit.llr) ? LIMITED_UNIT + 0u : 0;
         else
-            n += __popc(__vcmpeq4(word, 0) | __vcmpeq4(word, 0xffffffffu)) / 8;
+            n = __dp4a((magnitudes_of<FORMAT>(word) + to_highest) & highest & used, ones, n);
     }
     return n;
 }
 
-/* Returns the magnitude of LLR k in units of the format. */
+/* Returns the place of LLR k in information_values; `places_per_unit` is that of the format's unit. */
 template <softqam_output_format FORMAT, int WORDS>
-static __device__ __forceinline__ float magnitude_of(const packed_values<WORDS> &values, int k)
+static __device__ __forceinline__ uint32_t place_of_llr(const packed_values<WORDS> &values, int k,
+                                                        float places_per_unit)
 {
-    if (FORMAT == SOFTQAM_OUTPUT_F32)
-        return fabsf(__uint_as_float(values.word[k]));
-    const uint32_t word = value_at < FORMAT == SOFTQAM_OUTPUT_S8 ? 1 : 2 > (values, k);
-    if (FORMAT == SOFTQAM_OUTPUT_F16)
-        return fabsf(__half2float(__ushort_as_half(static_cast<uint16_t>(word))));
-    return fabsf(static_cast<float>(FORMAT == SOFTQAM_OUTPUT_S8 ? static_cast<int8_t>(word) + 0
-                                                                : static_cast<int16_t>(word) + 0));
+    const uint32_t word = value_at < FORMAT == SOFTQAM_OUTPUT_F32 ? 4
+                          : FORMAT == SOFTQAM_OUTPUT_S8           ? 1
+                                                                  : 2 > (values, k);
+    const float magnitude =
+        fabsf(FORMAT == SOFTQAM_OUTPUT_F32   ? __uint_as_float(word)
+              : FORMAT == SOFTQAM_OUTPUT_F16 ? __half2float(__ushort_as_half(static_cast<uint16_t>(word)))
+              : FORMAT == SOFTQAM_OUTPUT_S16 ? static_cast<float>(static_cast<int16_t>(word))
+                                             : static_cast<float>(static_cast<int8_t>(word)));
+    const float place = vec_min(vec_mul(magnitude, places_per_unit), static_cast<float>(LAST_PLACE));
+    return vec_bits(vec_add(place, 0x1p23f)) & 0xff;
 }
 
-/* Counts the symbols of a span, `stride` apart. */
-template <softqam_output_format FORMAT, int M, source_kind KIND> struct symbol_counter {
-    enum { BITS = symbol_size<FORMAT, M>::BITS };
-    typedef packed_values<symbol_size<FORMAT, M>::WORDS> packed;
+/* Returns how many places of information_values a format's unit has. */
+static __device__ __forceinline__ float places_per_unit_of(softqam_output_format format, float steps_per_nat)
+{
+    return vec_div(16.0f, is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
+}
 
-    segment_block &block;
-    const softqam_llr_limit &limit;
-    thread_counts &counts;
-    uint32_t code_block_end;
-    bool is_dropped;
+/* Adds the energies of a symbol that is no erasure. */
+template <int M> static __device__ __forceinline__ void add_energies(thread_counts &to, float i, float q)
+{
+    enum { AXIS_BITS = M == 0 ? 1 : M };
+    const softqam_levels levels = softqam_levels_of(M, llr_row_scale(AXIS_BITS), llr_last_row(AXIS_BITS));
+    const float sum = vec_add(i, q);
+    const float error = M == 0 ? energy_of(bpsk_distance(&levels, i, sum), bpsk_distance(&levels, q, sum))
+                               : energy_of(level_distance(&levels, i), level_distance(&levels, q));
+    to.error_energy += __float2uint_rn(error);
+    to.symbol_energy += __float2uint_rn(energy_of(i, q));
+}
 
-    /* Returns whether a symbol's code block is demodulated. */
-    __device__ __forceinline__ bool is_kept(uint32_t symbol)
-    {
-        const softqam_placement &placement = block.segment.placement;
-        if (!placement.has_code_blocks || symbol < code_block_end)
-            return !is_dropped;
-        const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
-        is_dropped = !softqam_code_block_values(&placement, &found);
-        code_block_end = found.first + found.n_symbols;
-        return !is_dropped;
-    }
+static __device__ __forceinline__ bool is_sampled(uint32_t position)
+{
+    return position / GROUP_SYMBOLS % SAMPLED_GROUPS == 0;
+}
 
-    /* Computes the LLRs of a symbol of a layer that is demapped in a pair. Returns whether it is no erasure. */
-    __device__ __forceinline__ bool demodulate_pair(const symbol_index &index, packed &values) const
-    {
-        const pair_source pair = load_pair(block, index);
-        const bool is_qpsk = pair.partner_modulation == SOFTQAM_MODULATION_QPSK;
-        const softqam_joint_table table = joint_table_for<M>(pair.partner_modulation);
-        const joint_terms terms = joint_terms_of(is_qpsk, &table, &pair.inputs.element);
-        const llr_rules rules = {block.segment.placement.steps_per_nat, block.segment.source.noise_is_inverse != 0,
-                                 limit};
-        values = demodulate_in_pair<FORMAT, M>(block, limit, index, 0);
-        return isfinite(joint_weight_of(pair.inputs, terms, rules));
-    }
-
-    /* Computes a symbol's values. Returns whether it is no erasure. */
-    __device__ __forceinline__ bool demodulate(size_t symbol, const u8_table_argument<FORMAT> &u8_table,
-                                               float (&components)[2], packed &values) const
-    {
-        constexpr bool HAS_GAIN = KIND == GAIN_SOURCE || KIND == PAIR_SOURCE;
-        const softqam_source &source = block.segment.source;
-        const softqam_placement &placement = block.segment.placement;
-        const float weights = weight_scale(FORMAT, placement.steps_per_nat);
-        joint_layer layer;
-        if constexpr (KIND == PAIR_SOURCE) {
-            const symbol_index index = symbol_index_of(source.joint_layers, symbol);
-            if constexpr (M > 0)
-                if (block.pairs.cross_gain[index.layer / 2])
-                    return demodulate_pair(index, values);
-            layer = load_joint_layer(source, block.input_format, index.element, index.layer);
-        } else {
-            const symbol_index index = symbol_index_of(source.n_layers, symbol);
-            thread_source<KIND> from;
-            from.open(source, block.input_format, index.element, index.layer, 0);
-            const raw_symbol raw = from.load(block.input_format, from.noise != nullptr);
-            layer = {convert<KIND>(raw, block.input_format, source.input_scale),
-                     from.noise ? raw.noise : source.noise_value, raw.gain};
-        }
-        std::conditional_t<HAS_GAIN, gain_scale, symbol_scale> scales[1] = {};
-        components[0] = layer.symbol.x;
-        components[1] = layer.symbol.y;
-        if (M == 0 && placement.modulation == SOFTQAM_MODULATION_PI2_BPSK)
-            scales[0].pi2_sign = static_cast<uint32_t>(placement.position + symbol) << 31;
-        if constexpr (HAS_GAIN)
-            scales[0].set_gain(FORMAT, weights, bounded_noise(layer.noise, source.noise_is_inverse, limit),
-                               source.noise_is_inverse, layer.gain, components);
-        else if (FORMAT != SOFTQAM_OUTPUT_U8)
-            scales[0].set_noise(weights, layer.noise, source.noise_is_inverse, limit);
-        const bool is_valid = isfinite(components[0]) && isfinite(components[1]) && isfinite(scales[0].weight);
-        packed all[1];
-        float copied[2] = {components[0], components[1]};
-        values_of<FORMAT, M, false, 1>(all, block.table<FORMAT, M>().read(u8_table), copied, scales, limit);
-        values = all[0];
-        if (M == 0)
-            components[0] = vec_flip(components[0], scales[0].pi2_sign);
-        return is_valid;
-    }
-
-    __device__ __forceinline__ void add_energies(const float (&components)[2])
-    {
-        enum { AXIS_BITS = M == 0 ? 1 : M };
-        const softqam_levels levels = softqam_levels_of(M, llr_row_scale(AXIS_BITS), llr_last_row(AXIS_BITS));
-        const float i = components[0], q = components[1], sum = vec_add(i, q);
-        const float error = M == 0 ? energy_of(bpsk_distance(&levels, i, sum), bpsk_distance(&levels, q, sum))
-                                   : energy_of(level_distance(&levels, i), level_distance(&levels, q));
-        counts.statistics.error_energy += __float2uint_rn(error);
-        counts.statistics.symbol_energy += __float2uint_rn(energy_of(i, q));
-    }
-
-    __device__ __forceinline__ void add_information(const packed &values)
-    {
-        const float steps = is_in_steps(FORMAT) ? fabsf(block.segment.placement.steps_per_nat) : 1.0f;
-        const float places_per_unit = vec_div(16.0f, steps);
-        unsigned sum = 0;
+/* Adds the first n of N symbols, which follow each other in the codeword from `position` on; bit k of `erased` is set
+ * if symbol k is an erasure. Returns in bit k whether symbol k is sampled. */
+template <softqam_output_format FORMAT, int M, int N>
+static __device__ __forceinline__ uint32_t add_symbols(thread_counts &to,
+                                                       const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
+                                                       uint32_t erased, unsigned n, uint32_t position,
+                                                       const softqam_llr_limit &limit)
+{
+    uint32_t sampled = 0;
+    to.n_symbols += n;
 #pragma unroll
-        for (int k = 0; k < BITS; k++) {
-            const float place = vec_mul(magnitude_of<FORMAT>(values, k), places_per_unit);
-            sum += information_of.of_places[__float2uint_rn(vec_min(place, static_cast<float>(LAST_PLACE)))];
+    for (int k = 0; k < N; k++)
+        if (k < n) {
+            to.n_limited = count_limited<FORMAT, M>(values[k], limit, to.n_limited);
+            sampled |= is_sampled(position + k) ? 1u << k : 0;
         }
-        counts.statistics.information += sum;
+    if (__builtin_expect(erased != 0, 0)) {
+        to.n_erased += __popc(erased & ((1u << n) - 1));
+        sampled &= ~erased;
     }
+    return FORMAT == SOFTQAM_OUTPUT_U8 ? 0 : sampled;
+}
 
-    __device__ __forceinline__ void count(size_t first, unsigned n, const u8_table_argument<FORMAT> &u8_table)
+/* Adds those of N symbols that are sampled. `information` has it by magnitude, or else by place. */
+template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_BY_MAGNITUDE, int N>
+static __device__ __forceinline__ void add_samples(thread_counts &to,
+                                                   const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
+                                                   const float (&components)[2 * N], uint32_t sampled,
+                                                   float places_per_unit, const uint32_t (&information)[LAST_PLACE + 1])
+{
+    to.n_sampled += __popc(sampled);
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        if (!(sampled >> n & 1))
+            continue;
+        if (HAS_ENERGIES)
+            add_energies<M>(to, components[2 * n], components[2 * n + 1]);
+#pragma unroll
+        for (int k = 0; k < symbol_size<FORMAT, M>::BITS; k++)
+            to.information +=
+                information[IS_BY_MAGNITUDE ? magnitudes_of<FORMAT>(values[n].word[k / 4]) >> 8 * (k % 4) & 0xff
+                                            : place_of_llr<FORMAT>(values[n], k, places_per_unit)];
+    }
+}
+
+/* Returns the sum of a warp's numbers to all of its threads. */
+static __device__ __forceinline__ uint32_t warp_total(uint32_t number)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, number);
+#else
+#pragma unroll
+    for (int distance = WARP_THREADS / 2; distance > 0; distance /= 2)
+        number += __shfl_xor_sync(0xffffffffu, number, distance);
+    return number;
+#endif
+}
+
+static __device__ __forceinline__ unsigned long long wide_warp_total(uint32_t number)
+{
+    return warp_total(number & 0xffff) + (static_cast<unsigned long long>(warp_total(number >> 16)) << 16);
+}
+
+/* A thread block's counts in shared memory. */
+struct block_counts {
+    uint32_t information[LAST_PLACE + 1]; /* of each place; s8: of each magnitude */
+    unsigned long long of_warps[BLOCK_WARPS][N_COUNTS];
+
+    /* Adds the counts of a warp's threads. */
+    __device__ __forceinline__ void add(const thread_counts &thread)
     {
-        const uint32_t of_segment = block.segment.placement.codeword_symbol;
-#pragma unroll 1
-        for (unsigned k = threadIdx.x; k < n; k += BLOCK_THREADS) {
-            const uint32_t position = of_segment + static_cast<uint32_t>(first + k);
-            if (!is_kept(position))
-                continue;
-            float components[2] = {};
-            packed values = {};
-            const bool is_valid = demodulate(first + k, u8_table, components, values);
-            counts.statistics.n_symbols++;
-            counts.statistics.n_erased += !is_valid;
-            counts.statistics.n_limited += count_limited<FORMAT, M>(values, limit);
-            if (FORMAT == SOFTQAM_OUTPUT_U8 || !is_valid || position / GROUP_SYMBOLS % SAMPLED_GROUPS != 0)
-                continue;
-            counts.statistics.n_sampled++;
-            if (KIND != PAIR_SOURCE)
-                add_energies(components);
-            add_information(values);
-        }
+        const unsigned long long sums[N_COUNTS] = {warp_total(thread.n_symbols),
+                                                   warp_total(thread.n_erased),
+                                                   warp_total(thread.n_limited / LIMITED_UNIT),
+                                                   warp_total(thread.n_sampled),
+                                                   wide_warp_total(thread.error_energy),
+                                                   wide_warp_total(thread.symbol_energy),
+                                                   warp_total(thread.information)};
+        if (threadIdx.x % WARP_THREADS == 0)
+            for (int k = 0; k < N_COUNTS; k++)
+                of_warps[threadIdx.x / WARP_THREADS][k] += sums[k];
     }
 };
 
-/* Adds the counts of a thread block's threads to a structure. */
-static __device__ __forceinline__ void add_counts(segment_block &block, thread_counts &counts,
-                                                  softqam_statistics *statistics)
+static __device__ __forceinline__ block_counts &counts_of_block()
 {
-    if (threadIdx.x < N_COUNTS)
-        block.counts[threadIdx.x] = 0;
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < N_COUNTS; k++) {
-#pragma unroll
-        for (int distance = WARP_THREADS / 2; distance > 0; distance /= 2)
-            counts.each[k] += __shfl_xor_sync(0xffffffffu, counts.each[k], distance);
-        if (threadIdx.x % WARP_THREADS == 0)
-            atomicAdd(&block.counts[k], counts.each[k]);
-    }
-    __syncthreads();
-    if (threadIdx.x < N_COUNTS && block.counts[threadIdx.x] != 0)
-        atomicAdd(reinterpret_cast<unsigned long long *>(statistics) + threadIdx.x, block.counts[threadIdx.x]);
-    __syncthreads(); /* LLRs take the counts' place */
+    static __shared__ block_counts counts;
+    return counts;
 }
 
-/* Counts a thread block's symbols of its segment, of which tables are written. All threads call it. */
-template <softqam_output_format FORMAT>
-static __device__ __noinline__ void count_block(segment_block &block, const softqam_llr_limit &limit,
-                                                const block_span &span, const u8_table_argument<FORMAT> &u8_table,
-                                                softqam_statistics *statistics)
+/* A thread block's first BLOCK_THREADS threads prepare its counts; a barrier must follow. */
+template <softqam_output_format FORMAT> static __device__ __forceinline__ void open_counts(float steps_per_nat)
 {
-    __builtin_assume(__isShared(&block) != 0);
-    thread_counts counts = {};
-    wait_for_previous_kernel();
-    __syncthreads(); /* the table is written */
-    const softqam_source &source = block.segment.source;
-    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
-        constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8;
-        constexpr int M = decltype(axis_bits)::value;
-        const auto count = [&](auto kind) {
-            symbol_counter<FORMAT, M, decltype(kind)::value> counter = {block, limit, counts};
-            counter.count(span.first, span.n_symbols, u8_table);
-        };
-        if constexpr (HAS_LLRS) {
-            if (source.joint_layers != 0)
-                return count(source_of<PAIR_SOURCE>());
-            if (source.has_gains)
-                return count(source_of<GAIN_SOURCE>());
-        }
-        count(source_of<ANY_SOURCE>());
-    });
-    add_counts(block, counts, statistics);
+    block_counts &counts = counts_of_block();
+    const float places_per_unit = places_per_unit_of(FORMAT, steps_per_nat);
+    for (unsigned k = threadIdx.x; k < (FORMAT == SOFTQAM_OUTPUT_S8 ? 128 : LAST_PLACE + 1); k += BLOCK_THREADS) {
+        const packed_values<1> magnitude = {{k}};
+        counts.information[k] =
+            information_of
+                .of_places[FORMAT == SOFTQAM_OUTPUT_S8 ? place_of_llr<SOFTQAM_OUTPUT_S8>(magnitude, 0, places_per_unit)
+                                                       : k];
+    }
+    if (threadIdx.x < BLOCK_WARPS * N_COUNTS)
+        counts.of_warps[threadIdx.x / N_COUNTS][threadIdx.x % N_COUNTS] = 0;
 }
+
+/* The same threads add the block's counts to a structure, unless it is NULL. */
+static __device__ __forceinline__ void add_counts_to(softqam_statistics *statistics)
+{
+    enum { COUNTS_BARRIER = 3 };
+    asm volatile("bar.sync %0, %1;" ::"n"(COUNTS_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
+    if (threadIdx.x >= N_COUNTS || !statistics)
+        return;
+    unsigned long long sum = 0;
+#pragma unroll
+    for (int warp = 0; warp < BLOCK_WARPS; warp++)
+        sum += counts_of_block().of_warps[warp][threadIdx.x];
+    if (sum != 0)
+        atomicAdd(reinterpret_cast<unsigned long long *>(statistics) + threadIdx.x, sum);
+}
+
+/* Counts a thread's symbols of a segment. All threads of a warp call its functions. */
+template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES> struct symbol_counter {
+    typedef packed_values<symbol_size<FORMAT, M>::WORDS> packed;
+
+    const softqam_llr_limit &limit;
+    float steps_per_nat;
+    thread_counts counts;
+
+    /* Counts n of N symbols as add_symbols() does. */
+    template <int N>
+    __device__ __forceinline__ void count(const packed (&values)[N], const float (&components)[2 * N], uint32_t erased,
+                                          unsigned n, uint32_t position)
+    {
+        const uint32_t sampled = add_symbols<FORMAT, M>(counts, values, erased, n, position, limit);
+        if (FORMAT == SOFTQAM_OUTPUT_U8 || !__any_sync(0xffffffffu, sampled != 0))
+            return;
+        if constexpr (N == 4)
+            count_shared_samples(values, components, sampled);
+        else
+            count_samples<N>(values, components, sampled);
+    }
+
+    /* Counts the symbol that `symbols` has demodulated, before it went `stride` further. */
+    template <typename Symbols>
+    __device__ __forceinline__ void count_next(const Symbols &symbols, const packed &values, bool is_mine,
+                                               uint32_t position, unsigned stride)
+    {
+        const packed one[1] = {values};
+        count<1>(one, symbols.components, is_mine && symbols.was_erasure(values, limit, stride), is_mine, position);
+    }
+
+    __device__ __forceinline__ void close() const { counts_of_block().add(counts); }
+
+  private:
+    template <int N>
+    __device__ __forceinline__ void count_samples(const packed (&values)[N], const float (&components)[2 * N],
+                                                  uint32_t sampled)
+    {
+        block_counts &block = counts_of_block();
+        add_samples<FORMAT, M, HAS_ENERGIES, FORMAT == SOFTQAM_OUTPUT_S8>(
+            counts, values, components, sampled, places_per_unit_of(FORMAT, steps_per_nat), block.information);
+        if (__any_sync(0xffffffffu, counts.n_sampled + 2 * N > MOST_SAMPLED)) {
+            block.add(counts);
+            counts = {};
+        }
+    }
+
+    /* A thread's four symbols are sampled only if those of the thread half a warp away are not: each takes two. */
+    __device__ __forceinline__ void count_shared_samples(const packed (&values)[4], const float (&components)[8],
+                                                         uint32_t sampled)
+    {
+        const auto own_or_other = [&](uint32_t own, uint32_t others) {
+            const uint32_t other = __shfl_xor_sync(0xffffffffu, others, WARP_THREADS / 2);
+            return sampled != 0 ? own : other;
+        };
+        packed two[2];
+        float components_of_two[4];
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+#pragma unroll
+            for (int w = 0; w < symbol_size<FORMAT, M>::WORDS; w++)
+                two[n].word[w] = own_or_other(values[n].word[w], values[n + 2].word[w]);
+#pragma unroll
+            for (int axis = 0; axis < 2; axis++)
+                components_of_two[2 * n + axis] = __uint_as_float(own_or_other(
+                    __float_as_uint(components[2 * n + axis]), __float_as_uint(components[2 * n + 4 + axis])));
+        }
+        count_samples<2>(two, components_of_two, own_or_other(sampled, sampled >> 2) & 3);
+    }
+};
 
 #endif

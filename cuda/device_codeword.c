@@ -19,7 +19,7 @@ static softqam_status check(const softqam_params *params, const softqam_segment 
     REFUSE_IF(placement->modulation == SOFTQAM_MODULATION_PI2_BPSK, "device functions do not take pi/2-BPSK");
     REFUSE_IF(!placement->has_soft_buffers, "codeword.n_cb is 0: device functions write soft buffers");
     REFUSE_IF(placement->is_repeated, "a code block has more LLRs than positions: device functions add in no order");
-    REFUSE_IF(segment->statistics, "device functions count no statistics");
+    REFUSE_IF(segment->statistics, "segment.statistics is not NULL: device functions count in softqam::statistics");
     REFUSE_IF(!placement->out && !placement->block_buffers, "codeword.buffers is NULL");
     REFUSE_IF((uintptr_t)placement->out % placement->value_nbytes != 0,
               "device memory of the output must be aligned to %u bytes", placement->value_nbytes);

@@ -5,6 +5,7 @@
 #ifndef SOFTQAM_ELEMENT_KERNEL_CUH
 #define SOFTQAM_ELEMENT_KERNEL_CUH
 
+#include "count.cuh"
 #include "gold.cuh"
 #include "segment_block.cuh"
 #include "soft_element.cuh"
@@ -37,10 +38,10 @@ static __device__ __forceinline__ void load_element(symbols_in_registers<N> &to,
 
 /* A thread has N symbols of one resource element, a warp's follow each other. New data has one more warp, which writes
  * the zeros and fillers meanwhile. The second dimension of the grid counts the segments. */
-template <softqam_output_format FORMAT, int M, int N, bool ADDS>
-static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
-    element_kernel(const __grid_constant__ softqam_segment_launch launch,
-                   const __grid_constant__ segment_arguments segments)
+template <softqam_output_format FORMAT, int M, int N, bool ADDS, bool HAS_COUNTS>
+static __device__ __forceinline__ void demodulate_elements(const softqam_segment_launch &launch,
+                                                           const segment_arguments &segments,
+                                                           softqam_statistics *statistics)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS, OF_WARP = WARP_THREADS * N };
     __shared__ llr_table_memory<M> memory;
@@ -77,38 +78,70 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREAD
         load_element<__half>(symbols, source, symbol);
     if (ADDS)
         element.load();
-    __syncthreads(); /* the table is written */
+    if constexpr (HAS_COUNTS)
+        open_counts<FORMAT>(placement.steps_per_nat);
+    __syncthreads(); /* the tables are written */
     packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
     demap_symbols<FORMAT, M, false, N>(values, memory.read({}), symbols,
                                        {placement.steps_per_nat, source.noise_is_inverse != 0, launch.limit});
-    if (!is_mine)
+    if (!HAS_COUNTS && !is_mine)
         return;
-    if (!ADDS)
-        return element.store(values);
-    soft_sum<FORMAT> sum;
-    sum.open(launch.limit.llr);
-    element.add(values, sum);
+    if (is_mine && !ADDS)
+        element.store(values);
+    if (is_mine && ADDS) {
+        soft_sum<FORMAT> sum;
+        sum.open(launch.limit.llr);
+        element.add(values, sum);
+    }
+    if constexpr (HAS_COUNTS) {
+        symbol_counter<FORMAT, M, true> counter = {launch.limit, placement.steps_per_nat};
+        counter.count(values, symbols.components, symbols.erased, is_mine && element.buffer ? N : 0,
+                      placement.codeword_symbol + symbol);
+        counter.close();
+        add_counts_to(statistics);
+    }
 }
 
-template <softqam_output_format FORMAT, int M> static const void *element_kernel_of(unsigned neighbours, bool adds)
+template <softqam_output_format FORMAT, int M, int N, bool ADDS>
+static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
+    element_kernel(const __grid_constant__ softqam_segment_launch launch,
+                   const __grid_constant__ segment_arguments segments)
 {
-    const void *const kernels[2][3] = {{reinterpret_cast<const void *>(element_kernel<FORMAT, M, 1, false>),
-                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 2, false>),
-                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 4, false>)},
-                                       {reinterpret_cast<const void *>(element_kernel<FORMAT, M, 1, true>),
-                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 2, true>),
-                                        reinterpret_cast<const void *>(element_kernel<FORMAT, M, 4, true>)}};
-    return kernels[adds][neighbours / 2];
+    demodulate_elements<FORMAT, M, N, ADDS, false>(launch, segments, nullptr);
+}
+
+/* The same, counting. */
+template <softqam_output_format FORMAT, int M, int N, bool ADDS>
+static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
+    counting_element_kernel(const __grid_constant__ softqam_segment_launch launch,
+                            const __grid_constant__ segment_arguments segments,
+                            const __grid_constant__ array_of<softqam_statistics *> statistics)
+{
+    demodulate_elements<FORMAT, M, N, ADDS, true>(launch, segments, statistics.at[blockIdx.y]);
+}
+
+template <softqam_output_format FORMAT, int M, int N> static const void *element_kernel_of(bool adds, bool counts)
+{
+    return counts ? reinterpret_cast<const void *>(adds ? counting_element_kernel<FORMAT, M, N, true>
+                                                        : counting_element_kernel<FORMAT, M, N, false>)
+                  : reinterpret_cast<const void *>(adds ? element_kernel<FORMAT, M, N, true>
+                                                        : element_kernel<FORMAT, M, N, false>);
 }
 
 template <softqam_output_format FORMAT>
-static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool adds)
+static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool adds, bool counts)
 {
     static_assert(MAX_AXIS_BITS == 5, "1024QAM has as many bits that the other kernels take it");
-    return axis_bits == 1   ? element_kernel_of<FORMAT, 1>(neighbours, adds)
-           : axis_bits == 2 ? element_kernel_of<FORMAT, 2>(neighbours, adds)
-           : axis_bits == 3 ? element_kernel_of<FORMAT, 3>(neighbours, adds)
-           : axis_bits == 4 ? element_kernel_of<FORMAT, 4>(neighbours, adds)
+    const auto of = [&](auto bits) {
+        constexpr int M = decltype(bits)::value;
+        return neighbours == 1   ? element_kernel_of<FORMAT, M, 1>(adds, counts)
+               : neighbours == 2 ? element_kernel_of<FORMAT, M, 2>(adds, counts)
+                                 : element_kernel_of<FORMAT, M, 4>(adds, counts);
+    };
+    return axis_bits == 1   ? of(axis_bits_of<1>())
+           : axis_bits == 2 ? of(axis_bits_of<2>())
+           : axis_bits == 3 ? of(axis_bits_of<3>())
+           : axis_bits == 4 ? of(axis_bits_of<4>())
                             : nullptr;
 }
 

@@ -101,6 +101,29 @@ demodulate_alone(segment_block &block, const softqam_llr_limit &limit, const sym
     return values[0];
 }
 
+/* Returns whether such a symbol, of either kind of layer, is an erasure. */
+template <softqam_output_format FORMAT, int M>
+static __device__ __noinline__ bool is_joint_erasure(const segment_block &block, const softqam_llr_limit &limit,
+                                                     const symbol_index &index)
+{
+    const softqam_source &source = block.segment.source;
+    const llr_rules rules = {block.segment.placement.steps_per_nat, source.noise_is_inverse != 0, limit};
+    if (block.pairs.cross_gain[index.layer / 2]) {
+        const pair_source pair = load_pair(block, index);
+        const softqam_joint_table table = joint_table_for<M>(pair.partner_modulation);
+        const bool is_qpsk = pair.partner_modulation == SOFTQAM_MODULATION_QPSK;
+        const joint_terms terms = joint_terms_of(is_qpsk, &table, &pair.inputs.element);
+        return !isfinite(joint_weight_of(pair.inputs, terms, rules));
+    }
+    const joint_layer layer = load_joint_layer(source, block.input_format, index.element, index.layer);
+    float components[2] = {layer.symbol.x, layer.symbol.y};
+    gain_scale scale = {};
+    scale.set_gain(FORMAT, weight_scale(FORMAT, rules.steps_per_nat),
+                   bounded_noise(layer.noise, rules.noise_is_inverse, limit), rules.noise_is_inverse, layer.gain,
+                   components);
+    return !(isfinite(components[0]) && isfinite(components[1]) && isfinite(scale.weight));
+}
+
 /* A thread's symbols of a segment that has pairs of layers. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
 struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
@@ -116,7 +139,8 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     size_t symbol;   /* the next one */
     bool has_symbol; /* the next symbol is this thread's */
     bool is_descrambled;
-    unsigned bit; /* the next symbol's first bit in the block's sequence */
+    unsigned bit;        /* the next symbol's first bit in the block's sequence */
+    float components[2]; /* unused */
 
     __device__ __forceinline__ void open(size_t first, unsigned before, unsigned)
     {
@@ -153,6 +177,20 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
         bit += stride * BITS;
         load(has_next);
         return llrs;
+    }
+
+    /* Returns whether the symbol before, `stride` symbols back, is an erasure, whose LLRs are 0. */
+    __device__ __forceinline__ bool was_erasure(const values &llrs, const softqam_llr_limit &limit,
+                                                unsigned stride) const
+    {
+        uint32_t all = 0;
+#pragma unroll
+        for (int w = 0; w < size::WORDS; w++)
+            all |= llrs.word[w] & used_bytes<size::NBYTES>(w);
+        if constexpr (M > 0)
+            return all == 0 && is_joint_erasure<FORMAT, M>(
+                                   block, limit, symbol_index_of(block.segment.source.joint_layers, symbol - stride));
+        return false;
     }
 };
 

@@ -105,6 +105,7 @@ typedef struct softqam_plain_launch {
 typedef struct softqam_codeword_launch {
     softqam_plain_launch plain; /* the first layer */
     softqam_resolved_segment segment;
+    softqam_statistics *statistics; /* of a COUNTED_CALL */
 } softqam_codeword_launch;
 
 /* The first argument of the other kernels: what all segments of a launch share. */
@@ -133,6 +134,7 @@ typedef enum softqam_plain_kind {
     LARGE_CALL,
     SMALL_CALL,    /* the device holds all blocks at once: a thread has one group; address NULL: LARGE_CALL is faster */
     CODEWORD_CALL, /* a large one of layers, descrambled or in bit planes; address NULL: there is none */
+    COUNTED_CALL,  /* a large one of either kind, with statistics; address NULL: there is none */
     N_PLAIN_KINDS
 } softqam_plain_kind;
 
@@ -150,10 +152,16 @@ const void *softqam_code_block_kernel(softqam_output_format format);
 const void *softqam_soft_kernel_integers(softqam_output_format format);
 const void *softqam_soft_kernel_floats(softqam_output_format format);
 
+/* The kernels of segments of which some have statistics, without repetition: without pairs of layers, of s8, s16 and
+ * u8, and of f16 and f32; with such layers in all segments, NULL for u8. */
+const void *softqam_count_kernel_integers(softqam_output_format format);
+const void *softqam_count_kernel_floats(softqam_output_format format);
+const void *softqam_count_kernel_pairs(softqam_output_format format);
+
 /* The kernels of segments whose symbols go straight to soft buffers, `neighbours` of them a thread; NULL: there is
  * none.
  */
-typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, bool adds);
+typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, bool adds, bool counts);
 softqam_element_kernels softqam_element_kernel_s8;
 softqam_element_kernels softqam_element_kernel_f16;
 

@@ -10,7 +10,8 @@
 
 /* Numbers of the kernels for a pair of formats: those of plain calls, by kind and by bits an axis; the one of segments;
  * the one of segments with soft buffers; the one that also takes repetition, pairs of layers, statistics and segments
- * in device memory; the one of segments all of which have layers that are demapped in pairs.
+ * in device memory; the one of segments all of which have layers that are demapped in pairs; those of segments with
+ * statistics, and with such layers too.
  */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
@@ -18,8 +19,10 @@ enum {
     KERNEL_SOFT_BUFFERS,
     KERNEL_ANY,
     KERNEL_PAIRS,
-    KERNEL_ELEMENTS, /* by bits an axis, by neighbours and whether they add */
-    N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 6
+    KERNEL_COUNTS,
+    KERNEL_COUNTED_PAIRS,
+    KERNEL_ELEMENTS, /* by bits an axis, by neighbours, and whether they count and add */
+    N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 12
 };
 enum { CACHED_DEVICES = 64 };
 
@@ -52,11 +55,14 @@ static void find_kernels(void)
             to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){softqam_code_block_kernel(format), BLOCK_THREADS, 0, 0};
             to[KERNEL_ANY].kernel = (softqam_kernel){any, BLOCK_THREADS, 0, 0};
             to[KERNEL_PAIRS].kernel = (softqam_kernel){softqam_pair_kernel(format), BLOCK_THREADS, 0, 0};
+            const void *counts = (is_float ? softqam_count_kernel_floats : softqam_count_kernel_integers)(format);
+            to[KERNEL_COUNTS].kernel = (softqam_kernel){counts, BLOCK_THREADS, 0, 0};
+            to[KERNEL_COUNTED_PAIRS].kernel = (softqam_kernel){softqam_count_kernel_pairs(format), BLOCK_THREADS, 0, 0};
             softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
                                                                                : NULL;
-            for (int k = 0; elements && k < PLAIN_KERNELS * 6; k++)
-                to[KERNEL_ELEMENTS + k].kernel = (softqam_kernel){elements(k / 6, 1u << k % 6 / 2, k % 2),
+            for (int k = 0; elements && k < PLAIN_KERNELS * 12; k++)
+                to[KERNEL_ELEMENTS + k].kernel = (softqam_kernel){elements(k / 12, 1u << k % 12 / 4, k % 2, k / 2 % 2),
                                                                   BLOCK_THREADS + (k % 2 ? 0 : WARP_THREADS), 0, 0};
         }
 }
@@ -163,7 +169,8 @@ static int find_plain_kernel(const softqam_launch *launch)
     const bool is_codeword =
         has_layers || placement->is_descrambled || placement->plane_stride != 0 || placement->has_code_blocks;
     const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    const int number = (is_codeword ? CODEWORD_CALL : LARGE_CALL) * PLAIN_KERNELS + axis_bits;
+    const softqam_plain_kind kind = launch->has_statistics ? COUNTED_CALL : is_codeword ? CODEWORD_CALL : LARGE_CALL;
+    const int number = (int)kind * PLAIN_KERNELS + axis_bits;
     const softqam_kernel *kernel = &kernels_of(launch->params)[number].kernel;
     if (launch->n_segments > 1 || launch->has_soft || !kernel->address || source->symbol_stride != 1 ||
         source->is_split || source->has_gains || source->n_layers == 3 || !is_aligned(placement->out, 16))
@@ -263,6 +270,18 @@ static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, un
     return n_blocks;
 }
 
+/* Returns the kernel that takes any of the launch's segments. */
+static int find_segment_kernel(const softqam_launch *launch)
+{
+    const bool counts = launch->has_statistics;
+    if (launch->n_paired == launch->n_segments)
+        return counts ? KERNEL_COUNTED_PAIRS : KERNEL_PAIRS;
+    return launch->needs_any  ? KERNEL_ANY
+           : counts           ? KERNEL_COUNTS
+           : launch->has_soft ? KERNEL_SOFT_BUFFERS
+                              : KERNEL_SEGMENTS;
+}
+
 static softqam_status launch_segments(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
@@ -270,12 +289,8 @@ static softqam_status launch_segments(softqam_launch *launch)
     unsigned first_blocks[MAX_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
     device_kernel loaded;
-    const bool are_paired = launch->n_paired == launch->n_segments;
-    TRY(load_kernel(&loaded, params,
-                    are_paired          ? KERNEL_PAIRS
-                    : !launch->has_soft ? KERNEL_SEGMENTS
-                    : launch->needs_any ? KERNEL_ANY
-                                        : KERNEL_SOFT_BUFFERS));
+    const int number = find_segment_kernel(launch);
+    TRY(load_kernel(&loaded, params, number));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
@@ -289,11 +304,11 @@ static softqam_status launch_segments(softqam_launch *launch)
     void *u8_table = (void *)(uintptr_t)&params->u8_table;
     void *arguments[] = {&shared, launch->segments, first_blocks, u8_table};
     void *soft_arguments[] = {&shared, launch->segments, launch->parts, launch->pairs, first_blocks, u8_table};
-    return launch_kernel(&loaded, n_blocks, launch->has_soft ? soft_arguments : arguments, launch->stream);
+    return launch_kernel(&loaded, n_blocks, number == KERNEL_SEGMENTS ? arguments : soft_arguments, launch->stream);
 }
 
-/* Launches the kernel that counts the statistics of segments which another kernel demodulates. They need no scrambling
- * sequence, so thread blocks take any number of symbols. */
+/* Launches KERNEL_ANY to count the statistics of segments which it has demodulated. They need no scrambling sequence,
+ * so thread blocks take any number of symbols. */
 static softqam_status launch_counts(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
@@ -323,7 +338,8 @@ static int find_element_kernel(const softqam_launch *launch)
     const softqam_placement *first = &launch->segments[0].placement;
     const unsigned neighbours = first->has_soft_buffers ? softqam_neighbours(first) : 0;
     const int axis_bits = softqam_axis_bits((softqam_modulation)first->modulation);
-    const int number = KERNEL_ELEMENTS + axis_bits * 6 + (int)neighbours / 2 * 2 + first->combines;
+    const int number =
+        KERNEL_ELEMENTS + axis_bits * 12 + (int)neighbours / 2 * 4 + launch->has_statistics * 2 + first->combines;
     const softqam_input_format in = launch->params->input_format;
     if (neighbours != first->blocks.n_layers || !kernels_of(launch->params)[number].kernel.address ||
         (in != SOFTQAM_INPUT_CF32 && in != SOFTQAM_INPUT_CF16))
@@ -359,7 +375,10 @@ static softqam_status launch_elements(softqam_launch *launch, int number)
     if ((neighbours == 1 && n_all_blocks > loaded.resident_blocks) ||
         (fills && n_all_blocks < loaded.resident_blocks / 16))
         return launch_segments(launch);
-    void *arguments[] = {&shared, launch->segments};
+    softqam_statistics *statistics[MAX_SEGMENTS]; /* unused by kernels that do not count */
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        statistics[k] = launch->pairs[k].statistics;
+    void *arguments[] = {&shared, launch->segments, statistics};
     return launch_grid(&loaded, n_blocks, launch->n_segments, arguments, launch->stream);
 }
 
@@ -393,7 +412,8 @@ static softqam_status launch_groups(const softqam_launch *launch, const device_k
                                     unsigned groups_per_block)
 {
     const softqam_params *params = launch->params;
-    softqam_codeword_launch argument = {plain_launch_of(params, &launch->segments[0]), launch->segments[0]};
+    softqam_codeword_launch argument = {plain_launch_of(params, &launch->segments[0]), launch->segments[0],
+                                        launch->pairs[0].statistics};
     argument.plain.groups_per_block = groups_per_block;
     void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
     return launch_kernel(loaded, count_blocks(n_groups, groups_per_block), arguments, launch->stream);
@@ -466,9 +486,9 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
         const int number = elements != KERNEL_SEGMENTS ? elements : find_plain_kernel(launch);
         status = number >= KERNEL_ELEMENTS                 ? launch_elements(launch, number)
                  : number == KERNEL_SEGMENTS               ? launch_segments(launch)
-                 : number / PLAIN_KERNELS == CODEWORD_CALL ? launch_codeword(launch, number)
+                 : number / PLAIN_KERNELS >= CODEWORD_CALL ? launch_codeword(launch, number)
                                                            : launch_plain(launch, number);
-        if (status == SOFTQAM_OK && launch->has_statistics)
+        if (status == SOFTQAM_OK && launch->has_statistics && find_segment_kernel(launch) == KERNEL_ANY)
             status = launch_counts(launch);
     }
     launch->n_segments = launch->n_paired = 0;

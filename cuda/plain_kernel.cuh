@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of plain calls: one segment of one layer, side by side and aligned to 16 bytes, in symbol order, not
- * descrambled. And of large codewords: one segment of 1, 2 or 4 layers, descrambled, in bit planes, of
- * all of it or of each code block, or any of these. A thread takes several symbols side by side, and three or four
- * groups of these are on their way from memory while it computes. */
+ * descrambled. And of large codewords: one segment of 1, 2 or 4 layers, descrambled, in bit planes, of all of it or of
+ * each code block, or any of these; those that count statistics take plain calls too. A thread takes several symbols
+ * side by side, and three or four groups of these are on their way from memory while it computes. */
 #ifndef SOFTQAM_PLAIN_KERNEL_CUH
 #define SOFTQAM_PLAIN_KERNEL_CUH
 
 #include <type_traits>
 #include <utility>
 
+#include "count.cuh"
 #include "gold.cuh"
 #include "kernels.h"
 #include "symbol.cuh"
@@ -16,6 +17,7 @@
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND> struct plain_shape {
     enum {
         IS_SMALL = KIND == SMALL_CALL,
+        IS_CODEWORD = KIND == CODEWORD_CALL || KIND == COUNTED_CALL,
         THREADS = IS_SMALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
         BITS = symbol_size<FORMAT, M>::BITS,
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
@@ -33,7 +35,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                                                       : 3,
         /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
         MOST_TILES = IS_SMALL                              ? 1
-                     : KIND == CODEWORD_CALL               ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
+                     : IS_CODEWORD                         ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
                                                            : 6,
         /* Small calls have a kernel of their own if that of large ones is slower (for a slot on an H200). */
@@ -43,18 +45,20 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                        !std::is_integral<Component>::value,
         /* A tile's words of the scrambling sequence, and a block's. */
         TILE_WORDS = THREADS / WARP_THREADS * GROUP * BITS,
-        SEQUENCE_WORDS = KIND == CODEWORD_CALL ? MOST_TILES * TILE_WORDS : 0,
+        SEQUENCE_WORDS = IS_CODEWORD ? MOST_TILES * TILE_WORDS : 0,
         /* Thread blocks that a multiprocessor holds at once, which limits the registers of a thread. */
-        MIN_BLOCKS = IS_SMALL                          ? 1024 / THREADS
-                     : KIND == CODEWORD_CALL && M == 5 ? 7
-                                                       : 8
+        MIN_BLOCKS = IS_SMALL                         ? 1024 / THREADS
+                     : IS_CODEWORD && M == 5          ? 7 - (KIND == COUNTED_CALL)
+                     : KIND == COUNTED_CALL && M >= 3 ? 7
+                                                      : 8
     };
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
 
 /* A kernel's argument: kernels of plain calls have a short one, which takes less time to read. */
 template <softqam_plain_kind KIND>
-using plain_argument = std::conditional_t<KIND == CODEWORD_CALL, softqam_codeword_launch, softqam_plain_launch>;
+using plain_argument =
+    std::conditional_t<KIND == CODEWORD_CALL || KIND == COUNTED_CALL, softqam_codeword_launch, softqam_plain_launch>;
 
 static __device__ __forceinline__ const softqam_plain_launch &plain_of(const softqam_plain_launch &argument)
 {
@@ -189,7 +193,8 @@ static __device__ __forceinline__ void store_rest(unsigned char *out, size_t pla
         reinterpret_cast<typename unsigned_of<VALUE_NBYTES>::type *>(out + k % bits * plane_nbytes)[k / bits] = from[k];
 }
 
-/* A thread's groups, THREADS apart, from memory to memory. */
+/* A thread's groups, STRIDE apart, from memory to memory. The warps of a thread block take turns, so that they read and
+ * write side by side; if they count, each has a part of the block for itself, and its share of the sampled symbols. */
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND> struct plain_thread {
     typedef plain_shape<Component, FORMAT, M, KIND> shape;
     typedef symbol_size<FORMAT, M> size;
@@ -199,8 +204,11 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         DEPTH = shape::DEPTH,
         THREADS = shape::THREADS,
         BITS = size::BITS,
-        IS_CODEWORD = KIND == CODEWORD_CALL,
-        PLANE_NBYTES = G * size::VALUE_NBYTES /* of a group's values in a plane */
+        IS_CODEWORD = shape::IS_CODEWORD,
+        HAS_COUNTS = KIND == COUNTED_CALL,
+        STRIDE = HAS_COUNTS ? WARP_THREADS + 0 : THREADS + 0, /* groups from a thread's to its next one */
+        STRIDE_WORDS = STRIDE / WARP_THREADS * G * BITS,      /* of the scrambling sequence */
+        PLANE_NBYTES = G * size::VALUE_NBYTES                 /* of a group's values in a plane */
     };
     typedef symbol_group<Component, G> group;
     typedef symbol_group<Component, 1> symbol;
@@ -228,6 +236,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     uint32_t code_block_end;
     uint32_t bit_nbytes; /* from one bit's values to the next one's */
     unsigned char *code_block_out;
+    thread_counts counts; /* with statistics */
 
     __device__ __forceinline__ bool has_layers() const
     {
@@ -236,11 +245,11 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         return false;
     }
 
-    /* The bits of the sequence for the group that is k * THREADS after the next one. */
+    /* The bits of the sequence for the group that is k * STRIDE after the next one. */
     __device__ __forceinline__ uint32_t descrambling_of_group(int k) const
     {
         if constexpr (IS_CODEWORD)
-            return argument.segment.placement.is_descrambled ? sequence.read(k * shape::TILE_WORDS) : 0;
+            return argument.segment.placement.is_descrambled ? sequence.read(k * STRIDE_WORDS) : 0;
         return 0;
     }
 
@@ -252,18 +261,18 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         return shape::GROUP_NBYTES;
     }
 
-    /* Returns the distance from a group's symbol to the same one of the group THREADS later. */
+    /* Returns the distance from a group's symbol to the same one of the group STRIDE later. */
     __device__ __forceinline__ int symbol_stride() const
     {
         if constexpr (IS_CODEWORD)
-            return THREADS * G >> argument.segment.source.n_layers / 2; /* there are 1, 2 or 4 layers */
-        return THREADS * G;
+            return STRIDE * G >> argument.segment.source.n_layers / 2; /* there are 1, 2 or 4 layers */
+        return STRIDE * G;
     }
 
     /* Goes to this thread's first group. */
     __device__ __forceinline__ void open(size_t first_group)
     {
-        const size_t n = (first_group + threadIdx.x) * G;
+        const size_t n = first_group * G;
         has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && plain.has_noise_each;
         weight_scale = ::weight_scale(FORMAT, plain.steps_per_nat);
         symbols_in[0] = static_cast<const symbol *>(plain.symbols) + n;
@@ -282,7 +291,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                     noise_in[g] = layer.noise_var + ((n + g) >> source.n_layers / 2);
                 }
         }
-        out = plain.out + (first_group + threadIdx.x) * group_nbytes();
+        out = plain.out + first_group * group_nbytes();
     }
 
     /* The code block of a symbol. */
@@ -295,11 +304,11 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         code_block_end = found.first + found.n_symbols;
     }
 
-    /* The group that is k * THREADS after the next one. */
+    /* The group that is k * STRIDE after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
     {
         typedef typename group::part part;
-        if (k * THREADS >= n_left)
+        if (k * STRIDE >= n_left)
             return;
         if constexpr (IS_CODEWORD)
             if (has_layers()) {
@@ -311,17 +320,32 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                 }
                 return;
             }
-        in.symbols = reinterpret_cast<const group *>(symbols_in[0])[k * THREADS];
+        in.symbols = reinterpret_cast<const group *>(symbols_in[0])[k * STRIDE];
         if (has_noise_each)
 #pragma unroll
             for (int g = 0; g < G; g++)
-                in.noise[g] = noise_in[0][k * THREADS * G + g];
+                in.noise[g] = noise_in[0][k * STRIDE * G + g];
     }
 
-    template <typename Table>
-    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in,
-                                                               uint32_t descramble) const
+    /* Counts n symbols of the group that is k * STRIDE after the next one. */
+    __device__ __forceinline__ void count(const packed_values<size::WORDS> (&symbols)[G],
+                                          const float (&components)[2 * G], const symbol_scale (&scales)[G], int k,
+                                          unsigned n)
     {
+        symbol_counter<FORMAT, M, true> counter = {plain.limit, plain.steps_per_nat, counts};
+        uint32_t erased = 0;
+#pragma unroll
+        for (int g = 0; g < G; g++)
+            erased |= scales[g].valid ? 0 : 1u << g;
+        counter.count(symbols, components, erased, n, symbol_number + k * STRIDE * G);
+        counts = counter.counts;
+    }
+
+    /* Demodulates the group that is k * STRIDE after the next one; with statistics counts n symbols of it. */
+    template <typename Table>
+    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in, int k, unsigned n)
+    {
+        const uint32_t descramble = descrambling_of_group(k);
         packed_values<size::WORDS> symbols[G];
         float components[2 * G];
         symbol_scale scales[G];
@@ -336,20 +360,22 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                 scales[g].set_noise(weight_scale, in.noise[g], plain.noise_is_inverse, plain.limit);
         }
         values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, plain.limit);
+        if constexpr (HAS_COUNTS)
+            count(symbols, components, scales, k, n);
         return join<G, size::NBYTES>(symbols);
     }
 
     __device__ __forceinline__ void store(int k, const packed_values<WORDS> &values)
     {
-        unsigned char *to = out + k * THREADS * group_nbytes();
-        const int n = n_left - k * THREADS; /* groups from this thread's own on */
+        unsigned char *to = out + k * STRIDE * group_nbytes();
+        const int n = n_left - k * STRIDE; /* groups from this thread's own on */
         if constexpr (IS_CODEWORD) {
             const softqam_placement &placement = argument.segment.placement;
             if (is_in_planes && n <= 0)
                 return;
             size_t plane_nbytes = placement.plane_stride * size::VALUE_NBYTES;
             if (placement.has_code_blocks) {
-                const uint32_t number = symbol_number + k * THREADS * G;
+                const uint32_t number = symbol_number + k * STRIDE * G;
                 if (number >= code_block_end)
                     open_code_block(number);
                 to = code_block_out + size_t{number} * size::VALUE_NBYTES;
@@ -380,17 +406,20 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     {
         if (shape::IS_STAGED) /* others may still store what lies there */
             __syncwarp();
-        if (n == 0 || n_left != 0)
+        if (n == 0 || (!HAS_COUNTS && n_left != 0)) /* threads of a warp count together */
             return;
+        const bool is_mine = !HAS_COUNTS || n_left == 0;
         loaded in = {};
 #pragma unroll
         for (int g = 0; g < G - 1; g++)
-            if (g < n) {
+            if (is_mine && g < n) {
                 in.symbols.load_symbol(g, reinterpret_cast<const typename group::part *>(symbols_in[0] + g));
                 if (has_noise_each)
                     in.noise[g] = noise_in[0][g];
             }
-        store_words(room, demodulate(table, in, descrambling_of_group(0)));
+        store_words(room, demodulate(table, in, 0, is_mine ? n : 0));
+        if (!is_mine)
+            return;
         if constexpr (IS_CODEWORD)
             if (is_in_planes)
                 return store_rest<size::VALUE_NBYTES>(out, argument.segment.placement.plane_stride * size::VALUE_NBYTES,
@@ -401,16 +430,16 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ void advance(int n)
     {
         if constexpr (IS_CODEWORD) {
-            sequence.from += n * shape::TILE_WORDS * 32 / sequence.PART_BITS;
-            symbol_number += n * THREADS * G;
+            sequence.from += n * STRIDE_WORDS * 32 / sequence.PART_BITS;
+            symbol_number += n * STRIDE * G;
         }
 #pragma unroll
         for (int g = 0; g < sizeof symbols_in / sizeof symbols_in[0]; g++) {
             symbols_in[g] += n * symbol_stride();
             noise_in[g] += n * symbol_stride();
         }
-        out += n * THREADS * group_nbytes();
-        n_left -= n * THREADS;
+        out += n * STRIDE * group_nbytes();
+        n_left -= n * STRIDE;
     }
 
     /* Demodulates the block's tiles, of which the first DEPTH are loaded, and the symbols after the last whole group if
@@ -421,25 +450,25 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     {
         const unsigned n_rest = static_cast<unsigned>(plain.n_symbols % G);
         if constexpr (shape::IS_SMALL) {
-            store(0, demodulate(table, next[0], 0));
+            store(0, demodulate(table, next[0], 0, G));
             if (G > 1 && has_rest)
                 demodulate_rest(table, n_rest, room);
             return;
         }
-        const int n_tiles = static_cast<int>((n_groups + THREADS - 1) / THREADS);
+        const int n_tiles = static_cast<int>((n_groups + STRIDE - 1) / STRIDE);
         int tile = 0;
 #pragma unroll 1
         for (; tile < n_tiles; tile += DEPTH) {
 #pragma unroll
             for (int k = 0; k < DEPTH; k++)
                 if (k == 0 || tile + k < n_tiles) {
-                    store(k, demodulate(table, next[k], descrambling_of_group(k)));
+                    store(k, demodulate(table, next[k], k, k * STRIDE < n_left ? G : 0));
                     load(next[k], k + DEPTH);
                 }
             advance(DEPTH);
         }
         if (G > 1 && has_rest) {
-            advance(static_cast<int>(n_groups / THREADS) - tile);
+            advance(static_cast<int>(n_groups / STRIDE) - tile);
             demodulate_rest(table, n_rest, room);
         }
     }
@@ -471,16 +500,20 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     __shared__ kernel_table<FORMAT, M> memory;
     __shared__ alignas(16) uint32_t stage[THREADS * thread::WORDS];
     __shared__ uint32_t sequence[thread::shape::SEQUENCE_WORDS + 1];
-    const size_t first = static_cast<size_t>(blockIdx.x) * plain.groups_per_block;
+    const size_t block_first = static_cast<size_t>(blockIdx.x) * plain.groups_per_block;
+    const unsigned most = thread::HAS_COUNTS ? plain.groups_per_block / BLOCK_WARPS : plain.groups_per_block;
+    const unsigned number = thread::HAS_COUNTS ? threadIdx.x % WARP_THREADS : threadIdx.x;
+    const size_t first = thread::HAS_COUNTS ? block_first + threadIdx.x / WARP_THREADS * most : block_first;
     const auto part_of_table = kernel_table<FORMAT, M>::template load<THREADS>(table);
     if constexpr (thread::IS_CODEWORD)
-        write_plain_sequence<thread>(sequence, argument, first);
+        write_plain_sequence<thread>(sequence, argument, block_first);
     const size_t n_whole = plain.n_symbols / G;
-    const unsigned n_groups = static_cast<unsigned>(min(plain.groups_per_block + size_t{0}, n_whole - first));
+    const bool has_any = !thread::HAS_COUNTS || first <= n_whole;
+    const unsigned n_groups = has_any ? static_cast<unsigned>(min(most + size_t{0}, n_whole - first)) : 0;
     thread self = {argument, plain, shared_address(stage, threadIdx.x * thread::shape::GROUP_NBYTES),
-                   static_cast<int>(n_groups - threadIdx.x)};
-    self.open(first);
-    self.sequence.open(sequence, threadIdx.x * G * thread::BITS);
+                   static_cast<int>(n_groups - number)};
+    self.open(first + number);
+    self.sequence.open(sequence, static_cast<unsigned>(first - block_first + number) * G * thread::BITS);
     wait_for_previous_kernel();
     let_next_kernel_begin();
 
@@ -492,10 +525,16 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
         self.scale.set_noise(self.weight_scale, plain.noise ? *plain.noise : plain.noise_value, plain.noise_is_inverse,
                              plain.limit);
     memory.store(part_of_table);
+    if constexpr (thread::HAS_COUNTS)
+        open_counts<FORMAT>(plain.steps_per_nat);
     if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD)
         __syncthreads();
-    self.demodulate_tiles(memory.read(table), next, n_groups, first + plain.groups_per_block > n_whole,
+    self.demodulate_tiles(memory.read(table), next, n_groups, has_any && first + most > n_whole,
                           stage + threadIdx.x * thread::WORDS);
+    if constexpr (thread::HAS_COUNTS) {
+        counts_of_block().add(self.counts);
+        add_counts_to(argument.statistics);
+    }
 }
 
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
@@ -516,6 +555,7 @@ static softqam_kernel plain_kernel_of(int axis_bits, softqam_plain_kind kind, st
         {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, LARGE_CALL > ()...},
         {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, SMALL_CALL > ()...},
         {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, CODEWORD_CALL > ()...},
+        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, COUNTED_CALL > ()...},
     };
     return kernels[kind][axis_bits];
 }

@@ -26,7 +26,6 @@ struct segment_block {
         uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word more at both ends */
         alignas(16) unsigned char soft_stage[SOFT_STAGE_NBYTES];
         uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* a segment in device memory */
-        unsigned long long counts[sizeof(softqam_statistics) / sizeof(uint64_t)];
     };
     uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
     softqam_resolved_segment segment;

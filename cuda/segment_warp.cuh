@@ -148,8 +148,8 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
     }
 };
 
-/* A warp demodulates its symbols of the block's segment. */
-template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAMBLED>
+/* A warp demodulates its symbols of the block's segment, or counts their statistics, or both. */
+template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAMBLED, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_warp(segment_block &block, const softqam_llr_limit &limit,
                                                        const warp_span &span, const u8_table_argument<FORMAT> &u8_table)
 {
@@ -159,7 +159,7 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
     const int position = lane < n_symbols ? lane : INT_MAX;
     thread_symbols<FORMAT, M, KIND, IS_DESCRAMBLED> symbols = {block};
     symbols.open(span.first + min(lane, n_symbols - 1), span.before + lane, span.stride);
-    if (IS_DESCRAMBLED && KIND != GAIN_SOURCE && KIND != PAIR_SOURCE)
+    if (IS_DESCRAMBLED && KIND != GAIN_SOURCE && KIND != PAIR_SOURCE && COUNTING == NO_COUNTS)
         symbols.is_descrambled = true;
     if (span.waits && block.segment.placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
@@ -170,53 +170,93 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
         wait_for_previous_kernel();
     symbols.next = {};
     symbols.load(position < span.n);
+    if constexpr (COUNTING != NO_COUNTS)
+        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
     __syncthreads(); /* table and sequence are written */
     const auto table = block.table<FORMAT, M>().read(u8_table);
     symbols.set_noise(noise_of_all, limit);
+    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE> counter = {limit, block.segment.placement.steps_per_nat};
+    uint32_t of_codeword = block.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + lane;
 #pragma unroll 1
     for (int left = span.n; left > 0; left -= stride) {
         const auto values = symbols.demodulate(table, limit, position < left - stride, stride);
-        output.store(static_cast<unsigned>(min(left, n_symbols)), position < left, values);
+        if constexpr (COUNTING != NO_COUNTS) {
+            counter.count_next(symbols, values, position < left && output.out, of_codeword, stride);
+            of_codeword += stride;
+        }
+        if (COUNTING != ONLY_COUNTS)
+            output.store(static_cast<unsigned>(min(left, n_symbols)), position < left, values);
         output.advance(static_cast<unsigned>(stride));
     }
+    if constexpr (COUNTING != NO_COUNTS)
+        counter.close();
 }
 
 /* Returns the distance from an iteration of a warp to its next one, in iterations. The block's warps take turns, so
  * that they read and write side by side. But if an iteration reads less than 64 bytes of a layer, which memory gives at
- * a time, a warp takes the next one too. */
+ * a time, a warp takes the next one too, as it does to count: the warps share the sampled symbols. */
+template <count_mode COUNTING>
 static __device__ __forceinline__ unsigned iteration_stride(unsigned n_layers, unsigned input_format)
 {
-    return n_layers > 2 && input_format != SOFTQAM_INPUT_CF32 ? 1 : BLOCK_WARPS;
+    return COUNTING != NO_COUNTS || (n_layers > 2 && input_format != SOFTQAM_INPUT_CF32) ? 1 : BLOCK_WARPS;
 }
 
-/* Demodulates a block's symbols of its segment, which has no soft buffers. */
-template <softqam_output_format FORMAT, pair_mode PAIRS>
-static __device__ __forceinline__ void demodulate_block(segment_block &block, const softqam_segment_launch &launch,
-                                                        const block_span &span,
-                                                        const u8_table_argument<FORMAT> &u8_table)
+/* Returns a warp's part of a block's symbols. */
+template <count_mode COUNTING>
+static __device__ __forceinline__ warp_span warp_span_of(const segment_block &block,
+                                                         const softqam_segment_launch &launch, const block_span &span)
 {
     const bool is_in_memory = launch.device_segments;
     const unsigned n_layers = block.segment.source.n_layers;
-    const unsigned stride = iteration_stride(n_layers, block.input_format);
+    const unsigned stride = iteration_stride<COUNTING>(n_layers, block.input_format);
     const unsigned apart = stride == 1
                                ? softqam_block_symbols(launch.block_iterations, n_layers, is_in_memory) / BLOCK_WARPS
                                : softqam_warp_symbols(n_layers);
     const unsigned before = threadIdx.x / WARP_THREADS * apart;
     const int n_left = static_cast<int>(span.n_symbols - before);
     const int n_warp = stride == 1 ? min(n_left, static_cast<int>(apart)) : n_left;
-    const warp_span own = {span.first + before, before, n_warp, stride, !is_in_memory};
+    return {span.first + before, before, n_warp, stride, !is_in_memory};
+}
+
+/* Demodulates a block's symbols of its segment, which has no soft buffers. */
+template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING = NO_COUNTS>
+static __device__ __forceinline__ void demodulate_block(segment_block &block, const softqam_segment_launch &launch,
+                                                        const block_span &span,
+                                                        const u8_table_argument<FORMAT> &u8_table)
+{
+    const warp_span own = warp_span_of<COUNTING>(block, launch, span);
     const auto demodulate = [&](auto axis_bits, auto source) {
         constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8;
         constexpr int M = decltype(axis_bits)::value;
         constexpr source_kind KIND = decltype(source)::value;
-        if (HAS_LLRS && (KIND == GAIN_SOURCE || KIND == PAIR_SOURCE || block.segment.placement.is_descrambled))
-            demodulate_warp<FORMAT, M, KIND, HAS_LLRS>(block, launch.limit, own, u8_table);
+        if constexpr (COUNTING == COUNTS) /* one instance is enough */
+            demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(block, launch.limit, own, u8_table);
+        else if (HAS_LLRS && (KIND == GAIN_SOURCE || KIND == PAIR_SOURCE || block.segment.placement.is_descrambled))
+            demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(block, launch.limit, own, u8_table);
         else
-            demodulate_warp<FORMAT, M, KIND, false>(block, launch.limit, own, u8_table);
+            demodulate_warp<FORMAT, M, KIND, false, COUNTING>(block, launch.limit, own, u8_table);
     };
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
-        with_source<FORMAT, PAIRS>(block, [&](auto source) { demodulate(axis_bits, source); });
+        with_source<FORMAT, PAIRS, COUNTING>(block, [&](auto source) { demodulate(axis_bits, source); });
     });
+}
+
+/* Counts the symbols of a block's segment, of which tables are written, and stores no LLRs. All threads call it. */
+template <softqam_output_format FORMAT>
+static __device__ __noinline__ void count_block(segment_block &block, const softqam_segment_launch &launch,
+                                                const block_span &span, const u8_table_argument<FORMAT> &u8_table,
+                                                softqam_statistics *statistics)
+{
+    __builtin_assume(__isShared(&block) != 0);
+    const warp_span own = warp_span_of<ONLY_COUNTS>(block, launch, span);
+    wait_for_previous_kernel();
+    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
+        with_source<FORMAT, WITH_PAIRS, ONLY_COUNTS>(block, [&](auto source) {
+            demodulate_warp<FORMAT, decltype(axis_bits)::value, decltype(source)::value, false, ONLY_COUNTS>(
+                block, launch.limit, own, u8_table);
+        });
+    });
+    add_counts_to(statistics);
 }
 
 #endif

@@ -4,7 +4,6 @@
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
-#include "count.cuh"
 #include "repetition.cuh"
 #include "segment_warp.cuh"
 
@@ -84,7 +83,7 @@ struct soft_task {
 };
 
 /* Demodulates a thread block's symbols of a segment with soft buffers. */
-template <softqam_output_format FORMAT, pair_mode PAIRS>
+template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING = NO_COUNTS>
 static __device__ __forceinline__ void
 demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &arguments, const soft_task &task)
 {
@@ -101,7 +100,7 @@ demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &argument
     }
 #pragma unroll 1
     while (next.n > 0) {
-        demodulate_soft_span<FORMAT, PAIRS>(block, arguments.launch, next);
+        demodulate_soft_span<FORMAT, PAIRS, COUNTING>(block, arguments.launch, next);
         if (is_alone)
             return;
         next = advance_walk<FORMAT>(block);
@@ -189,8 +188,8 @@ open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORM
     return true;
 }
 
-/* With NO_PAIRS the segments are arguments without repetition, whose statistics another kernel counts: each of these
- * would cost the others registers. */
+/* Without WITH_PAIRS the segments are arguments without repetition, whose statistics another kernel counts: each of
+ * these would cost the others registers. */
 template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
@@ -214,7 +213,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
                                          : launch.only_counts      ? pairs.at[task.index.segment].statistics
                                                                    : nullptr;
         if (statistics)
-            count_block<FORMAT>(block, launch.limit, task.span, u8_table, statistics);
+            count_block<FORMAT>(block, launch, task.span, u8_table, statistics);
         if (launch.only_counts)
             return;
     }

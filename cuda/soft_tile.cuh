@@ -150,7 +150,7 @@ static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], c
 
 /* Demodulates a span's symbols to their soft buffer. After a barrier the next span's block.work, sequence and segment
  * may be written. */
-template <softqam_output_format FORMAT, int M, source_kind KIND>
+template <softqam_output_format FORMAT, int M, source_kind KIND, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const softqam_segment_launch &launch,
                                                         const soft_span &span)
 {
@@ -159,7 +159,11 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     const unsigned lane = threadIdx.x % WARP_THREADS;
     const int n_warp = static_cast<int>(softqam_warp_symbols(block.segment.source.n_layers));
     const int row = BLOCK_WARPS * n_warp;
-    const unsigned of_thread = threadIdx.x / WARP_THREADS * n_warp + min(static_cast<int>(lane), n_warp - 1);
+    /* Sampled symbols are those of two warps, so blocks that count number their warps differently. */
+    const unsigned turn = COUNTING == NO_COUNTS ? 0 : blockIdx.x + blockIdx.x / 128;
+    const unsigned warp =
+        COUNTING == NO_COUNTS ? threadIdx.x / WARP_THREADS : (threadIdx.x / WARP_THREADS + turn) % BLOCK_WARPS;
+    const unsigned of_thread = warp * n_warp + min(static_cast<int>(lane), n_warp - 1);
     const int position = static_cast<int>(lane) < n_warp ? static_cast<int>(of_thread) : INT_MAX;
     thread_symbols<FORMAT, M, KIND, true> symbols = {block};
     symbols.open(span.first + of_thread, span.before + of_thread, BLOCK_WARPS);
@@ -168,6 +172,8 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
         wait_for_previous_kernel();
     symbols.next = {};
     symbols.load(position < span.n);
+    if constexpr (COUNTING != NO_COUNTS)
+        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
     __syncthreads(); /* table, sequence and work are written */
     const soft_work &work = block.work;
     if (!work.values)
@@ -176,6 +182,8 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     const auto table = block.table<FORMAT, M>().read({});
     symbols.set_noise(noise_of_all, launch.limit);
     soft_stage stage = {shared_address(block.soft_stage, 0), size::PITCH};
+    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE> counter = {launch.limit, block.segment.placement.steps_per_nat};
+    uint32_t of_codeword = block.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + of_thread;
 #pragma unroll 1
     for (int done = 0; done < span.n; done += size::ROWS * row) {
         const int n = min(span.n - done, size::ROWS * row);
@@ -191,6 +199,10 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
             const auto values = symbols.demodulate(table, launch.limit, position < span.n - done - at - row, row);
             if (KIND == PAIR_SOURCE) /* registers are few: no addresses are kept meanwhile */
                 open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + (of_thread + at) * VALUE);
+            if constexpr (COUNTING != NO_COUNTS) {
+                counter.count_next(symbols, values, position < n - at, of_codeword, row);
+                of_codeword += row;
+            }
             if (position < n - at)
 #pragma unroll
                 for (int k = 0; k < BITS; k++)
@@ -209,19 +221,22 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
         if (done + n < span.n)
             __syncthreads();
     }
+    if constexpr (COUNTING != NO_COUNTS)
+        counter.close();
 }
 
-template <softqam_output_format FORMAT, pair_mode PAIRS>
+template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_soft_span(soft_block &block, const softqam_segment_launch &launch,
                                                             const soft_span &span)
 {
     with_axis_bits<FORMAT>(
         block.segment.placement.modulation,
         [&](auto axis_bits) {
-            with_source<FORMAT, PAIRS>(
+            with_source<FORMAT, PAIRS, COUNTING>(
                 block,
                 [&](auto source) {
-                    demodulate_tiles<FORMAT, decltype(axis_bits)::value, decltype(source)::value>(block, launch, span);
+                    demodulate_tiles<FORMAT, decltype(axis_bits)::value, decltype(source)::value, COUNTING>(
+                        block, launch, span);
                 });
         });
 }

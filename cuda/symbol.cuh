@@ -362,6 +362,7 @@ template <int N> struct symbols_in_registers {
     float noise[N];
     float gains[N];    /* if the symbols have gains */
     uint32_t sequence; /* their bits of the scrambling sequence, those of the first symbol lowest, at most 32; or 0 */
+    uint32_t erased;   /* demap_symbols() sets bit n if symbol n is an erasure */
 };
 
 /* Sets the scales of such symbols; components are divided by gains. */
@@ -401,6 +402,10 @@ static __device__ __forceinline__ void demap_symbols(packed_values<symbol_size<F
     for (int n = 0; n < N; n++)
         scales[n].descramble = symbols.sequence >> n * BITS & ((1u << BITS) - 1);
     values_of<FORMAT, M, true, N>(values, table, symbols.components, scales, rules.limit);
+    symbols.erased = 0;
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        symbols.erased |= scales[n].valid ? 0 : 1u << n;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef SOFTQAM_THREAD_SYMBOLS_CUH
 #define SOFTQAM_THREAD_SYMBOLS_CUH
 
+#include "count.cuh"
 #include "segment_block.cuh"
 
 /* A symbol as it lies in memory, its noise value and its gain. Samples of two bytes and of one lie in the lower parts
@@ -134,8 +135,8 @@ template <source_kind KIND> using source_of = std::integral_constant<source_kind
 /* Says which segments a kernel takes: those without layers that are demapped in pairs, all, or those that have some. */
 enum pair_mode { NO_PAIRS, WITH_PAIRS, ONLY_PAIRS };
 
-/* Calls a function with the kind of a segment's input as a constant. */
-template <softqam_output_format FORMAT, pair_mode PAIRS, typename Function>
+/* Calls a function with the kind of a segment's input as a constant. Kernels that count have fewer kinds. */
+template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING, typename Function>
 static __device__ __forceinline__ void with_source(const segment_block &block, const Function &function)
 {
     const softqam_source &source = block.segment.source;
@@ -147,11 +148,13 @@ static __device__ __forceinline__ void with_source(const segment_block &block, c
     const bool has_gains = FORMAT != SOFTQAM_OUTPUT_U8 && source.has_gains;
     const bool is_iq_with_noise =
         FORMAT != SOFTQAM_OUTPUT_U8 && !has_gains && !source.is_split && source.noise_stride != 0;
-    if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF32)
-        function(source_of<CF32_SOURCE>());
-    else if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF16)
-        function(source_of<CF16_SOURCE>());
-    else if (has_gains)
+    if constexpr (COUNTING == NO_COUNTS) {
+        if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF32)
+            return function(source_of<CF32_SOURCE>());
+        if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF16)
+            return function(source_of<CF16_SOURCE>());
+    }
+    if (has_gains)
         function(source_of<GAIN_SOURCE>());
     else
         function(source_of<ANY_SOURCE>());
@@ -173,7 +176,9 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     bool has_noise_each;
     bool noise_is_inverse;
     bool is_descrambled;
-    unsigned bit; /* the next symbol's first bit in the block's sequence */
+    unsigned bit;        /* the next symbol's first bit in the block's sequence */
+    float components[2]; /* of the symbol before, divided by its gain */
+    bool is_erasure;     /* the symbol before */
 
     /* Begins at a symbol of the segment, which is `before` symbols into the block's sequence. */
     __device__ __forceinline__ void open(size_t symbol, unsigned before, unsigned stride)
@@ -217,7 +222,8 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
         load(has_next);
         std::conditional_t<KIND == GAIN_SOURCE, gain_scale, symbol_scale> scales[] = {{scale}};
         const float2 symbol = convert<KIND>(raw, input_format, input_scale);
-        float components[] = {symbol.x, symbol.y};
+        components[0] = symbol.x;
+        components[1] = symbol.y;
         if constexpr (KIND == GAIN_SOURCE)
             scales[0].set_gain(FORMAT, weights, bounded_noise(raw.noise, noise_is_inverse, limit), noise_is_inverse,
                                raw.gain, components);
@@ -231,7 +237,17 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
         }
         values packed[1];
         values_of<FORMAT, M, IS_DESCRAMBLED, 1>(packed, table, components, scales, limit);
+        if (M == 0)
+            components[0] = vec_flip(components[0], scale.pi2_sign);
+        is_erasure =
+            FORMAT == SOFTQAM_OUTPUT_U8 ? !(isfinite(components[0]) && isfinite(components[1])) : scales[0].valid == 0;
         return packed[0];
+    }
+
+    /* Returns whether the symbol before, `stride` symbols back, is an erasure. */
+    __device__ __forceinline__ bool was_erasure(const values &, const softqam_llr_limit &, unsigned) const
+    {
+        return is_erasure;
     }
 };
 

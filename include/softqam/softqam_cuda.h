@@ -86,7 +86,7 @@ typedef struct softqam_device_codeword {
  * @param demodulator  output format, llr_scale, llr_limit, sign, noise_floor; its context is a GPU
  * @param segment      modulation, n_layers, noise_form, llr_scale, descramble, c_init, scrambling_offset, and the
  *                     codeword with n_cb > 0. Leave the others 0: the kernel has symbols and noise in registers
- * @return SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions lack: u8, pi/2-BPSK, repetition, statistics
+ * @return SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions lack: u8, pi/2-BPSK, repetition
  */
 SOFTQAM_API softqam_status softqam_device_codeword_init(softqam_device_codeword *description,
                                                         const softqam_demodulator *demodulator,

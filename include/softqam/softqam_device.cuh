@@ -36,6 +36,7 @@ namespace softqam
 /* Private. */
 namespace internal
 {
+#include <softqam/device/count.cuh>
 #include <softqam/device/device_codeword.h>
 #include <softqam/device/gold.cuh>
 #include <softqam/device/joint_symbol.cuh>
@@ -53,6 +54,21 @@ static __device__ __forceinline__ llr_rules rules_of(const device_codeword &code
 
 static __device__ __forceinline__ float2 components_of(float2 symbol) { return symbol; }
 static __device__ __forceinline__ float2 components_of(__half2 symbol) { return __half22float2(symbol); }
+
+/* Adds the numbers of those threads of a warp that call it together. */
+static __device__ __forceinline__ void add_together(uint64_t *to, uint64_t number)
+{
+#if __CUDA_ARCH__ >= 800
+    const unsigned here = __activemask();
+    uint64_t sum = 0;
+#pragma unroll
+    for (int shift = 0; shift < 64; shift += 16)
+        sum += static_cast<uint64_t>(__reduce_add_sync(here, static_cast<unsigned>(number >> shift) & 0xffff)) << shift;
+    number = warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(here))) - 1 ? sum : 0;
+#endif
+    if (number != 0)
+        atomicAdd(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(number));
+}
 } // namespace internal
 
 /** Copies a description, such as to shared memory: all threads of a block together, this one being number `thread` of
@@ -118,6 +134,61 @@ struct noise_and_gain {
 /** A layer of a pair, as layers[k] of a segment with cross_gain. */
 using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; float gain; } */
 
+/** A thread's statistics, which functions count in registers. */
+class statistics
+{
+  public:
+    /** Adds them to a structure in device memory, one atomic addition a number and warp, and clears them. */
+    __device__ __forceinline__ void flush(softqam_statistics *to)
+    {
+#pragma unroll
+        for (int k = 0; k < internal::N_COUNTS; k++)
+            internal::add_together(reinterpret_cast<uint64_t *>(to) + k, all[k]);
+        *this = {};
+    }
+
+  private:
+    template <softqam_output_format FORMAT, softqam_modulation MODULATION> friend struct demapper;
+
+    uint64_t all[internal::N_COUNTS] = {};
+
+    /* Adds a symbol of the codeword, unless it goes nowhere. */
+    template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES>
+    __device__ __forceinline__ void add(const softqam_device_codeword &codeword, uint32_t symbol,
+                                        const internal::packed_values<internal::symbol_size<FORMAT, M>::WORDS> &llrs,
+                                        const float (&components)[2], bool is_erasure)
+    {
+        const internal::device_codeword &of = internal::open(codeword);
+        const internal::packed_values<internal::symbol_size<FORMAT, M>::WORDS> values[1] = {llrs};
+        if (symbol >= of.n_symbols)
+            return;
+        if (of.placement.block_buffers) {
+            const internal::softqam_code_block block = internal::softqam_code_block_at(&of.placement.blocks, symbol);
+            if (!internal::softqam_code_block_values(&of.placement, &block))
+                return;
+        }
+        internal::thread_counts one = {};
+        const uint32_t sampled = internal::add_symbols<FORMAT, M>(one, values, is_erasure, 1, symbol, of.limit);
+        if (sampled != 0)
+            internal::add_samples<FORMAT, M, HAS_ENERGIES, false>(
+                one, values, components, sampled, internal::places_per_unit_of(FORMAT, of.placement.steps_per_nat),
+                internal::information_of.of_places);
+        const uint32_t added[] = {one.n_symbols,  one.n_erased,     one.n_limited / internal::LIMITED_UNIT,
+                                  one.n_sampled,  one.error_energy, one.symbol_energy,
+                                  one.information};
+#pragma unroll
+        for (int k = 0; k < internal::N_COUNTS; k++)
+            all[k] += added[k];
+    }
+};
+
+/** Bits of the scrambling sequence, or 0, in whose place functions take this to count their symbols too. */
+struct counted {
+    uint32_t sequence;
+    uint32_t symbol; /**< number of the first symbol */
+    statistics &counts;
+};
+
 /** Functions for one modulation and output format. A description of others ends the kernel with cudaErrorLaunchFailure.
  */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
@@ -149,11 +220,11 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param codeword  the description
      *  @param symbols   float2 or __half2; without input_scale
      *  @param noise     float, as noise_form says; or noise_and_gain
-     *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0 */
-    template <int N, typename Symbol, typename Noise>
+     *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0, or these `counted` */
+    template <int N, typename Symbol, typename Noise, typename Sequence>
     static __device__ __forceinline__ void demap(llrs (&to)[N], const table &from,
                                                  const softqam_device_codeword &codeword, const Symbol (&symbols)[N],
-                                                 const Noise (&noise)[N], uint32_t sequence)
+                                                 const Noise (&noise)[N], const Sequence &sequence)
     {
         constexpr bool HAS_GAINS = std::is_same_v<Noise, noise_and_gain>;
         internal::symbols_in_registers<N> inputs;
@@ -169,9 +240,16 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
                 inputs.noise[n] = noise[n];
             }
         }
-        inputs.sequence = sequence;
+        inputs.sequence = bits_of(sequence);
         internal::demap_symbols<FORMAT, AXIS_BITS, HAS_GAINS, N>(to, from.read({}), inputs,
                                                                  internal::rules_of(internal::open(codeword)));
+        if constexpr (std::is_same_v<Sequence, counted>)
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+                const float components[2] = {inputs.components[2 * n], inputs.components[2 * n + 1]};
+                sequence.counts.template add<FORMAT, AXIS_BITS, true>(codeword, sequence.symbol + n, to[n], components,
+                                                                      inputs.erased >> n & 1);
+            }
     }
 
     /** Computes the LLRs of two layers at once, without input_scale. Four layers are two pairs with a target<2> each;
@@ -180,16 +258,17 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param codeword    the description
      *  @param layers      an even layer and the next one
      *  @param cross_gain  conj(h) of the first times h of the second
-     *  @param sequence    2 Qm bits of the scrambling sequence, or 0 */
+     *  @param sequence    2 Qm bits of the scrambling sequence, or 0, or these `counted` */
+    template <typename Sequence>
     static __device__ __forceinline__ void demap_pair(llrs (&to)[2], const softqam_device_codeword &codeword,
                                                       const joint_layer (&layers)[2], float2 cross_gain,
-                                                      uint32_t sequence)
+                                                      const Sequence &sequence)
     {
         const float2 conjugate = {cross_gain.x, -cross_gain.y};
         demap_jointly<MODULATION>(to[0], codeword, internal::joint_inputs_of(layers[0], layers[1], cross_gain, true),
                                   sequence);
         demap_jointly<MODULATION>(to[1], codeword, internal::joint_inputs_of(layers[1], layers[0], conjugate, true),
-                                  sequence >> BITS);
+                                  next_of(sequence));
     }
 
     /** Computes the LLRs of a layer beside another codeword's, whose noise value does not matter.
@@ -198,11 +277,11 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param layer       the wanted layer
      *  @param partner     the other one
      *  @param cross_gain  conj(h) of the layer times h of its partner
-     *  @param sequence    Qm bits of the scrambling sequence, or 0 */
-    template <softqam_modulation PARTNER>
+     *  @param sequence    Qm bits of the scrambling sequence, or 0, or these `counted` */
+    template <softqam_modulation PARTNER, typename Sequence>
     static __device__ __forceinline__ void demap_beside(llrs &to, const softqam_device_codeword &codeword,
                                                         const joint_layer &layer, const joint_layer &partner,
-                                                        float2 cross_gain, uint32_t sequence)
+                                                        float2 cross_gain, const Sequence &sequence)
     {
         demap_jointly<PARTNER>(to, codeword, internal::joint_inputs_of(layer, partner, cross_gain, false), sequence);
     }
@@ -328,16 +407,32 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             __trap();
     }
 
-    template <softqam_modulation PARTNER>
-    static __device__ __forceinline__ void demap_jointly(llrs &to, const softqam_device_codeword &codeword,
-                                                         const internal::joint_inputs &inputs, uint32_t sequence)
+    static __device__ __forceinline__ uint32_t bits_of(uint32_t sequence) { return sequence; }
+    static __device__ __forceinline__ uint32_t bits_of(const counted &sequence) { return sequence.sequence; }
+
+    /* Returns the next symbol's. */
+    static __device__ __forceinline__ uint32_t next_of(uint32_t sequence) { return sequence >> BITS; }
+    static __device__ __forceinline__ counted next_of(const counted &sequence)
     {
+        return {sequence.sequence >> BITS, sequence.symbol + 1, sequence.counts};
+    }
+
+    template <softqam_modulation PARTNER, typename Sequence>
+    static __device__ __forceinline__ void demap_jointly(llrs &to, const softqam_device_codeword &codeword,
+                                                         const internal::joint_inputs &inputs, const Sequence &sequence)
+    {
+        constexpr bool IS_QPSK = PARTNER == SOFTQAM_MODULATION_QPSK;
+        const internal::llr_rules rules = internal::rules_of(internal::open(codeword));
         static_assert(AXIS_BITS > 0 && PARTNER >= SOFTQAM_MODULATION_QPSK, "BPSK is not demapped jointly");
         constexpr internal::softqam_joint_table pair =
             internal::joint_table_of(AXIS_BITS, static_cast<int>(PARTNER) - SOFTQAM_MODULATION_QPSK + 1);
-        to = internal::joint_llrs_of<FORMAT, AXIS_BITS>(inputs, pair, PARTNER == SOFTQAM_MODULATION_QPSK,
-                                                        sequence & ((1u << BITS) - 1),
-                                                        internal::rules_of(internal::open(codeword)));
+        to = internal::joint_llrs_of<FORMAT, AXIS_BITS>(inputs, pair, IS_QPSK, bits_of(sequence) & ((1u << BITS) - 1),
+                                                        rules);
+        if constexpr (std::is_same_v<Sequence, counted>) {
+            const internal::joint_terms terms = internal::joint_terms_of(IS_QPSK, &pair, &inputs.element);
+            const bool is_erasure = internal::vec_is_finite(internal::joint_weight_of(inputs, terms, rules)) == 0;
+            sequence.counts.template add<FORMAT, AXIS_BITS, false>(codeword, sequence.symbol, to, {}, is_erasure);
+        }
     }
 };
 

@@ -47,7 +47,8 @@ struct inputs {
     float *gains;
     float2 *cross_gains; /* of PAIR by symbol of the first layer of a pair, of BESIDE by symbol */
     uint32_t *sequence;
-    unsigned char *in_order; /* receives LLRs in symbol order */
+    unsigned char *in_order;        /* receives LLRs in symbol order */
+    softqam_statistics *statistics; /* receive counts */
     uint32_t n;
     uint32_t stride; /* of the order in which threads take groups of symbols; coprime with their number */
 };
@@ -55,10 +56,11 @@ struct inputs {
 template <kind KIND, typename Demapper>
 static __device__ void demap_kind(typename Demapper::llrs (&llrs)[symbols_of(KIND)],
                                   const typename Demapper::table &table, const softqam_device_codeword &codeword,
-                                  const inputs &from, uint32_t symbol)
+                                  const inputs &from, uint32_t symbol, softqam::statistics &counts)
 {
     constexpr int N = symbols_of(KIND);
-    const uint32_t bits = softqam::memory_sequence<Demapper::BITS * N>(from.sequence, symbol * Demapper::BITS);
+    const softqam::counted bits = {softqam::memory_sequence<Demapper::BITS * N>(from.sequence, symbol * Demapper::BITS),
+                                   symbol, counts};
     if constexpr (KIND == ONE || KIND == FOUR || KIND == TWO_HALVES) {
         std::conditional_t<KIND == TWO_HALVES, __half2, float2> symbols[N];
         float noise[N];
@@ -69,7 +71,10 @@ static __device__ void demap_kind(typename Demapper::llrs (&llrs)[symbols_of(KIN
                 symbols[k] = from.symbols[symbol + k];
             noise[k] = from.noise[symbol + k];
         }
-        Demapper::demap(llrs, table, codeword, symbols, noise, bits);
+        if constexpr (KIND == TWO_HALVES)
+            Demapper::demap(llrs, table, codeword, symbols, noise, bits.sequence);
+        else
+            Demapper::demap(llrs, table, codeword, symbols, noise, bits);
     } else if constexpr (KIND == ONE_WITH_GAIN) {
         const float2 symbols[1] = {from.symbols[symbol]};
         const softqam::noise_and_gain noise[1] = {{from.noise[symbol], from.gains[symbol]}};
@@ -104,7 +109,9 @@ static __global__ void demap(const __grid_constant__ softqam_device_codeword giv
         return;
     const softqam_device_codeword &codeword = in_memory ? copy : given;
     typename Demapper::llrs llrs[N];
-    demap_kind<KIND, Demapper>(llrs, table, codeword, from, symbol);
+    softqam::statistics counts;
+    demap_kind<KIND, Demapper>(llrs, table, codeword, from, symbol, counts);
+    counts.flush(from.statistics);
     for (int k = 0; k < N; k++)
         Demapper::store_symbol(from.in_order + size_t{symbol + k} * Demapper::BITS * Demapper::VALUE_NBYTES, llrs[k]);
     if (symbol % 2 == 0) {
@@ -276,11 +283,14 @@ template <typename Demapper> struct trial {
         segment.codeword.buffers = offsets.empty() ? buffers : nullptr;
         segment.codeword.block_buffers = offsets.empty() ? nullptr : reinterpret_cast<void *const *>(addresses.at);
         softqam_device_codeword codeword;
+        segment.statistics = nullptr;
         SOFTQAM(softqam_device_codeword_init(&codeword, demodulator, &segment));
+        segment.statistics = which == TWO_HALVES ? nullptr : of.statistics + 1; /* those are demapped without */
         if (by_functions)
             run(which, codeword);
         else
             SOFTQAM(softqam_cuda_demodulate_segments(demodulator, &segment, 1, nullptr));
+        segment.statistics = nullptr;
         CUDA(cudaDeviceSynchronize());
     }
 
@@ -297,13 +307,18 @@ template <typename Demapper> struct trial {
         const std::vector<unsigned char> before(size_t{n_values} * codeword.n_code_blocks * VALUE, 3);
         const device_array<unsigned char> by_call(before), by_functions(before),
             made_in_order(size_t{of.n} * BITS * VALUE);
+        const device_array<softqam_statistics> statistics(std::vector<softqam_statistics>(2));
         of.in_order = made_in_order.at;
+        of.statistics = statistics.at;
         for (codeword.combine = 0; codeword.combine < 2; codeword.combine++) {
             run(which, false, by_call.at, offsets);
             run(which, true, by_functions.at, offsets);
             check(by_call.copied() == by_functions.copied(), "comparing soft buffers");
             check(in_order() == made_in_order.copied(), "comparing LLRs in symbol order");
             check(n_wrong == 0, "comparing the sequence and places");
+            const std::vector<softqam_statistics> counted = statistics.copied();
+            check(std::memcmp(&counted[0], &counted[1], sizeof counted[0]) == 0, "comparing statistics");
+            check(which == TWO_HALVES || !offsets.empty() || counted[0].n_symbols > 0, "counting");
             codeword.k0 = random_below(codeword.n_cb / 4) * 4;
             codeword.n_fill = 0;
         }
@@ -338,7 +353,7 @@ template <typename Demapper> struct trial {
         const device_array<float2> d_symbols(symbols), d_cross(cross);
         const device_array<float> d_noise(noise), d_gains(gains);
         const device_array<uint32_t> d_sequence(sequence);
-        of = {d_symbols.at, d_noise.at, d_gains.at, d_cross.at, d_sequence.at, nullptr, n, 1};
+        of = {d_symbols.at, d_noise.at, d_gains.at, d_cross.at, d_sequence.at, nullptr, nullptr, n, 1};
         set_layers(which, n_layers);
         compare(which);
     }

@@ -65,7 +65,7 @@ static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_forma
     static fake_kernel fakes[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
     fakes[in][out] =
         (fake_kernel){run_plain, {sizeof(softqam_codeword_launch), sizeof(softqam_u8_table)}, (int)in, (int)out};
-    return (softqam_kernel){.address = kind == CODEWORD_CALL ? NULL : &fakes[in][out],
+    return (softqam_kernel){.address = kind >= CODEWORD_CALL ? NULL : &fakes[in][out],
                             .threads = kind == SMALL_CALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
                             .group_symbols = 4,
                             .most_tiles = 8};
@@ -137,17 +137,20 @@ const void *softqam_soft_kernel_floats(softqam_output_format format) { return so
 const void *softqam_code_block_kernel(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
 
 /* There are no kernels that store straight to soft buffers. */
-const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds)
+const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds, bool counts)
 {
-    (void)axis_bits, (void)neighbours, (void)adds;
+    (void)axis_bits, (void)neighbours, (void)adds, (void)counts;
     return NULL;
 }
 
-const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool adds)
+const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool adds, bool counts)
 {
-    return softqam_element_kernel_s8(axis_bits, neighbours, adds);
+    return softqam_element_kernel_s8(axis_bits, neighbours, adds, counts);
 }
 const void *softqam_pair_kernel(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
+const void *softqam_count_kernel_integers(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
+const void *softqam_count_kernel_floats(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
+const void *softqam_count_kernel_pairs(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
 
 cudaError_t softqam_device_gold_tables(const void **tables)
 {
