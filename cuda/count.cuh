@@ -32,7 +32,7 @@ struct information_values {
         double x = 1;
         for (int k = 0; k <= LAST_PLACE; k++, x *= STEP) {
             const double entropy = (log_of_one_more(x) + k / 16.0 * x / (1 + x)) / LOG_2;
-            of_places[k] = static_cast<uint32_t>(WHOLE_INFORMATION * (1 - entropy) + 0.5);
+            of_places[k] = static_cast<uint32_t>(static_cast<double>(WHOLE_INFORMATION) * (1 - entropy) + 0.5);
         }
     }
 };
@@ -50,7 +50,7 @@ struct thread_counts {
 
 /* The sampled symbols for which the sums of energies have room. */
 enum { MOST_SAMPLED = 15 };
-static_assert(MOST_SAMPLED * MOST_ENERGY * ENERGY_UNIT < 0x1p32f, "sums are of 32 bits");
+static_assert(static_cast<float>(MOST_SAMPLED) * MOST_ENERGY * ENERGY_UNIT < 0x1p32f, "sums are of 32 bits");
 
 /* Each value's magnitude in a word of values. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t magnitudes_of(uint32_t word)
@@ -199,7 +199,7 @@ static __device__ __forceinline__ unsigned long long wide_warp_total(uint32_t nu
 
 /* A thread block's counts in shared memory. */
 struct block_counts {
-    uint32_t information[LAST_PLACE + 1]; /* of each place; s8: of each magnitude */
+    uint32_t information[LAST_PLACE + 1]; /* by place; s8: by magnitude */
     unsigned long long of_warps[BLOCK_WARPS][N_COUNTS];
 
     /* Adds the counts of a warp's threads. */

@@ -105,7 +105,7 @@ typedef struct softqam_plain_launch {
 typedef struct softqam_codeword_launch {
     softqam_plain_launch plain; /* the first layer */
     softqam_resolved_segment segment;
-    softqam_statistics *statistics; /* of a COUNTED_CALL */
+    softqam_statistics *statistics; /* a COUNTED_CALL counts there */
 } softqam_codeword_launch;
 
 /* The first argument of the other kernels: what all segments of a launch share. */

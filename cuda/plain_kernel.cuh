@@ -207,8 +207,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         IS_CODEWORD = shape::IS_CODEWORD,
         HAS_COUNTS = KIND == COUNTED_CALL,
         STRIDE = HAS_COUNTS ? WARP_THREADS + 0 : THREADS + 0, /* groups from a thread's to its next one */
-        STRIDE_WORDS = STRIDE / WARP_THREADS * G * BITS,      /* of the scrambling sequence */
-        PLANE_NBYTES = G * size::VALUE_NBYTES                 /* of a group's values in a plane */
+        STRIDE_WORDS = STRIDE / WARP_THREADS * G * BITS,      /* the scrambling sequence's */
+        PLANE_NBYTES = G * size::VALUE_NBYTES                 /* a group's values in a plane */
     };
     typedef symbol_group<Component, G> group;
     typedef symbol_group<Component, 1> symbol;

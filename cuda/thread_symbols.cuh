@@ -177,7 +177,7 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     bool noise_is_inverse;
     bool is_descrambled;
     unsigned bit;        /* the next symbol's first bit in the block's sequence */
-    float components[2]; /* of the symbol before, divided by its gain */
+    float components[2]; /* the symbol before, divided by its gain */
     bool is_erasure;     /* the symbol before */
 
     /* Begins at a symbol of the segment, which is `before` symbols into the block's sequence. */

@@ -346,8 +346,8 @@ typedef struct softqam_segment {
      *  for each symbol. 0 without gains. */
     size_t gain_stride;
     /** NULL, or what counts are added to, aligned to 8 bytes, in the memory that the call is for. Calls may share it.
-     *  Counting adds 30 to 100 % to the time of a slot on a CPU; on a GPU 0.3 to 3 us, with descriptors 5, and 13 to
-     *  90 % to large calls. A GPU's host-memory calls that count run on the CPU. */
+     *  Counting adds 30 to 100 % to the time of a slot on a CPU; on a GPU 0.3 to 8 us, and 13 to 90 % to large calls. A
+     *  GPU's host-memory calls that count run on the CPU. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;

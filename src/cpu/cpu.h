@@ -12,7 +12,7 @@
 typedef struct softqam_cpu {
     const softqam_cpu_variant *variant;
     softqam_pool *pool;
-    unsigned n_threads; /* of the pool */
+    unsigned n_threads; /* the pool has */
     char detail[192];   /* one line on what runs */
 } softqam_cpu;
 

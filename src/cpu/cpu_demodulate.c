@@ -49,7 +49,7 @@ typedef struct scratch {
     _Alignas(64) uint64_t shifted[SHIFTED_WORDS + SEQUENCE_SLACK / 2]; /* the same, from a bit within a byte on */
     softqam_gold gold;
     bool is_gold_open;
-    softqam_information_table information; /* of a segment with a scale of its own */
+    softqam_information_table information; /* for a segment with a scale of its own */
     unsigned char gap[512];                /* see the assertion on its size */
 } scratch;
 
