@@ -6,20 +6,25 @@
  * Conventions, unless stated otherwise:
  *
  * - **Structures** are zeroed first: 0 selects each default. Reserved fields must be 0.
+ * - **Words.** A symbol is one layer's in one resource element. A position is a symbol's number in its codeword, or a
+ *   value's in a circular buffer. A pair is two layers.
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
- *   unit mean energy: even bits lie on I, odd ones on Q.
+ *   unit mean energy.
  * - **N0** is the variance E|n|^2 of a symbol's complex noise, after input_scale: 10^(-SNR/10). If it is not positive
  *   and finite, the symbol is an **erasure**, whose LLRs are 0.
- * - **Strides** count elements, not bytes.
- * - **Memory.** Symbols and values in host memory may have any alignment, floats have 4 bytes. Outputs must overlap
- *   neither inputs nor each other; gaps left by strides belong to a buffer. With a count of 0 nothing is done, and
- *   pointers may be NULL.
+ * - **Strides** count an array's entries, not bytes.
+ * - **Memory.** Symbols and values in host memory may have any alignment; floats are aligned to 4 bytes. Outputs must
+ *   overlap neither inputs nor each other; gaps left by strides belong to a buffer. With a count of 0 nothing is done,
+ *   and pointers may be NULL.
  * - **Failures** are statuses; softqam_error_message() has details. The library never prints, exits or aborts.
- * - **Threads** may call any function at once, with the same objects too. A softqam_.._destroy() must come last.
- * - **Strings** that are returned live as long as the library.
+ * - **Threads** may call any function at once, with the same objects, and for parts of one codeword (without
+ *   repetition). A softqam_.._destroy() must come last.
+ * - **Real time**: make a CPU context with n_threads 1. Its demodulators' calls make no system call, allocate nothing,
+ *   never block, need no softqam_context_prepare(), and take at most 64 KiB of stack.
+ * - **Strings** that are returned stay valid.
  *
- * A child of fork() may use its parent's objects, on the calling thread alone, unless a context has used a GPU, or
- * another thread was making, preparing, destroying or first using one.
+ * A child of fork() may use its parent's objects, on the calling thread alone, unless a GPU was used, or another thread
+ * was making, preparing, destroying or first using one.
  */
 #ifndef SOFTQAM_SOFTQAM_H
 #define SOFTQAM_SOFTQAM_H
@@ -97,9 +102,9 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_S16 = 1, /**< int16: likewise */
     SOFTQAM_OUTPUT_F16 = 2, /**< binary16: the LLR in nats, likewise rounded and limited */
     SOFTQAM_OUTPUT_F32 = 3, /**< binary32: the LLR in nats */
-    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects.
-     *  255: certainly bit 0; 0: certainly bit 1; 127: undecided, or a component is not finite. Components are clamped
-     *  to [-3, +3]. u8 takes no noise values: feed decoders LLRs. */
+    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects. 255: certainly bit 0; 0:
+     *  certainly bit 1; 127: undecided, or a component is not finite. Components are clamped to [-3, +3]. u8 takes no
+     *  noise values: feed decoders LLRs. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -132,8 +137,7 @@ typedef struct softqam_demodulator softqam_demodulator;
 typedef struct softqam_context_config {
     softqam_backend backend; /**< the CPU or a GPU */
     /** CPU threads of a call, or of its staging for CUDA, the calling thread included; at most 1024. 0: one per CPU in
-     *  `cpus`. 1, for real time: CPU calls then make no system call, allocate nothing and never block. If threads
-     *  cannot be started, calls do without, and softqam_context_prepare() says why. */
+     *  `cpus`. If threads cannot be started, calls do without, and softqam_context_prepare() says why. */
     unsigned n_threads;
     /** CPUs that the context's threads share: n_cpus numbers, 0 to 1023. NULL: those of the thread that calls
      *  softqam_context_create(). */
@@ -167,18 +171,17 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
  */
 SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
 
-/** Things that softqam_context_prepare() creates; values to be or-ed. */
+/** Things for softqam_context_prepare() to create, or-ed. */
 enum {
     SOFTQAM_PREPARE_THREADS = 1,    /**< the CPU threads */
     SOFTQAM_PREPARE_KERNELS = 2,    /**< CUDA: the demodulators' kernels; needed before a stream capture */
     SOFTQAM_PREPARE_HOST_CALLS = 4, /**< CUDA: streams, device and pinned memory of host-memory calls */
-    SOFTQAM_PREPARE_ALL = 7         /**< everything that the backend can use */
+    SOFTQAM_PREPARE_ALL = 7         /**< all of these */
 };
 
 /**
- * Creates what the existing demodulators' first calls would create. After SOFTQAM_PREPARE_ALL, host-memory calls
- * allocate nothing and start no thread; only on a GPU they wait for others, for staging memory. A CPU call takes at
- * most 64 KiB of stack. The context's threads block all signals.
+ * Creates what existing demodulators' first calls would: after SOFTQAM_PREPARE_ALL host-memory calls allocate nothing
+ * and start no thread, but may wait for a GPU's staging memory. The context's threads block all signals.
  * @param context  the context
  * @param what     SOFTQAM_PREPARE_.. values; those of the other backend do nothing
  * @return also SOFTQAM_ERROR_SYSTEM, SOFTQAM_ERROR_OUT_OF_MEMORY
@@ -195,12 +198,12 @@ SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 typedef struct softqam_demodulator_config {
     /** NULL: one with default settings, shared by all demodulators without their own. */
     softqam_context *context;
-    softqam_modulation modulation;       /**< default 256QAM */
-    softqam_input_format input_format;   /**< default SOFTQAM_INPUT_CF32 */
-    softqam_output_format output_format; /**< default SOFTQAM_OUTPUT_S8 */
-    softqam_sign sign;                   /**< default SOFTQAM_SIGN_POSITIVE_IS_0 */
-    softqam_noise noise;                 /**< default SOFTQAM_NOISE_PER_SYMBOL */
-    softqam_noise_form noise_form;       /**< default SOFTQAM_NOISE_FORM_N0 */
+    softqam_modulation modulation;       /**< 0: 256QAM */
+    softqam_input_format input_format;   /**< 0: SOFTQAM_INPUT_CF32 */
+    softqam_output_format output_format; /**< 0: SOFTQAM_OUTPUT_S8 */
+    softqam_sign sign;                   /**< 0: SOFTQAM_SIGN_POSITIVE_IS_0 */
+    softqam_noise noise;                 /**< 0: SOFTQAM_NOISE_PER_SYMBOL */
+    softqam_noise_form noise_form;       /**< 0: SOFTQAM_NOISE_FORM_N0 */
     /** Factor that brings symbols to unit mean energy. 0: 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for cs8. */
     float input_scale;
     /** Steps per nat; transmissions that are combined need the same. s8: 2^-10 to 2^20; 0: 6. s16: 2^-10 to 2^14; 0:
@@ -209,10 +212,11 @@ typedef struct softqam_demodulator_config {
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767. f16: 1 to 65504
      *  nats, as binary16 holds. 0: the largest. f32, u8: 0. */
     int llr_limit;
-    /** Least N0, for single-precision equalisers, which write 0 or less for the best elements: a smaller N0, even
+    /** Least N0, for single-precision equalisers, which write 0 or less for the best symbols: a smaller N0, even
      *  -infinity, counts as noise_floor; a 1/N0 above 1 / noise_floor, even +infinity, as that. NaN, an N0 of +infinity
-     *  and a 1/N0 that is not positive stay erasures. It applies to noise values as passed, before gains. At most 2^40;
-     *  below 2^-126 it counts as that. 0: none. u8: 0. */
+     *  and a 1/N0 that is not positive stay erasures: mark punctured symbols so. It applies to noise values as passed,
+     *  before gains. At most 2^40; below 2^-126 it counts as that. 0: none; a CPU call with an N0 of 0 in one of 61
+     *  symbols may then take three times as long. u8: 0. */
     float noise_floor;
     uint64_t reserved[8]; /**< 0 */
 } softqam_demodulator_config;
@@ -238,8 +242,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b below 1e38. A component below 2^-63 in magnitude counts as zero; one that is not
- * finite makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
+ * component of b below 1e38. A component below 2^-63 in magnitude counts as zero; one that is not finite makes an
+ * erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
  * The bytes do not depend on how calls are split (pi/2-BPSK: at even positions), nor on the caller's floating-point
  * environment, which is restored but for exception flags.
@@ -252,8 +256,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * @param noise_var    noise values, as config.noise says; NULL for u8
  * @param n_symbols    any number
  * @param out          receives softqam_output_nbytes() bytes: each symbol's values, b0 first
- * @return also SOFTQAM_ERROR_INVALID_ARGUMENT for device memory that is not managed; after other failures `out` is
- *         undefined
+ * @return also SOFTQAM_ERROR_INVALID_ARGUMENT for unmanaged device memory; after other failures `out` is undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
@@ -270,64 +273,65 @@ typedef struct softqam_layer {
      *  after input_scale. Matched filter: z = h* y, g = |h|^2, N0 = |h|^2 times y's. Biased MMSE: g = b, N0 = b (1 -
      *  b). For all layers or none; NULL for u8.
      *
-     *  LLRs are those of z / g with N0 / g^2, as if exponents had no limits: units do not matter (but to noise_floor).
-     *  A gain that is not positive and finite, or a g^2 / N0 below about 2^-120, makes an erasure. */
+     *  LLRs are those of z / g with N0 / g^2, in any units. A gain that is not positive and finite, or a g^2 / N0 below
+     *  about 2^-120, makes an erasure. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
 
 #include <softqam/softqam_ldpc.h>
 
-/** Counts for EVM and mutual information. Calls add to them, even several at once, the same
- * numbers on every backend and however calls are cut. Discarded code blocks do not count.
+/** Counts for EVM and mutual information. Zero them: calls add, even several at once, the same on every backend and
+ * however calls are cut. Discarded code blocks do not count.
  *
- * The numbers from n_sampled on are of a sample: symbols without erasures whose position p in the codeword has (p / 64)
- * mod 8 = 0. Segments with a cross gain add no energies: share no structure between them and others. Below, r is a
+ * The numbers from n_sampled on are of a subset: symbols without erasures whose position p in the codeword has (p / 64)
+ * mod 8 = 0. Segments with a cross gain add no energies: where others share the structure, EVM is wrong. Below, r is a
  * symbol after input_scale and gain. */
 typedef struct softqam_statistics {
-    uint64_t n_symbols; /**< symbols that were demodulated */
-    uint64_t n_erased;  /**< symbols that are erasures */
+    uint64_t n_symbols; /**< symbols demodulated */
+    uint64_t n_erased;  /**< erasures among them */
     /** LLRs of this transmission whose magnitude is llr_limit or, for f32, FLT_MAX; u8: bytes of 0 and 255. */
     uint64_t n_limited;
-    uint64_t n_sampled;     /**< symbols of the sample, perhaps 0; with u8 this and the numbers below are 0 */
+    uint64_t n_sampled;     /**< symbols of the subset, perhaps 0: do not divide. u8: 0 from here on */
     uint64_t error_energy;  /**< sum of 2^24 min(|r - x|^2, 16), x the nearest point; each rounded to nearest even */
-    uint64_t symbol_energy; /**< sum of 2^24 min(|r|^2, 16), likewise */
+    uint64_t symbol_energy; /**< sum of 2^24 min(|r|^2, 16), likewise; the mean is 1 + N0 */
     /** Sum over LLRs of 2^16 (1 - H(1 / (1 + e^|LLR|))), rounded, H the binary entropy in bits; |LLR| is in nats,
-     *  rounded to 1/16 and limited to 255/16. */
+     *  rounded to 1/16 and limited to 255/16. A bit's mutual information is about information / (2^16 Qm n_sampled) *
+     *  (n_symbols - n_erased) / n_symbols. */
     uint64_t information;
 } softqam_statistics;
 
-/** Consecutive symbols of a codeword: all, or an OFDM symbol's, or any other part. u8 takes one layer of 256QAM in
- * symbol order, without gain, descramble and codeword.
+/** Consecutive symbols of a codeword: all or a part, such as an OFDM symbol's. u8 takes one layer of 256QAM in symbol
+ * order, without gain, descramble and codeword.
  *
  * **Two layers at once.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
- * jointly, by exact max-log over the points of both. Symbols are then
- * matched-filter outputs h_k^H y of whitened antennas, gains |h_k|^2, cross gains h_e^H h_f; noise values are sigma^2
- * of an antenna, or its inverse. A layer without a cross gain is demapped alone, with the N0 of softqam_layer. If
- * n_layers is odd and the last layer has a cross gain, its partner is layers[n_layers], such as another user's, of
- * which only symbols and gain are read. Host-memory calls with a GPU's context compute pairs on CPU threads. */
+ * jointly, by exact max-log over the points of both. Symbols are then matched-filter outputs h_k^H y of whitened
+ * antennas after input_scale, gains |h_k|^2, cross gains h_e^H h_f, and noise values sigma^2 of an antenna, the same
+ * for both layers. A layer without a cross gain is demapped alone, with the N0 of softqam_layer. If n_layers is odd and
+ * the last layer has a cross gain, its partner is layers[n_layers], such as another user's, of which only symbols and
+ * gain are read. */
 typedef struct softqam_segment {
     size_t n_symbols; /**< symbols of all layers together, a multiple of n_layers */
-    /** The first symbol's position in its codeword, counted likewise. */
+    /** The first symbol's position in its codeword, counted likewise, a multiple of n_layers. */
     uint64_t first_symbol;
     /** Symbols of UCI before this segment (38.212, 6.2.7), a multiple of n_layers: added to first_symbol for the
      *  scrambling sequence and the parity of pi/2-BPSK. The caller corrects UCI's placeholders. */
     uint64_t scrambling_offset;
     void *out; /**< receives the values; NULL with a codeword */
-    /** 0: each symbol's values lie side by side in `out`. Else bit planes, which undo the interleaver of 38.212,
-     *  5.4.2.2: bit k of symbol i goes to value k * plane_stride + i. At least n_symbols: E / Qm for part of a code
-     *  block of E bits. Gaps are not written. 0 with a codeword. */
+    /** 0: each symbol's values lie side by side in `out`. Else bit k of symbol i goes to value k * plane_stride + i,
+     *  which undoes the interleaver of 38.212, 5.4.2.2. At least n_symbols: E / Qm for part of a code block of E bits.
+     *  0 with a codeword. */
     size_t plane_stride;
     /** From one symbol of a layer to its next (with symbols_q: in components); n_layers if layers are interleaved. 0
      *  stands for 1. */
     size_t symbol_stride;
     /** From one noise value of a layer to its next. 0: one value for all its symbols. */
     size_t noise_stride;
-    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers. Others are ignored, but for a partner. */
+    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers. Others are ignored, except a partner. */
     softqam_layer layers[SOFTQAM_MAX_LAYERS];
     unsigned n_layers;             /**< 1 to SOFTQAM_MAX_LAYERS; pi/2-BPSK: 1. 0 stands for 1. */
-    softqam_modulation modulation; /**< default: the demodulator's */
-    softqam_noise_form noise_form; /**< default: the demodulator's */
+    softqam_modulation modulation; /**< 0: the demodulator's */
+    softqam_noise_form noise_form; /**< 0: the demodulator's */
     float input_scale;             /**< 0: the demodulator's */
     float llr_scale;               /**< 0: the demodulator's */
     /** 1: LLRs are descrambled (38.211, 7.3.1.1, 6.3.1.1): LLR k of symbol i, even a zero, changes its sign if bit
@@ -335,26 +339,25 @@ typedef struct softqam_segment {
      *  stay +0. */
     unsigned descramble;
     uint32_t c_init; /**< as in softqam_gold_sequence(); 0 if descramble is 0 */
-    /** Modulation of layers[n_layers], if it is a partner; else 0. Default: the segment's. */
+    /** Modulation of the partner layers[n_layers]. 0: the segment's; without a partner 0. */
     softqam_modulation partner_modulation;
     softqam_codeword codeword; /**< where the LLRs go; all 0: to `out` */
     /** NULL, or the first cross gain of layers 2j and 2j + 1, I then Q. */
     const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
-    /** From one cross gain to the next, in pairs. 0 stands for 1. 0 without cross gains. */
+    /** From one cross gain to the next, in complex numbers. 0 stands for 1. 0 without cross gains. */
     size_t cross_stride;
     /** From one gain of a layer to its next. **0 stands for noise_stride**: set it if one noise value goes with a gain
      *  for each symbol. 0 without gains. */
     size_t gain_stride;
-    /** NULL, or what counts are added to, aligned to 8 bytes, in the memory that the call is for. Calls may share it.
-     *  Counting adds 30 to 100 % to the time of a slot on a CPU; on a GPU 0.3 to 8 us, and 13 to 90 % to large calls. A
-     *  GPU's host-memory calls that count run on the CPU. */
+    /** NULL, or counts to add to, aligned to 8 bytes, in the call's kind of memory. Counting costs 30 to 100 % of a
+     *  slot's time on a CPU, 0.3 to 8 us on a GPU. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;
 
 /**
  * Demodulates segments in host memory, such as a slot's: one for each codeword, or for each codeword and OFDM symbol.
- * Returns once all are written.
+ * Returns once all are written. With a GPU's context, CPU threads compute pairs and statistics.
  * @param demodulator  the demodulator
  * @param segments     n_segments segments; those of one codeword share its buffers
  * @param n_segments   any number
@@ -375,7 +378,7 @@ SOFTQAM_API void softqam_demodulator_destroy(softqam_demodulator *demodulator);
 SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulator *demodulator);
 
 /**
- * Allocates host memory, aligned to 4096 bytes: page-locked if the context is a GPU.
+ * Allocates host memory, aligned to 4096 bytes, page-locked for a GPU.
  * @param context  the context, which the memory may outlive
  * @param nbytes   size; 0 is taken as 1
  * @param memory   receives the pointer, or NULL on failure
@@ -423,15 +426,15 @@ SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
 /** @param demodulator  the demodulator
- * @return a line for people, such as "avx512, 2 threads", which lives as long as the demodulator; "" for NULL */
+ * @return a line for people, such as "avx512, 2 threads", valid as long as the demodulator; "" for NULL */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 
 /** @param status  a status
  * @return a phrase for it, such as "invalid argument" */
 SOFTQAM_API const char *softqam_status_string(softqam_status status);
 
-/** @return the cause of this thread's last failure, which the next one overwrites: one line without a line end; "" if
- *         there was none */
+/** @return the cause of this thread's last failure: one line without a line end, which the next one overwrites; or
+ *         "" */
 SOFTQAM_API const char *softqam_error_message(void);
 
 /** @return the linked library's version, "major.minor.patch" */

@@ -4,8 +4,8 @@
  * Calls on device memory.
  *
  * A call enqueues kernels in the caller's stream, on the demodulator's GPU, and returns; the current device does not
- * matter and stays. After SOFTQAM_PREPARE_KERNELS a call neither allocates nor synchronises, and can be captured in a
- * CUDA graph. Failures of kernels appear in the caller's next synchronisation.
+ * matter. After SOFTQAM_PREPARE_KERNELS a call neither allocates nor synchronises, and can be captured in a CUDA graph.
+ * Failures of kernels appear in the caller's next synchronisation.
  *
  * Pointers named d_.., and those in segments, are to memory that the device reaches: its own, a peer's, managed or
  * mapped host memory. Symbols are aligned to a symbol, separate I and Q to a component, values to a value, floats to 4
@@ -42,8 +42,8 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
 /**
  * Demodulates segments, up to 11 by a kernel, which finds code blocks itself: a slot's codeword is one segment.
  * @param demodulator  the demodulator
- * @param segments     n_segments segments in host memory, read during the call only. Nobody checks the elements of
- *                     codeword.block_buffers, an array in device memory
+ * @param segments     n_segments segments in host memory, read during the call only. codeword.block_buffers is an array
+ *                     in device memory, which nobody checks
  * @param n_segments   any number
  * @param stream       as for softqam_cuda_demodulate()
  * @return as softqam_demodulate_segments(). After a failure some of several kernels may be enqueued
@@ -74,14 +74,14 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam
                                                                    const unsigned *d_n_segments, unsigned max_segments,
                                                                    size_t max_symbols, cudaStream_t stream);
 
-/** A codeword as softqam_device.cuh knows it: plain data, to be copied to where a kernel reads it, valid on the
- * context's device as long as the library is loaded. */
+/** A codeword for softqam_device.cuh: plain data to copy to where a kernel reads it, valid on the context's device
+ * while the library is loaded. */
 typedef struct softqam_device_codeword {
     uint64_t words[26]; /**< private */
 } softqam_device_codeword;
 
 /**
- * Makes the description of a codeword for softqam_device.cuh.
+ * Describes a codeword for softqam_device.cuh.
  * @param description  receives it
  * @param demodulator  output format, llr_scale, llr_limit, sign, noise_floor; its context is a GPU
  * @param segment      modulation, n_layers, noise_form, llr_scale, descramble, c_init, scrambling_offset, and the

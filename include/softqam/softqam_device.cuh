@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_device.cuh
- * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs
- * in soft buffers, with the bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later,
- * any compiler flags; if these flush subnormal numbers, so are LLRs of pairs. Include it from an installed build with
- * CUDA, or its build folder's include/, and link the library.
+ * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs in soft buffers, with the
+ * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags; if
+ * these flush subnormal numbers, so are LLRs of pairs. Include it from an installed build with CUDA, or its build
+ * folder's include/, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
  * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
  * must be stored once, and lie in one range of fill(), by any calls, kernels and streams.
+ *
+ * A demapper<> has one modulation: keep each description's beside it, and switch. With UCI, scrambling_offset is 0;
+ * numbers for sequences then count UCI's symbols too.
  */
 #ifndef SOFTQAM_DEVICE_CUH
 #define SOFTQAM_DEVICE_CUH
@@ -82,7 +85,7 @@ static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to
 
 /** Returns BITS <= 32 bits of the scrambling sequence to each thread of a warp: N Qm for its N symbols, which follow
  * those of the thread before. Costs 250 instructions.
- * @param codeword  the description
+ * @param codeword  description
  * @param first     number of the warp's first symbol
  * @return the bits, the first one lowest, those above undefined; 0 without descrambling */
 template <int BITS>
@@ -116,7 +119,7 @@ struct place {
 };
 
 /** Returns a symbol's place: bit k is LLR k * n_symbols + symbol of the code block.
- * @param codeword  the description
+ * @param codeword  description
  * @param symbol    the symbol's number */
 static __device__ __forceinline__ place place_of(const softqam_device_codeword &codeword, uint32_t symbol)
 {
@@ -182,15 +185,15 @@ class statistics
     }
 };
 
-/** Bits of the scrambling sequence, or 0, in whose place functions take this to count their symbols too. */
+/** Passed as `sequence`, this makes functions count their symbols too. */
 struct counted {
     uint32_t sequence;
     uint32_t symbol; /**< number of the first symbol */
     statistics &counts;
 };
 
-/** Functions for one modulation and output format. A description of others ends the kernel with cudaErrorLaunchFailure.
- */
+/** Functions for one modulation and output format. A description of others ends the kernel with
+ * cudaErrorLaunchFailure. */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
     /** Bits an axis; 0: BPSK. */
     static constexpr int AXIS_BITS =
@@ -217,7 +220,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     /** Computes the LLRs of N symbols.
      *  @param to        receives them
      *  @param from      the table
-     *  @param codeword  the description
+     *  @param codeword  description
      *  @param symbols   float2 or __half2; without input_scale
      *  @param noise     float, as noise_form says; or noise_and_gain
      *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0, or these `counted` */
@@ -255,7 +258,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     /** Computes the LLRs of two layers at once, without input_scale. Four layers are two pairs with a target<2> each;
      *  the second has sequence >> 2 Qm.
      *  @param to          receives them
-     *  @param codeword    the description
+     *  @param codeword    description
      *  @param layers      an even layer and the next one
      *  @param cross_gain  conj(h) of the first times h of the second
      *  @param sequence    2 Qm bits of the scrambling sequence, or 0, or these `counted` */
@@ -273,7 +276,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
 
     /** Computes the LLRs of a layer beside another codeword's, whose noise value does not matter.
      *  @param to          receives them
-     *  @param codeword    the description
+     *  @param codeword    description
      *  @param layer       the wanted layer
      *  @param partner     the other one
      *  @param cross_gain  conj(h) of the layer times h of its partner
@@ -287,12 +290,12 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     }
 
     /** Places of N symbols in soft buffers. N is 1, 2 or 4, and divides N_L; N values have at most 8 bytes. If buffers
-     * and positions are aligned to N values, a bit's values are one access. */
+     *  and positions are aligned to N values, a bit's values are one access. */
     template <int N> class target
     {
       public:
         /** Finds the places, in 100 instructions. LLRs after the codeword's end go nowhere.
-         *  @param codeword  the description
+         *  @param codeword  description
          *  @param symbol    number of the first symbol, a multiple of N */
         __device__ __forceinline__ void open(const softqam_device_codeword &codeword, uint32_t symbol)
         {
@@ -377,7 +380,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     }
 
     /** With combine 0: a warp writes zeros and fillers of a range of symbols.
-     *  @param codeword  the description
+     *  @param codeword  description
      *  @param symbol    the first symbol's number
      *  @param end       the number after the last one's */
     static __device__ __forceinline__ void fill(const softqam_device_codeword &codeword, uint32_t symbol, uint32_t end)

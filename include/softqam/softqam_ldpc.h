@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file softqam_ldpc.h
- * Codewords. Included by softqam.h.
+ * Codewords. softqam.h includes it.
  */
 #ifndef SOFTQAM_SOFTQAM_LDPC_H
 #define SOFTQAM_SOFTQAM_LDPC_H
@@ -16,8 +16,8 @@ extern "C" {
 
 /** The places of a codeword's LLRs: a buffer for each code block. Three recipes:
  *
- *     In order         n_bits = G, n_code_blocks = C, buffers: code blocks follow each other
- *     By stride        the same, and block_stride: code block r begins at value r * block_stride
+ *     In order         n_bits = G, n_code_blocks = C, buffers
+ *     By stride        also block_stride: code block r begins at value r * block_stride
  *     Circular buffer  softqam_codeword_init_ldpc(), then buffers, block_stride, filler_value: soft buffers, with
  *                      rate recovery and HARQ combining
  *
@@ -28,26 +28,26 @@ extern "C" {
  * the others in order, from k0 on, cyclically.
  *
  * - **New data** (combine 0) is stored; positions that no LLR visits become 0, fillers filler_value. The segment with a
- *   code block's first symbol writes these. Segments may come in any order.
+ *   code block's first symbol writes these. Segments may come in any order, or at once.
  * - **A retransmission** (combine 1) is added. All other values stay.
  * - **Repetition**, more LLRs than positions, adds LLRs at one position, with combine 0 to zeros. A code block's
- *   segments must then come in order, which nothing checks. Such a call uses one CPU thread, and is slow on a GPU.
+ *   segments must then come in order, which nothing checks. Such calls use one CPU thread, and are slow on a GPU.
  * - **Sums** are exact (s8, s16) or rounded once (f16, f32), and limited to +-llr_limit or FLT_MAX. A value that was
  *   beyond the limit, infinite or NaN before stays as it is. LLRs are added by symbol, then by bit, however calls are
- *   cut; in another order sums that saturate may differ. */
+ *   cut. */
 typedef struct softqam_codeword {
     uint64_t n_bits; /**< G: its bits, a multiple of n_layers * Qm, at most 2^32 - 1 */
     void *buffers;   /**< code block 0's first value; NULL with block_buffers */
     /** From code block r's first value to that of r + 1: at least the longest E_r or, with soft buffers, n_cb and
-     *  n_fill. 0: transmitted code blocks follow each other without gaps; a retransmission of some groups, or any after
-     * n_fill > n_cb, would then find them elsewhere. 0 with block_buffers. */
+     *  n_fill. 0: transmitted code blocks follow each other; a retransmission of some groups, or any after n_fill >
+     *  n_cb, would find them elsewhere. 0 with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers to buffers. NULL among them discards a code block's LLRs. */
     void *const *block_buffers;
     /** C: code blocks, transmitted or not; 1 to 65535. 0: no codeword; the other fields are 0. */
     uint32_t n_code_blocks;
-    /** 0: all code blocks are transmitted. Else 1 to 32 groups (38.214, 5.1.7.1), of which `cbgti` names the
-     *  transmitted ones. */
+    /** 0: all code blocks are transmitted. Else N, the configured number of groups (38.214, 5.1.7.1: 2, 4, 6 or 8), 1
+     *  to 32; `cbgti` names those transmitted. */
     uint32_t n_cbg;
     /** Bit m, counted from the lowest: group m is transmitted (in DCI bit n_cbg - 1 - m). Bits from min(n_cbg, C) on
      *  must be 0; one must be set, unless n_cbg or n_bits is 0. */
@@ -61,10 +61,11 @@ typedef struct softqam_codeword {
     uint32_t k0;           /**< where the redundancy version begins; less than n_cb */
     uint32_t first_filler; /**< K' - 2 Z_c; 0 without fillers */
     uint32_t n_fillers;    /**< K - K'; fewer than n_cb unless n_bits is 0 */
-    /** Written to fillers, whatever config.sign and llr_limit are: usually the decoder's largest value, with bit 0's
-     *  sign. For s8 and s16 a whole number that the format holds; for f16 below 65520, and rounded. */
+    /** Written to fillers, whatever config.sign and llr_limit are. **Set it**, usually to the decoder's largest value
+     *  with bit 0's sign: with 0 the decoder does not know fillers. For s8 and s16 a whole number that the format
+     *  holds; for f16 below 65520, and rounded. */
     float filler_value;
-    uint32_t combine; /**< 0: new data, which overwrites. 1: a retransmission, which is added. */
+    uint32_t combine; /**< 0: new data. 1: a retransmission. */
     /** New data defines the positions below n_fill. More than n_cb, such as the decoder's N, also zeroes what an
      *  earlier transport block left. Less leaves out zeros and fillers, but no LLRs. 0: n_cb. Must be 0 with combine
      *  1. */
@@ -88,7 +89,7 @@ SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codewo
                                                   unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
 
 /** A grant of an LDPC transport block: n_bits, rv, Qm and N_L of this transmission, the rest of the first. Clauses are
- * of 38.212. Qm and N_L are only checked: the segment has its own. */
+ * of 38.212. Give segments the same Qm and N_L: nothing compares them. */
 typedef struct softqam_ldpc_grant {
     /** G: coded bits, a multiple of n_layers * bits_per_symbol, 1 to 2^32 - 1. On PUSCH without UCI, but with the bits
      *  that HARQ-ACK of 1 or 2 bits punctures (6.2.7). */
@@ -125,8 +126,7 @@ typedef struct softqam_ldpc {
 
 /**
  * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
- * block_stride, filler_value, combine, n_cbg, n_fill. For later slots of a transport block the caller sets k0, and
- * combine to 1.
+ * block_stride, filler_value, combine, n_cbg, n_fill. For a transport block's later slots set k0, and combine to 1.
  *
  * @param codeword  receives the codeword; unchanged on failure
  * @param ldpc      receives what the decoder needs; or NULL
