@@ -238,3 +238,12 @@ def test_commands_of_the_readme(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     program = "import sys, softqam.plot; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("call", ["figure([1j])", "main()"])
+def test_without_matplotlib(call):
+    """The message says what adds it."""
+    program = f"import sys; sys.modules['matplotlib'] = None; import softqam.plot; softqam.plot.{call}"
+    result = subprocess.run([sys.executable, "-c", program, "--example", "-o", "x.png"], check=False, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr.endswith(": matplotlib is not there; pip install 'softqam[plot]', or matplotlib, adds it\n")

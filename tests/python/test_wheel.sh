@@ -57,6 +57,12 @@ else
     wheel=$(echo build/wheels/softqam-*-manylinux_2_*_"$machine".whl)
 fi
 "$environment/bin/python3" -m zipfile -e "$wheel" "$folder/installed"
+# Where softqam is installed, pip finds an extra's packages without an index that has softqam, and builds nothing.
+if [ $# = 1 ] && "$environment/bin/python3" -c "import matplotlib" && /usr/bin/python3 -m pip --version; then
+    PYTHONPATH=$folder/installed:$modules /usr/bin/python3 -m pip --python "${python[0]}" install --no-index 'softqam[plot]' | tee "$folder/log"
+    grep -q 'already satisfied: softqam\[plot\]' "$folder/log" && grep -q 'already satisfied: matplotlib' "$folder/log" ||
+        fail "softqam[plot] is not what the installed softqam and matplotlib are"
+fi
 [ ! -e "$folder/installed/softqam.libs" ] || fail "auditwheel had to add $(ls "$folder/installed/softqam.libs")"
 PYTHONPATH=$folder/installed:$modules SOFTQAM_PYTHON_PACKAGE=$folder/installed \
     "${python[@]}" -B -m pytest -q -p no:cacheprovider -k 256qam tests/python/test_demod.py

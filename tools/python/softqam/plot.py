@@ -37,6 +37,7 @@ SOFT_FORMATS = {"u8": "u1", "s8": "i1", "s16": "i2", "f16": "f2", "f32": "f4"}
 SUFFIXES = {"fc32": "cf32", "cfile": "cf32", "sc16": "cs16", "ci16": "cs16", "sc8": "cs8", "ci8": "cs8", "ci32": "cs32"}
 LABELS = {"u8": "soft bit (u8)", "s8": "LLR (s8)", "s16": "LLR (s16)", "f16": "LLR, nats", "f32": "LLR, nats"}
 MAX_DRAWN, MAX_DOTS = 200_000, 5000
+NO_MATPLOTLIB = "matplotlib is not there; pip install 'softqam[plot]', or matplotlib, adds it"
 BLUE, ORANGE, GREY = "#0b62a8", "#e8890c", "#777777"
 
 
@@ -218,8 +219,10 @@ def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: 
 
 def _draw(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.NDArray[Any] | None, modulation: str, sign: int, title: str,
           details: bool, ax: Axes | None) -> Figure:  # fmt: skip
-    from matplotlib.figure import Figure
-
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(NO_MATPLOTLIB) from error
     unit, points = f"in units of 1/\u221a{_energy(modulation)}", _points(modulation)
     if modulation == "pi2-bpsk":
         points = np.concatenate([points, 1j * points])
@@ -253,8 +256,8 @@ its energy, EVM and SNR, and the soft bits over I and Q. IQ may be a SigMF recor
 metadata then give format, scale and modulation, unless options do. Of more than 200,000 symbols some, evenly spread, are drawn."""
 
 EPILOG = """EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less. OUT
-is never IQ or SOFT. Exit status: 0 done; 1 the data or a file failed, or matplotlib is not
-there; 2 the command was wrong."""
+is never IQ or SOFT. Pictures take matplotlib: pip install 'softqam[plot]' adds it, and compiles nothing.
+Exit status: 0 done; 1 the data or a file failed, or matplotlib is not there; 2 the command was wrong."""
 
 
 class Failure(Exception):
@@ -406,7 +409,7 @@ def _run(parser: _Parser, options: argparse.Namespace) -> None:
 
         matplotlib.rcdefaults()  # the same picture for everybody
     except ImportError:
-        raise Failure("matplotlib is not there; pip install matplotlib") from None
+        raise Failure(NO_MATPLOTLIB) from None
     drawn, read = (_example(options), []) if options.example else _figure_of_files(options)
     if os.path.isfile(options.output) and any(os.path.samefile(options.output, path) for path in read):
         parser.error(f"{options.output}: is an input as well; give OUT another name")

@@ -4,7 +4,7 @@
 softqam.demodulate_joint(), of the same received samples. Prints, for each case, the SNR at which 10 % and 1 % of the blocks are lost;
 with --picture it draws the curves.
 
-    pip install './tools/python[sionna,plot]'
+    pip install ./tools/python && pip install 'softqam[sionna,plot]'
     block_errors.py [--blocks 400] [--channel rayleigh rayleigh0.7 tdl-c ...] [--antennas 2 4] [--modulation 4 6] [--rate 0.5 0.75]
                     [--json FILE] [--picture FILE]
     block_errors.py --read FILE ... --picture FILE        # pictures and tables of what --json has written
