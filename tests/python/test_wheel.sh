@@ -57,7 +57,7 @@ else
     wheel=$(echo build/wheels/softqam-*-manylinux_2_*_"$machine".whl)
 fi
 "$environment/bin/python3" -m zipfile -e "$wheel" "$folder/installed"
-# Where softqam is installed, pip finds an extra's packages without an index that has softqam, and builds nothing.
+# Without an index that has softqam, pip adds an extra's packages to an installed softqam, and builds nothing.
 if [ $# = 1 ] && "$environment/bin/python3" -c "import matplotlib" && /usr/bin/python3 -m pip --version; then
     PYTHONPATH=$folder/installed:$modules /usr/bin/python3 -m pip --python "${python[0]}" install --no-index 'softqam[plot]' | tee "$folder/log"
     grep -q 'already satisfied: softqam\[plot\]' "$folder/log" && grep -q 'already satisfied: matplotlib' "$folder/log" ||
