@@ -28,7 +28,7 @@ typedef struct division {
 } division;
 
 /* The ways to divide, the fastest first. Each handles all cases of the one before it, and more. */
-typedef enum division_way { WITHOUT_ERASURES, WITH_ERASURES, WITH_ANY_GAINS } division_way;
+typedef enum division_way { WITHOUT_ERASURES, WITH_ERASURES, WITH_ANY_NOISE, WITH_ANY_GAINS } division_way;
 
 /* Returns where the next LANES symbols begin; the last ones go back to be as many. */
 VEC size_t place_of(const division *from, size_t done)
@@ -46,9 +46,21 @@ VEC vec_f32 load_bounded_noise(const division *from, size_t k)
     return from->is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
 }
 
-/* Divides by gains that need not be taken apart. Returns whether the result is right. */
-VEC bool divide(const division *from, bool has_erasures, divided_symbols *to)
+/* Returns scale / N0, or scale * (1/N0), limited. Of a subnormal noise value it takes 2^126 times as much, by
+ * operations on normal numbers, and then that of the weight back. */
+VEC vec_f32 weight_of_any_noise(vec_f32 scale, vec_f32 noise, bool is_n0)
 {
+    const vec_mask is_subnormal = vec_is_less(noise, vec_splat(LEAST_NORMAL));
+    const vec_f32 unit = vec_choose(is_subnormal, vec_splat(is_n0 ? 0x1p126f : 0x1p-126f), vec_splat(1.0f));
+    const vec_f32 normal = vec_choose(is_subnormal, enlarged_subnormal(noise), noise);
+    return vec_min(vec_mul(fast_weight(scale, normal, !is_n0), unit), vec_splat(LARGEST_FLOAT));
+}
+
+/* Divides by gains that need not be taken apart. Returns `way` if the result is right, else the way to try next. */
+VEC division_way divide(const division *from, division_way way, divided_symbols *to)
+{
+    const bool has_erasures = way != WITHOUT_ERASURES;
+    const float most_gain = way == WITH_ANY_NOISE ? MAX_GAIN : fast_max_gain(from->is_n0);
     const vec_f32 scale = vec_abs(vec_splat(from->scale)), bound = vec_splat(from->noise_bound);
     const vec_u32 sign = vec_bits(vec_splat(from->scale));
     vec_u32 max_gain = vec_splat_u32(0), max_weight = vec_splat_u32(0), min_weight = vec_splat_u32(0xffffffffu);
@@ -67,7 +79,9 @@ VEC bool divide(const division *from, bool has_erasures, divided_symbols *to)
             divisor = positive_or_one(divisor);
         }
         const vec_f32 inverse_gain = fast_inverse_gain(divisor);
-        const vec_f32 weight = fast_weight(llr_scale_of_gain(scale, gain), noise, !from->is_n0);
+        const vec_f32 scale_of_gain = llr_scale_of_gain(scale, gain);
+        const vec_f32 weight = way == WITH_ANY_NOISE ? weight_of_any_noise(scale_of_gain, noise, from->is_n0)
+                                                     : fast_weight(scale_of_gain, noise, !from->is_n0);
         vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
         vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
         max_gain = vec_max_u32(vec_max_u32(max_gain, vec_bits(inverse_gain)), vec_bits(gain));
@@ -77,15 +91,21 @@ VEC bool divide(const division *from, bool has_erasures, divided_symbols *to)
         vec_store_f32(to->weights + k, has_erasures ? vec_keep(valid, signed_weight) : signed_weight);
     }
     to->min_weight = ~vec_largest_u32(~min_weight);
-    return !vec_any_from(max_gain, vec_splat_u32(float_bits(fast_max_gain(from->is_n0)) + 1)) &&
-           to->min_weight >= float_bits(MIN_WEIGHT) && vec_largest_u32(max_weight) < float_bits(INFINITY);
+    const bool are_gains_right = !vec_any_from(max_gain, vec_splat_u32(float_bits(most_gain) + 1));
+    if (are_gains_right && to->min_weight >= float_bits(MIN_WEIGHT) &&
+        vec_largest_u32(max_weight) < float_bits(INFINITY))
+        return way;
+    return way == WITHOUT_ERASURES || are_gains_right ? way + 1 : WITH_ANY_GAINS;
 }
 
-NOT_INLINED bool divide_without_erasures(const division *from, divided_symbols *to) { return divide(from, false, to); }
-NOT_INLINED bool divide_with_erasures(const division *from, divided_symbols *to) { return divide(from, true, to); }
+#define DEFINE_DIVIDE(name, way)                                                                                       \
+    NOT_INLINED division_way name(const division *from, divided_symbols *to) { return divide(from, way, to); }
+DEFINE_DIVIDE(divide_without_erasures, WITHOUT_ERASURES)
+DEFINE_DIVIDE(divide_with_erasures, WITH_ERASURES)
+DEFINE_DIVIDE(divide_with_any_noise, WITH_ANY_NOISE)
 
 /* Divides by gains of any size. */
-NOT_INLINED bool divide_by_any_gains(const division *from, divided_symbols *to)
+NOT_INLINED division_way divide_by_any_gains(const division *from, divided_symbols *to)
 {
     vec_u32 min_weight = vec_splat_u32(0xffffffffu);
     for (size_t done = 0; done < from->n_symbols; done += LANES) {
@@ -104,16 +124,17 @@ NOT_INLINED bool divide_by_any_gains(const division *from, divided_symbols *to)
         min_weight = vec_min_u32(min_weight, vec_bits(vec_abs(weight))); /* a NaN is larger */
     }
     to->min_weight = ~vec_largest_u32(~min_weight);
-    return true;
+    return WITH_ANY_GAINS;
 }
 
 softqam_divided_loop SIMD_NAME(softqam_divided_loop);
 
 void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t first, size_t n_symbols)
 {
-    static bool (*const ways[])(const division *, divided_symbols *) = {
+    static division_way (*const ways[])(const division *, divided_symbols *) = {
         [WITHOUT_ERASURES] = divide_without_erasures,
         [WITH_ERASURES] = divide_with_erasures,
+        [WITH_ANY_NOISE] = divide_with_any_noise,
         [WITH_ANY_GAINS] = divide_by_any_gains,
     };
     softqam_float_environment environment = softqam_float_enter();
@@ -137,8 +158,11 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t
             .is_n0 = softqam_is_noise_n0(call->noise_kind),
         };
         softqam_float_flush(&environment, true);
-        while (!ways[way](&from, &symbols))
-            way++;
+        division_way tried;
+        do {
+            tried = way;
+            way = ways[tried](&from, &symbols);
+        } while (way != tried);
         of_some.noise_kind = way == WITHOUT_ERASURES ? SOFTQAM_WEIGHTS : SOFTQAM_ERASED_WEIGHTS;
         of_some.out = call->out + first * divided->symbol_nbytes;
         if (call->sequence)
