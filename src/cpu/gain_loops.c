@@ -46,8 +46,8 @@ VEC vec_f32 load_bounded_noise(const division *from, size_t k)
     return from->is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
 }
 
-/* Returns scale / N0, or scale * (1/N0), limited. Of a subnormal noise value it takes 2^126 times as much, by
- * operations on normal numbers, and then that of the weight back. */
+/* Returns scale / N0, or scale * (1/N0), limited. A subnormal noise value is multiplied by 2^126, by operations on
+ * normal numbers, and the weight is brought back. */
 VEC vec_f32 weight_of_any_noise(vec_f32 scale, vec_f32 noise, bool is_n0)
 {
     const vec_mask is_subnormal = vec_is_less(noise, vec_splat(LEAST_NORMAL));
