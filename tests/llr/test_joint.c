@@ -143,7 +143,7 @@ LLR_TEST(test_pairs)
         double llrs[NR_MAX_BITS];
         float out[NR_MAX_BITS], scaled_out[NR_MAX_BITS];
         const softqam_demodulator_config config = {.output_format = format};
-        scoped_demodulator *demodulator = llr_create(&config, on->items[n % on->n]);
+        scoped_demodulator *demodulator = llr_create(&config, on->items[harness_random_below(&random, on->n)]);
         demodulate(demodulator, constellations, &from, out);
         joint_max_log(constellations, &sample, false, llrs);
         for (int b = 0; b < constellations[0]->n_bits; b++) {
@@ -198,7 +198,7 @@ LLR_TEST(test_special_values)
                 harness_random_fill(&random, values + k, sizeof *values);
         if (n % 4 == 1)
             *(n % 8 == 1 ? &from.noise : &from.gains[n / 8 % 2]) = n / 16 % 2 ? -1.0F : 0.0F;
-        scoped_demodulator *demodulator = llr_create(&config, on->items[n % on->n]);
+        scoped_demodulator *demodulator = llr_create(&config, on->items[harness_random_below(&random, on->n)]);
         harness_poison((uint8_t *)out, (uint8_t *)out, sizeof out);
         demodulate(demodulator, constellations, &from, out);
         for (int b = 0; b < constellations[0]->n_bits; b++) {
