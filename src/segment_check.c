@@ -392,8 +392,8 @@ INLINED bool check_array(array_faults *faults, const memory_range *out, array of
     return true;
 }
 
-/* Returns whether a segment's inputs, and its statistics, lie in memory. Notes their faults. */
-INLINED bool check_arrays(array_faults *faults, const softqam_params *params, const softqam_segment *segment,
+/* Returns whether a segment's inputs lie in memory. Notes their faults. */
+INLINED bool check_inputs(array_faults *faults, const softqam_params *params, const softqam_segment *segment,
                           bool is_plain, const memory_range *out)
 {
     const unsigned n_layers = is_plain ? 1 : softqam_segment_layers(segment), n_sources = sources_of(segment, is_plain);
@@ -418,11 +418,30 @@ INLINED bool check_arrays(array_faults *faults, const softqam_params *params, co
         fits &= check_array(faults, out,
                             (array){"cross_gain", segment->cross_gain[j], n,
                                     segment->cross_stride ? segment->cross_stride : 1, 2 * sizeof(float)});
-    (void)check_array(faults, out, (array){"statistics", segment->statistics, 1, 1, sizeof *segment->statistics});
+    (void)check_array(
+        faults, out,
+        (array){"block_buffers", segment->codeword.block_buffers, segment->codeword.n_code_blocks, 1, sizeof(void *)});
     return fits;
 }
 
-/* Checks that a segment with right fields has its pointers, and that its inputs lie in memory apart from its output. */
+/* Returns the array of the statistics. */
+INLINED array statistics_of(const softqam_segment *segment)
+{
+    return (array){"statistics", segment->statistics, 1, 1, sizeof *segment->statistics};
+}
+
+/* Checks that statistics, which are given, overlap no input. */
+static softqam_status check_statistics(const softqam_params *params, const softqam_segment *segment)
+{
+    const memory_range own = {(uintptr_t)segment->statistics, sizeof *segment->statistics};
+    array_faults faults = {NULL, NULL};
+    (void)check_inputs(&faults, params, segment, false, &own);
+    REFUSE_IF(faults.overlapping, "%s and statistics overlap", faults.overlapping);
+    return SOFTQAM_OK;
+}
+
+/* Checks that a segment with right fields has its pointers, and that its inputs lie in memory apart from its outputs.
+ */
 INLINED softqam_status check_memory(const softqam_params *params, const softqam_segment *segment, bool is_plain,
                                     softqam_modulation modulation, const softqam_code_blocks *blocks)
 {
@@ -438,12 +457,14 @@ INLINED softqam_status check_memory(const softqam_params *params, const softqam_
     for (unsigned k = 0, n = sources_of(segment, is_plain); k < n; k++)
         TRY(check_layer(params, segment, k));
     REFUSE_IF(!out_range(&out, params, segment, blocks, is_plain, modulation) ||
-                  !check_arrays(&faults, params, segment, is_plain, &out),
+                  !check_inputs(&faults, params, segment, is_plain, &out),
               "%zu symbols are more than memory can hold%s%s", segment->n_symbols,
               faults.too_wide ? ", by the stride of " : "", faults.too_wide ? faults.too_wide : "");
+    if (!is_plain)
+        (void)check_array(&faults, &out, statistics_of(segment));
     REFUSE_IF(faults.overlapping, "%s and %s overlap", faults.overlapping,
               has_codeword(segment) ? "codeword.buffers" : "out");
-    return SOFTQAM_OK;
+    return !is_plain && segment->statistics ? check_statistics(params, segment) : SOFTQAM_OK;
 }
 
 /* Checks the same for a codeword's block_buffers, as far as the segment has symbols of their code blocks. */
@@ -465,7 +486,8 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
             continue;
         REFUSE_IF(!make_range(&out, codeword->block_buffers[block.r], n_values, 1, params->defaults.value_nbytes),
                   "codeword.block_buffers[%u] is too near memory's end", block.r);
-        (void)check_arrays(&faults, params, segment, false, &out);
+        (void)check_inputs(&faults, params, segment, false, &out);
+        (void)check_array(&faults, &out, statistics_of(segment));
         REFUSE_IF(faults.overlapping, "codeword.block_buffers[%u] and %s overlap", block.r, faults.overlapping);
     }
     return SOFTQAM_OK;

@@ -239,6 +239,8 @@ static const row memory_rows[] = {
     LLRS(S8, NULL, .plane_stride = 20, .layers[0].symbols = OUT + 144),
     LLRS(S8, OVERLAP("symbols"), FOUR(.layers[3].symbols = OUT - 15)),
     LLRS(S8, OVERLAP("statistics"), .statistics = (softqam_statistics *)(OUT + 24)),
+    LLRS(S8, "symbols and statistics overlap", .statistics = (softqam_statistics *)(IN + 24)),
+    LLRS(S8, "noise_var and statistics overlap", .statistics = (softqam_statistics *)(NOISE - 48)),
     LLRS(S8, "layer 0's partner: segment.layers[1].symbols is NULL", .layers[0].gain = FLOATS(NOISE),
          .cross_gain[0] = FLOATS(NOISE), .layers[1] = {.gain = FLOATS(NOISE)}),
 };
@@ -359,6 +361,8 @@ static const row codeword_rows[] = {
 #define AT_THE_END(k)      "codeword.block_buffers[" #k "] is too near memory's end"
 #define NO_BUFFERS         "codeword.buffers is NULL"
 
+static void *own_list[2] = {&own_list[1]};
+
 static const row buffer_rows[] = {
     GOOD(OUTSIDE(13, 0), 13, .combine = 0),
     LLRS(S8, OUTSIDE(1, 12), THREE, .n_symbols = 1, .first_symbol = 12),
@@ -388,6 +392,7 @@ static const row buffer_rows[] = {
     TWO(S8, BUFFER_OVERLAPS(1, "noise_var"), LIST(NULL, NOISE, NULL)),
     TWO(S8, BUFFER_OVERLAPS(0, "noise_var"), LIST(NOISE - 119, OUT, NULL), .n_fill = 120),
     TWO(F32, BUFFER_OVERLAPS(1, "noise_var"), LIST(OUT, NOISE, NULL), .combine = 1),
+    TWO(S8, BUFFER_OVERLAPS(0, "block_buffers"), .block_buffers = own_list),
     TWO(S8, AT_THE_END(1), LIST(OUT, END(59), NULL)),
     TWO(F32, AT_THE_END(0), LIST(END(239), OUT, NULL)),
     TWO(S8, AT_THE_END(0), LIST(END(4294967294), NULL, NULL), .n_cb = UINT32_MAX, .combine = 1),
