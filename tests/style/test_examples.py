@@ -19,14 +19,14 @@ CODEWORD = "extern uint64_t G; extern uint32_t C, c_init; extern unsigned Qm; ex
 BUFFERS = ("extern softqam_segment segment; extern int8_t *soft_buffers; extern softqam_demodulator *demodulator; "
            "extern softqam_status status; ")
 DECLARATIONS = {
-    "/* host memory, as often as you like */":
+    "// host memory, as often as you like":
         "extern const float *symbols, *noise_var; extern size_t n_symbols; extern int8_t *llrs;",
-    "/* zero selects each field's default */": CODEWORD + "extern int8_t *llrs; extern const float *symbols, *noise_var; "
+    "// zero selects each field's default": CODEWORD + "extern int8_t *llrs; extern const float *symbols, *noise_var; "
                                                "extern softqam_demodulator *demodulator;",
     "grant.tb_size = tb_size;": CODEWORD + BUFFERS + "extern uint32_t tb_size, tbs_lbrm;",
     "grant.n_bits = G_again;": CODEWORD + BUFFERS + "extern softqam_ldpc_grant grant; extern softqam_ldpc ldpc; "
-                               "extern uint64_t G_again; extern unsigned Qm_again; extern uint32_t n_cbg, cbgti;",
-    "/* noise_stride 0: one sigma^2 */": "extern const float *channel, *received, sigma_squared; extern float *z, *gain, *cross; "
+                               "extern uint64_t G_again; extern uint32_t n_cbg, cbgti; extern const float *symbols_again, *noise_var_again;",
+    "// noise_stride 0: one sigma^2": "extern const float *channel, *received, sigma_squared; extern float *z, *gain, *cross; "
                                          "extern size_t n_elements, n_antennas; extern int8_t *llrs;",
     "runs[k].n_elements": BUFFERS + "extern softqam_segment segments[]; extern size_t n_runs; "
                           "struct run { size_t n_elements; const float *symbols, *noise_var; int8_t *uci_llrs; "
@@ -67,7 +67,7 @@ for place, text in examples():
         continue
     unused.discard(keys[0])
     body = "".join(line + "\n" for line in text.splitlines() if line.strip() != "..." and "#include" not in line)
-    program = ("#include <stdio.h>\n#include <softqam/softqam.h>\n" + DECLARATIONS[keys[0]] +
+    program = ("#include <math.h>\n#include <stdio.h>\n#include <softqam/softqam.h>\n" + DECLARATIONS[keys[0]] +
                "\nvoid example(void);\nvoid example(void)\n{\n" + body + "}\n")
     n_compiled += compile_text(place, program, ("c11", "c++17"), *WARNINGS)
 wrong += [f"no example has the line: {key}" for key in unused]
