@@ -52,9 +52,9 @@ static bool take_sections(const struct option_call *call)
 static const struct option_row rows[] = {
     OPTION_TEXT("Usage: softqam-bench [options]"),
     OPTION_TEXT("Measures how fast this machine demodulates what receivers have: symbols that went through a fading channel, layers "
-         "interleaved, an OFDM symbol a call. Bytes are verified before they are timed. What stands in one row of a table is "
-         "measured in turns with its limit: a loop or kernel that only reads and writes the same bytes. Figures are medians; "
-         "\"spread\" is half of the way from the first decile to the ninth, over the median, of the row's noisiest "
+         "interleaved, an OFDM symbol a call. Bytes are verified before they are timed. Measurements of a table's row "
+         "alternate with those of its limit, a loop or kernel that only reads and writes the same bytes. Figures are medians; "
+         "\"spread\" is half of the distance from the first decile to the ninth, over the median, for the row's noisiest "
          "measurement."),
     OPTION_TEXT("Options:"),
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
@@ -67,8 +67,8 @@ static const struct option_row rows[] = {
     {"--version", NULL, "the version", .letter = 'V'},
     OPTION_TEXT("Sections:"),
     OPTION_TEXT("  fading   a slot of each modulation; CUDA: large launches too\n"
-         "  layers   layers interleaved by resource element, some of those that are, and\n"
-         "           layers apart, relative to the same number of symbols in one layer\n"
+         "  layers   all or some of the layers that are interleaved by resource element, and\n"
+         "           layers in arrays of their own, over as many symbols in one layer\n"
          "  calls    an OFDM symbol or less; CUDA: from launch to synchronisation\n"
          "  buffers  a codeword to the soft buffers of a decoder, new or added\n"
          "  joint    two layers at once, from a matched filter; CUDA: to soft buffers too\n"

@@ -130,10 +130,10 @@ struct option_row demod_option_rows[] = {
          "frequency and phase, divided by the channel, of unit mean energy after --input-scale. What a radio records must go through a "
          "receiver first."),
     OPTION_TEXT("OUTPUT: their soft bits or LLRs, one for each bit, b0 first. A positive LLR, or a byte above the midpoint, means bit 0 "
-         "(with --sign 1, bit 1). LLRs are exact max-log. u8 is liquid-dsp's: 255 is that bit for certain, 0 the other one, 127 "
-         "unknown, which decides for that bit."),
-    OPTION_TEXT("\"-\" is standard input or output. softqam-demod-mpi does it as an MPI job: mpirun -n 4 softqam-demod-mpi capture.cf32 "
-         "capture.u8"),
+         "(with --sign 1, bit 1). LLRs are exact max-log. u8 is as in liquid-dsp: 255 means certainly that bit, 0 certainly the "
+         "other one, 127 undecided (a hard decision takes that bit)."),
+    OPTION_TEXT("\"-\" is standard input or output. softqam-demod-mpi does the same as an MPI job: mpirun -n 4 softqam-demod-mpi "
+         "capture.cf32 capture.u8"),
     OPTION_TEXT("Examples:"),
     OPTION_TEXT("  $ softqam-demod capture.cf32 capture.u8\n"
          "  $ softqam-demod -m qpsk --snr-db 12 --c-init 0x1234 capture.cs16 capture.s8\n"
@@ -247,7 +247,7 @@ struct option_row demod_option_rows[] = {
      option_take_text, TO(compared_bits)},
     {"--stats", "[=json]",
      "symbols, times in seconds and rates, of the library's calls and overall, backend, saturated share, erased symbols, "
-     "energy, and N0 and EVM as estimated from the symbols, of LLRs of more than 65536 symbols from an eighth of them. "
+     "energy, and N0 and EVM as estimated from the symbols (for LLRs of more than 65536 symbols, from an eighth of them). "
      "json: the same as one line of JSON, the last one",
      .take = take_stats},
     {"--progress", "WHEN", "auto, always or never; default: auto, which shows it on a terminal", option_take_choice,
@@ -265,22 +265,20 @@ struct option_row demod_option_rows[] = {
          "A message that cannot be written is a failure, progress aside."),
     OPTION_TEXT("Points do not show everything. A constellation looks the same if it is turned by a multiple of 90 degrees, if I and Q are "
          "swapped, or if Q has the wrong sign, and BPSK and QPSK in cu8 look like those in cs8 at another scale. Then about half of the bits of a "
-         "symbol are wrong. --compare with known bits, or the CRC after the decoder, shows it; --swap-iq and --conjugate mend it."),
-    OPTION_TEXT("From a pipe, what has arrived is demodulated and written at once, more while earlier symbols are under way. "
-         "Whatever \"auto\" estimates, it waits for 262144 symbols or the end of INPUT first. A reader of standard "
-         "output that leaves ends softqam-demod with SIGPIPE."),
+         "symbol are wrong, which --compare with known bits, or the CRC after the decoder, shows. --swap-iq and --conjugate mend it."),
+    OPTION_TEXT("Symbols from a pipe are demodulated and written as they arrive. An option that is \"auto\" first waits for 262144 symbols or "
+         "the end of INPUT. If the reader of standard output goes away, SIGPIPE ends softqam-demod."),
     OPTION_TEXT("SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME. Its metadata then give the "
          "format: cf32, cf64, ci32 or ci16 with _le or _be, ci8 or cu8. With --input-format, "
          "NAME.sigmf-data is plain samples, and the others are refused. OUTPUT is always a plain file."),
     OPTION_TEXT("A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or infinite, is erased: its soft bits are "
          "127, its LLRs 0. No NaN or infinity comes out."),
-    OPTION_TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. What takes its name is "
-         "a new file with its mode, and its owner and group where that is allowed, but without its access control list "
-         "and attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp. A rank that fails ends the job with one "
+    OPTION_TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. The new file gets its mode, "
+         "and its owner and group if that is allowed, but not its access control list and attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp. A rank that fails ends the job with one "
          "message."),
     OPTION_TEXT("Exit status:"),
     OPTION_TEXT("  0  done\n"
-         "  1  the data, the file or the device failed (--strict: or it was warned of)\n"
+         "  1  the data, the file or the device failed (--strict: or there was a warning)\n"
          "  2  the command was wrong"),
     {.name = NULL},
 };

@@ -244,7 +244,7 @@ static const struct option_row rows[] = {
     OPTION_TEXT("A receiver in miniature: slots of 4 layers, 14 OFDM symbols and 273 resource blocks of 5G NR, which went through a "
              "channel and an equaliser, to the soft buffers of an LDPC decoder, in one call. Of four slots the second retransmits "
              "the code blocks of the first, which is added. A slot arrives every 0.5 ms. Only that call is timed: the slots are "
-             "made before, and come again and again."),
+             "made before, and repeat."),
     OPTION_TEXT("Options:"),
     {"--backend", "NAME", "cpu, cuda or device; cpu and cuda: host memory; device: symbols and LLRs in device memory, in a "
      "stream of the receiver's own; default: cpu", option_take_choice, TO(backend), .names = backends},
@@ -255,7 +255,7 @@ static const struct option_row rows[] = {
     {"--slots", "N", "slots that are timed; default: 20000, which are 10 s", option_take_count, TO(n_slots), 1, 100000000},
     {"--snr-db", "X", "mean Es/N0 before equalisation, 0 to 60; default: 28", .take = take_snr_db},
     {"--coupled", "X", "layers 0 and 1 reach the same two antennas, over channels whose correlation is X, 0 to 0.99; they are demapped "
-     "jointly, and before, for comparison, by LMMSE; default: each layer has an antenna to itself", .take = take_coupled},
+     "jointly and, for comparison, by LMMSE; default: each layer has an antenna to itself", .take = take_coupled},
     {"--spin", NULL, "wait for a slot by reading the clock, not by sleeping", option_take_true, TO(spin)},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},

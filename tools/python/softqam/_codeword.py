@@ -57,7 +57,7 @@ class Codeword:
     k0             where the redundancy version begins (table 5.4.2.1-2).
     first_filler   position of the first filler, K' - 2 Zc.
     n_fillers      fillers within n_cb.
-    filler_value   what new data sets fillers to. None is a certain 0: llr_limit with "s8" and "s16", 1000 with "f16"
+    filler_value   the value of fillers in new data. None is a certain 0: llr_limit with "s8" and "s16", 1000 with "f16"
                    and "f32", negative with sign=1.
     n_cbg          0: all code blocks are transmitted; else 1 to 32 code block groups, of which cbgti says which are.
     cbgti          bit m, counted from the lowest: group m is transmitted (3GPP TS 38.214 clauses 5.1.7.1 and 6.1.5.1); the
@@ -69,7 +69,7 @@ class Codeword:
 
     A Codeword cannot be changed: dataclasses.replace() makes another one. It can be compared, copied and pickled.
 
-    ValueError where fields contradict each other.
+    Raises ValueError if fields contradict each other.
     """
 
     n_bits: int
@@ -144,8 +144,8 @@ def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", 
                   filler_value: float | None = None, n_cbg: int = 0, cbgti: int = 0, n_fill: int = 0) -> LdpcCodeword:  # fmt: skip
     """The codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH, by 3GPP TS 38.212.
 
-    n_bits        G: bits of this transmission, a multiple of layers * bits per symbol. UCI on PUSCH takes its bits
-                  from it, but for 1 or 2 bits of HARQ-ACK.
+    n_bits        G: bits of this transmission, a multiple of layers * bits per symbol. On PUSCH without those of UCI, but
+                  with those that HARQ-ACK of 1 or 2 bits punctures.
     tb_size       A: bits of the transport block, without CRC; MATLAB's and py3gpp's trblklen.
     modulation    of this transmission.
     base_graph    1 or 2; or, in its place,

@@ -95,7 +95,7 @@ _SETTINGS = """
     llr_scale    steps per nat. "s8": 2^-10 to 2^20; None is 6. "s16": 2^-10 to 2^14; None is 64.
     llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; "f16": 1 to 65504, a binary16 number.
                  Sums in soft buffers are limited, too. None is the largest.
-    input_scale  factor that brings a sample to unit mean symbol energy. None is 1, for int16 1/8192, for int8 1/64. "auto":
+    input_scale  factor that brings symbols to unit mean energy. None is 1, for int16 1/8192, for int8 1/64. "auto":
                  the one that gives the symbols of a call, in host memory and without gain, the energy 1 + N0.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
     noise_floor  least N0, up to 2^40: smaller ones count as that, with 0 and negative ones, which equalisers in single precision
@@ -104,8 +104,8 @@ _SETTINGS = """
 _ARGUMENTS = """
     symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q; or [..., n]
                   with two such fields. Any strides. Each row is a codeword, or a part of one.
-    noise_var     N0, or 1/N0, for symbols of unit mean energy: a number, positive and finite, or an array of numbers that
-                  broadcasts to [..., n], where others make erasures. Not with output "u8".
+    noise_var     N0, or 1/N0, for symbols of unit mean energy: a positive, finite number, or an array that broadcasts to
+                  [..., n], in which other values make erasures. Not with output "u8".
     gain          None, or g > 0 of symbols z = g x + n, which are not divided by the channel: a number or an array,
                   as noise_var. N0 is the variance of n, not of the noise at the antenna. Matched filter: z = h* y,
                   g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b).
@@ -136,7 +136,7 @@ _ARGUMENTS = """
     first symbol first: `out`, or a new array; with codeword, soft_buffers, or new ones. A symbol that is not finite,
     or without a valid noise variance or gain, gives 0 (127 with "u8").
 
-    A tensor of PyTorch gives one. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
+    A PyTorch tensor gives a tensor. Arrays of CuPy and PyTorch on a GPU are demodulated where they lie, and an array of
     the same library comes back before the GPU has finished, as it does from their own functions: README.md has the
     rules.
 
@@ -147,7 +147,7 @@ _ARGUMENTS = """
 
 class Demodulator(Generic[ScalarT]):
     __doc__ = f"""Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
-{_SETTINGS}    backend      what works on NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
+{_SETTINGS}    backend      for NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
                  else "cpu". Arrays on a GPU are demodulated there whatever the backend is.
     threads      CPU threads of a call, this one included; 0 is one for each CPU.
     device       number of the GPU that works on NumPy arrays; None is the current one.
@@ -155,7 +155,7 @@ class Demodulator(Generic[ScalarT]):
     The settings can be read, as modulation, output, sign, llr_scale, llr_limit, and not be set. A Demodulator can be
     copied and pickled.
 
-    ValueError where a setting is wrong or not supported, RuntimeError where there is no such backend.
+    Raises ValueError if a setting is wrong or not supported, RuntimeError if there is no such backend.
     """
 
     _core: _core.Demodulator
@@ -231,13 +231,13 @@ class Demodulator(Generic[ScalarT]):
 
     @property
     def llr_scale(self) -> float | None:
-        """Steps per nat; None where the output is no number of steps."""
+        """Steps per nat; None if the output is not in steps."""
         scale = self._settings["llr_scale"]
         return _names.LLR_SCALES.get(self.output) if scale is None else float(scale)
 
     @property
     def llr_limit(self) -> int | None:
-        """The largest magnitude; None where there is none."""
+        """The largest magnitude; None if there is none."""
         limit = self._settings["llr_limit"]
         return _names.LLR_LIMITS.get(self.output) if limit is None else int(limit)
 
@@ -429,8 +429,8 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
     partner_modulation  of the other layer, with layer; None: the same.
 
     All other arguments are those of demodulate(). Returns LLRs [..., 2 * n * bits_per_symbol], by element, then layer; with layer
-    [..., n * bits_per_symbol]; with codeword its soft buffers. An element of which something is not finite, or whose gains or
-    noise variance are not positive, gives 0.
+    [..., n * bits_per_symbol]; with codeword its soft buffers. LLRs are 0 for an element with a number that is not finite, or a
+    gain or noise variance that is not positive.
     """
     return _cached(modulation, output, sign, llr_scale, llr_limit, None, noise_form, noise_floor).joint(
         z, gram, noise_var, layer=layer, partner_modulation=partner_modulation, c_init=c_init, first_symbol=first_symbol,

@@ -50,7 +50,7 @@ def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any =
     llr_limit     of sums: None is 127 for int8, 32767 for int16 and the largest finite value.
 
     Returns soft_buffers, or new ones, [n_code_blocks, max(n_cb, n_fill)] of the dtype of llrs. The values are those that
-    demodulate() gives with the codeword, which is some fifty times as fast: prefer it where there are symbols.
+    demodulate() gives with the codeword, which is some fifty times as fast: prefer it if there are symbols.
     """
     values = _arrays.as_array("llrs", llrs)
     output = {"int8": "s8", "int16": "s16", "float16": "f16", "float32": "f32"}.get(values.dtype.name)

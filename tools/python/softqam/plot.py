@@ -193,7 +193,7 @@ def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: 
     details     also the distribution of soft bits, and EVM by groups of symbols.
     ax          draw the constellation into these axes, and nothing else.
 
-    EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less. The title says if another
+    EVM and SNR are those of the nearest points: if noise moves symbols to a wrong one, the true SNR is less. The title says if another
     scale or rotation would fit better, and if soft bits have other signs than their symbols.
     """
     number(MODULATIONS, "modulation", modulation)
@@ -255,8 +255,8 @@ DESCRIPTION = """Draws the symbols in IQ and, if given, the soft bits or LLRs th
 its energy, EVM and SNR, and the soft bits over I and Q. IQ may be a SigMF recording, NAME.sigmf-meta or NAME.sigmf-data, whose
 metadata then give format, scale and modulation, unless options do. Of more than 200,000 symbols some, evenly spread, are drawn."""
 
-EPILOG = """EVM and SNR are those of the nearest points: where noise moves symbols to a wrong one, the true SNR is less. OUT
-is never IQ or SOFT. Pictures take matplotlib: pip install 'softqam[plot]' adds it, and compiles nothing.
+EPILOG = """EVM and SNR are those of the nearest points: if noise moves symbols to a wrong one, the true SNR is less. OUT
+is never IQ or SOFT. Pictures need matplotlib: pip install 'softqam[plot]' adds it, and compiles nothing.
 Exit status: 0 done; 1 the data or a file failed, or matplotlib is not there; 2 the command was wrong."""
 
 

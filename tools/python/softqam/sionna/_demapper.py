@@ -119,7 +119,7 @@ class Demapper(mapping.Demapper):
         >>> llrs = demapper(y, no)                      # [..., n] to [..., 8 n]
 
     Sionna's own code answers calls for all else: "app", `hard_out`, a prior, "pam" and custom constellations, more than 10
-    bits a symbol, double precision, tensors on a GPU where softqam was built without CUDA, and calls under
+    bits a symbol, double precision, tensors on a GPU if softqam was built without CUDA, and calls under
     torch.autograd.forward_ad, torch.func.jvp, jacfwd and vmap.
 
     Symbols and noise variances that are not finite give LLRs of 0 where Sionna's are NaN; no LLR is infinite.

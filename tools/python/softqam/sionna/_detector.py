@@ -52,7 +52,7 @@ class MaximumLikelihoodDetector(ofdm.OFDMDetector):
         >>> receiver = PUSCHReceiver(transmitter, mimo_detector=detector)
 
     Sionna's own code answers for all else: "app", symbols, `hard_out`, any other number of streams, "pam" and custom constellations,
-    more than 10 bits a symbol, double precision, and tensors on a GPU where softqam was built without CUDA.
+    more than 10 bits a symbol, double precision, and tensors on a GPU if softqam was built without CUDA.
     """
 
     def __init__(self, output: str, demapping_method: str, resource_grid: ofdm.ResourceGrid, stream_management: mimo.StreamManagement,
