@@ -49,13 +49,13 @@ static double median_energy(const struct fit_view *view)
 
 /* Raises symbols to the power that gives all points one phase: BPSK's to the second, else to the fourth. Outer ones
  * count more, up to a limit. */
-static void raise_symbols(const struct fit_view *view, const struct modulation *modulation)
+static void raise_symbols(const struct fit_view *view, const struct modulation *modulation, double median)
 {
-    const double largest = 2 * sqrt(median_energy(view));
+    const double largest = 2 * sqrt(median);
     for (size_t i = 0; i < view->n; i++) {
         double complex y = (double)view->symbols[2 * i] + I * (double)view->symbols[2 * i + 1];
         y *= modulation->rotates && (view->position + i) % 2 ? -I : 1;
-        const double magnitude = cabs(y), weight = fmin(magnitude, largest);
+        const double magnitude = sqrt(creal(y) * creal(y) + cimag(y) * cimag(y)), weight = fmin(magnitude, largest);
         const double complex phase = magnitude > 0 && magnitude <= DBL_MAX ? y / magnitude : 0;
         powers[i] = phase * phase * weight;
         if (modulation->n_bits > 1)
@@ -75,13 +75,13 @@ static void turn(struct fit_view *view, double angle, double step)
 
 /* Turns symbols to where the constellation has its points. With `spins` by another angle each, found from lags that
  * become longer. Returns degrees, per symbol if so. */
-static double straighten(struct fit_view *view, const struct modulation *modulation, bool spins)
+static double straighten(struct fit_view *view, const struct modulation *modulation, double median, bool spins)
 {
     const bool is_bpsk = modulation->n_bits == 1;
     const double order = is_bpsk ? 2 : 4, reference = is_bpsk ? acos(-1) / 2 : acos(-1);
     double complex sum = 0;
     double step = 0;
-    raise_symbols(view, modulation);
+    raise_symbols(view, modulation, median);
     for (size_t lag = 1; spins && lag < view->n / 2; lag *= 2) {
         sum = 0;
         for (size_t i = lag; i < view->n; i++)
@@ -160,9 +160,8 @@ static void describe_balance(const struct fit_view *view, double median, const s
 }
 
 /* Returns whether symbols are floats and of like size, as other formats' bytes are not if they are read as floats. */
-static bool are_floats(enum file_format format, const struct fit_view *view)
+static bool are_floats(enum file_format format, const struct fit_view *view, double median)
 {
-    const double median = median_energy(view);
     size_t n = 0;
     for (size_t i = 0; i < 2 * view->n; i++) {
         const double energy = (double)view->symbols[i] * (double)view->symbols[i];
@@ -200,7 +199,7 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
     if (trial.change == WITHOUT_MEAN)
         trial.amount = remove_mean(&view) * (double)run->config->input_scale;
     if (trial.change == TURNED || trial.change == SPINNING)
-        trial.amount = straighten(&view, modulation_get(given), trial.change == SPINNING);
+        trial.amount = straighten(&view, modulation_get(given), median_energy(&view), trial.change == SPINNING);
     if (trial.change == TURNED)
         trial.amount -= turn_exactly(&view, given, (double)run->config->input_scale);
     if (fabs(trial.amount) < (trial.change == TURNED ? 1.5 : trial.change == SPINNING ? 20 / (double)view.n : 0))
@@ -384,7 +383,7 @@ static double likeness(const struct fit_view *view, size_t distance, bool altern
 static double clipped_share(const struct fit_view *view)
 {
     double n = 0;
-    for (size_t i = 0; i < 2 * view->n; i++)
+    for (size_t i = 0; !isinf(view->limit) && i < 2 * view->n; i++)
         n += fit_is_limited(view, i);
     return n / 2 / (double)view->n;
 }
@@ -448,19 +447,19 @@ static bool lacks_outer_points(const struct fit_view *view, const struct modulat
 }
 
 /* Returns whether the symbols, of this fit, are as the command says; if not, `best` is what would mend that. */
-static bool fits_as_given(const struct demod_run *run, const struct fit_view *view, struct fit_measure found,
-                          bool is_odd, struct trial *best)
+static bool fits_as_given(const struct demod_run *run, const struct fit_view *view, double median,
+                          struct fit_measure found, bool is_odd, struct trial *best)
 {
     const double most_gap = 0.02 + 120 / (double)view->n;
     const bool is_good = found.fit > 0.08 && found.gap < most_gap && !is_odd;
     *best = (struct trial){.change = AS_READ};
     const enum file_format given = run->recording.format;
-    const size_t seen = component_nbytes(run);
-    if (seen > 0 && file_formats[given].symbol_nbytes != 2 * seen && !are_floats(given, view))
+    const size_t seen = are_floats(given, view, median) ? 0 : component_nbytes(run);
+    if (seen > 0 && file_formats[given].symbol_nbytes != 2 * seen)
         *best = find_best(run, true); /* two integers that are read as one fit at another scale */
     if (!is_good && best->change == AS_READ)
         *best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > fmax(0.04, most_gap)) &&
-                                   !are_floats(run->recording.format, view));
+                                   !are_floats(given, view, median));
     return is_good && best->change == AS_READ;
 }
 
@@ -482,10 +481,11 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     const double median = median_energy(view);
     describe_balance(&first, median, modulation, balance, &one_sided);
     const double turn_limit = modulation->n_bits > 6 ? 6.5 : 4; /* three deviations of what it is estimated with */
-    const bool is_turned = fabs(straighten(&first, modulation, false)) > turn_limit, varies = has_varying_phase(&first);
+    const bool is_turned = fabs(straighten(&first, modulation, median, false)) > turn_limit,
+               varies = has_varying_phase(&first);
     const bool fades = has_varying_size(view, median, given, (double)run->config->input_scale),
                is_cut = lacks_outer_points(view, modulation, (double)run->config->input_scale);
-    if (fits_as_given(run, view, found,
+    if (fits_as_given(run, view, median, found,
                       alike > 0.3 || is_diagonal || is_turned || varies || one_sided || fades || is_cut || *balance,
                       &best))
         return true;

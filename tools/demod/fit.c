@@ -31,23 +31,18 @@ struct histogram {
     double counts[N_BINS + 1], n;
 };
 
-/* Returns the share of a normal variate that is below x, by cubic interpolation: erfc() would take most of a short
- * run's time. */
+/* Returns the share of a normal variate that is below x, from a table: erfc() would take most of a short run's time. */
 static double below(double x)
 {
-    enum { STEPS = 16, N = 2 * LIMIT * STEPS };
-    static double shares[N + 1], slopes[N + 1]; /* for a step */
-    for (int i = 0; shares[N] == 0 && i <= N; i++) {
-        const double at_step = (double)i / STEPS - LIMIT;
-        shares[i] = 0.5 * erfc(-at_step * sqrt(0.5));
-        slopes[i] = exp(-0.5 * at_step * at_step) / sqrt(2 * acos(-1)) / STEPS;
-    }
+    enum { STEPS = 64, N = 2 * LIMIT * STEPS };
+    static double shares[N + 1];
+    for (int i = 0; shares[N] == 0 && i <= N; i++)
+        shares[i] = 0.5 * erfc((LIMIT - (double)i / STEPS) * sqrt(0.5));
     const double place = (x + LIMIT) * STEPS;
     if (place < 0 || place >= N)
         return place > 0;
     const int i = (int)place;
-    const double part = place - i, rise = shares[i + 1] - shares[i], curve = slopes[i] + slopes[i + 1] - 2 * rise;
-    return shares[i] + part * (slopes[i] + part * (rise - slopes[i] - curve + part * curve));
+    return shares[i] + (place - i) * (shares[i + 1] - shares[i]);
 }
 
 /* Makes the density of magnitudes for levels that are used alike, and of which each has its opposite. */
@@ -56,7 +51,7 @@ static void make_density(density to, const double *levels, unsigned n_levels)
     double deviation = least_deviation;
     memset(to, 0, sizeof(density));
     for (int j = 0; j < N_STRENGTHS; j++, deviation *= strength_ratio) {
-        const int step = deviation > 0.3 ? 4 : 1; /* bins that are nearly alike */
+        const int step = deviation > 1.2 ? 8 : deviation > 0.3 ? 4 : 1; /* bins that are nearly alike */
         for (unsigned k = 0; k < n_levels; k++) {
             const int first = (int)fmax(0, (levels[k] - LIMIT * deviation) / bin_width) / step * step;
             double before = below((first * bin_width - levels[k]) / deviation);
@@ -93,14 +88,15 @@ static const density *density_of(const struct modulation *modulation, int axis)
  * expectation and maximisation find. */
 static double likelihood(const struct histogram axes[2], const density *const densities[2], int n_rounds)
 {
+    const int step = densities[0] == densities[1] ? 2 : 1; /* both axes at once */
     strengths weights = {0};
     double sum = 0;
     const double n = axes[0].n + axes[1].n;
     weights += 1.0F / N_STRENGTHS;
     for (int round = 0; round < n_rounds; round++) {
         strengths shares = {0};
-        for (int i = 0; i < 2 * (N_BINS + 1); i++) {
-            const double count = axes[i % 2].counts[i / 2];
+        for (int i = 0; i < 2 * (N_BINS + 1); i += step) {
+            const double count = axes[i % 2].counts[i / 2] + (step == 2 ? axes[1].counts[i / 2] : 0);
             if (count == 0)
                 continue;
             const strengths row = (*densities[i % 2])[i / 2], of_each = weights * row;
