@@ -67,7 +67,7 @@ static const struct option_row rows[] = {
     {"--version", NULL, "the version", .letter = 'V'},
     OPTION_TEXT("Sections:"),
     OPTION_TEXT("  fading   a slot of each modulation; CUDA: large launches too\n"
-         "  layers   all or some of the layers that are interleaved by resource element, and\n"
+         "  layers   all or some of the layers interleaved by resource element, and\n"
          "           layers in arrays of their own, over as many symbols in one layer\n"
          "  calls    an OFDM symbol or less; CUDA: from launch to synchronisation\n"
          "  buffers  a codeword to the soft buffers of a decoder, new or added\n"
