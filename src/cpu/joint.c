@@ -130,7 +130,7 @@ static void gather_inputs(const softqam_joint *joint, softqam_joint_memory *memo
 
 static const float *floats_at(const void *first, size_t n) { return first ? (const float *)first + n : NULL; }
 
-/* Points at the same where it lies. */
+/* Points at these inputs where they lie in the caller's memory. */
 static void point_at_inputs(const softqam_joint *joint, size_t first, softqam_joint_call *call)
 {
     const softqam_source_layer *layer = &joint->source.layers[0], *partner = &joint->partners.layers[0];

@@ -51,8 +51,8 @@ VEC vec_bytes add_counts(softqam_output_format format, vec_bytes a, vec_bytes b)
                                           : vec_add_s16(a, b);
 }
 
-/* Counts n_rounds of four vectors, so few that a lane's count fits in a byte, in two sums, of which none waits for the
- * other. */
+/* Counts n_rounds of four vectors in two independent sums. So few rounds are counted that a lane's count fits in a
+ * byte. */
 VEC vec_lanes_u64 add_limited(softqam_output_format format, const unsigned char *values, size_t n_rounds,
                               uint32_t limit, vec_lanes_u64 counts)
 {
@@ -128,7 +128,7 @@ VEC vec_lanes_u64 add_pairs(vec_lanes_u64 sums, vec_lanes_u32 numbers)
     return sums + ((vec_lanes_u64)numbers & UINT32_MAX) + ((vec_lanes_u64)numbers >> 32);
 }
 
-/* Up to 15 energies have a sum of 32 bits. */
+/* Adds energies in rounds of up to 15, whose sums fit in 32 bits. */
 VEC void add_energies_by(const softqam_levels *levels, int axis_bits, const float *symbols, size_t n_groups,
                          uint64_t sums[2])
 {
@@ -180,7 +180,7 @@ VEC vec_bytes indices_at(const softqam_information *information, const unsigned 
 
 #ifdef VEC_HAS_WORD_TABLES
 
-/* A sum of words has 32 bits: enough for 2^14 vectors. */
+/* Returns what LLRs lack of whole information, by words. Their sum has 32 bits: enough for 2^14 vectors. */
 VEC uint64_t missing_of(const softqam_information *information, const unsigned char *values, size_t n, size_t n_groups)
 {
     const softqam_information_table *table = information->table;
@@ -200,8 +200,8 @@ VEC uint64_t missing_of(const softqam_information *information, const unsigned c
 
 #else
 
-/* Adds what n vectors of LLRs, none of which waits for another, lack of whole information. An index beyond its row, or
- * its half, has its highest bit set. */
+/* Adds what n independent vectors of LLRs lack of whole information. An index beyond its row, or its half, has its
+ * highest bit set. */
 VEC void add_missing(const softqam_information_table *table, int n, vec_bytes indices[], vec_lanes_u64 sums[2])
 {
     vec_bytes high[2], low[2], index[2];
