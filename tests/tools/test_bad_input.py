@@ -199,6 +199,7 @@ class Recordings(BadInput):
         metadata = "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format"
         for name in ("x.sigmf-meta", "none.sigmf-meta"):
             self.refuses(DEMOD, ["-i", "cf32", name, "y"], 2, f"{name}: {metadata}")
+        self.refuses(DEMOD, ["x.sigmf", "y"], 2, "x.sigmf: an archive of SigMF; unpack it with tar, and give its .sigmf-meta")
         for suffix in (".sigmf", ".sigmf-meta", ".sigmf-data"):
             known = "--output-format names the format: " + ", ".join(OUTPUT_FORMATS)
             self.refuses(DEMOD, ["x", "z" + suffix], 2, f"z{suffix}: suffix {suffix} is unknown; {known}")
@@ -223,7 +224,8 @@ class Recordings(BadInput):
             ("core:version: '' is not supported, only versions 0 and 1", "core__version", [1, None, {}]),
             *((f"core:version: '{v}' is not supported, only versions 0 and 1", "core__version", [v]) for v in ("2.0.0", "10.0.0")),
             *((f"core:extensions: '{name}' is required to read it, and not supported", "core__extensions", [extensions])
-              for name, extensions in (("", [{"optional": False}]), ("b\\n", [{"name": "a", "optional": True}, {"name": "b\n", "optional": False}]))),
+              for name, extensions in (("", [{"optional": False}]), ("b\\n", [{"name": "a", "optional": True}, {"name": "b\n", "optional": False}]),
+                                       ("softqam", [{"name": "softqam", "version": "2.0.0", "optional": False}]))),
             *((f"softqam:modulation: '{m if isinstance(m, str) else ''}' is no modulation of 5G NR", "softqam__modulation", [m])
               for m in ("8psk", "", "qpsk ", 4, None)),
             ("softqam:c_init: not a whole number from 0 to 2147483647", "softqam__c_init", [-1, 0.5, "1", None, True, 1 << 31]),
@@ -236,6 +238,8 @@ class Recordings(BadInput):
                                   ([{"core:header_bytes": "x"}], "not a number of bytes"), ([{"core:header_bytes": -1}], "not a number of bytes")):  # fmt: skip
             self.record(captures)
             self.recording_refused("core:header_bytes: " + message)
+        self.record(core__trailing_bytes=81)
+        self.recording_refused("core:trailing_bytes is 81, and only 80 bytes are there", "x.sigmf-data: ")
         self.assertFalse(os.path.exists(self.path("pwned")))
 
     def test_metadata_that_are_none(self):
@@ -243,6 +247,7 @@ class Recordings(BadInput):
         self.record()
         for text, cause in (
             *((text, "not JSON") for text in (b"", b"\0", b'{"global":\n{},\n}', b'{"global":{}}x', b'{"global":{}}\0', 5000 * b"[")),
+            (b'{"global":{"core:datatype":"cf32_le","core:datatype":"cf32_be"}}', "core:datatype: twice in 'global'"),
             *((text, "not SigMF: there is no object 'global'") for text in (b"7", b'{"global":3}', b'{"Global":{"core:datatype":"ci8"}}')),
         ):  # fmt: skip
             self.write("x.sigmf-meta", text)

@@ -173,6 +173,7 @@ class Causes(FitTest):
             self.warned(f"({message})", "-o", "hard", "-m", "qpsk", "z.cf32")
         self.symbols("256qam", 2000)
         self.warned("has only 500 symbols, where --count asks for 501", "--skip", "1500", "--count", "501", "x.cf32")
+        self.warned("has only as many symbols as --skip leaves out", "--skip", "2000", "x.cf32")
         few = self.ok(self.demod("--strict", "-o", "hard", "--count", "999", "x.cf32", "y")).err
         self.assertEqual(few, "softqam-demod: x.cf32: fewer than 1000 symbols: too few to tell whether they fit\n")
 
@@ -231,7 +232,7 @@ class Recordings(FitTest):
         self.fails(self.demod("-i", "cs16", "z.sdriq", "y"), 1,
                    "z.sdriq: an SDRangel recording, whose samples begin after its header: give -i cs16 --header-bytes 32")  # fmt: skip
         for head, message in ((b"\x07\x02rx_rate" + bytes(99), "GNU Radio's metadata lie among its samples; record with a detached header, or by a plain file sink"),
-                              (b"\x1f\x8b\x08" + bytes(99), "compressed; gunzip it"), (b"1.5, 2.5\n" * 99, "text, not samples")):  # fmt: skip
+                              (b"\x1f\x8b\x08" + bytes(99), "compressed; gunzip it"), (bytes(257) + b"ustar" + bytes(99), "a tar archive; unpack it"), (b"1.5, 2.5\n" * 99, "text, not samples")):  # fmt: skip
             self.write("z.cs16", head)
             self.fails(self.demod("z.cs16", "y"), 1, "z.cs16: " + message)
         self.fails(self.demod("-i", "cs16", "--header-bytes", "1T", "x.cs16", "y"), 1,

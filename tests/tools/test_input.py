@@ -128,6 +128,12 @@ class Ends(CaptureTest):
             result = self.ok(self.demod(*noise, "-o", "s8", "-", "y"))
             self.assertEqual((self.read("y"), result.err), (b"", "softqam-demod: standard input: warning: has no symbols\n"))
 
+    def test_file_that_states_no_size(self):
+        with open("/proc/version", "rb") as file:
+            data = file.read()
+        n = str(len(data) // 2)
+        self.assertEqual(self.soft_bits("-i", "cs8", "--count", n, "/proc/version"), self.soft_bits("-i", "cs8", "--count", n, "-", data=data))
+
 
 class Live(CaptureTest):
     """A pipe whose writer goes on: what has arrived comes out."""

@@ -98,11 +98,13 @@ bool container_check(const struct input_file *file)
 {
     static const struct {
         const char *magic, *what;
-    } others[] = {{"\x1f\x8b\x08", "compressed; gunzip it"},
-                  {"\x28\xb5\x2f\xfd", "compressed; unzstd it"},
-                  {"PK\3\4", "a ZIP archive; unpack it"},
-                  {"\x89HDF", "an HDF5 file; write its samples to a file of their own"},
-                  {"MATLAB 5.0", "a MAT file; write its samples by fwrite"}};
+        size_t place;
+    } others[] = {{"\x1f\x8b\x08", "compressed; gunzip it", 0},
+                  {"\x28\xb5\x2f\xfd", "compressed; unzstd it", 0},
+                  {"PK\3\4", "a ZIP archive; unpack it", 0},
+                  {"ustar", "a tar archive; unpack it", 257},
+                  {"\x89HDF", "an HDF5 file; write its samples to a file of their own", 0},
+                  {"MATLAB 5.0", "a MAT file; write its samples by fwrite", 0}};
     unsigned char head[HEAD_NBYTES] = {0};
     const ssize_t n = file->is_regular ? pread(file->fd, head, sizeof head, file->start) : 0;
     ssize_t n_text = 0;
@@ -120,7 +122,7 @@ bool container_check(const struct input_file *file)
             file->name,
             "GNU Radio's metadata lie among its samples; record with a detached header, or by a plain file sink");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!memcmp(head, others[i].magic, strlen(others[i].magic)))
+        if (!memcmp(head + others[i].place, others[i].magic, strlen(others[i].magic)))
             return message_print(file->name, "%s", others[i].what);
     while (n_text < n && (isprint(head[n_text]) || isspace(head[n_text])))
         n_text++;

@@ -62,7 +62,9 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
     if (fcntl(file->fd, F_GETFL) & (O_WRONLY | O_PATH)) /* which nothing else shows if there is nothing to read */
         return message_print_errno(file->name);
     file->start = lseek(file->fd, 0, SEEK_CUR);
-    file->is_regular = S_ISREG(file->status.st_mode) && file->start >= 0;
+    /* Files of /proc state no size. */
+    file->is_regular = S_ISREG(file->status.st_mode) && file->start >= 0 &&
+                       (file->status.st_size > 0 || pread(file->fd, &(char){0}, 1, file->start) < 1);
     if (file->is_regular)
         file->n_left = file->status.st_size > file->start ? (uint64_t)(file->status.st_size - file->start) : 0;
     posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

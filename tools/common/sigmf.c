@@ -25,6 +25,8 @@ static bool ends_with(const char *path, const char *suffix)
 
 bool sigmf_name_is_metadata(const char *path) { return ends_with(path, meta_suffix); }
 
+bool sigmf_name_is_archive(const char *path) { return ends_with(path, ".sigmf"); }
+
 bool sigmf_name_is_explicit(const char *path) { return sigmf_name_is_metadata(path) || ends_with(path, data_suffix); }
 
 /* Writes the path with the suffix, in place of the one that makes it explicit. */
@@ -136,19 +138,27 @@ static bool read_gaps(struct sigmf_input *input, const cJSON *document, const cJ
     return read_nbytes(path, global, "core:trailing_bytes", &input->trailing_nbytes);
 }
 
+/* Returns whether a text says version 0 or 1. */
+static bool is_old_version(const char *version)
+{
+    return version && version[0] >= '0' && version[0] <= '1' && strtoul(version, NULL, 10) <= 1;
+}
+
 /* Versions 0 and 1 mean the same by what is read here; what a later one means is not known, nor what an extension does
  * that must be understood. */
 static bool check_versions(const char *path, const cJSON *global)
 {
     const cJSON *item = member(global, "core:version"), *extension;
     const char *version = cJSON_GetStringValue(item);
-    if (item && (!version || version[0] < '0' || version[0] > '1' || strtoul(version, NULL, 10) > 1))
+    if (item && !is_old_version(version))
         return message_print(path, "core:version: '%s' is not supported, only versions 0 and 1",
                              version ? version : "");
     cJSON_ArrayForEach(extension, member(global, "core:extensions"))
     {
         const char *name = cJSON_GetStringValue(member(extension, "name"));
-        if (cJSON_IsFalse(member(extension, "optional")) && !(name && !strcmp(name, SIGMF_EXTENSION)))
+        const bool is_known = name && !strcmp(name, SIGMF_EXTENSION) &&
+                              is_old_version(cJSON_GetStringValue(member(extension, "version")));
+        if (cJSON_IsFalse(member(extension, "optional")) && !is_known)
             return message_print(path, "core:extensions: '%s' is required to read it, and not supported",
                                  name ? name : "");
     }
@@ -160,6 +170,9 @@ static bool read_document(struct sigmf_input *input, const cJSON *document)
     const cJSON *global = member(document, "global"), *n_channels = member(global, "core:num_channels");
     if (!cJSON_IsObject(global))
         return message_print(input->meta_path, "not SigMF: there is no object 'global'");
+    for (const cJSON *item = global->child; item; item = item->next)
+        if (member(global, item->string) != item)
+            return message_print(input->meta_path, "%s: twice in 'global'", item->string);
     if (n_channels && !is_number(n_channels, 1, SIGMF_MAX_CHANNELS))
         return message_print(input->meta_path, "core:num_channels: not a number from 1 to %d", SIGMF_MAX_CHANNELS);
     input->n_channels = n_channels ? (unsigned)n_channels->valuedouble : 1;

@@ -38,6 +38,9 @@ bool sigmf_input_read(struct sigmf_input *input, const char *path);
 /* Returns whether a path ends like the metadata of a recording. */
 bool sigmf_name_is_metadata(const char *path);
 
+/* Returns whether a path ends like an archive of recordings. */
+bool sigmf_name_is_archive(const char *path);
+
 /* Returns whether a path ends like the metadata or the data of a recording. */
 bool sigmf_name_is_explicit(const char *path);
 

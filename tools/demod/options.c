@@ -363,6 +363,8 @@ static bool choose_input_format(struct demod_options *options)
                              "metadata of SigMF, not samples; give the .sigmf-data, or drop --input-format");
     if (options->input_is_sigmf)
         return true;
+    if (!named && sigmf_name_is_archive(options->input))
+        return message_print(options->input, "an archive of SigMF; unpack it with tar, and give its .sigmf-meta");
     const int format = sample_format_choose(FILE_SYMBOLS_IN, "--input-format", named, options->input);
     if (format < 0)
         return false;

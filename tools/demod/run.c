@@ -69,11 +69,14 @@ static bool leave_samples(struct demod_run *run)
         return false;
     if (!input_file_skip(file, header, &skipped))
         return false;
-    if (file->is_regular)
-        file->n_left -= at_most(file->n_left, trailer);
-    return skipped == header ||
-           message_print(file->name, "has only %" PRIu64 " bytes, and its header should have %" PRIu64, skipped,
-                         header);
+    if (skipped < header)
+        return message_print(file->name, "has only %" PRIu64 " bytes, and its header should have %" PRIu64, skipped,
+                             header);
+    if (file->is_regular && trailer > file->n_left)
+        return message_print(file->name, "core:trailing_bytes is %" PRIu64 ", and only %" PRIu64 " bytes are there",
+                             trailer, file->n_left);
+    file->n_left -= file->is_regular ? trailer : 0;
+    return true;
 }
 
 bool demod_run_open(struct demod_run *run)

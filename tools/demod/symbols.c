@@ -101,7 +101,7 @@ void demod_check_symbols(const struct demod_run *run)
         message_warn(name, "has only %" PRIu64 " symbols, where --count asks for %" PRIu64, run->n_demodulated,
                      options->count);
     else if (run->n_demodulated == 0 && options->count > 0 && options->n_shards <= 1)
-        message_warn(name, "has no symbols");
+        message_warn(name, options->skip ? "has only as many symbols as --skip leaves out" : "has no symbols");
     if (run->n_demodulated == 0)
         return;
     fit_load(run, run->recording.format, &view);
