@@ -126,6 +126,9 @@ def test_symbols_of_other_kinds(rng):
     for order in "<>":
         fields = pairs.astype(f"{order}i2").view([("i", f"{order}i2"), ("q", f"{order}i2")])[:, 0]
         assert_bytes(softqam.demodulate(fields, noise_var=0.1), expected)
+        for q_first in (("Q", "I"), ("imag", "real")):
+            fields = pairs[:, ::-1].astype(f"{order}i2").view([(name, f"{order}i2") for name in q_first])[:, 0]
+            assert_bytes(softqam.demodulate(fields, noise_var=0.1), expected)
     assert_bytes(softqam.demodulate(OnlyDLPack(pairs), noise_var=0.1), expected)
 
 
@@ -150,7 +153,8 @@ def test_masked_arrays_are_refused(rng):
             wrong = {**arguments, name: np.ma.masked_array(value, mask=mask)}
             with pytest.raises(TypeError, match=f"{name} is .*{words}"):
                 softqam.demodulate(wrong.pop("symbols"), **wrong)
-    for wrong in ({"symbols": np.ma.ones((20, 2), np.int16).view()}, {"noise_var": np.ma.masked}, {"symbols": [symbols, np.ma.array(symbols)]}):
+    for wrong in ({"symbols": np.ma.ones((20, 2), np.int16).view()}, {"noise_var": np.ma.masked}, {"symbols": [symbols, np.ma.array(symbols)]},
+                  {"symbols": [[np.ma.array(symbols)]]}):  # fmt: skip
         with pytest.raises(TypeError, match="is a masked array"):
             softqam.demodulate(**{"symbols": symbols, "noise_var": 0.1, **wrong})
 

@@ -61,6 +61,8 @@ def test_what_has_no_view(rng, torch):
     for wrong in (torch.zeros(4, 2, dtype=torch.bfloat16), torch.eye(4).to_sparse()):
         with pytest.raises(TypeError, match="symbols is Tensor"):
             softqam.demodulate(wrong, noise_var=0.1)
+    with pytest.raises(TypeError, match="^sym is torch.float32 .*: it takes complex numbers$"):
+        softqam.nrSymbolDemodulate(torch.zeros(4, 2), "QPSK")
     with pytest.raises(TypeError, match="out is Tensor"):
         softqam.demodulate(arguments["symbols"], noise_var=0.1, output="f32", out=torch.zeros(160, dtype=torch.complex64).conj().imag)
 

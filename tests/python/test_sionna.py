@@ -71,6 +71,8 @@ def test_types_and_strides():
                   *((view(symbols), view(noise)) for view in views)]:  # fmt: skip
         assert_near(ours(y, no), theirs(y, no))
         assert_near(ours(y=y, no=no), theirs(y, no))
+    for real in (symbols.real, torch.view_as_real(symbols)):
+        assert torch.equal(ours(real.contiguous(), 0.1), theirs(real.contiguous(), 0.1))
     assert ours(symbols[:0], noise[:0]).shape == (0, 180) and ours(symbols[:, :0], 0.1).shape == (20, 0)
 
 
@@ -119,8 +121,10 @@ def test_what_is_not_finite():
 def test_gradient(bits, shape):
     symbols, noise, weights = make_symbols(2, 3, 40), make_noise(*shape), torch.randn(2, 3, 40 * bits)
     theirs, ours = (gradients(demapper, symbols, noise, weights) for demapper in pair(bits))
-    for got, expected in zip(ours, theirs):
+    changed = gradients(lambda y, no: pair(bits)[1](y, no).mul_(2), symbols, noise, weights / 2)  # LLRs that are changed in place
+    for got, again, expected in zip(ours, changed, theirs):
         assert_near(got, expected)
+        assert_near(again, expected)
 
 
 def tangent(function, y, no):

@@ -75,7 +75,7 @@ def test_statistics(rng, output):
     if output in ("s16", "f32"):
         assert statistics.evm == pytest.approx(0.0283, rel=0.1) and statistics.energy == pytest.approx(1, rel=0.1)
         assert 0.9 < statistics.mutual_information(8) < 1
-    for other in (copy.deepcopy(statistics), pickle.loads(pickle.dumps(statistics))):
+    for other in (copy.copy(statistics), copy.deepcopy(statistics), pickle.loads(pickle.dumps(statistics))):
         softqam.demodulate(symbols, "256qam", noise, output=output, statistics=other)
         assert (statistics.n_symbols, other.n_symbols, other.n_erased) == (1800, 3600, 8)
     for wrong in ({}, np.zeros(7, np.uint64)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-SYMBOL_DTYPES = ("complex64", "float32", "float16", "int16", "int8")
+SYMBOL_DTYPES = [np.dtype(kind) for kind in (np.complex64, np.float32, np.float16, np.int16, np.int8)]
 
 
 def describe(name: str, array: np.ndarray) -> str:
@@ -16,10 +16,12 @@ def describe(name: str, array: np.ndarray) -> str:
 
 def refuse_masked(name: str, argument: Any) -> None:
     """Raises for a masked array: the core would read its memory without its mask."""
-    for array in (argument, *argument) if isinstance(argument, (list, tuple)) else (argument,):
-        if isinstance(array, np.ma.MaskedArray):
-            advice = "filled(numpy.nan) makes erasures of what is masked" if array.dtype.kind in "fc" else "give plain values"
-            raise TypeError(f"{name} is a masked array: {advice}")
+    if isinstance(argument, np.ma.MaskedArray):
+        advice = "filled(numpy.nan) makes erasures of what is masked" if argument.dtype.kind in "fc" else "give plain values"
+        raise TypeError(f"{name} is a masked array: {advice}")
+    for item in argument if isinstance(argument, (list, tuple)) else ():
+        if isinstance(item, (list, tuple, np.ma.MaskedArray)):
+            refuse_masked(name, item)
 
 
 def as_array(name: str, argument: Any) -> np.ndarray:
@@ -34,15 +36,16 @@ def as_array(name: str, argument: Any) -> np.ndarray:
 
 
 def usual_symbols(argument: Any, name: str) -> np.ndarray:
-    """complex64, or what comes in pairs: also as the two fields of a structure."""
+    """complex64, or what comes in pairs: also as the two fields of a structure, I first unless their names say Q."""
     array = as_array(name, argument)
     fields = array.dtype.names or ()
     if len(fields) == 2 and array[fields[0]].dtype == array[fields[1]].dtype:
+        fields = fields[::-1] if fields[0].lower().startswith(("q", "im")) else fields
         array = np.stack([array[field] for field in fields], -1)
     native = array.dtype.newbyteorder("=")
     if native == np.complex128:
         native = np.dtype(np.complex64)
-    if native.name not in SYMBOL_DTYPES:
+    if native not in SYMBOL_DTYPES:
         raise TypeError(
             f"{describe(name, array)}: it takes complex64 or complex128, or float32, float16, int16 or int8 with a "
             "last axis of 2, I and Q"

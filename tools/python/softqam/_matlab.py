@@ -58,7 +58,8 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     is_hard = DecisionType.lower() == "hard"
     noise_var: Any = 1.0 if is_hard else _variances(nVar)
     sym = _arrays.as_array("sym", sym) if isinstance(sym, (list, tuple)) else sym
-    if isinstance(sym, np.ndarray) and sym.dtype.kind != "c":  # not I and Q
+    is_complex = sym.is_complex() if hasattr(sym, "is_complex") else getattr(getattr(sym, "dtype", None), "kind", "c") == "c"
+    if not is_complex:  # not I and Q
         raise TypeError(f"{_arrays.describe('sym', sym)}: it takes complex numbers")
     is_column = _is_column(sym)
     if is_column:

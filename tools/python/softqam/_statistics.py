@@ -37,6 +37,10 @@ class Statistics:
     def __init__(self) -> None:
         self._counts = np.zeros(len(_NAMES), np.uint64)
 
+    def __getstate__(self) -> dict[str, np.ndarray]:
+        """A copy counts on its own."""
+        return {"_counts": self._counts.copy()}
+
     def _address(self) -> int:
         return self._counts.ctypes.data
 

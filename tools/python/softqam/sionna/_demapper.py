@@ -77,20 +77,27 @@ class _DemapQam(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: Tuple[torch.Tensor, torch.Tensor, int], output: torch.Tensor) -> None:
         symbols, noise_var, ctx.bits = inputs
-        ctx.save_for_backward(symbols, noise_var, output)
+        ctx.save_for_backward(symbols, noise_var)  # not the output, which callers may change in place
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Tuple[Optional[torch.Tensor], Optional[torch.Tensor], None]:
-        symbols, noise_var, llrs = ctx.saved_tensors
+        symbols, noise_var = ctx.saved_tensors
         limited = noise_var.clamp_min(_MIN_NOISE_VAR)
         of_symbols = of_noise_var = None
         if ctx.needs_input_grad[0]:
             of_symbols = _gradient_of_symbols(gradient, symbols, limited, ctx.bits // 2)
         if ctx.needs_input_grad[1]:
+            demap = _DemapQam.apply if torch.is_grad_enabled() else _demap_qam
+            llrs = demap(symbols, noise_var, ctx.bits)
             products = (gradient * llrs).reshape(*symbols.shape, ctx.bits)
             slopes = (-products.sum(-1) / limited).sum_to_size(noise_var.shape)
             of_noise_var = torch.where(noise_var >= _MIN_NOISE_VAR, slopes, 0.0)
         return of_symbols, of_noise_var, None
+
+    @staticmethod
+    def vmap(*arguments: Any) -> None:
+        """Must be there for jacrev(), whose vmap batches gradients alone. Sionna's own code answers what batches more."""
+        raise NotImplementedError
 
 
 def _gradient_of_symbols(gradient: torch.Tensor, symbols: torch.Tensor, noise_var: torch.Tensor, n_bits: int) -> torch.Tensor:
@@ -150,7 +157,7 @@ class Demapper(mapping.Demapper):
         return super().__call__(y, no, prior)
 
     def call(self, y: torch.Tensor, no: torch.Tensor, prior: Optional[torch.Tensor] = None) -> torch.Tensor:
-        if prior is not None or not self._bits or _is_transformed():
+        if prior is not None or not self._bits or not y.is_complex() or _is_transformed():
             return super().call(y, no, prior)
         if torch.is_grad_enabled() and (y.requires_grad or no.requires_grad):
             return _DemapQam.apply(y, no, self._bits)
