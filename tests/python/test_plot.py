@@ -227,15 +227,15 @@ def test_example(tmp_path, run, modulation):
 
 
 def test_commands_of_the_readme(tmp_path):
-    """From a recording to a picture, as they stand there; matplotlib is not loaded before there is one."""
-    commands = re.findall(r"^    (softqam-\w+ .*recording.sigmf-meta.*)", README.read_text(encoding="utf-8"), re.M)
-    assert [command.split()[0] for command in commands] == ["softqam-gen", "softqam-demod", "softqam-plot"]
+    """From symbols to a picture, as they stand there; matplotlib is not loaded before there is one."""
+    commands = re.findall(r"^    (softqam-(?:gen|demod|plot) .*capture\.cf32.*)", README.read_text(encoding="utf-8"), re.M)
+    assert [command.split()[0] for command in commands] == ["softqam-gen", "softqam-demod", "softqam-demod", "softqam-plot"]
     path = os.pathsep.join([os.environ["SOFTQAM_TOOLS"], os.environ["PATH"]])
     for command in commands:
         command = command.replace("softqam-plot", f"{shlex.quote(sys.executable)} -m softqam.plot")
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" or "softqam.plot" in command}
         subprocess.run(command, shell=True, cwd=tmp_path, check=True, env={**environment, "PATH": path})
-    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "capture.png").read_bytes().startswith(b"\x89PNG")
     program = "import sys, softqam.plot; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
