@@ -50,6 +50,7 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
                      size_t symbol_nbytes)
 {
     const int fd = file_name_descriptor(path, STDIN_FILENO);
+    char byte;
     *file = (struct input_file){.name = file_name_shown(path, STDIN_FILENO),
                                 .item = item,
                                 .item_nbytes = item_nbytes,
@@ -64,7 +65,7 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
     file->start = lseek(file->fd, 0, SEEK_CUR);
     /* Files of /proc state no size. */
     file->is_regular = S_ISREG(file->status.st_mode) && file->start >= 0 &&
-                       (file->status.st_size > 0 || pread(file->fd, &(char){0}, 1, file->start) < 1);
+                       (file->status.st_size > 0 || pread(file->fd, &byte, 1, file->start) < 1);
     if (file->is_regular)
         file->n_left = file->status.st_size > file->start ? (uint64_t)(file->status.st_size - file->start) : 0;
     posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
