@@ -110,7 +110,7 @@ class Packages(unittest.TestCase):
 @unittest.skipUnless(IS_CHECKOUT, "no git checkout")
 class Archive(unittest.TestCase):
     def test_archive_and_checksums(self):
-        """The archive has all that is tracked, under a folder with the version's name."""
+        """The archive has all that is tracked, under a folder with the version's name, and nothing that a group may write."""
         named = {line.split()[1] for line in read(WORK / "SHA256SUMS").splitlines()}
         self.assertEqual(named, {f for f in os.listdir(WORK) if f.endswith((".deb", ".tar.gz"))})
         run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=WORK)
@@ -118,6 +118,7 @@ class Archive(unittest.TestCase):
         prefix = archive.name.removesuffix(".tar.gz") + "/"
         files = [f for f in run("tar", "-tf", archive).splitlines() if not f.endswith("/")]
         self.assertEqual(files, [prefix + f for f in run("git", "ls-tree", "-r", "--name-only", "HEAD").splitlines()])
+        self.assertEqual({line[5] for line in run("tar", "-tvf", archive).splitlines()}, {"-"})
 
 
 class Unpacked(unittest.TestCase):
