@@ -10,7 +10,6 @@
 #include <softqam/softqam.h>
 
 #include "array.h"
-#include "elements.h"
 
 /* The options of a call. */
 struct call_options {
@@ -86,6 +85,52 @@ static constexpr struct {
     {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex32, true, SOFTQAM_INPUT_CF16},
     {element::float32, false, SOFTQAM_INPUT_CF32},  {element::float16, false, SOFTQAM_INPUT_CF16},
     {element::int16, false, SOFTQAM_INPUT_CS16},    {element::int8, false, SOFTQAM_INPUT_CS8},
+};
+
+/* Elements by axes, the outermost first, strides in bytes. Neighbouring axes along which the distance stays the same
+ * are one, and axes of length 1 are none. */
+class elements
+{
+  public:
+    void begin(const char *at)
+    {
+        data = at;
+        n_axes = 0;
+    }
+
+    void add_axis(int64_t length, int64_t stride)
+    {
+        if (length == 1)
+            return;
+        if (n_axes > 0 && strides[n_axes - 1] == length * stride)
+            n_axes--;
+        else
+            shape[n_axes] = 1;
+        shape[n_axes] *= length;
+        strides[n_axes++] = stride;
+    }
+
+    /* Return how many elements follow each other at one distance, and that distance. */
+    int64_t n_consecutive() const { return n_axes > 0 ? shape[n_axes - 1] : 1; }
+    int64_t stride() const { return n_axes > 0 ? strides[n_axes - 1] : 0; }
+
+    /* Returns element `index`; *left receives how many elements from it on follow each other at that distance. */
+    const char *at(int64_t index, int64_t *left) const
+    {
+        const char *place = data;
+        *left = n_consecutive() - index % n_consecutive();
+        for (int axis = n_axes - 1; axis >= 0; axis--) {
+            place += index % shape[axis] * strides[axis];
+            index /= shape[axis];
+        }
+        return place;
+    }
+
+  private:
+    enum { CAPACITY = 66 }; /* the axes of an array, and two more */
+    const char *data;
+    int n_axes;
+    int64_t shape[CAPACITY], strides[CAPACITY];
 };
 
 /* The places of the symbols, the noise and the gains of all codewords, in the order of their values. */
