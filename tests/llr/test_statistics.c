@@ -9,8 +9,6 @@
 #include "llr_fixture.h"
 #include "rate_recovery.h"
 
-enum { MAX_LAYERS = 4, FORMATS = 5 };
-
 /* A codeword: its symbols [resource element][layer], and its LLRs in symbol order, as a call without layers has them.
  */
 typedef struct counted_codeword {
@@ -19,6 +17,8 @@ typedef struct counted_codeword {
     float *symbols, *noise, *gains, *cross; /* cross gains of the first two layers, or NULL */
     uint8_t *llrs;
     softqam_segment whole;
+    size_t n_blocks;    /* code blocks with soft buffers; 0: none */
+    size_t n_discarded; /* symbols of the first one, from the codeword's begin on, if it is discarded */
 } counted_codeword;
 
 /* Memory that the library reads or writes. */
@@ -50,18 +50,30 @@ static void fill(harness_random *random, counted_codeword *self, bool is_inverse
     }
 }
 
+/* Chooses symbol order, bit planes, or one or two code blocks, the first of which may be discarded. */
+static void choose_layout(harness_random *random, counted_codeword *self)
+{
+    const size_t kind = harness_random_below(random, 6);
+    if (kind < 2)
+        self->whole.plane_stride = kind * self->n;
+    else
+        self->n_blocks = 1 + kind % 2;
+    if (kind == 3)
+        self->n_discarded = (self->whole.first_symbol + self->n) / self->n_layers / 2 * self->n_layers;
+}
+
 /* Makes a codeword; its third layer has no partner if the others are a pair. LLRs of pairs are held against the
  * reference elsewhere: count() takes those of the call. */
 static counted_codeword open_codeword(harness_random *random, size_t n_elements, bool is_joint)
 {
-    static const int limits[FORMATS] = {
+    static const int limits[HARNESS_N_OUTPUT_FORMATS] = {
         [SOFTQAM_OUTPUT_S8] = 120, [SOFTQAM_OUTPUT_S16] = 500, [SOFTQAM_OUTPUT_F16] = 32};
     counted_codeword self = {.n_layers = is_joint ? 2 + harness_random_below(random, 2)
-                                                  : 1 + harness_random_below(random, MAX_LAYERS)};
+                                                  : 1 + harness_random_below(random, SOFTQAM_MAX_LAYERS)};
     softqam_demodulator_config *config = &self.config;
     softqam_demodulator_config_init(config);
-    config->output_format =
-        (softqam_output_format)harness_random_below(random, is_joint ? HARNESS_N_LLR_FORMATS : FORMATS);
+    config->output_format = (softqam_output_format)harness_random_below(random, is_joint ? HARNESS_N_LLR_FORMATS
+                                                                                         : HARNESS_N_OUTPUT_FORMATS);
     const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8;
     const size_t first = is_joint ? SOFTQAM_MODULATION_QPSK : SOFTQAM_MODULATION_BPSK;
     config->modulation =
@@ -93,7 +105,10 @@ static counted_codeword open_codeword(harness_random *random, size_t n_elements,
     whole->descramble = !is_u8 && harness_random_below(random, 2);
     whole->c_init = whole->descramble ? 0x12345 : 0;
     whole->first_symbol = harness_random_below(random, 1000) * self.n_layers;
+    whole->scrambling_offset = harness_random_below(random, 2) * harness_random_below(random, 1000) * self.n_layers;
     whole->out = self.llrs;
+    if (!is_u8 && !is_joint)
+        choose_layout(random, &self);
     if (!is_joint) {
         llr_expect(config, whole, self.llrs);
         return self;
@@ -198,18 +213,21 @@ static softqam_statistics count(const counted_codeword *self)
     const float scale =
         self->whole.llr_scale > 0 ? self->whole.llr_scale : harness_llr_defaults_of[self->config.output_format].scale;
     const size_t n_bits = softqam_bits_per_symbol(self->config.modulation);
-    softqam_statistics all = {.n_symbols = self->n};
+    softqam_statistics all = {0};
     for (size_t i = 0; i < self->n; i++) {
         const uint64_t position = self->whole.first_symbol + i;
         float symbol[2];
+        if (position < self->n_discarded)
+            continue;
         bool is_valid = divided_symbol(self, i, symbol);
         if (self->cross && i % self->n_layers < 2)
             is_valid = is_valid_pair(self, i);
         const bool is_sampled = is_valid && position / 64 % 8 == 0 && self->config.output_format != SOFTQAM_OUTPUT_U8;
+        all.n_symbols++;
         all.n_erased += !is_valid;
         all.n_sampled += is_sampled;
         if (is_sampled && !self->cross) {
-            all.error_energy += error_of(self, symbol, position);
+            all.error_energy += error_of(self, symbol, position + self->whole.scrambling_offset);
             all.symbol_energy += energy(symbol[0], symbol[1]);
         }
         for (size_t bit = 0; bit < n_bits; bit++) {
@@ -233,8 +251,9 @@ static softqam_statistics demodulate(harness_random *random, const counted_codew
     scoped_memory softqam_segment *parts = harness_alloc(n_parts * sizeof *parts);
     softqam_statistics *statistics = allocate(sizeof *statistics);
     scoped_demodulator *demodulator = llr_create(config, context);
-    const bool is_u8 = config->output_format == SOFTQAM_OUTPUT_U8,
-               has_buffers = !is_u8 && !self->cross && harness_random_below(random, 2);
+    void **buffers = allocate(2 * sizeof *buffers); /* beside each other */
+    buffers[0] = self->n_discarded ? NULL : out;
+    buffers[1] = out + self->n * n_bits * sizeof(float);
     softqam_segment whole = self->whole;
     *statistics = (softqam_statistics){.n_symbols = 5, .information = 7};
     memset(out, 0, 2 * self->n * n_bits * sizeof(float) + 64);
@@ -242,16 +261,13 @@ static softqam_statistics demodulate(harness_random *random, const counted_codew
         const size_t left = n_elements - first, n = k + 1 == n_parts ? left : harness_random_below(random, left + 1);
         parts[k] = llr_part(config, &whole, first, n);
         parts[k].statistics = statistics;
-        parts[k].out = out + first * self->n_layers * n_bits *
+        parts[k].out = out + first * self->n_layers * (whole.plane_stride ? 1 : n_bits) *
                                  softqam_output_nbytes(config->output_format, SOFTQAM_MODULATION_BPSK, 1);
-        if (has_buffers) {
+        if (self->n_blocks > 0) {
             parts[k].out = NULL;
-            parts[k].scrambling_offset = parts[k].first_symbol; /* the codeword has as many symbols before */
-            parts[k].scrambling_offset = 0;
-            const size_t n_all = whole.first_symbol + self->n;
-            parts[k].codeword = (softqam_codeword){.n_bits = n_all * n_bits,
-                                                   .n_code_blocks = 1,
-                                                   .buffers = out,
+            parts[k].codeword = (softqam_codeword){.n_bits = (whole.first_symbol + self->n) * n_bits,
+                                                   .n_code_blocks = (uint32_t)self->n_blocks,
+                                                   .block_buffers = buffers,
                                                    .deinterleave = 1,
                                                    .n_cb = (uint32_t)(self->n * n_bits),
                                                    .combine = 1};
@@ -265,6 +281,7 @@ static softqam_statistics demodulate(harness_random *random, const counted_codew
     if (self->cross)
         memcpy(self->llrs, out, softqam_output_nbytes(config->output_format, config->modulation, self->n));
     release(statistics);
+    release(buffers);
     release(out);
     return counted;
 }
