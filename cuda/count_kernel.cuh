@@ -21,6 +21,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
         block.input_format = launch.input_format;
     if (!open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks))
         return;
+    open_counts<FORMAT>(segments.at[task.index.segment].placement.steps_per_nat);
     if (!task.has_soft)
         demodulate_block<FORMAT, PAIRS, COUNTS>(block, launch, task.span, u8_table);
     else if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)

@@ -61,6 +61,8 @@ static __device__ __forceinline__ void demodulate_elements(const softqam_segment
         return;
     }
     memory.template store<BLOCK_THREADS>(llr_table_memory<M>::template load<BLOCK_THREADS>({}));
+    if constexpr (HAS_COUNTS)
+        open_counts<FORMAT>(placement.steps_per_nat);
     const uint32_t symbol = min(warp_symbol + threadIdx.x % WARP_THREADS * N, n_symbols - N);
     const bool is_mine = warp_symbol + threadIdx.x % WARP_THREADS * N < n_symbols;
     symbols_in_registers<N> symbols;
@@ -78,8 +80,6 @@ static __device__ __forceinline__ void demodulate_elements(const softqam_segment
         load_element<__half>(symbols, source, symbol);
     if (ADDS)
         element.load();
-    if constexpr (HAS_COUNTS)
-        open_counts<FORMAT>(placement.steps_per_nat);
     __syncthreads(); /* the tables are written */
     packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
     demap_symbols<FORMAT, M, false, N>(values, memory.read({}), symbols,

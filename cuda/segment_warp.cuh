@@ -170,8 +170,6 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
         wait_for_previous_kernel();
     symbols.next = {};
     symbols.load(position < span.n);
-    if constexpr (COUNTING != NO_COUNTS)
-        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
     __syncthreads(); /* table and sequence are written */
     const auto table = block.table<FORMAT, M>().read(u8_table);
     symbols.set_noise(noise_of_all, limit);
@@ -250,6 +248,7 @@ static __device__ __noinline__ void count_block(segment_block &block, const soft
     __builtin_assume(__isShared(&block) != 0);
     const warp_span own = warp_span_of<ONLY_COUNTS>(block, launch, span);
     wait_for_previous_kernel();
+    open_counts<FORMAT>(block.segment.placement.steps_per_nat);
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
         with_source<FORMAT, WITH_PAIRS, ONLY_COUNTS>(block, [&](auto source) {
             demodulate_warp<FORMAT, decltype(axis_bits)::value, decltype(source)::value, false, ONLY_COUNTS>(

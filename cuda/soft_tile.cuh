@@ -172,8 +172,6 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
         wait_for_previous_kernel();
     symbols.next = {};
     symbols.load(position < span.n);
-    if constexpr (COUNTING != NO_COUNTS)
-        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
     __syncthreads(); /* table, sequence and work are written */
     const soft_work &work = block.work;
     if (!work.values)
