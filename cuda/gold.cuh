@@ -121,14 +121,16 @@ struct warp_gold {
         const unsigned lane = warp_lane();
         const unsigned from = lane + STEP;
         const bool is_known = from < WARP_THREADS;
+        uint32_t sum_mask = is_known ? 0 : 0xffffffffu;
+        asm("" : "+r"(sum_mask)); /* hides the condition from the compiler, which would branch around the shuffles */
 #pragma unroll
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             const uint32_t word = words[sequence];
             const uint32_t earlier = __shfl_sync(all, word, is_known ? from : from - 31);
-            uint32_t sum = word ^ earlier;
+            uint32_t sum = word;
             if (sequence == 1)
                 sum ^= __shfl_up_sync(all, word, 1) ^ __shfl_up_sync(all, word, 2);
-            words[sequence] = is_known ? earlier : sum;
+            words[sequence] = earlier ^ (sum & sum_mask);
         }
     }
 };
