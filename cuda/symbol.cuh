@@ -101,8 +101,17 @@ static __device__ __forceinline__ constexpr bool is_in_steps(softqam_output_form
 /* Applies the noise floor. */
 static __device__ __forceinline__ float bounded_noise(float noise, bool is_inverse, const softqam_llr_limit &limit)
 {
+#if __CUDA_ARCH__ >= 800 /* One instruction does what llr_bounded_noise() does: NaN stays NaN. */
+    float bounded;
+    if (is_inverse)
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(bounded) : "f"(noise), "f"(limit.most_inverse_noise));
+    else
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(bounded) : "f"(noise), "f"(limit.least_noise));
+    return bounded;
+#else
     return is_inverse ? llr_bounded_noise(noise, 1, limit.most_inverse_noise)
                       : llr_bounded_noise(noise, 0, limit.least_noise);
+#endif
 }
 
 /* The scale and the signs of a symbol's LLRs. */
