@@ -358,8 +358,8 @@ static int find_element_kernel(const softqam_launch *launch)
     return number;
 }
 
-/* Launches that kernel. Many symbols of one layer, which it takes one at a time, are faster by the kernel of segments.
- */
+/* Launches that kernel. Many symbols of one layer, which it takes one at a time, are faster by the kernel of segments,
+ * and so are few of several layers that are not added. */
 static softqam_status launch_elements(softqam_launch *launch, int number)
 {
     softqam_segment_launch shared = segment_launch_of(launch->params);
@@ -371,7 +371,7 @@ static softqam_status launch_elements(softqam_launch *launch, int number)
         n_symbols = launch->segments[k].n_symbols > n_symbols ? launch->segments[k].n_symbols : n_symbols;
     const size_t n_blocks = count_blocks(n_symbols, BLOCK_THREADS * neighbours);
     const size_t n_all_blocks = n_blocks * launch->n_segments;
-    const bool fills = neighbours == 4 && !launch->segments[0].placement.combines;
+    const bool fills = neighbours > 1 && !launch->segments[0].placement.combines;
     if ((neighbours == 1 && n_all_blocks > loaded.resident_blocks) ||
         (fills && n_all_blocks < loaded.resident_blocks / 16))
         return launch_segments(launch);
