@@ -61,6 +61,10 @@ def make_elements(n):
 class Demapper(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        for wrong in ("x", "0.5 ", "0,5", "5000", "", "nan"):
+            os.environ["SOFTQAM_OAI_SCALE"] = wrong
+            assert LIBRARY.demapper_init() == -1, wrong
+        os.environ["SOFTQAM_OAI_SCALE"] = "1.0"
         assert LIBRARY.demapper_init() == LIBRARY.demapper_init() == LIBRARY.demapper_init_thread() == 0
         assert LIBRARY.demapper_shutdown
         assert not hasattr(LIBRARY, "softqam_demodulate"), "two copies in a process would meet"

@@ -4,8 +4,11 @@
  * The noise of z has the variance g N0, N0 being that of the antennas, which OAI does not hand over. So z / g has the
  * variance N0 / g, and the LLRs of z / g, weighted with g and a constant, are max-log but for that constant. It is such
  * that LLRs next to a decision boundary are OAI's own: z / 16, of 256QAM z. Further out its recursion is too small. */
+#include <locale.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <softqam/softqam.h>
@@ -18,7 +21,8 @@ typedef struct oai_c16 {
     int16_t i;
 } oai_c16;
 
-/* Called once before the others, by one thread; returns 0 if it worked. Reads SOFTQAM_OAI_SCALE. */
+/* Called once before the others, by one thread; returns 0 if it worked. Reads SOFTQAM_OAI_SCALE; -1 if that is no
+ * number from 2^-10 to 2^10. */
 EXPORT int32_t demapper_init(void);
 /* OAI calls this in each thread that will demap: nothing is needed. */
 EXPORT int32_t demapper_init_thread(void);
@@ -69,13 +73,20 @@ static softqam_status create(softqam_context *context, int order)
     return softqam_demodulator_create(&demodulators[order], &config);
 }
 
-/* Returns the factor on all LLRs that SOFTQAM_OAI_SCALE asks for: 2^-10 to 2^10, or 1. */
-static float read_scale(void)
+/* Reads the factor on all LLRs, 1 if there is none; with a decimal point whatever the host's locale is. */
+static bool read_scale(void)
 {
     const char *text = getenv("SOFTQAM_OAI_SCALE");
     char *end = NULL;
-    const float value = text ? strtof(text, &end) : 1;
-    return end && *end == '\0' && value >= 0x1p-10f && value <= 0x1p10f ? value : 1;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return false;
+    scale = text ? strtof_l(text, &end, plain) : 1;
+    freelocale(plain);
+    const bool good = (!end || *end == '\0') && scale >= 0x1p-10f && scale <= 0x1p10f;
+    if (!good)
+        fprintf(stderr, "softqam: SOFTQAM_OAI_SCALE: '%s' is not a number from 1/1024 to 1024\n", text);
+    return good;
 }
 
 int32_t demapper_shutdown(void)
@@ -91,7 +102,8 @@ int32_t demapper_init(void)
 {
     if (demodulators[0])
         return 0;
-    scale = read_scale();
+    if (!read_scale())
+        return -1;
     softqam_context_config config;
     softqam_context_config_init(&config);
     config.n_threads = 1;
