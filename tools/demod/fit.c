@@ -219,7 +219,8 @@ double demod_fit_scale(const softqam_demodulator_config *config, uint64_t positi
     view.limit = limit_of(config->input_format);
     sample_format_widen(config->input_format, samples, view.n, 1, view.symbols);
     const double found = fit_any_scale(&view, config->modulation, false, &scale);
-    return found > 0.1 && fabs(scale / (double)config->input_scale - 1) > 0.02 ? scale : (double)config->input_scale;
+    const double least = found > 0.3 ? 0.008 : 0.02; /* points that are clear tell more than the energy of a few */
+    return found > 0.1 && fabs(scale / (double)config->input_scale - 1) > least ? scale : (double)config->input_scale;
 }
 
 void fit_load(const struct demod_run *run, enum file_format format, struct fit_view *view)

@@ -151,8 +151,8 @@ struct option_row demod_option_rows[] = {
      "symbol is the codeword's first, even with --skip; default: the recording's own, else none",
      .take = take_c_init},
     {"--planes", "N",
-     "bit planes: every N symbols after --skip are a code block (the last may be shorter), whose values come out as all "
-     "b0, all b1, ..; 1 to 4194304",
+     "bit planes: every N symbols are a code block (the last may be shorter), whose values come out as all b0, all b1, "
+     "..; 1 to 4194304; --skip takes a multiple of N then",
      option_take_count, TO(plane_symbols), .min = 1, .max = MAX_PLANE_SYMBOLS},
     {"--input-format", "FORMAT",
      "cf32, cs16, cs8, cf16, cu8, cs32, cf64 or another, see below; default: by INPUT's suffix; cf32 for \"-\" and a name "
