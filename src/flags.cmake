@@ -13,7 +13,8 @@ endif()
 find_package(Threads REQUIRED)
 
 # softqam_flags: what every translation unit of the project is compiled with, whatever the user's own flags say before it.
-# The last two are the numeric contract: no contraction to fused multiply-add, no fast-math (README.md beside this).
+# The last two are the numeric contract: no contraction to fused multiply-add, no fast-math (README.md beside this). With
+# -funsigned-char gcc 12 compiles comparisons of bytes in <immintrin.h> wrongly.
 add_library(softqam_flags INTERFACE)
 set(warnings -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-align -Wwrite-strings -Wundef -Wvla -Wformat=2)
 set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
@@ -22,7 +23,7 @@ if(SOFTQAM_WERROR)
 endif()
 target_compile_options(softqam_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>" "$<$<COMPILE_LANGUAGE:C>:${c_warnings}>"
-  "$<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math;-ffp-contract=off>")
+  "$<$<COMPILE_LANGUAGE:C,CXX>:-fsigned-char;-fno-fast-math;-ffp-contract=off>")
 # At the link too: with a user's -ffast-math gcc would add start-up code that flushes subnormals in the whole process.
 target_link_options(softqam_flags INTERFACE -fno-fast-math)
 target_compile_features(softqam_flags INTERFACE c_std_11)

@@ -44,6 +44,34 @@ static inline void softqam_float_leave(const softqam_float_environment *self)
     if (((self->before ^ self->now) & ~SOFTQAM_FLOAT_FLAGS) != 0)
         _mm_setcsr(self->before);
 }
+#elif defined(__aarch64__)
+#include <stdint.h>
+
+typedef struct softqam_float_environment {
+    uint64_t control; /* FPCR; fesetenv() would keep some of its bits, such as that of another binary16 */
+    uint64_t status;  /* FPSR: the flags */
+} softqam_float_environment;
+
+static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
+{
+    (void)self;
+    (void)flush;
+}
+
+static inline void softqam_float_set(softqam_float_environment to)
+{
+    __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" ::"r"(to.control), "r"(to.status) : "memory");
+}
+
+static inline softqam_float_environment softqam_float_enter(void)
+{
+    softqam_float_environment before;
+    __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(before.control), "=r"(before.status)::"memory");
+    softqam_float_set((softqam_float_environment){0, 0});
+    return before;
+}
+
+static inline void softqam_float_leave(const softqam_float_environment *before) { softqam_float_set(*before); }
 #else
 #include <fenv.h>
 

@@ -17,6 +17,7 @@ typedef struct answers {
     uint8_t out[HARNESS_N_OUTPUT_FORMATS][N_SYMBOLS * MAX_SYMBOL_NBYTES];
     float soft[HARNESS_N_OUTPUT_FORMATS][N_CB]; /* or as many values of another format */
     int8_t scaled[2 * HARNESS_SYMBOL_BITS];
+    int8_t infinite[HARNESS_SYMBOL_BITS];
 } answers;
 
 static float symbols[2 * N_SYMBOLS], noise_var[N_SYMBOLS];
@@ -62,6 +63,18 @@ static void scale(softqam_context *context, int8_t *out)
     }
 }
 
+/* Demodulates an infinite symbol in binary16, which a mode of Arm processors takes for a finite one. */
+static void widen(softqam_context *context, int8_t *out)
+{
+    static const uint16_t symbol[2] = {0x7c00, 0x3c00};
+    static const float variance = 0.1F;
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_S8);
+    config.context = context;
+    config.input_format = SOFTQAM_INPUT_CF16;
+    scoped_demodulator *demodulator = api_create(&config);
+    harness_demodulate(demodulator, symbol, &variance, 1, out);
+}
+
 /* The context's threads begin in the modes of this one. */
 static void answer(answers *self)
 {
@@ -80,6 +93,7 @@ static void answer(answers *self)
             combine(demodulator, format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32, self->soft[format]);
     }
     scale(context, self->scaled);
+    widen(context, self->infinite);
 }
 
 /* The modes of this thread, as the processor's register holds them. */
@@ -117,6 +131,7 @@ static const struct {
             {"rounding down", MODES(0x3f80, 2 << 22), false},
             {"rounding towards zero", MODES(0x7f80, 3 << 22), false},
             {"flushed subnormals", MODES(0x9fc0, 1 << 24), false},
+            {"binary16 without infinities", MODES(0x1f80, 1 << 26), false},
             {"trapping exceptions", MODES(0, 0x1f00), true}};
 
 /* Computes the expected answers in the environment that a thread begins with. */
@@ -137,6 +152,7 @@ static void assert_usual(const char *what)
                                           got.out[format], N_SYMBOLS));
     assert_memory_equal(got.soft, usual.soft, sizeof usual.soft);
     assert_memory_equal(got.scaled, usual.scaled, sizeof usual.scaled);
+    assert_memory_equal(got.infinite, usual.infinite, sizeof usual.infinite);
 }
 
 HARNESS_TEST_WITH(test_modes, answer_usually, NULL)

@@ -34,6 +34,9 @@ def check_host_flags(name, command):
     contract = [flag for flag in flags if flag.startswith("-ffp-contract")]
     if contract[-1:] != ["-ffp-contract=off"] or "-fno-fast-math" not in flags:
         sys.exit(f"{name}: contraction is not off, or -fno-fast-math is missing")
+    signs = [flag for flag in flags if flag in ("-fsigned-char", "-funsigned-char", "-fno-signed-char", "-fno-unsigned-char")]
+    if name.endswith(".c") and signs[-1:] != ["-fsigned-char"]:
+        sys.exit(f"{name}: the sign of char is left to the user's flags")
     after = flags[len(flags) - flags[::-1].index("-fno-fast-math"):]
     harmful = [flag for flag in after if re.fullmatch(
         "-Ofast|-mdaz-ftz|-fno-signed-zeros|-fcx-limited-range|-f(fast|unsafe|associative|reciprocal|finite)-math\\S*", flag)]
