@@ -8,6 +8,7 @@ Without softqam-demod-mpi or mpirun the exit status is 77.
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import stat
@@ -57,7 +58,7 @@ class MpiTest(ToolTest):
 
     def rank_script(self, line):
         """A program that starts ours, differently for some of the ranks."""
-        self.write("start", f'#!/bin/sh\n{line}\nexec {DEMOD_MPI} "$@"\n'.encode())
+        self.write("start", f'#!/bin/sh\n{line}\nexec {shlex.quote(DEMOD_MPI)} "$@"\n'.encode())
         os.chmod(self.path("start"), stat.S_IRWXU)
         return self.path("start")
 

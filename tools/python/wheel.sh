@@ -12,7 +12,7 @@ case "${1-}" in
 aarch64)
     # sysconfig then describes the other machine's Python.
     other_machine=(_PYTHON_HOST_PLATFORM=linux-aarch64 _PYTHON_SYSCONFIGDATA_NAME=_sysconfigdata__aarch64-linux-gnu
-        "CMAKE_ARGS=-DCMAKE_TOOLCHAIN_FILE=$root/tests/harness/aarch64.cmake -DSOFTQAM_CUDA=OFF ${CMAKE_ARGS-}")
+        "CMAKE_TOOLCHAIN_FILE=$root/tests/harness/aarch64.cmake" "CMAKE_ARGS=-DSOFTQAM_CUDA=OFF ${CMAKE_ARGS-}")
     ;;
 *)
     echo "usage: tools/python/wheel.sh [aarch64]" >&2
