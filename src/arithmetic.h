@@ -304,7 +304,7 @@ VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u3
 
 /* Turns metric and weight into an LLR that is a whole number of steps, added to ROUNDING_CONSTANT: the sum's lowest
  * bits are the LLR, in one byte for s8, two for s16. Here s8 and s16 are rounded. `addend` is that constant in the
- * metric's unit; for f16 and f32 it is -0, which changes no product, or 0 for an erasure. */
+ * metric's unit. Vector loops call it for f16 and f32 too, with -0, which changes no product, or 0 for an erasure. */
 VEC vec_f32 llr_sum(vec_f32 metric, vec_f32 weight, vec_f32 addend) { return vec_fma(metric, weight, addend); }
 
 /* Does the same, limited: `least` and `most` are ROUNDING_CONSTANT - and + the limit. */

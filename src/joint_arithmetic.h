@@ -7,10 +7,10 @@
  *
  *     u = z_f - conj(c) x_e        I: f.i - c.r a - c.i b        Q: f.q - c.r b + c.i a
  *
- * All terms are half of the cost C of softqam_segment, in units in which levels are integers. Level 2 k + 1 of f costs
- * F (2 k + 1)^2 - u (2 k + 1) = 2 k (2 F k - v) - v - F with v = u - 2 F, and the best k is v / (4 F), rounded. F is
- * the same for all points, and the sum of both axes' v is linear in a and in b: it is part of the terms of a and of b.
- * If f is QPSK, its best level costs F - |u|. */
+ * All terms are half of the cost g_e |x_e|^2 + g_f |x_f|^2 + 2 Re(x_e* c x_f) - 2 Re(x_e* z_e + x_f* z_f), in units in
+ * which levels are integers. Level 2 k + 1 of f costs F (2 k + 1)^2 - u (2 k + 1) = 2 k (2 F k - v) - v - F with v = u
+ * - 2 F, and the best k is v / (4 F), rounded. F is the same for all points, and the sum of both axes' v is linear in a
+ * and in b: it is part of the terms of a and of b. If f is QPSK, its best level costs F - |u|. */
 #ifndef SOFTQAM_JOINT_ARITHMETIC_H
 #define SOFTQAM_JOINT_ARITHMETIC_H
 
@@ -66,7 +66,7 @@ VEC joint_terms joint_terms_of(bool is_qpsk, const softqam_joint_table *table, c
 }
 
 /* Returns the weight of the element's metrics, 2 scale / sigma^2 or times 1 / sigma^2. It is NaN, which makes an
- * erasure, if sigma^2 or a gain is not positive, an input is not finite, or a cost might overflow. */
+ * erasure, if sigma^2 is not positive and finite. */
 VEC vec_f32 joint_weight(vec_f32 two_scales, vec_f32 given_noise, int is_inverse, vec_f32 noise_bound)
 {
     const vec_f32 noise = llr_bounded_noise(given_noise, is_inverse, noise_bound);
@@ -74,6 +74,7 @@ VEC vec_f32 joint_weight(vec_f32 two_scales, vec_f32 given_noise, int is_inverse
     return vec_choose(vec_is_positive(noise), vec_limit(weight, vec_splat(LARGEST_FLOAT)), vec_splat(NAN));
 }
 
+/* Returns the weight, or NaN if a gain is not positive, an input is not finite, or a cost might overflow. */
 VEC vec_f32 joint_valid_weight(vec_f32 weight, const joint_element *element, const joint_terms *terms)
 {
     const vec_f32 range = vec_splat(JOINT_RANGE), zero = vec_splat(0.0f);

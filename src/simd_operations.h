@@ -12,9 +12,8 @@
  * nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements; the shuffles stay within
  * quads unless they say otherwise. */
 
-/* arithmetic.h's. Vector headers have the first from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
- * out.
- */
+/* arithmetic.h's. Vector headers have those before #endif from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
+ * out. */
 
 #ifndef SIMD_OWN
 SIMD_OPERATION(vec_f32, vec_add, (vec_f32 a, vec_f32 b))

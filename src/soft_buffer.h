@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The code blocks of a codeword and the soft buffers of an LDPC decoder, by arithmetic for hosts and kernels: 3GPP TS
  * 38.212 clause 5.4.2.1 says how many bits a code block has and where they go, 38.214 clauses 5.1.7.1 and 6.1.5.1 which
- * groups of code blocks are transmitted. The end of the file declares what places LLRs in soft buffers on a host. */
+ * groups of code blocks are transmitted. The end of the file declares the loops that add LLRs on a host. */
 #ifndef SOFTQAM_SOFT_BUFFER_H
 #define SOFTQAM_SOFT_BUFFER_H
 

@@ -33,8 +33,9 @@ enum {
     SHIFTED_WORDS = TILE_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
 };
 
-/* A thread's memory for tiles, on its stack. The sequence comes first, close to the stack frames of the loops that read
- * it: loads from addresses 4 KiB away from a frame's stores would wait for these, 10 ns and more a call. */
+/* A thread's memory for tiles, on its stack, of which a call may take 64 KiB in all. The sequence comes first, close to
+ * the stack frames of the loops that read it: loads from addresses 4 KiB away from a frame's stores would wait for
+ * these, 10 ns and more a call. */
 typedef struct scratch {
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) unsigned char out[OUT_NBYTES];
@@ -50,7 +51,7 @@ typedef struct scratch {
     softqam_gold gold;
     bool is_gold_open;
     softqam_information_table information; /* for a segment with a scale of its own */
-    unsigned char gap[512];                /* see the assertion on its size */
+    unsigned char gap[320];                /* see the assertion on its size */
 } scratch;
 
 /* Says what a thread does with a segment of its part. */
@@ -240,7 +241,7 @@ static NOT_INLINED void call_loop_of_few(const softqam_cpu_loops *loops, softqam
                                          softqam_llr_layout layout, size_t symbol_nbytes)
 {
     softqam_loop *const *few = loops->few_by_layout[axis_bits];
-    if (few && call->n_symbols >= loops->min_few_symbols << (layout == SOFTQAM_LLRS_IN_PLANES))
+    if (few && call->n_symbols >= loops->min_few_symbols << (layout == SOFTQAM_LLRS_IN_PLANES && symbol_nbytes == 1))
         few[layout](call);
     else
         loops->few(loops->by_layout[axis_bits][layout], call, axis_bits ? 2 * (unsigned)axis_bits : 1, symbol_nbytes);
@@ -363,7 +364,7 @@ static NOT_INLINED void add_counts(const softqam_statistics *counts, softqam_sta
 /* Demodulates a tile and counts it. Portable loops look for no fast path. */
 static NOT_INLINED void call_loop_and_count(work *w, size_t first)
 {
-    bool is_unusual = w->loops->min_symbols == 0;
+    bool is_unusual = !w->loops->is_vector[softqam_axis_bits((softqam_modulation)w->segment.placement.modulation)];
     w->call.is_unusual = &is_unusual;
     const softqam_loop_call call = w->call;
     call_loop(w->loops, &w->segment.placement, &w->call);
@@ -458,11 +459,13 @@ static NOT_INLINED void demodulate_in_tiles(work *w)
 
 /* Parts. */
 
-/* Returns whether subnormal numbers may be flushed to zero: not if LLRs are added to values in a caller's buffer. */
-static inline bool may_flush(const softqam_cpu_call *call, const softqam_source *source)
+/* Returns whether subnormal numbers may be flushed to zero: not by portable loops, nor if LLRs are added to values in a
+ * caller's buffer. */
+static inline bool may_flush(const softqam_cpu_call *call, const softqam_resolved_segment *segment)
 {
-    return call->is_worth_flushing && call->loops->flushes_subnormals && !call->list->adds &&
-           softqam_is_scale_for_flushing(source->input_scale, source->has_gains);
+    const int axis_bits = softqam_axis_bits((softqam_modulation)segment->placement.modulation);
+    return call->is_worth_flushing && call->loops->flushes_subnormals && call->loops->is_vector[axis_bits] &&
+           !call->list->adds && softqam_is_scale_for_flushing(segment->source.input_scale, segment->source.has_gains);
 }
 
 /* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. No pointer
@@ -485,7 +488,7 @@ static inline bool demodulate_in_place(const softqam_cpu_call *call, const softq
     const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
     if (!source->is_contiguous || are_converted(params, source) || (is_descrambled && n > DESCRAMBLED_SYMBOLS))
         return false;
-    softqam_float_flush(environment, may_flush(call, source));
+    softqam_float_flush(environment, may_flush(call, &segment));
     prepare_call(&loop_call, params, &segment, &weight);
     loop_call.n_symbols = n;
     loop_call.components = source->layers[0].symbols;
@@ -523,7 +526,7 @@ void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *c
         if (w.is_joint)
             softqam_joint_open(&w.joint, w.params, w.loops, from, cursor->offset);
         softqam_cursor_next(cursor, n_taken, &w.segment);
-        softqam_float_flush(&environment, !w.is_joint && may_flush(call, &w.segment.source));
+        softqam_float_flush(&environment, !w.is_joint && may_flush(call, &w.segment));
         w.statistics = from->statistics;
         w.counts = (softqam_statistics){0};
         demodulate_in_tiles(&w);

@@ -20,8 +20,7 @@ typedef struct joint_batch_memory {
     float weights[JOINT_BATCH_SYMBOLS];
 } joint_batch_memory;
 
-/* Returns what LANES symbols from `first` on are as their layers see them; *partner_noise is 0 if no partner's noise
- * matters, or an addend that is NaN if the partner's is none. */
+/* Returns the elements of LANES symbols from `first` on, as the symbols' layers see them. */
 VEC joint_element load_element(const softqam_joint_call *call, size_t first)
 {
     const float *symbols = call->symbols + 2 * first, *cross = call->cross + 2 * first;

@@ -8,7 +8,7 @@
  *
  * Symbols are taken in batches that stay in the first cache. A batch is computed on the fast path, which notes the
  * ranges of its values; if these say that an LLR may not be exact, it is computed again on the exact path. So no branch
- * depends on a symbol. */
+ * within an iteration depends on a symbol. */
 #include "llr_constants.h"
 #include "llr_stores.h"
 #include "llr_weights.h"

@@ -26,8 +26,8 @@ typedef enum softqam_noise_kind {
     SOFTQAM_GAINS_N0,
     SOFTQAM_GAINS_INVERSE,
     SOFTQAM_NOISE_KINDS,
-    /* Internal to vector loops: a weight for each symbol. With the second kind there are erasures, whose weight is
-     * 0. */
+    /* Internal to vector loops: a weight for each symbol. With SOFTQAM_ERASED_WEIGHTS there are erasures, whose
+     * weight is 0. */
     SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS,
     SOFTQAM_ERASED_WEIGHTS
 } softqam_noise_kind;
@@ -163,7 +163,8 @@ typedef struct softqam_cpu_loops {
     softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* NULL, or loops that take min_few_symbols, in less time */
     size_t min_few_symbols;
     const struct softqam_joint_loops *joint[MAX_AXIS_BITS + 1]; /* by bits an axis; they take min_symbols or more */
-    bool flushes_subnormals; /* its loops want them flushed to zero, and are right then */
+    bool is_vector[MAX_AXIS_BITS + 1]; /* by bits an axis: the loops are not the portable ones */
+    bool flushes_subnormals;           /* vector loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;
 
 #endif

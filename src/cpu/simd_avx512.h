@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations of simd_scalar.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
+/* The operations of simd_operations.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
  * the loops need besides. AVX-512 F, BW, DQ; PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H

@@ -162,6 +162,7 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
         const bool has_few = variant->of_few && axis_bits <= MAX_FEW_AXIS_BITS;
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);
         loops->few_by_layout[axis_bits] = has_few ? loops_of(variant->of_few, params, axis_bits) : NULL;
+        loops->is_vector[axis_bits] = variant != &softqam_cpu_portable && variant->llrs[axis_bits];
         loops->joint[axis_bits] =
             variant->joint[axis_bits] ? variant->joint[axis_bits] : softqam_joint_portable[axis_bits];
     }
