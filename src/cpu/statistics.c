@@ -15,6 +15,9 @@
 
 #include "arithmetic_energies.h"
 
+_Static_assert(N_OUTPUT_FORMATS == 5,
+               "Here, and in statistics_loops.c, a format has integers, bits or an index of its own");
+
 /* Portable loops. */
 
 static uint32_t bits_of_value(const unsigned char *value, size_t nbytes)

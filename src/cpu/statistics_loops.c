@@ -16,6 +16,8 @@ VEC uint64_t total_of(vec_lanes_u64 sums)
     return total;
 }
 
+_Static_assert(N_OUTPUT_FORMATS == 5, "Not s8, not f32 means 16 bits; not s8, not s16, not f16 means f32");
+
 /* Returns an integer for each LLR of the format. */
 VEC vec_bytes splat_of(softqam_output_format format, uint32_t a)
 {
