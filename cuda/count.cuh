@@ -70,19 +70,18 @@ template <int NBYTES> static __device__ __forceinline__ constexpr uint32_t used_
 
 enum { LIMITED_UNIT = 128 };
 
-/* Returns n and LIMITED_UNIT more for each of a symbol's values at the limit; for each soft bit of 0 or 255. No
- * magnitude is above the limit, so a sum sets a value's highest bit if the value is at the limit. */
-template <softqam_output_format FORMAT, int M>
-static __device__ __forceinline__ uint32_t count_limited(const packed_values<symbol_size<FORMAT, M>::WORDS> &values,
+/* Returns n and LIMITED_UNIT more for each of the values at the limit, which take NBYTES; for each soft bit of 0 or
+ * 255. No magnitude is above the limit, so a sum sets a value's highest bit if the value is at the limit. */
+template <softqam_output_format FORMAT, int NBYTES, int WORDS>
+static __device__ __forceinline__ uint32_t count_limited(const packed_values<WORDS> &values,
                                                          const softqam_llr_limit &limit, uint32_t n)
 {
-    enum { NBYTES = symbol_size<FORMAT, M>::NBYTES };
     constexpr uint32_t highest = FORMAT == SOFTQAM_OUTPUT_S8 ? 0x80808080 : 0x80008000, ones = 0x01010101;
     const uint32_t to_highest = FORMAT == SOFTQAM_OUTPUT_F16
                                     ? highest - __half_as_ushort(__float2half_rn(limit.llr)) * 0x10001u
                                     : limit.to_middle_each;
 #pragma unroll
-    for (int w = 0; w < symbol_size<FORMAT, M>::WORDS; w++) {
+    for (int w = 0; w < WORDS; w++) {
         const uint32_t word = values.word[w], used = used_bytes<NBYTES>(w);
         if (FORMAT == SOFTQAM_OUTPUT_U8)
             n += LIMITED_UNIT / 8 * __popc(__vcmpeq4(word, 0) | __vcmpeq4(word, 0xffffffffu));
@@ -147,7 +146,7 @@ static __device__ __forceinline__ uint32_t add_symbols(thread_counts &to,
 #pragma unroll
     for (int k = 0; k < N; k++)
         if (k < n) {
-            to.n_limited = count_limited<FORMAT, M>(values[k], limit, to.n_limited);
+            to.n_limited = count_limited<FORMAT, symbol_size<FORMAT, M>::NBYTES>(values[k], limit, to.n_limited);
             sampled |= is_sampled(position + k) ? 1u << k : 0;
         }
     if (__builtin_expect(erased != 0, 0)) {

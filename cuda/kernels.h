@@ -134,7 +134,8 @@ typedef enum softqam_plain_kind {
     LARGE_CALL,
     SMALL_CALL,    /* the device holds all blocks at once: a thread has one group; address NULL: LARGE_CALL is faster */
     CODEWORD_CALL, /* a large one of layers, descrambled or in bit planes; address NULL: there is none */
-    COUNTED_CALL,  /* a large one of either kind, with statistics; address NULL: there is none */
+    COUNTED_CALL,  /* LARGE_CALL and CODEWORD_CALL with statistics; address NULL: there is none */
+    COUNTED_CODEWORD,
     N_PLAIN_KINDS
 } softqam_plain_kind;
 

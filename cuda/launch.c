@@ -169,7 +169,9 @@ static int find_plain_kernel(const softqam_launch *launch)
     const bool is_codeword =
         has_layers || placement->is_descrambled || placement->plane_stride != 0 || placement->has_code_blocks;
     const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    const softqam_plain_kind kind = launch->has_statistics ? COUNTED_CALL : is_codeword ? CODEWORD_CALL : LARGE_CALL;
+    const bool has_statistics = launch->has_statistics;
+    const softqam_plain_kind kind = is_codeword ? (has_statistics ? COUNTED_CODEWORD : CODEWORD_CALL)
+                                                : (has_statistics ? COUNTED_CALL : LARGE_CALL);
     const int number = (int)kind * PLAIN_KERNELS + axis_bits;
     const softqam_kernel *kernel = &kernels_of(launch->params)[number].kernel;
     if (launch->n_segments > 1 || launch->has_soft || !kernel->address || source->symbol_stride != 1 ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of plain calls: one segment of one layer, side by side and aligned to 16 bytes, in symbol order, not
  * descrambled. And of large codewords: one segment of 1, 2 or 4 layers, descrambled, in bit planes, of all of it or of
- * each code block, or any of these; those that count statistics take plain calls too. A thread takes several symbols
- * side by side, and three or four groups of these are on their way from memory while it computes. */
+ * each code block, or any of these. Large calls of both kinds also have kernels that count statistics. A thread takes
+ * several symbols side by side, and three or four groups of these are on their way from memory while it computes. */
 #ifndef SOFTQAM_PLAIN_KERNEL_CUH
 #define SOFTQAM_PLAIN_KERNEL_CUH
 
@@ -12,12 +12,13 @@
 #include "count.cuh"
 #include "gold.cuh"
 #include "kernels.h"
-#include "symbol.cuh"
+#include "plain_group.cuh"
 
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND> struct plain_shape {
     enum {
         IS_SMALL = KIND == SMALL_CALL,
-        IS_CODEWORD = KIND == CODEWORD_CALL || KIND == COUNTED_CALL,
+        IS_CODEWORD = KIND == CODEWORD_CALL || KIND == COUNTED_CODEWORD,
+        HAS_COUNTS = KIND == COUNTED_CALL || KIND == COUNTED_CODEWORD,
         THREADS = IS_SMALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
         BITS = symbol_size<FORMAT, M>::BITS,
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
@@ -37,7 +38,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         MOST_TILES = IS_SMALL                              ? 1
                      : IS_CODEWORD                         ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
-                                                           : 6,
+                                                           : 6 + 6 * HAS_COUNTS,
         /* Small calls have a kernel of their own if that of large ones is slower (for a slot on an H200). */
         HAS_SMALL = FORMAT != SOFTQAM_OUTPUT_U8 && !(FORMAT == SOFTQAM_OUTPUT_F32 && M >= 3),
         /* Codewords have a kernel for formats that receivers produce (cf32, cf16) and decoders read (s8, f16). */
@@ -47,18 +48,23 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         TILE_WORDS = THREADS / WARP_THREADS * GROUP * BITS,
         SEQUENCE_WORDS = IS_CODEWORD ? MOST_TILES * TILE_WORDS : 0,
         /* Thread blocks that a multiprocessor holds at once, which limits the registers of a thread. */
-        MIN_BLOCKS = IS_SMALL                         ? 1024 / THREADS
-                     : IS_CODEWORD && M == 5          ? 7 - (KIND == COUNTED_CALL)
-                     : KIND == COUNTED_CALL && M >= 3 ? 7
-                                                      : 8
+        MIN_BLOCKS = IS_SMALL                              ? 1024 / THREADS
+                     : IS_CODEWORD && M == 5               ? 7 - HAS_COUNTS
+                     : IS_CODEWORD && M >= 3 && HAS_COUNTS ? 7
+                                                           : 8
     };
+    enum {
+        /* Sampled groups of 64 that a warp may meet, of each of which a thread has two symbols. */
+        MOST_SAMPLED_GROUPS = (MOST_TILES * GROUP * WARP_THREADS + GROUP_SYMBOLS) / (GROUP_SYMBOLS * SAMPLED_GROUPS) + 1
+    };
+    static_assert(!HAS_COUNTS || !HAS_CODEWORD || (GROUP <= 2 && 2 * MOST_SAMPLED_GROUPS <= MOST_SAMPLED),
+                  "a thread's sums of energies have room for its samples");
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
 
 /* A kernel's argument: kernels of plain calls have a short one, which takes less time to read. */
 template <softqam_plain_kind KIND>
-using plain_argument =
-    std::conditional_t<KIND == CODEWORD_CALL || KIND == COUNTED_CALL, softqam_codeword_launch, softqam_plain_launch>;
+using plain_argument = std::conditional_t<KIND >= CODEWORD_CALL, softqam_codeword_launch, softqam_plain_launch>;
 
 static __device__ __forceinline__ const softqam_plain_launch &plain_of(const softqam_plain_launch &argument)
 {
@@ -68,129 +74,6 @@ static __device__ __forceinline__ const softqam_plain_launch &plain_of(const sof
 static __device__ __forceinline__ const softqam_plain_launch &plain_of(const softqam_codeword_launch &argument)
 {
     return argument.plain;
-}
-
-/* N symbols side by side as they lie in memory, in words, so that nothing waits for them before they are converted. */
-template <typename Component, int N>
-struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) symbol_group {
-    enum { NBYTES = 2 * sizeof(Component) };
-    typedef typename unsigned_of<(NBYTES < 4 ? NBYTES : 4)>::type part;
-    enum { SYMBOL_PARTS = NBYTES / sizeof(part) };
-    typename unsigned_of<(N * NBYTES < 4 ? N * NBYTES : 4)>::type words[(N * NBYTES + 3) / 4];
-
-    /* Symbol number g, which nothing has been written to. */
-    __device__ __forceinline__ void load_symbol(int g, const part *from)
-    {
-#pragma unroll
-        for (int k = g * SYMBOL_PARTS; k < (g + 1) * SYMBOL_PARTS; k++, from++)
-            words[k * sizeof(part) / 4] |= static_cast<uint32_t>(*from) << 8 * (k * sizeof(part) % 4);
-    }
-
-    __device__ __forceinline__ float component(int c, float scale) const
-    {
-        const uint32_t word = words[c * sizeof(Component) / 4] >> 8 * (c * sizeof(Component) % 4);
-        return convert(component_of<Component>(word), scale);
-    }
-};
-
-/* The words of a group's values, from those of each of its symbols. */
-template <int N, int NBYTES, int WORDS>
-static __device__ __forceinline__ packed_values<N * NBYTES / 4> join(const packed_values<WORDS> (&symbols)[N])
-{
-    packed_values<N * NBYTES / 4> group;
-#pragma unroll
-    for (int w = 0; w < N * NBYTES / 4; w++) {
-        if constexpr (NBYTES % 4 == 0) {
-            group.word[w] = symbols[w / WORDS].word[w % WORDS];
-        } else if constexpr (NBYTES % 4 == 2) {
-            enum { HALVES = NBYTES / 2 };
-            const int first = 2 * w;
-            const int second = 2 * w + 1;
-            const uint32_t a = symbols[first / HALVES].word[first % HALVES / 2];
-            const uint32_t b = symbols[second / HALVES].word[second % HALVES / 2];
-            const uint32_t from_a = first % HALVES % 2 ? 0x32 : 0x10;
-            const uint32_t from_b = second % HALVES % 2 ? 0x76 : 0x54;
-            group.word[w] = __byte_perm(a, b, from_b << 8 | from_a);
-        } else {
-            group.word[w] = vec_lowest_bytes(symbols[4 * w % N].word[0], symbols[(4 * w + 1) % N].word[0],
-                                             symbols[(4 * w + 2) % N].word[0], symbols[(4 * w + 3) % N].word[0]);
-        }
-    }
-    return group;
-}
-
-template <int WORDS> static __device__ __forceinline__ void store_words(void *to, const packed_values<WORDS> &values)
-{
-    enum { WIDTH = WORDS % 4 == 0 ? 16 : WORDS % 2 == 0 ? 8 : 4 };
-    store_symbol<4 * WORDS, WIDTH>(static_cast<unsigned char *>(to), values);
-}
-
-/* Shared memory by its address, so that no access computes it anew. */
-template <int WORDS>
-static __device__ __forceinline__ void store_shared(uint32_t address, const packed_values<WORDS> &values)
-{
-#pragma unroll
-    for (int k = 0; k < WORDS; k++)
-        if (WORDS % 4 == 0 && k % 4 == 0)
-            asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address + 4 * k), "r"(values.word[k]),
-                         "r"(values.word[(k + 1) % WORDS]), "r"(values.word[(k + 2) % WORDS]),
-                         "r"(values.word[(k + 3) % WORDS])
-                         : "memory");
-        else if (WORDS % 4 == 2 && k % 2 == 0)
-            asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address + 4 * k), "r"(values.word[k]),
-                         "r"(values.word[(k + 1) % WORDS])
-                         : "memory");
-        else if (WORDS % 2 == 1)
-            asm volatile("st.shared.b32 [%0], %1;" ::"r"(address + 4 * k), "r"(values.word[k]) : "memory");
-}
-
-/* Copies the values of a warp's first n threads, WORDS a thread, from shared memory to 16-byte aligned memory, a warp
- * together. */
-template <int WORDS> static __device__ __forceinline__ void copy_staged(unsigned char *out, uint32_t staged, int n)
-{
-    enum { ALL = 4 * WORDS * WARP_THREADS };
-    const int lane = threadIdx.x % WARP_THREADS;
-    if (n >= WARP_THREADS) {
-#pragma unroll
-        for (int k = 0; k < ALL; k += VECTOR_NBYTES * WARP_THREADS) {
-            const int at = k + VECTOR_NBYTES * lane;
-            if (at < ALL)
-                *reinterpret_cast<uint4 *>(out + at) = load_shared_vector(staged + at);
-        }
-        return;
-    }
-#pragma unroll 1
-    for (int at = 4 * lane; at < 4 * WORDS * n; at += 4 * WARP_THREADS)
-        *reinterpret_cast<uint32_t *>(out + at) = load_shared_value<4>(staged + at);
-}
-
-/* Stores a bit's values of a group's N symbols side by side. */
-template <int N, int VALUE_NBYTES, int WORDS>
-static __device__ __forceinline__ void store_in_plane(unsigned char *to, const packed_values<WORDS> &group, int bit)
-{
-    enum { VALUES = 4 * WORDS / VALUE_NBYTES, BITS = VALUES / N, NBYTES = N * VALUE_NBYTES };
-    const unsigned first = bit * VALUE_NBYTES;
-    uint32_t values = value_at<VALUE_NBYTES>(group, bit);
-    if constexpr (N == 2) {
-        const unsigned second = (BITS + bit) * VALUE_NBYTES;
-        const unsigned selector = VALUE_NBYTES == 1 ? (4 + second % 4) << 4 | first % 4
-                                                    : (0x54 + second % 4 * 0x11) << 8 | (0x10 + first % 4 * 0x11);
-        values = __byte_perm(group.word[first / 4], group.word[second / 4], selector);
-    }
-    static_assert(N <= 2, "one or two of them");
-    store_value<NBYTES>(to, values);
-}
-
-/* Stores less than a group, value by value, a bit's values n side by side; all values are in symbol order bits of one
- * symbol. */
-template <int VALUE_NBYTES>
-static __device__ __forceinline__ void store_rest(unsigned char *out, size_t plane_nbytes, const uint32_t *values,
-                                                  unsigned n, unsigned bits)
-{
-    const auto *from = reinterpret_cast<const typename unsigned_of<VALUE_NBYTES>::type *>(values);
-#pragma unroll 1
-    for (unsigned k = 0; k < n * bits; k++)
-        reinterpret_cast<typename unsigned_of<VALUE_NBYTES>::type *>(out + k % bits * plane_nbytes)[k / bits] = from[k];
 }
 
 /* A thread's groups, STRIDE apart, from memory to memory. The warps of a thread block take turns, so that they read and
@@ -205,7 +88,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         THREADS = shape::THREADS,
         BITS = size::BITS,
         IS_CODEWORD = shape::IS_CODEWORD,
-        HAS_COUNTS = KIND == COUNTED_CALL,
+        HAS_COUNTS = shape::HAS_COUNTS,
         STRIDE = HAS_COUNTS ? WARP_THREADS + 0 : THREADS + 0, /* groups from a thread's to its next one */
         STRIDE_WORDS = STRIDE / WARP_THREADS * G * BITS,      /* the scrambling sequence's */
         PLANE_NBYTES = G * size::VALUE_NBYTES                 /* a group's values in a plane */
@@ -215,6 +98,11 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     struct loaded {
         group symbols;
         float noise[G];
+    };
+    struct rare_group { /* a group with sampled symbols or with erasures */
+        packed_values<size::WORDS> symbols[G];
+        float components[2 * G];
+        uint32_t sampled, erased; /* bit g is set if symbol g is */
     };
 
     const plain_argument<KIND> &argument;
@@ -277,11 +165,12 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         weight_scale = ::weight_scale(FORMAT, plain.steps_per_nat);
         symbols_in[0] = static_cast<const symbol *>(plain.symbols) + n;
         noise_in[0] = plain.noise + n;
+        if constexpr (HAS_COUNTS || IS_CODEWORD)
+            symbol_number = argument.segment.placement.codeword_symbol + static_cast<uint32_t>(n);
         if constexpr (IS_CODEWORD) {
             const softqam_source &source = argument.segment.source;
             const softqam_placement &placement = argument.segment.placement;
             is_in_planes = placement.plane_stride != 0 || placement.has_code_blocks;
-            symbol_number = placement.codeword_symbol + static_cast<uint32_t>(n);
             code_block_end = 0;
             if (has_layers())
 #pragma unroll
@@ -327,18 +216,44 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                 in.noise[g] = noise_in[0][k * STRIDE * G + g];
     }
 
-    /* Counts n symbols of the group that is k * STRIDE after the next one. */
-    __device__ __forceinline__ void count(const packed_values<size::WORDS> (&symbols)[G],
-                                          const float (&components)[2 * G], const symbol_scale (&scales)[G], int k,
-                                          unsigned n)
+    /* Returns the counts with a group's erasures and sampled symbols. The loop seldom calls this, and stays in the
+     * instruction cache because it is not inlined. */
+    static __device__ __noinline__ thread_counts with_rare(thread_counts counts, rare_group group,
+                                                           float places_per_unit)
     {
-        symbol_counter<FORMAT, M, true> counter = {plain.limit, plain.steps_per_nat, counts};
-        uint32_t erased = 0;
+        counts.n_erased += __popc(group.erased);
+        add_samples<FORMAT, M, true, FORMAT == SOFTQAM_OUTPUT_S8>(counts, group.symbols, group.components,
+                                                                  group.sampled & ~group.erased, places_per_unit,
+                                                                  counts_of_block().information);
+        return counts;
+    }
+
+    /* Counts n symbols of the group that is k * STRIDE after the next one, in all but n_symbols: G, or fewer at the
+     * end. `joined` has their values side by side. */
+    __device__ __forceinline__ void count(const packed_values<size::WORDS> (&symbols)[G],
+                                          const packed_values<WORDS> &joined, const float (&components)[2 * G],
+                                          const symbol_scale (&scales)[G], bool are_regular, int k, unsigned n)
+    {
+        enum { PERIOD = GROUP_SYMBOLS * SAMPLED_GROUPS };
+        const uint32_t number = symbol_number + k * STRIDE * G;
+        const uint32_t n_limited = count_limited<FORMAT, shape::GROUP_NBYTES>(joined, plain.limit, counts.n_limited);
+        counts.n_limited = n == G ? n_limited : counts.n_limited;
 #pragma unroll
-        for (int g = 0; g < G; g++)
-            erased |= scales[g].valid ? 0 : 1u << g;
-        counter.count(symbols, components, erased, n, symbol_number + k * STRIDE * G);
-        counts = counter.counts;
+        for (int g = 0; g < G - 1; g++)
+            if (n < G && g < n)
+                counts.n_limited = count_limited<FORMAT, size::NBYTES>(symbols[g], plain.limit, counts.n_limited);
+        if (are_regular && (number + G - 1) % PERIOD >= GROUP_SYMBOLS + G - 1)
+            return;
+        rare_group group = {};
+#pragma unroll
+        for (int g = 0; g < G; g++) {
+            group.symbols[g] = symbols[g];
+            group.components[2 * g] = components[2 * g];
+            group.components[2 * g + 1] = components[2 * g + 1];
+            group.sampled |= g < n && is_sampled(number + g) ? 1u << g : 0;
+            group.erased |= g < n && scales[g].weight == 0.0f ? 1u << g : 0; /* as regularize() leaves erasures */
+        }
+        counts = with_rare(counts, group, places_per_unit_of(FORMAT, plain.steps_per_nat));
     }
 
     /* Demodulates the group that is k * STRIDE after the next one; with statistics counts n symbols of it. */
@@ -359,35 +274,41 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
             if (has_noise_each)
                 scales[g].set_noise(weight_scale, in.noise[g], plain.noise_is_inverse, plain.limit);
         }
-        values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, plain.limit);
+        const bool are_regular = values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, plain.limit);
+        const packed_values<WORDS> joined = join<G, size::NBYTES>(symbols);
         if constexpr (HAS_COUNTS)
-            count(symbols, components, scales, k, n);
-        return join<G, size::NBYTES>(symbols);
+            count(symbols, joined, components, scales, are_regular, k, n);
+        return joined;
+    }
+
+    /* Stores a codeword's group in bit planes. */
+    __device__ __forceinline__ void store_in_planes(int k, const packed_values<WORDS> &values)
+    {
+        const softqam_placement &placement = argument.segment.placement;
+        unsigned char *to = out + k * STRIDE * PLANE_NBYTES;
+        size_t plane_nbytes = placement.plane_stride * size::VALUE_NBYTES;
+        if (placement.has_code_blocks) {
+            const uint32_t number = symbol_number + k * STRIDE * G;
+            if (number >= code_block_end)
+                open_code_block(number);
+            to = code_block_out + size_t{number} * size::VALUE_NBYTES;
+            plane_nbytes = bit_nbytes;
+        }
+#pragma unroll
+        for (int bit = 0; bit < BITS; bit++, to += plane_nbytes)
+            store_in_plane<G, size::VALUE_NBYTES>(to, values, bit);
     }
 
     __device__ __forceinline__ void store(int k, const packed_values<WORDS> &values)
     {
-        unsigned char *to = out + k * STRIDE * group_nbytes();
         const int n = n_left - k * STRIDE; /* groups from this thread's own on */
-        if constexpr (IS_CODEWORD) {
-            const softqam_placement &placement = argument.segment.placement;
-            if (is_in_planes && n <= 0)
-                return;
-            size_t plane_nbytes = placement.plane_stride * size::VALUE_NBYTES;
-            if (placement.has_code_blocks) {
-                const uint32_t number = symbol_number + k * STRIDE * G;
-                if (number >= code_block_end)
-                    open_code_block(number);
-                to = code_block_out + size_t{number} * size::VALUE_NBYTES;
-                plane_nbytes = bit_nbytes;
-            }
+        if constexpr (IS_CODEWORD)
             if (is_in_planes) {
-#pragma unroll
-                for (int bit = 0; bit < BITS; bit++, to += plane_nbytes)
-                    store_in_plane<G, size::VALUE_NBYTES>(to, values, bit);
+                if (n > 0)
+                    store_in_planes(k, values);
                 return;
             }
-        }
+        unsigned char *to = out + k * STRIDE * shape::GROUP_NBYTES;
         if (shape::IS_STAGED) {
             const int lane = threadIdx.x % WARP_THREADS;
             __syncwarp();
@@ -420,6 +341,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         store_words(room, demodulate(table, in, 0, is_mine ? n : 0));
         if (!is_mine)
             return;
+        counts.n_symbols += n;
         if constexpr (IS_CODEWORD)
             if (is_in_planes)
                 return store_rest<size::VALUE_NBYTES>(out, argument.segment.placement.plane_stride * size::VALUE_NBYTES,
@@ -429,10 +351,9 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
 
     __device__ __forceinline__ void advance(int n)
     {
-        if constexpr (IS_CODEWORD) {
+        if constexpr (IS_CODEWORD)
             sequence.from += n * STRIDE_WORDS * 32 / sequence.PART_BITS;
-            symbol_number += n * STRIDE * G;
-        }
+        symbol_number += n * STRIDE * G;
 #pragma unroll
         for (int g = 0; g < sizeof symbols_in / sizeof symbols_in[0]; g++) {
             symbols_in[g] += n * symbol_stride();
@@ -455,8 +376,11 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                 demodulate_rest(table, n_rest, room);
             return;
         }
-        const int n_tiles = static_cast<int>((n_groups + STRIDE - 1) / STRIDE);
+        int n_tiles = static_cast<int>((n_groups + STRIDE - 1) / STRIDE);
+        if (HAS_COUNTS)
+            asm("" : "+r"(n_tiles)); /* else the compiler computes it anew for each group */
         int tile = 0;
+        counts.n_symbols = G * static_cast<uint32_t>(max(n_left + STRIDE - 1, 0) / STRIDE); /* this thread's groups */
 #pragma unroll 1
         for (; tile < n_tiles; tile += DEPTH) {
 #pragma unroll
@@ -527,7 +451,7 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     memory.store(part_of_table);
     if constexpr (thread::HAS_COUNTS)
         open_counts<FORMAT>(plain.steps_per_nat);
-    if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD)
+    if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD || thread::HAS_COUNTS)
         __syncthreads();
     self.demodulate_tiles(memory.read(table), next, n_groups, has_any && first + most > n_whole,
                           stage + threadIdx.x * thread::WORDS);
@@ -556,6 +480,7 @@ static softqam_kernel plain_kernel_of(int axis_bits, softqam_plain_kind kind, st
         {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, SMALL_CALL > ()...},
         {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, CODEWORD_CALL > ()...},
         {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, COUNTED_CALL > ()...},
+        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, COUNTED_CODEWORD > ()...},
     };
     return kernels[kind][axis_bits];
 }

@@ -330,9 +330,10 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
 }
 
 /* Computes the values, soft bits or LLRs, of N symbols, whose components alternate between I and Q. All of them take
- * the same branch, so that the instructions of one symbol hide the latency of another. */
+ * the same branch, so that the instructions of one symbol hide the latency of another. Returns false if some may be
+ * erasures. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, int N, typename Table, typename Scale>
-static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
+static __device__ __forceinline__ bool values_of(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
                                                  const Table &table, float (&components)[2 * N], Scale (&scales)[N],
                                                  const softqam_llr_limit &limit)
 {
@@ -340,6 +341,7 @@ static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMA
 #pragma unroll
         for (int n = 0; n < N; n++)
             values[n] = u8_bytes_of(table, components[2 * n], components[2 * n + 1]);
+        return true;
     } else {
         bool are_regular = true;
 #pragma unroll
@@ -355,6 +357,7 @@ static __device__ __forceinline__ void values_of(packed_values<symbol_size<FORMA
         for (int n = 0; n < N; n++)
             values[n] =
                 llrs_of<FORMAT, M, IS_DESCRAMBLED>(table, components[2 * n], components[2 * n + 1], scales[n], limit);
+        return are_regular;
     }
 }
 
