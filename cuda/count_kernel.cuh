@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     if (!task.has_soft)
         demodulate_block<FORMAT, PAIRS, COUNTS>(block, launch, task.span, u8_table);
     else if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        demodulate_code_blocks<FORMAT, PAIRS, COUNTS>(block, arguments, task);
+        demodulate_code_blocks<FORMAT, PAIRS, COUNTS>(block, launch, task);
     add_counts_to(pairs.at[task.index.segment].statistics);
 }
 

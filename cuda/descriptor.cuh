@@ -6,6 +6,16 @@
 
 #include "soft_tile.cuh"
 
+/* Calls a function with what says which symbols of which codeword a segment has. */
+template <typename Function>
+static __device__ __forceinline__ bool with_codeword_of(const softqam_resolved_segment &segment,
+                                                        const Function &function)
+{
+    const softqam_placement &placement = segment.placement;
+    return function(placement.codeword_symbol, segment.n_symbols, placement.has_soft_buffers, placement.out,
+                    placement.block_buffers, placement.block_stride);
+}
+
 /* A kernel's arguments. */
 template <softqam_output_format FORMAT> struct soft_arguments {
     const softqam_segment_launch &launch;
@@ -18,6 +28,21 @@ template <softqam_output_format FORMAT> struct soft_arguments {
     __device__ __forceinline__ unsigned n_segments() const
     {
         return are_in_memory() ? min(*launch.n_device_segments, launch.n_segments) : launch.n_segments;
+    }
+
+    /* Makes segment k the block's. */
+    __device__ __forceinline__ void load(soft_block &block, unsigned k) const;
+
+    template <typename Function>
+    __device__ __forceinline__ bool with_codeword(unsigned k, const Function &function) const
+    {
+        if (are_in_memory()) {
+            const softqam_segment &segment = launch.device_segments[k];
+            const softqam_codeword &codeword = segment.codeword;
+            return function(segment.first_symbol, segment.n_symbols, codeword.n_code_blocks != 0 && codeword.n_cb != 0,
+                            codeword.buffers, codeword.block_buffers, codeword.block_stride);
+        }
+        return with_codeword_of(segments.at[k], function);
     }
 };
 
@@ -102,6 +127,15 @@ static __device__ __forceinline__ void load_segment(soft_block &block, unsigned 
     if (n_segments == 0 ||
         (FORMAT == SOFTQAM_OUTPUT_U8 && block.segment.placement.modulation != SOFTQAM_MODULATION_256QAM))
         block.segment.n_symbols = 0;
+}
+
+template <softqam_output_format FORMAT>
+__device__ __forceinline__ void soft_arguments<FORMAT>::load(soft_block &block, unsigned k) const
+{
+    if (are_in_memory())
+        return load_segment<FORMAT>(block, k, launch);
+    copy_words(block.segment, segments.at[k]);
+    copy_pairs(block, *this, k);
 }
 
 #endif

@@ -25,17 +25,26 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
     return SOFTQAM_OK;
 }
 
+/* Checks a call's segments. */
+static softqam_status check_segments(softqam_segment_list *list, const softqam_demodulator *demodulator,
+                                     const softqam_segment *segments, size_t n_segments, softqam_gpu **gpu)
+{
+    REFUSE_IF(!demodulator, "demodulator is NULL");
+    *list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
+    TRY(softqam_context_gpu(demodulator->context, gpu));
+    TRY(softqam_segment_list_check(list));
+    for (size_t k = 0; k < n_segments; k++)
+        TRY(check_alignment(&demodulator->params, &segments[k]));
+    return SOFTQAM_OK;
+}
+
 softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                                 size_t n_segments, cudaStream_t stream)
 {
-    REFUSE_IF(!demodulator, "demodulator is NULL");
-    const softqam_params *params = &demodulator->params;
-    softqam_segment_list list = softqam_segment_list_of(params, segments, n_segments);
+    softqam_segment_list list;
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
-    TRY(softqam_segment_list_check(&list));
-    for (size_t k = 0; k < n_segments; k++)
-        TRY(check_alignment(params, &segments[k]));
+    TRY(check_segments(&list, demodulator, segments, n_segments, &gpu));
+    const softqam_params *params = &demodulator->params;
     if (list.n_symbols == 0)
         return SOFTQAM_OK;
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
@@ -61,21 +70,57 @@ softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, c
     return softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream);
 }
 
+/* Checks the arguments of a call whose segments lie in device memory. */
+static softqam_status check_device_list(const softqam_demodulator *demodulator, const void *segments,
+                                        const unsigned *n_segments, softqam_gpu **gpu)
+{
+    REFUSE_IF(!demodulator, "demodulator is NULL");
+    TRY(softqam_context_gpu(demodulator->context, gpu));
+    REFUSE_IF(!segments || !n_segments, "%s is NULL", segments ? "d_n_segments" : "the array of segments");
+    REFUSE_IF((uintptr_t)segments % _Alignof(softqam_segment) != 0 || (uintptr_t)n_segments % sizeof(unsigned) != 0,
+              "segments must be aligned to %zu bytes and d_n_segments to %zu", _Alignof(softqam_segment),
+              sizeof(unsigned));
+    return SOFTQAM_OK;
+}
+
 softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *d_segments, const unsigned *d_n_segments,
                                                        unsigned max_segments, size_t max_symbols, cudaStream_t stream)
 {
-    REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
-    REFUSE_IF(!d_segments || !d_n_segments, "%s is NULL", d_segments ? "d_n_segments" : "d_segments");
-    REFUSE_IF((uintptr_t)d_segments % _Alignof(softqam_segment) != 0 || (uintptr_t)d_n_segments % sizeof(unsigned) != 0,
-              "d_segments must be aligned to %zu bytes and d_n_segments to %zu", _Alignof(softqam_segment),
-              sizeof(unsigned));
+    TRY(check_device_list(demodulator, d_segments, d_n_segments, &gpu));
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->device));
     return softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments, max_segments, max_symbols,
                                           stream);
+}
+
+softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
+                                             size_t n_segments, softqam_cuda_prepared_segment *prepared)
+{
+    softqam_segment_list list;
+    softqam_gpu *gpu;
+    TRY(check_segments(&list, demodulator, segments, n_segments, &gpu));
+    REFUSE_IF(list.is_joint, "prepared segments have no cross gains");
+    REFUSE_IF(list.has_statistics, "prepared segments have no statistics");
+    REFUSE_IF(!prepared && n_segments > 0, "prepared is NULL");
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->device));
+    return softqam_launch_prepare(&demodulator->params, segments, n_segments, prepared);
+}
+
+softqam_status softqam_cuda_demodulate_prepared_segments(const softqam_demodulator *demodulator,
+                                                         const softqam_cuda_prepared_segment *d_prepared,
+                                                         const unsigned *d_n_segments, unsigned max_segments,
+                                                         size_t max_symbols, cudaStream_t stream)
+{
+    softqam_gpu *gpu;
+    TRY(check_device_list(demodulator, d_prepared, d_n_segments, &gpu));
+    if (max_segments == 0 || max_symbols == 0)
+        return SOFTQAM_OK;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->device));
+    return softqam_launch_prepared(&demodulator->params, d_prepared, d_n_segments, max_segments, max_symbols, stream);
 }

@@ -36,30 +36,34 @@ static __device__ __forceinline__ void load_element(symbols_in_registers<N> &to,
         to.noise[n] = loaded_noise.at[n];
 }
 
-/* A thread has N symbols of one resource element, a warp's follow each other. New data has one more warp, which writes
- * the zeros and fillers meanwhile. The second dimension of the grid counts the segments. */
+/* A warp writes the zeros and fillers for the symbols of a segment's thread block `number`, which has of_block symbols.
+ */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void fill_for_elements(const softqam_resolved_segment &segment, uint32_t number,
+                                                         uint32_t of_block)
+{
+    const softqam_placement &placement = segment.placement;
+    const auto n_symbols = static_cast<uint32_t>(segment.n_symbols);
+    const uint32_t symbol = number * of_block;
+    wait_for_previous_kernel();
+    let_next_kernel_begin();
+    fill_for_symbols<FORMAT>(placement, placement.codeword_symbol + symbol,
+                             placement.codeword_symbol + min(symbol + of_block, n_symbols),
+                             placement.codeword_symbol + n_symbols);
+}
+
+/* Demodulates the symbols of a segment's thread block `number`. A thread has N symbols of one resource element, a
+ * warp's follow each other. */
 template <softqam_output_format FORMAT, int M, int N, bool ADDS, bool HAS_COUNTS>
-static __device__ __forceinline__ void demodulate_elements(const softqam_segment_launch &launch,
-                                                           const segment_arguments &segments,
-                                                           softqam_statistics *statistics)
+static __device__ __forceinline__ void
+demodulate_elements(llr_table_memory<M> &memory, const softqam_segment_launch &launch,
+                    const softqam_resolved_segment &segment, uint32_t number, softqam_statistics *statistics)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS, OF_WARP = WARP_THREADS * N };
-    __shared__ llr_table_memory<M> memory;
-    const softqam_source &source = segments.at[blockIdx.y].source;
-    const softqam_placement &placement = segments.at[blockIdx.y].placement;
-    const auto n_symbols = static_cast<uint32_t>(segments.at[blockIdx.y].n_symbols);
-    const uint32_t warp_symbol = (blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_THREADS * OF_WARP;
-    const uint32_t block_symbol = blockIdx.x * BLOCK_THREADS * N;
-    if (block_symbol >= n_symbols)
-        return;
-    if (!ADDS && threadIdx.x >= BLOCK_THREADS) {
-        wait_for_previous_kernel();
-        let_next_kernel_begin();
-        fill_for_symbols<FORMAT>(placement, placement.codeword_symbol + block_symbol,
-                                 placement.codeword_symbol + min(block_symbol + BLOCK_THREADS * N, n_symbols),
-                                 placement.codeword_symbol + n_symbols);
-        return;
-    }
+    const softqam_source &source = segment.source;
+    const softqam_placement &placement = segment.placement;
+    const auto n_symbols = static_cast<uint32_t>(segment.n_symbols);
+    const uint32_t warp_symbol = (number * BLOCK_THREADS + threadIdx.x) / WARP_THREADS * OF_WARP;
     memory.template store<BLOCK_THREADS>(llr_table_memory<M>::template load<BLOCK_THREADS>({}));
     if constexpr (HAS_COUNTS)
         open_counts<FORMAT>(placement.steps_per_nat);
@@ -102,12 +106,28 @@ static __device__ __forceinline__ void demodulate_elements(const softqam_segment
     }
 }
 
+/* Demodulates a thread block's part of a segment, which the second dimension of the grid counts. New data has one more
+ * warp, which writes the zeros and fillers meanwhile. */
+template <softqam_output_format FORMAT, int M, int N, bool ADDS, bool HAS_COUNTS>
+static __device__ __forceinline__ void demodulate_element_block(const softqam_segment_launch &launch,
+                                                                const segment_arguments &segments,
+                                                                softqam_statistics *statistics)
+{
+    __shared__ llr_table_memory<M> memory;
+    const softqam_resolved_segment &segment = segments.at[blockIdx.y];
+    if (blockIdx.x * BLOCK_THREADS * N >= static_cast<uint32_t>(segment.n_symbols))
+        return;
+    if (!ADDS && threadIdx.x >= BLOCK_THREADS)
+        return fill_for_elements<FORMAT>(segment, blockIdx.x, BLOCK_THREADS * N);
+    demodulate_elements<FORMAT, M, N, ADDS, HAS_COUNTS>(memory, launch, segment, blockIdx.x, statistics);
+}
+
 template <softqam_output_format FORMAT, int M, int N, bool ADDS>
 static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
     element_kernel(const __grid_constant__ softqam_segment_launch launch,
                    const __grid_constant__ segment_arguments segments)
 {
-    demodulate_elements<FORMAT, M, N, ADDS, false>(launch, segments, nullptr);
+    demodulate_element_block<FORMAT, M, N, ADDS, false>(launch, segments, nullptr);
 }
 
 /* The same, counting. */
@@ -117,7 +137,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREAD
                             const __grid_constant__ segment_arguments segments,
                             const __grid_constant__ array_of<softqam_statistics *> statistics)
 {
-    demodulate_elements<FORMAT, M, N, ADDS, true>(launch, segments, statistics.at[blockIdx.y]);
+    demodulate_element_block<FORMAT, M, N, ADDS, true>(launch, segments, statistics.at[blockIdx.y]);
 }
 
 template <softqam_output_format FORMAT, int M, int N> static const void *element_kernel_of(bool adds, bool counts)

@@ -6,7 +6,7 @@
 
 #include "cuda_calls.h"
 #include "gpu_parts.h"
-#include "launch.h"
+#include "kernel_list.h"
 #include "signals.h"
 
 static softqam_status unavailable(cudaError_t error)

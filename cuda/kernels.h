@@ -166,6 +166,10 @@ typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, 
 softqam_element_kernels softqam_element_kernel_s8;
 softqam_element_kernels softqam_element_kernel_f16;
 
+/* The kernels of prepared segments: of s8, s16 and u8, and of f16 and f32. */
+const void *softqam_prepared_kernel_integers(softqam_output_format format);
+const void *softqam_prepared_kernel_floats(softqam_output_format format);
+
 /* The kernel of segments all of which have layers that are demapped in pairs; NULL for u8. */
 const void *softqam_pair_kernel(softqam_output_format format);
 

@@ -1,130 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses a launch's kernel and grid. */
+/* Chooses a launch's kernel and grid, and prepares segments. */
 #include "launch.h"
 
 #include <limits.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "cuda_calls.h"
-
-/* Numbers of the kernels for a pair of formats: those of plain calls, by kind and by bits an axis; the one of segments;
- * the one of segments with soft buffers; the one that also takes repetition, pairs of layers, statistics and segments
- * in device memory; the one of segments all of which have layers that are demapped in pairs; those of segments with
- * statistics, and with such layers too.
- */
-enum {
-    PLAIN_KERNELS = MAX_AXIS_BITS + 1,
-    KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
-    KERNEL_SOFT_BUFFERS,
-    KERNEL_ANY,
-    KERNEL_PAIRS,
-    KERNEL_COUNTS,
-    KERNEL_COUNTED_PAIRS,
-    KERNEL_ELEMENTS, /* by bits an axis, by neighbours, and whether they count and add */
-    N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 12
-};
-enum { CACHED_DEVICES = 64 };
-
-typedef struct known_kernel {
-    softqam_kernel kernel;
-    atomic_uint devices[CACHED_DEVICES]; /* what query() found; 0: nothing yet */
-} known_kernel;
-
-static known_kernel all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS][N_KERNELS];
-
-static void find_kernels(void)
-{
-    _Static_assert(N_INPUT_FORMATS == 4, "by_input has kernels for each");
-    static softqam_plain_kernels *const by_input[N_INPUT_FORMATS] = {
-        [SOFTQAM_INPUT_CF32] = softqam_plain_kernels_cf32,
-        [SOFTQAM_INPUT_CS16] = softqam_plain_kernels_cs16,
-        [SOFTQAM_INPUT_CS8] = softqam_plain_kernels_cs8,
-        [SOFTQAM_INPUT_CF16] = softqam_plain_kernels_cf16,
-    };
-    for (int in = 0; in < N_INPUT_FORMATS; in++)
-        for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
-            const softqam_output_format format = (softqam_output_format)out;
-            known_kernel *to = all_kernels[in][out];
-            for (int k = 0; k < KERNEL_SEGMENTS; k++)
-                to[k].kernel = by_input[in](format, k % PLAIN_KERNELS, (softqam_plain_kind)(k / PLAIN_KERNELS));
-            to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
-            static_assert(N_OUTPUT_FORMATS == 5, "each is in one of soft_kernels_*.cu");
-            const bool is_float = format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32;
-            const void *any = (is_float ? softqam_soft_kernel_floats : softqam_soft_kernel_integers)(format);
-            to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){softqam_code_block_kernel(format), BLOCK_THREADS, 0, 0};
-            to[KERNEL_ANY].kernel = (softqam_kernel){any, BLOCK_THREADS, 0, 0};
-            to[KERNEL_PAIRS].kernel = (softqam_kernel){softqam_pair_kernel(format), BLOCK_THREADS, 0, 0};
-            const void *counts = (is_float ? softqam_count_kernel_floats : softqam_count_kernel_integers)(format);
-            to[KERNEL_COUNTS].kernel = (softqam_kernel){counts, BLOCK_THREADS, 0, 0};
-            to[KERNEL_COUNTED_PAIRS].kernel = (softqam_kernel){softqam_count_kernel_pairs(format), BLOCK_THREADS, 0, 0};
-            softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
-                                                : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
-                                                                               : NULL;
-            for (int k = 0; elements && k < PLAIN_KERNELS * 12; k++)
-                to[KERNEL_ELEMENTS + k].kernel = (softqam_kernel){elements(k / 12, 1u << k % 12 / 4, k % 2, k / 2 % 2),
-                                                                  BLOCK_THREADS + (k % 2 ? 0 : WARP_THREADS), 0, 0};
-        }
-}
-
-static known_kernel *kernels_of(const softqam_params *params)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_kernels);
-    return all_kernels[params->input_format][params->output_format];
-}
-
-/* Asks CUDA how many thread blocks of a kernel a device holds, and whether they may overlap with the kernel before:
- * programmatic dependent launch needs compute capability 9.0 of device and code and, for graphs, CUDA 12.3. */
-static softqam_status query(unsigned *found, const softqam_kernel *kernel, int device)
-{
-    struct cudaFuncAttributes attributes;
-    int per_multiprocessor = 0, multiprocessors = 0, major = 0, driver_version = 0;
-    TRY_CUDA(cudaDeviceGetAttribute, &multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    TRY_CUDA(cudaDeviceGetAttribute, &major, cudaDevAttrComputeCapabilityMajor, device);
-    TRY_CUDA(cudaDriverGetVersion, &driver_version);
-    TRY_CUDA(cudaFuncGetAttributes, &attributes, kernel->address);
-    TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor, kernel->address, (int)kernel->threads,
-             0);
-    const bool overlaps = major >= 9 && attributes.ptxVersion >= 90 && driver_version >= 12030;
-    *found = 2 * (unsigned)(per_multiprocessor * multiprocessors) + overlaps;
-    return softqam_cuda_status(*found < 2 ? cudaErrorInvalidConfiguration : cudaSuccess, "preparing the kernels");
-}
-
-/* A kernel on the current device. */
-typedef struct device_kernel {
-    const softqam_kernel *kernel;
-    unsigned resident_blocks; /* that the device holds at once */
-    bool overlaps;            /* with the kernel before it */
-} device_kernel;
-
-/* Gets a kernel ready on the current device, which is queried once. */
-static softqam_status load_kernel(device_kernel *loaded, const softqam_params *params, int number)
-{
-    known_kernel *known = &kernels_of(params)[number];
-    int device = 0;
-    TRY_CUDA(cudaGetDevice, &device);
-    const bool is_cached = device < CACHED_DEVICES;
-    unsigned found = is_cached ? atomic_load_explicit(&known->devices[device], memory_order_relaxed) : 0;
-    if (found == 0) {
-        TRY(query(&found, &known->kernel, device));
-        if (is_cached)
-            atomic_store_explicit(&known->devices[device], found, memory_order_relaxed);
-    }
-    *loaded = (device_kernel){&known->kernel, found / 2, found % 2};
-    return SOFTQAM_OK;
-}
-
-softqam_status softqam_kernels_prepare(const softqam_params *params)
-{
-    device_kernel ignored;
-    for (int k = 0; k < N_KERNELS; k++)
-        if (kernels_of(params)[k].kernel.address)
-            TRY(load_kernel(&ignored, params, k));
-    return SOFTQAM_OK;
-}
-
-/* Launches. */
+#include "kernel_list.h"
+#include "prepared_segment.h"
 
 static softqam_status launch_grid(const device_kernel *loaded, size_t n_blocks, unsigned n_segments, void **arguments,
                                   cudaStream_t stream)
@@ -173,7 +55,7 @@ static int find_plain_kernel(const softqam_launch *launch)
     const softqam_plain_kind kind = is_codeword ? (has_statistics ? COUNTED_CODEWORD : CODEWORD_CALL)
                                                 : (has_statistics ? COUNTED_CALL : LARGE_CALL);
     const int number = (int)kind * PLAIN_KERNELS + axis_bits;
-    const softqam_kernel *kernel = &kernels_of(launch->params)[number].kernel;
+    const softqam_kernel *kernel = softqam_kernel_of(launch->params, number);
     if (launch->n_segments > 1 || launch->has_soft || !kernel->address || source->symbol_stride != 1 ||
         source->is_split || source->has_gains || source->n_layers == 3 || !is_aligned(placement->out, 16))
         return KERNEL_SEGMENTS;
@@ -256,18 +138,23 @@ static size_t lay_out_code_blocks(softqam_code_block_parts *parts, const softqam
     return n_code_blocks * parts->n_parts;
 }
 
+/* Divides a segment among thread blocks, of that many iterations; returns how many these are. */
+static size_t lay_out_segment(softqam_code_block_parts *parts, const softqam_resolved_segment *segment,
+                              unsigned block_iterations)
+{
+    const unsigned most = softqam_block_symbols(block_iterations, segment->source.n_layers, false);
+    if (segment->placement.has_soft_buffers && !segment->placement.is_repeated)
+        return lay_out_code_blocks(parts, segment, most);
+    return count_blocks(segment->n_symbols, most);
+}
+
 /* Finds where each segment's thread blocks begin; returns how many there are. */
 static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, unsigned block_iterations)
 {
     size_t n_blocks = 0;
     for (unsigned k = 0; k < launch->n_segments; k++) {
-        const softqam_resolved_segment *segment = &launch->segments[k];
-        const unsigned most = softqam_block_symbols(block_iterations, segment->source.n_layers, false);
         first_blocks[k] = (unsigned)n_blocks;
-        if (segment->placement.has_soft_buffers && !segment->placement.is_repeated)
-            n_blocks += lay_out_code_blocks(&launch->parts[k], segment, most);
-        else
-            n_blocks += count_blocks(segment->n_symbols, most);
+        n_blocks += lay_out_segment(&launch->parts[k], &launch->segments[k], block_iterations);
     }
     return n_blocks;
 }
@@ -292,7 +179,7 @@ static softqam_status launch_segments(softqam_launch *launch)
     size_t n_symbols = 0, n_blocks = 0;
     device_kernel loaded;
     const int number = find_segment_kernel(launch);
-    TRY(load_kernel(&loaded, params, number));
+    TRY(softqam_kernel_load(&loaded, params, number));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
@@ -318,7 +205,7 @@ static softqam_status launch_counts(softqam_launch *launch)
     unsigned first_blocks[MAX_SEGMENTS];
     size_t n_symbols = 0;
     device_kernel loaded;
-    TRY(load_kernel(&loaded, params, KERNEL_ANY));
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_ANY));
     shared.only_counts = true;
     shared.n_segments = launch->n_segments;
     for (unsigned k = 0; k < launch->n_segments; k++) {
@@ -334,30 +221,32 @@ static softqam_status launch_counts(softqam_launch *launch)
     return launch_kernel(&loaded, n_blocks, arguments, launch->stream);
 }
 
-/* Returns the kernel that takes all of the launch's segments straight to soft buffers; KERNEL_SEGMENTS if none does. */
-static int find_element_kernel(const softqam_launch *launch)
+/* Returns the kernel that takes a segment without statistics straight to soft buffers; KERNEL_SEGMENTS if none does. */
+static int find_element_kernel(const softqam_params *params, const softqam_resolved_segment *segment)
 {
-    const softqam_placement *first = &launch->segments[0].placement;
-    const unsigned neighbours = first->has_soft_buffers ? softqam_neighbours(first) : 0;
-    const int axis_bits = softqam_axis_bits((softqam_modulation)first->modulation);
-    const int number =
-        KERNEL_ELEMENTS + axis_bits * 12 + (int)neighbours / 2 * 4 + launch->has_statistics * 2 + first->combines;
-    const softqam_input_format in = launch->params->input_format;
-    if (neighbours != first->blocks.n_layers || !kernels_of(launch->params)[number].kernel.address ||
-        (in != SOFTQAM_INPUT_CF32 && in != SOFTQAM_INPUT_CF16))
-        return KERNEL_SEGMENTS;
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        const softqam_source *source = &launch->segments[k].source;
-        const softqam_placement *placement = &launch->segments[k].placement;
-        const bool is_aligned_all = neighbours == 1 || (is_aligned(source->layers[0].symbols, 16) &&
-                                                        is_aligned(source->layers[0].noise_var, 16));
-        if (!placement->has_soft_buffers || placement->is_repeated || placement->block_buffers ||
-            placement->modulation != first->modulation || placement->combines != first->combines ||
-            softqam_neighbours(placement) != neighbours || !source->is_contiguous || source->noise_stride != 1 ||
-            source->has_gains || !is_aligned_all || launch->segments[k].n_symbols > INT_MAX)
+    const softqam_source *source = &segment->source;
+    const softqam_placement *placement = &segment->placement;
+    const unsigned neighbours = placement->has_soft_buffers ? softqam_neighbours(placement) : 0;
+    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
+    const int number = KERNEL_ELEMENTS + axis_bits * 12 + (int)neighbours / 2 * 4 + placement->combines;
+    const softqam_input_format in = params->input_format;
+    const bool is_aligned_all =
+        neighbours == 1 || (is_aligned(source->layers[0].symbols, 16) && is_aligned(source->layers[0].noise_var, 16));
+    const bool is_taken = neighbours != 0 && neighbours == placement->blocks.n_layers && !placement->is_repeated &&
+                          !placement->block_buffers && source->is_contiguous && source->noise_stride == 1 &&
+                          !source->has_gains && is_aligned_all && segment->n_symbols <= INT_MAX &&
+                          (in == SOFTQAM_INPUT_CF32 || in == SOFTQAM_INPUT_CF16);
+    return is_taken && softqam_kernel_of(params, number)->address ? number : KERNEL_SEGMENTS;
+}
+
+/* Returns the kernel that takes all of the launch's segments so. */
+static int find_common_element_kernel(const softqam_launch *launch)
+{
+    const int number = find_element_kernel(launch->params, &launch->segments[0]);
+    for (unsigned k = 1; k < launch->n_segments; k++)
+        if (find_element_kernel(launch->params, &launch->segments[k]) != number)
             return KERNEL_SEGMENTS;
-    }
-    return number;
+    return number == KERNEL_SEGMENTS ? number : number + launch->has_statistics * 2;
 }
 
 /* Launches that kernel. Many symbols of one layer, which it takes one at a time, are faster by the kernel of segments,
@@ -368,7 +257,7 @@ static softqam_status launch_elements(softqam_launch *launch, int number)
     const unsigned neighbours = softqam_neighbours(&launch->segments[0].placement);
     size_t n_symbols = 0;
     device_kernel loaded;
-    TRY(load_kernel(&loaded, launch->params, number));
+    TRY(softqam_kernel_load(&loaded, launch->params, number));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols = launch->segments[k].n_symbols > n_symbols ? launch->segments[k].n_symbols : n_symbols;
     const size_t n_blocks = count_blocks(n_symbols, BLOCK_THREADS * neighbours);
@@ -427,16 +316,16 @@ static softqam_status launch_plain(const softqam_launch *launch, int number)
 {
     const softqam_params *params = launch->params;
     const int small_number = SMALL_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS;
-    const softqam_kernel *small = &kernels_of(params)[small_number].kernel;
+    const softqam_kernel *small = softqam_kernel_of(params, small_number);
     const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
     if (small->address) {
         const size_t n_groups = count_blocks(n_symbols, small->group_symbols);
-        TRY(load_kernel(&loaded, params, small_number));
+        TRY(softqam_kernel_load(&loaded, params, small_number));
         if (count_blocks(n_groups, small->threads) <= loaded.resident_blocks)
             return launch_groups(launch, &loaded, n_groups, small->threads);
     }
-    TRY(load_kernel(&loaded, params, number));
+    TRY(softqam_kernel_load(&loaded, params, number));
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
     return launch_groups(launch, &loaded, n_groups,
                          plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
@@ -447,7 +336,7 @@ static softqam_status launch_codeword(softqam_launch *launch, int number)
 {
     const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
-    TRY(load_kernel(&loaded, launch->params, number));
+    TRY(softqam_kernel_load(&loaded, launch->params, number));
     if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 2)
         return launch_segments(launch);
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
@@ -484,7 +373,7 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
 {
     softqam_status status = SOFTQAM_OK;
     if (launch->n_segments > 0) {
-        const int elements = find_element_kernel(launch);
+        const int elements = find_common_element_kernel(launch);
         const int number = elements != KERNEL_SEGMENTS ? elements : find_plain_kernel(launch);
         status = number >= KERNEL_ELEMENTS                 ? launch_elements(launch, number)
                  : number == KERNEL_SEGMENTS               ? launch_segments(launch)
@@ -506,7 +395,7 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     static const unsigned no_blocks[MAX_SEGMENTS];
     softqam_segment_launch shared = segment_launch_of(params);
     device_kernel loaded;
-    TRY(load_kernel(&loaded, params, KERNEL_ANY));
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_ANY));
     shared.device_segments = segments;
     shared.n_device_segments = n_segments;
     shared.n_segments = max_segments;
@@ -515,5 +404,83 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     /* Each segment may have a last block that is not full. */
     const size_t n_blocks = max_symbols / block_symbols + max_segments;
     const void *arguments[] = {&shared, none.segments, none.parts, none.pairs, no_blocks, &params->u8_table};
+    return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
+}
+
+static prepared_segment *prepared_at(softqam_cuda_prepared_segment *prepared, size_t k)
+{
+    return (prepared_segment *)(void *)&prepared[k];
+}
+
+/* Lays out segments one after the other. Returns how many thread blocks those without direct stores have. */
+static size_t lay_out_prepared(softqam_cuda_prepared_segment *prepared, size_t n, unsigned block_iterations,
+                               size_t *n_all_blocks)
+{
+    size_t n_blocks = 0, n_others = 0;
+    for (size_t k = 0; k < n; k++) {
+        const softqam_resolved_segment *segment = &prepared_at(prepared, k)->segment;
+        prepared_layout *layout = &prepared_at(prepared, k)->layout;
+        size_t n_own = layout->n_element_blocks;
+        if (n_own > 0 && !segment->placement.combines)
+            n_own += count_blocks(segment->n_symbols, BLOCK_WARPS * layout->fill_symbols);
+        if (n_own == 0 && segment->n_symbols > 0)
+            n_others += n_own = lay_out_segment(&layout->parts, segment, block_iterations);
+        layout->block_iterations = block_iterations;
+        layout->first_block = (uint32_t)n_blocks;
+        n_blocks += n_own;
+        layout->end_block = (uint32_t)n_blocks;
+    }
+    *n_all_blocks = n_blocks;
+    return n_others;
+}
+
+/* Returns how many thread blocks of the kernel run at once: little more than half of those that the device holds, so
+ * that the next kernel's find room beside them. */
+static unsigned prepared_grid(const device_kernel *loaded) { return loaded->resident_blocks * 4 / 7; }
+
+softqam_status softqam_launch_prepare(const softqam_params *params, const softqam_segment *segments, size_t n,
+                                      softqam_cuda_prepared_segment *prepared)
+{
+    device_kernel loaded;
+    size_t n_blocks, n_symbols = 0;
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_PREPARED));
+    for (size_t k = 0; k < n; k++) {
+        softqam_resolved_segment *segment = &prepared_at(prepared, k)->segment;
+        prepared_layout *layout = &prepared_at(prepared, k)->layout;
+        prepared[k] = (softqam_cuda_prepared_segment){{0}};
+        softqam_segment_resolve(segment, &segments[k], &params->defaults);
+        if (segment->n_symbols == 0 || find_element_kernel(params, segment) == KERNEL_SEGMENTS) {
+            n_symbols += segment->n_symbols;
+            continue;
+        }
+        layout->neighbours = softqam_neighbours(&segment->placement);
+        layout->n_element_blocks = (uint32_t)count_blocks(segment->n_symbols, BLOCK_THREADS * layout->neighbours);
+        layout->fill_symbols = BLOCK_THREADS * layout->neighbours;
+    }
+    for (unsigned iterations = warp_iterations(n_symbols, prepared_grid(&loaded));; iterations++)
+        if (lay_out_prepared(prepared, n, BLOCK_WARPS * iterations, &n_blocks) <= prepared_grid(&loaded) ||
+            iterations >= MOST_WARP_ITERATIONS)
+            break;
+    for (size_t k = 0; k < n; k++)
+        prepared_at(prepared, k)->layout.n_blocks = (uint32_t)n_blocks;
+    return softqam_cuda_status(n_blocks <= INT_MAX ? cudaSuccess : cudaErrorInvalidConfiguration, "preparing segments");
+}
+
+/* Thread blocks take parts of the segments until there are no more, so any number of them is right. */
+softqam_status softqam_launch_prepared(const softqam_params *params, const softqam_cuda_prepared_segment *segments,
+                                       const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                       cudaStream_t stream)
+{
+    prepared_launch argument = {segment_launch_of(params), (const prepared_segment *)(const void *)segments,
+                                n_segments};
+    device_kernel loaded;
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_PREPARED));
+    argument.launch.n_segments = max_segments;
+    /* By direct stores of 4 layers, or of one, with the blocks that write zeros and fillers. */
+    const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4), at_once = prepared_grid(&loaded);
+    const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)max_segments;
+    size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;
+    n_blocks = n_blocks < loaded.resident_blocks ? n_blocks : loaded.resident_blocks;
+    const void *arguments[] = {&argument, &params->u8_table};
     return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
 }

@@ -3,7 +3,7 @@
 #ifndef SOFTQAM_LAUNCH_H
 #define SOFTQAM_LAUNCH_H
 
-#include <cuda_runtime_api.h>
+#include <softqam/softqam_cuda.h>
 
 #include "kernels.h"
 
@@ -39,10 +39,17 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
                                               const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
                                               cudaStream_t stream);
 
+/* Prepares checked segments, which have neither pairs of layers nor statistics. */
+softqam_status softqam_launch_prepare(const softqam_params *params, const softqam_segment *segments, size_t n,
+                                      softqam_cuda_prepared_segment *prepared);
+
+/* Launches for prepared segments that lie in device memory, as does their number. max_symbols need only be about
+ * right. */
+softqam_status softqam_launch_prepared(const softqam_params *params, const softqam_cuda_prepared_segment *segments,
+                                       const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                       cudaStream_t stream);
+
 /* Returns the limits of a demodulator's LLRs, as kernels need them. */
 softqam_llr_limit softqam_llr_limit_of(const softqam_params *params);
-
-/* Makes the kernels for a demodulator's formats ready on the current device. */
-softqam_status softqam_kernels_prepare(const softqam_params *params);
 
 #endif

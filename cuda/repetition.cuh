@@ -77,7 +77,7 @@ static __device__ __forceinline__ void add_part(soft_block &block, const softqam
     }
 }
 
-template <softqam_output_format FORMAT>
+template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, const softqam_llr_limit &limit,
                                                          const repeated_part &part)
 {
@@ -85,9 +85,10 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
     const softqam_source &source = block.segment.source;
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
         constexpr int M = decltype(axis_bits)::value;
-        if (source.joint_layers != 0)
-            add_part<FORMAT, M, PAIR_SOURCE>(block, limit, part);
-        else if (source.has_gains)
+        if constexpr (PAIRS == WITH_PAIRS)
+            if (source.joint_layers != 0)
+                return add_part<FORMAT, M, PAIR_SOURCE>(block, limit, part);
+        if (source.has_gains)
             add_part<FORMAT, M, GAIN_SOURCE>(block, limit, part);
         else
             add_part<FORMAT, M, ANY_SOURCE>(block, limit, part);
@@ -97,9 +98,9 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
 /* A thread block's walk through code blocks of a codeword with repetition. It adds, for some of the positions, all LLRs
  * of the launch's segments, in the order of the segments. A code block belongs to the first segment that has symbols of
  * it. */
-template <softqam_output_format FORMAT> struct repeated_walk {
+template <softqam_output_format FORMAT, pair_mode PAIRS, typename Arguments> struct repeated_walk {
     soft_block &block;
-    const soft_arguments<FORMAT> &arguments;
+    const Arguments &arguments;
     unsigned home; /* the thread block's segment */
     softqam_code_block found;
     /* The codeword's members of these names. */
@@ -110,34 +111,21 @@ template <softqam_output_format FORMAT> struct repeated_walk {
     /* Returns whether segment k has symbols of the code block, and of the same codeword. */
     __device__ __forceinline__ bool has_part(unsigned k) const
     {
-        const auto is_part = [&](uint64_t begin, size_t n, bool has_soft, const void *out, void *const *each,
-                                 uint64_t stride) {
-            return has_soft && out == buffers && each == block_buffers && stride == block_stride && n > 0 &&
-                   begin < uint64_t{found.first} + found.n_symbols && begin + n > found.first;
-        };
-        if (arguments.are_in_memory()) {
-            const softqam_segment &other = arguments.launch.device_segments[k];
-            const softqam_codeword &codeword = other.codeword;
-            return is_part(other.first_symbol, other.n_symbols, codeword.n_code_blocks != 0 && codeword.n_cb != 0,
-                           codeword.buffers, codeword.block_buffers, codeword.block_stride);
-        }
-        const softqam_placement &other = arguments.segments.at[k].placement;
-        return is_part(other.codeword_symbol, arguments.segments.at[k].n_symbols, other.has_soft_buffers, other.out,
-                       other.block_buffers, other.block_stride);
+        return arguments.with_codeword(
+            k,
+            [&](uint64_t begin, size_t n, bool has_soft, const void *out, void *const *each, uint64_t stride) {
+                return has_soft && out == buffers && each == block_buffers && stride == block_stride && n > 0 &&
+                       begin < uint64_t{found.first} + found.n_symbols && begin + n > found.first;
+            });
     }
 
     /* Makes segment k the block's. */
     __device__ __forceinline__ void load(unsigned k)
     {
         __syncthreads();
-        if (arguments.are_in_memory()) {
-            load_segment<FORMAT>(block, k, arguments.launch);
-        } else {
-            copy_words(block.segment, arguments.segments.at[k]);
-            copy_pairs(block, arguments, k);
-        }
+        arguments.load(block, k);
         __syncthreads();
-        write_table<FORMAT>(block, block.segment.placement.modulation, arguments.u8_table);
+        write_table<FORMAT>(block, block.segment.placement.modulation, {});
     }
 
     /* Adds the symbols that the block's segment has of the code block, to slice number `slice` of the positions. */
@@ -174,14 +162,14 @@ template <softqam_output_format FORMAT> struct repeated_walk {
                 block.plane_starts[threadIdx.x] = static_cast<uint32_t>(
                     (buffer.start + uint64_t{threadIdx.x} * found.n_symbols + at - found.first) % buffer.n_data);
             __syncthreads();
-            add_part_of_any_kind<FORMAT>(block, arguments.launch.limit, part);
+            add_part_of_any_kind<FORMAT, PAIRS>(block, arguments.launch.limit, part);
         }
     }
 };
 
 /* Adds a thread block's code blocks of its segment. */
-template <softqam_output_format FORMAT>
-static __device__ __noinline__ void demodulate_repeated(soft_block &block, const soft_arguments<FORMAT> &arguments,
+template <softqam_output_format FORMAT, pair_mode PAIRS, typename Arguments>
+static __device__ __noinline__ void demodulate_repeated(soft_block &block, const Arguments &arguments,
                                                         const block_index &index)
 {
     __builtin_assume(__isShared(&block) != 0);
@@ -194,7 +182,7 @@ static __device__ __noinline__ void demodulate_repeated(soft_block &block, const
     const uint32_t first_j = softqam_code_block_at(&placement.blocks, placement.codeword_symbol).j;
     const uint32_t n_code_blocks = softqam_code_block_at(&placement.blocks, last).j - first_j + 1;
     const uint32_t n_slices = max(n_own / n_code_blocks, 1u), n_segments = arguments.n_segments();
-    repeated_walk<FORMAT> walk = {
+    repeated_walk<FORMAT, PAIRS, Arguments> walk = {
         block, arguments, index.segment, {}, placement.out, placement.block_buffers, placement.block_stride};
 #pragma unroll 1
     for (uint64_t n = index.number; n < uint64_t{n_code_blocks} * n_slices; n += n_own) {

@@ -84,11 +84,11 @@ struct soft_task {
 
 /* Demodulates a thread block's symbols of a segment with soft buffers. */
 template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING = NO_COUNTS>
-static __device__ __forceinline__ void
-demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &arguments, const soft_task &task)
+static __device__ __forceinline__ void demodulate_code_blocks(soft_block &block, const softqam_segment_launch &launch,
+                                                              const soft_task &task)
 {
     const block_span &span = task.span;
-    const bool is_alone = PAIRS == NO_PAIRS || !arguments.are_in_memory(); /* the thread block has only this span */
+    const bool is_alone = PAIRS == NO_PAIRS || !launch.device_segments; /* the thread block has only this span */
     soft_span next = {span.first, static_cast<int>(span.n_symbols), 0, true};
     if (is_alone) {
         if (threadIdx.x == 0)
@@ -100,7 +100,7 @@ demodulate_code_blocks(soft_block &block, const soft_arguments<FORMAT> &argument
     }
 #pragma unroll 1
     while (next.n > 0) {
-        demodulate_soft_span<FORMAT, PAIRS, COUNTING>(block, arguments.launch, next);
+        demodulate_soft_span<FORMAT, PAIRS, COUNTING>(block, launch, next);
         if (is_alone)
             return;
         next = advance_walk<FORMAT>(block);
@@ -167,6 +167,20 @@ static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, 
     task.span.n_symbols = end > first ? static_cast<unsigned>(end - first) : 0;
 }
 
+/* Finds the symbols of a thread block's segment that are the block's. Returns false if there are none. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ bool find_task(soft_task &task, const softqam_resolved_segment &segment,
+                                                 const softqam_code_block_parts *parts,
+                                                 const softqam_segment_launch &launch)
+{
+    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && segment.placement.has_soft_buffers;
+    task.span = block_span_of<FORMAT>(segment, launch, task.index.number);
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
+        if (task.has_soft && !segment.placement.is_repeated)
+            find_part_of_code_block<FORMAT>(task, segment, *parts, launch);
+    return task.span.n_symbols > 0;
+}
+
 /* Finds and prepares what a thread block does of the segments that are arguments. Returns false if it has nothing to
  * do. */
 template <softqam_output_format FORMAT>
@@ -176,12 +190,10 @@ open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORM
 {
     task.index = find_segment(first_blocks, arguments.launch);
     const softqam_resolved_segment &segment = arguments.segments.at[task.index.segment];
-    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && segment.placement.has_soft_buffers;
-    task.span = block_span_of<FORMAT>(segment, arguments.launch, task.index.number);
+    const softqam_code_block_parts *own_parts = nullptr;
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        if (task.has_soft && !segment.placement.is_repeated)
-            find_part_of_code_block<FORMAT>(task, segment, parts.at[task.index.segment], arguments.launch);
-    if (task.span.n_symbols == 0)
+        own_parts = &parts.at[task.index.segment];
+    if (!find_task<FORMAT>(task, segment, own_parts, arguments.launch))
         return false;
     copy_pairs(block, arguments, task.index.segment);
     open_segment<FORMAT>(block, segment, task.span, arguments.u8_table);
@@ -222,8 +234,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
         if constexpr (PAIRS == WITH_PAIRS) /* the launcher gives other kernels no repetition */
             if (block.segment.placement.is_repeated)
-                return demodulate_repeated<FORMAT>(block, arguments, task.index);
-        demodulate_code_blocks<FORMAT, PAIRS>(block, arguments, task);
+                return demodulate_repeated<FORMAT, PAIRS>(block, arguments, task.index);
+        demodulate_code_blocks<FORMAT, PAIRS>(block, launch, task);
     }
 }
 

@@ -74,6 +74,44 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam
                                                                    const unsigned *d_n_segments, unsigned max_segments,
                                                                    size_t max_symbols, cudaStream_t stream);
 
+/** A prepared segment: plain data to copy to device memory, for the same library. */
+typedef struct softqam_cuda_prepared_segment {
+    uint64_t words[48]; /**< private */
+} softqam_cuda_prepared_segment;
+
+/**
+ * Prepares segments on the host for softqam_cuda_demodulate_prepared_segments(), and launches nothing.
+ * @param demodulator  the demodulator
+ * @param segments     as for softqam_cuda_demodulate_segments()
+ * @param n_segments   any number
+ * @param prepared     receives n_segments, in host memory; the first n alone are valid too
+ * @return as softqam_cuda_demodulate_segments(); SOFTQAM_ERROR_INVALID_ARGUMENT also for cross gains and statistics,
+ *         which softqam_cuda_demodulate_device_segments() takes
+ */
+SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator,
+                                                         const softqam_segment *segments, size_t n_segments,
+                                                         softqam_cuda_prepared_segment *prepared);
+
+/**
+ * Demodulates prepared segments by one kernel: a graph captured once serves every slot.
+ *
+ * The kernel reads them and their number before it waits for the kernel before it: let the host or a copy write them,
+ * no kernel that may still run then.
+ *
+ * @param demodulator   the one that prepared them
+ * @param d_prepared    room for max_segments, not NULL, aligned to 8 bytes
+ * @param d_n_segments  their number, not NULL; those from index max_segments on are ignored
+ * @param max_segments  largest number of segments; 1 is fastest
+ * @param max_symbols   about the largest number of symbols of all segments together: more of them take longer
+ * @param stream        as for softqam_cuda_demodulate()
+ * @return a status
+ */
+SOFTQAM_API softqam_status softqam_cuda_demodulate_prepared_segments(const softqam_demodulator *demodulator,
+                                                                     const softqam_cuda_prepared_segment *d_prepared,
+                                                                     const unsigned *d_n_segments,
+                                                                     unsigned max_segments, size_t max_symbols,
+                                                                     cudaStream_t stream);
+
 /** A codeword for softqam_device.cuh: plain data to copy to where a kernel reads it, valid on the context's device
  * while the library is loaded. */
 typedef struct softqam_device_codeword {

@@ -11,7 +11,8 @@ typedef struct call {
     const softqam_segment *segments; /* whose pointers are the device's too */
     unsigned n;
     size_t n_symbols;
-    softqam_segment *d_segments, *d_late; /* have room for `room` segments, and hold nothing valid */
+    softqam_segment *d_segments, *d_late;                 /* have room for `room` segments, and hold nothing valid */
+    softqam_cuda_prepared_segment *prepared, *d_prepared; /* likewise; the host's */
     unsigned *d_n_segments;
     unsigned room;
     cudaStream_t stream;
@@ -41,6 +42,31 @@ static void write_descriptors(const call *self, const softqam_segment *segments,
 {
     CUDA(cudaMemcpy(self->d_segments, segments, self->n * sizeof *segments, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_n_segments, &n_segments, sizeof n_segments, cudaMemcpyHostToDevice));
+}
+
+/* Prepares the segments, and writes them and another number of them. Returns false if the library refuses them, which
+ * it does for cross gains and statistics alone. */
+static bool write_prepared(const call *self, unsigned n_segments)
+{
+    bool is_refused = false;
+    for (unsigned k = 0; k < self->n; k++)
+        is_refused |=
+            self->segments[k].cross_gain[0] || self->segments[k].cross_gain[1] || self->segments[k].statistics;
+    const softqam_status status =
+        softqam_cuda_prepare_segments(self->demodulator, self->segments, self->n, self->prepared);
+    if (is_refused)
+        assert_int_equal(status, SOFTQAM_ERROR_INVALID_ARGUMENT);
+    else
+        assert_enqueued(status);
+    CUDA(cudaMemcpy(self->d_prepared, self->prepared, self->n * sizeof *self->prepared, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(self->d_n_segments, &n_segments, sizeof n_segments, cudaMemcpyHostToDevice));
+    return !is_refused;
+}
+
+static void enqueue_prepared(const call *self, unsigned max_segments, size_t max_symbols)
+{
+    assert_enqueued(softqam_cuda_demodulate_prepared_segments(self->demodulator, self->d_prepared, self->d_n_segments,
+                                                              max_segments, max_symbols, self->stream));
 }
 
 /* Uses softqam_cuda_demodulate() if that can do it. */
@@ -102,6 +128,32 @@ static void by_graph_of_descriptors(const call *self)
     CUDA(cudaGraphExecDestroy(graph));
 }
 
+/* By thread blocks that are too few, or enough. There are more segments than max_segments. */
+static void by_prepared(const call *self)
+{
+    if (write_prepared(self, self->room))
+        enqueue_prepared(self, self->n, self->n_symbols % 2 ? 1 : self->n_symbols + 1);
+    else
+        by_descriptors(self);
+}
+
+/* The segments change: first there are none. */
+static void by_graph_of_prepared(const call *self)
+{
+    size_t n_nodes = 0;
+    if (!write_prepared(self, 0)) {
+        by_descriptors(self);
+        return;
+    }
+    device_begin_capture(self->demodulator, self->stream);
+    enqueue_prepared(self, self->room, 100 * self->n_symbols + 1);
+    const cudaGraphExec_t graph = device_end_capture(self->stream, &n_nodes);
+    launch(self, graph);
+    write_prepared(self, self->n);
+    launch(self, graph);
+    CUDA(cudaGraphExecDestroy(graph));
+}
+
 /* Descriptors that the kernel before writes, after this one has begun. */
 static void by_late_descriptors(const call *self)
 {
@@ -128,6 +180,8 @@ static void demodulate(const softqam_demodulator_config *config, const softqam_d
         {", a graph of arguments", by_graph_of_arguments, true},
         {", a graph of descriptors", by_graph_of_descriptors, true},
         {", descriptors written late", by_late_descriptors, false},
+        {", prepared segments", by_prepared, false},
+        {", a graph of prepared segments", by_graph_of_prepared, true},
     };
     static size_t n_calls;
     const size_t way = n_calls++ % HARNESS_COUNT(ways);
@@ -137,16 +191,20 @@ static void demodulate(const softqam_demodulator_config *config, const softqam_d
     const cudaStream_t streams[] = {own, 0, cudaStreamLegacy, cudaStreamPerThread};
     const cudaStream_t stream = ways[way].captures ? own : streams[n_calls / HARNESS_COUNT(ways) % 4];
     const size_t room = 2 * n_segments + 10, nbytes = room * sizeof(softqam_segment);
+    const size_t prepared_nbytes = room * sizeof(softqam_cuda_prepared_segment);
+    scoped_memory softqam_cuda_prepared_segment *prepared = harness_alloc(prepared_nbytes);
     uint8_t *memory;
-    CUDA(cudaMalloc((void **)&memory, 2 * nbytes + sizeof(unsigned)));
-    CUDA(cudaMemset(memory, DEVICE_CANARY, 2 * nbytes));
+    CUDA(cudaMalloc((void **)&memory, 2 * nbytes + prepared_nbytes + sizeof(unsigned)));
+    CUDA(cudaMemset(memory, DEVICE_CANARY, 2 * nbytes + prepared_nbytes));
     call self = {.config = config,
                  .demodulator = demodulator,
                  .segments = segments,
                  .n = (unsigned)n_segments,
                  .d_segments = (softqam_segment *)(void *)memory,
                  .d_late = (softqam_segment *)(void *)(memory + nbytes),
-                 .d_n_segments = (unsigned *)(void *)(memory + 2 * nbytes),
+                 .prepared = prepared,
+                 .d_prepared = (softqam_cuda_prepared_segment *)(void *)(memory + 2 * nbytes),
+                 .d_n_segments = (unsigned *)(void *)(memory + 2 * nbytes + prepared_nbytes),
                  .room = (unsigned)room,
                  .stream = stream};
     for (size_t k = 0; k < n_segments; k++)

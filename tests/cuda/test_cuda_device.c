@@ -104,6 +104,8 @@ static void enqueue_all_kinds(const softqam_demodulator *demodulator, uint8_t *i
     assert_int_equal(softqam_cuda_demodulate_device_segments(demodulator, (softqam_segment *)(void *)list,
                                                              (unsigned *)(void *)list, 1, N, stream),
                      SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_prepared_segments(demodulator, (void *)list, (void *)list, 1, N, stream),
+                     SOFTQAM_OK);
 }
 
 /* On a stream that the gate holds up, once kernels are prepared: a call with each kernel returns and has waited for
@@ -262,6 +264,9 @@ static void check_refusals(softqam_input_format format)
         memcpy((uint8_t *)&segments[1] + rows[k].place, &rows[k].value, sizeof rows[k].value);
         assert_status(softqam_cuda_demodulate_segments(cuda, segments, 2, 0), SOFTQAM_ERROR_INVALID_ARGUMENT,
                       rows[k].what);
+        softqam_cuda_prepared_segment prepared[2];
+        assert_status(softqam_cuda_prepare_segments(cuda, segments, 2, prepared), SOFTQAM_ERROR_INVALID_ARGUMENT,
+                      rows[k].what);
         assert_status(softqam_cuda_demodulate(cuda, wrong->layers[0].symbols, wrong->layers[0].noise_var,
                                               wrong->n_symbols, wrong->out, 0),
                       SOFTQAM_ERROR_INVALID_ARGUMENT, rows[k].what);
@@ -306,11 +311,22 @@ HARNESS_TEST(test_refused_lists)
     } rows[] = {{invalid, cuda, NULL, n, 1, 1},   {invalid, cuda, good, NULL, 1, 1}, {invalid, cuda, odd, n, 1, 1},
                 {invalid, NULL, good, n, 1, 1},   {unavailable, cpu, good, n, 1, 1}, {SOFTQAM_OK, cuda, good, n, 0, 1},
                 {SOFTQAM_OK, cuda, good, n, 1, 0}};
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
+    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
         assert_status(softqam_cuda_demodulate_device_segments(rows[k].demodulator, rows[k].segments, rows[k].n_segments,
                                                               rows[k].max_segments, rows[k].max_symbols, 0),
                       rows[k].status, "descriptors");
+        assert_status(softqam_cuda_demodulate_prepared_segments(rows[k].demodulator, (const void *)rows[k].segments,
+                                                                rows[k].n_segments, rows[k].max_segments,
+                                                                rows[k].max_symbols, 0),
+                      rows[k].status, "prepared segments");
+    }
     const softqam_segment empty = {0};
+    softqam_cuda_prepared_segment prepared;
+    assert_status(softqam_cuda_prepare_segments(NULL, &empty, 1, &prepared), invalid, "preparing, NULL");
+    assert_status(softqam_cuda_prepare_segments(cpu, &empty, 1, &prepared), unavailable, "preparing, CPU");
+    assert_status(softqam_cuda_prepare_segments(cuda, NULL, 1, &prepared), invalid, "preparing no segments");
+    assert_status(softqam_cuda_prepare_segments(cuda, &empty, 1, NULL), invalid, "preparing to nowhere");
+    assert_status(softqam_cuda_prepare_segments(cuda, NULL, 0, NULL), SOFTQAM_OK, "preparing nothing");
     assert_status(softqam_cuda_demodulate_segments(NULL, &empty, 1, 0), invalid, "segments, NULL");
     assert_status(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), invalid, "no segments");
     assert_status(softqam_cuda_demodulate_segments(cpu, &empty, 1, 0), unavailable, "segments, CPU");

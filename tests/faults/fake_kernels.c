@@ -3,6 +3,7 @@
  * real ones. There is no kernel of large codewords. */
 #include "fake_cuda.h"
 #include "kernels.h"
+#include "prepared_segment.h"
 
 /* The static functions of this file take a resolved segment. */
 #define softqam_cpu_demodulate_part fake_cpu_demodulate_part
@@ -135,6 +136,34 @@ const void *softqam_soft_kernel_integers(softqam_output_format format)
 const void *softqam_soft_kernel_floats(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
 
 const void *softqam_code_block_kernel(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
+
+/* Prepared segments: a prepared_launch, the table of u8. */
+
+static void run_prepared(const fake_kernel *self, void *const arguments[])
+{
+    const prepared_launch *argument = arguments[0];
+    for (unsigned k = 0; k < argument->launch.n_segments && k < *argument->n_prepared; k++) {
+        const softqam_resolved_segment *segment = &argument->prepared[k].segment;
+        const softqam_params params =
+            make_params((softqam_input_format)argument->launch.input_format, self->output_format,
+                        segment->placement.steps_per_nat < 0.0f, &argument->launch.limit);
+        run_segment(&params, segment);
+    }
+}
+
+const void *softqam_prepared_kernel_integers(softqam_output_format format)
+{
+    static fake_kernel fakes[N_OUTPUT_FORMATS];
+    fakes[format] = (fake_kernel){.run = run_prepared,
+                                  .nbytes = {sizeof(prepared_launch), sizeof(softqam_u8_table)},
+                                  .output_format = (int)format};
+    return &fakes[format];
+}
+
+const void *softqam_prepared_kernel_floats(softqam_output_format format)
+{
+    return softqam_prepared_kernel_integers(format);
+}
 
 /* There are no kernels that store straight to soft buffers. */
 const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds, bool counts)

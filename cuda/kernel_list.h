@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels for each pair of formats, by number. */
+#ifndef SOFTQAM_KERNEL_LIST_H
+#define SOFTQAM_KERNEL_LIST_H
+
+#include "kernels.h"
+
+/* Numbers of the kernels for a pair of formats: those of plain calls, by kind and by bits an axis; the one of segments;
+ * the one of segments with soft buffers; the one that also takes repetition, pairs of layers, statistics and segments
+ * in device memory; the one of segments all of which have layers that are demapped in pairs; those of segments with
+ * statistics, and with such layers too; the one of prepared segments.
+ */
+enum {
+    PLAIN_KERNELS = MAX_AXIS_BITS + 1,
+    KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
+    KERNEL_SOFT_BUFFERS,
+    KERNEL_ANY,
+    KERNEL_PAIRS,
+    KERNEL_COUNTS,
+    KERNEL_COUNTED_PAIRS,
+    KERNEL_PREPARED,
+    KERNEL_ELEMENTS, /* by bits an axis, by neighbours, and whether they count and add */
+    N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 12
+};
+
+/* A kernel on the current device. */
+typedef struct device_kernel {
+    const softqam_kernel *kernel;
+    unsigned resident_blocks; /* that the device holds at once */
+    bool overlaps;            /* with the kernel before it */
+} device_kernel;
+
+/* Returns a kernel for a demodulator's formats. Its address is NULL if there is none. */
+const softqam_kernel *softqam_kernel_of(const softqam_params *params, int number);
+
+/* Gets a kernel ready on the current device. */
+softqam_status softqam_kernel_load(device_kernel *loaded, const softqam_params *params, int number);
+
+/* Makes the kernels for a demodulator's formats ready on the current device. */
+softqam_status softqam_kernels_prepare(const softqam_params *params);
+
+#endif
