@@ -9,14 +9,14 @@
 
 #include "arithmetic_energies.h"
 
-/* A warp's loop stores LLRs, also counts them, or counts them alone. */
+/* Says whether a warp's loop stores LLRs, stores and counts them, or only counts them. */
 enum count_mode { NO_COUNTS, COUNTS, ONLY_COUNTS };
 
-/* softqam_params.information, which the compiler computes. */
+/* The values of softqam_params.information, computed by the compiler. */
 struct information_values {
     uint32_t of_places[LAST_PLACE + 1];
 
-    /* log(1 + x), for x from 0 to 1. */
+    /* Returns log(1 + x) for x from 0 to 1. */
     static constexpr double log_of_one_more(double x)
     {
         const double z = x / (2 + x);
@@ -48,11 +48,11 @@ struct thread_counts {
     uint32_t n_sampled, error_energy, symbol_energy, information;
 };
 
-/* The sampled symbols for which the sums of energies have room. */
+/* The number of sampled symbols that the sums of energies have room for. */
 enum { MOST_SAMPLED = 15 };
 static_assert(static_cast<float>(MOST_SAMPLED) * MOST_ENERGY * ENERGY_UNIT < 0x1p32f, "sums are of 32 bits");
 
-/* Each value's magnitude in a word of values. */
+/* Returns each value's magnitude, in a word of values. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t magnitudes_of(uint32_t word)
 {
     if (FORMAT == SOFTQAM_OUTPUT_S8)
@@ -62,7 +62,7 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32
     return word & (FORMAT == SOFTQAM_OUTPUT_F16 ? 0x7fff7fff : 0x7fffffff);
 }
 
-/* The bytes of a symbol's word w that are values. */
+/* Returns a mask of the bytes of a symbol's word w that are values. */
 template <int NBYTES> static __device__ __forceinline__ constexpr uint32_t used_bytes(int w)
 {
     return NBYTES - 4 * w >= 4 ? 0xffffffffu : (1u << 8 * (NBYTES % 4)) - 1;
@@ -156,7 +156,7 @@ static __device__ __forceinline__ uint32_t add_symbols(thread_counts &to,
     return FORMAT == SOFTQAM_OUTPUT_U8 ? 0 : sampled;
 }
 
-/* Adds those of N symbols that are sampled. `information` has it by magnitude, or else by place. */
+/* Adds those of N symbols that are sampled. `information` is a table by magnitude or by place. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_BY_MAGNITUDE, int N>
 static __device__ __forceinline__ void add_samples(thread_counts &to,
                                                    const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
@@ -223,7 +223,7 @@ static __device__ __forceinline__ block_counts &counts_of_block()
     return counts;
 }
 
-/* A thread block's first BLOCK_THREADS threads prepare its counts; a barrier must follow. */
+/* Prepares a thread block's counts, by its first BLOCK_THREADS threads; a barrier must follow. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ void open_counts(float steps_per_nat)
 {
     block_counts &counts = counts_of_block();
@@ -239,7 +239,7 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ void o
         counts.of_warps[threadIdx.x / N_COUNTS][threadIdx.x % N_COUNTS] = 0;
 }
 
-/* The same threads add the block's counts to a structure, unless it is NULL. */
+/* Adds the block's counts to a structure, unless it is NULL, by the same threads. */
 static __device__ __forceinline__ void add_counts_to(softqam_statistics *statistics)
 {
     enum { COUNTS_BARRIER = 3 };
@@ -301,7 +301,8 @@ template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES> struct symbol_
         }
     }
 
-    /* A thread's four symbols are sampled only if those of the thread half a warp away are not: each takes two. */
+    /* Counts sampled symbols, which two threads share: a thread's four symbols are sampled only if those of the thread
+     * half a warp away are not, so each of the two takes two symbols. */
     __device__ __forceinline__ void count_shared_samples(const packed (&values)[4], const float (&components)[8],
                                                          uint32_t sampled)
     {

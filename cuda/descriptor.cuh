@@ -54,8 +54,8 @@ static __device__ __forceinline__ void copy_pairs(soft_block &block, const soft_
     copy_words(block.pairs, arguments.pairs.at[k]);
 }
 
-/* Thread blocks that n symbols take, of_block symbols each. They are limited to what a segment that fits in memory
- * takes, so that sums do not overflow. */
+/* Returns the thread blocks that n symbols take, of_block symbols each. It is limited to what a segment that fits in
+ * memory takes, so that sums do not overflow. */
 static __device__ __forceinline__ unsigned blocks_of(size_t n_symbols, unsigned of_block)
 {
     enum : unsigned { MOST_SYMBOLS = 1u << 31, MOST_BLOCKS = (1u << 23) - 1 };
@@ -73,7 +73,7 @@ static __device__ __forceinline__ bool find_device_segment(soft_block &block, co
     const unsigned of_block = softqam_block_symbols(launch.block_iterations, 1, true);
     unsigned before = 0;
     for (unsigned first = 0; first < launch.n_segments; first += BLOCK_THREADS) {
-        /* Segments after the last one are read too, so that all loads are on their way at once. */
+        /* Segments after the last one are read too, so that all loads are issued at once. */
         const unsigned segment = first + threadIdx.x;
         const size_t n_symbols = segment < launch.n_segments ? launch.device_segments[segment].n_symbols : 0;
         const unsigned mine = segment < n_segments ? blocks_of(n_symbols, of_block) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of the soft buffers that receivers have most: segments of cf32 or cf16 whose layers are interleaved, with
- * a noise value for each symbol, and of one modulation, whose soft buffers have such an alignment that the values of a
- * resource element are stored at once. They need no shared memory but for the table. */
+/* The kernels of the most frequent soft buffers: segments of cf32 or cf16 with interleaved layers and a noise value for
+ * each symbol, all of one modulation, and soft buffers aligned so that the values of a resource element are stored at
+ * once. They use shared memory for the table only. */
 #ifndef SOFTQAM_ELEMENT_KERNEL_CUH
 #define SOFTQAM_ELEMENT_KERNEL_CUH
 
@@ -52,8 +52,8 @@ static __device__ __forceinline__ void fill_for_elements(const softqam_resolved_
                              placement.codeword_symbol + n_symbols);
 }
 
-/* Demodulates the symbols of a segment's thread block `number`. A thread has N symbols of one resource element, a
- * warp's follow each other. */
+/* Demodulates the symbols of a segment's thread block `number`. A thread has N symbols of one resource element; a
+ * warp's symbols follow each other. */
 template <softqam_output_format FORMAT, int M, int N, bool ADDS, bool HAS_COUNTS>
 static __device__ __forceinline__ void
 demodulate_elements(llr_table_memory<M> &memory, const softqam_segment_launch &launch,
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREAD
     demodulate_element_block<FORMAT, M, N, ADDS, false>(launch, segments, nullptr);
 }
 
-/* The same, counting. */
+/* Does the same, and counts statistics. */
 template <softqam_output_format FORMAT, int M, int N, bool ADDS>
 static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
     counting_element_kernel(const __grid_constant__ softqam_segment_launch launch,

@@ -83,7 +83,7 @@ struct gold_tables {
     gold_words words;
 };
 
-/* 64 bits of a sequence from its next 31. */
+/* Returns 64 bits of a sequence, given its next 31. */
 static __device__ __forceinline__ constexpr uint64_t gold_window(int sequence, uint32_t next)
 {
     return gold_lengthened(static_cast<gold_register>(sequence), next & GOLD_PERIOD);

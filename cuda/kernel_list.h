@@ -5,11 +5,9 @@
 
 #include "kernels.h"
 
-/* Numbers of the kernels for a pair of formats: those of plain calls, by kind and by bits an axis; the one of segments;
- * the one of segments with soft buffers; the one that also takes repetition, pairs of layers, statistics and segments
- * in device memory; the one of segments all of which have layers that are demapped in pairs; those of segments with
- * statistics, and with such layers too; the one of prepared segments.
- */
+/* Numbers of the kernels for a pair of formats: for plain calls, by kind and by bits an axis; for segments; for
+ * segments with soft buffers; for these with repetition, pairs of layers, statistics or segments in device memory too;
+ * for segments that all have pairs of layers; for segments with statistics; for both; for prepared segments. */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,

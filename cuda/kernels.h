@@ -51,16 +51,17 @@ typedef struct softqam_llr_limit {
 } softqam_llr_limit;
 
 /* Returns how many symbols of a segment a thread block takes in block_iterations iterations of all its warps. A segment
- * in device memory, whose layers a thread block knows only once it has found the segment, counts as one of three. */
+ * in device memory counts as one of three layers, because a thread block knows the layers only once it has found the
+ * segment. */
 HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iterations, unsigned n_layers,
                                                              bool is_in_device)
 {
     return block_iterations * softqam_warp_symbols(is_in_device ? 3 : n_layers);
 }
 
-/* Returns how many symbols of a resource element a thread takes at once, to soft buffers. Their values of a bit are
- * neighbours there, at most 8 bytes, which one access takes if all places where they begin are multiples of them; the
- * buffers that block_buffers points to are the kernel's to check. */
+/* Returns how many symbols of a resource element a thread stores at once to soft buffers. Their values of a bit are
+ * neighbours there, at most 8 bytes, and one access takes them if all their first positions are multiples of their
+ * number. The kernel itself checks buffers that block_buffers points to. */
 HOST_AND_DEVICE static inline unsigned softqam_neighbours(const softqam_placement *placement)
 {
     const softqam_soft_buffer *buffer = &placement->buffer;

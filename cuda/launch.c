@@ -183,7 +183,7 @@ static softqam_status launch_segments(softqam_launch *launch)
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     shared.n_segments = launch->n_segments;
-    /* The segments' last blocks are not full, so there may be more blocks than the device holds. */
+    /* The segments' last blocks may be partly empty, so there may be more blocks than the device holds. */
     for (unsigned n = warp_iterations(n_symbols, loaded.resident_blocks);; n++) {
         shared.block_iterations = BLOCK_WARPS * n;
         n_blocks = lay_out_blocks(first_blocks, launch, shared.block_iterations);
@@ -249,8 +249,8 @@ static int find_common_element_kernel(const softqam_launch *launch)
     return number == KERNEL_SEGMENTS ? number : number + launch->has_statistics * 2;
 }
 
-/* Launches that kernel. Many symbols of one layer, which it takes one at a time, are faster by the kernel of segments,
- * and so are few of several layers that are not added. */
+/* Launches that kernel, or the kernel of segments if that is faster: for many symbols of one layer, which this kernel
+ * takes one at a time, and for few of several layers that are not added. */
 static softqam_status launch_elements(softqam_launch *launch, int number)
 {
     softqam_segment_launch shared = segment_launch_of(launch->params);
@@ -331,7 +331,8 @@ static softqam_status launch_plain(const softqam_launch *launch, int number)
                          plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
 }
 
-/* Launches the kernel of large codewords for the only segment. Few symbols are faster by the kernel of segments. */
+/* Launches the kernel of large codewords for the only segment, unless it has so few symbols that the kernel of segments
+ * is faster. */
 static softqam_status launch_codeword(softqam_launch *launch, int number)
 {
     const size_t n_symbols = launch->segments[0].n_symbols;
@@ -401,7 +402,7 @@ softqam_status softqam_launch_device_segments(const softqam_params *params, cons
     shared.n_segments = max_segments;
     shared.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, loaded.resident_blocks);
     const unsigned block_symbols = softqam_block_symbols(shared.block_iterations, 1, true);
-    /* Each segment may have a last block that is not full. */
+    /* Each segment's last block may be partly empty. */
     const size_t n_blocks = max_symbols / block_symbols + max_segments;
     const void *arguments[] = {&shared, none.segments, none.parts, none.pairs, no_blocks, &params->u8_table};
     return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);

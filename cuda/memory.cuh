@@ -33,7 +33,7 @@ template <int WORDS> struct packed_values {
     uint32_t word[WORDS];
 };
 
-/* Value k, as the lowest bytes. */
+/* Returns value k in the lowest bytes. */
 template <int VALUE_NBYTES, int WORDS>
 static __device__ __forceinline__ uint32_t value_at(const packed_values<WORDS> &values, int k)
 {

@@ -6,7 +6,8 @@
 
 #include "symbol.cuh"
 
-/* N symbols side by side as they lie in memory, in words, so that nothing waits for them before they are converted. */
+/* N symbols side by side as they lie in memory, in words, so that a thread waits for them only when it converts
+ * them. */
 template <typename Component, int N>
 struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) symbol_group {
     enum { NBYTES = 2 * sizeof(Component) };
@@ -14,7 +15,7 @@ struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) 
     enum { SYMBOL_PARTS = NBYTES / sizeof(part) };
     typename unsigned_of<(N * NBYTES < 4 ? N * NBYTES : 4)>::type words[(N * NBYTES + 3) / 4];
 
-    /* Symbol number g, which nothing has been written to. */
+    /* Loads symbol number g into words that are still zero there. */
     __device__ __forceinline__ void load_symbol(int g, const part *from)
     {
 #pragma unroll
@@ -29,7 +30,7 @@ struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) 
     }
 };
 
-/* The words of a group's values, from those of each of its symbols. */
+/* Returns the words of a group's values, joined from those of each symbol. */
 template <int N, int NBYTES, int WORDS>
 static __device__ __forceinline__ packed_values<N * NBYTES / 4> join(const packed_values<WORDS> (&symbols)[N])
 {
@@ -61,7 +62,7 @@ template <int WORDS> static __device__ __forceinline__ void store_words(void *to
     store_symbol<4 * WORDS, WIDTH>(static_cast<unsigned char *>(to), values);
 }
 
-/* Shared memory by its address, so that no access computes it anew. */
+/* Shared memory by its address, which is computed once. */
 template <int WORDS>
 static __device__ __forceinline__ void store_shared(uint32_t address, const packed_values<WORDS> &values)
 {
@@ -117,8 +118,8 @@ static __device__ __forceinline__ void store_in_plane(unsigned char *to, const p
     store_value<NBYTES>(to, values);
 }
 
-/* Stores less than a group, value by value, a bit's values n side by side; all values are in symbol order bits of one
- * symbol. */
+/* Stores part of a group, value by value, with the n values of a bit side by side. In symbol order n is 1, and the
+ * values count as the bits of one symbol. */
 template <int VALUE_NBYTES>
 static __device__ __forceinline__ void store_rest(unsigned char *out, size_t plane_nbytes, const uint32_t *values,
                                                   unsigned n, unsigned bits)

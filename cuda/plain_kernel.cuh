@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of plain calls: one segment of one layer, side by side and aligned to 16 bytes, in symbol order, not
- * descrambled. And of large codewords: one segment of 1, 2 or 4 layers, descrambled, in bit planes, of all of it or of
- * each code block, or any of these. Large calls of both kinds also have kernels that count statistics. A thread takes
- * several symbols side by side, and three or four groups of these are on their way from memory while it computes. */
+/* The kernels of plain calls take one segment of one layer, side by side and aligned to 16 bytes, in symbol order, not
+ * descrambled. The kernels of large codewords take one segment of 1, 2 or 4 layers, descrambled or de-interleaved, as a
+ * whole or by code block. Large calls of both kinds also have kernels that count statistics. A thread takes a group of
+ * symbols side by side, and loads three or four groups ahead. */
 #ifndef SOFTQAM_PLAIN_KERNEL_CUH
 #define SOFTQAM_PLAIN_KERNEL_CUH
 
@@ -30,11 +30,11 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         GROUP_WORDS = GROUP_NBYTES / 4,
         /* Groups that take several stores go through shared memory, so that a warp's stores lie side by side. */
         IS_STAGED = GROUP_NBYTES > 16 || (GROUP_NBYTES & (GROUP_NBYTES - 1)) != 0,
-        /* Groups on their way from memory at once. */
+        /* Groups that are loaded ahead. */
         DEPTH = IS_SMALL                              ? 1
                 : sizeof(Component) < 4 && !IS_STAGED ? 4
                                                       : 3,
-        /* Tiles that a block takes at most: more where the instructions of a symbol take as long as its bytes. */
+        /* Tiles that a block takes at most: more if a symbol's instructions take as long as its memory accesses. */
         MOST_TILES = IS_SMALL                              ? 1
                      : IS_CODEWORD                         ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
@@ -133,7 +133,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         return false;
     }
 
-    /* The bits of the sequence for the group that is k * STRIDE after the next one. */
+    /* Returns the bits of the sequence for the group that is k * STRIDE after the next one. */
     __device__ __forceinline__ uint32_t descrambling_of_group(int k) const
     {
         if constexpr (IS_CODEWORD)
@@ -183,7 +183,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         out = plain.out + first_group * group_nbytes();
     }
 
-    /* The code block of a symbol. */
+    /* Finds the code block of a symbol. */
     __device__ __forceinline__ void open_code_block(uint32_t number)
     {
         const softqam_placement &placement = argument.segment.placement;
@@ -193,7 +193,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         code_block_end = found.first + found.n_symbols;
     }
 
-    /* The group that is k * STRIDE after the next one. */
+    /* Loads the group that is k * STRIDE after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
     {
         typedef typename group::part part;
@@ -320,12 +320,12 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         }
     }
 
-    /* The symbols behind the last whole group, fewer than one has, if this thread is next to that; `room` in shared
-     * memory is this thread's. */
+    /* Demodulates the symbols after the last whole group, if they are this thread's; `room` in shared memory is this
+     * thread's. */
     template <typename Table>
     __device__ __forceinline__ void demodulate_rest(const Table &table, unsigned n, uint32_t *room)
     {
-        if (shape::IS_STAGED) /* others may still store what lies there */
+        if (shape::IS_STAGED) /* other threads may still store values from there */
             __syncwarp();
         if (n == 0 || (!HAS_COUNTS && n_left != 0)) /* threads of a warp count together */
             return;

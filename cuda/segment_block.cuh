@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread block that works on a segment: what its threads share, how it finds its segment in the kernel's arguments,
- * and how it prepares table and scrambling sequence. */
+/* A thread block that works on a segment: its shared memory, the search for its segment in the kernel's arguments, and
+ * the preparation of table and scrambling sequence. */
 #ifndef SOFTQAM_SEGMENT_BLOCK_CUH
 #define SOFTQAM_SEGMENT_BLOCK_CUH
 
@@ -32,7 +32,7 @@ struct segment_block {
     softqam_pairs pairs; /* with segment.source.joint_layers */
     unsigned input_format;
 
-    /* The table of the block's segment. */
+    /* Returns the table of the block's segment. */
     template <softqam_output_format FORMAT, int M> __device__ __forceinline__ kernel_table<FORMAT, M> &table()
     {
         static_assert(sizeof(kernel_table<FORMAT, M>) <= sizeof tables,
@@ -132,7 +132,7 @@ struct block_span {
     bool is_written_by_one; /* the scrambling sequence, by the last warp */
 };
 
-/* The span of the segment's block `number`. */
+/* Returns the span of the segment's block `number`. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ block_span block_span_of(const softqam_resolved_segment &segment,
                                                            const softqam_segment_launch &launch, size_t number)
@@ -160,11 +160,12 @@ static __device__ __forceinline__ void write_sequence(segment_block &block, cons
                          (placement.position + span.first) * bits);
 }
 
-/* Barriers of less than a block's warps: those but the last one, which arrives at the second alone. */
+/* Barriers at which not all warps of a block wait: at the first one all but the last warp, at the second one the last
+ * warp alone. */
 enum { OTHER_WARPS_BARRIER = 1, LAST_WARP_BARRIER };
 
 /* Copies a segment of a kernel's arguments to shared memory, and writes its table and its scrambling sequence. If one
- * warp writes the sequence, it needs only the arguments, and so does not wait for the others. */
+ * warp writes the sequence, it reads only the arguments, so it does not wait for the others. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void open_segment(segment_block &block, const softqam_resolved_segment &segment,
                                                     const block_span &span, const u8_table_argument<FORMAT> &u8_table)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A warp's work on a segment without soft buffers, a symbol a thread at a time: of any modulation, layers, strides,
- * noise, scrambling and layout of the output, in memory that need be aligned to components and values alone. */
+/* A warp's work on a segment without soft buffers, with a symbol in each thread at a time. It handles any modulation,
+ * layers, strides, noise, scrambling and output layout, in memory aligned to components and values. */
 #ifndef SOFTQAM_SEGMENT_WARP_CUH
 #define SOFTQAM_SEGMENT_WARP_CUH
 
@@ -13,9 +13,9 @@
 struct warp_span {
     size_t first;
     unsigned before; /* symbols of the block before the first one */
-    int n;           /* up to the end of the last iteration; 0 or less: none */
+    int n;           /* symbols up to the end of the last iteration; 0 or less: none */
     unsigned stride; /* from an iteration to the warp's next one, in iterations */
-    bool waits;      /* for the kernel before, which it has not yet */
+    bool waits;      /* must still wait for the kernel before */
 };
 
 /* The place of the values of a codeword's symbol, and of the symbols after it up to the end of its code block. */
@@ -25,7 +25,7 @@ struct code_block_values {
     uint32_t end;       /* symbol of the codeword */
 };
 
-/* Finds them. A thread seldom comes to another code block, so this is not inlined. */
+/* Finds this place. A thread seldom reaches another code block, so the function is not inlined. */
 static __device__ __noinline__ code_block_values find_code_block_values(const softqam_placement &placement,
                                                                         uint32_t symbol, unsigned bits,
                                                                         unsigned value_nbytes)
@@ -41,9 +41,9 @@ static __device__ __noinline__ code_block_values find_code_block_values(const so
     return values;
 }
 
-/* A warp copies its staged values to memory that is aligned to values alone: whole words, each from two staged ones
- * that it lies across, and single values at both ends. It takes their address in shared memory: a pointer takes two
- * registers of its caller, which has none left. */
+/* A warp copies its staged values to memory that is aligned to values only: whole words, each from the two staged words
+ * that it spans, and single values at both ends. The staged values are passed by their shared-memory address, because a
+ * pointer would take two registers, which the caller lacks. */
 template <int VALUE_NBYTES>
 static __device__ __noinline__ void copy_to_values(unsigned char *out, uint32_t staged_address, unsigned nbytes)
 {
@@ -190,9 +190,9 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
         counter.close();
 }
 
-/* Returns the distance from an iteration of a warp to its next one, in iterations. The block's warps take turns, so
- * that they read and write side by side. But if an iteration reads less than 64 bytes of a layer, which memory gives at
- * a time, a warp takes the next one too, as it does to count: the warps share the sampled symbols. */
+/* Returns the distance from a warp's iteration to its next one, in iterations. The block's warps alternate, so that
+ * they read and write side by side. But if an iteration reads less of a layer than the 64 bytes that memory transfers
+ * at a time, a warp takes consecutive ones, as it does to count, so that the warps share the sampled symbols. */
 template <count_mode COUNTING>
 static __device__ __forceinline__ unsigned iteration_stride(unsigned n_layers, unsigned input_format)
 {

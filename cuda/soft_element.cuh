@@ -136,7 +136,7 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     }
 };
 
-/* A warp writes the zeros and fillers of new data that belong to symbols `symbol` to `end` of the codeword. If a
+/* Writes, by a warp, the zeros and fillers of new data that belong to symbols `symbol` to `end` of the codeword. If a
  * segment, which ends at `segment_end`, has a code block's first symbol, all its symbols of that code block share the
  * code block's zeros and fillers. */
 template <softqam_output_format FORMAT>

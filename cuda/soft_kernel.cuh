@@ -7,8 +7,8 @@
 #include "repetition.cuh"
 #include "segment_warp.cuh"
 
-/* Thread blocks that a multiprocessor holds at once: one fewer than of the other kernels. With 64 registers a thread
- * would keep many values in memory. */
+/* Thread blocks that a multiprocessor holds at once, one fewer than with the other kernels: with their 64 registers a
+ * thread would spill many values. */
 enum { SOFT_BLOCKS = 7 };
 
 /* Thread blocks likewise, for the kernels that demap layers in pairs, which keep columns of points. */
@@ -56,7 +56,7 @@ template <softqam_output_format FORMAT> static __device__ __noinline__ soft_span
 {
     __builtin_assume(__isShared(&block) != 0);
     soft_span span = {};
-    __syncthreads(); /* threads may still read what belongs to the span before */
+    __syncthreads(); /* threads may still read the previous span's data */
     soft_walk walk = block.walk;
     __syncthreads();
     if (walk.next >= walk.end)
@@ -74,7 +74,7 @@ template <softqam_output_format FORMAT> static __device__ __noinline__ soft_span
     return span;
 }
 
-/* The first span of a thread block, and whose it is. */
+/* The first span of a thread block, and its segment. */
 struct soft_task {
     block_index index; /* the segment */
     block_span span;
@@ -109,8 +109,7 @@ static __device__ __forceinline__ void demodulate_code_blocks(soft_block &block,
 
 /* The kernel. */
 
-/* Finds and prepares what a thread block does of the segments in device memory. Returns false if it has nothing to do.
- */
+/* Finds and prepares a thread block's share of segments in device memory. Returns false if it has none. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ bool open_device_task(soft_task &task, soft_block &block,
                                                         const soft_arguments<FORMAT> &arguments)
@@ -136,15 +135,15 @@ static __device__ __forceinline__ bool open_device_task(soft_task &task, soft_bl
     return true;
 }
 
-/* number / divisor; `reciprocal` is 2^32 / divisor, rounded up, or 0 for a divisor of 1. The product's upper word is
- * the quotient or one more. */
+/* Returns number / divisor; `reciprocal` is 2^32 / divisor, rounded up, or 0 for a divisor of 1. The product's upper
+ * word is the quotient or one more. */
 static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t divisor, uint32_t reciprocal)
 {
     const uint32_t quotient = __umulhi(number, reciprocal);
     return reciprocal == 0 ? number : quotient - (quotient * divisor > number ? 1 : 0);
 }
 
-/* Finds what a thread block does of a segment with soft buffers that is an argument: a part of one code block. */
+/* Finds a thread block's share of an argument segment with soft buffers: a part of one code block. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, const softqam_resolved_segment &segment,
                                                                const softqam_code_block_parts &parts,
@@ -181,8 +180,7 @@ static __device__ __forceinline__ bool find_task(soft_task &task, const softqam_
     return task.span.n_symbols > 0;
 }
 
-/* Finds and prepares what a thread block does of the segments that are arguments. Returns false if it has nothing to
- * do. */
+/* Finds and prepares a thread block's share of argument segments. Returns false if it has none. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ bool
 open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORMAT> &arguments,
@@ -200,8 +198,8 @@ open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORM
     return true;
 }
 
-/* Without WITH_PAIRS the segments are arguments without repetition, whose statistics another kernel counts: each of
- * these would cost the others registers. */
+/* Demodulates segments. Unless PAIRS is WITH_PAIRS, they are arguments without repetition, and another kernel counts
+ * their statistics: taking these too would cost registers. */
 template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,

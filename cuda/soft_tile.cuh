@@ -20,7 +20,8 @@ struct soft_work {
     bool adds;
 };
 
-/* A thread block's way through its symbols of a segment in device memory, span by span, each of one code block. */
+/* A thread block's walk through its symbols of a segment in device memory, span by span; each span is of one code
+ * block. */
 struct soft_walk {
     size_t next;  /* symbol of the segment */
     size_t end;   /* end of the thread block's part of it */
@@ -41,10 +42,10 @@ struct soft_span {
     size_t first;
     int n;
     unsigned before; /* symbols of the block's sequence before the first one */
-    bool waits;      /* for the kernel before, which it has not yet */
+    bool waits;      /* must still wait for the kernel before */
 };
 
-/* The warps share the zeros and fillers that are this thread block's. */
+/* Writes this thread block's zeros and fillers, a share by each warp. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ void fill_soft_buffer(const soft_work &work)
 {
     const uint32_t fill_end = work.fill_end;
@@ -69,7 +70,7 @@ template <int BITS, int VALUE>
 static __device__ __forceinline__ void prefetch_tile(const soft_work &work, const soft_stage &stage)
 {
     enum { LINE_NBYTES = 128, THREADS = BLOCK_THREADS / BITS };
-    unsigned thread; /* threadIdx.x, which the compiler would else divide in advance for every modulation */
+    unsigned thread; /* threadIdx.x, hidden from the compiler, which would divide it in advance for every modulation */
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     const unsigned plane = thread / THREADS;
     const softqam_soft_run run = softqam_soft_run_at(&work.buffer, plane * work.n_symbols + stage.first);

@@ -180,7 +180,7 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
     }
 }
 
-/* A warp fills nbytes with a word, in which one value is repeated. */
+/* Fills, by a warp, nbytes with a word in which one value is repeated. */
 template <int VALUE> static __device__ __forceinline__ void fill_run(unsigned char *to, uint32_t word, uint32_t nbytes)
 {
     const unsigned lane = warp_lane();
@@ -204,7 +204,7 @@ struct soft_fill {
     float filler_value;
 };
 
-/* A warp writes those with numbers from `begin` to `end`. */
+/* Writes, by a warp, those of these positions with numbers from `begin` to `end`. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void fill_positions(const softqam_soft_buffer &buffer, unsigned char *values,
                                                       const soft_fill &fill, uint32_t begin, uint32_t end)

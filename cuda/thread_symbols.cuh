@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread's symbols of a segment, from memory to values: of any layer, at any stride, I and Q side by side or apart,
- * with one noise value or one for each symbol, with gains, descrambled. */
+/* A thread's symbols of a segment, from memory to values: any layers and strides, I and Q side by side or apart, one
+ * noise value or one for each symbol, gains, descrambling. */
 #ifndef SOFTQAM_THREAD_SYMBOLS_CUH
 #define SOFTQAM_THREAD_SYMBOLS_CUH
 
 #include "count.cuh"
 #include "segment_block.cuh"
 
-/* A symbol as it lies in memory, its noise value and its gain. Samples of two bytes and of one lie in the lower parts
- * of x. */
+/* A symbol as it lies in memory, its noise value and its gain. Samples of two bytes or one lie in the lower parts of
+ * x. */
 struct raw_symbol {
     uint2 components;
     float noise;

@@ -4,13 +4,13 @@
  * header made from it. With SIMD_VECTORS the operations of vector loops come too.
  *
  * A header defines VEC and VEC_UNROLL (before a loop that must be unrolled) and these types, of which arithmetic.h
- * needs the first six: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table; vec_s32,
- * vec_bytes (the same register as signed integers and as bytes), vec_quad (16 bytes). A vector header defines LANES,
- * LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one instruction) and LOADS_AHEAD (llr_batch() has registers for all
- * inputs of the next iteration); then it includes cpu/simd_vectors.h, which has the operations that gcc's vector
- * extensions make in every instruction set alike. Floats are binary32; every operation on them is rounded once, to
- * nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements; the shuffles stay within
- * quads unless they say otherwise. */
+ * needs the first seven: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table and
+ * vec_u8_row (vector headers have both from cpu/simd.h); vec_s32, vec_bytes (the same register as signed integers and
+ * as bytes), vec_quad (16 bytes). A vector header defines LANES, LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one
+ * instruction) and LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration); then it includes
+ * cpu/simd_vectors.h, which has the operations that gcc's vector extensions make in every instruction set alike. Floats
+ * are binary32; every operation on them is rounded once, to nearest even. `m` is the bits of an axis. A quad is 128
+ * bits of a register, four elements; the shuffles stay within quads unless they say otherwise. */
 
 /* arithmetic.h's. Vector headers have those before #endif from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
  * out. */
@@ -80,7 +80,7 @@ SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
 
 #ifdef SIMD_VECTORS
 
-/* Integers. */
+/* Bounds and integers. */
 
 /* The larger, or the smaller; NaN if a is NaN. If subnormal numbers are flushed, a subnormal a may give zero. */
 SIMD_OPERATION(vec_f32, vec_at_least, (vec_f32 a, vec_f32 least))

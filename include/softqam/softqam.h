@@ -77,7 +77,7 @@ typedef enum softqam_modulation {
     SOFTQAM_MODULATION_DEFAULT = 0,
     /** 1 bit: 0 is (1 + j) / sqrt(2), 1 its negative. */
     SOFTQAM_MODULATION_BPSK = 1,
-    /** 1 bit: BPSK, rotated by +90 degrees at odd positions. The first symbol has position 0 in softqam_demodulate(),
+    /** 1 bit: BPSK, with odd symbols rotated by +90 degrees. The first one's number is 0 in softqam_demodulate(),
      *  first_symbol + scrambling_offset in a segment. */
     SOFTQAM_MODULATION_PI2_BPSK = 2,
     SOFTQAM_MODULATION_QPSK = 3,   /**< 2 bits */
@@ -135,7 +135,7 @@ typedef struct softqam_demodulator softqam_demodulator;
 
 /** Settings of a context. Fill it with softqam_context_config_init(): `device` 0 is a GPU. */
 typedef struct softqam_context_config {
-    softqam_backend backend; /**< the CPU or a GPU */
+    softqam_backend backend; /**< CPU or GPU */
     /** CPU threads of a call, or of its staging for CUDA, the calling thread included; at most 1024. 0: one per CPU in
      *  `cpus`. If threads cannot be started, calls do without, and softqam_context_prepare() says why. */
     unsigned n_threads;
@@ -175,7 +175,7 @@ SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, con
 enum {
     SOFTQAM_PREPARE_THREADS = 1,    /**< the CPU threads */
     SOFTQAM_PREPARE_KERNELS = 2,    /**< CUDA: the demodulators' kernels; needed before a stream capture */
-    SOFTQAM_PREPARE_HOST_CALLS = 4, /**< CUDA: streams, device and pinned memory of host-memory calls */
+    SOFTQAM_PREPARE_HOST_CALLS = 4, /**< CUDA: streams and memory of host-memory calls */
     SOFTQAM_PREPARE_ALL = 7         /**< all of these */
 };
 
@@ -391,8 +391,8 @@ SOFTQAM_API softqam_status softqam_host_alloc(softqam_context *context, size_t n
 SOFTQAM_API void softqam_host_free(void *memory);
 
 /**
- * Writes the scrambling sequence c(n) of 38.211, 5.2.1; segments with `descramble` need none. c_init is RNTI 2^15 + q
- * 2^14 + n_ID for PDSCH, RNTI 2^15 + n_ID for PUSCH (7.3.1.1, 6.3.1.1).
+ * Writes the scrambling sequence c(n) of 38.211, 5.2.1. c_init is RNTI 2^15 + q 2^14 + n_ID for PDSCH, RNTI 2^15 + n_ID
+ * for PUSCH (7.3.1.1, 6.3.1.1).
  *
  * @param c_init     0 to 2^31 - 1
  * @param first_bit  n of the first bit; any number

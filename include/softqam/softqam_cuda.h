@@ -74,7 +74,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam
                                                                    const unsigned *d_n_segments, unsigned max_segments,
                                                                    size_t max_symbols, cudaStream_t stream);
 
-/** A prepared segment: plain data to copy to device memory, for the same library. */
+/** A prepared segment: plain data to copy to device memory. */
 typedef struct softqam_cuda_prepared_segment {
     uint64_t words[48]; /**< private */
 } softqam_cuda_prepared_segment;
@@ -102,7 +102,7 @@ SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulat
  * @param d_prepared    room for max_segments, not NULL, aligned to 8 bytes
  * @param d_n_segments  their number, not NULL; those from index max_segments on are ignored
  * @param max_segments  largest number of segments; 1 is fastest
- * @param max_symbols   about the largest number of symbols of all segments together: more of them take longer
+ * @param max_symbols   largest number of symbols of all segments together; more take longer
  * @param stream        as for softqam_cuda_demodulate()
  * @return a status
  */

@@ -3,8 +3,8 @@
  * @file softqam_device.cuh
  * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs in soft buffers, with the
  * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags; if
- * these flush subnormal numbers, so are LLRs of pairs. Include it from an installed build with CUDA, or its build
- * folder's include/, and link the library.
+ * these flush subnormal numbers, so are LLRs of pairs. Include it from an installed build with CUDA, or a configured
+ * build folder's include/, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
  * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
@@ -188,7 +188,7 @@ class statistics
 /** Passed as `sequence`, this makes functions count their symbols too. */
 struct counted {
     uint32_t sequence;
-    uint32_t symbol; /**< number of the first symbol */
+    uint32_t symbol; /**< number of the first symbol, as for target */
     statistics &counts;
 };
 

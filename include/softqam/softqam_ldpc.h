@@ -39,8 +39,8 @@ typedef struct softqam_codeword {
     uint64_t n_bits; /**< G: its bits, a multiple of n_layers * Qm, at most 2^32 - 1 */
     void *buffers;   /**< code block 0's first value; NULL with block_buffers */
     /** From code block r's first value to that of r + 1: at least the longest E_r or, with soft buffers, n_cb and
-     *  n_fill. 0: transmitted code blocks follow each other; a retransmission of some groups, or any after n_fill >
-     *  n_cb, would find them elsewhere. 0 with block_buffers. */
+     *  n_fill. 0: transmitted code blocks follow each other: not for retransmissions of some groups, nor with n_fill >
+     *  n_cb. 0 with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers to buffers. NULL among them discards a code block's LLRs. */
     void *const *block_buffers;
@@ -126,7 +126,8 @@ typedef struct softqam_ldpc {
 
 /**
  * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
- * block_stride, filler_value, combine, n_cbg, n_fill. For a transport block's later slots set k0, and combine to 1.
+ * block_stride, filler_value, combine, n_cbg, n_fill. If a transport block spans several slots, set k0 of later ones to
+ * where the slot before ended, and combine to 1.
  *
  * @param codeword  receives the codeword; unchanged on failure
  * @param ldpc      receives what the decoder needs; or NULL

@@ -278,7 +278,7 @@ static uint32_t symbol_of_block(const work *w, size_t first)
 }
 
 /* Sets the loop's destination for the next symbols of a soft buffer: the buffer if the run is long, else scratch memory
- * (always if LLRs are added). Returns the tile's length. */
+ * (always if LLRs are added, or layers are demapped in pairs). Returns the tile's length. */
 static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
 {
     const size_t value_nbytes = w->soft.value_nbytes;

@@ -28,7 +28,7 @@ typedef struct softqam_joint {
     const softqam_cpu_loops *loops;
     softqam_source source;   /* the whole segment's */
     softqam_source partners; /* if has_partners: each layer's partner, with noise values where they matter */
-    const float *cross_gain[SOFTQAM_MAX_LAYERS]; /* arrays of c, taken in turn */
+    const float *cross_gain[SOFTQAM_MAX_LAYERS]; /* arrays of the cross gain c, taken in turn */
     size_t n_cross;
     size_t cross_stride;
     size_t first; /* the part's first symbol, counted from the segment's */
