@@ -89,6 +89,7 @@ class Wrong(ToolTest):
             (["--backend", "cpu", "--device", "0", "x.cf32", "x"], "--device: contradicts --backend cpu"),
             (["--noise-file", "-", "-", "x.s8"], "--noise-file: '-' is INPUT as well"),
             (["--noise-file", "/dev/stdin", "-", "x.s8"], "--noise-file: '/dev/stdin' is INPUT as well"),
+            (["--noise-floor", "1e-5", "--snr-db", "20", "x.cf32", "x.s8"], "--noise-floor: only for the values of --noise-file"),
             (["--compare", "-", "-", "x.u8"], "--compare: '-' is INPUT as well"),
             (["--compare", "-", "--noise-file", "-", "x.cf32", "x.s8"], "--compare: '-' is --noise-file as well"),
         ):  # fmt: skip

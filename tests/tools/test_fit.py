@@ -202,6 +202,9 @@ class NoiseFiles(FitTest):
         self.write("n0", pack("f", 8000 * [0.01]))
         self.warned("N0 seems to be (9|10|11)[.0-9]* times that, by the distances of symbols to points", *options)
         self.write("n0", pack("f", [0.0 if k % 50 == 0 else 0.1 for k in range(8000)]))  # as the best elements of an equaliser
+        self.warned("160 of 8000 values are 0 or negative, so the LLRs of their symbols are 0; --noise-floor takes them as a small N0", *options)
+        self.silent("--noise-floor", "1e-5", *options)
+        self.write("n0", pack("f", [math.inf if k % 50 == 0 else 0.1 for k in range(8000)]))  # erased on purpose
         self.silent(*options)
 
 

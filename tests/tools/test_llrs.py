@@ -189,6 +189,16 @@ class Stats(LlrTest):
             for name in ("library", "overall"):
                 self.assertAlmostEqual(stats[name + "_msym_s"] * stats[name + "_s"], n / 1e6)
 
+    def test_noise_floor(self):
+        """Smaller values count as it, 0 and negative ones too; NaN and infinite ones stay erasures."""
+        self.write("x.cf32", pack("f", [A, -3 * A, 5 * A, 7 * A] * 6))
+        noise = [0, -1, -math.inf, 1e-4, 0.25, math.nan, math.inf, 1e-3, 2e-3, 0.5, 1e-9, -0.0]
+        low = [1e-3 if n < 1e-3 else n for n in noise]
+        for name, values in (("n0", noise), ("low", low)):
+            self.write(name, pack("f", values))
+        options = ["-m", "qpsk", "-o", "f32", "--noise-file"]
+        self.assertEqual(self.soft_bits(*options, "n0", "--noise-floor", "1/1000", "--verify", "-q", "x.cf32"), self.soft_bits(*options, "low", "x.cf32"))
+
     def test_erasures_points_and_nothing(self):
         symbols = [A, A, math.nan, 0, -math.inf, A, 1.1 * A, -3 * A, A, math.inf, -A, 15.2 * A]
         stats = self.stats("-q", "-", "x.u8", data=pack("f", symbols))

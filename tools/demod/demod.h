@@ -213,7 +213,8 @@ struct demod_run {
     struct noise_estimate seen;    /* for --stats, while demod_sees_all() */
     unsigned char *first_bytes;    /* of the channel that is demodulated, for the fit */
     size_t n_first_bytes;
-    uint64_t n_noise_bad;    /* values of the noise file that are not positive and finite */
+    uint64_t n_noise_low;    /* values of the noise file that are not positive, without --noise-floor */
+    uint64_t n_noise_other;  /* its values that are NaN or infinite */
     float *first_noise_vars; /* of it */
     struct verifier verifier;
     size_t batch_symbols;

@@ -79,6 +79,14 @@ static bool take_noise_file(const struct option_call *call)
     return option_take_text(call);
 }
 
+static bool take_noise_floor(const struct option_call *call)
+{
+    double floor = 0;
+    const bool good = arguments_parse_ratio(call->row->name, call->text, (double)FLT_MIN, 0x1p40, NULL, &floor);
+    ((struct demod_options *)call->target)->config.noise_floor = (float)floor;
+    return good;
+}
+
 /* Takes K/N, 1 <= K <= N. */
 static bool take_part(const struct option_call *call, unsigned *part, unsigned *n_parts)
 {
@@ -206,6 +214,10 @@ struct option_row demod_option_rows[] = {
      .take = take_noise_var},
     {"--snr-db", "X", "N0 = 10^(-X/10), Es/N0 in dB, -200 to 200", .take = take_snr_db},
     {"--noise-file", "FILE", "one N0 for each symbol of INPUT, 32-bit floats", take_noise_file, TO(noise_file)},
+    {"--noise-floor", "X",
+     "the least N0 of a noise file, as 1e-5: smaller values count as that, with 0 and negative ones, which equalisers write for "
+     "their best symbols, and whose LLRs are else 0",
+     .take = take_noise_floor},
     OPTION_TEXT("N0 is the variance of the complex noise, E|n|^2, not of one component, for unit mean symbol energy."),
     OPTION_TEXT("Soft bits and LLRs:"),
     {"--sign", "0|1", "the bit that a positive LLR, or a byte above the midpoint, means; default: 0", option_take_choice,
@@ -310,6 +322,8 @@ static bool check_combinations(const struct demod_options *options)
     if (takes_noise != is_given)
         return message_print(NULL, "output format %s %s noise variance: --noise-var, --snr-db or --noise-file", format,
                              is_given ? "takes no" : "needs a");
+    if (options->config.noise_floor > 0 && options->noise != NOISE_FILE)
+        return message_print("--noise-floor", "only for the values of --noise-file");
     if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
         return message_print("--sign", "only for soft bits and LLRs; %s is bits", format);
     /* Code blocks are counted from the start of INPUT, and also from where --skip ends. */

@@ -102,10 +102,13 @@ static void keep_first(struct demod_run *run, const struct batch *batch)
     if (!noise_vars)
         return;
     memcpy(run->first_noise_vars + n_kept, noise_vars, n * sizeof *noise_vars);
-    uint64_t n_bad = 0;
-    for (size_t i = 0; i < batch->n_symbols; i++)
-        n_bad += !(noise_vars[i] > 0 && noise_vars[i] <= FLT_MAX);
-    run->n_noise_bad += n_bad;
+    uint64_t n_low = 0, n_other = 0;
+    for (size_t i = 0; i < batch->n_symbols; i++) {
+        n_low += noise_vars[i] <= 0;
+        n_other += !(noise_vars[i] <= FLT_MAX);
+    }
+    run->n_noise_low += run->config->noise_floor > 0 ? 0 : n_low;
+    run->n_noise_other += n_other;
 }
 
 /* Whole symbols go on, whatever comes after them. */

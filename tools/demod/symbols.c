@@ -39,6 +39,7 @@ static bool check_noise_file(const struct demod_run *run)
 {
     const char *name = run->noise_vars.name;
     const size_t n = run->n_first_bytes / file_formats[run->recording.format].symbol_nbytes;
+    const uint64_t n_bad = run->n_noise_low + run->n_noise_other;
     size_t n_negative = 0, n_large = 0, n_absurd = 0, n_swapped = 0;
     for (size_t i = 0; i < n; i++) {
         const float value = run->first_noise_vars[i];
@@ -54,10 +55,15 @@ static bool check_noise_file(const struct demod_run *run)
     }
     if (2 * n_absurd > n && 10 * n_swapped > 9 * n)
         message_warn(name, "its values seem to have the other byte order: write 32-bit floats, little endian");
-    else if (10 * run->n_noise_bad > run->n_demodulated)
+    else if (10 * n_bad > run->n_demodulated)
         message_warn(
             name, "%" PRIu64 " of %" PRIu64 " values are not positive and finite, so the LLRs of their symbols are 0%s",
-            run->n_noise_bad, run->n_demodulated, 2 * n_negative > n ? ": decibels? N0 is 10^(dB/10)" : "");
+            n_bad, run->n_demodulated, 2 * n_negative > n ? ": decibels? N0 is 10^(dB/10)" : "");
+    else if (run->n_noise_low > 0)
+        message_warn(name,
+                     "%" PRIu64 " of %" PRIu64 " values are 0 or negative, so the LLRs of their symbols are 0; "
+                     "--noise-floor takes them as a small N0",
+                     run->n_noise_low, run->n_demodulated);
     else if (10 * n_large > 9 * n)
         message_warn(
             name,

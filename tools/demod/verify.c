@@ -132,6 +132,7 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
         expect_soft_bits(verifier, symbol, expected);
     } else {
         n0 = noise_var[config->noise == SOFTQAM_NOISE_PER_SYMBOL ? offset : 0];
+        n0 = n0 < config->noise_floor ? config->noise_floor : n0;
         expect_llrs(verifier, verifier->position + verifier->n_seen + offset, symbol, n0, expected);
     }
     verifier->n_checked++;
