@@ -26,24 +26,22 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
 }
 
 /* Checks a call's segments. */
-static softqam_status check_segments(softqam_segment_list *list, const softqam_demodulator *demodulator,
-                                     const softqam_segment *segments, size_t n_segments, softqam_gpu **gpu)
+static softqam_status check_segments(softqam_segment_list *list)
 {
-    REFUSE_IF(!demodulator, "demodulator is NULL");
-    *list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
-    TRY(softqam_context_gpu(demodulator->context, gpu));
     TRY(softqam_segment_list_check(list));
-    for (size_t k = 0; k < n_segments; k++)
-        TRY(check_alignment(&demodulator->params, &segments[k]));
+    for (size_t k = 0; k < list->n_segments; k++)
+        TRY(check_alignment(list->params, &list->segments[k]));
     return SOFTQAM_OK;
 }
 
 softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                                 size_t n_segments, cudaStream_t stream)
 {
-    softqam_segment_list list;
+    REFUSE_IF(!demodulator, "demodulator is NULL");
+    softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
     softqam_gpu *gpu;
-    TRY(check_segments(&list, demodulator, segments, n_segments, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(check_segments(&list));
     const softqam_params *params = &demodulator->params;
     if (list.n_symbols == 0)
         return SOFTQAM_OK;
@@ -71,11 +69,8 @@ softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, c
 }
 
 /* Checks the arguments of a call whose segments lie in device memory. */
-static softqam_status check_device_list(const softqam_demodulator *demodulator, const void *segments,
-                                        const unsigned *n_segments, softqam_gpu **gpu)
+static softqam_status check_device_list(const void *segments, const unsigned *n_segments)
 {
-    REFUSE_IF(!demodulator, "demodulator is NULL");
-    TRY(softqam_context_gpu(demodulator->context, gpu));
     REFUSE_IF(!segments || !n_segments, "%s is NULL", segments ? "d_n_segments" : "the array of segments");
     REFUSE_IF((uintptr_t)segments % _Alignof(softqam_segment) != 0 || (uintptr_t)n_segments % sizeof(unsigned) != 0,
               "segments must be aligned to %zu bytes and d_n_segments to %zu", _Alignof(softqam_segment),
@@ -87,8 +82,10 @@ softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator
                                                        const softqam_segment *d_segments, const unsigned *d_n_segments,
                                                        unsigned max_segments, size_t max_symbols, cudaStream_t stream)
 {
+    REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_gpu *gpu;
-    TRY(check_device_list(demodulator, d_segments, d_n_segments, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(check_device_list(d_segments, d_n_segments));
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
@@ -100,9 +97,11 @@ softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator
 softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
                                              size_t n_segments, softqam_cuda_prepared_segment *prepared)
 {
-    softqam_segment_list list;
+    REFUSE_IF(!demodulator, "demodulator is NULL");
+    softqam_segment_list list = softqam_segment_list_of(&demodulator->params, segments, n_segments);
     softqam_gpu *gpu;
-    TRY(check_segments(&list, demodulator, segments, n_segments, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(check_segments(&list));
     REFUSE_IF(list.is_joint, "prepared segments have no cross gains");
     REFUSE_IF(list.has_statistics, "prepared segments have no statistics");
     REFUSE_IF(!prepared && n_segments > 0, "prepared is NULL");
@@ -116,8 +115,10 @@ softqam_status softqam_cuda_demodulate_prepared_segments(const softqam_demodulat
                                                          const unsigned *d_n_segments, unsigned max_segments,
                                                          size_t max_symbols, cudaStream_t stream)
 {
+    REFUSE_IF(!demodulator, "demodulator is NULL");
     softqam_gpu *gpu;
-    TRY(check_device_list(demodulator, d_prepared, d_n_segments, &gpu));
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    TRY(check_device_list(d_prepared, d_n_segments));
     if (max_segments == 0 || max_symbols == 0)
         return SOFTQAM_OK;
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
