@@ -8,6 +8,7 @@ generate.py writes the vectors that are here.
 """
 import contextlib
 import functools
+import hashlib
 import io
 import math
 import os
@@ -101,11 +102,15 @@ class Check(unittest.TestCase):
 
     @unittest.skipUnless(DEMOD, "without --demod")
     def test_librarys_llrs_pass(self):
+        """They are the bytes of every 1.x, too."""
+        hashes = {(modulation, fmt): digest for modulation, fmt, digest in check.rows_of("bytes.txt")}
         for modulation in MODULATIONS:
             stem = os.path.join(FOLDER, modulation)
             for fmt, scale in {"s8": "6", "s16": "64", "f16": "1", "f32": "1"}.items():
                 command = [*DEMOD, "--backend", "cpu", "-m", modulation, "-o", fmt, "--noise-file", stem + ".noise_var.f32", stem + ".cf32", "-"]
-                self.check_llrs(modulation, fmt, subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, "--scale", scale)
+                llrs = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+                self.check_llrs(modulation, fmt, llrs, "--scale", scale)
+                self.assertEqual(hashlib.sha256(llrs).hexdigest(), hashes[modulation, fmt], (modulation, fmt))
 
     @unittest.skipUnless(softqam, "without the Python package")
     def test_librarys_soft_buffers_pass(self):
