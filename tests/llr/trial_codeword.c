@@ -58,10 +58,10 @@ static void choose_pairs(harness_random *random, const softqam_demodulator_confi
     self->pairs = 1 + (unsigned)harness_random_below(random, (1U << n_pairs) - 1);
     if (n % 2 && self->pairs >> (n_pairs - 1)) {
         self->n_sources = n + 1;
-        whole->partner_modulation =
-            (softqam_modulation)(SOFTQAM_MODULATION_QPSK + harness_random_below(random, 1 + NR_MAX_AXIS_BITS));
-        if (whole->partner_modulation > SOFTQAM_MODULATION_1024QAM)
-            whole->partner_modulation = SOFTQAM_MODULATION_DEFAULT;
+        const size_t partner = harness_random_below(random, 1 + NR_MAX_AXIS_BITS);
+        whole->partner_modulation = partner == NR_MAX_AXIS_BITS
+                                        ? SOFTQAM_MODULATION_DEFAULT
+                                        : (softqam_modulation)(SOFTQAM_MODULATION_QPSK + partner);
     }
     whole->cross_stride = harness_random_below(random, 4);
 }
