@@ -84,7 +84,8 @@ typedef struct softqam_cuda_prepared_segment {
  * @param demodulator  the demodulator
  * @param segments     as for softqam_cuda_demodulate_segments()
  * @param n_segments   any number
- * @param prepared     receives n_segments, in host memory; the first n alone are valid too
+ * @param prepared     receives n_segments, in host memory, which must stay together and in order. Any first n of them
+ *                     are valid; those of two calls cannot be joined
  * @return as softqam_cuda_demodulate_segments(); SOFTQAM_ERROR_INVALID_ARGUMENT also for cross gains and statistics,
  *         which softqam_cuda_demodulate_device_segments() takes
  */
@@ -95,14 +96,15 @@ SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulat
 /**
  * Demodulates prepared segments by one kernel: a graph captured once serves every slot.
  *
- * The kernel reads them and their number before it waits for the kernel before it: let the host or a copy write them,
- * no kernel that may still run then.
+ * The kernel reads them and their number before it waits for the kernel before it, so the host or a copy must write
+ * them, not a kernel that may still be running.
  *
  * @param demodulator   the one that prepared them
  * @param d_prepared    room for max_segments, not NULL, aligned to 8 bytes
  * @param d_n_segments  their number, not NULL; those from index max_segments on are ignored
- * @param max_segments  largest number of segments; 1 is fastest
- * @param max_symbols   largest number of symbols of all segments together; more take longer
+ * @param max_segments  largest number of segments; a room of 1 is fastest
+ * @param max_symbols   an estimate of all segments' symbols together. If there are more, the kernel takes longer; with
+ *                      0 nothing is enqueued
  * @param stream        as for softqam_cuda_demodulate()
  * @return a status
  */
@@ -121,9 +123,10 @@ typedef struct softqam_device_codeword {
 /**
  * Describes a codeword for softqam_device.cuh.
  * @param description  receives it
- * @param demodulator  output format, llr_scale, llr_limit, sign, noise_floor; its context is a GPU
- * @param segment      modulation, n_layers, noise_form, llr_scale, descramble, c_init, scrambling_offset, and the
- *                     codeword with n_cb > 0. Leave the others 0: the kernel has symbols and noise in registers
+ * @param demodulator  output format, llr_limit, sign, noise_floor; its context is a GPU
+ * @param segment      modulation, noise_form, llr_scale (0: the demodulator's), n_layers, descramble, c_init,
+ *                     scrambling_offset, and the codeword with n_cb > 0. Leave the others 0: the kernel has symbols
+ *                     and noise in registers
  * @return SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions lack: u8, pi/2-BPSK, repetition
  */
 SOFTQAM_API softqam_status softqam_device_codeword_init(softqam_device_codeword *description,
