@@ -127,7 +127,7 @@ typedef struct softqam_ldpc {
 /**
  * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
  * block_stride, filler_value, combine, n_cbg, n_fill. If a transport block spans several slots, set k0 of later ones to
- * where the slot before ended, and combine to 1.
+ * where the slot before ended, and combine to 1; if E_r differs, make each code block a segment with a k0 of its own.
  *
  * @param codeword  receives the codeword; unchanged on failure
  * @param ldpc      receives what the decoder needs; or NULL
