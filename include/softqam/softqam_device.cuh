@@ -2,16 +2,16 @@
 /**
  * @file softqam_device.cuh
  * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs in soft buffers, with the
- * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags; if
- * these flush subnormal numbers, so are LLRs of pairs. Include it from an installed build with CUDA, or a configured
- * build folder's include/, and link the library.
+ * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags, but if
+ * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installed build with CUDA, or a
+ * configured build folder's include/, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
  * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
  * must be stored once, and lie in one range of fill(), by any calls, kernels and streams.
  *
- * A demapper<> has one modulation: keep each description's beside it, and switch. With UCI, scrambling_offset is 0;
- * numbers for sequences then count UCI's symbols too.
+ * A demapper<> has one modulation: keep each description's modulation beside it, and switch. With UCI,
+ * scrambling_offset is 0; numbers for sequences then count UCI's symbols too.
  */
 #ifndef SOFTQAM_DEVICE_CUH
 #define SOFTQAM_DEVICE_CUH
@@ -141,7 +141,8 @@ using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; floa
 class statistics
 {
   public:
-    /** Adds them to a structure in device memory, one atomic addition a number and warp, and clears them. */
+    /** Adds them to a structure in device memory, one atomic addition a number and warp (before 8.0: thread), and
+     *  clears them. */
     __device__ __forceinline__ void flush(softqam_statistics *to)
     {
 #pragma unroll
@@ -192,8 +193,8 @@ struct counted {
     statistics &counts;
 };
 
-/** Functions for one modulation and output format. A description of others ends the kernel with
- * cudaErrorLaunchFailure. */
+/** Functions for one modulation and output format. For a description of others target::open() and fill() end the kernel
+ * with cudaErrorLaunchFailure; other functions compute wrong LLRs. */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
     /** Bits an axis; 0: BPSK. */
     static constexpr int AXIS_BITS =
@@ -223,7 +224,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param codeword  description
      *  @param symbols   float2 or __half2; without input_scale
      *  @param noise     float, as noise_form says; or noise_and_gain
-     *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0, or these `counted` */
+     *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0; or a `counted` with these */
     template <int N, typename Symbol, typename Noise, typename Sequence>
     static __device__ __forceinline__ void demap(llrs (&to)[N], const table &from,
                                                  const softqam_device_codeword &codeword, const Symbol (&symbols)[N],
@@ -261,7 +262,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param codeword    description
      *  @param layers      an even layer and the next one
      *  @param cross_gain  conj(h) of the first times h of the second
-     *  @param sequence    2 Qm bits of the scrambling sequence, or 0, or these `counted` */
+     *  @param sequence    as for demap(), 2 Qm bits */
     template <typename Sequence>
     static __device__ __forceinline__ void demap_pair(llrs (&to)[2], const softqam_device_codeword &codeword,
                                                       const joint_layer (&layers)[2], float2 cross_gain,
@@ -280,7 +281,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param layer       the wanted layer
      *  @param partner     the other one
      *  @param cross_gain  conj(h) of the layer times h of its partner
-     *  @param sequence    Qm bits of the scrambling sequence, or 0, or these `counted` */
+     *  @param sequence    as for demap(), Qm bits */
     template <softqam_modulation PARTNER, typename Sequence>
     static __device__ __forceinline__ void demap_beside(llrs &to, const softqam_device_codeword &codeword,
                                                         const joint_layer &layer, const joint_layer &partner,
