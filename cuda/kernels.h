@@ -41,7 +41,7 @@ HOST_AND_DEVICE static inline unsigned softqam_warp_symbols(unsigned n_layers)
 
 /* The limits of LLRs and of noise values. LLRs of s8 and s16 are first computed with the limit added. */
 typedef struct softqam_llr_limit {
-    float llr;                /* f32 */
+    float llr;                /* f32, f16, and sums of all formats */
     int32_t steps;            /* s8, s16 */
     int32_t two_limits;       /* twice that */
     uint32_t two_limits_each; /* the same in each byte or half of a word */

@@ -29,7 +29,7 @@ struct segment_block {
     };
     uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
     softqam_resolved_segment segment;
-    softqam_pairs pairs; /* with segment.source.joint_layers */
+    softqam_pairs pairs; /* cross gains, and statistics of any segment */
     unsigned input_format;
 
     /* Returns the table of the block's segment. */
