@@ -49,7 +49,7 @@ extern "C" {
 #endif
 
 /** The result of a call. Each may return the first two and, with a GPU's context, all but SOFTQAM_ERROR_SYSTEM; its
- * description adds others, and causes. Objects stay usable. */
+ * description adds others. Objects stay usable. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL or misaligned, buffers overlap, a byte count exceeds PTRDIFF_MAX, or an argument or field is
@@ -103,15 +103,14 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_F16 = 2, /**< binary16: the LLR in nats, likewise rounded and limited */
     SOFTQAM_OUTPUT_F32 = 3, /**< binary32: the LLR in nats */
     /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects. 255: certainly bit 0; 0:
-     *  certainly bit 1; 127: undecided, or a component is not finite. Components are clamped to [-3, +3]. u8 takes no
-     *  noise values: feed decoders LLRs. */
+     *  certainly bit 1; 127: undecided, or a component is not finite. Components are clamped to [-3, +3]. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
 /** The bit that a positive LLR, or a byte above 127, means. */
 typedef enum softqam_sign {
-    SOFTQAM_SIGN_POSITIVE_IS_0 = 0, /**< MATLAB's 5G Toolbox, OCUDU, OAI, cuPHY, AFF3CT */
-    SOFTQAM_SIGN_POSITIVE_IS_1 = 1  /**< Sionna, GNU Radio, CommPy, srsRAN 4G */
+    SOFTQAM_SIGN_POSITIVE_IS_0 = 0, /**< as in OCUDU, OAI and cuPHY */
+    SOFTQAM_SIGN_POSITIVE_IS_1 = 1  /**< as in Sionna */
 } softqam_sign;
 
 /** The number of a call's noise values; segments have noise_stride instead. */
@@ -124,19 +123,19 @@ typedef enum softqam_noise {
 typedef enum softqam_noise_form {
     SOFTQAM_NOISE_FORM_DEFAULT = 0, /**< N0; in softqam_segment the demodulator's */
     SOFTQAM_NOISE_FORM_N0 = 1,      /**< N0; without gains positive finite values are clamped to [2^-100, 2^40] */
-    SOFTQAM_NOISE_FORM_INVERSE = 2  /**< 1/N0, likewise clamped to [2^-40, 2^100]; saves a division per symbol */
+    SOFTQAM_NOISE_FORM_INVERSE = 2  /**< 1/N0, likewise clamped to [2^-40, 2^100] */
 } softqam_noise_form;
 
 /** The CPU with its threads, or one GPU; one of each is enough. */
 typedef struct softqam_context softqam_context;
 
-/** Formats, scales and sign. It is immutable, cheap to make, and keeps its context alive. */
+/** Formats, scales and sign. It is immutable and cheap to make. */
 typedef struct softqam_demodulator softqam_demodulator;
 
 /** Settings of a context. Fill it with softqam_context_config_init(): `device` 0 is a GPU. */
 typedef struct softqam_context_config {
     softqam_backend backend; /**< CPU or GPU */
-    /** CPU threads of a call, or of its staging for CUDA, the calling thread included; at most 1024. 0: one per CPU in
+    /** CPU threads of a call, or of its staging for CUDA, with the calling one; at most 1024. 0: one per CPU in
      *  `cpus`. If threads cannot be started, calls do without, and softqam_context_prepare() says why. */
     unsigned n_threads;
     /** CPUs that the context's threads share: n_cpus numbers, 0 to 1023. NULL: those of the thread that calls
@@ -171,7 +170,7 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
  */
 SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
 
-/** Things for softqam_context_prepare() to create, or-ed. */
+/** For softqam_context_prepare(), or-ed. */
 enum {
     SOFTQAM_PREPARE_THREADS = 1,    /**< the CPU threads */
     SOFTQAM_PREPARE_KERNELS = 2,    /**< CUDA: the demodulators' kernels; needed before a stream capture */
@@ -180,7 +179,7 @@ enum {
 };
 
 /**
- * Creates what existing demodulators' first calls would: after SOFTQAM_PREPARE_ALL host-memory calls allocate nothing
+ * Creates what demodulators' first calls would: after SOFTQAM_PREPARE_ALL host-memory calls allocate nothing
  * and start no thread, but may wait for a GPU's staging memory. The context's threads block all signals.
  * @param context  the context
  * @param what     SOFTQAM_PREPARE_.. values; those of the other backend do nothing
@@ -196,7 +195,7 @@ SOFTQAM_API void softqam_context_destroy(softqam_context *context);
 
 /** Settings of a demodulator. */
 typedef struct softqam_demodulator_config {
-    /** NULL: one with default settings, shared by all demodulators without their own. */
+    /** NULL: a shared one with default settings. */
     softqam_context *context;
     softqam_modulation modulation;       /**< 0: 256QAM */
     softqam_input_format input_format;   /**< 0: SOFTQAM_INPUT_CF32 */
@@ -212,11 +211,10 @@ typedef struct softqam_demodulator_config {
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767. f16: 1 to 65504
      *  nats, as binary16 holds. 0: the largest. f32, u8: 0. */
     int llr_limit;
-    /** Least N0, for single-precision equalisers, which write 0 or less for the best symbols: a smaller N0, even
-     *  -infinity, counts as noise_floor; a 1/N0 above 1 / noise_floor, even +infinity, as that. NaN, an N0 of +infinity
-     *  and a 1/N0 that is not positive stay erasures: mark punctured symbols so. It applies to noise values as passed,
-     *  before gains. At most 2^40; below 2^-126 it counts as that. 0: none; a CPU call with an N0 of 0 in one of 61
-     *  symbols may then take three times as long. u8: 0. */
+    /** Least N0, for equalisers that write 0 or less for the best symbols: a smaller N0, even -infinity, counts as
+     *  noise_floor; a 1/N0 above 1 / noise_floor, even +infinity, as that. NaN, an N0 of +infinity and a 1/N0 that is
+     *  not positive stay erasures. It applies before gains. At most 2^40; below 2^-126 it counts as that. 0: none.
+     *  u8: 0. */
     float noise_floor;
     uint64_t reserved[8]; /**< 0 */
 } softqam_demodulator_config;
@@ -242,20 +240,20 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b below 1e38. A component below 2^-63 in magnitude counts as zero; one that is not finite makes an
+ * component of b, below 1e38. A component below 2^-63 in magnitude counts as zero; one that is not finite makes an
  * erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
  * The bytes do not depend on how calls are split (pi/2-BPSK: at even positions), nor on the caller's floating-point
  * environment, which is restored but for exception flags.
  *
  * While another call uses the context's threads, this one runs on the calling thread only. A GPU uses buffers in place
- * if all are pinned, such as softqam_host_alloc()'s, and else stages them.
+ * if all are pinned, and else stages them.
  *
  * @param demodulator  the demodulator
  * @param symbols      n_symbols symbols in the input format
  * @param noise_var    noise values, as config.noise says; NULL for u8
  * @param n_symbols    any number
- * @param out          receives softqam_output_nbytes() bytes: each symbol's values, b0 first
+ * @param out          receives softqam_output_nbytes() bytes: each symbol's values
  * @return also SOFTQAM_ERROR_INVALID_ARGUMENT for unmanaged device memory; after other failures `out` is undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
@@ -271,7 +269,7 @@ typedef struct softqam_layer {
     const float *noise_var; /**< the first noise value; NULL for u8 */
     /** NULL, or the first gain g of symbols z = g x + n that are not divided by the channel, with N0 the variance of n
      *  after input_scale. Matched filter: z = h* y, g = |h|^2, N0 = |h|^2 times y's. Biased MMSE: g = b, N0 = b (1 -
-     *  b). For all layers or none; NULL for u8.
+     *  b). For all layers or none.
      *
      *  LLRs are those of z / g with N0 / g^2, in any units. A gain that is not positive and finite, or a g^2 / N0 below
      *  about 2^-120, makes an erasure. */
@@ -281,18 +279,18 @@ typedef struct softqam_layer {
 
 #include <softqam/softqam_ldpc.h>
 
-/** Counts for EVM and mutual information. Zero them: calls add, even several at once, the same on every backend and
- * however calls are cut. Discarded code blocks do not count.
+/** Counts for EVM and mutual information. Zero them: calls add, even several at once. Discarded code blocks do not
+ * count.
  *
- * The numbers from n_sampled on are of a subset: symbols without erasures whose position p in the codeword has (p / 64)
- * mod 8 = 0. Segments with a cross gain add no energies: where others share the structure, EVM is wrong. Below, r is a
- * symbol after input_scale and gain. */
+ * The numbers from n_sampled on are of a subset: symbols i that are no erasures, with ((first_symbol + i) / 64) mod 8 =
+ * 0. Segments with a cross gain add no energies: where others share the structure, EVM is wrong. Below, r is a symbol
+ * after input_scale and gain. */
 typedef struct softqam_statistics {
     uint64_t n_symbols; /**< symbols demodulated */
     uint64_t n_erased;  /**< erasures among them */
     /** LLRs of this transmission whose magnitude is llr_limit or, for f32, FLT_MAX; u8: bytes of 0 and 255. */
     uint64_t n_limited;
-    uint64_t n_sampled;     /**< symbols of the subset, perhaps 0: do not divide. u8: 0 from here on */
+    uint64_t n_sampled;     /**< symbols of the subset, perhaps 0. u8: 0 from here on */
     uint64_t error_energy;  /**< sum of 2^24 min(|r - x|^2, 16), x the nearest point; each rounded to nearest even */
     uint64_t symbol_energy; /**< sum of 2^24 min(|r|^2, 16), likewise; the mean is 1 + N0 */
     /** Sum over LLRs of 2^16 (1 - H(1 / (1 + e^|LLR|))), rounded, H the binary entropy in bits; |LLR| is in nats,
@@ -315,7 +313,7 @@ typedef struct softqam_segment {
     /** The first symbol's position in its codeword, counted likewise, a multiple of n_layers. */
     uint64_t first_symbol;
     /** Symbols of UCI before this segment (38.212, 6.2.7), a multiple of n_layers: added to first_symbol for the
-     *  scrambling sequence and the parity of pi/2-BPSK. The caller corrects UCI's placeholders. */
+     *  scrambling sequence. The caller corrects UCI's placeholders. */
     uint64_t scrambling_offset;
     void *out; /**< receives the values; NULL with a codeword */
     /** 0: each symbol's values lie side by side in `out`. Else bit k of symbol i goes to value k * plane_stride + i,
@@ -346,18 +344,17 @@ typedef struct softqam_segment {
     const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
     /** From one cross gain to the next, in complex numbers. 0 stands for 1. 0 without cross gains. */
     size_t cross_stride;
-    /** From one gain of a layer to its next. **0 stands for noise_stride**: set it if one noise value goes with a gain
-     *  for each symbol. 0 without gains. */
+    /** From one gain of a layer to its next. **0 stands for noise_stride**. 0 without gains. */
     size_t gain_stride;
-    /** NULL, or counts to add to, aligned to 8 bytes, in the call's kind of memory. Counting costs 30 to 100 % of a
-     *  slot's time on a CPU, 0.3 to 8 us on a GPU. */
+    /** NULL, or counts to add to, aligned to 8 bytes, in the call's kind of memory. Counting adds 30 to 100 % to
+     *  a slot's time on a CPU. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;
 
 /**
- * Demodulates segments in host memory, such as a slot's: one for each codeword, or for each codeword and OFDM symbol.
- * Returns once all are written. With a GPU's context, CPU threads compute pairs and statistics.
+ * Demodulates segments in host memory, such as a slot's codewords, and returns once all are written. With a GPU's
+ * context, CPU threads compute pairs and statistics.
  * @param demodulator  the demodulator
  * @param segments     n_segments segments; those of one codeword share its buffers
  * @param n_segments   any number
@@ -368,7 +365,7 @@ SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator
                                                        const softqam_segment *segments, size_t n_segments);
 
 /**
- * Destroys a demodulator. Work in the caller's CUDA streams goes on.
+ * Destroys a demodulator.
  * @param demodulator  the demodulator, or NULL
  */
 SOFTQAM_API void softqam_demodulator_destroy(softqam_demodulator *demodulator);

@@ -40,7 +40,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
                                                    cudaStream_t stream);
 
 /**
- * Demodulates segments, up to 11 by a kernel, which finds code blocks itself: a slot's codeword is one segment.
+ * Demodulates segments, up to 11 by a kernel.
  * @param demodulator  the demodulator
  * @param segments     n_segments segments in host memory, read during the call only. codeword.block_buffers is an array
  *                     in device memory, which nobody checks
@@ -53,8 +53,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
                                                             cudaStream_t stream);
 
 /**
- * Demodulates segments whose descriptors its kernel reads when it runs: a graph that is captured once serves every
- * slot.
+ * Demodulates segments whose descriptors its kernel reads when it runs: a captured graph serves every slot.
  *
  * Nobody checks descriptors: invalid pointers, strides and alignments are undefined behaviour. A segment whose
  * modulation does not suit the output format is left out, as are symbols beyond a codeword's end or 2^31 of a segment.
@@ -86,22 +85,21 @@ typedef struct softqam_cuda_prepared_segment {
  * @param n_segments   any number
  * @param prepared     receives n_segments, in host memory, which must stay together and in order. Any first n of them
  *                     are valid; those of two calls cannot be joined
- * @return as softqam_cuda_demodulate_segments(); SOFTQAM_ERROR_INVALID_ARGUMENT also for cross gains and statistics,
- *         which softqam_cuda_demodulate_device_segments() takes
+ * @return as softqam_cuda_demodulate_segments(); SOFTQAM_ERROR_INVALID_ARGUMENT also for cross gains and statistics
  */
 SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator,
                                                          const softqam_segment *segments, size_t n_segments,
                                                          softqam_cuda_prepared_segment *prepared);
 
 /**
- * Demodulates prepared segments by one kernel: a graph captured once serves every slot.
+ * Demodulates prepared segments by one kernel; a captured graph serves every slot.
  *
  * The kernel reads them and their number before it waits for the kernel before it, so the host or a copy must write
  * them, not a kernel that may still be running.
  *
  * @param demodulator   the one that prepared them
  * @param d_prepared    room for max_segments, not NULL, aligned to 8 bytes
- * @param d_n_segments  their number, not NULL; those from index max_segments on are ignored
+ * @param d_n_segments  as for softqam_cuda_demodulate_device_segments()
  * @param max_segments  largest number of segments; a room of 1 is fastest
  * @param max_symbols   an estimate of all segments' symbols together. If there are more, the kernel takes longer; with
  *                      0 nothing is enqueued
@@ -114,8 +112,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_prepared_segments(const softq
                                                                      unsigned max_segments, size_t max_symbols,
                                                                      cudaStream_t stream);
 
-/** A codeword for softqam_device.cuh: plain data to copy to where a kernel reads it, valid on the context's device
- * while the library is loaded. */
+/** A codeword for softqam_device.cuh: plain data, valid on the context's device while the library is loaded. */
 typedef struct softqam_device_codeword {
     uint64_t words[26]; /**< private */
 } softqam_device_codeword;
@@ -125,8 +122,7 @@ typedef struct softqam_device_codeword {
  * @param description  receives it
  * @param demodulator  output format, llr_limit, sign, noise_floor; its context is a GPU
  * @param segment      modulation, noise_form, llr_scale (0: the demodulator's), n_layers, descramble, c_init,
- *                     scrambling_offset, and the codeword with n_cb > 0. Leave the others 0: the kernel has symbols
- *                     and noise in registers
+ *                     scrambling_offset, and the codeword with n_cb > 0. The others are 0
  * @return SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions lack: u8, pi/2-BPSK, repetition
  */
 SOFTQAM_API softqam_status softqam_device_codeword_init(softqam_device_codeword *description,

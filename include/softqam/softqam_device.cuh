@@ -3,12 +3,12 @@
  * @file softqam_device.cuh
  * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs in soft buffers, with the
  * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags, but if
- * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installed build with CUDA, or a
- * configured build folder's include/, and link the library.
+ * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installed or
+ * configured build with CUDA, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
  * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
- * must be stored once, and lie in one range of fill(), by any calls, kernels and streams.
+ * must be stored once, and lie in one range of fill().
  *
  * A demapper<> has one modulation: keep each description's modulation beside it, and switch. With UCI,
  * scrambling_offset is 0; numbers for sequences then count UCI's symbols too.
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to
 }
 
 /** Returns BITS <= 32 bits of the scrambling sequence to each thread of a warp: N Qm for its N symbols, which follow
- * those of the thread before. Costs 250 instructions.
+ * those of the thread before.
  * @param codeword  description
  * @param first     number of the warp's first symbol
  * @return the bits, the first one lowest, those above undefined; 0 without descrambling */
@@ -290,12 +290,11 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         demap_jointly<PARTNER>(to, codeword, internal::joint_inputs_of(layer, partner, cross_gain, false), sequence);
     }
 
-    /** Places of N symbols in soft buffers. N is 1, 2 or 4, and divides N_L; N values have at most 8 bytes. If buffers
-     *  and positions are aligned to N values, a bit's values are one access. */
+    /** Places of N symbols in soft buffers. N is 1, 2 or 4, and divides N_L; N values have at most 8 bytes. */
     template <int N> class target
     {
       public:
-        /** Finds the places, in 100 instructions. LLRs after the codeword's end go nowhere.
+        /** Finds the places. LLRs after the codeword's end go nowhere.
          *  @param codeword  description
          *  @param symbol    number of the first symbol, a multiple of N */
         __device__ __forceinline__ void open(const softqam_device_codeword &codeword, uint32_t symbol)

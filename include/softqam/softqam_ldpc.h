@@ -18,8 +18,7 @@ extern "C" {
  *
  *     In order         n_bits = G, n_code_blocks = C, buffers
  *     By stride        also block_stride: code block r begins at value r * block_stride
- *     Circular buffer  softqam_codeword_init_ldpc(), then buffers, block_stride, filler_value: soft buffers, with
- *                      rate recovery and HARQ combining
+ *     Circular buffer  softqam_codeword_init_ldpc(), then buffers, block_stride, filler_value: soft buffers
  *
  * Code block r has E_r values (38.212, 5.4.2.1), as softqam_codeword_block() computes; N_L is segment.n_layers, even if
  * symbols already lie in codeword order. Nothing is written for code blocks that are not transmitted.
@@ -47,7 +46,7 @@ typedef struct softqam_codeword {
     /** C: code blocks, transmitted or not; 1 to 65535. 0: no codeword; the other fields are 0. */
     uint32_t n_code_blocks;
     /** 0: all code blocks are transmitted. Else N, the configured number of groups (38.214, 5.1.7.1: 2, 4, 6 or 8), 1
-     *  to 32; `cbgti` names those transmitted. */
+     *  to 32. */
     uint32_t n_cbg;
     /** Bit m, counted from the lowest: group m is transmitted (in DCI bit n_cbg - 1 - m). Bits from min(n_cbg, C) on
      *  must be 0; one must be set, unless n_cbg or n_bits is 0. */
@@ -62,7 +61,7 @@ typedef struct softqam_codeword {
     uint32_t first_filler; /**< K' - 2 Z_c; 0 without fillers */
     uint32_t n_fillers;    /**< K - K'; fewer than n_cb unless n_bits is 0 */
     /** Written to fillers, whatever config.sign and llr_limit are. **Set it**, usually to the decoder's largest value
-     *  with bit 0's sign: with 0 the decoder does not know fillers. For s8 and s16 a whole number that the format
+     *  with bit 0's sign: 0 erases fillers. For s8 and s16 a whole number that the format
      *  holds; for f16 below 65520, and rounded. */
     float filler_value;
     uint32_t combine; /**< 0: new data. 1: a retransmission. */
