@@ -80,8 +80,7 @@ static __device__ __forceinline__ void prefetch_tile(const soft_work &work, cons
         asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(at, last)));
 }
 
-/* Stores or adds a tile's values. Half a warp at a time has a plane, or a part
- * of one. */
+/* Stores or adds a tile's values. Half a warp at a time has a plane, or a part of one. */
 template <softqam_output_format FORMAT, int BITS, bool ADDS>
 static __device__ __forceinline__ void store_tile(const soft_work &work, const soft_stage &stage,
                                                   const soft_sum<FORMAT> &sum)

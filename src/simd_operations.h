@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* This list says what a SIMD header defines. Each line is one operation; includers define SIMD_OPERATION(type, name,
  * parameters) to make of it what they need: simd_check.h holds a header against the list, tests/cpu/simd_stub.h is a
- * header made from it. With SIMD_VECTORS the operations of vector loops come too.
+ * header made from it. With SIMD_FAST the operations of arithmetic_fast.h come too, with SIMD_VECTORS those of vector
+ * loops.
  *
  * A header defines VEC and VEC_UNROLL (before a loop that must be unrolled) and these types, of which arithmetic.h
  * needs the first seven: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table and
  * vec_u8_row (vector headers have both from cpu/simd.h); vec_s32, vec_bytes (the same register as signed integers and
  * as bytes), vec_quad (16 bytes). A vector header defines LANES, LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one
- * instruction) and LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration); then it includes
- * cpu/simd_vectors.h, which has the operations that gcc's vector extensions make in every instruction set alike. Floats
- * are binary32; every operation on them is rounded once, to nearest even. `m` is the bits of an axis. A quad is 128
- * bits of a register, four elements; the shuffles stay within quads unless they say otherwise. */
+ * instruction) and LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration). It defines
+ * VEC_HAS_MASKS if it has its own vec_load_first() and vec_store_first(), and VEC_HAS_WORD_TABLES if it has
+ * vec_add_words_at() and vec_count_less(); then it includes cpu/simd_vectors.h, which has the operations that gcc's
+ * vector extensions make in every instruction set alike. Floats are binary32; every operation on them is rounded once,
+ * to nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements; the shuffles stay
+ * within quads unless they say otherwise. */
 
 /* arithmetic.h's. Vector headers have those before #endif from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
  * out. */

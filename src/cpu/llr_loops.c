@@ -271,6 +271,7 @@ VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_po
         LOADS_AHEAD && !kind.is_exact && kind.output == SOFTQAM_OUTPUT_S8 && (M > 2 || is_double(kind));
     const bool has_weights_ahead = is_ahead || softqam_has_gains(kind.noise);
     batch_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
+    /* Without gains the last argument is unused. */
     iteration_inputs ahead = {.of_halves = {weights_with_addend(constants, constants->weight, constants->weight)}};
     llr_position next = at;
     bool has_next = true;
@@ -340,7 +341,7 @@ VEC void exact_batch(softqam_output_format output, softqam_llr_layout layout, co
     llr_constants constants;
     load_llr_constants(&constants, kind, call, &negated);
     if (output == SOFTQAM_OUTPUT_S8 && layout == SOFTQAM_LLRS_IN_PLANES) {
-        kind.layout = SOFTQAM_LLRS_IN_PLANES;
+        kind.layout = SOFTQAM_LLRS_IN_PLANES; /* a constant for the compiler */
         llr_batch(kind, &constants, at, n_symbols);
         return;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations of simd_operations.h that gcc's vector extensions have for a register of
- * any size and instruction set: included by simd_x86.h and simd_neon.h after LANES and the types of registers. */
+/* The operations of simd_operations.h that gcc's vector extensions have for a register of any size and instruction set:
+ * included by simd_x86.h and simd_neon.h after LANES and the types of registers. */
 #ifndef SOFTQAM_SIMD_VECTORS_H
 #define SOFTQAM_SIMD_VECTORS_H
 

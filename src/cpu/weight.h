@@ -28,6 +28,7 @@ static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *c
                                 : llr_weight_of_any_gain(scale, noise, is_inverse, gain);
 }
 
+/* Returns the weight of symbol k, and divides the symbol by its gain if it has one. */
 static inline float weight_of(const softqam_loop_call *call, size_t k, float symbol[2])
 {
     if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
