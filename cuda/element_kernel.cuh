@@ -151,7 +151,7 @@ template <softqam_output_format FORMAT, int M, int N> static const void *element
 template <softqam_output_format FORMAT>
 static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool adds, bool counts)
 {
-    static_assert(MAX_AXIS_BITS == 5, "1024QAM has as many bits that the other kernels take it");
+    static_assert(MAX_AXIS_BITS == 5, "1024QAM has so many bits that the other kernels take it");
     const auto of = [&](auto bits) {
         constexpr int M = decltype(bits)::value;
         return neighbours == 1   ? element_kernel_of<FORMAT, M, 1>(adds, counts)

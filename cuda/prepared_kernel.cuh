@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of prepared segments, which lie in device memory: the paths of element_kernel.cuh and, unless all
- * segments are fast, of soft_kernel.cuh, of which a thread block takes its segment's. Several .cu files share them,
- * which compile at the same time. */
+/* The kernels of prepared segments, which lie in device memory. A thread block takes its segment's path, which is that
+ * of element_kernel.cuh or of soft_kernel.cuh. Several .cu files share them, which compile at the same time. */
 #ifndef SOFTQAM_PREPARED_KERNEL_CUH
 #define SOFTQAM_PREPARED_KERNEL_CUH
 
@@ -38,7 +37,7 @@ struct prepared_arguments : prepared_launch {
 
 /* Shared memory of a thread block. */
 struct prepared_block : soft_block {
-    unsigned number; /* of the segment */
+    unsigned number; /* the segment's, among all */
     alignas(8) prepared_layout layout;
     prepared_arguments arguments; /* with the segment's block_iterations */
 };

@@ -11,10 +11,10 @@
 typedef struct prepared_layout {
     uint32_t first_block;
     uint32_t end_block;
-    uint32_t n_blocks;              /* of all segments that were prepared together */
-    uint32_t n_element_blocks;      /* of demodulate_elements(), after which blocks of fill_for_elements() follow */
-    uint32_t neighbours;            /* symbols of a thread of the first; 0: there are none */
-    uint32_t fill_symbols;          /* of a warp of the others */
+    uint32_t n_blocks;              /* which all segments have that were prepared together */
+    uint32_t n_element_blocks;      /* the first ones, for demodulate_elements(); those after them fill */
+    uint32_t neighbours;            /* which a thread of the first ones takes; 0: the segment has no such blocks */
+    uint32_t fill_symbols;          /* which a warp of those that fill takes */
     uint32_t block_iterations;      /* as softqam_segment_launch has them */
     softqam_code_block_parts parts; /* with soft buffers, without these blocks */
     uint32_t unused;

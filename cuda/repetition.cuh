@@ -60,6 +60,7 @@ static __device__ __forceinline__ void add_part(soft_block &block, const softqam
                 for (unsigned k = 0; k < BITS; k++) {
                     const uint32_t start = block.plane_starts[k];
                     const uint32_t at = data >= start ? data - start : buffer.n_data - start + data;
+                    static_assert(BITS <= 16, "a key has four bits for them");
                     const uint64_t key = uint64_t{at} * 16 + k;
                     if (at + round < part.n_symbols && key >= last && key < next)
                         next = key;

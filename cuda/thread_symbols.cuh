@@ -53,7 +53,7 @@ template <source_kind KIND> struct thread_source {
     {
         const unsigned n_layers = from.n_layers;
         const softqam_source_layer &layer = from.layers[number];
-        static_assert(N_INPUT_FORMATS == 4, "each has its bytes");
+        static_assert(N_INPUT_FORMATS == 4, "each has its bytes here, in load() and in convert()");
         const unsigned component_nbytes = input_format == SOFTQAM_INPUT_CF32  ? 4
                                           : input_format == SOFTQAM_INPUT_CS8 ? 1
                                                                               : 2;
