@@ -358,8 +358,8 @@ typedef struct softqam_segment {
  * @param demodulator  the demodulator
  * @param segments     n_segments segments; those of one codeword share its buffers
  * @param n_segments   any number
- * @return as softqam_demodulate(). Overlaps between segments are not found, device memory only in the first. After
- *         other failures soft buffers are undefined
+ * @return as softqam_demodulate(). Overlaps of segments and of block_buffers are not found, device memory only in the
+ *         first. After other failures soft buffers are undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);
@@ -427,7 +427,7 @@ SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodula
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 
 /** @param status  a status
- * @return a phrase for it, such as "invalid argument" */
+ * @return a phrase, such as "invalid argument" */
 SOFTQAM_API const char *softqam_status_string(softqam_status status);
 
 /** @return the cause of this thread's last failure: one line without a line end, which the next one overwrites; or
