@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of prepared segments, which lie in device memory. A thread block takes its segment's path, which is that
- * of element_kernel.cuh or of soft_kernel.cuh. Several .cu files share them, which compile at the same time. */
+/* The kernels of prepared segments, which lie in device memory. A thread block takes the path that its segment needs:
+ * element_kernel.cuh's or soft_kernel.cuh's. Several .cu files share them, which compile at the same time. */
 #ifndef SOFTQAM_PREPARED_KERNEL_CUH
 #define SOFTQAM_PREPARED_KERNEL_CUH
 
