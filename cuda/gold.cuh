@@ -19,7 +19,7 @@ enum {
     GOLD_X = 1 << 29 /* x, as gold_polynomials.h represents polynomials */
 };
 
-/* The polynomial with x^k in bit k. */
+/* Returns the polynomial with x^k in bit k. */
 static constexpr uint32_t gold_reversed(uint32_t polynomial)
 {
     uint32_t reversed = 0;

@@ -78,8 +78,8 @@ static __device__ __forceinline__ void store_symbol(unsigned char *to, const pac
 
 /* Shared memory. */
 
-/* The address of `offset` bytes into shared memory that the thread block has written, after its barrier. The asm keeps
- * the compiler from computing the sum again for every access. */
+/* Returns the address of `offset` bytes into shared memory that the thread block has written, after its barrier. The
+ * asm keeps the compiler from computing the sum again for every access. */
 static __device__ __forceinline__ uint32_t shared_address(const void *memory, uint32_t offset)
 {
     uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(memory)) + offset;

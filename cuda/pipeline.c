@@ -54,7 +54,7 @@ static softqam_status open_buffers(softqam_pipeline *pipeline)
     return SOFTQAM_OK;
 }
 
-/* The device is current. */
+/* Frees the buffers. Their device must be the current one. */
 static void close_buffers(softqam_pipeline *pipeline)
 {
     for (unsigned k = 0; k < softqam_pipeline_n_buffers(pipeline) && pipeline->ring[k].stream; k++) {

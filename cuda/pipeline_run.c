@@ -26,7 +26,7 @@ typedef struct host_call {
     const softqam_cpu_loops *loops; /* those that stage on the host use */
     size_t nbytes[N_PARTS];         /* the most that a symbol takes; 0: no symbol has a value of its own */
     bool is_staged;                 /* through pinned memory of buffers; else the device reaches the caller's */
-    bool is_aligned;                /* the caller's memory is, as kernels need it */
+    bool is_aligned;                /* the caller's memory is aligned as kernels need it */
 
     chunk_buffer *buffers;
     unsigned buffers_per_worker;

@@ -62,7 +62,7 @@ template <int WORDS> static __device__ __forceinline__ void store_words(void *to
     store_symbol<4 * WORDS, WIDTH>(static_cast<unsigned char *>(to), values);
 }
 
-/* Shared memory by its address, which is computed once. */
+/* Stores a symbol's values in shared memory, at an address that the caller computes once. */
 template <int WORDS>
 static __device__ __forceinline__ void store_shared(uint32_t address, const packed_values<WORDS> &values)
 {

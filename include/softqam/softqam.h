@@ -6,8 +6,8 @@
  * Conventions, unless stated otherwise:
  *
  * - **Structures** are zeroed first: 0 selects each default. Reserved fields must be 0.
- * - **Words.** A symbol is one layer's in one resource element. A position is a symbol's number in its codeword, or a
- *   value's in a circular buffer. A pair is two layers.
+ * - **Words.** A symbol belongs to one layer of one resource element. A position is a symbol's number in its codeword,
+ *   or a value's in a circular buffer. A pair is two layers.
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
  *   unit mean energy.
  * - **N0** is the variance E|n|^2 of a symbol's complex noise, after input_scale: 10^(-SNR/10). If it is not positive
@@ -48,8 +48,8 @@
 extern "C" {
 #endif
 
-/** The result of a call. Each may return the first two and, with a GPU's context, all but SOFTQAM_ERROR_SYSTEM; its
- * description adds others. Objects stay usable. */
+/** The result of a call. Every call may return the first two and, with a GPU's context, all but SOFTQAM_ERROR_SYSTEM;
+ * descriptions of functions add others. Objects stay usable. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL or misaligned, buffers overlap, a byte count exceeds PTRDIFF_MAX, or an argument or field is
@@ -158,7 +158,7 @@ typedef struct softqam_context_config {
     uint64_t reserved[8]; /**< 0 */
 } softqam_context_config;
 
-/** Fills in the defaults; NULL is ignored.
+/** Fills in the defaults.
  * @param config  the structure */
 SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
 
@@ -179,7 +179,7 @@ enum {
 };
 
 /**
- * Creates what demodulators' first calls would: after SOFTQAM_PREPARE_ALL host-memory calls allocate nothing
+ * Creates what demodulators' first calls would create. After SOFTQAM_PREPARE_ALL host-memory calls allocate nothing
  * and start no thread, but may wait for a GPU's staging memory. The context's threads block all signals.
  * @param context  the context
  * @param what     SOFTQAM_PREPARE_.. values; those of the other backend do nothing
@@ -219,7 +219,7 @@ typedef struct softqam_demodulator_config {
     uint64_t reserved[8]; /**< 0 */
 } softqam_demodulator_config;
 
-/** Fills in the defaults; NULL is ignored.
+/** Fills in the defaults.
  * @param config  the structure */
 SOFTQAM_API void softqam_demodulator_config_init(softqam_demodulator_config *config);
 
@@ -282,9 +282,9 @@ typedef struct softqam_layer {
 /** Counts for EVM and mutual information. Zero them: calls add, even several at once. Discarded code blocks do not
  * count.
  *
- * The numbers from n_sampled on are of a subset: symbols i that are no erasures, with ((first_symbol + i) / 64) mod 8 =
- * 0. Segments with a cross gain add no energies: where others share the structure, EVM is wrong. Below, r is a symbol
- * after input_scale and gain. */
+ * The numbers from n_sampled on are of a subset: the first 64 of every 512 symbols of the codeword, without erasures.
+ * Segments with a cross gain add no energies: if others share the structure, EVM is wrong. Below, r is a symbol after
+ * input_scale and gain. */
 typedef struct softqam_statistics {
     uint64_t n_symbols; /**< symbols demodulated */
     uint64_t n_erased;  /**< erasures among them */
@@ -346,8 +346,8 @@ typedef struct softqam_segment {
     size_t cross_stride;
     /** From one gain of a layer to its next. **0 stands for noise_stride**. 0 without gains. */
     size_t gain_stride;
-    /** NULL, or counts to add to, aligned to 8 bytes, in the call's kind of memory. Counting adds 30 to 100 % to
-     *  a slot's time on a CPU. */
+    /** NULL, or counts to add to, aligned to 8 bytes, in the call's kind of memory. Counting may double a slot's time
+     *  on a CPU. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;
@@ -358,8 +358,8 @@ typedef struct softqam_segment {
  * @param demodulator  the demodulator
  * @param segments     n_segments segments; those of one codeword share its buffers
  * @param n_segments   any number
- * @return as softqam_demodulate(). Overlaps of segments and of block_buffers are not found, device memory only in the
- *         first. After other failures soft buffers are undefined
+ * @return as softqam_demodulate(). Overlaps of segments and of block_buffers are not found, device memory is
+ *         found only in the first. After other failures soft buffers are undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);

@@ -63,7 +63,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  *                      host before the graph is launched
  * @param d_n_segments  the number of segments, not NULL; those from index max_segments on are ignored
  * @param max_segments  largest number of segments
- * @param max_symbols   largest number of symbols of all segments together. It fixes the grid: others may be left out
+ * @param max_symbols   largest number of symbols of all segments together, which fixes the grid: more may be left out
  *                      silently
  * @param stream        as for softqam_cuda_demodulate()
  * @return SOFTQAM_ERROR_CUDA also if max_symbols needs a larger grid than CUDA has
@@ -79,7 +79,7 @@ typedef struct softqam_cuda_prepared_segment {
 } softqam_cuda_prepared_segment;
 
 /**
- * Prepares segments on the host for softqam_cuda_demodulate_prepared_segments(), and launches nothing.
+ * Prepares segments on the host for softqam_cuda_demodulate_prepared_segments().
  * @param demodulator  the demodulator
  * @param segments     as for softqam_cuda_demodulate_segments()
  * @param n_segments   any number

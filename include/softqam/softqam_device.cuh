@@ -2,16 +2,16 @@
 /**
  * @file softqam_device.cuh
  * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs in soft buffers, with the
- * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags, but if
- * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installed or
- * configured build with CUDA, and link the library.
+ * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags; if
+ * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installed or configured build
+ * with CUDA, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
  * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
  * must be stored once, and lie in one range of fill().
  *
- * A demapper<> has one modulation: keep each description's modulation beside it, and switch. With UCI,
- * scrambling_offset is 0; numbers for sequences then count UCI's symbols too.
+ * A demapper<> has one modulation, so keep each description's modulation beside it. With UCI, scrambling_offset is 0;
+ * numbers for sequences then count UCI's symbols too.
  */
 #ifndef SOFTQAM_DEVICE_CUH
 #define SOFTQAM_DEVICE_CUH
@@ -141,8 +141,7 @@ using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; floa
 class statistics
 {
   public:
-    /** Adds them to a structure in device memory, one atomic addition a number and warp (before 8.0: thread), and
-     *  clears them. */
+    /** Adds them to a structure in device memory, atomically, and clears them. */
     __device__ __forceinline__ void flush(softqam_statistics *to)
     {
 #pragma unroll

@@ -87,8 +87,8 @@ typedef struct softqam_codeword {
 SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
                                                   unsigned n_layers, size_t r, uint64_t *first_bit, uint64_t *n_bits);
 
-/** A grant of an LDPC transport block: n_bits, rv, Qm and N_L of this transmission, the rest of the first. Clauses
- * are 38.212's. Give segments the same Qm and N_L: nothing compares them. */
+/** A grant of an LDPC transport block: n_bits, rv, Qm and N_L are this transmission's, the rest is the first one's.
+ * Clauses are 38.212's. Give segments the same Qm and N_L: nothing compares them. */
 typedef struct softqam_ldpc_grant {
     /** G: coded bits, a multiple of n_layers * bits_per_symbol, 1 to 2^32 - 1. On PUSCH without UCI, but with the bits
      *  that HARQ-ACK of 1 or 2 bits punctures (6.2.7). */
@@ -131,8 +131,8 @@ typedef struct softqam_ldpc {
  * @param codeword  receives the codeword; unchanged on failure
  * @param ldpc      receives what the decoder needs; or NULL
  * @param grant     the grant
- * @return SOFTQAM_ERROR_INVALID_ARGUMENT also if the code blocks would differ in size, as for no tb_size of 38.214, C
- *         exceeds 65535, or N_ref is less than K
+ * @return SOFTQAM_ERROR_INVALID_ARGUMENT also if the code blocks would differ in size (no tb_size of 38.214 does that),
+ *         C exceeds 65535, or N_ref is less than K
  */
 SOFTQAM_API softqam_status softqam_codeword_init_ldpc(softqam_codeword *codeword, softqam_ldpc *ldpc,
                                                       const softqam_ldpc_grant *grant);
