@@ -39,7 +39,7 @@ run_step() {
     case "$1" in
     tests) ctest --test-dir build/gpu --output-on-failure --no-tests=error -j 4 ;;
     compare) SOFTQAM_TEST_BACKEND=cuda SOFTQAM_TEST_STRIDE=31 build/gpu/tests/test_exhaustive ;;
-    memcheck) sanitize memcheck "${every_tool[@]}" "${memory_tools[@]}" test_cuda_device_statistics test_device_functions ;;
+    memcheck) sanitize memcheck "${every_tool[@]}" "${memory_tools[@]}" test_device_functions ;;
     initcheck) sanitize initcheck "${every_tool[@]}" "${memory_tools[@]}" ;;
     racecheck | synccheck) sanitize "$1" "${every_tool[@]}" "${launch_tools[@]}" ;;
     bench) build/gpu/tools/softqam-bench --section all --json "$results/bench.json" ;;

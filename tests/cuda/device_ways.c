@@ -11,6 +11,7 @@ typedef struct call {
     const softqam_segment *segments; /* whose pointers are the device's too */
     unsigned n;
     size_t n_symbols;
+    bool counts; /* some segments have statistics */
     softqam_segment *d_segments, *d_late;                 /* have room for `room` segments, and hold nothing valid */
     softqam_cuda_prepared_segment *prepared, *d_prepared; /* likewise; the host's */
     unsigned *d_n_segments;
@@ -107,7 +108,7 @@ static void by_graph_of_arguments(const call *self)
     enqueue_arguments(self, list);
     const cudaGraphExec_t graph = device_end_capture(self->stream, &n_nodes);
     /* Statistics take a launch of their own. */
-    const unsigned launches = list[0].statistics ? 2 : 1;
+    const unsigned launches = self->counts ? 2 : 1;
     assert_in_range(n_nodes, self->n_symbols > 0, launches * (self->n / FEWEST_A_LAUNCH + 1));
     memset(list, 0xff, nbytes);
     launch(self, graph);
@@ -207,8 +208,10 @@ static void demodulate(const softqam_demodulator_config *config, const softqam_d
                  .d_n_segments = (unsigned *)(void *)(memory + 2 * nbytes + prepared_nbytes),
                  .room = (unsigned)room,
                  .stream = stream};
-    for (size_t k = 0; k < n_segments; k++)
+    for (size_t k = 0; k < n_segments; k++) {
         self.n_symbols += segments[k].n_symbols;
+        self.counts = self.counts || segments[k].statistics;
+    }
     llr_calls.way = ways[way].name;
     CUDA(cudaDeviceSynchronize());
     ways[way].demodulate(&self);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "llr_fixture.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "contract.h"
 #include "oracle.h"
 #include "params.h"
+#include "rate_recovery.h"
 
 _Static_assert(HARNESS_N_MODULATIONS == N_MODULATIONS && (int)MODULATION_COUNT == HARNESS_N_MODULATIONS,
                "the library's");
@@ -124,6 +126,13 @@ static void read_symbol(const softqam_demodulator_config *config, const softqam_
     read_layer(config, segment, i / n_layers, i % n_layers, sample, noise, gain);
 }
 
+static void widen(const softqam_demodulator_config *config, const softqam_segment *segment, const uint8_t *sample,
+                  float symbol[2])
+{
+    const float scale = segment->input_scale > 0 ? segment->input_scale : config->input_scale;
+    harness_widen(config->input_format, scale, sample, 1, symbol);
+}
+
 /* Returns which of a symbol's LLRs have the opposite sign: by the configuration, or by the scrambling sequence, which
  * test_gold_sequence.c proves. */
 static uint32_t flips_of(const softqam_demodulator_config *config, const softqam_segment *segment, uint64_t position,
@@ -148,8 +157,7 @@ static void specify(const softqam_demodulator_config *config, const softqam_segm
     uint8_t sample[2 * sizeof(float)];
     float symbol[2];
     read_symbol(config, segment, i, sample, &noise.value, &noise.gain);
-    harness_widen(config->input_format, segment->input_scale > 0 ? segment->input_scale : config->input_scale, sample,
-                  1, symbol);
+    widen(config, segment, sample, symbol);
     switch (setting.format) {
     case SOFTQAM_OUTPUT_S8:
         contract_s8(c, symbol, noise, position, flips, setting.scale, setting.limit, values);
@@ -333,6 +341,99 @@ softqam_segment llr_part(const softqam_demodulator_config *config, const softqam
         layer->gain = layer->gain ? layer->gain + first_element * gain_stride_of(whole) : NULL;
     }
     return part;
+}
+
+/* Statistics. */
+
+/* Reads a symbol of a layer, divided by its gain. Returns false if a value of it is none. */
+static bool read_divided(const softqam_demodulator_config *config, const softqam_segment *segment, size_t element,
+                         size_t layer, float symbol[2])
+{
+    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8 && layer < or_one(segment->n_layers);
+    uint8_t sample[2 * sizeof(float)];
+    float noise, gain;
+    read_layer(config, segment, element, layer, sample, &noise, &gain);
+    widen(config, segment, sample, symbol);
+    symbol[0] *= 1 / gain;
+    symbol[1] *= 1 / gain;
+    return isfinite(symbol[0]) && isfinite(symbol[1]) && isfinite(gain) && gain > 0 &&
+           !(takes_noise && is_no_noise(config, segment, noise));
+}
+
+/* Reads symbol i likewise. Returns false for an erasure. */
+static bool read_counted(const softqam_demodulator_config *config, const softqam_segment *segment, size_t i,
+                         float symbol[2])
+{
+    const size_t n_layers = or_one(segment->n_layers), layer = i % n_layers, element = i / n_layers;
+    const float *cross = segment->cross_gain[layer / 2];
+    float other[2];
+    const bool is_good = read_divided(config, segment, element, layer, symbol);
+    if (!cross)
+        return is_good;
+    cross += 2 * element * or_one(segment->cross_stride);
+    return is_good && isfinite(cross[0]) && isfinite(cross[1]) &&
+           read_divided(config, segment, element, layer ^ 1, other);
+}
+
+static uint64_t energy(float i, float q) { return (uint64_t)rint(0x1p24 * fmin((double)(i * i + q * q), 16)); }
+
+/* Searches the levels of each axis, or BPSK's two points. */
+static uint64_t error_of(const nr_constellation *c, const float symbol[2], uint64_t position)
+{
+    const float unit = (float)(1 / sqrt(c->energy));
+    float error[2] = {INFINITY, INFINITY};
+    uint64_t least = UINT64_MAX;
+    for (int bits = 0; nr_is_bpsk(c) && bits < 2; bits++) {
+        double point[2];
+        nr_point(c, bits, position, point);
+        const uint64_t of_point = energy(symbol[0] - (float)point[0], symbol[1] - (float)point[1]);
+        least = of_point < least ? of_point : least;
+    }
+    for (int label = 0; label < 1 << c->axis_bits; label++)
+        for (size_t axis = 0; axis < 2; axis++)
+            error[axis] = fminf(error[axis], fabsf(symbol[axis] - (float)nr_level(c, label) * unit));
+    return nr_is_bpsk(c) ? least : energy(error[0], error[1]);
+}
+
+static uint64_t information(double llr)
+{
+    const double place = fmin(rint(llr * 16), 255) / 16, wrong = 1 / (1 + exp(place)), right = 1 - wrong;
+    return (uint64_t)floor(0x1p16 * (1 + wrong * log2(wrong) + right * log2(right)) + 0.5);
+}
+
+/* Counts an LLR, or of u8 a soft bit. */
+static void count_value(const llr_setting *setting, const uint8_t *value, bool is_sampled, softqam_statistics *to)
+{
+    const bool is_u8 = setting->format == SOFTQAM_OUTPUT_U8;
+    const double llr = is_u8 ? 0 : fabs(soft_values_read((soft_format)setting->format, value)),
+                 limit = setting->limit                          ? setting->limit
+                         : setting->format == SOFTQAM_OUTPUT_F16 ? 65504
+                                                                 : (double)FLT_MAX;
+    to->n_limited += is_u8 ? *value == 0 || *value == 255 : llr == limit;
+    to->information += is_sampled ? information((double)((float)llr * (16 / setting->scale)) / 16) : 0;
+}
+
+void llr_count(const softqam_demodulator_config *config, const softqam_segment *segment, size_t first, size_t n,
+               const uint8_t *values, softqam_statistics *to)
+{
+    const llr_setting setting = llr_setting_of(config, segment);
+    const nr_constellation *c = llr_constellation(setting.modulation);
+    const size_t nbytes = softqam_output_nbytes(setting.format, SOFTQAM_MODULATION_BPSK, 1);
+    for (size_t i = first; i < first + n; i++) {
+        const uint64_t position = segment->first_symbol + i;
+        float symbol[2];
+        const bool is_good = read_counted(config, segment, i, symbol);
+        const bool is_sampled = is_good && position / 64 % 8 == 0 && setting.format != SOFTQAM_OUTPUT_U8;
+        to->n_symbols++;
+        to->n_erased += !is_good;
+        to->n_sampled += is_sampled;
+        if (is_sampled && !segment->cross_gain[0] && !segment->cross_gain[1]) {
+            to->error_energy += error_of(c, symbol, position + segment->scrambling_offset);
+            to->symbol_energy += energy(symbol[0], symbol[1]);
+        }
+        for (int b = 0; b < c->n_bits; b++, values += nbytes)
+            count_value(&setting, values, is_sampled, to);
+    }
 }
 
 /* Calls and memory. */

@@ -50,6 +50,11 @@ void llr_expect(const softqam_demodulator_config *config, const softqam_segment 
 enum { LLR_REFERENCE_STRIDE = 17 };
 extern size_t llr_reference_stride;
 
+/* Counts n symbols of a segment, from `first` on, which have these values, as segment.statistics does: one by one, and
+ * without the library. */
+void llr_count(const softqam_demodulator_config *config, const softqam_segment *segment, size_t first, size_t n,
+               const uint8_t *values, softqam_statistics *to);
+
 /* Returns the segment that is n_elements resource elements of another one. */
 softqam_segment llr_part(const softqam_demodulator_config *config, const softqam_segment *whole, size_t first_element,
                          size_t n_elements);

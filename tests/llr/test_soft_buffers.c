@@ -2,8 +2,8 @@
 /* The differential harness for codewords: the LLRs of a segment's symbols, each at its place, and no other byte, for
  * layers, strides, I and Q apart, gains, scrambling and settings of each segment's own, in symbol order, bit planes,
  * code blocks and soft buffers, in any combination; codewords cut between any resource elements, with UCI between them,
- * several in one call, dropped and repeated code blocks, retransmissions. Every backend and variant must equal
- * reference/rate_recovery.h applied to the portable loop's LLRs, which test_llrs.c proves;
+ * several in one call, dropped and repeated code blocks, retransmissions, statistics. Every backend and variant must
+ * equal reference/rate_recovery.h applied to the portable loop's LLRs, which test_llrs.c proves;
  * test_reference_buffers.c proves that reference. */
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +130,34 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
         }
     }
 }
+
+/* With statistics, of any number of threads. */
+static void check_counts(const char *test, unsigned n_threads, size_t n_elements, size_t n_trials)
+{
+    harness_random random = harness_random_named(test);
+    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(n_threads, 0, 0);
+    for (size_t n = 0; n < n_trials; n++) {
+        trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
+        softqam_output_format format = harness_llr_formats[n % HARNESS_N_LLR_FORMATS];
+        if (n % 8 == 7) {
+            format = SOFTQAM_OUTPUT_U8;
+            choice = (trial_choice){.modulation = SOFTQAM_MODULATION_256QAM, .n_layers = 1};
+        } else if (n % 2) {
+            choice = usual_blocks;
+            choice.max_bits = 8 * n_elements;
+        }
+        choice.counts = true;
+        choice.n_parts = 1 + harness_random_below(&random, 4);
+        choice.n_elements =
+            1 + harness_random_below(&random, harness_random_below(&random, 3) ? n_elements / 25 : n_elements);
+        trial_check(&random, &on, format, any_input(&random), &choice);
+    }
+}
+
+HARNESS_TEST(test_counts) { check_counts(__func__, 1, 2500, harness_symbol_count(600000) / 1000); }
+
+/* Each thread adds its own. */
+HARNESS_TEST(test_counts_of_threads) { check_counts(__func__, 3, 60000, harness_symbol_count(12000) / 1000); }
 
 HARNESS_TEST(test_calls) { check_calls(__func__, false, harness_symbol_count(64000) / 1000); }
 

@@ -28,6 +28,8 @@ struct trial {
     size_t unit; /* where values may begin: device memory is aligned */
     size_t n_targets;
     target *targets[TRIAL_MAX_TARGETS];
+    bool counts;
+    softqam_statistics *statistics; /* of all segments that count */
 };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -206,6 +208,29 @@ static void expect(const trial *self, const trial_codeword *of, bool complements
     }
 }
 
+/* Counts codewords number k, without their code blocks that are dropped. */
+static softqam_statistics count(const trial *self, size_t k)
+{
+    softqam_statistics all = {0};
+    for (size_t t = 0; t < self->n_targets; t++) {
+        const trial_codeword *of = &self->targets[t]->sent[k];
+        if (k >= self->targets[t]->n_sent || !self->targets[t]->choice.counts)
+            continue;
+        for (size_t p = 0; p < of->n_parts; p++) {
+            const softqam_segment *part = &of->parts[p];
+            const size_t first = part->first_symbol - of->whole.first_symbol;
+            for (size_t r = 0, begin = 0; r < of->whole.codeword.n_code_blocks; begin += of->lengths[r++] / of->Q_m) {
+                const size_t from = larger(begin, first);
+                const size_t end = smaller(begin + of->lengths[r] / of->Q_m, first + part->n_symbols);
+                if (of->at[r] != TRIAL_NOWHERE && from < end)
+                    llr_count(&self->config, part, from - first, end - from,
+                              of->llrs + from * of->Q_m * self->value_nbytes, &all);
+            }
+        }
+    }
+    return all;
+}
+
 /* Writes an end of the range, a value beyond the limit, a zero, or of f16 an infinity or NaN. */
 static void write_special(harness_random *random, const soft_values *values, uint8_t *value)
 {
@@ -349,6 +374,7 @@ void trial_add(trial *self, harness_random *random, const trial_choice *choice)
     target *of = harness_alloc(sizeof *of);
     *of = (target){.choice = *choice};
     self->targets[self->n_targets++] = of;
+    self->counts = self->counts || choice->counts;
     of->begin = harness_random_below(random, 3) ? self->nbytes + harness_random_below(random, 12) * self->unit
                                                 : (self->nbytes + 15) / 16 * 16;
     choose_buffers(random, self->config.output_format, of);
@@ -376,6 +402,7 @@ static void close_target(target *self)
 static void aim(const trial *self, const target *of, size_t k, uint8_t *base, void **pointers, softqam_segment *part)
 {
     const trial_codeword *codeword = &of->sent[k];
+    part->statistics = of->choice.counts ? self->statistics : NULL;
     if (of->choice.layout != TRIAL_BLOCKS) {
         const size_t step = (codeword->whole.plane_stride ? 1 : codeword->Q_m) * self->value_nbytes;
         part->codeword = (softqam_codeword){0};
@@ -463,6 +490,28 @@ static void demodulate(const trial *self, harness_random *random, size_t k, cons
     llr_memory_close(&pointers);
 }
 
+/* Does so with statistics, which are added to others. */
+static void demodulate_and_count(trial *self, harness_random *random, size_t k, const softqam_demodulator *demodulator,
+                                 bool splits, uint8_t *base)
+{
+    const softqam_statistics before = {.n_symbols = 5, .information = 7}, expected = count(self, k);
+    uint64_t numbers[3][sizeof before / sizeof before.n_symbols];
+    llr_memory memory;
+    llr_memory_open(&memory, random, self->on, sizeof before, sizeof(uint64_t));
+    self->statistics = memcpy(memory.buffer.data, &before, sizeof before);
+    demodulate(self, random, k, demodulator, splits, base);
+    memcpy(numbers[0], &before, sizeof before);
+    memcpy(numbers[1], &expected, sizeof expected);
+    memcpy(numbers[2], self->statistics, sizeof before);
+    llr_memory_close(&memory);
+    for (size_t j = 0; j < HARNESS_COUNT(numbers[0]); j++)
+        if (numbers[2][j] != numbers[0][j] + numbers[1][j])
+            fail_msg("%s%s, %s, transmission %zu: number %zu of statistics is %lld off",
+                     softqam_backend_detail(demodulator), llr_calls.way,
+                     harness_output_names[self->config.output_format], k, j,
+                     (long long)(numbers[2][j] - numbers[0][j] - numbers[1][j]));
+}
+
 size_t trial_run(trial *self, harness_random *random, bool splits)
 {
     uint8_t *states[1 + TRIAL_MAX_SENT]; /* before, and after each */
@@ -485,7 +534,10 @@ size_t trial_run(trial *self, harness_random *random, bool splits)
         llr_memory_open(&memory, random, self->on, self->nbytes, self->unit);
         memcpy(memory.buffer.data, states[0], self->nbytes);
         for (size_t k = 0; k < n_rounds; k++) {
-            demodulate(self, random, k, demodulator, splits, memory.buffer.data);
+            if (self->counts)
+                demodulate_and_count(self, random, k, demodulator, splits, memory.buffer.data);
+            else
+                demodulate(self, random, k, demodulator, splits, memory.buffer.data);
             compare(self, k, memory.buffer.data, states[k], states[k + 1], self->on->names[c]);
         }
         llr_memory_close(&memory);

@@ -29,6 +29,8 @@ extern const size_t llr_n_value_kinds;
 
 /* Everything next to each other; but mostly usual noise. */
 extern const llr_values *const llr_mixture;
+/* Usual values, some of them erasures. */
+extern const llr_values llr_countable;
 
 enum { TRIAL_MAX_BLOCKS = 160, TRIAL_MAX_SENT = 4, TRIAL_MAX_TARGETS = 24 };
 
@@ -45,6 +47,7 @@ typedef struct trial_choice {
     size_t n_elements;                        /* resource elements; for TRIAL_BLOCKS max_bits says it */
     size_t n_parts;                           /* in which it is demodulated; 0: one or several */
     const llr_values *values;                 /* NULL: the mixture */
+    bool counts;                              /* with statistics; values are usual ones, and erasures */
     /* For TRIAL_BLOCKS. */
     size_t max_n_cb, max_blocks, max_bits;
 } trial_choice;
@@ -56,8 +59,8 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
                   softqam_input_format input);
 void trial_add(trial *self, harness_random *random, const trial_choice *choice);
 /* Makes one call for the codewords of all targets, and again for those that follow them; if `splits`, perhaps several
- * calls. Fails where a byte is wrong on any context, in the outputs, beside them, in the inputs or in the descriptors.
- * Ends the trial. Returns how many codewords there were. */
+ * calls. Fails where a byte is wrong on any context, in the outputs, beside them, in the inputs, in the descriptors or
+ * in statistics. Ends the trial. Returns how many codewords there were. */
 size_t trial_run(trial *self, harness_random *random, bool splits);
 
 /* Makes a trial of one codeword. */

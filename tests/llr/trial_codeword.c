@@ -69,7 +69,8 @@ static void choose_pairs(harness_random *random, const softqam_demodulator_confi
 void trial_choose_segment(harness_random *random, softqam_demodulator_config *config, const trial_choice *choice,
                           trial_codeword *self)
 {
-    const bool is_blocks = choice->layout == TRIAL_BLOCKS, is_scaled = choice->values && choice->values->is_scaled;
+    const bool is_blocks = choice->layout == TRIAL_BLOCKS;
+    const bool is_scaled = choice->counts || (choice->values && choice->values->is_scaled);
     const softqam_modulation any = (softqam_modulation)(1 + harness_random_below(random, HARNESS_N_MODULATIONS));
     softqam_segment *whole = &self->whole;
     whole->modulation = choice->modulation ? choice->modulation : any;
@@ -159,7 +160,7 @@ static layer_places choose_places(harness_random *random, const softqam_demodula
 static void fill_inputs(harness_random *random, const softqam_demodulator_config *config, const trial_choice *choice,
                         trial_codeword *self)
 {
-    const llr_values *kind = choice->values ? choice->values : llr_mixture;
+    const llr_values *kind = choice->values ? choice->values : choice->counts ? &llr_countable : llr_mixture;
     const llr_setting setting = llr_setting_of(config, &self->whole);
     const harness_buffer *symbols = &self->symbols.buffer, *noise = &self->noise.buffer, *gains = &self->gains.buffer;
     const size_t half_nbytes = softqam_input_symbol_nbytes(config->input_format) / 2;
@@ -184,8 +185,8 @@ static void fill_inputs(harness_random *random, const softqam_demodulator_config
     }
 }
 
-/* Makes cross gains of usual size, a few of any. */
-static void open_cross_gains(harness_random *random, const llr_contexts *on, trial_codeword *self)
+/* Makes cross gains of usual size, a few of any, or if these could overflow none. */
+static void open_cross_gains(harness_random *random, const llr_contexts *on, bool counts, trial_codeword *self)
 {
     softqam_segment *whole = &self->whole;
     const size_t n = whole->n_symbols / self->n_layers, stride = larger(whole->cross_stride, 1);
@@ -194,7 +195,7 @@ static void open_cross_gains(harness_random *random, const llr_contexts *on, tri
     float *cross = (float *)(void *)self->cross.buffer.data;
     harness_fill_uniform(random, 1, n_floats / 2, cross);
     for (size_t i = harness_random_below(random, 50); i < n_floats; i += 1 + harness_random_below(random, 200))
-        harness_random_fill(random, cross + i, sizeof *cross);
+        counts ? (void)(cross[i] = NAN) : harness_random_fill(random, cross + i, sizeof *cross);
     for (size_t j = 0; self->is_joint && j < SOFTQAM_MAX_LAYERS / 2; j++)
         if (self->pairs >> j & 1)
             whole->cross_gain[j] = cross + 2 * j;
@@ -221,7 +222,7 @@ void trial_open_inputs(harness_random *random, const softqam_demodulator_config 
             .noise_var = takes_noise ? (float *)(void *)self->noise.buffer.data + places.noise[k] : NULL,
             .gain = has_gains ? (float *)(void *)self->gains.buffer.data + places.gains[k] : NULL,
         };
-    open_cross_gains(random, on, self);
+    open_cross_gains(random, on, choice->counts, self);
     fill_inputs(random, config, choice, self);
     llr_memory_protect(&self->symbols);
     llr_memory_protect(&self->noise);

@@ -303,6 +303,28 @@ static void fill_near_integers(harness_random *random, const llr_setting *settin
     }
 }
 
+/* Makes what a receiver sees, of any size, and in half of the calls erasures by each of a symbol's values. */
+static void fill_countable(harness_random *random, const llr_setting *setting, const llr_input *to)
+{
+    static const float no_noise[] = {0, -1, NAN, INFINITY}, no_components[] = {NAN, INFINITY, -INFINITY, 1e30F};
+    const bool has_erasures = one_in(random, 2);
+    for (size_t i = 0; i < to->n; i++) {
+        const float g = to->gains[i] = (float)exp2(random_between(random, -8, 8));
+        const float n0 = (float)exp2(random_between(random, -12, 1)) * g * g;
+        to->noise[i] = setting->is_inverse ? 1 / n0 : n0;
+        for (size_t axis = 0; axis < 2; axis++)
+            to->symbols[2 * i + axis] = g * (float)random_between(random, -usual_limit, usual_limit);
+        if (has_erasures && one_in(random, 60))
+            to->noise[i] = ANY_OF(random, no_noise);
+        if (has_erasures && one_in(random, 60))
+            to->gains[i] = -to->gains[i] * (float)harness_random_below(random, 2);
+        if (has_erasures && one_in(random, 60))
+            to->symbols[2 * i + harness_random_below(random, 2)] = ANY_OF(random, no_components);
+    }
+}
+
+const llr_values llr_countable = {"countable values", 0, fill_countable, true, true, true};
+
 const llr_values llr_value_kinds[] = {
     {"a mixture", 3000, fill_mixture, false, true, true},
     {"one unusual value", BATCH + 2 * VECTOR + 5, fill_unusual, true, true, true},
