@@ -33,6 +33,16 @@ def test_many_rows(rng):
             assert_bytes(got[row], softqam.demodulate(symbols.reshape(shape)[row].copy(), noise_var=0.1, **options))
 
 
+def test_core_reads_usual_arrays(rng, monkeypatch):
+    """NumPy's defaults, complex128 and float64, and arrays of any strides are read by the core: quickly."""
+    symbols, noise = make_symbols(rng, 300).astype(complex), rng.uniform(0.05, 0.2, 300)
+    expected = softqam.demodulate(symbols[::-3].astype(np.complex64), noise_var=noise[::3].astype(np.float32), gain=1)
+    for name in ("as_array", "usual_symbols", "usual_floats"):
+        monkeypatch.delattr(softqam._arrays, name)
+    assert_bytes(softqam.demodulate(symbols[::-3], noise_var=noise[::3], gain=np.float64(1)), expected)
+    assert_bytes(softqam.demodulate(symbols[::-3].reshape(-1, 1), noise_var=noise[::3, None], gain=np.array(1.0)), expected.reshape(100, -1))
+
+
 def test_lists(rng):
     symbols = make_symbols(rng, 50)
     expected = softqam.demodulate(symbols, noise_var=0.1)

@@ -21,7 +21,8 @@ ALLOWED = r"""
 softqam\.sionna(\..*)?
 softqam\._core\.(ArrayLibrary|Codeword|Context|Demodulator|bits_per_symbol|gold_sequence|ldpc_codeword|noise_value)
 softqam\._demodulator\._(cached|context)
-softqam\._gpu\.(_kept_number|_library_named|_library_of_type)
+softqam\._gpu\.(_kept_number|_library_named)
+softqam\._transmitter\._points
 softqam(\._codeword)?\.LdpcCodeword\.ldpc
 softqam(\._names)?\.(Backend|Modulation|NoiseForm|Output)
 softqam(\._demodulator)?\.(demodulate|Demodulator\.__(init|call)__)

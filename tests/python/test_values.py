@@ -113,6 +113,7 @@ def test_bits_there_and_back(rng, modulation):
     bits = rng.integers(0, 2, (3, 40 * MODULATIONS[modulation]))
     name = modulation.upper().replace("PI2", "pi/2")
     symbols = softqam.modulate(bits, name, first_symbol=1)
+    assert_bytes(softqam.modulate(bits.astype(np.uint64), name, first_symbol=2**64 - 1), symbols)
     assert symbols.dtype == np.complex64 and abs(np.mean(np.abs(softqam.modulate(rng.integers(0, 2, 100000 * len(bits)), name)) ** 2) - 1) < 0.02
     for options in ({}, {"sign": 1}, {"noise_var": 1e-3}):
         got = softqam.demodulate(symbols, modulation, output="hard", first_symbol=1, **options)

@@ -15,7 +15,7 @@
 #include "interpreter.h"
 
 /* The element type of an array, in this machine's byte order; all else is `other`. */
-enum class element { complex64, complex32, float32, float16, int16, int8, uint8, uint32, other };
+enum class element { complex64, complex128, complex32, float32, float64, float16, int16, int8, uint8, uint32, other };
 
 constexpr int NOT_READ = -1; /* from a GPU, where nothing is converted */
 static constexpr struct {
@@ -25,8 +25,10 @@ static constexpr struct {
     int dlpack_code;
 } element_types[] = {
     {"complex64", 8, "Zf", int(nb::dlpack::dtype_code::Complex)},
+    {"complex128", 16, "Zd", NOT_READ},
     {"complex32", 4, "", int(nb::dlpack::dtype_code::Complex)},
     {"float32", 4, "f", int(nb::dlpack::dtype_code::Float)},
+    {"float64", 8, "d", NOT_READ},
     {"float16", 2, "e", int(nb::dlpack::dtype_code::Float)},
     {"int16", 2, "h", int(nb::dlpack::dtype_code::Int)},
     {"int8", 1, "b", int(nb::dlpack::dtype_code::Int)},
@@ -178,10 +180,14 @@ class array
         data = reinterpret_cast<char *>(&own_number);
     }
 
-    /* The value of float32 without axes. */
-    float number() const
+    /* The value of float32 or float64 without axes. */
+    double number() const
     {
-        float value;
+        float single;
+        double value;
+        std::memcpy(&single, data, sizeof single);
+        if (type == element::float32)
+            return single;
         std::memcpy(&value, data, sizeof value);
         return value;
     }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns arrays into segments: shapes, broadcasting, layers, code blocks. */
+/* Turns arrays into segments: shapes, broadcasting, layers, code blocks, and copies of what the library takes slowly or
+ * not. */
 #ifndef SOFTQAM_PYTHON_LAYOUT_H
 #define SOFTQAM_PYTHON_LAYOUT_H
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <softqam/softqam.h>
 
 #include "array.h"
+#include "elements.h"
 
 /* The options of a call. */
 struct call_options {
@@ -71,8 +74,10 @@ struct call_inputs {
 
 /* Segments that the library gets at once. */
 constexpr size_t MAX_SEGMENTS = 4096;
-/* Symbols that the library gets at once. Signals are looked for in between. */
-constexpr int64_t HOST_PART = int64_t{1} << 24;
+/* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
+constexpr int64_t COPIED_PART = 65536;
+/* Symbols that the library gets at once if there is no copy. Signals are looked for in between. */
+constexpr int64_t DIRECT_PART = int64_t{1} << 24;
 /* Fewer consecutive elements cost more as a segment of their own than their copy does. */
 constexpr int64_t FEW_CONSECUTIVE = 128;
 
@@ -82,55 +87,10 @@ static constexpr struct {
     bool is_complex; /* else I and Q are the last axis */
     softqam_input_format format;
 } symbol_types[] = {
-    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex32, true, SOFTQAM_INPUT_CF16},
-    {element::float32, false, SOFTQAM_INPUT_CF32},  {element::float16, false, SOFTQAM_INPUT_CF16},
-    {element::int16, false, SOFTQAM_INPUT_CS16},    {element::int8, false, SOFTQAM_INPUT_CS8},
-};
-
-/* Elements by axes, the outermost first, strides in bytes. Neighbouring axes along which the distance stays the same
- * are one, and axes of length 1 are none. */
-class elements
-{
-  public:
-    void begin(const char *at)
-    {
-        data = at;
-        n_axes = 0;
-    }
-
-    void add_axis(int64_t length, int64_t stride)
-    {
-        if (length == 1)
-            return;
-        if (n_axes > 0 && strides[n_axes - 1] == length * stride)
-            n_axes--;
-        else
-            shape[n_axes] = 1;
-        shape[n_axes] *= length;
-        strides[n_axes++] = stride;
-    }
-
-    /* Return how many elements follow each other at one distance, and that distance. */
-    int64_t n_consecutive() const { return n_axes > 0 ? shape[n_axes - 1] : 1; }
-    int64_t stride() const { return n_axes > 0 ? strides[n_axes - 1] : 0; }
-
-    /* Returns element `index`; *left receives how many elements from it on follow each other at that distance. */
-    const char *at(int64_t index, int64_t *left) const
-    {
-        const char *place = data;
-        *left = n_consecutive() - index % n_consecutive();
-        for (int axis = n_axes - 1; axis >= 0; axis--) {
-            place += index % shape[axis] * strides[axis];
-            index /= shape[axis];
-        }
-        return place;
-    }
-
-  private:
-    enum { CAPACITY = 66 }; /* the axes of an array, and two more */
-    const char *data;
-    int n_axes;
-    int64_t shape[CAPACITY], strides[CAPACITY];
+    {element::complex64, true, SOFTQAM_INPUT_CF32}, {element::complex128, true, SOFTQAM_INPUT_CF32},
+    {element::complex32, true, SOFTQAM_INPUT_CF16}, {element::float32, false, SOFTQAM_INPUT_CF32},
+    {element::float16, false, SOFTQAM_INPUT_CF16},  {element::int16, false, SOFTQAM_INPUT_CS16},
+    {element::int8, false, SOFTQAM_INPUT_CS8},
 };
 
 /* The places of the symbols, the noise and the gains of all codewords, in the order of their values. */
@@ -166,6 +126,8 @@ class layout
         const int64_t itemsize = static_cast<int64_t>(element_nbytes(array.type));
         symbols.data = array.data;
         symbols.nbytes = static_cast<int64_t>(softqam_input_symbol_nbytes(format));
+        if (array.type == element::complex128)
+            symbols.how = elements::TO_COMPLEX64;
         q_offset = known->is_complex ? 0 : array.strides[axes];
         apart = !known->is_complex && q_offset != itemsize;
         n = array.shape[axes - 1];
@@ -225,14 +187,21 @@ class layout
     /* Returns the name of the argument that receives the values. */
     const char *out_name() const { return options.has_soft_buffers ? "soft_buffers" : "out"; }
 
-    /* Plans a call on arrays in host memory, once all are read and there are symbols. Returns whether they lie as the
-     * library takes them, and fast. */
-    bool plan_host()
+    /* Plans a call on arrays in host memory, once all are read and there are symbols. Arrays that the library does not
+     * take as they lie, or slowly, are copied part by part. */
+    void plan_host()
     {
+        const auto of_elements = [this](int64_t most) { return (most - most % n_layers) / width; };
         arrange_for_library();
-        part = (HOST_PART - HOST_PART % n_layers) / width;
-        return options.is_joint ||
-               (is_direct(symbols) && !apart && is_direct(noise) && is_direct(gain) && has_gain_stride());
+        part = of_elements(DIRECT_PART);
+        if (!is_copied(symbols) && !is_copied(noise) && !is_copied(gain))
+            return;
+        if (!options.is_joint)
+            arrange(false);
+        part = of_elements(COPIED_PART);
+        for (argument *of : {&symbols, &noise, &gain})
+            if (is_copied(*of))
+                of->copied.reset(new char[static_cast<size_t>(std::min(part, total) * of->nbytes)]);
     }
 
     /* Plans a call on a device, where nothing is copied: raises if the library does not take the strides. */
@@ -252,15 +221,18 @@ class layout
             given.gain.value_error("on a GPU it must be contiguous");
     }
 
-    /* The next segments, of what begins at `out`; none: that was all. */
+    /* The next segments, of what begins at `out`; none: that was all. What they refer to is there until the next
+     * call. */
     void next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
     {
+        part_begin = done;
         const int64_t end = done + std::min(part, total - done);
         segments->clear();
         for (int64_t count; done < end && segments->size() < MAX_SEGMENTS; done += count) {
             count = end - done;
             fill(&segments->emplace_back(), done, &count, out, value_nbytes);
         }
+        copy(done - part_begin);
     }
 
     /* Symbols that next() has given. */
@@ -271,9 +243,11 @@ class layout
     struct argument {
         const char *data = nullptr;
         int64_t batch_stride[MAX_AXES], stride = 0, layer_stride = 0;
-        int64_t nbytes = 0; /* of an element */
+        int64_t nbytes = 0;                        /* of an element, as the library gets it */
+        elements::conversion how = elements::SAME; /* to that */
         bool aligned = true;
         elements order;
+        std::unique_ptr<char[]> copied; /* NULL, or the part that next() has given */
     };
 
     const call_options &options;
@@ -289,7 +263,7 @@ class layout
     /* Counted are symbols in their order, or those of one layer where a segment has all layers: its width. */
     int64_t width = 1;
     int64_t total = 0, codeword = 0, done = 0;
-    int64_t part = 0; /* what next() gives at most */
+    int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */
     /* Soft buffers: bytes from one codeword's to the next along the batch's axes; values between code blocks. */
     int64_t buffers_stride[MAX_AXES];
     uint64_t block_stride = 0;
@@ -297,8 +271,11 @@ class layout
     void read_floats(const array &values, argument *of)
     {
         of->nbytes = sizeof(float);
-        if (values.is_given() && values.type != element::float32)
+        const bool is_float64 = values.type == element::float64 && values.device == array::HOST;
+        if (values.is_given() && values.type != element::float32 && !is_float64)
             values.type_error("it takes float32");
+        if (is_float64)
+            of->how = elements::TO_FLOAT32;
         const int axes = n_batch + 1 + (options.n_layers > 0);
         int64_t shape[MAX_AXES], strides[MAX_AXES];
         std::fill(strides, strides + axes, 0);
@@ -389,19 +366,27 @@ class layout
 
     int64_t stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
 
-    bool is_direct(const argument &of) const
+    /* Returns whether the library gets copies. The Gram matrix and z of a joint call are contiguous. */
+    bool is_copied(const argument &of) const
     {
+        if (options.is_joint || of.how != elements::SAME)
+            return of.how != elements::SAME;
         const int64_t n_consecutive = of.order.n_consecutive();
         const bool usual =
             n_consecutive == 1 || of.order.stride() == of.nbytes || (&of != &symbols && of.order.stride() == 0);
-        return usual && of.aligned && n_consecutive >= std::min(codeword, FEW_CONSECUTIVE);
+        const bool is_long = n_consecutive >= std::min(codeword, FEW_CONSECUTIVE);
+        return !usual || !of.aligned || !is_long || (&of == &symbols && apart) || (&of == &gain && !has_gain_stride());
     }
 
-    /* Returns false if gains need a stride of 0, which to the library is that of the noise. */
-    bool has_gain_stride() const { return !gain.data || gain.order.stride() != 0 || noise.order.stride() == 0; }
+    static int64_t stride_of(const argument &of) { return of.copied ? of.nbytes : of.order.stride(); }
 
-    static const char *place(const argument &of, int64_t first, int64_t *count)
+    /* Returns false if gains need a stride of 0, which to the library is that of the noise. */
+    bool has_gain_stride() const { return !gain.data || gain.order.stride() != 0 || stride_of(noise) == 0; }
+
+    const char *place(const argument &of, int64_t first, int64_t *count) const
     {
+        if (of.copied)
+            return of.copied.get() + (first - part_begin) * of.nbytes;
         int64_t left;
         const char *at = of.order.at(first, &left);
         *count = std::min(*count, left);
@@ -427,15 +412,14 @@ class layout
         const bool is_consecutive = options.has_soft_buffers && width == 1;
         const int64_t layers = is_consecutive ? n_layers : width, interleaved = is_consecutive ? n_layers : 1;
         const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
-            return first_layer ? first_layer + k * (is_consecutive ? of.order.stride() : of.layer_stride) : nullptr;
+            return first_layer ? first_layer + k * (is_consecutive ? stride_of(of) : of.layer_stride) : nullptr;
         };
         segment->n_symbols = static_cast<size_t>(*count * width);
         segment->first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
-        const bool adjacent = symbols.order.n_consecutive() == 1;
-        segment->symbol_stride =
-            static_cast<size_t>(interleaved * (adjacent ? 1 : symbols.order.stride() / stride_unit()));
-        segment->noise_stride = static_cast<size_t>(interleaved * noise.order.stride()) / sizeof(float);
-        segment->gain_stride = static_cast<size_t>(interleaved * gain.order.stride()) / sizeof(float);
+        const bool adjacent = symbols.copied || symbols.order.n_consecutive() == 1;
+        segment->symbol_stride = static_cast<size_t>(interleaved * (adjacent ? 1 : stride_of(symbols) / stride_unit()));
+        segment->noise_stride = static_cast<size_t>(interleaved * stride_of(noise)) / sizeof(float);
+        segment->gain_stride = static_cast<size_t>(interleaved * stride_of(gain)) / sizeof(float);
         segment->input_scale = options.input_scale;
         segment->scrambling_offset = options.scrambling_offset;
         segment->statistics = options.statistics;
@@ -451,7 +435,7 @@ class layout
             softqam_layer &layer = segment->layers[k];
             const char *in_phase = in_layer(at, symbols, k);
             layer.symbols = in_phase;
-            layer.symbols_q = apart ? in_phase + q_offset : nullptr;
+            layer.symbols_q = apart && !symbols.copied ? in_phase + q_offset : nullptr;
             layer.noise_var = reinterpret_cast<const float *>(in_layer(noise_at, noise, k));
             layer.gain = reinterpret_cast<const float *>(in_layer(gain_at, gain, k));
         }
@@ -490,6 +474,21 @@ class layout
             segment->codeword.buffers = out;
             segment->codeword.block_stride = block_stride;
         }
+    }
+
+    /* Copies the part of each argument that is used as a copy. */
+    void copy(int64_t count)
+    {
+        const int64_t component = symbols.nbytes / 2;
+        if (symbols.copied && apart)
+            for (int q = 0; q < 2; q++)
+                symbols.order.copy(part_begin, count, elements::SAME, component, q * q_offset,
+                                   symbols.copied.get() + q * component, symbols.nbytes);
+        else if (symbols.copied)
+            symbols.order.copy(part_begin, count, symbols.how, symbols.nbytes, 0, symbols.copied.get(), symbols.nbytes);
+        for (const argument *of : {&noise, &gain})
+            if (of->copied)
+                of->order.copy(part_begin, count, of->how, of->nbytes, 0, of->copied.get(), of->nbytes);
     }
 };
 

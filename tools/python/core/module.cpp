@@ -3,7 +3,6 @@
  * checked, its segments made, the library called without the GIL. */
 #include <algorithm>
 #include <array>
-#include <cfloat>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -91,15 +90,6 @@ static softqam_status cuda_demodulate(const softqam_demodulator *, const softqam
     return SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
 }
 #endif
-
-/* Returns the nearest float, finite for finite values and positive for positive ones: a valid noise variance stays
- * valid. */
-static float nearest_float(double value)
-{
-    if (std::isfinite(value) && std::fabs(value) > FLT_MAX)
-        return std::copysign(FLT_MAX, static_cast<float>(value));
-    return value > 0 ? std::max(static_cast<float>(value), FLT_TRUE_MIN) : static_cast<float>(value);
-}
 
 /* softqam.Codeword's core: checked fields, with n_cb > 0. */
 struct codeword {
@@ -223,11 +213,30 @@ class demodulator
     nb::object host(nb::handle symbols, nb::handle noise_var, nb::handle gain, const nb::tuple &of_call, nb::handle out)
     {
         check_noise_wanted(noise_var, gain);
+        call_inputs given;
         nb::object result = nb::borrow(out);
-        if (!call_host({nb::borrow(symbols), nb::borrow(noise_var), nb::borrow(gain)}, of_call, &result, false)) {
-            const nb::object copies = call_python(conversion("contiguous"), symbols, noise_var, gain);
-            call_host({nb::object(copies[0]), nb::object(copies[1]), nb::object(copies[2])}, of_call, &result, true);
-        }
+        const bool is_joint = is_joint_call(of_call);
+        const auto takes = [](element type) { return type != element::other; };
+        read_argument(symbols, is_joint ? "z" : "symbols", "usual_symbols", &given.symbols, takes);
+        read_floats(noise_var, "noise_var", &given.noise_var);
+        if (is_joint)
+            read_argument(gain, "gram", "usual_symbols", &given.gain, takes);
+        else
+            read_floats(gain, "gain", &given.gain);
+        execute(given, of_call, 0, [&](const layout &codewords, call_options *options, call_output *output) {
+            if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
+                if (codewords.n_batch > 0)
+                    value_error("soft_buffers is a list, which takes one codeword: symbols has several");
+                read_soft_buffers(out, *options, out_element, output);
+                options->codeword.block_buffers = output->pointers.data();
+                return;
+            }
+            /* Soft buffers that no code block's LLRs reach are 0. */
+            if (out.is_none())
+                result =
+                    call_python(options->has_soft_buffers ? numpy.zeros : numpy.empty, codewords.shape(), out_dtype);
+            read_output(result, codewords.out_name(), &output->whole);
+        });
         return result;
     }
 
@@ -241,7 +250,7 @@ class demodulator
         given.symbols.read_capsule(symbols, is_joint ? "z" : "symbols");
         given.noise_var.read_capsule(noise_var, "noise_var");
         given.gain.read_capsule(gain, is_joint ? "gram" : "gain");
-        execute(given, of_call, stream, true, [&](const layout &codewords, call_options *, call_output *output) {
+        execute(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
             output->whole.read_capsule(call_python(make_out, codewords.shape()), codewords.out_name());
         });
     }
@@ -272,7 +281,7 @@ class demodulator
             return nb::none();
         library.read(noise, "noise_var", &given.noise_var);
         library.read(gain, is_joint ? "gram" : "gain", &given.gain);
-        execute(given, of_call, stream, true, [&](const layout &codewords, call_options *, call_output *output) {
+        execute(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
             if (out.is_none())
                 result =
                     call_python(library.empty, codewords.shape(), nb::str(element_name(out_element)), nb::int_(device));
@@ -306,39 +315,6 @@ class demodulator
     /* The library's demodulators by device and input format, made when first needed. */
     std::map<std::pair<int, softqam_input_format>, std::shared_ptr<softqam_demodulator>> handles;
 
-    /* Demodulates symbols with their noise variances and gains to *result, or to a new array for None. Returns false
-     * if contiguous arrays would be faster, or are needed, unless these are. */
-    bool call_host(const std::array<nb::object, 3> &arrays, const nb::tuple &of_call, nb::object *result,
-                   bool is_contiguous)
-    {
-        const auto &[symbols, noise_var, gain] = arrays;
-        call_inputs given;
-        const bool is_joint = is_joint_call(of_call);
-        const auto takes = [](element type) { return type != element::other; };
-        read_argument(symbols, is_joint ? "z" : "symbols", "usual_symbols", &given.symbols, takes);
-        read_floats(noise_var, "noise_var", &given.noise_var);
-        if (is_joint)
-            read_argument(gain, "gram", "usual_symbols", &given.gain, takes);
-        else
-            read_floats(gain, "gain", &given.gain);
-        const auto read_out = [&](const layout &codewords, call_options *options, call_output *output) {
-            const nb::handle out = *result;
-            if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
-                if (codewords.n_batch > 0)
-                    value_error("soft_buffers is a list, which takes one codeword: symbols has several");
-                read_soft_buffers(out, *options, out_element, output);
-                options->codeword.block_buffers = output->pointers.data();
-                return;
-            }
-            /* Soft buffers that no code block's LLRs reach are 0. */
-            if (out.is_none())
-                *result =
-                    call_python(options->has_soft_buffers ? numpy.zeros : numpy.empty, codewords.shape(), out_dtype);
-            read_output(*result, codewords.out_name(), &output->whole);
-        };
-        return execute(given, of_call, 0, is_contiguous, read_out);
-    }
-
     /* A Python number as a noise value or a gain. */
     bool read_number(nb::handle argument, const char *name, float *value) const
     {
@@ -361,10 +337,10 @@ class demodulator
         if (read_number(argument, name, &number))
             floats->set_number(number, name);
         else
-            read_argument(argument, name, "nearest_floats", floats,
-                          [](element type) { return type == element::float32; });
+            read_argument(argument, name, "usual_floats", floats,
+                          [](element type) { return type == element::float32 || type == element::float64; });
         if (floats->n_axes == 0)
-            noise_value(floats->number(), name);
+            floats->set_number(noise_value(floats->number(), name), name);
     }
 
     softqam_demodulator *host_handle() const { return handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get(); }
@@ -469,10 +445,9 @@ class demodulator
         return options;
     }
 
-    /* read_out(layout, options, output) describes the output, once its shape is known. Returns false, and has written
-     * nothing, if arrays in host memory should be contiguous and are not said to be. */
+    /* read_out(layout, options, output) describes the output, once its shape is known. */
     template <typename ReadOut>
-    bool execute(call_inputs &given, const nb::tuple &of_call, uintptr_t stream, bool is_contiguous, ReadOut read_out)
+    void execute(call_inputs &given, const nb::tuple &of_call, uintptr_t stream, ReadOut read_out)
     {
         const int device = given.symbols.device;
         call_options options = read_options(of_call);
@@ -499,18 +474,17 @@ class demodulator
                 buffer->check_apart_from(*input);
         }
         if (given.symbols.is_empty())
-            return true;
-        if (device != array::HOST)
+            return;
+        if (device == array::HOST)
+            codewords.plan_host();
+        else
             codewords.plan_device(given);
-        else if (!codewords.plan_host() && !is_contiguous)
-            return false;
         softqam_demodulator *handle = handle_for(codewords.format, device);
         call_library(&codewords, out.whole.data, element_nbytes(out_element),
                      [&](const softqam_segment *segments, size_t n) {
                          return device == array::HOST ? softqam_demodulate_segments(handle, segments, n)
                                                       : cuda_demodulate(handle, segments, n, stream);
                      });
-        return true;
     }
 };
 

@@ -55,32 +55,13 @@ def usual_symbols(argument: Any, name: str) -> np.ndarray:
 
 
 def usual_floats(argument: Any, name: str) -> np.ndarray:
-    """Noise variances or gains: float32 or float64."""
+    """Noise variances or gains: float32; or float64, of which the core makes that."""
     array = as_array(name, argument)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{describe(name, array)}: it takes numbers that are not complex")
     is_float32 = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     with np.errstate(all="ignore"):
         return np.array(array, dtype=np.float32 if is_float32 else np.float64, order="C")
-
-
-def nearest_floats(argument: Any, name: str) -> np.ndarray:
-    """float32; what is positive and finite stays so."""
-    array, info = usual_floats(argument, name), np.finfo(np.float32)
-    with np.errstate(all="ignore"):
-        nearest = array.astype(np.float32, copy=False)
-        if array.dtype == np.float64 and (np.isinf(nearest) | (nearest == 0)).any():
-            is_valid = (array > 0) & (array < np.inf)
-            nearest = np.where(is_valid, np.clip(nearest, info.smallest_subnormal, info.max), nearest)
-    return nearest
-
-
-def contiguous(symbols: Any, noise_var: Any, gain: Any) -> tuple[Any, ...]:
-    """Copies of a call's arrays, of one shape."""
-    symbols = usual_symbols(symbols, "symbols")
-    shape = symbols.shape if symbols.dtype.kind == "c" else symbols.shape[:-1]
-    floats = (None if of is None else np.ascontiguousarray(np.broadcast_to(nearest_floats(of, ""), shape)) for of in (noise_var, gain))
-    return symbols, *floats
 
 
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:

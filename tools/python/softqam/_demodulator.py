@@ -72,7 +72,7 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
 
 # The core takes these types without a look at them here.
 _ndarray = np.ndarray
-_PLAIN = (np.ndarray, type(None), float)
+_PLAIN: tuple[type, ...] = (np.ndarray, type(None), float, int, np.float64, np.float32)
 _ZERO = 0  # small integers are one object each
 
 

@@ -168,8 +168,7 @@ def _library_named(name: str) -> Any:
     return LIBRARIES[name]()
 
 
-@functools.lru_cache(maxsize=256)
-def _library_of_type(kind: Any) -> Any:
+def _find_library(kind: type) -> Any:
     for base in kind.__mro__:
         name = base.__module__.partition(".")[0]
         if name in LIBRARIES and issubclass(kind, _library_named(name).array_type):
@@ -177,14 +176,12 @@ def _library_of_type(kind: Any) -> Any:
     return None
 
 
-def _library_of(array: Any) -> Any:
-    kind: Any = type(array)
-    return _library_of_type(kind)
+_library_of_type: Callable[[type], Any] = functools.lru_cache(maxsize=256)(_find_library)
 
 
 def device_of(array: Any) -> int | None:
     """The number of the GPU that an array is on; None for all else."""
-    library = _library_of(array)
+    library = _library_of_type(type(array))
     if library is not None:
         on: int | None = library.device_of(array)
         return on
@@ -194,32 +191,37 @@ def device_of(array: Any) -> int | None:
     return int(number) if int(kind) in _CUDA_DEVICES else None
 
 
-def _host_view(name: str, argument: Any) -> Any:
-    """NumPy's view of a library's array in host memory; all else as it is."""
-    library = _library_of(argument)
+def _host_view(name: str, argument: Any, is_input: bool = False) -> Any:
+    """NumPy's view of a library's array in host memory, or of a copy of an input that has none; all else as it is."""
+    library = _library_of_type(type(argument))
     if library is None:
         return argument
     if library.device_of(argument) is not None:
         raise TypeError(f"{name} is {type(argument).__name__} on a GPU, the symbols are in host memory")
     try:
-        return library.host_view(argument)
+        try:
+            return library.host_view(argument)
+        except RuntimeError:
+            if not is_input:
+                raise
+            return library.host_view(library.resolved(argument))
     except Exception as error:
         raise TypeError(f"{name} is {type(argument).__name__}, of which NumPy makes no array: {error}") from error
 
 
 def _resolved(array: Any) -> Any:
-    library = _library_of(array)
+    library = _library_of_type(type(array))
     return array if library is None else library.resolved(array)
 
 
 def joint_on_host(z: Any, gram: Any, noise_var: Any) -> tuple[Any, Any, Any]:
     """The three arguments of a joint call as the core takes them: contiguous, `gram` of the shape of z."""
-    symbols, matrices = (_arrays.usual_symbols(_host_view(name, _resolved(array)), name) for name, array in (("z", z), ("gram", gram)))
+    symbols, matrices = (_arrays.usual_symbols(_host_view(name, array, is_input=True), name) for name, array in (("z", z), ("gram", gram)))
     if np.iscomplexobj(symbols) and np.iscomplexobj(matrices) and symbols.ndim > 1:
         with contextlib.suppress(ValueError):  # the core says what is wrong
             matrices = np.ascontiguousarray(np.broadcast_to(matrices, (*symbols.shape[:-1], 2, 2)))
     if noise_var is not None and not isinstance(noise_var, (int, float)):
-        noise_var = _arrays.nearest_floats(_host_view("noise_var", _resolved(noise_var)), "noise_var")
+        noise_var = _host_view("noise_var", noise_var, is_input=True)
     return symbols, matrices, noise_var
 
 
@@ -228,7 +230,7 @@ def scale_of(symbols: Any, noise_var: Any, gain: Any, is_inverse: bool) -> float
     for name, wrong in (("symbols on a GPU", device_of(symbols) is not None), ("gain", gain is not None)):
         if wrong:
             raise ValueError(f'input_scale is "auto", which {name} does not take')
-    return _arrays.scale_of(_host_view("symbols", _resolved(symbols)), _host_view("noise_var", _resolved(noise_var)), is_inverse)
+    return _arrays.scale_of(_host_view("symbols", symbols, is_input=True), _host_view("noise_var", noise_var, is_input=True), is_inverse)
 
 
 def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any) -> Any:
@@ -239,14 +241,14 @@ def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, ga
         view = [_host_view(f"soft_buffers[{r}]", array) for r, array in enumerate(out)]
     else:
         view = _host_view("soft_buffers", out)
-    floats = _host_view("noise_var", _resolved(noise_var)), _host_view("gain", _resolved(gain))
-    result = core.host(_host_view("symbols", _resolved(symbols)), *floats, options, view)
+    floats = _host_view("noise_var", noise_var, is_input=True), _host_view("gain", gain, is_input=True)
+    result = core.host(_host_view("symbols", symbols, is_input=True), *floats, options, view)
     return out if out is not None else as_of(symbols, result)
 
 
 def as_of(array: Any, result: Any) -> Any:
     """A result in host memory as an array of the library that `array` is of."""
-    library = _library_of(array)
+    library = _library_of_type(type(array))
     return result if library is None else library.of_host(result)
 
 
@@ -311,7 +313,7 @@ def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> 
     """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
     if device_of(array) is None:
         raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
-    if _library_of(array) is library and stream == current:
+    if _library_of_type(type(array)) is library and stream == current:
         return library.capsule(array)
     return array.__dlpack__(stream=stream or _LEGACY_STREAM)
 
@@ -321,7 +323,7 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
     """Demodulator.__call__() for symbols on a GPU. With a codeword, `out` are its soft buffers."""
     if isinstance(out, (list, tuple)):
         raise TypeError("soft_buffers is a list: on a GPU it takes one array")
-    library = _library_of(symbols if out is None else out)
+    library = _library_of_type(type(symbols if out is None else out))
     if library is None:
         name, array = ("symbols", symbols) if out is None else ("out", out)
         of = type(array).__module__.partition(".")[0]
@@ -350,7 +352,7 @@ def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: An
         named = {of_symbols: symbols, "noise_var": noise, of_gains: gains}
         z, n0, g = (None if array is None else _capsule(array, name, library, number, current) for name, array in named.items())
         core.device(z, n0, g, options, make_out, number)
-        foreign = any(array is not None and _library_of(array) is not library for array in named.values())
+        foreign = any(array is not None and _library_of_type(type(array)) is not library for array in named.values())
         if (foreign or number != current) and not library.is_capturing():
             _keep_while_in_use(library.passed(number, device), (*named.values(), out))
     return out

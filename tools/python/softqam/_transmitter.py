@@ -2,6 +2,7 @@
 """modulate(), the mapper of 3GPP TS 38.211 clause 5.1, and rate_recover(): soft buffers of LLRs that exist already."""
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,18 @@ from softqam._names import Modulation, integer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+
+@functools.lru_cache(maxsize=None)
+def _points(n_bits: int) -> Any:
+    """Returns the symbol of each number, whose highest bit is b0."""
+    signs = 1 - 2 * (np.arange(2**n_bits) >> np.arange(n_bits)[::-1, None] & 1)
+    if n_bits == 1:
+        return signs[0] * (1 + 1j) / np.sqrt(2)
+    levels = [0, 0]
+    for k in reversed(range(n_bits)):  # 1; then 2 - 1 and 2 + 1, 4 - .., by the sign of the next bit
+        levels[k % 2] = signs[k] * (2 ** ((n_bits - 1 - k) // 2) - levels[k % 2])
+    return (levels[0] + 1j * levels[1]) * np.sqrt(1.5 / (2**n_bits - 1))
 
 
 def modulate(bits: npt.ArrayLike, modulation: Modulation = "256qam", *, first_symbol: int = 0) -> npt.NDArray[np.complex64]:
@@ -29,14 +42,24 @@ def modulate(bits: npt.ArrayLike, modulation: Modulation = "256qam", *, first_sy
         raise ValueError(f"{_arrays.describe('bits', array)}: it takes integers, 0 and 1")
     if array.ndim == 0 or array.shape[-1] % n_bits:
         raise ValueError(f"{_arrays.describe('bits', array)}: its last axis is not {n_bits} bits for each symbol")
-    signs = 1 - 2 * array.reshape(*array.shape[:-1], array.shape[-1] // n_bits, n_bits).astype(np.int64)
-    if n_bits == 1:
-        symbols = signs[..., 0] * (1 + 1j) / np.sqrt(2)
-        return np.asarray(symbols * np.array([1, 1j])[(np.arange(symbols.shape[-1]) + first) % 2 * (name == "pi2-bpsk")], np.complex64)
-    levels = [0, 0]
-    for k in reversed(range(n_bits)):  # 1; then 2 - 1 and 2 + 1, 4 - .., by the sign of the next bit
-        levels[k % 2] = signs[..., k] * (2 ** ((n_bits - 1 - k) // 2) - levels[k % 2])
-    return np.asarray((levels[0] + 1j * levels[1]) * np.sqrt(1.5 / (2**n_bits - 1)), np.complex64)
+    of_symbols = array.reshape(*array.shape[:-1], array.shape[-1] // n_bits, n_bits).astype(np.int64, copy=False)
+    numbers = of_symbols @ (1 << np.arange(n_bits)[::-1])
+    points = _points(n_bits)
+    if name == "pi2-bpsk":
+        points, numbers = np.concatenate((points, 1j * points)), numbers + 2 * ((np.arange(numbers.shape[-1]) + first % 2) % 2)
+    return np.asarray(points[numbers], np.complex64)
+
+
+def _add(buffer: Any, where: np.ndarray, added: np.ndarray, limit: Any) -> None:
+    """Adds values at different positions, up to a limit; None: in place of what is there."""
+    if limit is None:
+        buffer[where] = added
+        return
+    before = buffer[where].astype(np.float64)
+    with np.errstate(all="ignore"):
+        sums = np.clip(before + added, -limit, limit).astype(buffer.dtype)
+        is_kept = ~(np.abs(before) <= limit)  # beyond the limit, or NaN
+    buffer[where] = np.where(is_kept, buffer[where], sums)
 
 
 def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any = None, combine: bool = False,
@@ -62,31 +85,34 @@ def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any =
     buffers = np.zeros(shape, values.dtype) if soft_buffers is None else soft_buffers
     if not isinstance(buffers, np.ndarray) or buffers.shape != shape or buffers.dtype != values.dtype:
         raise ValueError(f"{_arrays.describe('soft_buffers', np.asarray(buffers))}: it must be {values.dtype} of shape {shape}")
-    fillers = np.arange(codeword.first_filler, codeword.first_filler + codeword.n_fillers)
-    positions = np.setdiff1d(np.arange(codeword.n_cb), fillers)
-    positions = np.roll(positions, -int(np.searchsorted(positions, codeword.k0)))
+    fillers = slice(codeword.first_filler, codeword.first_filler + codeword.n_fillers)
+    is_filler = np.zeros(codeword.n_cb, bool)
+    is_filler[fillers] = True
+    positions = np.flatnonzero(~is_filler)
+    start = int(np.searchsorted(positions, codeword.k0))
+    positions = np.concatenate((positions[start:], positions[:start]))
     certain_zero = limit if output in _names.LLR_SCALES else 1000
+    filler_value = certain_zero if codeword.filler_value is None else codeword.filler_value
     for r, buffer in enumerate(buffers):
         first, n_bits = codeword.block(r)
         if n_bits == 0:
             continue
         if not combine:
-            buffer[: codeword.n_fill or codeword.n_cb] = 0
-            if n_bits > len(positions):
-                buffer[positions] = 0  # repeated LLRs are added to it
-            buffer[fillers[fillers < (codeword.n_fill or codeword.n_cb)]] = certain_zero if codeword.filler_value is None else codeword.filler_value
+            filled = buffer[: codeword.n_fill or codeword.n_cb]
+            filled[:] = 0
+            filled[fillers] = filler_value
         of_block = values[first : first + n_bits].reshape(-1, _names.bits_per_symbol(codeword.modulation))
+        where = positions[np.arange(n_bits) % len(positions)].reshape(of_block.shape[::-1]).T.reshape(-1)
+        added = of_block.reshape(-1)
+        if n_bits <= len(positions):
+            _add(buffer, where, added, limit if combine else None)
+            continue
+        if not combine:
+            buffer[positions] = 0  # repeated LLRs are added to it
         # LLRs at one position are added in the order of symbols, so that sums that saturate are demodulate()'s.
-        n_rounds = -(-n_bits // len(positions))
-        where = np.resize(positions, n_bits).reshape(of_block.shape[::-1]).T.reshape(-1)
         order = np.argsort(where, kind="stable")
         rank = np.arange(n_bits) - np.searchsorted(where[order], where[order])
-        for k in range(n_rounds):
+        for k in range(-(-n_bits // len(positions))):
             chosen = order[rank == k]
-            at, added = where[chosen], of_block.reshape(-1)[chosen]
-            before = buffer[at]
-            with np.errstate(all="ignore"):
-                sums = np.clip(before.astype(np.float64) + added, -limit, limit).astype(values.dtype)
-                is_kept = ~(np.abs(before.astype(np.float64)) <= limit)  # beyond the limit, or NaN
-            buffer[at] = added if k == 0 and not combine and n_rounds == 1 else np.where(is_kept, before, sums)
+            _add(buffer, where[chosen], added[chosen], limit)
     return buffers
