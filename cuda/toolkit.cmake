@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# CUDA, where SOFTQAM_CUDA wants it and nvcc is found: have_cuda says whether.
+# CUDA, if SOFTQAM_CUDA wants it and nvcc is found: have_cuda says whether.
 string(TOUPPER "${SOFTQAM_CUDA}" want_cuda)
 set(have_cuda OFF)
 if(want_cuda STREQUAL AUTO)

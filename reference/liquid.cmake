@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# liquid-dsp, where SOFTQAM_REFERENCE wants the oracle and something uses it: have_reference says whether.
+# liquid-dsp, if SOFTQAM_REFERENCE wants the oracle and something uses it: have_reference says whether.
 string(TOUPPER "${SOFTQAM_REFERENCE}" want_reference)
 set(have_reference OFF)
 if((SOFTQAM_TOOLS OR SOFTQAM_TESTS) AND (want_reference STREQUAL AUTO OR want_reference))

@@ -22,7 +22,7 @@ typedef struct max_log_llr {
  *     (min over points with bit 1 of |r - x|^2 - min over those with bit 0) * scale / N0
  *
  * Only pi/2-BPSK looks at the symbol's position in its codeword, at its parity. Special values are those of contract.h;
- * there are no gains. Where N0 * LLR passes FLT_MAX, so does the LLR, however large N0 is: +-FLT_MAX. */
+ * there are no gains. If N0 * LLR passes FLT_MAX, so does the LLR, however large N0 is: +-FLT_MAX. */
 void max_log_llrs(const nr_constellation *constellation, const float symbol[2], nr_noise noise, float scale,
                   uint64_t position, max_log_llr llrs[]);
 

@@ -18,10 +18,10 @@
 /* One liquid-dsp modem. Not to be used by two threads at once; any number of oracles may live side by side. */
 typedef struct oracle oracle;
 
-/* Returns NULL when memory is short. */
+/* Makes an oracle; returns NULL if memory is short. */
 oracle *oracle_create(void);
 
-/* NULL is ignored. */
+/* Destroys an oracle; NULL is ignored. */
 void oracle_destroy(oracle *self);
 
 /* Computes the soft bits of n_symbols symbols (I, Q pairs of binary32, already scaled): 8 bytes a symbol in 3GPP order,

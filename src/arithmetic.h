@@ -292,7 +292,7 @@ VEC void axis_metrics(int m, const vec_llr_table *table, vec_f32 component, vec_
     magnitude_metrics(m, table, magnitude, component, metrics);
 }
 
-/* Returns the metric of a symbol of BPSK. pi/2-BPSK: where bit 31 of i_flip is set, I changes its sign, because (Q, -I)
+/* Returns the metric of a symbol of BPSK. pi/2-BPSK: if bit 31 of i_flip is set, I changes its sign, because (Q, -I)
  * stands for (I, Q). */
 VEC vec_f32 bpsk_metric(const vec_llr_table *table, vec_f32 i, vec_f32 q, vec_u32 i_flip)
 {

@@ -86,8 +86,8 @@ static softqam_status segment_transport_block(softqam_ldpc *ldpc, const base_gra
 }
 
 /* Chooses, by clause 5.2.2, the smallest lifting size that holds K'. The largest, 384, always does: K_cb is 22 * 384 or
- * 10 * 384, and a block of base graph 2 with a smaller K_b has at most 640 bits. K_b goes by B: where C = 1, K' is B;
- * where C > 1, both exceed 640. */
+ * 10 * 384, and a block of base graph 2 with a smaller K_b has at most 640 bits. K_b goes by B: if C = 1, K' is B; if
+ * C > 1, both exceed 640. */
 static void choose_lifting_size(softqam_ldpc *ldpc, const base_graph *graph)
 {
     const uint32_t k_prime = ldpc->k_prime;

@@ -169,7 +169,7 @@ VEC vec_u32 vec_to_f16(vec_f32 a)
 /* These follow arithmetic.h in a loop and arrange its results as they lie in memory. A header for several symbols at
  * once packs them in its own way. */
 
-/* The axis's four bytes, the axis's first bit in the lowest, from the soft values of its row. */
+/* Returns the axis's four bytes, the axis's first bit in the lowest, from the soft values of its row. */
 VEC vec_u32 vec_u8_bytes(const vec_u8_table *table, vec_f32 low, vec_f32 high, vec_u8_row row, vec_mask valid)
 {
     const vec_u32 select = table->byte_select[row.number];

@@ -73,7 +73,7 @@ void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, 
 
 /* LLRs, in units of a = 1/sqrt(E). */
 
-/* The smallest float whose product with row_scale, as it is rounded, is 1 or more. */
+/* Returns the smallest float whose product with row_scale, as it is rounded, is 1 or more. */
 static float second_row_of(float row_scale)
 {
     float from = 1.0f / row_scale;

@@ -26,7 +26,7 @@ _Static_assert(
     "Give the format its case in these functions, in fast_range_of(), in fast_llr() and exact_llr() of llr_loops.c, "
     "and in store_both(), store_planes() and store_bpsk() of llr_stores.h, where not s8, not f32 means 16 bits");
 
-/* s8 and s16: LLRs are whole numbers of steps. */
+/* Returns whether LLRs are whole numbers of steps: those of s8 and s16. */
 VEC bool are_steps(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16; }
 
 VEC size_t llr_nbytes(softqam_output_format output)

@@ -44,7 +44,7 @@ static const byte_order order_1024qam_fifth_b = {NONE, NONE, NONE, NONE, NONE, N
 static const byte_order order_1024qam_ends = {10,   11,   2,    3,    14,   15,   6,    7,
                                               NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
 
-/* s8 except BPSK's is descrambled as bytes, the other formats as metrics. */
+/* Returns whether LLRs are descrambled as bytes, as s8 is except for BPSK; the others are as metrics. */
 VEC bool are_bytes_flipped(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 && M > 0; }
 
 /* Returns whether a loop has a scrambling sequence. On the fast path loops that descramble always have one; otherwise

@@ -37,8 +37,8 @@ extern const softqam_cpu_variant *const softqam_cpu_variants[];
 extern const size_t softqam_n_cpu_variants;
 
 /* Chooses the variant of that name. Without a name, or with an empty one, the one that the environment variable
- * SOFTQAM_CPU_VARIANT names if it runs here, else the fastest that does; *ignored is the variable's value where it
- * names none, else NULL. */
+ * SOFTQAM_CPU_VARIANT names if it runs here, else the fastest that does; *ignored is the variable's value if it names
+ * none, else NULL. */
 softqam_status softqam_cpu_variant_choose(const softqam_cpu_variant **chosen, const char *name, const char **ignored);
 
 /* Chooses a demodulator's loops. A modulation that the variant has no loops for gets the portable ones, which take any

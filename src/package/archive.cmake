@@ -10,7 +10,7 @@ set(ENV{SOURCE_DATE_EPOCH} ${time}) # for CPack: the same packages from the same
 
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
-# Modes as Debian wants them, also where root unpacks the archive.
+# Modes as Debian wants them, also if root unpacks the archive.
 execute_process(COMMAND git -c tar.umask=022 archive --format=tar.gz --prefix=${NAME}/ -o ${OUT}/${NAME}.tar.gz HEAD COMMAND_ERROR_IS_FATAL ANY)
 
 set(tree ${OUT}/tree)

@@ -186,8 +186,9 @@ softqam_segment bench_case_segment(const struct bench_case *c, const void *symbo
 struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbols, const float *noise_var, void *out,
                                   bool is_long);
 
-/* A demodulator's settings but for its context; and one with a context of its own: of one CPU thread where a variant is
- * named. Integers are at the default scale, at which no point clips. */
+/* bench_case_config() returns a demodulator's settings but for its context; bench_case_create() makes one with a
+ * context of its own, with one CPU thread if a variant is named. Integers are at the default scale, at which no point
+ * clips. */
 softqam_demodulator_config bench_case_config(const struct bench_case *c);
 softqam_status bench_case_create(softqam_demodulator **demodulator, const struct bench_case *c, softqam_backend backend,
                                  const char *variant);

@@ -224,7 +224,7 @@ static void make_noise_var(const struct bench_case *c, float *noise_var, size_t 
     }
 }
 
-/* Points, and noise of these variances. */
+/* Makes points of the constellation, with noise of the row's variances. */
 static void make_symbols(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
 {
     static float points[2 * CHUNK];

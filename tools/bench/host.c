@@ -153,8 +153,8 @@ static bool verify(struct bench_job *job, unsigned char *out)
     return bench_verify(job, out);
 }
 
-/* The library's loop, or one that moves the same bytes; between host memory and the GPU, in memory of its own. The
- * cases of these are of soft bits, which have no noise. */
+/* Opens a case of the library's loop, or of one that moves the same bytes; cases between host memory and the GPU have
+ * memory of their own. Those are of soft bits, which have no noise. */
 bool bench_host_open(struct bench_job *job)
 {
     const struct bench_case *c = &job->c;

@@ -12,7 +12,7 @@
 #include "message.h"
 #include "modulation.h"
 
-/* Digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti, or a power of ten: e6. */
+/* Parses digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti, or a power of ten: e6. */
 static bool parse_count(const char *text, uint64_t *value)
 {
     static const char units[] = "kMGT";
@@ -153,7 +153,7 @@ static int value_of(const struct option_row *rows, const struct option_row *row)
     return row->letter ? row->letter : FIRST_VALUE + (int)(row - rows);
 }
 
-/* The option for which getopt_long() returns a value; NULL for none. */
+/* Returns the option for which getopt_long() returns a value; NULL for none. */
 static const struct option_row *find(const struct option_row *rows, int value)
 {
     for (const struct option_row *row = rows; !is_last(row); row++)

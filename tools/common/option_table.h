@@ -47,7 +47,7 @@ bool option_take_modulation(const struct option_call *call);
 /* Functions for take(), which read the values of options. The message about a wrong one names the option and the
  * value. */
 
-/* A whole number, min to max: 1000000, 1M or 64Ki. */
+/* Reads a whole number, min to max: 1000000, 1M or 64Ki. */
 bool arguments_parse_count(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
 /* Reads a decimal number, min to max. */

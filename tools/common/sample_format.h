@@ -12,7 +12,7 @@
 
 /* IEEE-754 binary16, for which C11 has no type. */
 
-/* Exact; NaN gives some NaN. */
+/* Converts exactly; a NaN gives some NaN. */
 static inline float binary16_to_float(uint16_t half)
 {
     const uint16_t field = half & 0x7fff, infinite = 0x7c00;

@@ -107,8 +107,9 @@ static double tail_moment(double from, double d, double s)
     return (s * s + d * d) * tail + s * (from - 2 * d) * density;
 }
 
-/* The expected squared distance on one axis of L levels, in units of the half spacing. A cell reaches from 1 below its
- * level to 1 above, at the ends to infinity. With the sent level at 0 the decided one is at 2m, m from 1 - L to L - 1.
+/* Returns the expected squared distance on one axis of L levels, in units of the half spacing. A cell reaches from 1
+ * below its level to 1 above, at the ends to infinity. With the sent level at 0 the decided one is at 2m, m from 1 - L
+ * to L - 1.
  * - m = 0: all but the two tails beyond the cell; L - 2 levels have two of them, 2 have one: 2L - 2 in all.
  * - m > 0: L - m pairs of levels, each with the cell from 2m - 1 on, which ends at 2m + 1 in all but one of them.
  * - m < 0: the same again. */

@@ -51,7 +51,7 @@ static bool take_snr_db(const struct option_call *call)
     return arguments_parse_real(call->row->name, call->text, -200, 200, &((struct options *)call->target)->snr_db);
 }
 
-/* Degrees. */
+/* Reads an angle in degrees. */
 static bool take_angle(const struct option_call *call)
 {
     double *angle = (void *)((char *)call->target + call->row->offset);

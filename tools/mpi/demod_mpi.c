@@ -71,7 +71,7 @@ static bool open_output(struct job *job)
     return agree(job, job->rank == 0 || output_file_join(&job->run->output, job->options->output, temporary));
 }
 
-/* Each rank's part, which it writes from its offset on. */
+/* Chooses this rank's part, which it writes from its offset on. */
 static bool choose_part(struct job *job)
 {
     struct demod_run *run = job->run;

@@ -37,7 +37,7 @@ inline void read_output(nb::handle argument, const char *name, array *view)
         type_error(std::string(name) + " is no plain NumPy array");
 }
 
-/* The list. Raises if an array is not what the values fit in, or shares memory with another one. */
+/* Reads a list of arrays. Raises if an array is not what the values fit in, or shares memory with another one. */
 inline void read_soft_buffers(nb::handle arrays, const call_options &options, element type, call_output *out)
 {
     const softqam_codeword &fields = options.codeword;
@@ -67,7 +67,7 @@ inline void read_soft_buffers(nb::handle arrays, const call_options &options, el
             value_error("two arrays of soft_buffers overlap");
 }
 
-/* An integer argument between `least` and `most`. */
+/* Returns an integer argument, which must be between `least` and `most`. */
 inline uint64_t integer(nb::handle argument, const char *name, uint64_t least, uint64_t most)
 {
     nb::object number = nb::steal(PyBool_Check(argument.ptr()) ? nullptr : PyNumber_Index(argument.ptr()));
@@ -83,10 +83,11 @@ inline uint64_t integer(nb::handle argument, const char *name, uint64_t least, u
     return value;
 }
 
-/* A function of softqam._arrays, which makes a plain array of what the library cannot take as it is, or raises. */
+/* Returns a function of softqam._arrays, which makes a plain array of what the library cannot take as it is, or raises.
+ */
 inline nb::object conversion(const char *function) { return nb::module_::import_("softqam._arrays").attr(function); }
 
-/* One for each codeword, where c_init is an array. */
+/* Reads c_init: an integer, or an array with one for each codeword. */
 inline nb::object read_c_init(nb::handle c_init, const layout &codewords, call_options *options, array *view)
 {
     if (c_init.is_none() || PyLong_Check(c_init.ptr()))

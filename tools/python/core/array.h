@@ -82,7 +82,7 @@ inline std::string describe_shape(const int64_t *shape, int n_axes)
     return nb::str(shape_tuple(shape, n_axes)).c_str();
 }
 
-/* The dtype of an array as its library writes it. */
+/* Returns the dtype of an array as its library writes it. */
 inline std::string dtype_text(nb::handle object)
 {
     nb::object text = nb::steal(PyObject_GetAttrString(object.ptr(), "dtype"));
@@ -116,8 +116,8 @@ class array
     array &operator=(const array &) = delete;
     ~array() { PyBuffer_Release(&buffer); }
 
-    /* Host memory, which nobody can free or resize before this array is gone. False if `object` has no buffer that
-     * can be described; no Python error is left behind. */
+    /* Takes host memory, which nobody can free or resize before this array is gone. False if `object` has no buffer
+     * that can be described; no Python error is left behind. */
     bool read_buffer(nb::handle object, const char *argument)
     {
         PyBuffer_Release(&buffer);
@@ -136,8 +136,8 @@ class array
         return true;
     }
 
-    /* Device memory: holds the capsule's tensor while it lives; nothing for None. Raises TypeError for what else is no
-     * capsule of one. */
+    /* Takes device memory: holds the capsule's tensor while it lives; nothing for None. Raises TypeError for what else
+     * is no capsule of one. */
     void read_capsule(nb::handle capsule, const char *argument)
     {
         if (capsule.is_none())
@@ -171,7 +171,7 @@ class array
         device = on_gpu ? tensor.device.device_id : HOST;
     }
 
-    /* One float32 without axes, which this holds. */
+    /* Becomes a float32 without axes, which this holds. */
     void set_number(float value, const char *argument)
     {
         name = argument;
@@ -180,7 +180,7 @@ class array
         data = reinterpret_cast<char *>(&own_number);
     }
 
-    /* The value of float32 or float64 without axes. */
+    /* Returns the value of a float32 or float64 without axes. */
     double number() const
     {
         float single;
@@ -336,7 +336,7 @@ class array_library
             type_error("the type has no C exchange API of DLPack 1");
     }
 
-    /* An array that the library has; nothing for None. It must stay alive while it is in use. */
+    /* Reads an array of the library; does nothing for None. It must stay alive while it is in use. */
     void read(nb::handle object, const char *name, array *view) const
     {
         nb::dlpack::dltensor tensor{};
@@ -347,7 +347,7 @@ class array_library
         view->read_tensor(tensor, name);
     }
 
-    /* The stream that the library's own functions work on. */
+    /* Returns the stream that the library's own functions work on. */
     uintptr_t current_stream(int device) const
     {
         void *stream = nullptr;

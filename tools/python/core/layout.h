@@ -221,8 +221,8 @@ class layout
             given.gain.value_error("on a GPU it must be contiguous");
     }
 
-    /* The next segments, of what begins at `out`; none: that was all. What they refer to is there until the next
-     * call. */
+    /* Makes the next segments, whose values go to `out` and after it; none: that was all. What they refer to is there
+     * until the next call. */
     void next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
     {
         part_begin = done;
@@ -299,7 +299,7 @@ class layout
         std::copy(strides, strides + n_batch, of->batch_stride);
     }
 
-    /* Before anything is written: the library sees the symbols part by part. */
+    /* Raises before anything is written, since the library sees the symbols part by part. */
     void check_within(const array &array) const
     {
         const uint64_t n_symbols = options.codeword.n_bits / static_cast<uint64_t>(bits);
@@ -311,7 +311,7 @@ class layout
                               " on it is not all within the codeword's " + std::to_string(n_symbols) + " symbols");
     }
 
-    /* A code block's values side by side, and the others behind them: at any distance that keeps them apart. */
+    /* Raises unless a code block's values lie side by side, and code blocks at any distance that keeps them apart. */
     void check_soft_buffers(const array &out)
     {
         int64_t span = static_cast<int64_t>(element_nbytes(out.type));
@@ -396,7 +396,7 @@ class layout
     static_assert(offsetof(softqam_segment, partner_modulation) == 276 && offsetof(softqam_segment, reserved) == 424 &&
                       offsetof(softqam_layer, reserved) == 32 && offsetof(softqam_codeword, reserved_word) == 76,
                   "fill() sets the new field");
-    /* A segment that is all zeros. */
+    /* Fills in a segment that is all zeros. */
     void fill(softqam_segment *segment, int64_t first, int64_t *count, char *out, size_t value_nbytes) const
     {
         const int64_t in_codeword = first % codeword;

@@ -61,7 +61,7 @@ struct context {
 
 constexpr bool built_with_cuda = true;
 
-/* One for each GPU, kept to the end of the process. Called with the GIL held. */
+/* Returns a GPU's context, which is kept to the end of the process. The caller holds the GIL. */
 static softqam_context *cuda_context(int device)
 {
     static auto &contexts = *new std::map<int, context *>;
@@ -118,7 +118,7 @@ struct codeword {
         block(0);
     }
 
-    /* (first_bit, n_bits) of code block r. */
+    /* Returns (first_bit, n_bits) of code block r. */
     nb::tuple block(size_t r) const
     {
         uint64_t first_bit, n_bits;
@@ -127,7 +127,7 @@ struct codeword {
     }
 };
 
-/* softqam_codeword_init_ldpc(): what softqam_codeword and softqam_ldpc have, as two tuples in the order of
+/* Calls softqam_codeword_init_ldpc(), and returns softqam_codeword and softqam_ldpc as two tuples in the order of
  * softqam._codeword. */
 static nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_graph, float code_rate, uint32_t rv,
                                uint32_t bits_per_symbol, uint32_t n_layers, uint32_t tbs_lbrm, uint32_t n_ref)
