@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that was compiled with an older header runs with this library, and gets the bytes that it got then. Version
- * 0.4's structures are frozen here, and its program leaves zero in the bytes that they reserved. Version 1.0's fields
- * took some of these; a call that uses them gets the bytes of version 1.0. abi.py compares the layouts, and
- * ../api/test_settings.c has what version 0.4 could ask for and is refused now. */
+/* A program that was compiled when some of today's fields were reserved bytes runs with this library, and gets the
+ * bytes that it got then: its structures are frozen here, and it leaves zero in the reserved bytes. A program that uses
+ * the fields of 1.0 gets 1.0's bytes. abi.py compares the layouts, and ../api/test_settings.c has what the older
+ * program could ask for and is refused. */
 #include <string.h>
 
 #include "harness.h"
 
-/* Version 0.4. */
+/* The structures of the older program. */
 
 typedef struct old_context_config {
     int32_t backend;
@@ -148,7 +148,8 @@ static uint64_t demodulate_as_0_4(softqam_output_format format)
     return harness_hash(soft, sizeof soft);
 }
 
-/* The same with what version 1.0 added: layers demapped in pairs, statistics, buffers that are longer than N_cb. */
+/* Does the same with the fields that took reserved bytes: layers demapped in pairs, statistics, buffers that are longer
+ * than N_cb. */
 static uint64_t demodulate_as_1_0(softqam_output_format format)
 {
     harness_setup setup = harness_format_setup(format, SOFTQAM_NOISE_PER_SYMBOL);

@@ -126,7 +126,7 @@ class CMakePackage(PackageTest):
             self.check_consumers(build, name == "shared")
 
     def test_versions(self):
-        """0.3, whose interface was another one, is refused with all others."""
+        """Versions that promise another interface, or more than this one has, are refused."""
         major, minor, patch = map(int, self.version.split("."))
         for version in ("0.3", f"{major}.{minor + 1}", f"{major}.{minor}.{patch + 1}", f"{major + 1}.0"):
             self.refused("other_version", "compatible with requested version", f"-DVERSION={version}")
