@@ -62,7 +62,7 @@ class Statistics:
 
     def mutual_information(self, bits_per_symbol: int) -> float:
         """Estimates the mutual information of a bit, from 0 to 1; that of erasures is 0. If the sum
-        of (this + 0.1) E_r over all transmissions is below K', decoding is hopeless."""
+        of (this + 0.1) E_r over all transmissions is below K', a decoder would hardly succeed."""
         known = self._mean(self.information, 2**16 * bits_per_symbol)
         return known * (1 - self.n_erased / self.n_symbols) if self.n_sampled else known
 
