@@ -61,10 +61,11 @@ softqam_segment llr_part(const softqam_demodulator_config *config, const softqam
 
 /* The ways to call the library, and the kinds of memory: functions for host memory. ../cuda/device_ways.c has others,
  * for device memory, which make the same tests again. */
+typedef void llr_demodulate(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,
+                            const softqam_segment *segments, size_t n_segments);
 typedef struct llr_library {
     const char *way; /* how the last call was made, for messages */
-    void (*demodulate)(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,
-                       const softqam_segment *segments, size_t n_segments);
+    llr_demodulate *demodulate;
     void *(*alloc)(size_t nbytes); /* NULL: any host memory */
     void (*release)(void *memory);
     size_t (*large_call)(void); /* symbols of a call that the backend computes by its ways for large ones */

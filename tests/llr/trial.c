@@ -559,3 +559,27 @@ size_t trial_check(harness_random *random, const llr_contexts *on, softqam_outpu
     trial_add(self, random, choice);
     return trial_run(self, random, choice->layout == TRIAL_BLOCKS);
 }
+
+void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_symbols, size_t n)
+{
+    for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
+        const trial_choice plain = {.modulation = format == SOFTQAM_OUTPUT_U8 ? SOFTQAM_MODULATION_256QAM
+                                                                              : SOFTQAM_MODULATION_DEFAULT,
+                                    .n_layers = 1,
+                                    .is_plain = true,
+                                    .n_elements = n_symbols,
+                                    .n_parts = 1};
+        trial_check(random, on, (softqam_output_format)format, SOFTQAM_INPUT_CF32, &plain);
+    }
+    for (size_t k = 0; k < harness_symbol_count(n * 1000) / 1000; k++) {
+        const trial_choice any = {.layout = (trial_layout)(k / HARNESS_N_LLR_FORMATS % 3),
+                                  .is_descrambled = harness_random_below(random, 2),
+                                  .counts = harness_random_below(random, 4) == 0,
+                                  .n_elements = 1 + harness_random_below(random, 200),
+                                  .max_n_cb = 2000,
+                                  .max_blocks = 12,
+                                  .max_bits = 6000};
+        trial_check(random, on, harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
+                    (softqam_input_format)harness_random_below(random, HARNESS_N_INPUT_FORMATS), &any);
+    }
+}

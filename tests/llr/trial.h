@@ -67,6 +67,9 @@ size_t trial_run(trial *self, harness_random *random, bool splits);
 size_t trial_check(harness_random *random, const llr_contexts *on, softqam_output_format format,
                    softqam_input_format input, const trial_choice *choice);
 
+/* Makes plain calls of n_symbols in each format, then n trials of any kind and some hundreds of symbols. */
+void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_symbols, size_t n);
+
 /* Inside: one codeword, the settings of its segment, and its inputs. A new field of a segment is given its values in
  * trial_codeword.c. */
 
