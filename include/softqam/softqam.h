@@ -240,8 +240,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b, below 1e38. A component below 2^-63 in magnitude counts as zero; one that is not finite makes an
- * erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
+ * component of b, below 1e38; of BPSK 5 * 2^-24 |LLR|. A component below 2^-63 in magnitude counts as zero; one that is
+ * not finite makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
  * The bytes do not depend on how calls are split (pi/2-BPSK: at even positions), nor on the caller's floating-point
  * environment, which is restored but for exception flags.

@@ -361,6 +361,9 @@ static void open_sent(harness_random *random, trial *in, target *of, size_t k)
     for (size_t p = 0; p < self->n_parts; p++)
         llr_expect(&in->config, &self->parts[p],
                    self->llrs + (self->parts[p].first_symbol - self->whole.first_symbol) * nbytes);
+    for (size_t i = 0; i < codeword->n_bits && in->config.output_format != SOFTQAM_OUTPUT_U8; i++)
+        assert_true(
+            isfinite(soft_values_read((soft_format)in->config.output_format, self->llrs + i * in->value_nbytes)));
     for (size_t p = 0; p < self->n_parts && !keeps_order(self); p++) {
         const size_t other = harness_random_below(random, p + 1);
         const softqam_segment part = self->parts[p];
