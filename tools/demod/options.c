@@ -183,7 +183,7 @@ struct option_row demod_option_rows[] = {
     {"--channel", "K/N", "INPUT has the symbols of N channels, which take turns: demodulate channel K, from 1 to N",
      take_channel, .max = SIGMF_MAX_CHANNELS},
     {"--swap-iq", NULL, "INPUT has Q before I", option_take_true, TO(swaps)},
-    {"--conjugate", NULL, "INPUT has -Q for Q, as after a mixer of the other side", option_take_true, TO(conjugates)},
+    {"--conjugate", NULL, "INPUT has -Q for Q, as after a mixer above the signal's frequency", option_take_true, TO(conjugates)},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 is a count, too."),
     OPTION_TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),

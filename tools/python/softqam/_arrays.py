@@ -36,7 +36,7 @@ def as_array(name: str, argument: Any) -> np.ndarray:
 
 
 def usual_symbols(argument: Any, name: str) -> np.ndarray:
-    """complex64, or what comes in pairs: also as the two fields of a structure, I first unless their names say Q."""
+    """Returns symbols as complex64, or as pairs: also the two fields of a structure, I first unless their names say Q."""
     array = as_array(name, argument)
     fields = array.dtype.names or ()
     if len(fields) == 2 and array[fields[0]].dtype == array[fields[1]].dtype:
@@ -55,7 +55,7 @@ def usual_symbols(argument: Any, name: str) -> np.ndarray:
 
 
 def usual_floats(argument: Any, name: str) -> np.ndarray:
-    """Noise variances or gains: float32; or float64, of which the core makes that."""
+    """Returns noise variances or gains as float32; or as float64, of which the core makes that."""
     array = as_array(name, argument)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{describe(name, array)}: it takes numbers that are not complex")
@@ -65,7 +65,7 @@ def usual_floats(argument: Any, name: str) -> np.ndarray:
 
 
 def usual_c_init(argument: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """uint32, one for each codeword."""
+    """Returns c_init as uint32, one for each codeword."""
     array = as_array("c_init", argument)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{describe('c_init', array)}: it takes integers")

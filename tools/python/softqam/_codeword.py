@@ -101,7 +101,7 @@ class Codeword:
         self.__post_init__()
 
     def block(self, r: int) -> tuple[int, int]:
-        """The first bit of code block r in the codeword, and how many it has: E_r (3GPP TS 38.212 clause 5.4.2.1), 0 if
+        """Returns the first bit of code block r in the codeword, and how many it has: E_r (3GPP TS 38.212 clause 5.4.2.1), 0 if
         it is not transmitted. It is complete once the symbols up to (first + E_r) / bits per symbol are demodulated."""
         first, n_bits = core_of(self).block(integer("r", r, 0, self.n_code_blocks - 1))
         return first, n_bits
@@ -128,7 +128,7 @@ def _layers(layers: int, modulation: str) -> int:
 
 
 def _code_rate(code_rate: float | None, base_graph: int | None) -> float:
-    """0 where it is not given."""
+    """Returns the code rate; 0 if it is not given."""
     if (code_rate is None) == (base_graph is None):
         raise ValueError(f"base_graph is {shown(base_graph)} and code_rate is {shown(code_rate)}: give one of them")
     if code_rate is None:
@@ -142,7 +142,7 @@ def _code_rate(code_rate: float | None, base_graph: int | None) -> float:
 def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", *, base_graph: int | None = None,
                   code_rate: float | None = None, rv: int = 0, layers: int = 1, tbs_lbrm: int | None = None, n_ref: int | None = None,
                   filler_value: float | None = None, n_cbg: int = 0, cbgti: int = 0, n_fill: int = 0) -> LdpcCodeword:  # fmt: skip
-    """The codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH, by 3GPP TS 38.212.
+    """Makes the codeword of a grant: code blocks and rate matching of DL-SCH and UL-SCH, by 3GPP TS 38.212.
 
     n_bits        G: bits of this transmission, a multiple of layers * bits per symbol. On PUSCH without those of UCI, but
                   with those that HARQ-ACK of 1 or 2 bits punctures.
@@ -186,7 +186,7 @@ def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", 
 
 
 def check_call(codeword: Any, soft_buffers: Any, combine: Any, modulation: str, planes: Any, out: Any) -> _core.Codeword:
-    """The core's codeword, of a call that has one of the arguments."""
+    """Returns the core's codeword, of a call that has one of the arguments."""
     if not isinstance(codeword, Codeword):
         if codeword is None:
             raise ValueError(f"{'combine' if soft_buffers is None else 'soft_buffers'} is given, which takes a codeword")

@@ -292,7 +292,7 @@ class Demodulator(Generic[ScalarT]):
         return self._call(symbols, noise_var, gain, options, out, stream)
 
     def _scale_of(self, symbols: Any, noise_var: Any, gain: Any) -> float:
-        """The input_scale of a call, 0 unless it depends on the symbols."""
+        """Returns the input_scale of a call, 0 unless it depends on the symbols."""
         if self._settings["input_scale"] != "auto":
             return 0.0
         return _gpu.scale_of(symbols, noise_var, gain, self._settings["noise_form"].lower() == "inverse")
@@ -316,7 +316,7 @@ class Demodulator(Generic[ScalarT]):
               c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
               codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
               statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:  # fmt: skip
-        """demodulate_joint() with the settings of this Demodulator, without input_scale."""
+        """Calls demodulate_joint() with the settings of this Demodulator, without input_scale."""
         core, wanted, partner = None, -1, 0
         for name in ("u8", "hard"):
             if self.output == name:
@@ -412,7 +412,7 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
                      noise_floor: float | None = None, c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, planes: int | None = None,
                      codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                      statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:  # fmt: skip
-    """LLRs of two layers that share resource elements, by exact joint max-log instead of an equaliser:
+    """Demaps two layers that share resource elements, by exact joint max-log instead of an equaliser:
     LLR(b of layer e) = (min over the points with b = 1 of |y - H x|^2 - min over those with b = 0) / noise_var.
 
         >>> z = np.einsum("...ae,...a->...e", h.conj(), y)          # y [..., n, antennas], h [..., n, antennas, 2]
@@ -439,12 +439,12 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
 
 
 def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> npt.NDArray[np.uint8]:
-    """Bits c(first) to c(first + n - 1) of the sequence of c_init.
+    """Returns bits c(first) to c(first + n - 1) of the sequence of c_init.
 
     c_init  0 to 2^31 - 1.
     n       number of bits.
     first   number of the first bit; any place costs the same.
-    packed  False: one bit a byte; True: eight, the first one lowest, and zeros behind the last one.
+    packed  False: one bit a byte; True: eight, the first one lowest, and zeros after the last one.
 
     Returns [n] uint8, or [(n + 7) // 8].
     """

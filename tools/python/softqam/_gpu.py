@@ -55,11 +55,11 @@ class _Torch:
         return not (array.requires_grad or array.is_conj() or array.is_neg())
 
     def resolved(self, array: Any) -> Any:
-        """Without the conjugate and negative bits, which neither DLPack nor NumPy knows."""
+        """Returns the tensor without the conjugate and negative bits, which neither DLPack nor NumPy knows."""
         return array.resolve_conj().resolve_neg()
 
     def capsule(self, array: Any) -> Any:
-        """DLPack's, on the current stream. What __dlpack__() refuses it says itself; but for that it is slow."""
+        """Returns DLPack's capsule, on the current stream. __dlpack__() is slow, but says itself what it refuses."""
         if not self.is_plain(array):
             return array.__dlpack__(stream=_NO_SYNCHRONISATION)
         return self.module.utils.dlpack.to_dlpack(array)
@@ -82,7 +82,7 @@ class _Torch:
         return self.empty(shape, dtype, device).fill_(value)
 
     def host_view(self, array: Any) -> Any:
-        """NumPy's view of an array in host memory; raises if there is none."""
+        """Returns NumPy's view of an array in host memory; raises if there is none."""
         if array.dtype is self.module.complex32:
             array = self.module.view_as_real(array)
         return array.numpy()
@@ -180,7 +180,7 @@ _library_of_type: Callable[[type], Any] = functools.lru_cache(maxsize=256)(_find
 
 
 def device_of(array: Any) -> int | None:
-    """The number of the GPU that an array is on; None for all else."""
+    """Returns the number of the GPU that an array is on; None for all else."""
     library = _library_of_type(type(array))
     if library is not None:
         on: int | None = library.device_of(array)
@@ -192,7 +192,7 @@ def device_of(array: Any) -> int | None:
 
 
 def _host_view(name: str, argument: Any, is_input: bool = False) -> Any:
-    """NumPy's view of a library's array in host memory, or of a copy of an input that has none; all else as it is."""
+    """Returns NumPy's view of a library's array in host memory, or of a copy of an input that has none; all else as it is."""
     library = _library_of_type(type(argument))
     if library is None:
         return argument
@@ -215,7 +215,7 @@ def _resolved(array: Any) -> Any:
 
 
 def joint_on_host(z: Any, gram: Any, noise_var: Any) -> tuple[Any, Any, Any]:
-    """The three arguments of a joint call as the core takes them: contiguous, `gram` of the shape of z."""
+    """Returns the three arguments of a joint call as the core takes them: contiguous, `gram` of the shape of z."""
     symbols, matrices = (_arrays.usual_symbols(_host_view(name, array, is_input=True), name) for name, array in (("z", z), ("gram", gram)))
     if np.iscomplexobj(symbols) and np.iscomplexobj(matrices) and symbols.ndim > 1:
         with contextlib.suppress(ValueError):  # the core says what is wrong
@@ -226,7 +226,7 @@ def joint_on_host(z: Any, gram: Any, noise_var: Any) -> tuple[Any, Any, Any]:
 
 
 def scale_of(symbols: Any, noise_var: Any, gain: Any, is_inverse: bool) -> float:
-    """The input_scale that "auto" stands for."""
+    """Returns the input_scale that "auto" stands for."""
     for name, wrong in (("symbols on a GPU", device_of(symbols) is not None), ("gain", gain is not None)):
         if wrong:
             raise ValueError(f'input_scale is "auto", which {name} does not take')
@@ -234,7 +234,7 @@ def scale_of(symbols: Any, noise_var: Any, gain: Any, is_inverse: bool) -> float
 
 
 def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any) -> Any:
-    """Demodulator.__call__() for symbols in host memory. An array of the library that `symbols` is of comes back."""
+    """Does Demodulator.__call__() for symbols in host memory, and returns an array of the library that `symbols` is of."""
     if options[4] is None:
         view = _host_view("out", out)
     elif isinstance(out, (list, tuple)):
@@ -247,13 +247,13 @@ def demodulate_on_host(core: _core.Demodulator, symbols: Any, noise_var: Any, ga
 
 
 def as_of(array: Any, result: Any) -> Any:
-    """A result in host memory as an array of the library that `array` is of."""
+    """Returns a result in host memory as an array of the library that `array` is of."""
     library = _library_of_type(type(array))
     return result if library is None else library.of_host(result)
 
 
 def _stream_number(stream: Any) -> int:
-    """The cudaStream_t of a number or of a library's stream."""
+    """Returns the cudaStream_t of a number or of a library's stream."""
     if hasattr(stream, "__cuda_stream__"):
         return operator.index(stream.__cuda_stream__()[1])
     try:
@@ -264,18 +264,18 @@ def _stream_number(stream: Any) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
-    """A number on the GPU, for further calls on the same stream, on which it was written."""
+    """Returns a number on the GPU, for further calls on the same stream, on which it was written."""
     return library.full((), value, "float32", device)
 
 
 def _number(library: Any, value: float, device: int, stream: int) -> Any:
-    """A number on the GPU, for the library's current stream. One of a captured graph belongs to it alone."""
+    """Returns a number on the GPU, for the library's current stream. A captured graph's number belongs to it alone."""
     new = _kept_number.__wrapped__ if library.is_capturing() else _kept_number
     return new(library, value, device, stream)
 
 
 def _floats(core: _core.Demodulator, name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
-    """Noise variances or gains on the GPU. One gain beside an array of noise variances becomes as many: to the library a gain's stride
+    """Returns noise variances or gains on the GPU. One gain beside an array of noise variances becomes as many: to the library a gain's stride
     of 0 is that of the noise."""
     if argument is None or device_of(argument) is not None:
         return argument
@@ -310,7 +310,7 @@ def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> N
 
 
 def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
-    """The array's DLPack capsule, `stream` waiting for what the array's library does to it."""
+    """Returns the array's DLPack capsule, and makes `stream` wait for what the array's library does to it."""
     if device_of(array) is None:
         raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
     if _library_of_type(type(array)) is library and stream == current:
@@ -320,7 +320,7 @@ def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> 
 
 def demodulate(core: _core.Demodulator, output: str, symbols: Any, noise_var: Any, gain: Any, options: Options, out: Any,
                stream: Any) -> Any:  # fmt: skip
-    """Demodulator.__call__() for symbols on a GPU. With a codeword, `out` are its soft buffers."""
+    """Does Demodulator.__call__() for symbols on a GPU. With a codeword, `out` are its soft buffers."""
     if isinstance(out, (list, tuple)):
         raise TypeError("soft_buffers is a list: on a GPU it takes one array")
     library = _library_of_type(type(symbols if out is None else out))

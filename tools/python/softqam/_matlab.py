@@ -20,7 +20,7 @@ def _is_column(array: Any) -> bool:
 
 
 def _variances(nVar: Any) -> Any:
-    """Refuses what is negative."""
+    """Refuses negative variances."""
     variances = _arrays.as_array("nVar", nVar)
     if variances.dtype.kind not in "iuf":
         raise TypeError(f"{_arrays.describe('nVar', variances)}, neither a number nor an array of numbers")
@@ -42,7 +42,7 @@ def nrSymbolDemodulate(sym: npt.ArrayLike, mod: str, nVar: Any = 1e-10, Decision
 
 
 def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str = "soft") -> Any:
-    """LLRs, or bits, of symbols, as MATLAB's and py3gpp's function of this name: exact max-log.
+    """Returns the LLRs, or bits, of symbols, as MATLAB's and py3gpp's function of this name does: exact max-log.
 
     sym           a column [n, 1], as MATLAB has it, or [..., n]: complex, unit mean energy.
     mod           "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM" or "1024QAM".

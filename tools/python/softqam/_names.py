@@ -102,7 +102,7 @@ class SettingsAndNewCall(Settings, NewCall):
 
 
 def shown(value: object) -> str:
-    """A value for a message: on one line, of a length that can be read."""
+    """Returns a value for a message: on one line, of a length that can be read."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # Python writes no more than some thousand digits
@@ -111,7 +111,7 @@ def shown(value: object) -> str:
 
 
 def number(names: Mapping[str, int], argument: str, name: str) -> int:
-    """The library's number for a name."""
+    """Returns the library's number for a name."""
     wrong = f"{argument} is {shown(name)}: it takes one of {', '.join(names)}"
     if not isinstance(name, str):
         raise TypeError(wrong)
@@ -121,7 +121,7 @@ def number(names: Mapping[str, int], argument: str, name: str) -> int:
 
 
 def modulation(name: str, argument: str = "modulation") -> str:
-    """The name in lower case, of which MODULATIONS has the number."""
+    """Returns the name in lower case, of which MODULATIONS has the number."""
     usual = name.lower().replace("pi/2", "pi2") if isinstance(name, str) else ""
     if usual not in MODULATIONS:
         number(MODULATIONS, argument, name)

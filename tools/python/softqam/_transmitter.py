@@ -28,7 +28,7 @@ def _points(n_bits: int) -> Any:
 
 
 def modulate(bits: npt.ArrayLike, modulation: Modulation = "256qam", *, first_symbol: int = 0) -> npt.NDArray[np.complex64]:
-    """The symbols of bits, of unit mean energy: [..., n * bits per symbol] to [..., n] complex64.
+    """Maps bits to symbols of unit mean energy: [..., n * bits per symbol] to [..., n] complex64.
 
     bits          0 and 1, integers or bool, b0 of the first symbol first.
     modulation    as demodulate() has it.
@@ -64,7 +64,7 @@ def _add(buffer: Any, where: np.ndarray, added: np.ndarray, limit: Any) -> None:
 
 def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any = None, combine: bool = False,
                  llr_limit: int | None = None) -> npt.NDArray[Any]:  # fmt: skip
-    """An LDPC decoder's soft buffers of LLRs that exist already: MATLAB's nrRateRecoverLDPC(), with HARQ combining.
+    """Makes an LDPC decoder's soft buffers of LLRs that exist already: MATLAB's nrRateRecoverLDPC(), with HARQ combining.
 
     llrs          [n_bits], descrambled, b0 of the codeword's first symbol first: what demodulate() gives without a codeword.
                   int8, int16, float16 or float32.

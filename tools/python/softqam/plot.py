@@ -42,7 +42,7 @@ BLUE, ORANGE, GREY = "#0b62a8", "#e8890c", "#777777"
 
 
 def _levels(modulation: str) -> npt.NDArray[Any]:
-    """I and Q of the points, which are odd numbers in units of 1/sqrt(energy)."""
+    """Returns I and Q of the points, which are odd numbers in units of 1/sqrt(energy)."""
     size = 2 ** max(1, _core.bits_per_symbol(MODULATIONS[modulation]) // 2)
     return np.arange(1 - size, size, 2)
 
@@ -52,19 +52,19 @@ def _energy(modulation: str) -> int:
 
 
 def _points(modulation: str) -> npt.NDArray[Any]:
-    """In those units; of pi/2-BPSK at even positions."""
+    """Returns the points in those units; of pi/2-BPSK at even positions."""
     levels = _levels(modulation)
     points = np.ravel(levels[:, None] + 1j * levels)
     return points[points.real == points.imag] if "bpsk" in modulation else points
 
 
 def _straight(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
-    """pi/2-BPSK as BPSK."""
+    """Returns pi/2-BPSK as BPSK."""
     return symbols * (-1j) ** (np.arange(len(symbols)) % 2) if modulation == "pi2-bpsk" else symbols
 
 
 def _nearest(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
-    """The points next to symbols, of pi/2-BPSK as BPSK."""
+    """Returns the points next to symbols, of pi/2-BPSK as BPSK."""
     outer = _levels(modulation)[-1]
     nearest: npt.NDArray[Any] = (1 + 1j) * np.where(symbols.real + symbols.imag < 0, -1, 1)
     if "bpsk" in modulation:
@@ -104,7 +104,7 @@ def _facts(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.ND
 
 
 def _best(straight: npt.NDArray[Any], modulation: str) -> tuple[float, float]:
-    """The scale, as a factor, and the rotation in degrees that leave the least distance to the points."""
+    """Returns the scale, as a factor, and the rotation in degrees that leave the least distance to the points."""
     part = straight[:4000]
     part = part[abs(part) < 4 * np.median(abs(part)) + 1e-30]
     unit = np.sqrt(_energy(modulation) / np.mean(abs(part) ** 2)) if np.any(part) else 1.0
@@ -125,7 +125,7 @@ def _best(straight: npt.NDArray[Any], modulation: str) -> tuple[float, float]:
 
 
 def _draw_constellation(axes: Axes, symbols: npt.NDArray[Any], points: npt.NDArray[Any], unit: str) -> None:
-    """Dots, or the density of many symbols, in cells in the middle of some of which are the levels."""
+    """Draws dots, or the density of many symbols in cells; the levels are in the middle of cells."""
     from matplotlib.colors import LogNorm
 
     known, outer = symbols[np.isfinite(symbols)], points.real.max()
@@ -147,7 +147,7 @@ def _draw_constellation(axes: Axes, symbols: npt.NDArray[Any], points: npt.NDArr
 
 
 def _draw_soft_bits(panel: SubFigure, components: list[tuple[str, npt.NDArray[Any]]], soft: npt.NDArray[Any], unit: str, label: str) -> None:
-    """A lane for each bit, over the component that it depends on."""
+    """Draws a lane for each bit, over the component that it depends on."""
     n_axes = len(components)
     lanes = panel.subplots(-(-soft.shape[1] // n_axes), n_axes, sharex="col", sharey=True, squeeze=False)
     size = 1 if len(soft) > 20_000 else 2 if len(soft) > 1000 else 5
@@ -169,7 +169,7 @@ def _draw_soft_bits(panel: SubFigure, components: list[tuple[str, npt.NDArray[An
 
 
 def _draw_details(panel: SubFigure, levels: npt.NDArray[Any], soft: npt.NDArray[Any], modulation: str, label: str) -> None:
-    """The distribution of soft bits, and EVM by groups of symbols."""
+    """Draws the distribution of soft bits, and EVM by groups of symbols."""
     left, right = panel.subplots(1, 2)
     values = soft[np.isfinite(soft)].astype(float)
     left.hist(values, 256 if soft.dtype == np.uint8 else 255 if soft.dtype == np.int8 else 200, color=BLUE, log=True)
@@ -183,7 +183,7 @@ def _draw_details(panel: SubFigure, levels: npt.NDArray[Any], soft: npt.NDArray[
 
 def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: int = 0, title: str = "", sent: Any = None,
            details: bool = False, ax: Axes | None = None) -> Figure:  # fmt: skip
-    """A matplotlib Figure: the constellation, its energy, EVM and SNR, and soft bits over I and Q.
+    """Draws a matplotlib Figure: the constellation, its energy, EVM and SNR, and soft bits over I and Q.
 
     symbols     [n] complex, unit mean energy. Those that are not finite are erased. The first one is number 0 of pi/2-BPSK.
     soft        [n * bits per symbol]: what softqam.demodulate() makes of them, of any output's dtype; None: the constellation alone.
@@ -265,12 +265,12 @@ class Failure(Exception):
 
 
 def _printable(text: str) -> str:
-    """On one line: with what is no character, or controls the terminal, made visible."""
+    """Returns a text on one line, with what is no character, or controls the terminal, made visible."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _scale(text: str) -> float:
-    """A positive number or fraction."""
+    """Parses a positive number or fraction."""
     with contextlib.suppress(ValueError, ZeroDivisionError, OverflowError):
         scale = float(fractions.Fraction(text))
         if 0 < scale < 2.0**128:
@@ -299,12 +299,12 @@ def _parser() -> _Parser:
     add("--title", help="default: the name of IQ")
     add("--example", action="store_true", help="symbols with noise, which need no files")
     add("-V", "--version", action="version", version=f"softqam-plot {_core.version}")
-    add("--snr-db", type=float, metavar="X", help="of the example; default: 4, and 3 for each bit of a symbol")
+    add("--snr-db", type=float, metavar="X", help="the example's; default: 4 + 3 for each bit of a symbol")
     return parser
 
 
 def _format_of(path: str, named: str | None, formats: Mapping[str, Any], option: str) -> str:
-    """The format that is named, else the suffix, else the first."""
+    """Returns the format that is named, else the suffix's, else the first."""
     suffix = os.path.splitext(path)[1][1:].lower()
     name = named or SUFFIXES.get(suffix, suffix) or next(iter(formats))
     if name not in formats:
@@ -336,7 +336,7 @@ def _recording(path: str) -> tuple[str, str, str, float | None, str | None]:
 
 
 def _rows(path: str, dtype: str, n_values: int) -> npt.NDArray[Any]:
-    """The file as an array of a row for each symbol."""
+    """Returns the file as an array with a row for each symbol."""
     status, nbytes = os.stat(path), n_values * np.dtype(dtype).itemsize
     if not stat.S_ISREG(status.st_mode):
         raise Failure(f"{path}: not a regular file")
@@ -346,7 +346,7 @@ def _rows(path: str, dtype: str, n_values: int) -> npt.NDArray[Any]:
 
 
 def _figure_of_files(options: argparse.Namespace) -> tuple[Figure, list[str]]:
-    """And all files that were read."""
+    """Returns the figure, and all files that were read."""
     iq = options.files[0]
     read, order, scale, modulation, format_ = [iq], "<", None, None, options.input_format
     base, extension = os.path.splitext(iq)
@@ -377,7 +377,7 @@ def _figure_of_files(options: argparse.Namespace) -> tuple[Figure, list[str]]:
 
 
 def _example(options: argparse.Namespace) -> Figure:
-    """20,000 symbols with noise."""
+    """Returns 20,000 symbols with noise."""
     modulation: Any = options.modulation or "256qam"
     rng = np.random.default_rng(1)
     snr_db = 4 + 3 * _core.bits_per_symbol(MODULATIONS[modulation]) if options.snr_db is None else options.snr_db
@@ -420,7 +420,7 @@ def _run(parser: _Parser, options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """softqam-plot."""
+    """Runs softqam-plot."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     warnings.simplefilter("ignore")
     logging.disable()

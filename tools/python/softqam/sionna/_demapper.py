@@ -21,17 +21,17 @@ MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
 
 @functools.lru_cache(maxsize=None)
 def demodulator(bits: int) -> softqam.Demodulator:
-    """LLRs in nats, positive for bit 1, with the least noise variance: Sionna's."""
+    """Returns a Demodulator as Sionna needs it: LLRs in nats, positive for bit 1, Sionna's least noise variance."""
     return softqam.Demodulator(MODULATIONS[bits], output="f32", sign=1, noise_floor=_MIN_NOISE_VAR)
 
 
 def plain(tensor: torch.Tensor) -> Any:
-    """A tensor as softqam takes it: on the CPU NumPy's view of it, a copy only where it is a conjugate."""
+    """Returns a tensor as softqam takes it: on the CPU NumPy's view of it, a copy only of a conjugate."""
     return tensor.detach().resolve_conj() if tensor.is_cuda else tensor.numpy(force=True)
 
 
 def plain_noise(noise_var: torch.Tensor) -> Any:
-    """Noise variances as softqam takes them. One for all symbols has an axis, so that NaN makes erasures instead of an error."""
+    """Returns noise variances as softqam takes them. One for all symbols has an axis, so that NaN makes erasures instead of an error."""
     return plain(noise_var if noise_var.ndim else noise_var[None])
 
 
@@ -150,7 +150,7 @@ class Demapper(mapping.Demapper):
         self._built = True  # no input's shape matters
 
     def __call__(self, y: Any, no: Any, prior: Any = None) -> torch.Tensor:
-        """Without Block's conversion of the arguments, where there is nothing to convert."""
+        """Calls without Block's conversion of the arguments if there is nothing to convert."""
         if prior is None and isinstance(y, torch.Tensor) and isinstance(no, torch.Tensor):
             if (y.dtype, no.dtype, y.device) == self._takes and no.device == y.device:
                 return torch.nn.Module.__call__(self, y, no)

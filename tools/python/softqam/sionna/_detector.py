@@ -26,7 +26,7 @@ def _(z: torch.Tensor, gram: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def matched_filter(y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
-    """z and the Gram matrix for joint demapping, of noise variance 1: whitens as Sionna's detectors do. There is no derivative."""
+    """Returns z and the Gram matrix for joint demapping, of noise variance 1: whitens as Sionna's detectors do. There is no derivative."""
     if forward_ad._current_level >= 0:  # PyTorch itself refuses backward()
         raise RuntimeError("MaximumLikelihoodDetector has no derivative, which forward mode asks for")
     y, h = mimo.whiten_channel(y, h, s, return_s=False)

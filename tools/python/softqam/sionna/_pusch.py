@@ -28,7 +28,7 @@ def _codeword(bits: int, n_layers: int, n_bits: int, layout: Tuple[int, ...]) ->
 
 
 def _new_buffers(symbols: torch.Tensor, shape: Tuple[int, int], earlier: Optional[torch.Tensor]) -> Any:
-    """For codewords of symbols, zeros or a copy of `earlier`; NumPy's on the CPU."""
+    """Returns buffers for codewords of symbols, zeros or a copy of `earlier`; NumPy's on the CPU."""
     if earlier is not None:
         return earlier.detach().clone() if symbols.is_cuda else plain(earlier).copy()
     shape = (*symbols.shape[:-2], *shape)
@@ -137,7 +137,7 @@ class TBDemapper(Block):
 
 
 class TBDecoder(nr.TBDecoder):
-    """Sionna's TBDecoder behind TBDemapper: LDPC decoding, CRCs and what else it does after rate recovery.
+    """Sionna's TBDecoder after TBDemapper: LDPC decoding, CRCs and what else it does after rate recovery.
 
     Its arguments are Sionna's. With harq_mode, the argument of TBDemapper, it decodes whole soft buffers.
 
@@ -192,7 +192,7 @@ def _filter_pair(y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> Tuple[tor
 
 
 def _is_pair(detector: Any, encoder: nr.TBEncoder) -> bool:
-    """True if _JointDetector takes the detector's place: softqam demaps the encoder's two streams, which have the same elements."""
+    """Returns whether _JointDetector takes the detector's place: softqam demaps the encoder's two streams, which have the same elements."""
     return (
         isinstance(detector, MaximumLikelihoodDetector)
         and detector.is_joint
