@@ -17,7 +17,7 @@ export SOFTQAM_REQUIRE_GPU=1
 every_tool=(test_{api,refusals} test_soft_buffers/test_{combinations,random} test_llrs/test_input_formats)
 memory_tools=(test_cuda_device{,_llrs,_soft_buffers} test_devices test_llrs/test_values)
 # These tools cost milliseconds a launch, and the other tests repeat the same kernels.
-launch_tools=(test_cuda_device/test_{chain,refusals} test_cuda_device_llrs/test_values
+launch_tools=(test_cuda_device/test_chain test_cuda_device_llrs/test_values
     test_cuda_device_soft_buffers/test_{random,combinations,large_codewords})
 
 sanitize() {

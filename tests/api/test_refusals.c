@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of the segments that the library refuses: each row is a call that is wrong in one field, and the message that
- * must come with SOFTQAM_ERROR_INVALID_ARGUMENT. Whatever the row, no byte of memory changes and the demodulator still
- * works. Rows without a message hold what is just not refused.
+ * must come with SOFTQAM_ERROR_INVALID_ARGUMENT, from calls for device memory too. Whatever the row, no byte of memory
+ * changes and the demodulator still works. Rows without a message hold what is just not refused.
  *
  * A new public field takes reserved bytes, and KEEPS() then stops the compiler: add rows for the field, and
  * correct the number. */
@@ -10,6 +10,10 @@
 #include <string.h>
 
 #include "api_fixture.h"
+
+#ifdef REFUSALS_CUDA
+#include <softqam/softqam_cuda.h>
+#endif
 
 /* Rows override what all rows have. */
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -71,6 +75,28 @@ typedef struct row {
     }
 #define U8(message, ...) LLRS(U8, message, .layers = {{.symbols = IN}}, __VA_ARGS__)
 
+/* Fails unless the calls for device memory refuse a segment, if the demodulator has a device. They do not read
+ * block_buffers. */
+static void check_refused_on_device(const softqam_demodulator *demodulator, const softqam_segment *bad, bool is_simple,
+                                    const char *message, size_t k)
+{
+#ifdef REFUSALS_CUDA
+    const softqam_layer *layer = &bad->layers[0];
+    softqam_cuda_prepared_segment prepared;
+    if (harness_backend() != SOFTQAM_BACKEND_CUDA || strncmp(message, "codeword.block_buffers[", 23) == 0)
+        return;
+    api_check_refusal(softqam_cuda_demodulate_segments(demodulator, bad, 1, 0), message, "device segment", k);
+    api_check_refusal(softqam_cuda_prepare_segments(demodulator, bad, 1, &prepared), message, "prepared segment", k);
+    if (is_simple)
+        api_check_refusal(
+            softqam_cuda_demodulate(demodulator, layer->symbols, layer->noise_var, bad->n_symbols, bad->out, 0),
+            message, "simple device call", k);
+    assert_int_equal(cudaStreamSynchronize(0), cudaSuccess);
+#else
+    (void)demodulator, (void)bad, (void)is_simple, (void)message, (void)k;
+#endif
+}
+
 /* Fails unless the segment is refused alone, before a good segment and after one, and as a simple call if it is one. */
 static void check_refused(softqam_output_format format, const softqam_segment *bad, const char *message, size_t k)
 {
@@ -91,7 +117,9 @@ static void check_refused(softqam_output_format format, const softqam_segment *b
         snprintf(numbered, sizeof numbered, "segment %d of 2: %s", 1 - first, message);
         api_check_refusal(softqam_demodulate_segments(demodulator, segments + first, 2), numbered, "segments", k);
     }
-    if (bad->noise_stride <= 1 && memcmp(bad, &simple, sizeof simple) == 0)
+    const bool is_simple = bad->noise_stride <= 1 && memcmp(bad, &simple, sizeof simple) == 0;
+    check_refused_on_device(demodulator, bad, is_simple, message, k);
+    if (is_simple)
         api_check_refusal(softqam_demodulate(demodulator, layer->symbols, layer->noise_var, bad->n_symbols, bad->out),
                           message, "simple call", k);
     assert_memory_equal(memory, before, sizeof memory);
@@ -456,3 +484,85 @@ HARNESS_TEST(test_arguments_of_codeword_block)
         CHECK(&code_block_rows[k].segment.codeword, 8, 1, 0, &first, code_block_rows[k].message);
     assert_true(first == 77 && n == 88);
 }
+
+#ifdef REFUSALS_CUDA
+#define ALIGNED(what, n) "device memory of " what " must be aligned to " #n " bytes"
+
+/* Segments that calls for device memory alone refuse, or preparation alone. */
+static const row device_rows[] = {
+    LLRS(S16, ALIGNED("the output", 2), .out = OUT + 1),
+    CODEWORD(F32, ALIGNED("the output", 4), 4, .n_code_blocks = 3, .buffers = OUT + 2),
+    LLRS(S8, ALIGNED("symbols", 8), .layers[0].symbols = IN + 4),
+    LLRS(S8, ALIGNED("symbols", 4), .layers[0].symbols_q = IN + 66),
+    LLRS(S8, ALIGNED("symbols", 8), .n_layers = 2, .layers[1].symbols = IN + 20),
+    LLRS(S8, "prepared segments have no cross gains", .n_layers = 2, .layers[0].gain = FLOATS(NOISE),
+         .layers[1].gain = FLOATS(NOISE), .cross_gain[0] = FLOATS(NOISE)),
+    LLRS(S8, "prepared segments have no statistics", .statistics = (softqam_statistics *)(OUT + 512)),
+};
+
+/* Each also with samples of another input format that lie at half of a symbol. */
+HARNESS_TEST(test_device_segments)
+{
+    softqam_cuda_prepared_segment prepared;
+    for (size_t k = 0; k < HARNESS_COUNT(device_rows) && harness_backend() == SOFTQAM_BACKEND_CUDA; k++) {
+        const softqam_segment *bad = &device_rows[k].segment;
+        const char *message = device_rows[k].message;
+        softqam_demodulator_config config = api_config(device_rows[k].format);
+        scoped_demodulator *demodulator = api_create(&config);
+        api_check_refusal(softqam_cuda_prepare_segments(demodulator, bad, 1, &prepared), message, "prepared", k);
+        if (!strstr(message, "prepared"))
+            check_refused_on_device(demodulator, bad, false, message, k);
+        config.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
+        const size_t nbytes = softqam_input_symbol_nbytes(config.input_format);
+        scoped_demodulator *other = api_create(&config);
+        const softqam_segment half = harness_segment(IN + nbytes / 2, FLOATS(NOISE), 0, 4, OUT);
+        check_refused_on_device(other, &half, true, "device memory of symbols must be aligned to ..", k);
+    }
+}
+
+/* Makes each call for device memory with one segment or a list, which nobody reads if there is no room for segments. */
+static void check_lists(const softqam_demodulator *demodulator, softqam_segment *list, void *n, unsigned room,
+                        softqam_status expected)
+{
+    static const softqam_segment none;
+    static softqam_cuda_prepared_segment prepared;
+    const softqam_status of_list[] = {
+        softqam_cuda_demodulate_device_segments(demodulator, list, n, room, 1, 0),
+        softqam_cuda_demodulate_prepared_segments(demodulator, (void *)list, n, room, 1 - room, 0),
+    };
+    const softqam_status of_segment[] = {
+        softqam_cuda_demodulate(demodulator, IN, FLOATS(NOISE), 0, OUT, 0),
+        softqam_cuda_demodulate_segments(demodulator, &none, 1, 0),
+        softqam_cuda_prepare_segments(demodulator, &none, 1, &prepared),
+    };
+    for (size_t k = 0; k < HARNESS_COUNT(of_list); k++)
+        assert_int_equal(of_list[k], expected);
+    for (size_t k = 0; k < HARNESS_COUNT(of_segment) && (void *)list == IN; k++)
+        assert_int_equal(of_segment[k], expected);
+}
+
+/* Demodulators, and lists in device memory. */
+HARNESS_TEST(test_device_lists)
+{
+    const softqam_status invalid = SOFTQAM_ERROR_INVALID_ARGUMENT;
+    softqam_segment *list = (softqam_segment *)(void *)IN, *odd = (softqam_segment *)(void *)(IN + 4);
+    softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_S8);
+    scoped_demodulator *cuda = api_create(&config);
+    config.context = NULL;
+    scoped_demodulator *cpu = api_create(&config);
+    if (harness_backend() != SOFTQAM_BACKEND_CUDA)
+        skip();
+    check_lists(NULL, list, NOISE, 0, invalid);
+    check_lists(cpu, list, NOISE, 0, SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
+    check_lists(cuda, list, NOISE, 0, SOFTQAM_OK);
+    check_lists(cuda, NULL, NOISE, 0, invalid);
+    check_lists(cuda, odd, NOISE, 0, invalid);
+    api_check_refusal(softqam_cuda_prepare_segments(cuda, NULL, 1, NULL), "segments is NULL", "list", 0);
+    api_check_refusal(softqam_cuda_demodulate_device_segments(cuda, list, NULL, 1, 1, 0), "d_n_segments is NULL",
+                      "list", 1);
+    api_check_refusal(softqam_cuda_prepare_segments(cuda, &(softqam_segment){0}, 1, NULL), "prepared is NULL", "list",
+                      2);
+    assert_int_equal(softqam_cuda_prepare_segments(cuda, NULL, 0, NULL), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_demodulate_device_segments(cuda, list, (void *)NOISE, 1, 0, 0), SOFTQAM_OK);
+}
+#endif

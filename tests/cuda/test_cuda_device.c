@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls for device memory, but for their bytes, which the programs of ../llr compare once more with device_ways.c:
- * streams, kernels that follow each other, graphs whose demodulator is gone, what is refused, 2^32 bytes and more. And
- * calls for host memory that the caller has pinned or had from CUDA. */
+ * streams, kernels that follow each other, graphs whose demodulator is gone, 2^32 bytes and more. And calls for host
+ * memory that the caller has pinned or had from CUDA. */
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -217,126 +216,6 @@ HARNESS_TEST(test_chain)
         free(expected[k]);
     }
     device_free(noise);
-}
-
-static void assert_status(softqam_status status, softqam_status expected, const char *what)
-{
-    if (status != expected || (status != SOFTQAM_OK && strlen(softqam_error_message()) == 0))
-        fail_msg("%s: %s", what, softqam_status_string(status));
-}
-
-/* One wrong pointer or number in a good segment, which is the second of two; and the same in the call without segments.
- */
-static void check_refusals(softqam_input_format format)
-{
-    enum { N = 1000, SYMBOL_VALUES = HARNESS_SYMBOL_BITS * sizeof(int16_t) };
-    const size_t nbytes = softqam_input_symbol_nbytes(format);
-    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S16, SOFTQAM_NOISE_PER_SYMBOL);
-    setup.demodulator.input_format = format;
-    scoped_demodulator *cuda = harness_create(&setup);
-    uint8_t *in = device_alloc(N * nbytes), *out = device_alloc((size_t)N * SYMBOL_VALUES);
-    float *noise = device_alloc(N * sizeof *noise);
-    const softqam_segment good = harness_segment(in, noise, 1, N, out);
-    const struct {
-        const char *what;
-        size_t place;
-        uintptr_t value;
-    } rows[] = {
-#define FIELD(name) offsetof(softqam_segment, name)
-        {"no input", FIELD(layers[0].symbols), 0},
-        {"no noise", FIELD(layers[0].noise_var), 0},
-        {"no output", FIELD(out), 0},
-        {"noise misaligned", FIELD(layers[0].noise_var), (uintptr_t)noise + 2},
-        {"misaligned by one byte", FIELD(layers[0].symbols), (uintptr_t)in + 1},
-        {"misaligned by a half", FIELD(layers[0].symbols), (uintptr_t)in + nbytes / 2},
-        {"output misaligned", FIELD(out), (uintptr_t)out + 1},
-        {"in place", FIELD(layers[0].symbols), (uintptr_t)out},
-        {"begins in the output", FIELD(layers[0].symbols), (uintptr_t)out + (size_t)(N - 1) * SYMBOL_VALUES},
-        {"ends in the output", FIELD(layers[0].symbols), (uintptr_t)out + SYMBOL_VALUES - N * nbytes},
-        {"bytes that wrap to 0", FIELD(n_symbols), SIZE_MAX / SYMBOL_VALUES + 1},
-        {"more bytes than PTRDIFF_MAX", FIELD(n_symbols), PTRDIFF_MAX / SYMBOL_VALUES + 1},
-#undef FIELD
-    };
-    _Static_assert(sizeof(uintptr_t) == sizeof(size_t) && sizeof(void *) == sizeof(size_t), "one type for all fields");
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        softqam_segment segments[2] = {{0}, good};
-        const softqam_segment *wrong = &segments[1];
-        memcpy((uint8_t *)&segments[1] + rows[k].place, &rows[k].value, sizeof rows[k].value);
-        assert_status(softqam_cuda_demodulate_segments(cuda, segments, 2, 0), SOFTQAM_ERROR_INVALID_ARGUMENT,
-                      rows[k].what);
-        softqam_cuda_prepared_segment prepared[2];
-        assert_status(softqam_cuda_prepare_segments(cuda, segments, 2, prepared), SOFTQAM_ERROR_INVALID_ARGUMENT,
-                      rows[k].what);
-        assert_status(softqam_cuda_demodulate(cuda, wrong->layers[0].symbols, wrong->layers[0].noise_var,
-                                              wrong->n_symbols, wrong->out, 0),
-                      SOFTQAM_ERROR_INVALID_ARGUMENT, rows[k].what);
-    }
-    /* Nothing was launched, and nothing is broken. */
-    CUDA(cudaDeviceSynchronize());
-    for (size_t i = 0; i < (size_t)N * SYMBOL_VALUES; i++)
-        assert_int_equal(out[i], DEVICE_CANARY);
-    assert_status(softqam_cuda_demodulate_segments(cuda, &good, 1, 0), SOFTQAM_OK, "a good one");
-    CUDA(cudaDeviceSynchronize());
-    assert_true(out[0] == 0 && out[(size_t)N * SYMBOL_VALUES - 1] == 0); /* as noise, canaries are negative */
-    device_free(in);
-    device_free(out);
-    device_free(noise);
-}
-
-HARNESS_TEST(test_refusals)
-{
-    for (int format = 0; format < HARNESS_N_INPUT_FORMATS; format++)
-        check_refusals((softqam_input_format)format);
-}
-
-/* Demodulators and lists. */
-HARNESS_TEST(test_refused_lists)
-{
-    const softqam_status invalid = SOFTQAM_ERROR_INVALID_ARGUMENT, unavailable = SOFTQAM_ERROR_BACKEND_UNAVAILABLE;
-    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
-    scoped_demodulator *cuda = harness_create(&setup);
-    setup.context.backend = SOFTQAM_BACKEND_CPU;
-    scoped_demodulator *cpu = harness_create(&setup);
-    uint8_t *memory = device_alloc(2 * sizeof(softqam_segment));
-    const softqam_segment *good = (const softqam_segment *)(void *)memory;
-    const softqam_segment *odd = (const softqam_segment *)(void *)(memory + 4);
-    const unsigned *n = (const unsigned *)(void *)(memory + sizeof(softqam_segment));
-    const struct {
-        softqam_status status;
-        const softqam_demodulator *demodulator;
-        const softqam_segment *segments;
-        const unsigned *n_segments;
-        unsigned max_segments;
-        size_t max_symbols;
-    } rows[] = {{invalid, cuda, NULL, n, 1, 1},   {invalid, cuda, good, NULL, 1, 1}, {invalid, cuda, odd, n, 1, 1},
-                {invalid, NULL, good, n, 1, 1},   {unavailable, cpu, good, n, 1, 1}, {SOFTQAM_OK, cuda, good, n, 0, 1},
-                {SOFTQAM_OK, cuda, good, n, 1, 0}};
-    for (size_t k = 0; k < HARNESS_COUNT(rows); k++) {
-        assert_status(softqam_cuda_demodulate_device_segments(rows[k].demodulator, rows[k].segments, rows[k].n_segments,
-                                                              rows[k].max_segments, rows[k].max_symbols, 0),
-                      rows[k].status, "descriptors");
-        assert_status(softqam_cuda_demodulate_prepared_segments(rows[k].demodulator, (const void *)rows[k].segments,
-                                                                rows[k].n_segments, rows[k].max_segments,
-                                                                rows[k].max_symbols, 0),
-                      rows[k].status, "prepared segments");
-    }
-    const softqam_segment empty = {0};
-    softqam_cuda_prepared_segment prepared;
-    assert_status(softqam_cuda_prepare_segments(NULL, &empty, 1, &prepared), invalid, "preparing, NULL");
-    assert_status(softqam_cuda_prepare_segments(cpu, &empty, 1, &prepared), unavailable, "preparing, CPU");
-    assert_status(softqam_cuda_prepare_segments(cuda, NULL, 1, &prepared), invalid, "preparing no segments");
-    assert_status(softqam_cuda_prepare_segments(cuda, &empty, 1, NULL), invalid, "preparing to nowhere");
-    assert_status(softqam_cuda_prepare_segments(cuda, NULL, 0, NULL), SOFTQAM_OK, "preparing nothing");
-    assert_status(softqam_cuda_demodulate_segments(NULL, &empty, 1, 0), invalid, "segments, NULL");
-    assert_status(softqam_cuda_demodulate_segments(cuda, NULL, 1, 0), invalid, "no segments");
-    assert_status(softqam_cuda_demodulate_segments(cpu, &empty, 1, 0), unavailable, "segments, CPU");
-    assert_status(softqam_cuda_demodulate_segments(cuda, NULL, 0, 0), SOFTQAM_OK, "nothing");
-    const float *noise = (const float *)(void *)(memory + 16);
-    uint8_t *out = memory + sizeof(softqam_segment);
-    assert_status(softqam_cuda_demodulate(NULL, memory, noise, 1, out, 0), invalid, "NULL");
-    assert_status(softqam_cuda_demodulate(cpu, memory, noise, 1, out, 0), unavailable, "CPU");
-    CUDA(cudaDeviceSynchronize());
-    device_free(memory);
 }
 
 /* Makes the host-to-host call, in one piece and in chunks. */
