@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Load: eight threads make demodulators of random settings on contexts of their own, on shared ones and on the default
- * one. They call them with random sizes and kinds of memory, compare every byte with the portable loop, and destroy
- * them in any order; all of them also call two shared demodulators. No error may come, and neither memory of the
- * process nor of the device may grow.
+/* Load: eight threads make demodulators of random settings on contexts of their own, of the CPU and of all GPUs, on
+ * shared ones and on the default one. They call them with random sizes and kinds of memory, compare every byte with the
+ * portable loop, and destroy them in any order; all of them also call two shared demodulators. No error may come, and
+ * neither memory of the process nor of the device may grow.
  *
  * It runs for SOFTQAM_TEST_SECONDS, by default 3; the long test takes 600. */
 #define _GNU_SOURCE /* pthread_barrier_t */
@@ -43,7 +43,7 @@ static worker workers[N_THREADS];
 static softqam_context *contexts[N_SHARED], *portable;
 static softqam_demodulator *shared[N_SHARED];
 static const softqam_demodulator_config shared_config;
-static bool has_cuda;
+static int n_devices; /* of CUDA */
 static pthread_barrier_t start;
 static atomic_bool ends, failed;
 static atomic_ullong n_calls;
@@ -64,8 +64,8 @@ static void expect_ok(const char *what, softqam_status status, bool right_bytes)
 static softqam_context *create_context(worker *self, bool on_cuda)
 {
     const softqam_context_config config = {
-        .backend = has_cuda && on_cuda ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU,
-        .device = -1,
+        .backend = n_devices > 0 && on_cuda ? SOFTQAM_BACKEND_CUDA : SOFTQAM_BACKEND_CPU,
+        .device = (int)below(self, (size_t)n_devices + 1) - 1,
         .n_threads = 1 + (unsigned)below(self, 3),
         .cpu_variant = below(self, 2) ? "portable" : NULL, /* whose calls threads share from fewer symbols on */
         .n_streams = 1 + (unsigned)below(self, 4),
@@ -175,9 +175,11 @@ static usage run(double time)
     const struct mallinfo2 info = mallinfo2();
     usage now = {.allocated = info.uordblks + info.hblkhd};
 #ifdef LOAD_CUDA
-    size_t n_free = 0, n_total = 0;
-    if (cudaMemGetInfo(&n_free, &n_total) == cudaSuccess)
-        now.device = n_total - n_free;
+    for (int k = n_devices - 1; k >= 0; k--) {
+        size_t n_free = 0, n_total = 0;
+        if (cudaSetDevice(k) == cudaSuccess && cudaMemGetInfo(&n_free, &n_total) == cudaSuccess)
+            now.device += n_total - n_free;
+    }
 #endif
     return now;
 }
@@ -187,7 +189,10 @@ HARNESS_TEST(test_load)
     const double time = (double)harness_environment_count("SOFTQAM_TEST_SECONDS", 3, 1000000);
     const harness_setup setup = {.context = {.device = -1, .n_threads = 1, .cpu_variant = "portable"}};
     portable = harness_create_context(&setup);
-    has_cuda = harness_cuda_is_usable();
+#ifdef LOAD_CUDA
+    if (harness_cuda_is_usable())
+        assert_int_equal(cudaGetDeviceCount(&n_devices), cudaSuccess);
+#endif
     for (uint32_t k = 0; k < N_THREADS; k++)
         workers[k].random = harness_random_stream(k + 1);
     for (size_t k = 0; k < N_SHARED; k++) {
@@ -202,9 +207,10 @@ HARNESS_TEST(test_load)
         softqam_demodulator_destroy(shared[k]);
     }
     softqam_context_destroy(portable);
-    print_message("%s: %llu calls in %.0f s by %d threads; allocated %zu bytes, then %zu; device %zu, then %zu\n",
-                  has_cuda ? "CPU and CUDA" : "CPU", n_calls, time, N_THREADS, before.allocated, after.allocated,
-                  before.device, after.device);
+    print_message(
+        "CPU and %d GPUs: %llu calls in %.0f s by %d threads; allocated %zu bytes, then %zu; device %zu, then "
+        "%zu\n",
+        n_devices, n_calls, time, N_THREADS, before.allocated, after.allocated, before.device, after.device);
     assert_true(!failed && n_calls > N_THREADS);
     assert_true(HARNESS_SANITIZED || after.allocated <= before.allocated + ALLOCATED_GROWTH);
     assert_true(after.device <= before.device + DEVICE_GROWTH);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two contexts on two GPUs, used at once from two threads, give the CPU's bytes, from memory of any kind. A device that
- * does not exist is refused by name, device memory in calls for host memory as well; and the current device stays the
- * current one. With the fake runtime too. */
-#include <pthread.h>
+/* A device that does not exist is refused by name, device memory in calls for host memory as well; and the current
+ * device stays the current one. With the fake runtime too. ../api/test_load.c uses all devices at once. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,90 +12,17 @@
 
 __attribute__((constructor)) static void require_cuda(void) { harness_require_cuda(); }
 
-enum { N_DEVICES = 2 };
-
-static size_t n_symbols(void) { return harness_symbol_count(700001); }
-
-static harness_setup device_setup(softqam_backend backend, int device)
-{
-    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
-    setup.context.backend = backend;
-    setup.context.device = device;
-    setup.context.n_threads = 3;
-    setup.context.chunk_symbols = 65536;
-    return setup;
-}
-
-/* One device's thread: which calls it makes, and if all were right. */
-typedef struct worker {
-    softqam_demodulator *demodulator;
-    const float *symbols;
-    const uint8_t *expected;
-    bool is_right;
-} worker;
-
-static const float noise_var = 0.01F;
-
-/* Makes a short and a long call, in pageable and in pinned memory. */
-static void *demodulate(void *argument)
-{
-    worker *self = argument;
-    for (size_t kind = 0; kind < 4; kind++) {
-        const size_t n = kind / 2 ? n_symbols() : 1000, nbytes = n * HARNESS_SYMBOL_BITS;
-        const bool is_pinned = kind % 2;
-        void *memory = is_pinned ? NULL : malloc(2 * nbytes);
-        if (is_pinned)
-            softqam_host_alloc(softqam_demodulator_context(self->demodulator), 2 * nbytes, &memory);
-        uint8_t *out = (uint8_t *)memory + nbytes;
-        memcpy(memory, self->symbols, n * 2 * sizeof(float));
-        harness_poison(out, self->expected, nbytes);
-        const softqam_status status = softqam_demodulate(self->demodulator, memory, &noise_var, n, out);
-        self->is_right = self->is_right && status == SOFTQAM_OK && memcmp(out, self->expected, nbytes) == 0;
-        (is_pinned ? softqam_host_free : free)(memory);
-    }
-    return NULL;
-}
-
-HARNESS_TEST(test_two_contexts)
-{
-    softqam_demodulator *demodulators[N_DEVICES] = {NULL};
-    for (int k = 0; k < N_DEVICES; k++) {
-        const harness_setup setup = device_setup(SOFTQAM_BACKEND_CUDA, k);
-        if (harness_try_create(&demodulators[k], &setup) == SOFTQAM_OK)
-            continue;
-        print_message("skipped, fewer than %d GPUs: %s\n", N_DEVICES, softqam_error_message());
-        softqam_demodulator_destroy(demodulators[0]);
-        skip();
-    }
-    const harness_setup setup = device_setup(SOFTQAM_BACKEND_CPU, -1);
-    harness_random random = harness_random_named(__func__);
-    scoped_memory float *symbols = harness_alloc(n_symbols() * 2 * sizeof(float));
-    harness_fill_mixture(&random, n_symbols(), symbols);
-    scoped_memory uint8_t *expected = harness_answer(&setup, symbols, &noise_var, n_symbols());
-    worker workers[N_DEVICES];
-    pthread_t threads[N_DEVICES];
-    for (int k = 0; k < N_DEVICES; k++) {
-        workers[k] = (worker){demodulators[k], symbols, expected, true};
-        assert_int_equal(pthread_create(&threads[k], NULL, demodulate, &workers[k]), 0);
-    }
-    for (int k = 0; k < N_DEVICES; k++) {
-        pthread_join(threads[k], NULL);
-        assert_true(workers[k].is_right);
-        softqam_demodulator_destroy(demodulators[k]);
-    }
-}
-
 HARNESS_TEST(test_absent_device)
 {
     enum { MOST = 1000 };
     char expected[64];
-    softqam_demodulator *demodulator = NULL;
     softqam_status status = SOFTQAM_OK;
     int n = 0;
     for (; n < MOST && status == SOFTQAM_OK; n++) {
-        const harness_setup setup = device_setup(SOFTQAM_BACKEND_CUDA, n);
-        status = harness_try_create(&demodulator, &setup);
-        softqam_demodulator_destroy(demodulator);
+        const softqam_context_config config = {.backend = SOFTQAM_BACKEND_CUDA, .device = n};
+        softqam_context *context;
+        status = softqam_context_create(&context, &config);
+        softqam_context_destroy(context);
     }
     assert_true(n > 1);
     assert_int_equal(status, SOFTQAM_ERROR_BACKEND_UNAVAILABLE);
