@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings and options reach the library, as relations between calls tell: tests/llr proves the values, test_demod.py compares every
+"""Settings and options reach the library, as relations between calls show: tests/llr proves the values, test_demod.py compares every
 format with softqam-demod's."""
 import copy
 import pickle

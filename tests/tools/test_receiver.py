@@ -62,7 +62,7 @@ def check_run(receiver, backend, modulation, bits, snr_db, n_codewords, coupled=
 
 
 def check_coupled(receiver, backend):
-    """Demapped jointly, layers of correlated channels have little more than half of the errors that they have behind an LMMSE equaliser."""
+    """Demapped jointly, layers of correlated channels have little more than half of the errors that they have after an LMMSE equaliser."""
     found = check_run(receiver, backend, "16qam", 4, 18, 3, ("--coupled", "0.7"))
     better = found["rate"] < 0.65 * found["lmmse_rate"] and found["after"] < 0.65 * found["lmmse_after"]
     better = better and found["known"] > found["lmmse_known"] + 0.03 and found["known_again"] > found["lmmse_known_again"] + 0.02

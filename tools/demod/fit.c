@@ -19,7 +19,7 @@ enum {
     N_BINS = 256,
     N_STRENGTHS = 16,
     N_ROUNDS = 14,
-    N_COARSE_ROUNDS = 4, /* which tell what is near */
+    N_COARSE_ROUNDS = 4, /* which find what is near */
     LIMIT = 5,           /* deviations, beyond which is nothing */
 };
 static const double bin_width = 0.01, least_deviation = 0.003, strength_ratio = 1.6;
@@ -219,7 +219,7 @@ double demod_fit_scale(const softqam_demodulator_config *config, uint64_t positi
     view.limit = limit_of(config->input_format);
     sample_format_widen(config->input_format, samples, view.n, 1, view.symbols);
     const double found = fit_any_scale(&view, config->modulation, false, &scale);
-    const double least = found > 0.3 ? 0.008 : 0.02; /* points that are clear tell more than the energy of a few */
+    const double least = found > 0.3 ? 0.008 : 0.02; /* clear points show more than the energy of a few */
     return found > 0.1 && fabs(scale / (double)config->input_scale - 1) > least ? scale : (double)config->input_scale;
 }
 

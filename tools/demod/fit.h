@@ -7,7 +7,7 @@
 
 #include "demod.h"
 
-enum { FIT_MIN_SYMBOLS = 1000 }; /* fewer cannot tell whether they fit */
+enum { FIT_MIN_SYMBOLS = 1000 }; /* fewer do not show whether they fit */
 
 /* Symbols, before their scale. */
 struct fit_view {

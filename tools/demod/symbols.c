@@ -9,7 +9,7 @@
 #include "common/modulation.h"
 #include "fit.h"
 
-/* Compares the noise with what the command says it is. Where symbols fit, and only those come here, it can be told. */
+/* Compares the noise with what the command says it is. Only symbols that fit come here, so it can be estimated. */
 static void check_noise(const struct demod_run *run, const struct fit_view *view)
 {
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,

@@ -122,8 +122,8 @@ static bool expect_values(struct check *check, const struct engine *engine, bool
     return good;
 }
 
-/* Over the bits that have an LLR: how many there are, how many hard decisions are wrong, and are by the LLRs, since a
- * bit is wrong with probability 1/(1 + e^|LLR|). And the bits that the LLRs tell: 1 - log2(1 + e^-LLR) for each bit
+/* Sums over the bits that have an LLR: how many there are; how many hard decisions are wrong, and should be by the
+ * LLRs, since a bit is wrong with probability 1/(1 + e^|LLR|); and the information, 1 - log2(1 + e^-LLR) for each bit
  * sent. */
 struct sums {
     double n_bits, n_errors, n_promised, information;

@@ -302,7 +302,7 @@ class array
 };
 
 /* DLPackExchangeAPI, as https://dmlc.github.io/dlpack/latest/c_api.html specifies it: the same in all versions 1.x,
- * which may add functions behind these. The first three are not called. */
+ * which may add functions after these. The first three are not called. */
 struct exchange_api {
     uint32_t major, minor;
     const exchange_api *previous; /* of an older version */

@@ -143,7 +143,7 @@ static nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_
                                          ldpc.n));
 }
 
-/* Python's signal handlers run in this thread, as far as can be told without the GIL. */
+/* Returns whether Python's signal handlers run in this thread, as far as can be known without the GIL. */
 static bool handles_signals() { return getpid() == gettid(); }
 
 /* Calls the library without the GIL. The thread that handles signals takes it back between large parts, to look for
