@@ -63,7 +63,7 @@ static softqam_status create_demodulator(life *self)
     self->config.context = self->context;
     const softqam_status status = softqam_demodulator_create(&self->demodulator, &self->config);
     assert_true((status == SOFTQAM_OK) == (self->demodulator != NULL));
-    /* If the system does not tell which CPUs there are, there is one thread. */
+    /* If the system does not say which CPUs there are, there is one thread. */
     if (!self->kind.has_context && fault_struck() && strcmp(fault_struck(), "sched_getaffinity") == 0)
         assert_non_null(strstr(softqam_backend_detail(self->demodulator), ", 1 thread"));
     return status;

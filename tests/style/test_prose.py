@@ -17,7 +17,7 @@ HASH_COMMENT = re.compile(r'(?:^[ \t]*#[ ][^\n]*\n)+|^[ \t]*"""[^"]*', re.MULTIL
 
 FRAGMENT = re.compile(r"(?:Of|Those|The same of|What|Whether|Which|How|Where|That|As)\s")
 OPENING = re.compile(r"(?:^|[.:;] )(?:Of|Those of|The same of) [a-z]")
-PHRASES = re.compile(r"\b(?:so many|by turns|stands? beside|(?:is|are) told (?:from|by)|in the place of|Those of)\b")
+PHRASES = re.compile(r"\b(?:so many|by turns|stands? beside|(?:is|are) told (?:from|by)|in the place of|Those of|(?:can be|cannot be|as) told|(?:cannot|not) tell)\b")
 
 
 def words_of(comment):
