@@ -22,8 +22,7 @@ SECTIONS = {  # the beginnings of their tables' titles, in order
             "joint": ["39312 elements of two layers"], "formats": ["256QAM, every format"]},
     "cuda": {"fading": ["one launch", "a slot in a graph"], "layers": ["256QAM, layers of a slot"], "calls": ["256QAM, a call to s8"],
              "buffers": ["a slot to soft buffers in a graph", "a slot to soft buffers in a call"],
-             "joint": ["39312 elements of two layers"], "chain": ["256QAM, between two kernels"],
-             "host": ["CPU and CUDA"]},
+             "joint": ["39312 elements of two layers"], "host": ["CPU and CUDA"]},
 }[BACKEND]  # fmt: skip
 
 
@@ -73,7 +72,7 @@ def check_mistakes():
         *((["--section", text], "--section: ") for text in ("calls,nothing", "", "calls,")), (["--samples", "0"], "--samples: "),
         (["--backend", "gpu"], "--backend: "), (["operand"], ""), (["--largest", "x"], "--largest: "),
         (["--json", "-"], "--json: '-' is where the tables go; give it a file\n"),
-        (["--backend", "cpu", "--section", "chain"], "--section: none of them is measured with --backend cpu\n"),
+        (["--backend", "cpu", "--section", "host"], "--section: none of them is measured with --backend cpu\n"),
     ):  # fmt: skip
         done = run(*wrong)
         check((done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), f"{wrong}: {done}")

@@ -20,12 +20,11 @@ struct options {
 
 enum { BACKEND_ALL, BACKEND_CPU, BACKEND_CUDA };
 static const char *const backends[] = {"all", "cpu", "cuda", NULL};
-static const char *const sections[] = {"fading",  "layers", "calls", "buffers", "joint",
-                                       "formats", "chain",  "host",  "all",     NULL};
+static const char *const sections[] = {"fading", "layers", "calls", "buffers", "joint", "formats", "host", "all", NULL};
 
 enum {
     SECTIONS = (1 << N_BENCH_SECTIONS) - 1,
-    SECTIONS_OF_CPU = (1 << BENCH_CHAINS) - 1,
+    SECTIONS_OF_CPU = (1 << BENCH_HOST) - 1,
     SECTIONS_OF_CUDA = SECTIONS & ~(1 << BENCH_FORMATS)
 };
 
@@ -58,7 +57,7 @@ static const struct option_row rows[] = {
          "measurement."),
     OPTION_TEXT("Options:"),
     {"--backend", "NAME", "all, cpu or cuda; default: all", option_take_choice, TO(backend), .names = backends},
-    {"--section", "LIST", "some of fading, layers, calls, buffers, joint, formats, chain, host; with no space between them; or all; "
+    {"--section", "LIST", "some of fading, layers, calls, buffers, joint, formats, host; with no space between them; or all; "
      "default: all", .take = take_sections},
     {"--largest", "N", "symbols of the largest calls; default: 67108864", option_take_count, TO(report.largest), 1, UINT32_MAX},
     {"--samples", "N", "runs of each measurement; default: 25", option_take_count, TO(report.n_samples), 1, 100000},
@@ -73,7 +72,6 @@ static const struct option_row rows[] = {
          "  buffers  a codeword to the soft buffers of a decoder, new or added\n"
          "  joint    two layers at once, from a matched filter; CUDA: to soft buffers too\n"
          "  formats  CPU: all inputs and outputs, a slot and large\n"
-         "  chain    CUDA: between two kernels that overlap, and between two that do not\n"
          "  host     CUDA: from host memory, pinned and pageable, beside all CPU threads"),
     OPTION_TEXT("Exit status:"),
     OPTION_TEXT("  0  measured\n"

@@ -22,7 +22,6 @@ enum bench_section {
     BENCH_BUFFERS,
     BENCH_JOINT,
     BENCH_FORMATS,
-    BENCH_CHAINS,
     BENCH_HOST,
     N_BENCH_SECTIONS
 };
@@ -43,12 +42,10 @@ enum {
 
 /* Who calls, and how a GPU gets its calls. */
 enum bench_launch {
-    BENCH_BY_CPU,         /* the CPU's backend */
-    BENCH_CALL,           /* one launch and a synchronisation, on the host's clock */
-    BENCH_GRAPH,          /* launches of a graph, data in memory */
-    BENCH_CHAIN,          /* between two kernels of a graph, data in the second cache */
-    BENCH_CHAIN_OVERLAPS, /* the same, and each kernel may begin before the one in front of it has ended */
-    BENCH_PINNED,         /* from host memory to host memory */
+    BENCH_BY_CPU, /* the CPU's backend */
+    BENCH_CALL,   /* one launch and a synchronisation, on the host's clock */
+    BENCH_GRAPH,  /* launches of a graph, data in memory */
+    BENCH_PINNED, /* from host memory to host memory */
     BENCH_PAGEABLE
 };
 
@@ -116,7 +113,6 @@ struct bench_copy {
     size_t n_more;                           /* bytes after the outputs, which are written too */
     bool adds;                               /* the output is read too */
     bool is_long; /* as is best for long copies: stores that go round the CPU's caches, more words for a GPU's thread */
-    bool overlaps; /* of kernels: with their neighbours */
 };
 
 /* A run of a case. */

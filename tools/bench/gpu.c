@@ -12,9 +12,8 @@
 #include "gpu_kernels.h"
 
 enum {
-    CALLS = 50,  /* of a sample on the host's clock */
-    CHAINS = 20, /* of a graph */
-    REPLAYS = 3  /* of a graph in a sample */
+    CALLS = 50, /* of a sample on the host's clock */
+    REPLAYS = 3 /* of a graph in a sample */
 };
 
 static struct {
@@ -32,13 +31,7 @@ static bool is_good(cudaError_t error, const char *what)
 
 #define GOOD(call) is_good(call, #call)
 
-static bool is_chain(const struct bench_case *c)
-{
-    return c->launch == BENCH_CHAIN || c->launch == BENCH_CHAIN_OVERLAPS;
-}
-
-/* Returns the memory of the k-th launch: symbols, noise, output, descriptor. All launches of a chain have the same,
- * where what the kernel in front of softqam reads is in place of the descriptor. */
+/* Returns the memory of the k-th launch: symbols, noise, output, descriptor. */
 static unsigned char *memory_of(const struct bench_job *job, size_t k) { return job->memory + k * job->launch_nbytes; }
 
 static softqam_segment segment_of(const struct bench_job *job, size_t k)
@@ -64,38 +57,16 @@ static bool enqueue_library(const struct bench_job *job, size_t k)
     return bench_is_ok(job, status);
 }
 
-/* Enqueues the library's kernel, one that moves the same bytes, or none. Copies overlap only if there is something
- * to overlap with. */
-static bool enqueue_one(const struct bench_job *job, size_t k)
-{
-    unsigned char *memory = memory_of(job, k);
-    struct bench_copy copy = bench_case_copy(&job->c, memory, (const void *)(memory + job->noise_offset),
-                                             memory + job->out_offset, job->is_long);
-    copy.overlaps = is_chain(&job->c);
-    if (job->run == BENCH_LIBRARY)
-        return enqueue_library(job, k);
-    if (job->run == BENCH_LIMIT)
-        return GOOD(bench_copy_kernel(&copy, bench.stream));
-    return is_chain(&job->c) || GOOD(bench_empty_kernel(bench.stream));
-}
-
-/* Enqueues a neighbour in a chain: one writes what softqam reads, the other one only reads. */
-static bool enqueue_neighbour(const void *in, void *out, size_t nbytes, bool overlaps)
-{
-    const size_t unit = 16;
-    const struct bench_copy copy = {
-        in, NULL, out, nbytes / unit, .in_nbytes = unit, .out_nbytes = out ? unit : 0, .overlaps = overlaps};
-    return GOOD(bench_copy_kernel(&copy, bench.stream));
-}
-
+/* Enqueues the library's kernel, one that moves the same bytes, or an empty one. */
 static bool enqueue(const struct bench_job *job, size_t k)
 {
-    unsigned char *memory = job->memory;
-    const bool overlaps = job->c.launch == BENCH_CHAIN_OVERLAPS;
-    if (!is_chain(&job->c))
-        return enqueue_one(job, k);
-    return enqueue_neighbour(memory + job->end_offset, memory, job->out_offset, overlaps) && enqueue_one(job, k) &&
-           enqueue_neighbour(memory + job->out_offset, NULL, bench_case_out_nbytes(&job->c), overlaps);
+    unsigned char *memory = memory_of(job, k);
+    const struct bench_copy copy = bench_case_copy(&job->c, memory, (const void *)(memory + job->noise_offset),
+                                                   memory + job->out_offset, job->is_long);
+    if (job->run == BENCH_LIBRARY)
+        return enqueue_library(job, k);
+    return job->run == BENCH_LIMIT ? GOOD(bench_copy_kernel(&copy, bench.stream))
+                                   : GOOD(bench_empty_kernel(bench.stream));
 }
 
 static bool capture(struct bench_job *job)
@@ -170,13 +141,14 @@ static size_t count_launches(const struct bench_job *job)
     enum { GRAPH_NBYTES = 1 << 28 };
     const size_t n = GRAPH_NBYTES / job->end_offset + 1, n_allowed = bench.largest / job->c.n_symbols + 1;
     if (job->c.launch != BENCH_GRAPH)
-        return is_chain(&job->c) ? CHAINS : 1;
+        return 1;
     return n < n_allowed ? n : n_allowed;
 }
 
-/* Copies a launch's input to its place, or to the place that the producer of a chain reads. */
-static bool copy_input(const struct bench_job *job, unsigned char *to)
+/* Copies a launch's input to its place. */
+static bool copy_input(const struct bench_job *job, size_t k)
 {
+    unsigned char *to = memory_of(job, k);
     const struct bench_row *row = job->row;
     const size_t span = bench_case_span(&job->c);
     return GOOD(cudaMemcpy(to, row->symbols, span * bench_case_in_nbytes(&job->c), cudaMemcpyHostToDevice)) &&
@@ -201,15 +173,13 @@ static bool prepare(struct bench_job *job)
     job->noise_offset = aligned(span * bench_case_in_nbytes(c));
     job->out_offset = job->noise_offset + aligned(span * sizeof(float));
     job->end_offset = job->out_offset + aligned(bench_case_out_nbytes(c));
-    job->launch_nbytes = is_chain(c) ? 0 : job->end_offset + aligned(sizeof(softqam_segment) + sizeof(unsigned));
+    job->launch_nbytes = job->end_offset + aligned(sizeof(softqam_segment) + sizeof(unsigned));
     job->n_launches = count_launches(job);
-    const size_t nbytes = is_chain(c) ? job->end_offset + job->out_offset : job->n_launches * job->launch_nbytes;
+    const size_t nbytes = job->n_launches * job->launch_nbytes;
     bool good = GOOD(cudaMalloc(&memory, nbytes)) && GOOD(cudaMemset(memory, 0, nbytes));
     job->memory = memory;
-    if (is_chain(c))
-        return good && copy_input(job, job->memory + job->end_offset);
     for (size_t k = 0; k < job->n_launches && good; k++)
-        good = copy_input(job, memory_of(job, k)) && copy_descriptor(job, k);
+        good = copy_input(job, k) && copy_descriptor(job, k);
     return good;
 }
 

@@ -6,17 +6,6 @@
 
 #include "gpu_kernels.h"
 
-/* Waits, in a kernel that was launched programmatically, for the writes of the kernel before it, and then lets the next
- * one begin. */
-static __device__ void wait_for_producer(bool overlaps)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-    if (overlaps)
-        cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
 static __device__ uint4 operator^(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
 
 /* Words of 16 bytes, of which each thread block has as many next to each other, a multiple of 128 bytes: of a block
@@ -40,12 +29,10 @@ template <int THREADS> static __device__ uint4 &word(const words &w, int k)
 
 /* Copies WORDS a thread at most, all of them loaded before the first is stored. */
 template <int THREADS, int WORDS, bool ADDS>
-static __global__ void __launch_bounds__(THREADS)
-    copy_kernel(const words in, const words noise, const words out, bool overlaps)
+static __global__ void __launch_bounds__(THREADS) copy_kernel(const words in, const words noise, const words out)
 {
     uint4 loaded[3][WORDS] = {};
     uint4 all = {};
-    wait_for_producer(overlaps);
 #pragma unroll
     for (int k = 0; k < WORDS; k++) {
         if (has_word<THREADS>(in, k))
@@ -64,30 +51,6 @@ static __global__ void __launch_bounds__(THREADS)
             word<THREADS>(out, k) = all ^ loaded[2][k];
 }
 
-/* Devices before compute capability 9.0 have no programmatic launches: there they are ordinary ones. */
-template <typename... T, typename... U>
-static cudaError_t launch(void (*kernel)(T...), size_t n_blocks, int n_threads, bool programmatic, cudaStream_t stream,
-                          U... arguments)
-{
-    int device = 0;
-    int major = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (error != cudaSuccess)
-        return error;
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = static_cast<unsigned>(n_blocks);
-    config.blockDim = n_threads;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = programmatic && major >= 9 ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
-}
-
 /* Launches enough thread blocks that no thread has more than WORDS. */
 template <int THREADS, int WORDS> static cudaError_t launch_copy(const bench_copy &copy, cudaStream_t stream)
 {
@@ -99,9 +62,10 @@ template <int THREADS, int WORDS> static cudaError_t launch_copy(const bench_cop
         return words{static_cast<uint4 *>(const_cast<void *>(all)), n,
                      static_cast<unsigned>((n / n_blocks / 8 + 1) * 8)};
     };
-    return launch(copy.adds ? copy_kernel<THREADS, WORDS, true> : copy_kernel<THREADS, WORDS, false>, n_blocks, THREADS,
-                  copy.overlaps, stream, words_of(copy.in, n_in), words_of(copy.noise_var, n_noise),
-                  words_of(copy.out, n_out), copy.overlaps);
+    const auto kernel = copy.adds ? copy_kernel<THREADS, WORDS, true> : copy_kernel<THREADS, WORDS, false>;
+    kernel<<<static_cast<unsigned>(n_blocks), THREADS, 0, stream>>>(
+        words_of(copy.in, n_in), words_of(copy.noise_var, n_noise), words_of(copy.out, n_out));
+    return cudaGetLastError();
 }
 
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream)
@@ -111,4 +75,8 @@ cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream
 
 static __global__ void empty_kernel() {}
 
-cudaError_t bench_empty_kernel(cudaStream_t stream) { return launch(empty_kernel, 1, 32, false, stream); }
+cudaError_t bench_empty_kernel(cudaStream_t stream)
+{
+    empty_kernel<<<1, 32, 0, stream>>>();
+    return cudaGetLastError();
+}

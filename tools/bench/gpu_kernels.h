@@ -12,8 +12,7 @@ extern "C" {
 #endif
 
 /* Reads and writes the bytes of a demodulation, in accesses of 16 bytes; what is written depends on all that is read.
- * Less than 16 bytes are left over at the end of each. With `overlaps` it may begin before the kernel in front of it
- * ends, waits for that, and lets the next one begin. */
+ * Less than 16 bytes are left over at the end of each. */
 cudaError_t bench_copy_kernel(const struct bench_copy *copy, cudaStream_t stream);
 
 /* Launches a kernel that does nothing. */
