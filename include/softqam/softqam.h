@@ -5,7 +5,7 @@
  *
  * Conventions, unless stated otherwise:
  *
- * - **Structures** are zeroed first: 0 selects each default. Reserved fields must be 0.
+ * - Zero **structures** first: 0 selects each default. Reserved fields must be 0.
  * - **Words.** A symbol belongs to one layer of one resource element. A position is a symbol's number in its codeword,
  *   or a value's in a circular buffer. A pair is two layers.
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
@@ -77,7 +77,7 @@ typedef enum softqam_modulation {
     SOFTQAM_MODULATION_DEFAULT = 0,
     /** 1 bit: 0 is (1 + j) / sqrt(2), 1 its negative. */
     SOFTQAM_MODULATION_BPSK = 1,
-    /** 1 bit: BPSK, with odd symbols rotated by +90 degrees. The first one's number is 0 in softqam_demodulate(),
+    /** 1 bit: BPSK, with odd symbols rotated by +90 degrees. The first symbol's number is 0 in softqam_demodulate(),
      *  first_symbol + scrambling_offset in a segment. */
     SOFTQAM_MODULATION_PI2_BPSK = 2,
     SOFTQAM_MODULATION_QPSK = 3,   /**< 2 bits */
@@ -240,8 +240,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b, below 1e38; of BPSK 5 * 2^-24 |LLR|. A component below 2^-63 in magnitude counts as zero; one that is
- * not finite makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
+ * component of b, below 1e38; for BPSK 5 * 2^-24 |LLR|. A component below 2^-63 in magnitude counts as zero; one that
+ * is not finite makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
  * The bytes do not depend on how calls are split (pi/2-BPSK: at even positions), nor on the caller's floating-point
  * environment, which is restored but for exception flags.
@@ -325,7 +325,7 @@ typedef struct softqam_segment {
     size_t symbol_stride;
     /** From one noise value of a layer to its next. 0: one value for all its symbols. */
     size_t noise_stride;
-    /** Symbol i of the segment is symbol i / n_layers of layer i % n_layers. Others are ignored, except a partner. */
+    /** Symbol i is symbol i / n_layers of layer i % n_layers. Other layers are ignored, except a partner. */
     softqam_layer layers[SOFTQAM_MAX_LAYERS];
     unsigned n_layers;             /**< 1 to SOFTQAM_MAX_LAYERS; pi/2-BPSK: 1. 0 stands for 1. */
     softqam_modulation modulation; /**< 0: the demodulator's */
