@@ -236,30 +236,14 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
 
 /* Calling the loop. */
 
-/* Calls a loop for fewer symbols than those of the variant take. */
-static NOT_INLINED void call_loop_of_few(const softqam_cpu_loops *loops, softqam_loop_call *call, int axis_bits,
-                                         softqam_llr_layout layout, size_t symbol_nbytes)
-{
-    softqam_loop *const *few = loops->few_by_layout[axis_bits];
-    if (few && call->n_symbols >= loops->min_few_symbols << (layout == SOFTQAM_LLRS_IN_PLANES && symbol_nbytes == 1))
-        few[layout](call);
-    else
-        loops->few(loops->by_layout[axis_bits][layout], call, axis_bits ? 2 * (unsigned)axis_bits : 1, symbol_nbytes);
-}
-
 /* Calls the loop for a placement. No pointer to the placement leaves: see demodulate_in_place(). */
 static inline void call_loop(const softqam_cpu_loops *loops, const softqam_placement *placement,
-                             softqam_loop_call *call)
+                             const softqam_loop_call *call)
 {
-    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    const bool has_planes = softqam_placement_has_planes(placement);
-    const softqam_llr_layout layout = has_planes                  ? SOFTQAM_LLRS_IN_PLANES
-                                      : placement->is_descrambled ? SOFTQAM_LLRS_DESCRAMBLED
-                                                                  : SOFTQAM_LLRS_IN_ORDER;
-    if (call->n_symbols < loops->min_symbols << (has_planes && placement->value_nbytes == 1))
-        call_loop_of_few(loops, call, axis_bits, layout, softqam_placement_stride(placement));
-    else
-        loops->by_layout[axis_bits][layout](call);
+    const softqam_llr_layout layout = softqam_placement_has_planes(placement) ? SOFTQAM_LLRS_IN_PLANES
+                                      : placement->is_descrambled             ? SOFTQAM_LLRS_DESCRAMBLED
+                                                                              : SOFTQAM_LLRS_IN_ORDER;
+    loops->by_layout[softqam_axis_bits((softqam_modulation)placement->modulation)][layout](call);
 }
 
 static void set_planes(work *w, size_t plane_nbytes)
@@ -317,9 +301,10 @@ static NOT_INLINED void open_statistics(work *w)
                                    STEP_INDICES);
 }
 
-/* Counts a tile. Loops may have changed w->call, so `call` is a copy from before. */
-static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_t first, const uint64_t *erased)
+/* Counts a tile. */
+static NOT_INLINED void count_tile(work *w, size_t first, const uint64_t *erased)
 {
+    const softqam_loop_call *call = &w->call;
     const softqam_placement *placement = &w->segment.placement;
     const softqam_counted_tile tile = {
         .call = call,
@@ -337,18 +322,16 @@ static NOT_INLINED void count_tile(work *w, const softqam_loop_call *call, size_
 static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
 {
     uint64_t erased[JOINT_SYMBOLS / 64 + 2] = {0};
-    const softqam_loop_call call = w->call;
     if (w->joint.layers[0] != 0) {
         w->call.components = load_symbols(w, first, n);
         load_noise(w, first, n);
-        const softqam_loop_call of_some = w->call;
-        call_loop(w->loops, &w->segment.placement, &w->call); /* which may change the call */
+        call_loop(w->loops, &w->segment.placement, &w->call);
         if (w->statistics)
-            softqam_find_erasures(&of_some, w->joint.layers[0], w->joint.n_layers, erased);
+            softqam_find_erasures(&w->call, w->joint.layers[0], w->joint.n_layers, erased);
     }
-    softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &call, w->statistics ? erased : NULL);
+    softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &w->call, w->statistics ? erased : NULL);
     if (w->statistics)
-        count_tile(w, &call, first, erased);
+        count_tile(w, first, erased);
 }
 
 /* Adds a thread's counts; other threads may do so at the same time. */
@@ -366,9 +349,8 @@ static NOT_INLINED void call_loop_and_count(work *w, size_t first)
 {
     bool is_unusual = !w->loops->is_vector[softqam_axis_bits((softqam_modulation)w->segment.placement.modulation)];
     w->call.is_unusual = &is_unusual;
-    const softqam_loop_call call = w->call;
     call_loop(w->loops, &w->segment.placement, &w->call);
-    count_tile(w, &call, first, NULL);
+    count_tile(w, first, NULL);
 }
 
 /* Demodulates the next symbols from `first` on, at most n, all of one code block. Returns how many they are. */

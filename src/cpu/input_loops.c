@@ -161,85 +161,6 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
     gathers[__builtin_ctzl(nbytes)](from, n_sources, stride_nbytes, n, to);
 }
 
-/* Few symbols. */
-
-/* Copies n values of 32 bits to an array of n_registers registers, and repeats `padding` in the rest. */
-VEC void copy_padded(uint32_t *to, const void *from, size_t n, size_t n_registers, vec_u32 padding)
-{
-    for (size_t k = 0; k < n_registers * LANES; k += LANES) {
-        const size_t left = n > k ? (n - k) * sizeof *to : 0;
-        vec_store(to + k, vec_load_first((const uint32_t *)from + k, left, (vec_bytes)padding));
-    }
-}
-
-VEC void copy_bytes(unsigned char *to, const unsigned char *from, size_t n)
-{
-    for (; n > sizeof(vec_bytes); n -= sizeof(vec_bytes), to += sizeof(vec_bytes), from += sizeof(vec_bytes))
-        vec_store(to, vec_load_bytes(from));
-    vec_store_first(to, vec_load_bytes(from), n);
-}
-
-/* Memory for an iteration of LANES symbols, of s8 in planes twice as many. */
-typedef struct few_scratch {
-    _Alignas(64) uint32_t components[2 * MOST_MIN_SYMBOLS];
-    uint32_t noise[MOST_MIN_SYMBOLS];
-    uint32_t gains[MOST_MIN_SYMBOLS];
-    unsigned char out[MAX_SYMBOL_BITS * MOST_MIN_SYMBOLS * sizeof(float) + sizeof(vec_bytes)];
-} few_scratch;
-
-/* Copies the inputs, padded with copies of the first symbol. */
-VEC void pad_inputs(softqam_loop_call *call, few_scratch *to, size_t n_registers)
-{
-    const size_t n = call->n_symbols;
-    uint32_t first[2];
-    memcpy(first, call->components, sizeof first);
-    copy_padded(to->components, call->components, 2 * n, 2 * n_registers, vec_splat_pair(first[0], first[1]));
-    call->components = to->components;
-    if (call->noise_kind != SOFTQAM_ONE_WEIGHT) {
-        copy_padded(to->noise, call->noise, n, n_registers, vec_splat_u32(float_bits(*call->noise)));
-        call->noise = (const float *)(const void *)to->noise;
-    }
-    if (softqam_has_gains(call->noise_kind)) {
-        copy_padded(to->gains, call->gains, n, n_registers, vec_splat_u32(float_bits(*call->gains)));
-        call->gains = (const float *)(const void *)to->gains;
-    }
-    call->n_symbols = n_registers * LANES;
-    call->out = to->out;
-}
-
-NOT_INLINED void few_in_planes(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t nbytes)
-{
-    enum { PLANE_NBYTES = MOST_MIN_SYMBOLS * sizeof(float) };
-    few_scratch scratch;
-    ptrdiff_t planes_out[MAX_SYMBOL_BITS];
-    const ptrdiff_t *planes = call->planes;
-    unsigned char *to = call->out;
-    const size_t n = call->n_symbols;
-    pad_inputs(call, &scratch, nbytes == 1 ? 2 : 1);
-    for (unsigned k = 0; k < n_bits; k++)
-        planes_out[k] = (ptrdiff_t)(k * PLANE_NBYTES);
-    call->planes = planes_out;
-    loop(call);
-    call->planes = planes;
-    for (unsigned k = 0; k < n_bits; k++)
-        copy_bytes(to + planes[k], scratch.out + k * PLANE_NBYTES, n * nbytes);
-}
-
-/* Runs the loop on padded inputs into scratch memory, and copies the n symbols' LLRs to the caller. */
-static void few_symbols(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t symbol_nbytes)
-{
-    if (call->planes) {
-        few_in_planes(loop, call, n_bits, symbol_nbytes);
-        return;
-    }
-    few_scratch scratch;
-    unsigned char *to = call->out;
-    const size_t n = call->n_symbols;
-    pad_inputs(call, &scratch, 1);
-    loop(call);
-    copy_bytes(to, scratch.out, n * symbol_nbytes);
-}
-
 _Static_assert(N_INPUT_FORMATS == 4, "a loop for each");
 const softqam_input_loops SIMD_NAME(softqam_input_loops) = {
     .convert = {[SOFTQAM_INPUT_CF32] = convert_cf32,
@@ -247,5 +168,4 @@ const softqam_input_loops SIMD_NAME(softqam_input_loops) = {
                 [SOFTQAM_INPUT_CS8] = convert_cs8,
                 [SOFTQAM_INPUT_CF16] = convert_cf16},
     .gather = gather,
-    .few = few_symbols,
 };

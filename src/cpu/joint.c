@@ -106,7 +106,7 @@ static void gather_inputs(const softqam_joint *joint, softqam_joint_memory *memo
                           softqam_joint_call *call)
 {
     const softqam_source *source = &joint->source, *partners = &joint->partners;
-    if (n < joint->loops->min_symbols)
+    if (n < joint->loops->min_joint_symbols)
         memset(memory, 0, offsetof(softqam_joint_memory, raw));
     gather_symbols(joint, source, memory, first, n, memory->symbols);
     gather_floats(joint, source, true, first, n, memory->gains);
@@ -190,7 +190,7 @@ void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *
 {
     const int axis_bits = softqam_axis_bits(joint->modulation);
     const unsigned all = (1u << joint->n_layers) - 1;
-    const size_t n = to->n_symbols, min_symbols = joint->loops->min_symbols;
+    const size_t n = to->n_symbols, min_symbols = joint->loops->min_joint_symbols;
     const size_t plane_nbytes = JOINT_GATHERED_SYMBOLS * joint->params->defaults.value_nbytes;
     const softqam_llr_layout layout = to->planes     ? SOFTQAM_LLRS_IN_PLANES
                                       : to->sequence ? SOFTQAM_LLRS_DESCRAMBLED

@@ -13,7 +13,7 @@ typedef struct softqam_joint_call {
     bool is_partner_qpsk;
     bool is_noise_inverse;
     bool has_one_noise;   /* one noise value for all symbols */
-    size_t n_symbols;     /* softqam_cpu_variant.min_symbols at least */
+    size_t n_symbols;     /* softqam_cpu_variant.min_joint_symbols at least */
     const float *symbols; /* I and Q */
     const float *gains;
     const float *noise;

@@ -19,6 +19,7 @@ typedef struct llr_kind {
     softqam_llr_layout layout;
     softqam_noise_kind noise;
     bool is_exact; /* on the exact path */
+    bool is_few;   /* fewer symbols than an iteration takes */
 } llr_kind;
 
 _Static_assert(
@@ -45,10 +46,12 @@ VEC size_t symbol_nbytes(llr_kind kind)
 /* An iteration takes LANES symbols, which are two registers of components. For de-interleaved s8 it takes twice as
  * many. */
 enum { PLANE_SYMBOLS = 2 * LANES };
-_Static_assert((int)PLANE_SYMBOLS <= (int)MOST_MIN_SYMBOLS, "short calls are padded to an iteration");
 VEC bool is_double(llr_kind kind) { return is_in_planes(kind) && kind.output == SOFTQAM_OUTPUT_S8; }
 VEC int n_registers(llr_kind kind) { return is_double(kind) ? 4 : 2; }
 VEC size_t iteration_symbols(llr_kind kind) { return is_double(kind) ? PLANE_SYMBOLS : LANES; }
+
+/* The room of a plane of few symbols: a register, even if they are s8. */
+enum { FEW_PLANE_NBYTES = LANES * sizeof(float) };
 
 /* Returns the fast path's range. */
 VEC fast_range fast_range_of(softqam_output_format output)
@@ -148,7 +151,7 @@ VEC void load_destination(llr_constants *constants, llr_kind kind, const unsigne
 {
     constants->sequence = kind.layout == SOFTQAM_LLRS_IN_ORDER ? NULL : sequence;
     for (int k = 0; k < 2 * M; k++)
-        constants->planes[k] = is_in_planes(kind) ? planes[k] : 0;
+        constants->planes[k] = !is_in_planes(kind) ? 0 : kind.is_few ? k * FEW_PLANE_NBYTES : planes[k];
     load_flip_places(constants);
 }
 

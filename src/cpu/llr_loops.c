@@ -4,7 +4,7 @@
  *
  * LLRs are computed from components as they lie in memory, since no axis needs the other. An iteration takes LANES
  * symbols, which are two registers of components, or, of de-interleaved s8, twice as many; the last iteration goes back
- * to be a whole one.
+ * to be a whole one. A call of fewer symbols is one iteration of its own.
  *
  * Symbols are taken in batches that stay in the first cache. A batch is computed on the fast path, which notes the
  * ranges of its values; if these say that an LLR may not be exact, it is computed again on the exact path. So no branch
@@ -140,7 +140,7 @@ VEC void load_all_weights(llr_kind kind, const llr_constants *constants, llr_pos
     const int n_halves = is_double(kind) ? 2 : 1;
     VEC_UNROLL
     for (int k = 0; k < n_halves; k++)
-        inputs->of_halves[k] = load_weights(kind, constants, at.noise + k * LANES * (int)at.noise_stride, ranges);
+        inputs->of_halves[k] = load_weights(kind, constants, at, k, ranges);
 }
 
 /* Returns the symbols' values in the order of register q's components. `by_load`: use a load, for iterations that have
@@ -160,7 +160,8 @@ VEC void load_components(llr_kind kind, llr_position at, iteration_inputs *input
     vec_f32 from[4];
     VEC_UNROLL
     for (int k = 0; k < n; k++)
-        from[k] = vec_load_f32(at.components + k * LANES);
+        from[k] = kind.is_few ? load_few(at.components, 2 * at.n_few, (size_t)k * LANES, 0.0f)
+                              : vec_load_f32(at.components + k * LANES);
     VEC_UNROLL
     for (int q = 0; q < n; q++) {
         vec_f32 components = from[q];
@@ -172,7 +173,8 @@ VEC void load_components(llr_kind kind, llr_position at, iteration_inputs *input
             components = vec_mul(components, register_values(kind, M > 1, inverses, q));
         inputs->components[q] = components;
     }
-    prefetch_inputs(at.components, (size_t)n * LANES * sizeof(float));
+    if (!kind.is_few)
+        prefetch_inputs(at.components, (size_t)n * LANES * sizeof(float));
     VEC_UNROLL
     for (int q = 0; q < n_tracked; q += 2)
         track_components(kind.output, ranges, inputs->components[q], inputs->components[q + 1]);
@@ -262,6 +264,21 @@ VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *
     store_s8_planes(constants, (llr_destination){at.out, byte_flips_at(kind, constants, at.bit, &shifted)}, llrs);
 }
 
+/* Returns the ranges before the first iteration. */
+VEC batch_ranges empty_ranges(llr_kind kind, const llr_constants *constants)
+{
+    batch_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
+    if (kind.noise == SOFTQAM_ONE_WEIGHT)
+        ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
+    return ranges;
+}
+
+/* Returns inputs with the weight of all symbols. Without gains the last argument is unused. */
+VEC iteration_inputs empty_inputs(const llr_constants *constants)
+{
+    return (iteration_inputs){.of_halves = {weights_with_addend(constants, constants->weight, constants->weight)}};
+}
+
 /* Software pipelining. LLRs wait long for their weights and rows, so gain weights are loaded one iteration ahead, and
  * on AVX-512 all inputs of s8, except in the shortest iterations. The last iteration loads its own inputs again,
  * unused. */
@@ -270,14 +287,11 @@ VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_po
     const bool is_ahead =
         LOADS_AHEAD && !kind.is_exact && kind.output == SOFTQAM_OUTPUT_S8 && (M > 2 || is_double(kind));
     const bool has_weights_ahead = is_ahead || softqam_has_gains(kind.noise);
-    batch_ranges ranges = {vec_splat_u32(0), vec_splat_u32(0xffffffffu), vec_splat_u32(0), vec_splat_u32(0)};
-    /* Without gains the last argument is unused. */
-    iteration_inputs ahead = {.of_halves = {weights_with_addend(constants, constants->weight, constants->weight)}};
+    batch_ranges ranges = empty_ranges(kind, constants);
+    iteration_inputs ahead = empty_inputs(constants);
     llr_position next = at;
     bool has_next = true;
     next.noise_stride = at.noise_stride = kind.noise != SOFTQAM_ONE_WEIGHT;
-    if (kind.noise == SOFTQAM_ONE_WEIGHT)
-        ranges.max_weight = vec_sub_u32(vec_bits(constants->weight), constants->weight_base);
     if (has_weights_ahead)
         load_all_weights(kind, constants, at, &ahead, &ranges);
     if (is_ahead) {
@@ -309,6 +323,35 @@ VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_po
     return ranges;
 }
 
+/* Computes n symbols that are fewer than an iteration takes. */
+VEC batch_ranges few_llrs(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call, llr_position at,
+                          size_t n)
+{
+    _Alignas(64) unsigned char llrs[SYMBOL_BITS * FEW_PLANE_NBYTES];
+    unsigned char *to = at.out;
+    batch_ranges ranges = empty_ranges(kind, constants);
+    iteration_inputs inputs = empty_inputs(constants);
+    kind.is_few = true; /* a constant for the compiler */
+    at.n_few = n;
+    at.out = llrs;
+    load_all_weights(kind, constants, at, &inputs, &ranges);
+    load_components(kind, at, &inputs, &ranges);
+    if (is_double(kind))
+        double_iteration(kind, false, constants, at, &inputs, &ranges);
+    else
+        single_iteration(kind, false, constants, at, &inputs, &ranges);
+    const size_t value_nbytes = llr_nbytes(kind.output), nbytes = SYMBOL_BITS * value_nbytes;
+    if (!is_in_planes(kind)) {
+        copy_stored(LANES * nbytes, to, llrs, n * nbytes);
+        return ranges;
+    }
+    VEC_UNROLL_16
+    for (int k = 0; k < 2 * M; k++)
+        copy_stored(iteration_symbols(kind) * value_nbytes, to + call->planes[k], llrs + k * FEW_PLANE_NBYTES,
+                    n * value_nbytes);
+    return ranges;
+}
+
 /* Computes a batch on the fast path. Short iterations have a loop for each frequent kind of noise: a branch in each
  * iteration would cost up to 20 %. */
 VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
@@ -331,23 +374,35 @@ VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_p
     return llr_batch(kind, constants, at, n_symbols);
 }
 
-/* Computes a batch on the exact path. A format has one function for all layouts, except that s8's planes have their own
- * iteration. It loads constants of its own: those of the fast path stay in registers if no pointer to them leaves. */
+/* Computes a batch, or few symbols, on the exact path. */
+VEC void exact_llrs_of(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call, llr_position at,
+                       size_t n_symbols)
+{
+    if (kind.is_few)
+        few_llrs(kind, constants, call, at, n_symbols);
+    else
+        llr_batch(kind, constants, at, n_symbols);
+}
+
+/* Computes a call's batch on the exact path. A format has one function for all layouts, except that s8's planes have
+ * their own iteration. It loads constants of its own: those of the fast path stay in registers if no pointer to them
+ * leaves. */
 VEC void exact_batch(softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call,
                      llr_position at, size_t n_symbols)
 {
     softqam_llr_table negated;
-    llr_kind kind = {output, layout, call->noise_kind, true};
+    llr_kind kind = {output, layout, call->noise_kind, .is_exact = true};
     llr_constants constants;
+    kind.is_few = call->n_symbols < iteration_symbols(kind);
     load_llr_constants(&constants, kind, call, &negated);
     if (output == SOFTQAM_OUTPUT_S8 && layout == SOFTQAM_LLRS_IN_PLANES) {
         kind.layout = SOFTQAM_LLRS_IN_PLANES; /* a constant for the compiler */
-        llr_batch(kind, &constants, at, n_symbols);
+        exact_llrs_of(kind, &constants, call, at, n_symbols);
         return;
     }
     if (output == SOFTQAM_OUTPUT_S8 || M == 0)
         kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
-    llr_batch(kind, &constants, at, n_symbols);
+    exact_llrs_of(kind, &constants, call, at, n_symbols);
 }
 
 typedef void exact_batch_function(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at,
@@ -389,7 +444,10 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
         SIMD_NAME(softqam_divided_loop)(&divided, 0, n_symbols);
         return;
     }
-    llr_position at = {call->components, call->noise, call->out, 0, 0, call->noise_kind != SOFTQAM_ONE_WEIGHT};
+    llr_position at = {.components = call->components,
+                       .noise = call->noise,
+                       .out = call->out,
+                       .noise_stride = call->noise_kind != SOFTQAM_ONE_WEIGHT};
     for (unsigned number = 0;; number++) {
         const bool is_retry = is_exact && number % BATCHES_BEFORE_RETRY == 0;
         const size_t n = batch_symbols(kind, is_retry, number == 0, n_symbols);
@@ -415,10 +473,42 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     }
 }
 
+/* Demodulates a call's symbols if they are fewer than an iteration takes. */
+VEC void few_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_batch_function *exact)
+{
+    softqam_llr_table negated;
+    llr_constants constants;
+    load_llr_constants(&constants, kind, call, &negated);
+    const bool has_gains = softqam_has_gains(call->noise_kind);
+    const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
+    const llr_position at = {.components = call->components, .noise = call->noise, .out = call->out};
+    kind.noise = call->noise_kind;
+    if (FUSES_GAINS || !has_gains) {
+        const batch_ranges ranges = few_llrs(kind, &constants, call, at, call->n_symbols);
+        if (verdict_of(kind, &constants, call, &ranges, &at, call->n_symbols) == BATCH_IS_EXACT)
+            return;
+        if (call->is_unusual)
+            *call->is_unusual = true;
+    }
+    if (has_gains)
+        SIMD_NAME(softqam_divided_loop)(&divided, 0, call->n_symbols);
+    else
+        exact(kind.layout, call, at, call->n_symbols);
+}
+
 #define DEFINE_LOOP(format, name, output, layout)                                                                      \
+    static softqam_loop name;                                                                                          \
+    NOT_INLINED void few_##name(const softqam_loop_call *call)                                                         \
+    {                                                                                                                  \
+        few_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, false, true}, call, name, exact_batch_##format);       \
+    }                                                                                                                  \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        llr_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, false}, call, name, exact_batch_##format);             \
+        const llr_kind kind = {output, layout, SOFTQAM_ONE_WEIGHT, false, false};                                      \
+        if (call->n_symbols < iteration_symbols(kind))                                                                 \
+            few_##name(call);                                                                                          \
+        else                                                                                                           \
+            llr_loop(kind, call, name, exact_batch_##format);                                                          \
     }
 DEFINE_LOOPS(DEFINE_LOOP)
 

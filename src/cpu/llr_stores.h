@@ -241,4 +241,17 @@ VEC void store_bpsk(llr_kind kind, const llr_constants *constants, unsigned char
         vec_store_s8(out, steps_of(constants, llrs), constants->min_byte, constants->max_byte);
 }
 
+/* Copies the first n of `nbytes` bytes that an iteration has stored. No load spans what two stores stored: it would
+ * wait for them. */
+VEC void copy_stored(size_t nbytes, unsigned char *to, const unsigned char *from, size_t n)
+{
+    VEC_UNROLL_16
+    for (size_t k = 0; k < nbytes; k += sizeof(vec_bytes)) {
+        const size_t n_left = nbytes - k;
+        if (n <= k)
+            return;
+        vec_copy_first(n_left < sizeof(vec_bytes) ? (int)n_left : (int)sizeof(vec_bytes), to + k, from + k, n - k);
+    }
+}
+
 #endif

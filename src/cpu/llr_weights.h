@@ -13,6 +13,7 @@ typedef struct llr_position {
     unsigned char *out;
     size_t bit;          /* bit of the scrambling sequence */
     unsigned is_odd;     /* 1 if an odd number of symbols precedes */
+    size_t n_few;        /* number of symbols if they are few */
     size_t noise_stride; /* from a symbol's noise value to the next one's: 1, or 0 if there is one weight */
 } llr_position;
 
@@ -115,10 +116,11 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
         return BATCH_IS_INEXACT;
     /* For f16 and f32 the weights show that N0 is below its limit; with gains N0 has no limit. */
     const float scale = are_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
-    const float largest =
-        are_metrics_tracked(output)
-            ? largest_component(at->components, has_gains ? gains_of(constants, at->noise) : NULL, n_symbols)
-            : float_of_bits(vec_largest_u32(ranges->magnitudes));
+    float largest = INFINITY;
+    if (!are_metrics_tracked(output))
+        largest = float_of_bits(vec_largest_u32(ranges->magnitudes));
+    else if (n_symbols >= LANES)
+        largest = largest_component(at->components, has_gains ? gains_of(constants, at->noise) : NULL, n_symbols);
     return is_fast_exact(M, call->table, range, largest, weight, scale) ? BATCH_IS_EXACT : BATCH_HAS_LARGE_LLRS;
 }
 
@@ -147,9 +149,16 @@ VEC iteration_weights weights_with_addend(const llr_constants *constants, vec_f3
 
 VEC bool takes_weights_twice(llr_kind kind) { return M > 0 && !is_double(kind); }
 
-/* Loads an iteration's noise values or gains. */
-VEC vec_f32 load_values(llr_kind kind, const float *from)
+/* Loads half `half` of an iteration's noise values or gains. */
+VEC vec_f32 load_values(llr_kind kind, const float *from, llr_position at, int half)
 {
+    float few[LANES];
+    if (kind.is_few) {
+        vec_store_f32(few, load_few(from, at.n_few, half * LANES, *from));
+        from = few;
+    } else {
+        from += half * LANES;
+    }
     return takes_weights_twice(kind) ? vec_load_for_duplicate(from) : vec_load_f32(from);
 }
 
@@ -185,10 +194,11 @@ VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 no
 }
 
 /* Returns the weights of symbols with gains, for the fast path alone. */
-VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, const float *noise,
+VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, llr_position at, int half,
                                    batch_ranges *ranges)
 {
-    const vec_f32 given = load_values(kind, noise), gain = load_values(kind, gains_of(constants, noise));
+    const vec_f32 given = load_values(kind, at.noise, at, half),
+                  gain = load_values(kind, gains_of(constants, at.noise), at, half);
     const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_GAINS_N0, 1);
     const vec_f32 values = bounded_noise(kind, constants, given);
     const vec_f32 inverse_gain = fast_inverse_gain(gain);
@@ -200,16 +210,16 @@ VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants
     return weights;
 }
 
-VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants, const float *noise,
+VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants, llr_position at, int half,
                                    batch_ranges *ranges)
 {
     const vec_f32 scale = constants->steps_per_nat;
     if (softqam_has_gains(kind.noise))
-        return gain_weights(kind, constants, noise, ranges);
+        return gain_weights(kind, constants, at, half, ranges);
     if (kind.noise == SOFTQAM_ONE_WEIGHT)
         return weights_with_addend(constants, constants->weight, scale);
     const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_NOISE_N0, 1);
-    const vec_f32 given = load_values(kind, noise);
+    const vec_f32 given = load_values(kind, at.noise, at, half);
     vec_f32 weight = given;
     if (kind.is_exact && kind.noise == SOFTQAM_ERASED_WEIGHTS)
         weight = vec_choose(vec_are_different(vec_bits(given), vec_splat_u32(0)), given, vec_splat(NAN));

@@ -54,7 +54,7 @@ typedef enum softqam_llr_layout {
 /* Tells a loop what to do. */
 typedef struct softqam_loop_call {
     const softqam_params *params;
-    size_t n_symbols; /* softqam_cpu_variant.min_symbols at least, of s8 in planes twice as many */
+    size_t n_symbols; /* 1 at least */
     const void *components;
     unsigned char *out;
     /* The rest is for LLRs; soft bits do not use it. */
@@ -113,13 +113,6 @@ typedef struct softqam_count_loops {
                             size_t n_groups);
 } softqam_count_loops;
 
-/* The largest number of symbols that a loop needs: min_symbols, or twice as many for s8 in planes. */
-enum { MOST_MIN_SYMBOLS = 32 };
-
-/* Runs a loop on fewer symbols than it takes. Each has n_bits, and symbol_nbytes lie between their first values.
- * Changes the call's inputs, `out` and n_symbols. */
-typedef void softqam_few_loop(softqam_loop *loop, softqam_loop_call *call, unsigned n_bits, size_t symbol_nbytes);
-
 /* The loops of one modulation, by format and layout. BPSK's bit has no planes. */
 typedef struct softqam_llr_loops {
     softqam_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
@@ -135,7 +128,6 @@ typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sou
 typedef struct softqam_input_loops {
     softqam_convert_loop *convert[N_INPUT_FORMATS];
     softqam_gather_loop *gather;
-    softqam_few_loop *few; /* NULL if loops take any number */
 } softqam_input_loops;
 
 /* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62, or
@@ -158,11 +150,8 @@ typedef struct softqam_cpu_loops {
     softqam_gather_loop *gather;
     softqam_soft_add *add; /* NULL for soft bits */
     const softqam_count_loops *count;
-    size_t min_symbols;
-    softqam_few_loop *few;                                 /* takes fewer */
-    softqam_loop *const *few_by_layout[MAX_AXIS_BITS + 1]; /* NULL, or loops that take min_few_symbols, in less time */
-    size_t min_few_symbols;
-    const struct softqam_joint_loops *joint[MAX_AXIS_BITS + 1]; /* by bits an axis; they take min_symbols or more */
+    const struct softqam_joint_loops *joint[MAX_AXIS_BITS + 1]; /* by bits an axis */
+    size_t min_joint_symbols;                                   /* the fewest that these take */
     bool is_vector[MAX_AXIS_BITS + 1]; /* by bits an axis: the loops are not the portable ones */
     bool flushes_subnormals;           /* vector loops want them flushed to zero, and are right then */
 } softqam_cpu_loops;

@@ -288,7 +288,6 @@ const softqam_cpu_variant softqam_cpu_portable = {
     .llrs = {&bpsk, &qpsk, &qam16, &qam64, &qam256, &qam1024},
     .gold = &gold_loops,
     .count = &softqam_count_portable,
-    .min_symbols = 0,
     .short_symbols = 256,
 };
 

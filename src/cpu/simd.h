@@ -76,7 +76,19 @@ VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
 }
 
 VEC void vec_store_first(void *to, vec_bytes a, size_t n) { memcpy(to, &a, n < sizeof a ? n : sizeof a); }
+
+VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
+{
+    memcpy(to, from, n < (size_t)nbytes ? n : (size_t)nbytes);
+}
 #endif
+
+/* Loads a register of n floats from number `first` on, with `rest` in place of those after the last one. */
+VEC vec_f32 load_few(const float *from, size_t n, size_t first, float rest)
+{
+    const size_t n_left = first < n ? n - first : 0;
+    return (vec_f32)vec_load_first(from + first, n_left * sizeof *from, (vec_bytes)vec_splat(rest));
+}
 
 #define SIMD_FAST
 #define SIMD_VECTORS

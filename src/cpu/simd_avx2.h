@@ -147,6 +147,14 @@ VEC void vec_store_first(void *to, vec_bytes a, size_t n)
         last[2] = (unsigned char)(bytes >> 16);
 }
 
+VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
+{
+    const vec_bytes a = nbytes == 32   ? vec_load_bytes(from)
+                        : nbytes == 16 ? _mm256_castsi128_si256(_mm_loadu_si128(from))
+                                       : _mm256_castsi128_si256(_mm_loadl_epi64(from));
+    vec_store_first(to, a, n < (size_t)nbytes ? n : (size_t)nbytes);
+}
+
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
 
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b)

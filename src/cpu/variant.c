@@ -51,12 +51,12 @@ static bool has_avx512(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 }
 
-VECTOR_VARIANT(avx2, .runs_here = has_avx2, .min_symbols = 8, .flushes_subnormals = true, .short_symbols = 8192);
-VECTOR_VARIANT(avx512, .runs_here = has_avx512, .min_symbols = 16, .of_few = &softqam_cpu_avx2,
-               .flushes_subnormals = true, .short_symbols = 16384);
+VECTOR_VARIANT(avx2, .runs_here = has_avx2, .min_joint_symbols = 8, .flushes_subnormals = true, .short_symbols = 8192);
+VECTOR_VARIANT(avx512, .runs_here = has_avx512, .min_joint_symbols = 16, .flushes_subnormals = true,
+               .short_symbols = 16384);
 #define VECTOR_VARIANTS &softqam_cpu_avx512, &softqam_cpu_avx2,
 #elif defined(__aarch64__) && !defined(SOFTQAM_WITHOUT_VECTOR_LOOPS)
-VECTOR_VARIANT(neon, .runs_here = softqam_runs_everywhere, .min_symbols = 4, .short_symbols = 4096);
+VECTOR_VARIANT(neon, .runs_here = softqam_runs_everywhere, .min_joint_symbols = 4, .short_symbols = 4096);
 #define VECTOR_VARIANTS &softqam_cpu_neon,
 #else
 #define VECTOR_VARIANTS
@@ -140,9 +140,6 @@ static softqam_loop *const *loops_of(const softqam_cpu_variant *variant, const s
     return (loops ? loops : softqam_cpu_portable.llrs[axis_bits])->by_format[params->output_format];
 }
 
-/* Except for 1024QAM, two iterations of AVX2 take less time than padding for one of AVX-512. */
-enum { MAX_FEW_AXIS_BITS = 4 };
-
 void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_variant *variant,
                               const softqam_params *params)
 {
@@ -153,15 +150,11 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     loops->add = softqam_soft_add_of(params->output_format);
     if (softqam_params_have_llrs(params) && variant->add)
         loops->add = variant->add[params->output_format];
-    loops->few = variant->input->few;
-    loops->min_symbols = variant->min_symbols;
-    loops->min_few_symbols = variant->of_few ? variant->of_few->min_symbols : 0;
+    loops->min_joint_symbols = variant->min_joint_symbols;
     loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_have_llrs(params) &&
                                 softqam_is_scale_for_flushing(params->defaults.input_scale, false);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
-        const bool has_few = variant->of_few && axis_bits <= MAX_FEW_AXIS_BITS;
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);
-        loops->few_by_layout[axis_bits] = has_few ? loops_of(variant->of_few, params, axis_bits) : NULL;
         loops->is_vector[axis_bits] = variant != &softqam_cpu_portable && variant->llrs[axis_bits];
         loops->joint[axis_bits] =
             variant->joint[axis_bits] ? variant->joint[axis_bits] : softqam_joint_portable[axis_bits];
