@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that building softqam needs; with the argument "tests", also those of the tests, and
-# Python packages in .cache, without which their tests are skipped. Does nothing where all are installed. CUDA is
-# not among them: where nvcc is found it is used.
+# Python packages in .cache, without which their tests are skipped. Does nothing if all are installed. CUDA is
+# not among them: if nvcc is found it is used.
 set -euo pipefail
 
 packages=(gcc g++ libc6-dev cmake ninja-build dpkg-dev file pkg-config libliquid-dev librandom123-dev libcjson-dev libopenmpi-dev

@@ -87,7 +87,7 @@ static const struct option_row rows[] = {
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* CMakeLists.txt has what the build was configured from, where that was a git repository. */
+/* CMakeLists.txt has what the build was configured from, if that was a git repository. */
 #ifndef BENCH_COMMIT
 #define BENCH_COMMIT "unknown"
 #endif

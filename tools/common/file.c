@@ -280,7 +280,7 @@ static bool create_temporary(struct output_file *file)
 }
 
 /* Gives a file the mode of the one that it replaces, and its owner and group if that is allowed. Nobody gains
- * access: where the group cannot be kept, or there was an access control list, whose mask the group's bits were, the
+ * access: if the group cannot be kept, or there was an access control list, whose mask the group's bits were, the
  * group has what others have. */
 static bool keep_access(int fd, const char *path, const struct stat *replaced)
 {

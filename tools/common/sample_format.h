@@ -78,7 +78,7 @@ enum { N_LIBRARY_FORMATS = OUTPUT_HARD };
 /* The contents of a file: symbols that are read, or written, or values made of them. */
 enum file_contents { FILE_SYMBOLS_IN, FILE_SYMBOLS_OUT, FILE_SOFT_BITS };
 
-/* Chooses the format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 where that has
+/* Chooses the format of a file: the one named (NULL for none), else by the suffix of `path`; cf32 or u8 if that has
  * none. An enum file_format, which for symbols that are written is a softqam_input_format, or an enum output_kind. -1
  * after it has said what is wrong: a name that is none or, if no format is named, any other suffix. */
 int sample_format_choose(enum file_contents contents, const char *option, const char *named, const char *path);

@@ -85,7 +85,7 @@ bool demod_options_check_format(const struct demod_options *options, const char 
 /* statistics.c */
 
 /* The noise variance, estimated from the symbols alone. The mean squared distance to the nearest point is less than the
- * noise variance where noise moves symbols into the cell of a wrong point: half of it for 256QAM at 20 dB. So the
+ * noise variance if noise moves symbols into the cell of a wrong point: half of it for 256QAM at 20 dB. So the
  * estimate is the variance for which that distance is the expected one, if all points are equally likely and the noise
  * is Gaussian. All zero before the first symbol. */
 struct noise_estimate {
@@ -112,7 +112,7 @@ double noise_estimate_variance(const struct noise_estimate *estimate, softqam_mo
 
 /* Returns the root mean square distance to the nearest point, relative to the constellation's root mean square
  * amplitude, which is 1 (the error vector magnitude as 3GPP TS 38.101-1 annex F normalises it). Decision-directed:
- * where the noise moves symbols to a wrong point, the true value is larger. NaN as above. */
+ * if the noise moves symbols to a wrong point, the true value is larger. NaN as above. */
 double noise_estimate_evm(const struct noise_estimate *estimate);
 
 /* Returns the expected squared distance to the nearest point at a noise variance; never more than that nor less than a
@@ -232,7 +232,7 @@ bool demod_run_open(struct demod_run *run);
 bool demod_run_open_output(struct demod_run *run);
 
 /* Leaves only the symbols that the command wants, and of those only part `index` (from 0) of n_parts, which are as
- * large as each other but for one symbol, or one code block where those come out as bit planes. What is estimated from
+ * large as each other but for one symbol, or one code block if those come out as bit planes. What is estimated from
  * the first symbols is from those of all. */
 bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts);
 
@@ -255,7 +255,7 @@ bool demod_run_write(struct demod_run *run);
 /* Ends the threads, frees what is held, and removes what was written unless it is kept. */
 void demod_run_close(struct demod_run *run, bool keep);
 
-/* In stages.c: starts the threads, and ends them: early, where they may wait for batches, or for input, which may not
+/* In stages.c: starts the threads, and ends them: early, when they may wait for batches, or for input, which may not
  * come for a long time; and a message, false, that a file has too few or too many values. */
 bool demod_start_threads(struct demod_run *run);
 void demod_end_threads(struct demod_run *run, bool early);

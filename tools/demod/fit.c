@@ -2,7 +2,7 @@
 /* Measures how well symbols fit a constellation, and what would make them fit. Scrambled data use all levels of an axis
  * alike, so magnitudes of components have a known density but for the noise, which is taken as a mixture of Gaussian
  * noise of all strengths: fading has many. The fit is the mean log-likelihood of a component beyond that of such noise
- * alone, in nats. It is above 0.4 where few decisions are wrong, and falls to 0 as noise hides the points. Whatever is
+ * alone, in nats. It is above 0.4 if few decisions are wrong, and falls to 0 as noise hides the points. Whatever is
  * tried instead of the command's settings must fit better by more than chance and a mixture of few strengths explain:
  * 0.006 was the most for 10,000 right files. */
 #include "fit.h"

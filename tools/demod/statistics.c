@@ -144,7 +144,7 @@ double noise_estimate_energy(const struct noise_estimate *estimate)
 double noise_estimate_variance(const struct noise_estimate *estimate, softqam_modulation modulation)
 {
     const double error = mean_error(estimate);
-    /* The expected error grows with the noise variance, though slowly where many decisions are wrong: with 256QAM
+    /* The expected error grows with the noise variance, though slowly if many decisions are wrong: with 256QAM
      * around 20 dB an error of 1 % in it is one of 5 % in the variance. */
     double low = error, high = 15 * error;
     for (int i = 0; i < 60; i++) {

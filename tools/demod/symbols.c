@@ -73,7 +73,7 @@ static bool check_noise_file(const struct demod_run *run)
     return false;
 }
 
-/* Compares the noise file with the distances to the nearest points, where noise is too weak for wrong decisions. */
+/* Compares the noise file with the distances to the nearest points, if noise is too weak for wrong decisions. */
 static void check_noise_level(const struct demod_run *run, const struct fit_view *view)
 {
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,

@@ -53,7 +53,7 @@ static void end(struct verifier *verifier)
 }
 
 /* A soft bit is 127 + x, truncated and limited; with the opposite sign 127 - x. That is 254 less the former, or, unless
- * x is whole, 253 less; and where the former was cut off at 0 not even this is known. */
+ * x is whole, 253 less; and if the former was cut off at 0 not even this is known. */
 static struct expectation expect_opposite_byte(uint8_t byte)
 {
     const double value = fmax(254.0 - byte, 0), low = fmax(253.0 - byte, 0);

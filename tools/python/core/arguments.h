@@ -100,7 +100,7 @@ inline nb::object read_c_init(nb::handle c_init, const layout &codewords, call_o
     return values;
 }
 
-/* Takes an argument as it is where takes(type) says so, else as NumPy converts it. */
+/* Takes an argument as it is if takes(type) says so, else as NumPy converts it. */
 template <typename Takes>
 void read_argument(nb::handle argument, const char *name, const char *function, array *view, Takes takes)
 {

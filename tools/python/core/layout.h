@@ -106,7 +106,7 @@ class layout
     {
     }
 
-    /* Raise where shape or dtype is wrong. */
+    /* Raise if shape or dtype is wrong. */
     void read_symbols(const array &array)
     {
         const auto *known = std::find_if(std::begin(symbol_types), std::end(symbol_types),
@@ -260,7 +260,7 @@ class layout
     bool apart = false;                           /* Q lies q_offset from I, in a plane of its own */
     int64_t q_offset = 0;
 
-    /* Counted are symbols in their order, or those of one layer where a segment has all layers: its width. */
+    /* Counted are symbols in their order, or those of one layer if a segment has all layers: its width. */
     int64_t width = 1;
     int64_t total = 0, codeword = 0, done = 0;
     int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */

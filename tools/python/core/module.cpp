@@ -256,7 +256,7 @@ class demodulator
     }
 
     /* The library's arrays on one GPU, on its current stream: returns `out`, or a new array for None. Returns None, and
-     * has done nothing, where the library has not all of them; without gain noise_var may be a number. */
+     * has done nothing, if the library has not all of them; without gain noise_var may be a number. */
     nb::object device_of_library(const array_library &library, nb::handle symbols, nb::handle noise_var,
                                  nb::handle gain, const nb::tuple &of_call, nb::handle out)
     {
@@ -370,7 +370,7 @@ class demodulator
             value_error(std::string(given) + " is given, which output \"u8\" does not take");
     }
 
-    /* Symbols have an axis of layers where the codeword has layers. */
+    /* Symbols have an axis of layers if the codeword has layers. */
     void read_codeword(nb::handle of_call, nb::handle layers, bool combine, call_options *options) const
     {
         const auto &given = nb::cast<const codeword &>(of_call);

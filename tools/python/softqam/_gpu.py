@@ -65,7 +65,7 @@ class _Torch:
         return self.module.utils.dlpack.to_dlpack(array)
 
     def on_device(self, device: int) -> ContextManager[Any]:
-        """PyTorch exports an array only where its GPU is the current one."""
+        """PyTorch exports an array only if its GPU is the current one."""
         return _NOTHING if self.current_device() == device else self.module.cuda.device(device)
 
     def current_stream(self, device: int) -> int:

@@ -122,7 +122,7 @@ int32_t demapper_init_thread(void) { return 0; }
 /* Next to a boundary the LLR of z / g is 4 / sqrt(energy) * z / g * weight: the weight for which that is slope * z. */
 static float weight_of_gain(int order) { return (float)(scale * orders[order].slope * sqrt(orders[order].energy) / 4); }
 
-/* Computes z / g, and the weight of each: g times a constant. Where g is not positive, the element is an erasure. */
+/* Computes z / g, and the weight of each: g times a constant. If g is not positive, the element is an erasure. */
 static void divide_by_gain(const int16_t *z, const oai_c16 *thresholds, size_t n, float gain_of_threshold,
                            float weight_of_gain, float *symbols, float *weights)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* softqam's adapters for OCUDU and what they share. The linker's --wrap puts each factory in place of OCUDU's own, so
- * that no line of OCUDU changes: wrap.txt. All factories are null where memory is short, and say on stderr that they
+ * that no line of OCUDU changes: wrap.txt. All factories are null if memory is short, and say on stderr that they
  * are in use: a hook that does not take is silent otherwise. */
 #pragma once
 
@@ -38,7 +38,7 @@ create_demodulation_mapper_factory() __asm__("__wrap__ZN5ocudu34create_demodulat
 /// Creates demodulators from channel symbols to descrambled LLRs. If a decoder of the next factory offers its memory of
 /// symbols, they equalise into that and leave the LLRs to it. Equaliser, transform precoder and EVM are OCUDU's.
 ///
-/// Where EVM is measured, LLRs are computed twice: OCUDU's calculator wants them in symbol order, before descrambling.
+/// If EVM is measured, LLRs are computed twice: OCUDU's calculator wants them in symbol order, before descrambling.
 std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_factory(
     std::shared_ptr<ocudu::channel_equalizer_factory> equalizer,
     std::shared_ptr<ocudu::transform_precoder_factory> precoder,

@@ -22,7 +22,7 @@ namespace
 class demodulators
 {
   public:
-    /// Null where memory is short.
+    /// Null if memory is short.
     static std::shared_ptr<const demodulators> create();
 
     /// Takes cf32 symbols with a noise variance each, and gives int8 LLRs with OCUDU's scale and limit.

@@ -55,7 +55,7 @@ SOFTQAM_OCUDU_VECTORS void add_port(port_sums &__restrict sums, const ocudu::cbf
     }
 }
 
-/// Writes the sums of n elements with the layers interleaved. Where nothing was received the gains are 0.
+/// Writes the sums of n elements with the layers interleaved. If nothing was received the gains are 0.
 SOFTQAM_OCUDU_VECTORS void write(const port_sums &__restrict sums, size_t n, float *__restrict z,
                                  float *__restrict gains, float *__restrict cross, float *__restrict noise_vars)
 {

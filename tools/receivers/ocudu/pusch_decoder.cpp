@@ -224,7 +224,7 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
 
 } // namespace
 
-/// OCUDU's factory where --wrap has put ours in its place, else null.
+/// OCUDU's factory if --wrap has put ours in its place, else null.
 __attribute__((weak)) std::shared_ptr<ocudu::pusch_decoder_factory>
 wrapped_factory(ocudu::pusch_decoder_factory_sw_configuration config) __asm__(
     "__real__ZN5ocudu31create_pusch_decoder_factory_swENS_38pusch_decoder_factory_sw_configurationE");

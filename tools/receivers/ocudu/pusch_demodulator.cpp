@@ -165,7 +165,7 @@ class pusch_demodulator final : public ocudu::pusch_demodulator
     }
 
   private:
-    /// An OFDM symbol's elements at each port. They need no copy where they lie side by side.
+    /// An OFDM symbol's elements at each port. They need no copy if they lie side by side.
     const ocudu::re_buffer_reader<ocudu::cbf16_t> &extract(const transmission &call, unsigned l,
                                                            const allocation &elements)
     {
