@@ -155,11 +155,15 @@ class Compare(ToolTest):
             options = ["-q", "-m", modulation, "-o", "hard", "--compare", "sent.hard"]
             scrambled = self.ok(self.demod(*options, "x.cf32", "y")).err
             self.assertRegex(scrambled, r"0\.(4|5)\d*, as of other bits, or another scrambling \(--c-init\)\n$")
-            self.assertRegex(self.ok(self.demod(*options, "--c-init", "5", "--conjugate", "x.cf32", "y")).err,
-                             r"; with the other sign of Q \(--conjugate\) it would be \S+\n$")  # fmt: skip
-            self.make("x.cf32", "-m", modulation, "--symbols", "2000", "--snr-db", "30", "--bits", "sent.hard", "--swap-iq")
-            self.assertRegex(self.ok(self.demod(*options, "x.cf32", "y")).err, r"; with I and Q swapped \(--swap-iq\) it would be \S+\n$")
-            self.assertRegex(self.ok(self.demod(*options, "--swap-iq", "x.cf32", "y")).err, r"bit error rate [-.e\d]*\n$")
+            for turned, option, words in (
+                (["--swap-iq"], "--swap-iq", r"I and Q swapped \(--swap-iq\)"),
+                (["--phase", "90", "--swap-iq"], "--conjugate", r"the other sign of Q \(--conjugate\)"),
+            ):
+                self.make("x.cf32", "-m", modulation, "--symbols", "2000", "--snr-db", "30", "--bits", "sent.hard", *turned)
+                self.assertRegex(self.ok(self.demod(*options, "x.cf32", "y")).err, rf"; with {words} it would be \S+\n$")
+                self.assertRegex(self.ok(self.demod(*options, option, "x.cf32", "y")).err, r"bit error rate [-.e\d]*\n$")
+                self.make("x.cf32", "-m", modulation, "--symbols", "2000", "--snr-db", "30", "--bits", "sent.hard")
+                self.assertRegex(self.ok(self.demod(*options, option, "x.cf32", "y")).err, rf"; without {option} it would be \S+\n$")
 
 
 class Stats(LlrTest):

@@ -226,19 +226,21 @@ static void print_statistics(const struct demod_run *run)
 /* Writes what the places of many wrong bits say. Swapped bits are descrambled by the wrong ones. */
 static void explain_wrong_bits(const struct demod_run *run, char text[96])
 {
+    const struct demod_options *options = run->options;
     const double n = (double)run->n_compared, n_wrong = (double)run->n_wrong;
     const bool is_conjugated = (double)run->n_wrong_conjugated < n_wrong / 2;
     const bool is_swapped = (double)run->n_wrong_swapped < n_wrong / 2;
     *text = '\0';
     if (n < 1000 || n_wrong < 0.1 * n)
         return;
+    const char *with_swap = options->swaps ? "without --swap-iq" : "with I and Q swapped (--swap-iq)";
+    const char *with_sign = options->conjugates ? "without --conjugate" : "with the other sign of Q (--conjugate)";
     if (is_conjugated || is_swapped)
-        snprintf(text, 96, "; %s it would be %.3g",
-                 is_swapped ? "with I and Q swapped (--swap-iq)" : "with the other sign of Q (--conjugate)",
+        snprintf(text, 96, "; %s it would be %.3g", is_swapped ? with_swap : with_sign,
                  (double)(is_swapped ? run->n_wrong_swapped : run->n_wrong_conjugated) / n);
     else if (n_wrong > 0.4 * n)
         snprintf(text, 96, ", as of other bits, or another scrambling (--c-init)%s",
-                 run->options->descrambles ? ", or with I and Q swapped" : "");
+                 options->descrambles ? ", or with I and Q swapped" : "");
 }
 
 void demod_report(const struct demod_run *run)
