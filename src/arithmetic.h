@@ -156,9 +156,9 @@ VEC vec_f32 llr_weight(vec_f32 scale, vec_f32 noise, int is_inverse)
 }
 
 /* Gains: z = g x + n, and N0 is the variance of n. A component v becomes fl(v fl(1 / g)), and its weight fl(fl(fl(scale
- * g) g) / N0), as if exponents of intermediate values had no limits, so that units do not matter. A gain or a noise
- * value that is not positive and finite, or a weight below MIN_WEIGHT, makes an erasure. Flushing subnormal numbers
- * changes nothing. */
+ * g) g) / N0), as if exponents of intermediate values had no limits, so that units do not matter; but a weight is
+ * LARGEST_FLOAT at most. A gain or a noise value that is not positive and finite, or a weight below MIN_WEIGHT, makes
+ * an erasure. Flushing subnormal numbers changes nothing. */
 
 VEC vec_f32 llr_scale_of_gain(vec_f32 scale, vec_f32 gain) { return vec_mul(vec_mul(scale, gain), gain); }
 

@@ -63,16 +63,19 @@ static softqam_status check_joint(const softqam_segment *segment, softqam_modula
 
 static softqam_status check_scrambling(const softqam_segment *segment, softqam_modulation modulation)
 {
-    uint64_t end;
+    const uint64_t n_after_first = segment->n_symbols - (segment->n_symbols > 0),
+                   n_bits = softqam_symbol_bits(modulation);
+    uint64_t last;
     REFUSE_IF(segment->descramble > 1, "segment.descramble is %u, not 0 or 1", segment->descramble);
     REFUSE_IF(!segment->descramble && segment->c_init != 0, "segment.c_init is %u, but segment.descramble is 0",
               segment->c_init);
     REFUSE_IF(segment->c_init > 0x7fffffff, "segment.c_init is %u, more than 2^31 - 1", segment->c_init);
-    REFUSE_IF(segment->descramble && (__builtin_add_overflow(segment->first_symbol, segment->n_symbols, &end) ||
-                                      __builtin_add_overflow(segment->scrambling_offset, end, &end) ||
-                                      __builtin_mul_overflow(end, softqam_symbol_bits(modulation), &end)),
-              "segment.first_symbol is %" PRIu64 ": the codeword has more bits than can be counted",
-              segment->first_symbol);
+    REFUSE_IF(segment->descramble && (__builtin_add_overflow(segment->first_symbol, n_after_first, &last) ||
+                                      __builtin_add_overflow(segment->scrambling_offset, last, &last) ||
+                                      last > (UINT64_MAX - (n_bits - 1)) / n_bits),
+              "segment.first_symbol is %" PRIu64 ", segment.scrambling_offset %" PRIu64
+              ": the codeword has more bits than can be counted",
+              segment->first_symbol, segment->scrambling_offset);
     return SOFTQAM_OK;
 }
 

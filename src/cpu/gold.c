@@ -86,6 +86,7 @@ const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint
     if (n_windows > 0)
         self->loops.take(&self->windows, n_windows, words);
     self->position += n_windows * GOLD_WINDOW_BITS;
+    self->has_windows = self->position >= n_windows * GOLD_WINDOW_BITS; /* else it was the sequence's end */
     softqam_gold_front(&self->windows, n_windows > 0 ? 0 : ahead, (ahead + n_bits) % GOLD_WINDOW_BITS,
                        words + n_windows * GOLD_WINDOW);
     return (const unsigned char *)words + ahead / 8;

@@ -164,11 +164,13 @@ static void check_rows(const row *rows, size_t n, row_kind kind)
     }
 }
 
-#define UNCOUNTED(n) "segment.first_symbol is " #n ": the codeword has more bits than can be counted"
-#define ODD          ", not a multiple of 2 layers"
-#define CROSS(j)     "segment.cross_gain[" #j "] is given, which "
-#define PI2_BPSK     .modulation = SOFTQAM_MODULATION_PI2_BPSK
-#define LIQUID       ": u8 soft bits are liquid-dsp's, which has no "
+#define UNCOUNTED(first, offset)                                                                                       \
+    "segment.first_symbol is " #first ", segment.scrambling_offset " #offset                                           \
+    ": the codeword has more bits than can be counted"
+#define ODD      ", not a multiple of 2 layers"
+#define CROSS(j) "segment.cross_gain[" #j "] is given, which "
+#define PI2_BPSK .modulation = SOFTQAM_MODULATION_PI2_BPSK
+#define LIQUID   ": u8 soft bits are liquid-dsp's, which has no "
 
 /* clang-format off */
 static const row field_rows[] = {
@@ -185,8 +187,9 @@ static const row field_rows[] = {
     LLRS(F16, "segment.n_layers is 2: pi/2-BPSK has one layer", .n_layers = 2, .modulation = SOFTQAM_MODULATION_PI2_BPSK),
     LLRS(S8, "segment.first_symbol is 7" ODD, .n_layers = 2, .first_symbol = 7),
     LLRS(S8, "segment.scrambling_offset is 3" ODD, .n_layers = 2, .scrambling_offset = 3),
-    LLRS(F16, UNCOUNTED(2305843009213693952), .descramble = 1, .first_symbol = 2305843009213693952),
-    LLRS(S8, UNCOUNTED(1), .descramble = 1, .scrambling_offset = UINT64_MAX, .first_symbol = 1),
+    LLRS(F16, UNCOUNTED(2305843009213693952, 0), .descramble = 1, .first_symbol = 2305843009213693952),
+    LLRS(S8, NULL, .descramble = 1, .first_symbol = UINT64_MAX / 8 - 3), /* up to the last bit */
+    LLRS(S8, UNCOUNTED(1, 18446744073709551615), .descramble = 1, .scrambling_offset = UINT64_MAX, .first_symbol = 1),
     U8("segment.n_layers is 2" LIQUID "layers", .n_layers = 2),
     U8("segment.plane_stride is 4" LIQUID "bit planes", .plane_stride = 4),
     U8("segment.descramble is 1: u8 soft bits are not symmetric, so not descrambled", .descramble = 1),
@@ -222,6 +225,7 @@ static const row memory_rows[] = {
     /* 8 bytes a symbol, and 32 of LLRs: one symbol more than PTRDIFF_MAX holds, 2^64 bytes and all symbols. */
     U8(TOO_LARGE(1152921504606846976), .n_symbols = 1152921504606846976),
     LLRS(F32, TOO_LARGE(288230376151711744), .n_symbols = 288230376151711744),
+    LLRS(S8, UNCOUNTED(2305843009213693949, 0), .descramble = 1, .first_symbol = UINT64_MAX / 8 - 2),
     LLRS(S16, TOO_LARGE(18446744073709551615), .n_symbols = SIZE_MAX, .noise_stride = 1),
     U8("symbols is NULL", .layers[0].symbols = NULL),
     U8("out is NULL", .out = NULL),
