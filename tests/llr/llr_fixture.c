@@ -8,6 +8,7 @@
 
 #include "common/modulation.h"
 #include "contract.h"
+#include "joint_max_log.h"
 #include "oracle.h"
 #include "params.h"
 #include "rate_recovery.h"
@@ -95,6 +96,12 @@ llr_setting llr_setting_of(const softqam_demodulator_config *config, const softq
         .scale = scale > 0 ? scale : defaults->scale,
         .limit = config->llr_limit ? config->llr_limit : defaults->limit,
     };
+}
+
+/* Returns the largest LLR, in steps. */
+static double limit_of(const llr_setting *setting)
+{
+    return setting->limit ? setting->limit : setting->format == SOFTQAM_OUTPUT_F16 ? 65504 : (double)FLT_MAX;
 }
 
 static size_t or_one(size_t stride) { return stride ? stride : 1; }
@@ -191,12 +198,12 @@ static bool is_opposite(const uint8_t usual[], const uint8_t opposite[])
     return is_good;
 }
 
+enum { SHORT_CALL = 4000 };
 size_t llr_reference_stride = LLR_REFERENCE_STRIDE;
 
 static void check_by_reference(const softqam_demodulator_config *config, const softqam_segment *plain,
                                const uint8_t *values)
 {
-    enum { SHORT_CALL = 4000 };
     static size_t n_calls;
     const llr_setting setting = llr_setting_of(config, plain);
     const bool is_u8 = setting.format == SOFTQAM_OUTPUT_U8;
@@ -268,9 +275,117 @@ static softqam_segment isolate(const softqam_demodulator_config *config, const s
     return lone;
 }
 
+/* Reads a pair as its reference takes it. Returns false if a value of it is none. */
+static bool read_pair(const softqam_demodulator_config *config, const softqam_segment *lone, const lone_symbol *memory,
+                      joint_sample *to)
+{
+    const double noise = (double)memory->noise[0];
+    bool is_good = !is_no_noise(config, lone, memory->noise[0]);
+    to->noise = fmax(llr_setting_of(config, lone).is_inverse ? 1 / noise : noise, (double)config->noise_floor);
+    for (size_t k = 0; k < 2; k++) {
+        float symbol[2];
+        widen(config, lone, memory->samples[k], symbol);
+        to->gains[k] = (double)memory->gains[k];
+        to->cross[k] = (double)memory->cross[k];
+        for (size_t axis = 0; axis < 2; axis++) {
+            to->z[k][axis] = (double)symbol[axis];
+            is_good = is_good && isfinite(symbol[axis]);
+        }
+        is_good = is_good && isfinite(memory->cross[k]) && isfinite(memory->gains[k]) && memory->gains[k] > 0;
+    }
+    return is_good;
+}
+
+/* True if no product of a pair's values comes near an end of binary32. */
+static bool is_usual_pair(const joint_sample *sample)
+{
+    const double least = fmin(fmin(sample->gains[0], sample->gains[1]), sample->noise);
+    double most = fmax(fmax(sample->gains[0], sample->gains[1]), sample->noise);
+    for (size_t k = 0; k < 2; k++)
+        most = fmax(most, fmax(fabs(sample->cross[k]), fmax(fabs(sample->z[k][0]), fabs(sample->z[k][1]))));
+    return least > 0x1p-30 && most < 0x1p30;
+}
+
+/* Returns the value of a format that an LLR in steps is rounded to. */
+static double rounded(const llr_setting *setting, double steps)
+{
+    uint32_t value;
+    if (setting->format == SOFTQAM_OUTPUT_F32)
+        return steps;
+    steps = fmax(-limit_of(setting), fmin(steps, limit_of(setting)));
+    soft_values_write((soft_format)setting->format,
+                      setting->limit && setting->format != SOFTQAM_OUTPUT_F16 ? rint(steps) : steps, &value);
+    return soft_values_read((soft_format)setting->format, &value);
+}
+
+/* Fails unless a power of two that multiplies all values of a usual pair changes no bit. */
+static void check_units(const softqam_demodulator *demodulator, const softqam_segment *lone, const lone_symbol *memory,
+                        bool is_inverse, const uint8_t *values, size_t nbytes)
+{
+    static int exponent;
+    lone_symbol scaled = *memory;
+    softqam_segment segment = *lone;
+    uint8_t out[HARNESS_MAX_SYMBOL_BITS * sizeof(float)];
+    exponent = exponent % 80 + 1;
+    for (size_t k = 0; k < 2; k++) {
+        float symbol[2];
+        memcpy(symbol, memory->samples[k], sizeof symbol);
+        for (size_t axis = 0; axis < 2; axis++) {
+            symbol[axis] = ldexpf(symbol[axis], exponent - 40);
+            if (!isnormal(symbol[axis]))
+                return; /* beside an input scale that is not usual */
+        }
+        memcpy(scaled.samples[k], symbol, sizeof symbol);
+        scaled.gains[k] = ldexpf(memory->gains[k], exponent - 40);
+        scaled.cross[k] = ldexpf(memory->cross[k], exponent - 40);
+        segment.layers[k] =
+            (softqam_layer){.symbols = scaled.samples[k], .noise_var = scaled.noise, .gain = &scaled.gains[k]};
+    }
+    scaled.noise[0] = ldexpf(memory->noise[0], is_inverse ? 40 - exponent : exponent - 40);
+    segment.cross_gain[0] = scaled.cross;
+    segment.out = out;
+    harness_demodulate_segments(demodulator, &segment, 1);
+    assert_memory_equal(out, values, nbytes);
+}
+
+/* Fails unless the LLRs of a pair are within the bound of exhaustive search, or are erasures if a value of it is none.
+ */
+static void check_pair(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,
+                       const softqam_segment *lone, const lone_symbol *memory, const uint8_t *values)
+{
+    const llr_setting setting = llr_setting_of(config, lone);
+    const nr_constellation *c = llr_constellation(setting.modulation);
+    const nr_constellation *const constellations[2] = {
+        c, lone->partner_modulation ? llr_constellation(lone->partner_modulation) : c};
+    const uint32_t flips = flips_of(config, lone, lone->first_symbol, (size_t)c->n_bits);
+    const size_t nbytes = softqam_output_nbytes(setting.format, SOFTQAM_MODULATION_BPSK, 1);
+    double llrs[NR_MAX_BITS] = {0}, bound = 0;
+    joint_sample sample;
+    const bool is_good = read_pair(config, lone, memory, &sample);
+    if (is_good && !is_usual_pair(&sample))
+        return;
+    if (is_good) {
+        joint_max_log(constellations, &sample, false, llrs);
+        bound = joint_max_log_bound(constellations, &sample);
+        const double least_z =
+            fmin(fmin(fabs(sample.z[0][0]), fabs(sample.z[0][1])), fmin(fabs(sample.z[1][0]), fabs(sample.z[1][1])));
+        if (config->input_format == SOFTQAM_INPUT_CF32 && !(config->noise_floor > 0) && least_z > 0x1p-60)
+            check_units(demodulator, lone, memory, setting.is_inverse, values, (size_t)c->n_bits * nbytes);
+    }
+    for (int b = 0; b < c->n_bits; b++) {
+        const double llr = flips >> b & 1 ? -llrs[b] : llrs[b], scale = (double)setting.scale;
+        const double low = rounded(&setting, scale * (llr - bound)), high = rounded(&setting, scale * (llr + bound));
+        const double got = soft_values_read((soft_format)setting.format, values + (size_t)b * nbytes);
+        if (!(got >= low && got <= high) || (!is_good && signbit(got)))
+            fail_msg("pair to %s, modulation %d: b%d is %.9g, not within %.9g and %.9g",
+                     harness_output_names[setting.format], (int)setting.modulation, b, got, low, high);
+    }
+}
+
 static void expect_pairs(const softqam_demodulator_config *config, const softqam_segment *segment,
                          softqam_context *definer, uint8_t *values)
 {
+    static size_t n_calls;
     const size_t n = segment->n_symbols;
     const llr_setting setting = llr_setting_of(config, segment);
     const size_t nbytes = softqam_output_nbytes(setting.format, setting.modulation, 1);
@@ -282,6 +397,11 @@ static void expect_pairs(const softqam_demodulator_config *config, const softqam
     }
     scoped_demodulator *demodulator = llr_create(config, definer);
     harness_demodulate_segments(demodulator, segments, n);
+    /* One in 8 of many points, among which the reference searches long. */
+    const size_t every = n > SHORT_CALL ? llr_reference_stride : setting.modulation > SOFTQAM_MODULATION_64QAM ? 8 : 1;
+    for (size_t i = n_calls++ % every; i < n && harness_backend() == SOFTQAM_BACKEND_CPU; i += every)
+        if (segments[i].cross_gain[0])
+            check_pair(config, demodulator, &segments[i], &memory[i], values + i * nbytes);
 }
 
 void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *values)
@@ -405,11 +525,8 @@ static uint64_t information(double llr)
 static void count_value(const llr_setting *setting, const uint8_t *value, bool is_sampled, softqam_statistics *to)
 {
     const bool is_u8 = setting->format == SOFTQAM_OUTPUT_U8;
-    const double llr = is_u8 ? 0 : fabs(soft_values_read((soft_format)setting->format, value)),
-                 limit = setting->limit                          ? setting->limit
-                         : setting->format == SOFTQAM_OUTPUT_F16 ? 65504
-                                                                 : (double)FLT_MAX;
-    to->n_limited += is_u8 ? *value == 0 || *value == 255 : llr == limit;
+    const double llr = is_u8 ? 0 : fabs(soft_values_read((soft_format)setting->format, value));
+    to->n_limited += is_u8 ? *value == 0 || *value == 255 : llr == limit_of(setting);
     to->information += is_sampled ? information((double)((float)llr * (16 / setting->scale)) / 16) : 0;
 }
 
@@ -434,75 +551,4 @@ void llr_count(const softqam_demodulator_config *config, const softqam_segment *
         for (int b = 0; b < c->n_bits; b++, values += nbytes)
             count_value(&setting, values, is_sampled, to);
     }
-}
-
-/* Calls and memory. */
-
-bool llr_is_plain(const softqam_demodulator_config *config, const softqam_segment *segment)
-{
-    const softqam_layer *layer = &segment->layers[0];
-    const size_t noise_stride = layer->noise_var && config->noise == SOFTQAM_NOISE_PER_SYMBOL;
-    const softqam_segment plain =
-        harness_segment(layer->symbols, layer->noise_var, noise_stride, segment->n_symbols, segment->out);
-    return memcmp(&plain, segment, sizeof plain) == 0;
-}
-
-/* Uses softqam_demodulate() for every other call that it can do. */
-static void demodulate_on_host(const softqam_demodulator_config *config, const softqam_demodulator *demodulator,
-                               const softqam_segment *segments, size_t n_segments)
-{
-    static size_t n_plain;
-    const softqam_layer *layer = &segments->layers[0];
-    if (n_segments == 1 && llr_is_plain(config, segments) && n_plain++ % 2)
-        harness_demodulate(demodulator, layer->symbols, layer->noise_var, segments->n_symbols, segments->out);
-    else
-        harness_demodulate_segments(demodulator, segments, n_segments);
-}
-
-static size_t large_call(void) { return 150000; }
-
-llr_library llr_calls = {"", demodulate_on_host, NULL, NULL, large_call};
-
-enum { ON_HEAP, GUARDED, OF_CONTEXT, OF_DEVICE };
-
-void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *on, size_t nbytes, size_t unit)
-{
-    static const int kinds[2][4] = {{ON_HEAP, ON_HEAP, GUARDED, GUARDED}, {ON_HEAP, GUARDED, OF_CONTEXT, OF_CONTEXT}};
-    const size_t gap = harness_random_below(random, HARNESS_MAX_GAP / unit + 1) * unit;
-    const size_t room_nbytes = (nbytes + HARNESS_MAX_GAP + 15) / 16 * 16;
-    void *room = NULL;
-    self->kind = kinds[harness_backend() == SOFTQAM_BACKEND_CUDA][harness_random_below(random, 4)];
-    if (llr_calls.alloc) {
-        self->kind = OF_DEVICE;
-        room = llr_calls.alloc(room_nbytes);
-    } else if (self->kind == GUARDED) {
-        harness_buffer_open(&self->buffer, nbytes);
-    } else if (self->kind == OF_CONTEXT) {
-        assert_int_equal(softqam_host_alloc(on->items[0], room_nbytes, &room), SOFTQAM_OK);
-    } else {
-        room = harness_alloc(room_nbytes);
-    }
-    if (room)
-        self->buffer = (harness_buffer){.room = room, .room_nbytes = room_nbytes};
-    (harness_random_below(random, 2) ? harness_buffer_place_at_start : harness_buffer_place_at_end)(&self->buffer,
-                                                                                                    nbytes, gap);
-}
-
-void llr_memory_protect(const llr_memory *self)
-{
-    if (self->kind == GUARDED)
-        harness_buffer_protect(&self->buffer);
-}
-
-void llr_memory_close(llr_memory *self)
-{
-    harness_buffer_check(&self->buffer);
-    if (self->kind == GUARDED)
-        harness_buffer_close(&self->buffer);
-    else if (self->kind == OF_CONTEXT)
-        softqam_host_free(self->buffer.room);
-    else if (self->kind == OF_DEVICE)
-        llr_calls.release(self->buffer.room);
-    else
-        free(self->buffer.room);
 }

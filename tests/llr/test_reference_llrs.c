@@ -10,6 +10,7 @@
 #include "contract.h"
 #include "half.h"
 #include "harness.h"
+#include "joint_max_log.h"
 #include "max_log.h"
 #include "oracle.h"
 
@@ -52,6 +53,29 @@ HARNESS_TEST(test_whole_search)
             assert_true(fabs(llrs[b].value - apart[b] * 6 / (double)0.01F) < 1e-11);
             assert_true(llrs[b].low <= llrs[b].value && llrs[b].value <= llrs[b].high);
         }
+    }
+}
+
+/* Two layers: both ways of searching find the same. */
+HARNESS_TEST(test_joint_search)
+{
+    static const nr_constellation *const few[] = {&nr_qpsk, &nr_16qam, &nr_64qam};
+    harness_random random = harness_random_named(__func__);
+    for (size_t n = 0; n < harness_symbol_count(1000); n++) {
+        const nr_constellation *const constellations[2] = {few[n % 3], few[n / 3 % 3]};
+        double all[NR_MAX_BITS], axes[NR_MAX_BITS];
+        float values[8];
+        harness_fill_uniform(&random, 2, HARNESS_COUNT(values) / 2, values);
+        const joint_sample sample = {
+            .z = {{(double)values[0], (double)values[1]}, {(double)values[2], (double)values[3]}},
+            .gains = {fabs((double)values[4]), fabs((double)values[5])},
+            .cross = {(double)values[6], (double)values[7]},
+            .noise = 0.1,
+        };
+        joint_max_log(constellations, &sample, true, all);
+        joint_max_log(constellations, &sample, false, axes);
+        for (int b = 0; b < constellations[0]->n_bits; b++)
+            assert_true(fabs(all[b] - axes[b]) <= 1e-6 * joint_max_log_bound(constellations, &sample));
     }
 }
 

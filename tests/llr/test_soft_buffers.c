@@ -3,8 +3,8 @@
  * layers, strides, I and Q apart, gains, scrambling and settings of each segment's own, in symbol order, bit planes,
  * code blocks and soft buffers, in any combination; codewords cut between any resource elements, with UCI between them,
  * several in one call, dropped and repeated code blocks, retransmissions, statistics. Every backend and variant must
- * equal reference/rate_recovery.h applied to the portable loop's LLRs, which test_llrs.c proves;
- * test_reference_buffers.c proves that reference. */
+ * equal reference/rate_recovery.h applied to the portable loop's LLRs, which test_llrs.c proves, and those of pairs of
+ * layers reference/joint_max_log.h; test_reference_buffers.c and test_reference_llrs.c prove these references. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
