@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the tests of LLRs call the library, and the memory that they give to it. */
+/* Calls the library for the tests of LLRs, and gives it memory. */
 #include <stdlib.h>
 #include <string.h>
 
