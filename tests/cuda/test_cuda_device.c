@@ -25,10 +25,12 @@ static sample open_sample(size_t n)
     sample self = {.n = n,
                    .cuda = harness_create(&setup),
                    .symbols = device_alloc(n * 2 * sizeof(float)),
-                   .out = device_alloc(n * HARNESS_SYMBOL_BITS)};
+                   .out = device_alloc(n * HARNESS_SYMBOL_BITS),
+                   .expected = harness_alloc(n * HARNESS_SYMBOL_BITS)};
     harness_fill_mixture(&random, n, self.symbols);
     setup.context.backend = SOFTQAM_BACKEND_CPU;
-    self.expected = harness_answer(&setup, self.symbols, NULL, n);
+    scoped_demodulator *cpu = harness_create(&setup);
+    harness_demodulate(cpu, self.symbols, NULL, n, self.expected);
     harness_poison(self.out, self.expected, n * HARNESS_SYMBOL_BITS);
     return self;
 }

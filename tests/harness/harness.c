@@ -282,22 +282,6 @@ harness_setup harness_format_setup(softqam_output_format format, softqam_noise n
     return setup;
 }
 
-softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup)
-{
-    softqam_demodulator_config config = setup->demodulator;
-    softqam_context *context = NULL;
-    *demodulator = NULL;
-    if (!config.context) {
-        softqam_status status = softqam_context_create(&context, &setup->context);
-        if (status != SOFTQAM_OK)
-            return status;
-        config.context = context;
-    }
-    softqam_status status = softqam_demodulator_create(demodulator, &config);
-    softqam_context_destroy(context); /* the demodulator holds on to it */
-    return status;
-}
-
 static void assert_ok(softqam_status status, const char *call)
 {
     if (status != SOFTQAM_OK)
@@ -314,9 +298,13 @@ softqam_context *harness_create_context(const harness_setup *setup)
 
 softqam_demodulator *harness_create(const harness_setup *setup)
 {
+    softqam_demodulator_config config = setup->demodulator;
+    softqam_context *context = config.context ? NULL : harness_create_context(setup);
     softqam_demodulator *demodulator;
-    assert_ok(harness_try_create(&demodulator, setup), "softqam_demodulator_create");
+    config.context = context ? context : config.context;
+    assert_ok(softqam_demodulator_create(&demodulator, &config), "softqam_demodulator_create");
     assert_non_null(demodulator);
+    softqam_context_destroy(context); /* the demodulator holds on to it */
     return demodulator;
 }
 
@@ -339,15 +327,4 @@ softqam_segment harness_segment(const void *symbols, const float *noise_var, siz
                              .out = out,
                              .noise_stride = noise_stride,
                              .layers = {{.symbols = symbols, .noise_var = noise_var}}};
-}
-
-uint8_t *harness_answer(const harness_setup *setup, const void *symbols, const float *noise_var, size_t n_symbols)
-{
-    size_t nbytes = harness_output_nbytes(setup->demodulator.output_format, n_symbols);
-    uint8_t *out = harness_alloc(nbytes);
-    memset(out, 0x80, nbytes); /* -128, and no LLR that could be expected as f16 or f32 */
-    softqam_demodulator *demodulator = harness_create(setup);
-    harness_demodulate(demodulator, symbols, noise_var, n_symbols, out);
-    softqam_demodulator_destroy(demodulator);
-    return out;
 }

@@ -190,11 +190,9 @@ harness_setup harness_default_setup(void);
  */
 harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise);
 
-/* A demodulator on a context of its own, which ends with it: softqam_demodulator_destroy() frees both. Any thread. */
-softqam_status harness_try_create(softqam_demodulator **demodulator, const harness_setup *setup);
-
 /* The library's calls where a failure of theirs is the test's. */
 softqam_context *harness_create_context(const harness_setup *setup);
+/* A demodulator, on a context of its own that ends with it unless the setup has one. */
 softqam_demodulator *harness_create(const harness_setup *setup);
 void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                         size_t n_symbols, void *out);
@@ -204,8 +202,5 @@ void harness_demodulate_segments(const softqam_demodulator *demodulator, const s
 /* A segment of one layer whose symbols lie side by side. noise_stride is 0 for one noise value, 1 for one a symbol. */
 softqam_segment harness_segment(const void *symbols, const float *noise_var, size_t noise_stride, size_t n_symbols,
                                 void *out);
-
-/* Returns what a demodulator makes of symbols, in memory of malloc that had other bytes before. */
-uint8_t *harness_answer(const harness_setup *setup, const void *symbols, const float *noise_var, size_t n_symbols);
 
 #endif
