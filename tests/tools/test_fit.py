@@ -139,6 +139,7 @@ class Causes(FitTest):
                 (lambda k: complex(y[k].real, y[k].imag + 0.34 * y[k].real), r": I and Q are not independent: their correlation is 0\.3\d*"),
                 (lambda k: complex(abs(y[k].real), abs(y[k].imag)), ": nearly all have one sign"), (lambda k: y[k] + 1, r", but would without their mean of \S+ \(a DC offset\)"),
                 (lambda k: y[k] * (0.5 + k / 4000), ": their size varies, as before an equaliser"),
+                (lambda k: y[k] * (0.88 + 0.32 * k / len(y)), ": their size varies, as before an equaliser"),
             ):  # fmt: skip
                 self.write_symbols("z.cf32", [change(k) for k in range(len(y))])
                 self.warned(rf"the symbols do not fit \S+{message}", "-o", "hard", "-m", modulation, "z.cf32")
