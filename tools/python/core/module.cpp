@@ -27,8 +27,9 @@ static void check(softqam_status status)
         return;
     const struct {
         const char *field, *argument;
-    } names[] = {{"config.output_format", "output"}, {"config.n_threads", "threads"}, {"config.", ""}, {"segment.", ""},
-                 {"codeword.", "codeword's "},       {"grant.n_layers", "layers"},    {"grant.", ""}};
+    } names[] = {
+        {"config.output_format", "output"}, {"config.n_threads", "threads"}, {"config.", ""}, {"segment.", ""},
+        {"codeword.", "codeword's "},       {"grant.n_layers", "layers"},    {"grant.", ""},  {"first_bit", "first"}};
     std::string message = softqam_error_message();
     for (const auto &name : names)
         for (size_t at; (at = message.find(name.field)) != std::string::npos;)
