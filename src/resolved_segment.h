@@ -76,7 +76,7 @@ HOST_AND_DEVICE static inline bool softqam_placement_has_planes(const softqam_pl
 }
 
 /* Returns the bytes from a symbol's first value to the next symbol's. */
-HOST_AND_DEVICE static inline size_t softqam_placement_stride(const softqam_placement *placement)
+HOST_AND_DEVICE static inline size_t softqam_placement_symbol_nbytes(const softqam_placement *placement)
 {
     const bool has_planes = softqam_placement_has_planes(placement);
     const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
@@ -107,7 +107,8 @@ typedef struct softqam_resolved_segment {
 
 static_assert(sizeof(softqam_source) == 168 && sizeof(softqam_placement) == 112 &&
                   sizeof(softqam_resolved_segment) == 288,
-              "Kernels take many of these as arguments, 4 KiB in all: see MAX_SEGMENTS in cuda/kernels.h");
+              "Kernels take many of these as arguments, 4 KiB in all: see MAX_SEGMENTS in cuda/kernels.h; "
+              "cuda/segment_block.cuh adds up what they take");
 
 /* Returns whether a codeword's values lie one after the other as transmitted, so that code blocks do not matter. */
 HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_codeword *codeword)

@@ -33,7 +33,7 @@ void softqam_segment_advance(softqam_resolved_segment *segment, size_t n)
     softqam_placement *placement = &segment->placement;
     advance_source(&segment->source, n);
     if (!placement->has_code_blocks)
-        placement->out += n * softqam_placement_stride(placement);
+        placement->out += n * softqam_placement_symbol_nbytes(placement);
     placement->position += n;
     placement->codeword_symbol += (uint32_t)n;
     segment->n_symbols -= n;
@@ -55,7 +55,7 @@ void softqam_destination_open(softqam_destination *to, const softqam_placement *
             placement->has_soft_buffers ? 0 : of_block; /* in soft buffers each plane has a position of its own */
     }
     if (to->out)
-        to->out += n_before * softqam_placement_stride(placement);
+        to->out += n_before * softqam_placement_symbol_nbytes(placement);
 }
 
 void softqam_cursor_next_code_block(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment,

@@ -84,6 +84,8 @@ typedef struct work {
     size_t sequence_end;
 } work;
 
+_Static_assert(sizeof(scratch) + sizeof(work) <= 43 << 10,
+               "a call takes 64 KiB of stack at most, of which its other functions and loops need 20");
 _Static_assert(
     (sizeof(scratch) + sizeof(work)) % 4096 > 256 && (sizeof(scratch) + sizeof(work)) % 4096 < 3072,
     "Change scratch.gap: if the frame of softqam_cpu_demodulate_part() is a multiple of 4 KiB, loads from its "
@@ -100,7 +102,7 @@ static inline void set_noise(softqam_loop_call *call, const softqam_source *sour
     if (source->has_gains) {
         call->noise_kind = inverse ? SOFTQAM_GAINS_INVERSE : SOFTQAM_GAINS_N0;
     } else if (source->noise_stride != 0 || source->n_layers > 1) {
-        call->noise_kind = inverse ? SOFTQAM_NOISE_INVERSE : SOFTQAM_NOISE_N0;
+        call->noise_kind = inverse ? SOFTQAM_EACH_INVERSE : SOFTQAM_EACH_N0;
     } else {
         call->noise_kind = SOFTQAM_ONE_WEIGHT;
         if (call->noise)
@@ -311,7 +313,7 @@ static NOT_INLINED void count_tile(work *w, size_t first, const uint64_t *erased
         .loops = w->loops->count,
         .information = w->information,
         .axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation),
-        .position = placement->codeword_symbol + (uint32_t)first,
+        .codeword_symbol = placement->codeword_symbol + (uint32_t)first,
         .is_usual = !call->is_unusual || !*call->is_unusual,
         .erased = erased,
     };
@@ -413,7 +415,7 @@ static NOT_INLINED void demodulate_in_tiles(work *w)
     const softqam_source *source = &w->segment.source;
     const softqam_placement *placement = &w->segment.placement;
     w->n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
-    w->symbol_nbytes = softqam_placement_stride(placement);
+    w->symbol_nbytes = softqam_placement_symbol_nbytes(placement);
     w->has_planes = softqam_placement_has_planes(placement);
     w->is_converted = are_converted(w->params, source);
     prepare_call(&w->call, w->params, &w->segment, &w->weight);

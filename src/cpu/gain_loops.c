@@ -127,12 +127,10 @@ NOT_INLINED division_way divide_by_any_gains(const division *from, divided_symbo
                            of_b = {vec_duplicate_upper(divisor.first), vec_duplicate_upper(divisor.second)};
         const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
         const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
-        const vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
-        const vec_f32 weight =
-            llr_weight_of_any_gain(vec_splat(from->scale), positive_or_one(noise), !from->is_n0, positive_or_one(gain));
+        const vec_f32 weight = llr_weight_of_any_gain(vec_splat(from->scale), noise, !from->is_n0, gain);
         vec_store_f32(to->components + 2 * k, divided_by_gain(a, of_a));
         vec_store_f32(to->components + 2 * k + LANES, divided_by_gain(b, of_b));
-        vec_store_f32(to->weights + k, vec_keep(vec_both(valid, vec_are_numbers(weight, weight)), weight));
+        vec_store_f32(to->weights + k, vec_keep(vec_are_numbers(weight, weight), weight));
         min_weight = vec_min_u32(min_weight, vec_bits(vec_abs(weight))); /* a NaN is larger */
     }
     to->min_weight = ~vec_largest_u32(~min_weight);
@@ -141,7 +139,7 @@ NOT_INLINED division_way divide_by_any_gains(const division *from, divided_symbo
 
 softqam_divided_loop SIMD_NAME(softqam_divided_loop);
 
-void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t first, size_t n_symbols)
+void SIMD_NAME(softqam_divided_loop)(softqam_divided_call *divided, size_t first, size_t n_symbols)
 {
     static division_way (*const ways[])(const division *, divided_symbols *) = {
         [WITHOUT_ERASURES] = divide_without_erasures,
@@ -153,7 +151,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t
     const softqam_loop_call *call = divided->call;
     /* Subnormal numbers slow the loop, so they are flushed, unless LLRs may be subnormal: f32's with small weights. */
     const float flushed_weight = call->params->output_format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.min_weight : 0.0f;
-    division_way way = WITHOUT_ERASURES;
+    division_way way = (division_way)divided->first_way;
     divided_symbols symbols;
     softqam_loop_call of_some = *call;
     of_some.components = symbols.components;
@@ -184,5 +182,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, size_t
         softqam_float_flush(&environment, symbols.min_weight >= float_bits(flushed_weight));
         divided->loop(&of_some);
     }
+    divided->first_way = divided->way == way ? way : WITHOUT_ERASURES; /* two batches alike: others will follow */
+    divided->way = way;
     softqam_float_leave(&environment);
 }

@@ -46,10 +46,10 @@ typedef struct softqam_joint {
 void softqam_joint_open(softqam_joint *joint, const softqam_params *params, const softqam_cpu_loops *loops,
                         const softqam_segment *from, size_t first);
 
-/* Demaps call->n_symbols symbols, whole resource elements, from the part's symbol `first` on, to call->out; at most
+/* Demaps to->n_symbols symbols, whole resource elements, from the part's symbol `first` on, to to->out; at most
  * JOINT_GATHERED_SYMBOLS unless the part is direct. LLRs of layers that are demapped one by one are there already.
  * `erased` is NULL or a bit for each symbol; it sets those of erasures in pairs. */
 void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *memory, size_t first,
-                              const softqam_loop_call *call, uint64_t *erased);
+                              const softqam_loop_call *to, uint64_t *erased);
 
 #endif

@@ -185,7 +185,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->steps_per_nat = vec_splat(constants->scale);
     constants->noise_bound = vec_splat(scale.noise_bound);
     constants->above_floor = 0;
-    if (!are_steps(output) && (call->noise_kind == SOFTQAM_NOISE_N0 || call->noise_kind == SOFTQAM_NOISE_INVERSE) &&
+    if (!are_steps(output) && (call->noise_kind == SOFTQAM_EACH_N0 || call->noise_kind == SOFTQAM_EACH_INVERSE) &&
         scale.noise_bound > 0.0f && scale.noise_bound < INFINITY)
         constants->above_floor = above_floor_of(output, call);
     constants->lines.table = vec_load_llr_table(AXIS_VALUES, table);

@@ -362,8 +362,8 @@ VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_p
         kind.noise = noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
         return llr_batch(kind, constants, at, n_symbols);
     }
-    if (is_short && noise == SOFTQAM_NOISE_N0) {
-        kind.noise = SOFTQAM_NOISE_N0;
+    if (is_short && noise == SOFTQAM_EACH_N0) {
+        kind.noise = SOFTQAM_EACH_N0;
         return llr_batch(kind, constants, at, n_symbols);
     }
     if (is_short && noise == SOFTQAM_ONE_WEIGHT) {
@@ -439,7 +439,7 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     size_t n_symbols = call->n_symbols;
     bool is_exact = false;
     kind.noise = call->noise_kind;
-    const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
+    softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind), 0, 0};
     if (has_gains && !FUSES_GAINS) {
         SIMD_NAME(softqam_divided_loop)(&divided, 0, n_symbols);
         return;
@@ -453,6 +453,7 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
         const size_t n = batch_symbols(kind, is_retry, number == 0, n_symbols);
         is_exact = is_exact && !is_retry;
         if (!is_exact) {
+            divided.first_way = 0;
             const batch_ranges ranges = fast_batch(kind, &constants, at, n);
             const batch_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
             /* Repeat this batch with erasure masks or f16 limits; they stay on for the rest of the call. */
@@ -480,7 +481,7 @@ VEC void few_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     llr_constants constants;
     load_llr_constants(&constants, kind, call, &negated);
     const bool has_gains = softqam_has_gains(call->noise_kind);
-    const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
+    softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind), 0, 0};
     const llr_position at = {.components = call->components, .noise = call->noise, .out = call->out};
     kind.noise = call->noise_kind;
     if (FUSES_GAINS || !has_gains) {

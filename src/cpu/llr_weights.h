@@ -218,12 +218,12 @@ VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants
         return gain_weights(kind, constants, at, half, ranges);
     if (kind.noise == SOFTQAM_ONE_WEIGHT)
         return weights_with_addend(constants, constants->weight, scale);
-    const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_NOISE_N0, 1);
+    const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_EACH_N0, 1);
     const vec_f32 given = load_values(kind, at.noise, at, half);
     vec_f32 weight = given;
     if (kind.is_exact && kind.noise == SOFTQAM_ERASED_WEIGHTS)
         weight = vec_choose(vec_are_different(vec_bits(given), vec_splat_u32(0)), given, vec_splat(NAN));
-    if (is_n0 || kind.noise == SOFTQAM_NOISE_INVERSE) {
+    if (is_n0 || kind.noise == SOFTQAM_EACH_INVERSE) {
         const vec_f32 values = bounded_noise(kind, constants, given);
         if (kind.is_exact)
             weight = is_n0 ? llr_weight(scale, values, false) : llr_weight(scale, values, true);

@@ -21,8 +21,8 @@ typedef void softqam_convert_loop(const void *components, float scale, size_t n_
  * or 1/N0, without gains or with a gain for each symbol. Soft bits take none. */
 typedef enum softqam_noise_kind {
     SOFTQAM_ONE_WEIGHT,
-    SOFTQAM_NOISE_N0,
-    SOFTQAM_NOISE_INVERSE,
+    SOFTQAM_EACH_N0,
+    SOFTQAM_EACH_INVERSE,
     SOFTQAM_GAINS_N0,
     SOFTQAM_GAINS_INVERSE,
     SOFTQAM_NOISE_KINDS,
@@ -39,7 +39,7 @@ static inline bool softqam_has_gains(softqam_noise_kind kind)
 
 static inline bool softqam_is_noise_n0(softqam_noise_kind kind)
 {
-    return kind == SOFTQAM_NOISE_N0 || kind == SOFTQAM_GAINS_N0;
+    return kind == SOFTQAM_EACH_N0 || kind == SOFTQAM_GAINS_N0;
 }
 
 /* Orders of LLRs: symbol by symbol; the same, descrambled; or de-interleaved to a plane for each bit of a symbol, and
@@ -84,10 +84,11 @@ typedef struct softqam_divided_call {
     float scale;                   /* scale of weights, which have its sign */
     size_t n_bits;                 /* bits of a symbol */
     size_t symbol_nbytes;          /* from a symbol's first LLR to the next symbol's */
+    unsigned way, first_way; /* to divide: that of the last batch, and that tried first for the next; at first 0 */
 } softqam_divided_call;
 
 /* Demodulates n symbols of a call from symbol `first` on, a multiple of 8. Internal to vector loops. */
-typedef void softqam_divided_loop(const softqam_divided_call *divided, size_t first, size_t n_symbols);
+typedef void softqam_divided_loop(softqam_divided_call *divided, size_t first, size_t n_symbols);
 
 /* The table for the information of LLRs, and its places per unit of an LLR. */
 typedef struct softqam_information {

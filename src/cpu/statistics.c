@@ -300,7 +300,7 @@ void softqam_count(const softqam_counted_tile *tile, softqam_statistics *to)
     const bool is_searched = !tile->erased && (!tile->is_usual || may_have_erasures(tile, 0, n));
     const bool is_plain = !is_searched && !tile->erased && !softqam_has_gains(call->noise_kind) && tile->axis_bits > 0;
     for (size_t first = 0, n_taken; first < n; first += n_taken) {
-        const uint32_t position = tile->position + (uint32_t)first;
+        const uint32_t position = tile->codeword_symbol + (uint32_t)first;
         const bool is_sampled = position / GROUP_SYMBOLS % SAMPLED_GROUPS == 0;
         const size_t left = n - first;
         uint64_t erased = 0;

@@ -13,8 +13,8 @@ typedef struct softqam_counted_tile {
     const uint64_t
         *erased; /* layers in pairs: bits of symbols, set for erasures, a word more than they take; or NULL */
     int axis_bits;
-    uint32_t position; /* the first symbol's, in the codeword, modulo 2^32 */
-    bool is_usual;     /* the loop has found no erasure but for infinite noise values and vanishing weights */
+    uint32_t codeword_symbol; /* the first symbol's number in the codeword, modulo 2^32 */
+    bool is_usual;            /* the loop has found no erasure but for infinite noise values and vanishing weights */
 } softqam_counted_tile;
 
 /* Sets the bits of erasures among `layers` of n_layers: bit k says that layer k is one. */

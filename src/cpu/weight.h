@@ -35,7 +35,7 @@ static inline float weight_of(const softqam_loop_call *call, size_t k, float sym
         return call->noise[0];
     if (softqam_has_gains(call->noise_kind))
         return weight_of_gain(call, k, symbol);
-    const int is_inverse = call->noise_kind == SOFTQAM_NOISE_INVERSE;
+    const int is_inverse = call->noise_kind == SOFTQAM_EACH_INVERSE;
     return llr_weight(call->scale.steps_per_nat, llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound),
                       is_inverse);
 }
