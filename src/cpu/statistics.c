@@ -62,7 +62,9 @@ static void add_energies(const softqam_levels *levels, const float *symbols, siz
 {
     for (size_t k = 0; k < n_groups * GROUP_SYMBOLS; k++) {
         const size_t at = k / GROUP_SYMBOLS * SAMPLED_GROUPS * GROUP_SYMBOLS + k % GROUP_SYMBOLS;
-        const float i = symbols[2 * at], q = symbols[2 * at + 1];
+        float symbol[2]; /* of any alignment */
+        memcpy(symbol, (const unsigned char *)symbols + at * sizeof symbol, sizeof symbol);
+        const float i = symbol[0], q = symbol[1];
         const float error = levels->axis_bits == 0
                                 ? energy_of(bpsk_distance(levels, i, i + q), bpsk_distance(levels, q, i + q))
                                 : energy_of(level_distance(levels, i), level_distance(levels, q));
@@ -98,11 +100,14 @@ const softqam_count_loops softqam_count_portable = {count_limited, find_range, a
 static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, size_t n)
 {
     const softqam_loop_call *call = tile->call;
-    const float *components = (const float *)call->components + 2 * first;
+    const unsigned char *components = (const unsigned char *)call->components + 2 * first * sizeof(float);
     uint32_t of_noise[2], of_gains[2] = {vec_bits(1.0f), vec_bits(1.0f)};
     size_t n_usual = 0;
-    for (size_t k = 0; !tile->is_usual && k < 2 * n; k++)
-        n_usual += fabsf(components[k]) < COMPONENT_END;
+    for (size_t k = 0; !tile->is_usual && k < 2 * n; k++) {
+        float component; /* of any alignment */
+        memcpy(&component, components + k * sizeof component, sizeof component);
+        n_usual += fabsf(component) < COMPONENT_END;
+    }
     if (!tile->is_usual && n_usual < 2 * n)
         return true;
     if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
