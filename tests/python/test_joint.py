@@ -106,6 +106,7 @@ def test_statistics(received, layer, n):
     ({"gram": np.zeros((4, 2, 2), np.float32)}, TypeError, "gram is float32.*complex64"),
     ({"noise_var": None}, TypeError, "noise_var is missing"), ({"noise_var": 0}, ValueError, "noise_var is 0.*positive"),
     ({"noise_var": np.ones(3)}, ValueError, "noise_var is .*broadcast"),
+    ({"modulation": ["qpsk"]}, TypeError, r"^modulation is \['qpsk'\]"), ({"noise_floor": [1]}, TypeError, r"^noise_floor is \[1\]"),
     ({"modulation": "bpsk"}, ValueError, "modulation is bpsk"), ({"output": "hard"}, ValueError, "output is"),
     ({"layer": 2}, ValueError, "layer is 2"), ({"partner_modulation": "qpsk"}, ValueError, "partner_modulation is qpsk: .*wanted layer"),
     ({"layer": 0, "partner_modulation": "8psk"}, ValueError, "partner_modulation is '8psk'"),

@@ -351,6 +351,16 @@ def _cached(modulation: Any, output: Any, sign: Any, llr_scale: Any, llr_limit: 
                        noise_form=noise_form, noise_floor=noise_floor)  # fmt: skip
 
 
+def _kept(*settings: Any) -> Any:
+    """Returns the Demodulator that is kept for settings. Raises with the name of one that no cache can look up, such as a list."""
+    try:
+        return _cached(*settings)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        return _cached.__wrapped__(*settings)
+
+
 # fmt: off
 @overload
 def demodulate(symbols: TensorT, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Output = "s8",
@@ -386,13 +396,7 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
                planes: int | None = None, codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
     # fmt: on
-    settings = modulation, output, sign, llr_scale, llr_limit, input_scale, noise_form, noise_floor
-    try:
-        demodulator = _cached(*settings)
-    except TypeError as error:
-        if "unhashable" not in str(error):
-            raise
-        demodulator = _cached.__wrapped__(*settings)  # says which one it is
+    demodulator = _kept(modulation, output, sign, llr_scale, llr_limit, input_scale, noise_form, noise_floor)
     return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, scrambling_offset=scrambling_offset,
                        layers=layers, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine,
                        statistics=statistics, out=out, stream=stream)  # fmt: skip
@@ -432,7 +436,7 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
     [..., n * bits_per_symbol]; with codeword its soft buffers. LLRs are 0 for an element with a number that is not finite, or a
     gain or noise variance that is not positive.
     """
-    return _cached(modulation, output, sign, llr_scale, llr_limit, None, noise_form, noise_floor).joint(
+    return _kept(modulation, output, sign, llr_scale, llr_limit, None, noise_form, noise_floor).joint(
         z, gram, noise_var, layer=layer, partner_modulation=partner_modulation, c_init=c_init, first_symbol=first_symbol,
         scrambling_offset=scrambling_offset, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine,
         statistics=statistics, out=out, stream=stream)  # fmt: skip
