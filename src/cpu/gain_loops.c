@@ -139,7 +139,8 @@ NOT_INLINED division_way divide_by_any_gains(const division *from, divided_symbo
 
 softqam_divided_loop SIMD_NAME(softqam_divided_loop);
 
-void SIMD_NAME(softqam_divided_loop)(softqam_divided_call *divided, size_t first, size_t n_symbols)
+void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqam_division_ways *kept, size_t first,
+                                     size_t n_symbols)
 {
     static division_way (*const ways[])(const division *, divided_symbols *) = {
         [WITHOUT_ERASURES] = divide_without_erasures,
@@ -151,7 +152,7 @@ void SIMD_NAME(softqam_divided_loop)(softqam_divided_call *divided, size_t first
     const softqam_loop_call *call = divided->call;
     /* Subnormal numbers slow the loop, so they are flushed, unless LLRs may be subnormal: f32's with small weights. */
     const float flushed_weight = call->params->output_format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.min_weight : 0.0f;
-    division_way way = (division_way)divided->first_way;
+    division_way way = (division_way)kept->first;
     divided_symbols symbols;
     softqam_loop_call of_some = *call;
     of_some.components = symbols.components;
@@ -182,7 +183,7 @@ void SIMD_NAME(softqam_divided_loop)(softqam_divided_call *divided, size_t first
         softqam_float_flush(&environment, symbols.min_weight >= float_bits(flushed_weight));
         divided->loop(&of_some);
     }
-    divided->first_way = divided->way == way ? way : WITHOUT_ERASURES; /* two batches alike: others will follow */
-    divided->way = way;
+    kept->first = kept->last == way ? way : WITHOUT_ERASURES; /* two batches alike: others will follow */
+    kept->last = way;
     softqam_float_leave(&environment);
 }

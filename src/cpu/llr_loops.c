@@ -439,21 +439,20 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     size_t n_symbols = call->n_symbols;
     bool is_exact = false;
     kind.noise = call->noise_kind;
-    softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind), 0, 0};
+    const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
+    softqam_division_ways ways = {0, 0};
     if (has_gains && !FUSES_GAINS) {
-        SIMD_NAME(softqam_divided_loop)(&divided, 0, n_symbols);
+        SIMD_NAME(softqam_divided_loop)(&divided, &ways, 0, n_symbols);
         return;
     }
-    llr_position at = {.components = call->components,
-                       .noise = call->noise,
-                       .out = call->out,
-                       .noise_stride = call->noise_kind != SOFTQAM_ONE_WEIGHT};
+    /* Every member: the compiler would set the others to zero by vectors, and loads of a member wait for these. */
+    llr_position at = {call->components, call->noise, call->out, 0, 0, 0, call->noise_kind != SOFTQAM_ONE_WEIGHT};
     for (unsigned number = 0;; number++) {
         const bool is_retry = is_exact && number % BATCHES_BEFORE_RETRY == 0;
         const size_t n = batch_symbols(kind, is_retry, number == 0, n_symbols);
         is_exact = is_exact && !is_retry;
         if (!is_exact) {
-            divided.first_way = 0;
+            ways.first = 0;
             const batch_ranges ranges = fast_batch(kind, &constants, at, n);
             const batch_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
             /* Repeat this batch with erasure masks or f16 limits; they stay on for the rest of the call. */
@@ -464,7 +463,7 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
         if (is_exact && call->is_unusual)
             *call->is_unusual = true;
         if (is_exact && has_gains)
-            SIMD_NAME(softqam_divided_loop)(&divided, call->n_symbols - n_symbols, n);
+            SIMD_NAME(softqam_divided_loop)(&divided, &ways, call->n_symbols - n_symbols, n);
         else if (is_exact)
             exact(kind.layout, call, at, n);
         n_symbols -= n;
@@ -481,8 +480,9 @@ VEC void few_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     llr_constants constants;
     load_llr_constants(&constants, kind, call, &negated);
     const bool has_gains = softqam_has_gains(call->noise_kind);
-    softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind), 0, 0};
-    const llr_position at = {.components = call->components, .noise = call->noise, .out = call->out};
+    const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
+    softqam_division_ways ways = {0, 0};
+    const llr_position at = {call->components, call->noise, call->out, 0, 0, 0, 0};
     kind.noise = call->noise_kind;
     if (FUSES_GAINS || !has_gains) {
         const batch_ranges ranges = few_llrs(kind, &constants, call, at, call->n_symbols);
@@ -492,7 +492,7 @@ VEC void few_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
             *call->is_unusual = true;
     }
     if (has_gains)
-        SIMD_NAME(softqam_divided_loop)(&divided, 0, call->n_symbols);
+        SIMD_NAME(softqam_divided_loop)(&divided, &ways, 0, call->n_symbols);
     else
         exact(kind.layout, call, at, call->n_symbols);
 }

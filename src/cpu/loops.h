@@ -84,11 +84,17 @@ typedef struct softqam_divided_call {
     float scale;                   /* scale of weights, which have its sign */
     size_t n_bits;                 /* bits of a symbol */
     size_t symbol_nbytes;          /* from a symbol's first LLR to the next symbol's */
-    unsigned way, first_way; /* to divide: that of the last batch, and that tried first for the next; at first 0 */
 } softqam_divided_call;
 
+/* The ways to divide: that of the last batch, and that tried first for the next. Both are 0 at first. */
+typedef struct softqam_division_ways {
+    unsigned last;
+    unsigned first;
+} softqam_division_ways;
+
 /* Demodulates n symbols of a call from symbol `first` on, a multiple of 8. Internal to vector loops. */
-typedef void softqam_divided_loop(softqam_divided_call *divided, size_t first, size_t n_symbols);
+typedef void softqam_divided_loop(const softqam_divided_call *divided, softqam_division_ways *ways, size_t first,
+                                  size_t n_symbols);
 
 /* The table for the information of LLRs, and its places per unit of an LLR. */
 typedef struct softqam_information {
