@@ -14,12 +14,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
                  const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
     __shared__ soft_block block;
-    const soft_arguments<FORMAT> arguments = {launch, segments, pairs, u8_table};
     soft_task task = {};
     let_next_kernel_begin();
-    if (threadIdx.x == 0)
-        block.input_format = launch.input_format;
-    if (!open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks))
+    if (!open_task<FORMAT>(task, block, {launch, segments, parts, pairs, first_blocks}, u8_table))
         return;
     open_counts<FORMAT>(segments.at[task.index.segment].placement.steps_per_nat);
     if (!task.has_soft)

@@ -102,8 +102,6 @@ softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodula
     softqam_gpu *gpu;
     TRY(softqam_context_gpu(demodulator->context, &gpu));
     TRY(check_segments(&list));
-    REFUSE_IF(list.is_joint, "prepared segments have no cross gains");
-    REFUSE_IF(list.has_statistics, "prepared segments have no statistics");
     REFUSE_IF(!prepared && n_segments > 0, "prepared is NULL");
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->device));

@@ -25,6 +25,12 @@ static void find_kernels(void)
         [SOFTQAM_INPUT_CS8] = softqam_plain_kernels_cs8,
         [SOFTQAM_INPUT_CF16] = softqam_plain_kernels_cf16,
     };
+    _Static_assert(N_OUTPUT_FORMATS == 5, "by_output has kernels for each");
+    static softqam_prepared_kernel *const by_output[N_OUTPUT_FORMATS] = {
+        [SOFTQAM_OUTPUT_U8] = softqam_prepared_kernel_u8,   [SOFTQAM_OUTPUT_S8] = softqam_prepared_kernel_s8,
+        [SOFTQAM_OUTPUT_S16] = softqam_prepared_kernel_s16, [SOFTQAM_OUTPUT_F16] = softqam_prepared_kernel_f16,
+        [SOFTQAM_OUTPUT_F32] = softqam_prepared_kernel_f32,
+    };
     for (int in = 0; in < N_INPUT_FORMATS; in++)
         for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
             const softqam_output_format format = (softqam_output_format)out;
@@ -32,17 +38,13 @@ static void find_kernels(void)
             for (int k = 0; k < KERNEL_SEGMENTS; k++)
                 to[k].kernel = by_input[in](format, k % PLAIN_KERNELS, (softqam_plain_kind)(k / PLAIN_KERNELS));
             to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
-            static_assert(N_OUTPUT_FORMATS == 5, "each is in one of soft_kernels_*.cu");
             const bool is_float = format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32;
-            const void *any = (is_float ? softqam_soft_kernel_floats : softqam_soft_kernel_integers)(format);
             to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){softqam_code_block_kernel(format), BLOCK_THREADS, 0, 0};
-            to[KERNEL_ANY].kernel = (softqam_kernel){any, BLOCK_THREADS, 0, 0};
             to[KERNEL_PAIRS].kernel = (softqam_kernel){softqam_pair_kernel(format), BLOCK_THREADS, 0, 0};
             const void *counts = (is_float ? softqam_count_kernel_floats : softqam_count_kernel_integers)(format);
             to[KERNEL_COUNTS].kernel = (softqam_kernel){counts, BLOCK_THREADS, 0, 0};
-            const void *prepared =
-                (is_float ? softqam_prepared_kernel_floats : softqam_prepared_kernel_integers)(format);
-            to[KERNEL_PREPARED].kernel = (softqam_kernel){prepared, BLOCK_THREADS, 0, 0};
+            to[KERNEL_MEMORY].kernel = (softqam_kernel){by_output[out](false), BLOCK_THREADS, 0, 0};
+            to[KERNEL_LIST].kernel = (softqam_kernel){by_output[out](true), BLOCK_THREADS, 0, 0};
             to[KERNEL_COUNTED_PAIRS].kernel = (softqam_kernel){softqam_count_kernel_pairs(format), BLOCK_THREADS, 0, 0};
             softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16

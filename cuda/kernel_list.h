@@ -6,17 +6,17 @@
 #include "kernels.h"
 
 /* Numbers of the kernels for a pair of formats: for plain calls, by kind and by bits an axis; for segments; for
- * segments with soft buffers; for these with repetition, pairs of layers, statistics or segments in device memory too;
- * for segments that all have pairs of layers; for segments with statistics; for both; for prepared segments. */
+ * segments with soft buffers; for segments that all have pairs of layers; for segments with statistics; for both; for
+ * any segments in device memory, and in a prepared_list. */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
     KERNEL_SOFT_BUFFERS,
-    KERNEL_ANY,
     KERNEL_PAIRS,
     KERNEL_COUNTS,
     KERNEL_COUNTED_PAIRS,
-    KERNEL_PREPARED,
+    KERNEL_MEMORY,
+    KERNEL_LIST,
     KERNEL_ELEMENTS, /* by bits an axis, by neighbours, and whether they count and add */
     N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 12
 };

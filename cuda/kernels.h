@@ -50,13 +50,10 @@ typedef struct softqam_llr_limit {
     float most_inverse_noise;
 } softqam_llr_limit;
 
-/* Returns how many symbols of a segment a thread block takes in block_iterations iterations of all its warps. A segment
- * in device memory counts as one of three layers, because a thread block knows the layers only once it has found the
- * segment. */
-HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iterations, unsigned n_layers,
-                                                             bool is_in_device)
+/* Returns how many symbols of a segment a thread block takes in block_iterations iterations of all its warps. */
+HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iterations, unsigned n_layers)
 {
-    return block_iterations * softqam_warp_symbols(is_in_device ? 3 : n_layers);
+    return block_iterations * softqam_warp_symbols(n_layers);
 }
 
 /* Returns how many symbols of a resource element a thread stores at once to soft buffers. Their values of a bit are
@@ -111,15 +108,11 @@ typedef struct softqam_codeword_launch {
 
 /* The first argument of the other kernels: what all segments of a launch share. */
 typedef struct softqam_segment_launch {
-    const softqam_segment *device_segments; /* in device memory; NULL: the segments are arguments */
-    const unsigned *n_device_segments;
-    unsigned n_segments;       /* with device_segments: at most */
+    unsigned n_segments;       /* in device memory: at most */
     unsigned block_iterations; /* iterations of a thread block's warps together, the same for each */
     unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
-    softqam_segment_defaults defaults; /* for device_segments */
-    float sum_limit;                   /* largest magnitude in soft buffers */
-    bool only_counts;                  /* segments that are arguments: counts their statistics, and stores nothing */
+    float sum_limit; /* largest magnitude in soft buffers */
 } softqam_segment_launch;
 
 typedef struct softqam_kernel {
@@ -148,11 +141,9 @@ softqam_plain_kernels softqam_plain_kernels_cs8;
 softqam_plain_kernels softqam_plain_kernels_cf16;
 
 /* The kernel of segments without soft buffers; that of segments of which some have them, without repetition and
- * pairs of layers, NULL for u8; those of any segments, also in device memory: of s8, s16 and u8, and of f16 and f32. */
+ * pairs of layers, NULL for u8. */
 const void *softqam_segment_kernel(softqam_output_format format);
 const void *softqam_code_block_kernel(softqam_output_format format);
-const void *softqam_soft_kernel_integers(softqam_output_format format);
-const void *softqam_soft_kernel_floats(softqam_output_format format);
 
 /* The kernels of segments of which some have statistics, without repetition: without pairs of layers, of s8, s16 and
  * u8, and of f16 and f32; with such layers in all segments, NULL for u8. */
@@ -167,9 +158,13 @@ typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, 
 softqam_element_kernels softqam_element_kernel_s8;
 softqam_element_kernels softqam_element_kernel_f16;
 
-/* The kernels of prepared segments: of s8, s16 and u8, and of f16 and f32. */
-const void *softqam_prepared_kernel_integers(softqam_output_format format);
-const void *softqam_prepared_kernel_floats(softqam_output_format format);
+/* The kernels of any segments: of those in device memory, or of a prepared_list, NULL for u8. */
+typedef const void *softqam_prepared_kernel(bool is_list);
+softqam_prepared_kernel softqam_prepared_kernel_u8;
+softqam_prepared_kernel softqam_prepared_kernel_s8;
+softqam_prepared_kernel softqam_prepared_kernel_s16;
+softqam_prepared_kernel softqam_prepared_kernel_f16;
+softqam_prepared_kernel softqam_prepared_kernel_f32;
 
 /* The kernel of segments all of which have layers that are demapped in pairs; NULL for u8. */
 const void *softqam_pair_kernel(softqam_output_format format);

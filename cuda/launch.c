@@ -106,7 +106,6 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
     return (softqam_segment_launch){
         .limit = softqam_llr_limit_of(params),
         .input_format = params->input_format,
-        .defaults = params->defaults,
         .sum_limit = params->llr_limit,
     };
 }
@@ -119,44 +118,78 @@ static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
     return (unsigned)(n < MOST_WARP_ITERATIONS ? n : MOST_WARP_ITERATIONS);
 }
 
-/* Divides the code blocks that a segment has symbols of among thread blocks of at most `most` symbols; returns how many
- * blocks these are. A code block of a codeword with repetition has one. */
-static size_t lay_out_code_blocks(softqam_code_block_parts *parts, const softqam_resolved_segment *segment,
-                                  unsigned most)
-{
-    enum { SIDE_BY_SIDE = 8 }; /* symbols that memory gives at a time */
-    const softqam_placement *placement = &segment->placement;
-    const uint32_t last = placement->codeword_symbol + (uint32_t)segment->n_symbols - 1;
-    const uint32_t longest = softqam_code_blocks_longest(&placement->blocks);
-    parts->first = softqam_code_block_at(&placement->blocks, placement->codeword_symbol).j;
-    parts->n_parts = (uint32_t)count_blocks(longest, most);
-    parts->reciprocal = parts->n_parts > 1 ? UINT32_MAX / parts->n_parts + 1 : 0;
-    parts->n_symbols = (uint32_t)count_blocks(longest, parts->n_parts);
-    if (parts->n_symbols <= most - SIDE_BY_SIDE)
-        parts->n_symbols = (parts->n_symbols + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE * SIDE_BY_SIDE;
-    const size_t n_code_blocks = softqam_code_block_at(&placement->blocks, last).j - parts->first + 1;
-    return n_code_blocks * parts->n_parts;
-}
-
-/* Divides a segment among thread blocks, of that many iterations; returns how many these are. */
-static size_t lay_out_segment(softqam_code_block_parts *parts, const softqam_resolved_segment *segment,
-                              unsigned block_iterations)
-{
-    const unsigned most = softqam_block_symbols(block_iterations, segment->source.n_layers, false);
-    if (segment->placement.has_soft_buffers && !segment->placement.is_repeated)
-        return lay_out_code_blocks(parts, segment, most);
-    return count_blocks(segment->n_symbols, most);
-}
-
 /* Finds where each segment's thread blocks begin; returns how many there are. */
 static size_t lay_out_blocks(unsigned first_blocks[], softqam_launch *launch, unsigned block_iterations)
 {
     size_t n_blocks = 0;
     for (unsigned k = 0; k < launch->n_segments; k++) {
         first_blocks[k] = (unsigned)n_blocks;
-        n_blocks += lay_out_segment(&launch->parts[k], &launch->segments[k], block_iterations);
+        n_blocks += softqam_lay_out_segment(&launch->parts[k], &launch->segments[k], block_iterations);
     }
     return n_blocks;
+}
+
+static prepared_segment *prepared_at(softqam_cuda_prepared_segment *prepared, size_t k)
+{
+    return (prepared_segment *)(void *)&prepared[k];
+}
+
+/* Lays out segments one after the other. Returns how many parts those without direct stores have. */
+static size_t lay_out_prepared(softqam_cuda_prepared_segment *prepared, size_t n, unsigned block_iterations,
+                               size_t *n_all_parts)
+{
+    size_t n_parts = 0, n_others = 0;
+    for (size_t k = 0; k < n; k++) {
+        prepared_segment *segment = prepared_at(prepared, k);
+        const size_t n_own = softqam_lay_out_prepared(segment, block_iterations);
+        n_others += segment->layout.neighbours == 0 ? n_own : 0;
+        segment->layout.first_part = (uint32_t)n_parts;
+        n_parts += n_own;
+        segment->layout.end_part = (uint32_t)n_parts;
+    }
+    *n_all_parts = n_parts;
+    return n_others;
+}
+
+/* Lays out segments so that n_blocks thread blocks take those without direct stores at once, if that is possible. */
+static softqam_status lay_out_for(softqam_cuda_prepared_segment *prepared, size_t n, unsigned n_blocks)
+{
+    size_t n_parts, n_symbols = 0;
+    for (size_t k = 0; k < n; k++) {
+        const prepared_segment *segment = prepared_at(prepared, k);
+        n_symbols += segment->layout.neighbours == 0 ? segment->segment.n_symbols : 0;
+    }
+    for (unsigned iterations = warp_iterations(n_symbols, n_blocks);; iterations++)
+        if (lay_out_prepared(prepared, n, BLOCK_WARPS * iterations, &n_parts) <= n_blocks ||
+            iterations >= MOST_WARP_ITERATIONS)
+            break;
+    for (size_t k = 0; k < n; k++)
+        prepared_at(prepared, k)->layout.n_all_parts = (uint32_t)n_parts;
+    return softqam_cuda_status(n_parts <= INT_MAX ? cudaSuccess : cudaErrorInvalidConfiguration, "preparing segments");
+}
+
+/* Launches the kernel of any segments. */
+static softqam_status launch_list(const softqam_launch *launch)
+{
+    const softqam_params *params = launch->params;
+    softqam_cuda_prepared_segment prepared[MAX_SEGMENTS] = {{{0}}};
+    prepared_list list = {.launch = {.launch = segment_launch_of(params)}};
+    device_kernel loaded;
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_LIST));
+    list.launch.launch.n_segments = launch->n_segments;
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        prepared_segment *segment = prepared_at(prepared, k);
+        segment->segment = launch->segments[k];
+        segment->pairs = launch->pairs[k];
+        softqam_find_neighbours(segment, params->input_format, params->output_format);
+    }
+    TRY(lay_out_for(prepared, launch->n_segments, loaded.resident_blocks));
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        list.segments[k] = *prepared_at(prepared, k);
+    const size_t n_parts = list.segments[0].layout.n_all_parts;
+    void *arguments[] = {&list};
+    return launch_kernel(&loaded, n_parts < loaded.resident_blocks ? n_parts : loaded.resident_blocks, arguments,
+                         launch->stream);
 }
 
 /* Returns the kernel that takes any of the launch's segments. */
@@ -165,7 +198,7 @@ static int find_segment_kernel(const softqam_launch *launch)
     const bool counts = launch->has_statistics;
     if (launch->n_paired == launch->n_segments)
         return counts ? KERNEL_COUNTED_PAIRS : KERNEL_PAIRS;
-    return launch->needs_any  ? KERNEL_ANY
+    return launch->needs_any  ? KERNEL_LIST
            : counts           ? KERNEL_COUNTS
            : launch->has_soft ? KERNEL_SOFT_BUFFERS
                               : KERNEL_SEGMENTS;
@@ -179,6 +212,8 @@ static softqam_status launch_segments(softqam_launch *launch)
     size_t n_symbols = 0, n_blocks = 0;
     device_kernel loaded;
     const int number = find_segment_kernel(launch);
+    if (number == KERNEL_LIST)
+        return launch_list(launch);
     TRY(softqam_kernel_load(&loaded, params, number));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
@@ -196,47 +231,14 @@ static softqam_status launch_segments(softqam_launch *launch)
     return launch_kernel(&loaded, n_blocks, number == KERNEL_SEGMENTS ? arguments : soft_arguments, launch->stream);
 }
 
-/* Launches KERNEL_ANY to count the statistics of segments which it has demodulated. They need no scrambling sequence,
- * so thread blocks take any number of symbols. */
-static softqam_status launch_counts(softqam_launch *launch)
-{
-    const softqam_params *params = launch->params;
-    softqam_segment_launch shared = segment_launch_of(params);
-    unsigned first_blocks[MAX_SEGMENTS];
-    size_t n_symbols = 0;
-    device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_ANY));
-    shared.only_counts = true;
-    shared.n_segments = launch->n_segments;
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        launch->segments[k].placement.is_descrambled = launch->segments[k].placement.has_soft_buffers = 0;
-        n_symbols += launch->segments[k].n_symbols;
-    }
-    const size_t iterations = (n_symbols - 1) / BLOCK_THREADS / loaded.resident_blocks + 1;
-    shared.block_iterations =
-        BLOCK_WARPS * (unsigned)(iterations < INT_MAX / BLOCK_THREADS ? iterations : INT_MAX / BLOCK_THREADS);
-    const size_t n_blocks = lay_out_blocks(first_blocks, launch, shared.block_iterations);
-    void *arguments[] = {&shared,       launch->segments, launch->parts,
-                         launch->pairs, first_blocks,     (void *)(uintptr_t)&params->u8_table};
-    return launch_kernel(&loaded, n_blocks, arguments, launch->stream);
-}
-
 /* Returns the kernel that takes a segment without statistics straight to soft buffers; KERNEL_SEGMENTS if none does. */
 static int find_element_kernel(const softqam_params *params, const softqam_resolved_segment *segment)
 {
-    const softqam_source *source = &segment->source;
     const softqam_placement *placement = &segment->placement;
-    const unsigned neighbours = placement->has_soft_buffers ? softqam_neighbours(placement) : 0;
+    const unsigned neighbours = softqam_element_neighbours(segment, params->input_format, params->output_format);
     const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
     const int number = KERNEL_ELEMENTS + axis_bits * 12 + (int)neighbours / 2 * 4 + placement->combines;
-    const softqam_input_format in = params->input_format;
-    const bool is_aligned_all =
-        neighbours == 1 || (is_aligned(source->layers[0].symbols, 16) && is_aligned(source->layers[0].noise_var, 16));
-    const bool is_taken = neighbours != 0 && neighbours == placement->blocks.n_layers && !placement->is_repeated &&
-                          !placement->block_buffers && source->is_contiguous && source->noise_stride == 1 &&
-                          !source->has_gains && is_aligned_all && segment->n_symbols <= INT_MAX &&
-                          (in == SOFTQAM_INPUT_CF32 || in == SOFTQAM_INPUT_CF16);
-    return is_taken && softqam_kernel_of(params, number)->address ? number : KERNEL_SEGMENTS;
+    return neighbours != 0 && softqam_kernel_of(params, number)->address ? number : KERNEL_SEGMENTS;
 }
 
 /* Returns the kernel that takes all of the launch's segments so. */
@@ -380,59 +382,10 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
                  : number == KERNEL_SEGMENTS               ? launch_segments(launch)
                  : number / PLAIN_KERNELS >= CODEWORD_CALL ? launch_codeword(launch, number)
                                                            : launch_plain(launch, number);
-        if (status == SOFTQAM_OK && launch->has_statistics && find_segment_kernel(launch) == KERNEL_ANY)
-            status = launch_counts(launch);
     }
     launch->n_segments = launch->n_paired = 0;
     launch->has_soft = launch->needs_any = launch->has_statistics = false;
     return status;
-}
-
-softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                              cudaStream_t stream)
-{
-    static const softqam_launch none;
-    static const unsigned no_blocks[MAX_SEGMENTS];
-    softqam_segment_launch shared = segment_launch_of(params);
-    device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_ANY));
-    shared.device_segments = segments;
-    shared.n_device_segments = n_segments;
-    shared.n_segments = max_segments;
-    shared.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, loaded.resident_blocks);
-    const unsigned block_symbols = softqam_block_symbols(shared.block_iterations, 1, true);
-    /* Each segment's last block may be partly empty. */
-    const size_t n_blocks = max_symbols / block_symbols + max_segments;
-    const void *arguments[] = {&shared, none.segments, none.parts, none.pairs, no_blocks, &params->u8_table};
-    return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
-}
-
-static prepared_segment *prepared_at(softqam_cuda_prepared_segment *prepared, size_t k)
-{
-    return (prepared_segment *)(void *)&prepared[k];
-}
-
-/* Lays out segments one after the other. Returns how many thread blocks those without direct stores have. */
-static size_t lay_out_prepared(softqam_cuda_prepared_segment *prepared, size_t n, unsigned block_iterations,
-                               size_t *n_all_blocks)
-{
-    size_t n_blocks = 0, n_others = 0;
-    for (size_t k = 0; k < n; k++) {
-        const softqam_resolved_segment *segment = &prepared_at(prepared, k)->segment;
-        prepared_layout *layout = &prepared_at(prepared, k)->layout;
-        size_t n_own = layout->n_element_blocks;
-        if (n_own > 0 && !segment->placement.combines)
-            n_own += count_blocks(segment->n_symbols, BLOCK_WARPS * layout->fill_symbols);
-        if (n_own == 0 && segment->n_symbols > 0)
-            n_others += n_own = lay_out_segment(&layout->parts, segment, block_iterations);
-        layout->block_iterations = block_iterations;
-        layout->first_block = (uint32_t)n_blocks;
-        n_blocks += n_own;
-        layout->end_block = (uint32_t)n_blocks;
-    }
-    *n_all_blocks = n_blocks;
-    return n_others;
 }
 
 /* Returns how many thread blocks of the kernel run at once: little more than half of those that the device holds, so
@@ -443,45 +396,59 @@ softqam_status softqam_launch_prepare(const softqam_params *params, const softqa
                                       softqam_cuda_prepared_segment *prepared)
 {
     device_kernel loaded;
-    size_t n_blocks, n_symbols = 0;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_PREPARED));
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_MEMORY));
     for (size_t k = 0; k < n; k++) {
-        softqam_resolved_segment *segment = &prepared_at(prepared, k)->segment;
-        prepared_layout *layout = &prepared_at(prepared, k)->layout;
         prepared[k] = (softqam_cuda_prepared_segment){{0}};
-        softqam_segment_resolve(segment, &segments[k], &params->defaults);
-        if (segment->n_symbols == 0 || find_element_kernel(params, segment) == KERNEL_SEGMENTS) {
-            n_symbols += segment->n_symbols;
-            continue;
-        }
-        layout->neighbours = softqam_neighbours(&segment->placement);
-        layout->n_element_blocks = (uint32_t)count_blocks(segment->n_symbols, BLOCK_THREADS * layout->neighbours);
-        layout->fill_symbols = BLOCK_THREADS * layout->neighbours;
+        softqam_prepare_segment(prepared_at(prepared, k), &segments[k], &params->defaults, params->input_format,
+                                params->output_format);
     }
-    for (unsigned iterations = warp_iterations(n_symbols, prepared_grid(&loaded));; iterations++)
-        if (lay_out_prepared(prepared, n, BLOCK_WARPS * iterations, &n_blocks) <= prepared_grid(&loaded) ||
-            iterations >= MOST_WARP_ITERATIONS)
-            break;
-    for (size_t k = 0; k < n; k++)
-        prepared_at(prepared, k)->layout.n_blocks = (uint32_t)n_blocks;
-    return softqam_cuda_status(n_blocks <= INT_MAX ? cudaSuccess : cudaErrorInvalidConfiguration, "preparing segments");
+    return lay_out_for(prepared, n, prepared_grid(&loaded));
 }
 
-/* Thread blocks take parts of the segments until there are no more, so any number of them is right. */
+/* Launches for segments in device memory. Thread blocks take parts until there are no more, so any number of them is
+ * right. */
+static softqam_status launch_prepared(const softqam_params *params, const prepared_launch *from, size_t max_symbols,
+                                      cudaStream_t stream)
+{
+    prepared_launch argument = *from;
+    const unsigned max_segments = argument.launch.n_segments;
+    device_kernel loaded;
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_MEMORY));
+    /* A kernel that must read descriptors waits for the kernel before: it needs no room beside that one. */
+    const size_t at_once = argument.descriptors ? loaded.resident_blocks : prepared_grid(&loaded);
+    argument.launch.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
+    argument.defaults = params->defaults;
+    /* By direct stores of 4 layers, or of one, with the parts that write zeros and fillers. */
+    const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
+    const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)max_segments;
+    size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;
+    n_blocks = n_blocks < loaded.resident_blocks ? n_blocks : loaded.resident_blocks;
+    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
+    return launch_kernel(&loaded, n_blocks, arguments, stream);
+}
+
+static prepared_launch prepared_launch_of(const softqam_params *params, const unsigned *n_segments,
+                                          unsigned max_segments)
+{
+    prepared_launch launch = {.launch = segment_launch_of(params), .n_present = n_segments};
+    launch.launch.n_segments = max_segments;
+    return launch;
+}
+
+softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
+                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
+                                              cudaStream_t stream)
+{
+    prepared_launch launch = prepared_launch_of(params, n_segments, max_segments);
+    launch.descriptors = segments;
+    return launch_prepared(params, &launch, max_symbols, stream);
+}
+
 softqam_status softqam_launch_prepared(const softqam_params *params, const softqam_cuda_prepared_segment *segments,
                                        const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
                                        cudaStream_t stream)
 {
-    prepared_launch argument = {segment_launch_of(params), (const prepared_segment *)(const void *)segments,
-                                n_segments};
-    device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_PREPARED));
-    argument.launch.n_segments = max_segments;
-    /* By direct stores of 4 layers, or of one, with the blocks that write zeros and fillers. */
-    const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4), at_once = prepared_grid(&loaded);
-    const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)max_segments;
-    size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;
-    n_blocks = n_blocks < loaded.resident_blocks ? n_blocks : loaded.resident_blocks;
-    const void *arguments[] = {&argument, &params->u8_table};
-    return launch_kernel(&loaded, n_blocks, (void **)(uintptr_t)arguments, stream);
+    prepared_launch launch = prepared_launch_of(params, n_segments, max_segments);
+    launch.prepared = segments;
+    return launch_prepared(params, &launch, max_symbols, stream);
 }

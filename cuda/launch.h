@@ -33,18 +33,16 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
 /* Launches what has been collected since the begin or the last launch. */
 softqam_status softqam_launch_flush(softqam_launch *launch);
 
-/* Launches for segments that lie in device memory, as does their number: at most max_segments of max_symbols symbols
- * together; others are left out. */
+/* Launches for segments that lie in device memory, as does their number. max_symbols need only be about right. */
 softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
                                               const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
                                               cudaStream_t stream);
 
-/* Prepares checked segments, which have neither pairs of layers nor statistics. */
+/* Prepares checked segments. */
 softqam_status softqam_launch_prepare(const softqam_params *params, const softqam_segment *segments, size_t n,
                                       softqam_cuda_prepared_segment *prepared);
 
-/* Launches for prepared segments that lie in device memory, as does their number. max_symbols need only be about
- * right. */
+/* Launches for prepared segments likewise. */
 softqam_status softqam_launch_prepared(const softqam_params *params, const softqam_cuda_prepared_segment *segments,
                                        const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
                                        cudaStream_t stream);

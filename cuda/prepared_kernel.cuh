@@ -1,37 +1,105 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of prepared segments, which lie in device memory. A thread block takes the path that its segment needs:
- * element_kernel.cuh's or soft_kernel.cuh's. Several .cu files share them, which compile at the same time. */
+/* The kernels of any segments: of those in device memory, prepared or not, and of prepared ones that are arguments. A
+ * thread block takes the path that its segment needs: element_kernel.cuh's or soft_kernel.cuh's. Several .cu files
+ * share them, which compile at the same time. */
 #ifndef SOFTQAM_PREPARED_KERNEL_CUH
 #define SOFTQAM_PREPARED_KERNEL_CUH
 
 #include "element_kernel.cuh"
 #include "prepared_segment.h"
+#include "repetition.cuh"
 #include "soft_kernel.cuh"
 
-/* Threads from `thread` on copy a structure from device memory to shared memory, a word each. */
-template <typename Structure>
-static __device__ __forceinline__ void copy_from_memory(Structure &to, const Structure &from, unsigned thread)
-{
-    if (threadIdx.x - thread < sizeof to / sizeof(unsigned long long))
-        reinterpret_cast<unsigned long long *>(&to)[threadIdx.x - thread] =
-            __ldcg(reinterpret_cast<const unsigned long long *>(&from) + threadIdx.x - thread);
-}
+/* Descriptors that are not prepared, in shared memory; threads resolve some at a time. They lie where a part's tables,
+ * stage and sequence lie afterwards. */
+struct descriptor_memory {
+    enum { MOST = 16 };
+    softqam_segment from[MOST];
+    prepared_segment to[MOST];
+    unsigned found; /* the segment that has a part, among these; MOST: none */
+    uint32_t n_parts;
 
-/* A kernel's arguments, for demodulate_repeated(). */
-struct prepared_arguments : prepared_launch {
-    __device__ __forceinline__ bool are_in_memory() const { return false; } /* as callers describe segments */
-
-    __device__ __forceinline__ unsigned n_segments() const { return min(__ldcg(n_prepared), launch.n_segments); }
-
-    __device__ __forceinline__ void load(soft_block &block, unsigned k) const
+    static __device__ __forceinline__ descriptor_memory &of(soft_block &block)
     {
-        copy_from_memory(block.segment, prepared[k].segment, 0);
+        static_assert(sizeof(descriptor_memory) <= offsetof(segment_block, segment), "they do not reach the segment");
+        return *reinterpret_cast<descriptor_memory *>(&block);
     }
 
+    /* The block's threads copy n <= MOST descriptors. */
+    __device__ __forceinline__ void load(const softqam_segment *descriptors, unsigned n)
+    {
+        enum { WORDS = sizeof(softqam_segment) / sizeof(uint64_t) };
+        for (unsigned k = threadIdx.x; k < n * WORDS; k += BLOCK_THREADS)
+            reinterpret_cast<uint64_t *>(from)[k] = reinterpret_cast<const uint64_t *>(descriptors)[k];
+    }
+};
+
+/* A kernel's arguments. */
+template <softqam_output_format FORMAT> struct prepared_arguments {
+    const prepared_launch &all;
+    const prepared_segment *list; /* arguments, as_memory(); NULL: the segments are in device memory */
+
+    __device__ __forceinline__ const softqam_segment_launch &launch() const { return all.launch; }
+
+    __device__ __forceinline__ bool are_descriptors() const { return all.descriptors != nullptr; }
+
+    __device__ __forceinline__ unsigned n_segments() const
+    {
+        return all.n_present ? min(__ldcg(all.n_present), all.launch.n_segments) : all.launch.n_segments;
+    }
+
+    /* Returns segment k of those that are prepared. */
+    __device__ __forceinline__ const prepared_segment &segment(unsigned k) const
+    {
+        return list ? list[k] : *reinterpret_cast<const prepared_segment *>(&all.prepared[k]);
+    }
+
+    /* Loads a word of such a segment, from device memory past the first cache: a kernel may do so before it waits. */
+    template <typename Word> __device__ __forceinline__ Word load_word(const Word *from) const
+    {
+        return list ? *from : __ldcg(from);
+    }
+
+    /* Threads from `thread` on copy a structure of such a segment to shared memory, a word each. */
+    template <typename Structure>
+    __device__ __forceinline__ void copy(Structure &to, const Structure &from, unsigned thread) const
+    {
+        if (threadIdx.x - thread < sizeof to / sizeof(unsigned long long))
+            reinterpret_cast<unsigned long long *>(&to)[threadIdx.x - thread] =
+                load_word(reinterpret_cast<const unsigned long long *>(&from) + threadIdx.x - thread);
+    }
+
+    /* Makes segment k the block's, without its layout. */
+    __device__ __forceinline__ void load(soft_block &block, unsigned k) const
+    {
+        if (!are_descriptors()) {
+            copy(block.segment, segment(k).segment, 0);
+            copy(block.pairs, segment(k).pairs, sizeof block.segment / sizeof(unsigned long long));
+            return;
+        }
+        descriptor_memory &memory = descriptor_memory::of(block);
+        memory.load(all.descriptors + k, 1);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            softqam_segment_resolve(&block.segment, &memory.from[0], &all.defaults);
+            softqam_pairs_resolve(&block.pairs, &memory.from[0]);
+        }
+    }
+
+    /* Calls a function with what says which symbols of which codeword segment k has. */
     template <typename Function>
     __device__ __forceinline__ bool with_codeword(unsigned k, const Function &function) const
     {
-        return with_codeword_of(prepared[k].segment, function);
+        if (are_descriptors()) {
+            const softqam_segment &from = all.descriptors[k];
+            const softqam_codeword &codeword = from.codeword;
+            return function(from.first_symbol, from.n_symbols, codeword.n_code_blocks != 0 && codeword.n_cb != 0,
+                            codeword.buffers, codeword.block_buffers, codeword.block_stride);
+        }
+        const softqam_resolved_segment &from = segment(k).segment;
+        const softqam_placement &placement = from.placement;
+        return function(placement.codeword_symbol, from.n_symbols, placement.has_soft_buffers, placement.out,
+                        placement.block_buffers, placement.block_stride);
     }
 };
 
@@ -39,33 +107,53 @@ struct prepared_arguments : prepared_launch {
 struct prepared_block : soft_block {
     unsigned number; /* the segment's, among all */
     alignas(8) prepared_layout layout;
-    prepared_arguments arguments; /* with the segment's block_iterations */
+    prepared_launch arguments; /* with the segment's block_iterations */
+    const prepared_segment *list;
+
+    template <softqam_output_format FORMAT> __device__ __forceinline__ prepared_arguments<FORMAT> all_arguments() const
+    {
+        return {arguments, list};
+    }
 };
 
-/* Finds segments in device memory, by a warp. Each round narrows them to a 32nd. */
-struct prepared_search {
-    unsigned apart;        /* segments from a thread's to the next thread's */
-    uint32_t first_blocks; /* the first block of this thread's segment */
+/* Parts that a thread block takes. They follow each other, since their number is not known when the grid is. */
+struct part_range {
+    uint32_t first;
+    uint32_t end;
+};
+
+static __device__ __forceinline__ part_range part_range_of(uint32_t n_all)
+{
+    const uint32_t each = n_all / gridDim.x, rest = n_all - each * gridDim.x;
+    const uint32_t first = blockIdx.x * each + min(blockIdx.x, rest);
+    return {first, first + each + (blockIdx.x < rest ? 1 : 0)};
+}
+
+/* Finds prepared segments, by a warp. Each round narrows them to a 32nd. */
+template <softqam_output_format FORMAT> struct prepared_search {
+    unsigned apart;       /* segments from a thread's to the next thread's */
+    uint32_t first_parts; /* the first part of this thread's segment */
 
     /* All that there is room for may be read, so no load waits for the number of segments. */
-    __device__ __forceinline__ void open(const prepared_launch &arguments)
+    __device__ __forceinline__ void open(const prepared_arguments<FORMAT> &arguments)
     {
-        const unsigned room = arguments.launch.n_segments, lane = threadIdx.x % WARP_THREADS;
+        const unsigned room = arguments.launch().n_segments, lane = threadIdx.x % WARP_THREADS;
         apart = (room + WARP_THREADS - 1) / WARP_THREADS;
-        first_blocks = first_block_of(arguments, min(lane * apart, room - 1));
+        first_parts = first_part_of(arguments, min(lane * apart, room - 1));
     }
 
-    static __device__ __forceinline__ uint32_t first_block_of(const prepared_launch &arguments, unsigned k)
+    static __device__ __forceinline__ uint32_t first_part_of(const prepared_arguments<FORMAT> &arguments, unsigned k)
     {
-        return __ldcg(&arguments.prepared[k].layout.first_block);
+        return arguments.load_word(&arguments.segment(k).layout.first_part);
     }
 
-    /* Returns the last of n > 0 segments that begins at a block or before. */
-    __device__ __forceinline__ unsigned find(const prepared_launch &arguments, unsigned n, uint32_t number) const
+    /* Returns the last of n > 0 segments that begins at a part or before. */
+    __device__ __forceinline__ unsigned find(const prepared_arguments<FORMAT> &arguments, unsigned n,
+                                             uint32_t number) const
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
-        unsigned first = 0, left = min(n, arguments.launch.n_segments), step = apart;
-        uint32_t begins = first_blocks;
+        unsigned first = 0, left = n, step = apart;
+        uint32_t begins = first_parts;
 #pragma unroll 1
         for (;;) {
             const unsigned begun = __ballot_sync(0xffffffffu, lane * step < left && begins <= number);
@@ -75,25 +163,92 @@ struct prepared_search {
                 return first;
             left = min(step, left - before);
             step = (left + WARP_THREADS - 1) / WARP_THREADS;
-            begins = first_block_of(arguments, first + min(lane * step, left - 1));
+            begins = first_part_of(arguments, first + min(lane * step, left - 1));
         }
     }
 };
 
-/* Makes segment k the block's; a barrier must follow. The thread that has copied the launch's block_iterations writes
- * the segment's. */
-static __device__ __forceinline__ void load_prepared(prepared_block &block, const prepared_launch &arguments,
+/* Makes prepared segment k the block's; a barrier must follow. The thread that has copied the launch's block_iterations
+ * writes the segment's. */
+template <softqam_output_format FORMAT>
+static __device__ __forceinline__ void load_prepared(prepared_block &block, const prepared_arguments<FORMAT> &arguments,
                                                      unsigned k)
 {
-    enum { LAYOUT_THREADS = sizeof(prepared_layout) / sizeof(unsigned long long) };
+    enum {
+        LAYOUT_THREADS = sizeof(prepared_layout) / sizeof(unsigned long long),
+        PAIRS_THREADS = sizeof(softqam_pairs) / sizeof(unsigned long long)
+    };
     static_assert(sizeof(prepared_segment) / sizeof(unsigned long long) < BLOCK_THREADS, "a thread for each word");
-    const prepared_segment &segment = arguments.prepared[k];
-    copy_from_memory(block.layout, segment.layout, 0);
-    copy_from_memory(block.segment, segment.segment, LAYOUT_THREADS);
+    const prepared_segment &segment = arguments.segment(k);
+    arguments.copy(block.layout, segment.layout, 0);
+    arguments.copy(block.pairs, segment.pairs, LAYOUT_THREADS);
+    arguments.copy(block.segment, segment.segment, LAYOUT_THREADS + PAIRS_THREADS);
     if (threadIdx.x == offsetof(softqam_segment_launch, block_iterations) / sizeof(uint32_t)) {
-        block.arguments.launch.block_iterations = __ldcg(&segment.layout.block_iterations);
+        block.arguments.launch.block_iterations = arguments.load_word(&segment.layout.block_iterations);
         block.number = k;
     }
+}
+
+/* Makes the segment of a part the block's, of those that are not prepared: a thread resolves each and lays it out.
+ * Returns how many parts all segments have. Unless is_known, the part is this block's first one, which is found only if
+ * there are no more segments than descriptor_memory::MOST. */
+template <softqam_output_format FORMAT>
+static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, uint32_t number, bool is_known)
+{
+    enum : uint32_t { MOST = descriptor_memory::MOST, MOST_SYMBOLS = 1u << 31, MOST_PARTS = 1u << 23 };
+    __builtin_assume(__isShared(&block) != 0);
+    const prepared_launch &all = block.arguments;
+    descriptor_memory &memory = descriptor_memory::of(block);
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    unsigned n = all.launch.n_segments; /* room: all loads of the first round are issued at once */
+    uint32_t n_before = 0;
+#pragma unroll 1
+    for (unsigned first = 0; first < n; first += MOST) {
+        __syncthreads();
+        memory.load(all.descriptors + first, min(n - first, MOST + 0u));
+        n = min(*all.n_present, all.launch.n_segments);
+        if (threadIdx.x == 0)
+            memory.found = MOST;
+        __syncthreads();
+        if (threadIdx.x < WARP_THREADS) {
+            prepared_segment &own = memory.to[lane % MOST];
+            uint32_t n_own = 0;
+            if (lane < MOST && first + lane < n) {
+                softqam_prepare_segment(&own, &memory.from[lane], &all.defaults, all.launch.input_format, FORMAT);
+                own.segment.n_symbols = min(own.segment.n_symbols, size_t{MOST_SYMBOLS});
+                n_own = static_cast<uint32_t>(min(softqam_lay_out_prepared(&own, all.launch.block_iterations),
+                                                  size_t{MOST_PARTS})); /* sums do not overflow */
+            }
+            uint32_t end = n_own; /* sum of the threads up to this one */
+#pragma unroll
+            for (unsigned distance = 1; distance < MOST; distance *= 2) {
+                const uint32_t other = __shfl_up_sync(0xffffffffu, end, distance);
+                end += lane >= distance ? other : 0;
+            }
+            const uint32_t n_all = __shfl_sync(0xffffffffu, end, MOST - 1);
+            if (!is_known && n <= MOST)
+                number = part_range_of(n_all).first;
+            if (lane < MOST && number - (n_before + end - n_own) < n_own) {
+                own.layout.first_part = n_before + end - n_own;
+                own.layout.end_part = n_before + end;
+                memory.found = lane;
+            }
+            if (lane == 0)
+                memory.n_parts = n_all;
+        }
+        __syncthreads();
+        n_before += memory.n_parts;
+        if (memory.found < MOST) {
+            const prepared_segment &found = memory.to[memory.found];
+            copy_words(block.segment, found.segment);
+            copy_words(block.pairs, found.pairs);
+            copy_words(block.layout, found.layout);
+            if (threadIdx.x == 0)
+                block.number = first + memory.found;
+        }
+    }
+    __syncthreads();
+    return n_before;
 }
 
 /* Each of the next functions demodulates a thread block's part of its segment, number `number` of these. They are not
@@ -131,34 +286,44 @@ static __device__ __noinline__ void fill_part(prepared_block &block, uint32_t nu
 {
     __builtin_assume(__isShared(&block) != 0);
     const uint32_t warp = number * BLOCK_WARPS + threadIdx.x / WARP_THREADS;
-    if (size_t{warp} * block.layout.fill_symbols < block.segment.n_symbols)
-        fill_for_elements<FORMAT>(block.segment, warp, block.layout.fill_symbols);
+    const uint32_t of_warp = BLOCK_THREADS * block.layout.neighbours;
+    if (size_t{warp} * of_warp < block.segment.n_symbols)
+        fill_for_elements<FORMAT>(block.segment, warp, of_warp);
 }
 
-/* Takes any other segment. */
-template <softqam_output_format FORMAT>
+/* Takes a segment of any other kind, with repetition, pairs of layers and statistics only WITH_PAIRS. */
+template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __device__ __noinline__ void demodulate_part(prepared_block &block, uint32_t number,
                                                     const u8_table_argument<FORMAT> &u8_table)
 {
     __builtin_assume(__isShared(&block) != 0);
+    const softqam_segment_launch &launch = block.arguments.launch;
     soft_task task = {};
     task.index = {block.number, number};
-    if (!find_task<FORMAT>(task, block.segment, &block.layout.parts, block.arguments.launch))
+    if (!find_task<FORMAT>(task, block.segment, &block.layout.parts, launch))
         return;
-    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        if (task.has_soft && block.segment.placement.is_repeated) {
-            demodulate_repeated<FORMAT, NO_PAIRS>(block, block.arguments, task.index);
-            __syncthreads();
-            if (threadIdx.x == 0 && block.arguments.launch.n_segments > 1)
-                block.layout.end_block = 0; /* the block may have another segment now */
-            return;
-        }
+    const bool is_repeated = task.has_soft && block.segment.placement.is_repeated;
     write_table<FORMAT>(block, block.segment.placement.modulation, u8_table);
-    write_sequence(block, block.segment.placement, task.span);
+    if (!is_repeated)
+        write_sequence(block, block.segment.placement, task.span);
+    if constexpr (PAIRS == WITH_PAIRS) {
+        __syncthreads();
+        if (block.pairs.statistics)
+            count_block<FORMAT>(block, launch, task.span, u8_table, block.pairs.statistics);
+    }
     if (!task.has_soft)
-        return demodulate_block<FORMAT, NO_PAIRS>(block, block.arguments.launch, task.span, u8_table);
-    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        demodulate_code_blocks<FORMAT, NO_PAIRS>(block, block.arguments.launch, task);
+        return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
+        if constexpr (PAIRS == WITH_PAIRS)
+            if (is_repeated) {
+                demodulate_repeated<FORMAT, PAIRS>(block, block.all_arguments<FORMAT>(), task.index);
+                __syncthreads();
+                if (threadIdx.x == 0 && launch.n_segments > 1)
+                    block.layout.end_part = 0; /* the block may have another segment now */
+                return;
+            }
+        demodulate_code_blocks<FORMAT, PAIRS>(block, launch, task);
+    }
 }
 
 template <softqam_output_format FORMAT>
@@ -167,8 +332,8 @@ static __device__ __forceinline__ void demodulate_prepared(prepared_block &block
 {
     if constexpr (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) {
         const prepared_layout &layout = block.layout;
-        if (layout.neighbours > 0 && number >= layout.n_element_blocks)
-            return fill_part<FORMAT>(block, number - layout.n_element_blocks);
+        if (layout.neighbours > 0 && number >= layout.n_element_parts)
+            return fill_part<FORMAT>(block, number - layout.n_element_parts);
         if (layout.neighbours == 4)
             return demodulate_by_elements<FORMAT, 4>(block, number);
         if (layout.neighbours == 2)
@@ -176,57 +341,89 @@ static __device__ __forceinline__ void demodulate_prepared(prepared_block &block
         if (layout.neighbours == 1)
             return demodulate_by_elements<FORMAT, 1>(block, number);
     }
-    demodulate_part<FORMAT>(block, number, u8_table);
+    const softqam_resolved_segment &segment = block.segment;
+    if (segment.source.joint_layers != 0 || segment.placement.is_repeated || block.pairs.statistics)
+        demodulate_part<FORMAT, WITH_PAIRS>(block, number, u8_table);
+    else
+        demodulate_part<FORMAT, NO_PAIRS>(block, number, u8_table);
 }
 
-/* A thread block takes parts that follow each other, since their number is not known when the grid is. What a kernel
- * reads of prepared segments, it reads before it waits for the kernel before, all at once if there is room for only
- * one.
- */
+/* Demodulates a thread block's parts. What it reads of prepared segments, it reads before it waits for the kernel
+ * before, all at once if there is room for only one. */
 template <softqam_output_format FORMAT>
-static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
-    prepared_kernel(const __grid_constant__ prepared_launch arguments,
-                    const __grid_constant__ u8_table_argument<FORMAT> u8_table)
+static __device__ __forceinline__ void demodulate_parts(const prepared_launch &launch, const prepared_segment *list,
+                                                        const u8_table_argument<FORMAT> &u8_table)
 {
     __shared__ prepared_block block;
+    const prepared_arguments<FORMAT> arguments = {launch, list};
+    const bool has_one = !arguments.are_descriptors() && launch.launch.n_segments == 1;
+    prepared_search<FORMAT> search;
+    part_range parts;
+    unsigned n = 0;
     let_next_kernel_begin();
-    const bool has_one = arguments.launch.n_segments == 1;
-    const unsigned n = __ldcg(arguments.n_prepared);
-    const uint32_t n_all = __ldcg(&arguments.prepared->layout.n_blocks);
-    prepared_search search;
-    search.open(arguments);
-    copy_words<prepared_launch>(block.arguments, arguments);
-    if (has_one)
-        load_prepared(block, arguments, 0);
-    else if (threadIdx.x == 0)
-        block.layout.end_block = 0;
-    if (threadIdx.x == 0)
-        block.input_format = arguments.launch.input_format;
-    const uint32_t each = n_all / gridDim.x, rest = n_all - each * gridDim.x;
-    const uint32_t first = blockIdx.x * each + min(blockIdx.x, rest);
-    const uint32_t end = n == 0 ? first : first + each + (blockIdx.x < rest ? 1 : 0);
+    if (threadIdx.x == 0) {
+        block.input_format = launch.launch.input_format;
+        block.list = list;
+        block.layout.end_part = 0;
+    }
+    copy_words(block.arguments, launch);
+    if (arguments.are_descriptors()) {
+        wait_for_previous_kernel();
+        __syncthreads(); /* the arguments are copied */
+        parts = part_range_of(load_descriptor<FORMAT>(block, 0, false));
+    } else {
+        n = arguments.n_segments();
+        const uint32_t n_all = arguments.load_word(&arguments.segment(0).layout.n_all_parts);
+        search.open(arguments);
+        if (has_one)
+            load_prepared(block, arguments, 0);
+        parts = part_range_of(n == 0 ? 0 : n_all);
+    }
 #pragma unroll 1
-    for (uint32_t number = first; number < end; number++) {
+    for (uint32_t number = parts.first; number < parts.end; number++) {
         __syncthreads(); /* threads may still work on the part before */
-        if (number >= block.layout.end_block) {
+        if (number >= block.layout.end_part) {
             if (has_one)
                 break;
-            const unsigned k = search.find(arguments, n, number);
-            __syncthreads(); /* all threads have read the layout before */
-            load_prepared(block, arguments, k);
-            __syncthreads();
-            if (number >= block.layout.end_block)
-                break;
+            if (arguments.are_descriptors()) {
+                load_descriptor<FORMAT>(block, number, true);
+            } else {
+                const unsigned k = search.find(arguments, n, number);
+                __syncthreads(); /* all threads have read the layout before */
+                load_prepared(block, arguments, k);
+                __syncthreads();
+                if (number >= block.layout.end_part)
+                    break;
+            }
         }
-        demodulate_prepared<FORMAT>(block, number - block.layout.first_block, u8_table);
+        demodulate_prepared<FORMAT>(block, number - block.layout.first_part, u8_table);
     }
     if (blockIdx.x == 0)
         wait_for_previous_kernel(); /* so that this kernel does not end before that one */
 }
 
-template <softqam_output_format FORMAT> static const void *prepared_kernel_of()
+template <softqam_output_format FORMAT>
+static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
+    memory_kernel(const __grid_constant__ prepared_launch launch,
+                  const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
-    return reinterpret_cast<const void *>(prepared_kernel<FORMAT>);
+    demodulate_parts<FORMAT>(launch, nullptr, u8_table);
+}
+
+template <softqam_output_format FORMAT>
+static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
+    list_kernel(const __grid_constant__ prepared_list list)
+{
+    demodulate_parts<FORMAT>(list.launch, as_memory(list).segments, {});
+}
+
+template <softqam_output_format FORMAT> static const void *prepared_kernel_of(bool is_list)
+{
+    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
+        return is_list ? nullptr : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
+    else
+        return is_list ? reinterpret_cast<const void *>(list_kernel<FORMAT>)
+                       : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
 }
 
 #endif

@@ -1,39 +1,86 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of softqam_cuda_prepared_segment: launch.c makes them, prepared_kernel.cuh reads them. */
+/* Segments that the kernels of prepared_kernel.cuh read: the contents of softqam_cuda_prepared_segment. launch.c makes
+ * them, or a thread of a kernel. */
 #ifndef SOFTQAM_PREPARED_SEGMENT_H
 #define SOFTQAM_PREPARED_SEGMENT_H
 
 #include <softqam/softqam_cuda.h>
 
-#include "kernels.h"
+#include "segment_layout.h"
 
-/* Says how thread blocks share a segment. Their numbers count the blocks of all segments before it too. */
+/* Says how thread blocks share a segment: in parts, whose numbers count those of all segments before it too. */
 typedef struct prepared_layout {
-    uint32_t first_block;
-    uint32_t end_block;
-    uint32_t n_blocks;              /* which all segments have that were prepared together */
-    uint32_t n_element_blocks;      /* the first ones, for demodulate_elements(); those after them fill */
-    uint32_t neighbours;            /* which a thread of the first ones takes; 0: the segment has no such blocks */
-    uint32_t fill_symbols;          /* which a warp of those that fill takes */
+    uint32_t first_part;
+    uint32_t end_part;
+    uint32_t n_all_parts;           /* which all segments have that were prepared together */
+    uint32_t n_element_parts;       /* the first ones, for demodulate_elements(); those after them fill */
+    uint32_t neighbours;            /* which a thread of the first ones takes; 0: the segment has no such parts */
     uint32_t block_iterations;      /* as softqam_segment_launch has them */
-    softqam_code_block_parts parts; /* with soft buffers, without these blocks */
-    uint32_t unused;
+    softqam_code_block_parts parts; /* with soft buffers, without such parts */
 } prepared_layout;
 
 typedef struct prepared_segment {
     prepared_layout layout;
+    softqam_pairs pairs;
     softqam_resolved_segment segment;
-    uint64_t unused[6];
 } prepared_segment;
 
-static_assert(sizeof(prepared_segment) == sizeof(softqam_cuda_prepared_segment) && sizeof(prepared_layout) % 8 == 0,
+static_assert(sizeof(prepared_segment) <= sizeof(softqam_cuda_prepared_segment) && sizeof(prepared_layout) % 8 == 0,
               "softqam_cuda_prepared_segment has room for it, and kernels copy words of 8 bytes");
 
-/* The argument of the kernels, before the table of soft bits. */
+/* Finds out whether threads store a segment's LLRs at once. */
+HOST_AND_DEVICE static inline void softqam_find_neighbours(prepared_segment *segment, unsigned input_format,
+                                                           unsigned output_format)
+{
+    segment->layout.neighbours =
+        segment->pairs.statistics ? 0 : softqam_element_neighbours(&segment->segment, input_format, output_format);
+}
+
+/* Resolves a segment that has been checked, or lies in device memory, where a modulation that does not suit the output
+ * format gets no symbols. */
+HOST_AND_DEVICE static inline void softqam_prepare_segment(prepared_segment *__restrict to,
+                                                           const softqam_segment *__restrict from,
+                                                           const softqam_segment_defaults *__restrict defaults,
+                                                           unsigned input_format, unsigned output_format)
+{
+    softqam_segment_resolve(&to->segment, from, defaults);
+    softqam_pairs_resolve(&to->pairs, from);
+    if (output_format == SOFTQAM_OUTPUT_U8 && to->segment.placement.modulation != SOFTQAM_MODULATION_256QAM)
+        to->segment.n_symbols = 0;
+    softqam_find_neighbours(to, input_format, output_format);
+}
+
+/* Lays out a segment; returns how many parts it has. */
+HOST_AND_DEVICE static inline size_t softqam_lay_out_prepared(prepared_segment *to, unsigned block_iterations)
+{
+    prepared_layout *layout = &to->layout;
+    layout->block_iterations = block_iterations;
+    layout->n_element_parts = 0;
+    if (to->segment.n_symbols == 0)
+        return 0;
+    if (layout->neighbours == 0)
+        return softqam_lay_out_segment(&layout->parts, &to->segment, block_iterations);
+    const uint32_t n_symbols = (uint32_t)to->segment.n_symbols, of_part = BLOCK_THREADS * layout->neighbours;
+    layout->n_element_parts = softqam_quotient_above(n_symbols, of_part);
+    return layout->n_element_parts +
+           (to->segment.placement.combines ? 0 : softqam_quotient_above(n_symbols, BLOCK_WARPS * of_part));
+}
+
+/* The argument of the kernels of segments in device memory, before the table of soft bits. */
 typedef struct prepared_launch {
-    softqam_segment_launch launch; /* n_segments is the most */
-    const prepared_segment *prepared;
-    const unsigned *n_prepared;
+    softqam_segment_launch launch;                 /* n_segments is the most */
+    const softqam_cuda_prepared_segment *prepared; /* NULL: the descriptors, or the segments of a prepared_list */
+    const softqam_segment *descriptors;            /* segments that are not prepared */
+    const unsigned *n_present;                     /* NULL: launch.n_segments are present */
+    softqam_segment_defaults defaults;             /* for the descriptors */
 } prepared_launch;
+
+/* The argument of the kernel of any segments. */
+typedef struct prepared_list {
+    prepared_launch launch;
+    prepared_segment segments[MAX_SEGMENTS];
+} prepared_list;
+
+static_assert(sizeof(prepared_list) + 16 <= 4096, "a kernel's arguments are limited");
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef SOFTQAM_REPETITION_CUH
 #define SOFTQAM_REPETITION_CUH
 
-#include "descriptor.cuh"
+#include "soft_tile.cuh"
 
 /* A part of a code block whose LLRs are added in order: by symbol, then by bit. */
 struct repeated_part {
@@ -163,7 +163,7 @@ template <softqam_output_format FORMAT, pair_mode PAIRS, typename Arguments> str
                 block.plane_starts[threadIdx.x] = static_cast<uint32_t>(
                     (buffer.start + uint64_t{threadIdx.x} * found.n_symbols + at - found.first) % buffer.n_data);
             __syncthreads();
-            add_part_of_any_kind<FORMAT, PAIRS>(block, arguments.launch.limit, part);
+            add_part_of_any_kind<FORMAT, PAIRS>(block, arguments.launch().limit, part);
         }
     }
 };
@@ -176,9 +176,8 @@ static __device__ __noinline__ void demodulate_repeated(soft_block &block, const
     __builtin_assume(__isShared(&block) != 0);
     wait_for_previous_kernel();
     const softqam_placement placement = block.segment.placement;
-    const unsigned of_block = softqam_block_symbols(arguments.launch.block_iterations, block.segment.source.n_layers,
-                                                    arguments.are_in_memory());
-    const uint32_t n_own = blocks_of(block.segment.n_symbols, of_block); /* thread blocks of the segment */
+    const unsigned of_block = softqam_block_symbols(arguments.launch().block_iterations, block.segment.source.n_layers);
+    const auto n_own = static_cast<uint32_t>((block.segment.n_symbols - 1) / of_block + 1); /* blocks of the segment */
     const auto last = static_cast<uint32_t>(placement.codeword_symbol + block.segment.n_symbols - 1);
     const uint32_t first_j = softqam_code_block_at(&placement.blocks, placement.codeword_symbol).j;
     const uint32_t n_code_blocks = softqam_code_block_at(&placement.blocks, last).j - first_j + 1;

@@ -25,7 +25,6 @@ struct segment_block {
     union {
         uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word more at both ends */
         alignas(16) unsigned char soft_stage[SOFT_STAGE_NBYTES];
-        uint64_t descriptor[sizeof(softqam_segment) / sizeof(uint64_t)]; /* a segment in device memory */
     };
     uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
     softqam_resolved_segment segment;
@@ -138,8 +137,7 @@ static __device__ __forceinline__ block_span block_span_of(const softqam_resolve
                                                            const softqam_segment_launch &launch, size_t number)
 {
     enum { MANY_ITERATIONS = 4 };
-    const unsigned of_block =
-        softqam_block_symbols(launch.block_iterations, segment.source.n_layers, launch.device_segments != nullptr);
+    const unsigned of_block = softqam_block_symbols(launch.block_iterations, segment.source.n_layers);
     block_span span;
     span.first = number * of_block;
     span.n_symbols = span.first < segment.n_symbols

@@ -15,7 +15,6 @@ struct warp_span {
     unsigned before; /* symbols of the block before the first one */
     int n;           /* symbols up to the end of the last iteration; 0 or less: none */
     unsigned stride; /* from an iteration to the warp's next one, in iterations */
-    bool waits;      /* must still wait for the kernel before */
 };
 
 /* The place of the values of a codeword's symbol, and of the symbols after it up to the end of its code block. */
@@ -161,13 +160,12 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
     symbols.open(span.first + min(lane, n_symbols - 1), span.before + lane, span.stride);
     if (IS_DESCRAMBLED && KIND != GAIN_SOURCE && KIND != PAIR_SOURCE && COUNTING == NO_COUNTS)
         symbols.is_descrambled = true;
-    if (span.waits && block.segment.placement.block_buffers) /* pointers in memory */
+    if (block.segment.placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
     warp_output<FORMAT, M> output = {block};
     output.open(span.first);
     const float *noise_of_all = symbols.source.noise;
-    if (span.waits)
-        wait_for_previous_kernel();
+    wait_for_previous_kernel();
     symbols.next = {};
     symbols.load(position < span.n);
     __syncthreads(); /* table and sequence are written */
@@ -204,16 +202,14 @@ template <count_mode COUNTING>
 static __device__ __forceinline__ warp_span warp_span_of(const segment_block &block,
                                                          const softqam_segment_launch &launch, const block_span &span)
 {
-    const bool is_in_memory = launch.device_segments;
     const unsigned n_layers = block.segment.source.n_layers;
     const unsigned stride = iteration_stride<COUNTING>(n_layers, block.input_format);
-    const unsigned apart = stride == 1
-                               ? softqam_block_symbols(launch.block_iterations, n_layers, is_in_memory) / BLOCK_WARPS
-                               : softqam_warp_symbols(n_layers);
+    const unsigned apart = stride == 1 ? softqam_block_symbols(launch.block_iterations, n_layers) / BLOCK_WARPS
+                                       : softqam_warp_symbols(n_layers);
     const unsigned before = threadIdx.x / WARP_THREADS * apart;
     const int n_left = static_cast<int>(span.n_symbols - before);
     const int n_warp = stride == 1 ? min(n_left, static_cast<int>(apart)) : n_left;
-    return {span.first + before, before, n_warp, stride, !is_in_memory};
+    return {span.first + before, before, n_warp, stride};
 }
 
 /* Demodulates a block's symbols of its segment, which has no soft buffers. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments of which some have soft buffers, and of segments in device memory. Several .cu files share
- * them, which compile at the same time. */
+/* The kernels of segments of which some have soft buffers. Several .cu files share them, which compile at the same
+ * time. */
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
-#include "repetition.cuh"
 #include "segment_warp.cuh"
+#include "soft_tile.cuh"
 
 /* Thread blocks that a multiprocessor holds at once, one fewer than with the other kernels: with their 64 registers a
  * thread would spill many values. */
@@ -24,7 +24,7 @@ static __device__ __forceinline__ void open_work(soft_block &block, const softqa
 {
     const softqam_placement &placement = block.segment.placement;
     const uint32_t first = placement.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
-    if (span.waits && placement.block_buffers) /* pointers in memory */
+    if (placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
     const softqam_soft_buffer &buffer = placement.buffer;
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
@@ -50,35 +50,11 @@ static __device__ __forceinline__ void open_work(soft_block &block, const softqa
         static_cast<uint32_t>(min((first + uint64_t{static_cast<uint32_t>(span.n)}) * each, uint64_t{n_values}));
 }
 
-/* Returns the next span of a thread block of a segment in device memory: its symbols up to the end of a code block;
- * none if there are no more. */
-template <softqam_output_format FORMAT> static __device__ __noinline__ soft_span advance_walk(soft_block &block)
-{
-    __builtin_assume(__isShared(&block) != 0);
-    soft_span span = {};
-    __syncthreads(); /* threads may still read the previous span's data */
-    soft_walk walk = block.walk;
-    __syncthreads();
-    if (walk.next >= walk.end)
-        return span;
-    const softqam_placement &placement = block.segment.placement;
-    const uint32_t symbol = placement.codeword_symbol + static_cast<uint32_t>(walk.next);
-    const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
-    const size_t n = min(walk.end - walk.next, size_t{found.first} + found.n_symbols - symbol);
-    span = {walk.next, static_cast<int>(n), static_cast<unsigned>(walk.next - walk.first), false};
-    walk.next += n;
-    if (threadIdx.x == 0) {
-        open_work<FORMAT>(block, found, span);
-        block.walk = walk;
-    }
-    return span;
-}
-
-/* The first span of a thread block, and its segment. */
+/* A thread block's share of its segment. */
 struct soft_task {
     block_index index; /* the segment */
     block_span span;
-    softqam_code_block found; /* the code block, of an argument */
+    softqam_code_block found; /* the code block, with soft buffers */
     bool has_soft;
 };
 
@@ -87,53 +63,13 @@ template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING = N
 static __device__ __forceinline__ void demodulate_code_blocks(soft_block &block, const softqam_segment_launch &launch,
                                                               const soft_task &task)
 {
-    const block_span &span = task.span;
-    const bool is_alone = PAIRS == NO_PAIRS || !launch.device_segments; /* the thread block has only this span */
-    soft_span next = {span.first, static_cast<int>(span.n_symbols), 0, true};
-    if (is_alone) {
-        if (threadIdx.x == 0)
-            open_work<FORMAT>(block, task.found, next);
-    } else {
-        if (threadIdx.x == 0)
-            block.walk = {span.first, span.first + span.n_symbols, span.first};
-        next = advance_walk<FORMAT>(block);
-    }
-#pragma unroll 1
-    while (next.n > 0) {
-        demodulate_soft_span<FORMAT, PAIRS, COUNTING>(block, launch, next);
-        if (is_alone)
-            return;
-        next = advance_walk<FORMAT>(block);
-    }
+    const soft_span span = {task.span.first, static_cast<int>(task.span.n_symbols)};
+    if (threadIdx.x == 0)
+        open_work<FORMAT>(block, task.found, span);
+    demodulate_soft_span<FORMAT, PAIRS, COUNTING>(block, launch, span);
 }
 
 /* The kernel. */
-
-/* Finds and prepares a thread block's share of segments in device memory. Returns false if it has none. */
-template <softqam_output_format FORMAT>
-static __device__ __forceinline__ bool open_device_task(soft_task &task, soft_block &block,
-                                                        const soft_arguments<FORMAT> &arguments)
-{
-    const softqam_segment_launch &launch = arguments.launch;
-    wait_for_previous_kernel();
-    task.index = {0, blockIdx.x};
-    if (launch.n_segments > 1) {
-        if (!find_device_segment(block, launch))
-            return false;
-        task.index = block.index;
-    }
-    load_segment<FORMAT>(block, task.index.segment, launch);
-    __syncthreads();
-    const softqam_placement &placement = block.segment.placement;
-    task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && placement.has_soft_buffers;
-    task.span = block_span_of<FORMAT>(block.segment, launch, task.index.number);
-    if (task.span.n_symbols == 0)
-        return false;
-    write_table<FORMAT>(block, placement.modulation, arguments.u8_table);
-    if (!task.has_soft || !placement.is_repeated)
-        write_sequence(block, placement, task.span);
-    return true;
-}
 
 /* Returns number / divisor; `reciprocal` is 2^32 / divisor, rounded up, or 0 for a divisor of 1. The product's upper
  * word is the quotient or one more. */
@@ -143,7 +79,7 @@ static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t
     return reciprocal == 0 ? number : quotient - (quotient * divisor > number ? 1 : 0);
 }
 
-/* Finds a thread block's share of an argument segment with soft buffers: a part of one code block. */
+/* Finds a thread block's share of a segment with soft buffers: a part of one code block. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, const softqam_resolved_segment &segment,
                                                                const softqam_code_block_parts &parts,
@@ -180,26 +116,36 @@ static __device__ __forceinline__ bool find_task(soft_task &task, const softqam_
     return task.span.n_symbols > 0;
 }
 
-/* Finds and prepares a thread block's share of argument segments. Returns false if it has none. */
+/* A kernel's segments. */
+template <softqam_output_format FORMAT> struct soft_arguments {
+    const softqam_segment_launch &launch;
+    const segment_arguments &segments;
+    const part_arguments<FORMAT> &parts;
+    const pair_arguments &pairs;
+    const array_of<unsigned> &first_blocks;
+};
+
+/* Finds and prepares a thread block's share of a kernel's segments. Returns false if it has none. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ bool
-open_argument_task(soft_task &task, soft_block &block, const soft_arguments<FORMAT> &arguments,
-                   const part_arguments<FORMAT> &parts, const array_of<unsigned> &first_blocks)
+static __device__ __forceinline__ bool open_task(soft_task &task, soft_block &block,
+                                                 const soft_arguments<FORMAT> &arguments,
+                                                 const u8_table_argument<FORMAT> &u8_table)
 {
-    task.index = find_segment(first_blocks, arguments.launch);
+    task.index = find_segment(arguments.first_blocks, arguments.launch);
     const softqam_resolved_segment &segment = arguments.segments.at[task.index.segment];
-    const softqam_code_block_parts *own_parts = nullptr;
+    const softqam_code_block_parts *parts = nullptr;
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        own_parts = &parts.at[task.index.segment];
-    if (!find_task<FORMAT>(task, segment, own_parts, arguments.launch))
+        parts = &arguments.parts.at[task.index.segment];
+    if (threadIdx.x == 0)
+        block.input_format = arguments.launch.input_format;
+    if (!find_task<FORMAT>(task, segment, parts, arguments.launch))
         return false;
-    copy_pairs(block, arguments, task.index.segment);
-    open_segment<FORMAT>(block, segment, task.span, arguments.u8_table);
+    copy_words(block.pairs, arguments.pairs.at[task.index.segment]);
+    open_segment<FORMAT>(block, segment, task.span, u8_table);
     return true;
 }
 
-/* Demodulates segments. Unless PAIRS is WITH_PAIRS, they are arguments without repetition, and another kernel counts
- * their statistics: taking these too would cost registers. */
+/* Demodulates segments without repetition. */
 template <softqam_output_format FORMAT, pair_mode PAIRS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
@@ -209,35 +155,17 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
                 const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
     __shared__ soft_block block;
-    const soft_arguments<FORMAT> arguments = {launch, segments, pairs, u8_table};
     soft_task task = {};
     let_next_kernel_begin();
-    if (threadIdx.x == 0)
-        block.input_format = launch.input_format;
-    if (PAIRS != NO_PAIRS && arguments.are_in_memory()
-            ? !open_device_task<FORMAT>(task, block, arguments)
-            : !open_argument_task<FORMAT>(task, block, arguments, parts, first_blocks))
+    if (!open_task<FORMAT>(task, block, {launch, segments, parts, pairs, first_blocks}, u8_table))
         return;
-    if constexpr (PAIRS == WITH_PAIRS) {
-        softqam_statistics *statistics = arguments.are_in_memory() ? block.pairs.statistics
-                                         : launch.only_counts      ? pairs.at[task.index.segment].statistics
-                                                                   : nullptr;
-        if (statistics)
-            count_block<FORMAT>(block, launch, task.span, u8_table, statistics);
-        if (launch.only_counts)
-            return;
-    }
     if (!task.has_soft)
         return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
-    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
-        if constexpr (PAIRS == WITH_PAIRS) /* the launcher gives other kernels no repetition */
-            if (block.segment.placement.is_repeated)
-                return demodulate_repeated<FORMAT, PAIRS>(block, arguments, task.index);
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
         demodulate_code_blocks<FORMAT, PAIRS>(block, launch, task);
-    }
 }
 
-template <softqam_output_format FORMAT, pair_mode PAIRS = WITH_PAIRS> static const void *soft_kernel_of()
+template <softqam_output_format FORMAT, pair_mode PAIRS> static const void *soft_kernel_of()
 {
     return reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS>);
 }

@@ -20,29 +20,16 @@ struct soft_work {
     bool adds;
 };
 
-/* A thread block's walk through its symbols of a segment in device memory, span by span; each span is of one code
- * block. */
-struct soft_walk {
-    size_t next;  /* symbol of the segment */
-    size_t end;   /* end of the thread block's part of it */
-    size_t first; /* symbol at which the written scrambling sequence begins */
-};
-
 /* Shared memory of a thread block that works on soft buffers. */
 struct soft_block : segment_block {
     soft_work work;
-    soft_walk walk;                           /* between spans */
     uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: the data position of each plane's first value */
-    unsigned warp_sums[BLOCK_WARPS];          /* segments in device memory: blocks of those that a warp has counted */
-    block_index index;
 };
 
 /* Symbols of the block's segment, all of one code block; block.work is written before the next barrier. */
 struct soft_span {
     size_t first;
     int n;
-    unsigned before; /* symbols of the block's sequence before the first one */
-    bool waits;      /* must still wait for the kernel before */
 };
 
 /* Writes this thread block's zeros and fillers, a share by each warp. */
@@ -166,10 +153,9 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     const unsigned of_thread = warp * n_warp + min(static_cast<int>(lane), n_warp - 1);
     const int position = static_cast<int>(lane) < n_warp ? static_cast<int>(of_thread) : INT_MAX;
     thread_symbols<FORMAT, M, KIND, true> symbols = {block};
-    symbols.open(span.first + of_thread, span.before + of_thread, BLOCK_WARPS);
+    symbols.open(span.first + of_thread, of_thread, BLOCK_WARPS);
     const float *noise_of_all = symbols.source.noise;
-    if (span.waits)
-        wait_for_previous_kernel();
+    wait_for_previous_kernel();
     symbols.next = {};
     symbols.load(position < span.n);
     __syncthreads(); /* table, sequence and work are written */

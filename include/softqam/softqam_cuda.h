@@ -63,10 +63,10 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  *                      host before the graph is launched
  * @param d_n_segments  the number of segments, not NULL; those from index max_segments on are ignored
  * @param max_segments  largest number of segments
- * @param max_symbols   largest number of symbols of all segments together, which fixes the grid: more may be left out
- *                      silently
+ * @param max_symbols   an estimate of all segments' symbols together. If there are more, the kernel takes longer; with
+ *                      0 nothing is enqueued
  * @param stream        as for softqam_cuda_demodulate()
- * @return SOFTQAM_ERROR_CUDA also if max_symbols needs a larger grid than CUDA has
+ * @return a status
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                                    const softqam_segment *d_segments,
@@ -85,7 +85,7 @@ typedef struct softqam_cuda_prepared_segment {
  * @param n_segments   any number
  * @param prepared     receives n_segments, in host memory, which must stay together and in order. Any first n of them
  *                     are valid; those of two calls cannot be joined
- * @return as softqam_cuda_demodulate_segments(); SOFTQAM_ERROR_INVALID_ARGUMENT also for cross gains and statistics
+ * @return as softqam_cuda_demodulate_segments()
  */
 SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator,
                                                          const softqam_segment *segments, size_t n_segments,
@@ -101,8 +101,7 @@ SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulat
  * @param d_prepared    room for max_segments, not NULL, aligned to 8 bytes
  * @param d_n_segments  as for softqam_cuda_demodulate_device_segments()
  * @param max_segments  largest number of segments; a room of 1 is fastest
- * @param max_symbols   an estimate of all segments' symbols together. If there are more, the kernel takes longer; with
- *                      0 nothing is enqueued
+ * @param max_symbols   as for softqam_cuda_demodulate_device_segments()
  * @param stream        as for softqam_cuda_demodulate()
  * @return a status
  */

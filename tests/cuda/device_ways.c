@@ -30,11 +30,11 @@ static void enqueue_arguments(const call *self, const softqam_segment *segments)
     assert_enqueued(softqam_cuda_demodulate_segments(self->demodulator, segments, self->n, self->stream));
 }
 
-/* Launches a kernel for just what there is, or for more. */
+/* Launches a kernel for just what there is, or for more segments and another number of symbols. */
 static void enqueue_descriptors(const call *self, bool is_larger)
 {
     const unsigned max_segments = is_larger ? self->room : self->n;
-    const size_t max_symbols = (is_larger ? 100 : 1) * (self->n_symbols ? self->n_symbols : 1);
+    const size_t max_symbols = is_larger ? 100 * self->n_symbols + 1 : self->n_symbols / 7 + 1;
     assert_enqueued(softqam_cuda_demodulate_device_segments(self->demodulator, self->d_segments, self->d_n_segments,
                                                             max_segments, max_symbols, self->stream));
 }
@@ -45,23 +45,12 @@ static void write_descriptors(const call *self, const softqam_segment *segments,
     CUDA(cudaMemcpy(self->d_n_segments, &n_segments, sizeof n_segments, cudaMemcpyHostToDevice));
 }
 
-/* Prepares the segments, and writes them and another number of them. Returns false if the library refuses them, which
- * it does for cross gains and statistics alone. */
-static bool write_prepared(const call *self, unsigned n_segments)
+/* Prepares the segments, and writes them and another number of them. */
+static void write_prepared(const call *self, unsigned n_segments)
 {
-    bool is_refused = false;
-    for (unsigned k = 0; k < self->n; k++)
-        is_refused |=
-            self->segments[k].cross_gain[0] || self->segments[k].cross_gain[1] || self->segments[k].statistics;
-    const softqam_status status =
-        softqam_cuda_prepare_segments(self->demodulator, self->segments, self->n, self->prepared);
-    if (is_refused)
-        assert_int_equal(status, SOFTQAM_ERROR_INVALID_ARGUMENT);
-    else
-        assert_enqueued(status);
+    assert_enqueued(softqam_cuda_prepare_segments(self->demodulator, self->segments, self->n, self->prepared));
     CUDA(cudaMemcpy(self->d_prepared, self->prepared, self->n * sizeof *self->prepared, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy(self->d_n_segments, &n_segments, sizeof n_segments, cudaMemcpyHostToDevice));
-    return !is_refused;
 }
 
 static void enqueue_prepared(const call *self, unsigned max_segments, size_t max_symbols)
@@ -132,20 +121,15 @@ static void by_graph_of_descriptors(const call *self)
 /* By thread blocks that are too few, or enough. There are more segments than max_segments. */
 static void by_prepared(const call *self)
 {
-    if (write_prepared(self, self->room))
-        enqueue_prepared(self, self->n, self->n_symbols % 2 ? 1 : self->n_symbols + 1);
-    else
-        by_descriptors(self);
+    write_prepared(self, self->room);
+    enqueue_prepared(self, self->n, self->n_symbols % 2 ? 1 : self->n_symbols + 1);
 }
 
 /* The segments change: first there are none. */
 static void by_graph_of_prepared(const call *self)
 {
     size_t n_nodes = 0;
-    if (!write_prepared(self, 0)) {
-        by_descriptors(self);
-        return;
-    }
+    write_prepared(self, 0);
     device_begin_capture(self->demodulator, self->stream);
     enqueue_prepared(self, self->room, 100 * self->n_symbols + 1);
     const cudaGraphExec_t graph = device_end_capture(self->stream, &n_nodes);

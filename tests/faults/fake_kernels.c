@@ -90,20 +90,10 @@ static void run_segments(const fake_kernel *self, void *const arguments[])
 {
     const softqam_segment_launch *launch = arguments[0];
     const softqam_resolved_segment *segments = arguments[1];
-    if (launch->only_counts)
-        return;
-    const bool is_negative =
-        launch->device_segments ? launch->defaults.is_negative : segments[0].placement.steps_per_nat < 0.0f;
-    const softqam_params params =
-        make_params((softqam_input_format)launch->input_format, self->output_format, is_negative, &launch->limit);
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        softqam_resolved_segment resolved;
-        if (launch->device_segments && k == *launch->n_device_segments)
-            break;
-        if (launch->device_segments)
-            softqam_segment_resolve(&resolved, &launch->device_segments[k], &launch->defaults);
-        run_segment(&params, launch->device_segments ? &resolved : &segments[k]);
-    }
+    const softqam_params params = make_params((softqam_input_format)launch->input_format, self->output_format,
+                                              segments[0].placement.steps_per_nat < 0.0f, &launch->limit);
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        run_segment(&params, &segments[k]);
 }
 
 enum {
@@ -123,7 +113,7 @@ const void *softqam_segment_kernel(softqam_output_format format)
     return &fakes[format];
 }
 
-const void *softqam_soft_kernel_integers(softqam_output_format format)
+const void *softqam_code_block_kernel(softqam_output_format format)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS];
     fakes[format] = (fake_kernel){.run = run_segments,
@@ -133,37 +123,42 @@ const void *softqam_soft_kernel_integers(softqam_output_format format)
     return &fakes[format];
 }
 
-const void *softqam_soft_kernel_floats(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
-
-const void *softqam_code_block_kernel(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
-
-/* Prepared segments: a prepared_launch, the table of u8. */
+/* Any segments, in device memory: a prepared_launch, the table of u8. Or in a prepared_list. */
 
 static void run_prepared(const fake_kernel *self, void *const arguments[])
 {
     const prepared_launch *argument = arguments[0];
-    for (unsigned k = 0; k < argument->launch.n_segments && k < *argument->n_prepared; k++) {
-        const softqam_resolved_segment *segment = &argument->prepared[k].segment;
-        const softqam_params params =
-            make_params((softqam_input_format)argument->launch.input_format, self->output_format,
-                        segment->placement.steps_per_nat < 0.0f, &argument->launch.limit);
-        run_segment(&params, segment);
+    const bool is_list = !argument->prepared && !argument->descriptors;
+    const softqam_segment_launch *launch = &argument->launch;
+    for (unsigned k = 0; k < launch->n_segments && (!argument->n_present || k < *argument->n_present); k++) {
+        prepared_segment own;
+        if (argument->descriptors)
+            softqam_prepare_segment(&own, &argument->descriptors[k], &argument->defaults, launch->input_format,
+                                    self->output_format);
+        else
+            own = is_list ? ((const prepared_list *)arguments[0])->segments[k]
+                          : *(const prepared_segment *)(const void *)&argument->prepared[k];
+        const softqam_params params = make_params((softqam_input_format)launch->input_format, self->output_format,
+                                                  own.segment.placement.steps_per_nat < 0.0f, &launch->limit);
+        run_segment(&params, &own.segment);
     }
 }
 
-const void *softqam_prepared_kernel_integers(softqam_output_format format)
+static const void *prepared_kernel(softqam_output_format format, bool is_list)
 {
-    static fake_kernel fakes[N_OUTPUT_FORMATS];
-    fakes[format] = (fake_kernel){.run = run_prepared,
-                                  .nbytes = {sizeof(prepared_launch), sizeof(softqam_u8_table)},
-                                  .output_format = (int)format};
-    return &fakes[format];
+    static fake_kernel fakes[N_OUTPUT_FORMATS][2];
+    fakes[format][is_list] = (fake_kernel){
+        .run = run_prepared,
+        .nbytes = {is_list ? sizeof(prepared_list) : sizeof(prepared_launch), is_list ? 0 : sizeof(softqam_u8_table)},
+        .output_format = (int)format};
+    return &fakes[format][is_list];
 }
 
-const void *softqam_prepared_kernel_floats(softqam_output_format format)
-{
-    return softqam_prepared_kernel_integers(format);
-}
+const void *softqam_prepared_kernel_u8(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_U8, is_list); }
+const void *softqam_prepared_kernel_s8(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_S8, is_list); }
+const void *softqam_prepared_kernel_s16(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_S16, is_list); }
+const void *softqam_prepared_kernel_f16(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_F16, is_list); }
+const void *softqam_prepared_kernel_f32(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_F32, is_list); }
 
 /* There are no kernels that store straight to soft buffers. */
 const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds, bool counts)
@@ -176,10 +171,10 @@ const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool 
 {
     return softqam_element_kernel_s8(axis_bits, neighbours, adds, counts);
 }
-const void *softqam_pair_kernel(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
-const void *softqam_count_kernel_integers(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
-const void *softqam_count_kernel_floats(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
-const void *softqam_count_kernel_pairs(softqam_output_format format) { return softqam_soft_kernel_integers(format); }
+const void *softqam_pair_kernel(softqam_output_format format) { return softqam_code_block_kernel(format); }
+const void *softqam_count_kernel_integers(softqam_output_format format) { return softqam_code_block_kernel(format); }
+const void *softqam_count_kernel_floats(softqam_output_format format) { return softqam_code_block_kernel(format); }
+const void *softqam_count_kernel_pairs(softqam_output_format format) { return softqam_code_block_kernel(format); }
 
 cudaError_t softqam_device_gold_tables(const void **tables)
 {

@@ -69,17 +69,19 @@ HARNESS_TEST(test_all_hold_what_one_does)
     assert_held(&nothing, n_threads);
 }
 
-/* Prepared segments are one launch, without the empty ones too. */
-static void check_prepared(const softqam_demodulator *demodulator, const softqam_segment *segments, size_t n,
+/* Segments in device memory are one launch, prepared or not, empty ones among them. */
+static void check_prepared(const softqam_demodulator *demodulator, const softqam_segment *d_segments, size_t n,
                            softqam_cuda_prepared_segment *d_prepared)
 {
     static unsigned d_n;
     const size_t n_launches = fake_cuda_launches();
     d_n = (unsigned)n;
-    assert_int_equal(softqam_cuda_prepare_segments(demodulator, segments, n, d_prepared), SOFTQAM_OK);
+    assert_int_equal(softqam_cuda_prepare_segments(demodulator, d_segments, n, d_prepared), SOFTQAM_OK);
     assert_int_equal(softqam_cuda_demodulate_prepared_segments(demodulator, d_prepared, &d_n, 2 * N_SEGMENTS, 1, 0),
                      SOFTQAM_OK);
-    assert_int_equal(fake_cuda_launches() - n_launches, 1);
+    assert_int_equal(softqam_cuda_demodulate_device_segments(demodulator, d_segments, &d_n, 2 * N_SEGMENTS, 1, 0),
+                     SOFTQAM_OK);
+    assert_int_equal(fake_cuda_launches() - n_launches, 2);
 }
 
 /* A caller with symbols on the device has no threads, no streams and no memory but its own, in one large call or in
