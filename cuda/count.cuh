@@ -39,13 +39,12 @@ struct information_values {
 static __device__ const information_values information_of = information_values();
 
 enum { N_COUNTS = sizeof(softqam_statistics) / sizeof(uint64_t) };
-static_assert(N_COUNTS == 7, "block_counts::add_*() have each");
+static_assert(N_COUNTS == 7, "block_counts::add_rare() and set() have each");
 
 /* A thread's counts. */
 struct thread_counts {
-    uint32_t n_symbols, n_erased;
-    uint32_t n_limited; /* in LIMITED_UNITs */
-    uint32_t n_sampled, error_energy, symbol_energy, information;
+    uint32_t n_symbols, n_limited; /* n_limited in LIMITED_UNITs */
+    uint32_t n_erased, n_sampled, error_energy, symbol_energy, information;
 };
 
 /* The number of sampled symbols that the sums of energies have room for. */
@@ -116,16 +115,16 @@ static __device__ __forceinline__ float places_per_unit_of(softqam_output_format
     return vec_div(16.0f, is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
 }
 
-/* Adds the energies of a symbol that is no erasure. */
-template <int M> static __device__ __forceinline__ void add_energies(thread_counts &to, float i, float q)
+/* Adds the energies of a symbol, if `kept` is all ones and not zero. */
+template <int M> static __device__ __forceinline__ void add_energies(thread_counts &to, float i, float q, uint32_t kept)
 {
     enum { AXIS_BITS = M == 0 ? 1 : M };
     const softqam_levels levels = softqam_levels_of(M, llr_row_scale(AXIS_BITS), llr_last_row(AXIS_BITS));
     const float sum = vec_add(i, q);
     const float error = M == 0 ? energy_of(bpsk_distance(&levels, i, sum), bpsk_distance(&levels, q, sum))
                                : energy_of(level_distance(&levels, i), level_distance(&levels, q));
-    to.error_energy += __float2uint_rn(error);
-    to.symbol_energy += __float2uint_rn(energy_of(i, q));
+    to.error_energy += __float2uint_rn(error) & kept;
+    to.symbol_energy += __float2uint_rn(energy_of(i, q)) & kept;
 }
 
 static __device__ __forceinline__ bool is_sampled(uint32_t position)
@@ -133,48 +132,27 @@ static __device__ __forceinline__ bool is_sampled(uint32_t position)
     return position / GROUP_SYMBOLS % SAMPLED_GROUPS == 0;
 }
 
-/* Adds the first n of N symbols, which follow each other in the codeword from `position` on; bit k of `erased` is set
- * if symbol k is an erasure. Returns in bit k whether symbol k is sampled. */
-template <softqam_output_format FORMAT, int M, int N>
-static __device__ __forceinline__ uint32_t add_symbols(thread_counts &to,
-                                                       const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
-                                                       uint32_t erased, unsigned n, uint32_t position,
-                                                       const softqam_llr_limit &limit)
-{
-    uint32_t sampled = 0;
-    to.n_symbols += n;
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        if (k < n) {
-            to.n_limited = count_limited<FORMAT, symbol_size<FORMAT, M>::NBYTES>(values[k], limit, to.n_limited);
-            sampled |= is_sampled(position + k) ? 1u << k : 0;
-        }
-    if (__builtin_expect(erased != 0, 0)) {
-        to.n_erased += __popc(erased & ((1u << n) - 1));
-        sampled &= ~erased;
-    }
-    return FORMAT == SOFTQAM_OUTPUT_U8 ? 0 : sampled;
-}
-
 /* Adds those of N symbols that are sampled. `information` is a table by magnitude or by place. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_BY_MAGNITUDE, int N>
-static __device__ __forceinline__ void add_samples(thread_counts &to,
-                                                   const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
-                                                   const float (&components)[2 * N], uint32_t sampled,
-                                                   float places_per_unit, const uint32_t (&information)[LAST_PLACE + 1])
+static __device__ __forceinline__ void
+add_samples(thread_counts &to, const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
+            const float (&components)[2 * N], uint32_t sampled, float places_per_unit, const uint32_t *information)
 {
+    if (sampled == 0)
+        return;
     to.n_sampled += __popc(sampled);
 #pragma unroll
-    for (int n = 0; n < N; n++) {
-        if (!(sampled >> n & 1))
-            continue;
+    for (int n = 0; n < N; n++) { /* without branches, so that symbols hide each other's latency */
+        const uint32_t kept = 0u - (sampled >> n & 1);
+        uint32_t of_symbol = 0;
         if (HAS_ENERGIES)
-            add_energies<M>(to, components[2 * n], components[2 * n + 1]);
+            add_energies<M>(to, components[2 * n], components[2 * n + 1], kept);
 #pragma unroll
         for (int k = 0; k < symbol_size<FORMAT, M>::BITS; k++)
-            to.information +=
+            of_symbol +=
                 information[IS_BY_MAGNITUDE ? magnitudes_of<FORMAT>(values[n].word[k / 4]) >> 8 * (k % 4) & 0xff
                                             : place_of_llr<FORMAT>(values[n], k, places_per_unit)];
+        to.information += of_symbol & kept;
     }
 }
 
@@ -191,29 +169,51 @@ static __device__ __forceinline__ uint32_t warp_total(uint32_t number)
 #endif
 }
 
-static __device__ __forceinline__ unsigned long long wide_warp_total(uint32_t number)
-{
-    return warp_total(number & 0xffff) + (static_cast<unsigned long long>(warp_total(number >> 16)) << 16);
-}
+/* A warp's counts. The numbers of softqam_statistics from WIDE on are sums of the lower 16 bits, and those of the upper
+ * ones lie from UPPER on. */
+struct alignas(16) warp_counts {
+    enum { WIDE = 4, UPPER = 8 };
+    uint32_t numbers[12];
+};
 
 /* A thread block's counts in shared memory. */
 struct block_counts {
     uint32_t information[LAST_PLACE + 1]; /* by place; s8: by magnitude */
-    unsigned long long of_warps[BLOCK_WARPS][N_COUNTS];
+    warp_counts of_warps[BLOCK_WARPS];
 
-    /* Adds the counts of a warp's threads. */
-    __device__ __forceinline__ void add(const thread_counts &thread)
+    __device__ __forceinline__ warp_counts &own() { return of_warps[threadIdx.x / WARP_THREADS]; }
+
+    /* Adds the counts of a warp's symbols, but n_symbols and n_limited. */
+    __device__ __forceinline__ void add_rare(const thread_counts &thread)
     {
-        const unsigned long long sums[N_COUNTS] = {warp_total(thread.n_symbols),
-                                                   warp_total(thread.n_erased),
-                                                   warp_total(thread.n_limited / LIMITED_UNIT),
-                                                   warp_total(thread.n_sampled),
-                                                   wide_warp_total(thread.error_energy),
-                                                   wide_warp_total(thread.symbol_energy),
-                                                   warp_total(thread.information)};
-        if (threadIdx.x % WARP_THREADS == 0)
-            for (int k = 0; k < N_COUNTS; k++)
-                of_warps[threadIdx.x / WARP_THREADS][k] += sums[k];
+        const uint32_t added[12] = {0,
+                                    warp_total(thread.n_erased),
+                                    0,
+                                    warp_total(thread.n_sampled),
+                                    warp_total(thread.error_energy & 0xffff),
+                                    warp_total(thread.symbol_energy & 0xffff),
+                                    warp_total(thread.information),
+                                    0,
+                                    warp_total(thread.error_energy >> 16),
+                                    warp_total(thread.symbol_energy >> 16)};
+        if (threadIdx.x % WARP_THREADS != 0)
+            return;
+        warp_counts counts = own();
+#pragma unroll
+        for (int k = 0; k < 12; k++)
+            counts.numbers[k] += added[k];
+        own() = counts;
+    }
+
+    /* Sets n_symbols and n_limited of a warp. */
+    __device__ __forceinline__ void set(const thread_counts &thread)
+    {
+        const uint32_t n_symbols = warp_total(thread.n_symbols);
+        const uint32_t n_limited = warp_total(thread.n_limited / LIMITED_UNIT);
+        if (threadIdx.x % WARP_THREADS != 0)
+            return;
+        own().numbers[0] = n_symbols;
+        own().numbers[2] = n_limited;
     }
 };
 
@@ -235,94 +235,149 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ void o
                 .of_places[FORMAT == SOFTQAM_OUTPUT_S8 ? place_of_llr<SOFTQAM_OUTPUT_S8>(magnitude, 0, places_per_unit)
                                                        : k];
     }
-    if (threadIdx.x < BLOCK_WARPS * N_COUNTS)
-        counts.of_warps[threadIdx.x / N_COUNTS][threadIdx.x % N_COUNTS] = 0;
+    if (threadIdx.x < BLOCK_WARPS)
+        counts.of_warps[threadIdx.x] = {};
 }
 
-/* Adds the block's counts to a structure, unless it is NULL, by the same threads. */
+/* Adds the block's counts to a structure, unless it is NULL. A barrier must precede. */
 static __device__ __forceinline__ void add_counts_to(softqam_statistics *statistics)
 {
-    enum { COUNTS_BARRIER = 3 };
-    asm volatile("bar.sync %0, %1;" ::"n"(COUNTS_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
     if (threadIdx.x >= N_COUNTS || !statistics)
         return;
     unsigned long long sum = 0;
 #pragma unroll
-    for (int warp = 0; warp < BLOCK_WARPS; warp++)
-        sum += counts_of_block().of_warps[warp][threadIdx.x];
+    for (int warp = 0; warp < BLOCK_WARPS; warp++) {
+        const uint32_t *number = counts_of_block().of_warps[warp].numbers + threadIdx.x;
+        const uint32_t upper = threadIdx.x < warp_counts::WIDE ? 0 : number[warp_counts::UPPER - warp_counts::WIDE];
+        sum += *number + (static_cast<unsigned long long>(upper) << 16);
+    }
     if (sum != 0)
         atomicAdd(reinterpret_cast<unsigned long long *>(statistics) + threadIdx.x, sum);
 }
 
-/* Counts a thread's symbols of a segment. All threads of a warp call its functions. */
-template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES> struct symbol_counter {
-    typedef packed_values<symbol_size<FORMAT, M>::WORDS> packed;
+/* Waits for the thread block's first BLOCK_THREADS threads, which call this: those that have symbols. */
+static __device__ __forceinline__ void wait_for_symbol_threads()
+{
+    enum { SYMBOL_THREADS_BARRIER = 3 };
+    asm volatile("bar.sync %0, %1;" ::"n"(SYMBOL_THREADS_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
+}
 
-    const softqam_llr_limit &limit;
-    float steps_per_nat;
-    thread_counts counts;
+/* N symbols of each thread of a warp, some of which are sampled or erasures. */
+template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
+    packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
+    float components[2 * N];
+    uint32_t sampled, erased; /* bit n is set if symbol n is */
 
-    /* Counts n of N symbols as add_symbols() does. */
-    template <int N>
-    __device__ __forceinline__ void count(const packed (&values)[N], const float (&components)[2 * N], uint32_t erased,
-                                          unsigned n, uint32_t position)
-    {
-        const uint32_t sampled = add_symbols<FORMAT, M>(counts, values, erased, n, position, limit);
-        if (FORMAT == SOFTQAM_OUTPUT_U8 || !__any_sync(0xffffffffu, sampled != 0))
-            return;
-        if constexpr (N == 4)
-            count_shared_samples(values, components, sampled);
-        else
-            count_samples<N>(values, components, sampled);
-    }
-
-    /* Counts the symbol that `symbols` has demodulated, before it went `stride` further. */
-    template <typename Symbols>
-    __device__ __forceinline__ void count_next(const Symbols &symbols, const packed &values, bool is_mine,
-                                               uint32_t position, unsigned stride)
-    {
-        const packed one[1] = {values};
-        count<1>(one, symbols.components, is_mine && symbols.was_erasure(values, limit, stride), is_mine, position);
-    }
-
-    __device__ __forceinline__ void close() const { counts_of_block().add(counts); }
-
-  private:
-    template <int N>
-    __device__ __forceinline__ void count_samples(const packed (&values)[N], const float (&components)[2 * N],
-                                                  uint32_t sampled)
-    {
-        block_counts &block = counts_of_block();
-        add_samples<FORMAT, M, HAS_ENERGIES, FORMAT == SOFTQAM_OUTPUT_S8>(
-            counts, values, components, sampled, places_per_unit_of(FORMAT, steps_per_nat), block.information);
-        if (__any_sync(0xffffffffu, counts.n_sampled + 2 * N > MOST_SAMPLED)) {
-            block.add(counts);
-            counts = {};
-        }
-    }
-
-    /* Counts sampled symbols, which two threads share: a thread's four symbols are sampled only if those of the thread
-     * half a warp away are not, so each of the two takes two symbols. */
-    __device__ __forceinline__ void count_shared_samples(const packed (&values)[4], const float (&components)[8],
-                                                         uint32_t sampled)
+    /* Returns two symbols of this thread or of the one half a warp away: of their eight consecutive ones in the
+     * codeword, no more than four are sampled. */
+    __device__ __forceinline__ rare_symbols<FORMAT, M, 2> shared() const
     {
         const auto own_or_other = [&](uint32_t own, uint32_t others) {
             const uint32_t other = __shfl_xor_sync(0xffffffffu, others, WARP_THREADS / 2);
             return sampled != 0 ? own : other;
         };
-        packed two[2];
-        float components_of_two[4];
+        rare_symbols<FORMAT, M, 2> two;
 #pragma unroll
         for (int n = 0; n < 2; n++) {
 #pragma unroll
             for (int w = 0; w < symbol_size<FORMAT, M>::WORDS; w++)
-                two[n].word[w] = own_or_other(values[n].word[w], values[n + 2].word[w]);
+                two.values[n].word[w] = own_or_other(values[n].word[w], values[n + 2].word[w]);
 #pragma unroll
             for (int axis = 0; axis < 2; axis++)
-                components_of_two[2 * n + axis] = __uint_as_float(own_or_other(
+                two.components[2 * n + axis] = __uint_as_float(own_or_other(
                     __float_as_uint(components[2 * n + axis]), __float_as_uint(components[2 * n + 4 + axis])));
         }
-        count_samples<2>(two, components_of_two, own_or_other(sampled, sampled >> 2) & 3);
+        two.sampled = own_or_other(sampled & ~erased, (sampled & ~erased) >> 2) & 3;
+        two.erased = 0;
+        return two;
+    }
+};
+
+/* Adds such symbols to a thread's counts. */
+template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, int N>
+static __device__ __forceinline__ void add_rare(thread_counts &counts, const rare_symbols<FORMAT, M, N> &symbols,
+                                                float places_per_unit)
+{
+    const auto add = [&](const auto &some) {
+        add_samples<FORMAT, M, HAS_ENERGIES, FORMAT == SOFTQAM_OUTPUT_S8>(counts, some.values, some.components,
+                                                                          some.sampled & ~some.erased, places_per_unit,
+                                                                          counts_of_block().information);
+    };
+    counts.n_erased += __popc(symbols.erased);
+    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
+        return;
+    else if constexpr (N == 4)
+        add(symbols.shared());
+    else
+        add(symbols);
+}
+
+/* Counts a thread's symbols of a segment. All threads of a warp call its functions. */
+template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_IN_LOOP> struct symbol_counter {
+    typedef packed_values<symbol_size<FORMAT, M>::WORDS> packed;
+
+    const softqam_llr_limit &limit;
+    float steps_per_nat;
+    thread_counts counts; /* n_symbols and n_limited */
+
+    /* Counts N symbols, if they are this thread's, which follow each other in the codeword from `position` on; bit k of
+     * `erased` is set if symbol k is an erasure. */
+    template <int N>
+    __device__ __forceinline__ void count(const packed (&values)[N], const float (&components)[2 * N], uint32_t erased,
+                                          bool are_mine, uint32_t position)
+    {
+        rare_symbols<FORMAT, M, N> rare = {};
+        uint32_t limited = 0;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            limited = count_limited<FORMAT, symbol_size<FORMAT, M>::NBYTES>(values[k], limit, limited);
+            rare.sampled |= is_sampled(position + k) ? 1u << k : 0;
+        }
+        counts.n_symbols += are_mine ? N : 0;
+        counts.n_limited += are_mine ? limited : 0;
+        rare.sampled = are_mine ? rare.sampled : 0;
+        rare.erased = are_mine ? erased : 0;
+        if (!__any_sync(0xffffffffu, (rare.sampled | rare.erased) != 0))
+            return;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            rare.values[k] = values[k];
+            rare.components[2 * k] = components[2 * k];
+            rare.components[2 * k + 1] = components[2 * k + 1];
+        }
+        const float places_per_unit = places_per_unit_of(FORMAT, steps_per_nat);
+        if (IS_IN_LOOP)
+            add_apart(rare, places_per_unit);
+        else
+            add(rare, places_per_unit);
+    }
+
+    /* Counts the symbol that `symbols` has demodulated. */
+    template <typename Symbols>
+    __device__ __forceinline__ void count_next(const Symbols &symbols, const packed &values, bool is_mine,
+                                               uint32_t position)
+    {
+        const packed one[1] = {values};
+        count<1>(one, symbols.components, symbols.is_erasure, is_mine, position);
+    }
+
+    /* Adds to the block's counts what has not been added yet. */
+    __device__ __forceinline__ void close() const { counts_of_block().set(counts); }
+
+  private:
+    template <int N>
+    static __device__ __forceinline__ void add(const rare_symbols<FORMAT, M, N> &rare, float places_per_unit)
+    {
+        thread_counts counts = {};
+        add_rare<FORMAT, M, HAS_ENERGIES>(counts, rare, places_per_unit);
+        counts_of_block().add_rare(counts);
+    }
+
+    /* Does the same. A loop, which seldom does, stays in the instruction cache. */
+    template <int N>
+    static __device__ __noinline__ void add_apart(rare_symbols<FORMAT, M, N> rare, float places_per_unit)
+    {
+        add(rare, places_per_unit);
     }
 };
 

@@ -16,14 +16,16 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     __shared__ soft_block block;
     soft_task task = {};
     let_next_kernel_begin();
+    open_counts<FORMAT>(segments.at[find_segment(first_blocks, launch).segment].placement.steps_per_nat);
     if (!open_task<FORMAT>(task, block, {launch, segments, parts, pairs, first_blocks}, u8_table))
         return;
-    open_counts<FORMAT>(segments.at[task.index.segment].placement.steps_per_nat);
-    if (!task.has_soft)
+    if (!task.has_soft) {
         demodulate_block<FORMAT, PAIRS, COUNTS>(block, launch, task.span, u8_table);
-    else if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
+        wait_for_symbol_threads();
+        add_counts_to(block.pairs.statistics);
+    } else if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
         demodulate_code_blocks<FORMAT, PAIRS, COUNTS>(block, launch, task);
-    add_counts_to(pairs.at[task.index.segment].statistics);
+    }
 }
 
 template <softqam_output_format FORMAT, pair_mode PAIRS> static const void *count_kernel_of()

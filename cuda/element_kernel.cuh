@@ -84,7 +84,7 @@ demodulate_elements(llr_table_memory<M> &memory, const softqam_segment_launch &l
         load_element<__half>(symbols, source, symbol);
     if (ADDS)
         element.load();
-    __syncthreads(); /* the tables are written */
+    wait_for_symbol_threads(); /* the tables are written; the warp that fills is not waited for */
     packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
     demap_symbols<FORMAT, M, false, N>(values, memory.read({}), symbols,
                                        {placement.steps_per_nat, source.noise_is_inverse != 0, launch.limit});
@@ -98,10 +98,11 @@ demodulate_elements(llr_table_memory<M> &memory, const softqam_segment_launch &l
         element.add(values, sum);
     }
     if constexpr (HAS_COUNTS) {
-        symbol_counter<FORMAT, M, true> counter = {launch.limit, placement.steps_per_nat};
-        counter.count(values, symbols.components, symbols.erased, is_mine && element.buffer ? N : 0,
+        symbol_counter<FORMAT, M, true, false> counter = {launch.limit, placement.steps_per_nat};
+        counter.count(values, symbols.components, symbols.erased, is_mine && element.buffer,
                       placement.codeword_symbol + symbol);
         counter.close();
+        wait_for_symbol_threads();
         add_counts_to(statistics);
     }
 }

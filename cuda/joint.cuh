@@ -75,21 +75,30 @@ static __device__ __forceinline__ pair_source load_pair(const segment_block &blo
             is_wanted ? block.segment.placement.modulation + 0u : source.partner_modulation + 0u};
 }
 
-/* Returns the LLRs of a symbol of the block's segment whose layer is demapped in a pair. */
+/* The LLRs of a symbol, and whether it is an erasure. */
+template <softqam_output_format FORMAT, int M> struct pair_llrs {
+    packed_values<symbol_size<FORMAT, M>::WORDS> values;
+    bool is_erasure;
+};
+
+/* Computes the LLRs of a symbol of the block's segment whose layer is demapped in a pair. */
 template <softqam_output_format FORMAT, int M>
-static __device__ __noinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
-demodulate_in_pair(const segment_block &block, const softqam_llr_limit &limit, const symbol_index &index,
-                   uint32_t flips)
+static __device__ __noinline__ pair_llrs<FORMAT, M> demodulate_in_pair(const segment_block &block,
+                                                                       const softqam_llr_limit &limit,
+                                                                       const symbol_index &index, uint32_t flips)
 {
     const pair_source pair = load_pair(block, index);
-    return joint_llrs_of<FORMAT, M>(
+    pair_llrs<FORMAT, M> llrs;
+    llrs.values = joint_llrs_of<FORMAT, M>(
         pair.inputs, joint_table_for<M>(pair.partner_modulation), pair.partner_modulation == SOFTQAM_MODULATION_QPSK,
-        flips, {block.segment.placement.steps_per_nat, block.segment.source.noise_is_inverse != 0, limit});
+        flips, {block.segment.placement.steps_per_nat, block.segment.source.noise_is_inverse != 0, limit},
+        llrs.is_erasure);
+    return llrs;
 }
 
-/* Returns the LLRs of a symbol whose layer is demapped alone, in a segment that also has pairs. */
+/* Computes the LLRs of a symbol whose layer is demapped alone, in a segment that also has pairs. */
 template <softqam_output_format FORMAT, int M>
-static __device__ __noinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
+static __device__ __noinline__ pair_llrs<FORMAT, M>
 demodulate_alone(segment_block &block, const softqam_llr_limit &limit, const symbol_index &index, uint32_t flips)
 {
     const softqam_source &source = block.segment.source;
@@ -98,30 +107,7 @@ demodulate_alone(segment_block &block, const softqam_llr_limit &limit, const sym
     packed_values<symbol_size<FORMAT, M>::WORDS> values[1];
     demap_symbols<FORMAT, M, true, 1>(values, block.table<FORMAT, M>().read({}), symbols,
                                       {block.segment.placement.steps_per_nat, source.noise_is_inverse != 0, limit});
-    return values[0];
-}
-
-/* Returns whether such a symbol, of either kind of layer, is an erasure. */
-template <softqam_output_format FORMAT, int M>
-static __device__ __noinline__ bool is_joint_erasure(const segment_block &block, const softqam_llr_limit &limit,
-                                                     const symbol_index &index)
-{
-    const softqam_source &source = block.segment.source;
-    const llr_rules rules = {block.segment.placement.steps_per_nat, source.noise_is_inverse != 0, limit};
-    if (block.pairs.cross_gain[index.layer / 2]) {
-        const pair_source pair = load_pair(block, index);
-        const softqam_joint_table table = joint_table_for<M>(pair.partner_modulation);
-        const bool is_qpsk = pair.partner_modulation == SOFTQAM_MODULATION_QPSK;
-        const joint_terms terms = joint_terms_of(is_qpsk, &table, &pair.inputs.element);
-        return !isfinite(joint_weight_of(pair.inputs, terms, rules));
-    }
-    const joint_layer layer = load_joint_layer(source, block.input_format, index.element, index.layer);
-    float components[2] = {layer.symbol.x, layer.symbol.y};
-    gain_scale scale = {};
-    scale.set_gain(FORMAT, weight_scale(FORMAT, rules.steps_per_nat),
-                   bounded_noise(layer.noise, rules.noise_is_inverse, limit), rules.noise_is_inverse, layer.gain,
-                   components);
-    return !(isfinite(components[0]) && isfinite(components[1]) && isfinite(scale.weight));
+    return {values[0], symbols.erased != 0};
 }
 
 /* A thread's symbols of a segment that has pairs of layers. */
@@ -141,6 +127,7 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     bool is_descrambled;
     unsigned bit;        /* the next symbol's first bit in the block's sequence */
     float components[2]; /* unused */
+    bool is_erasure;     /* the symbol before */
 
     __device__ __forceinline__ void open(size_t first, unsigned before, unsigned)
     {
@@ -158,7 +145,7 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     __device__ __forceinline__ values demodulate(const Table &, const softqam_llr_limit &limit, bool has_next,
                                                  unsigned stride)
     {
-        values llrs = {};
+        pair_llrs<FORMAT, M> llrs = {};
         const softqam_source &from = block.segment.source;
         if constexpr (M > 0) {
             uint32_t flips = 0;
@@ -176,21 +163,8 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
         symbol += stride;
         bit += stride * BITS;
         load(has_next);
-        return llrs;
-    }
-
-    /* Returns whether the symbol before, `stride` symbols back, is an erasure, whose LLRs are 0. */
-    __device__ __forceinline__ bool was_erasure(const values &llrs, const softqam_llr_limit &limit,
-                                                unsigned stride) const
-    {
-        uint32_t all = 0;
-#pragma unroll
-        for (int w = 0; w < size::WORDS; w++)
-            all |= llrs.word[w] & used_bytes<size::NBYTES>(w);
-        if constexpr (M > 0)
-            return all == 0 && is_joint_erasure<FORMAT, M>(
-                                   block, limit, symbol_index_of(block.segment.source.joint_layers, symbol - stride));
-        return false;
+        is_erasure = llrs.is_erasure;
+        return llrs.values;
     }
 };
 

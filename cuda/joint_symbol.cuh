@@ -158,14 +158,15 @@ static __device__ __forceinline__ float joint_weight_of(const joint_inputs &inpu
     return joint_valid_weight(weight, &inputs.element, &terms);
 }
 
-/* Returns the LLRs of a layer; bit k of `flips` changes the sign of LLR k. */
+/* Returns the LLRs of a layer, and whether it is an erasure; bit k of `flips` changes the sign of LLR k. */
 template <softqam_output_format FORMAT, int M>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 joint_llrs_of(const joint_inputs &inputs, const softqam_joint_table &table, bool partner_is_qpsk, uint32_t flips,
-              const llr_rules &rules)
+              const llr_rules &rules, bool &is_erasure)
 {
     const joint_terms terms = joint_terms_of(partner_is_qpsk, &table, &inputs.element);
     const float weight = joint_weight_of(inputs, terms, rules);
+    is_erasure = vec_is_finite(weight) == 0;
     float metrics[2 * M];
     if (partner_is_qpsk)
         joint_metrics_of<M, true>(table, terms, metrics);

@@ -41,15 +41,17 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                                                            : 6 + 6 * HAS_COUNTS,
         /* Small calls have a kernel of their own if that of large ones is slower (for a slot on an H200). */
         HAS_SMALL = FORMAT != SOFTQAM_OUTPUT_U8 && !(FORMAT == SOFTQAM_OUTPUT_F32 && M >= 3),
-        /* Codewords have a kernel for formats that receivers produce (cf32, cf16) and decoders read (s8, f16). */
-        HAS_CODEWORD = (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) && M >= 1 &&
-                       !std::is_integral<Component>::value,
+        /* Statistics have a kernel for formats that receivers produce (cf32, cf16), codewords if decoders read the
+         * output's (s8, f16). */
+        HAS_COUNTED = FORMAT != SOFTQAM_OUTPUT_U8 && M >= 1 && !std::is_integral<Component>::value,
+        HAS_CODEWORD = HAS_COUNTED && (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16),
         /* A tile's words of the scrambling sequence, and a block's. */
         TILE_WORDS = THREADS / WARP_THREADS * GROUP * BITS,
         SEQUENCE_WORDS = IS_CODEWORD ? MOST_TILES * TILE_WORDS : 0,
         /* Thread blocks that a multiprocessor holds at once, which limits the registers of a thread. */
         MIN_BLOCKS = IS_SMALL                              ? 1024 / THREADS
                      : IS_CODEWORD && M == 5               ? 7 - HAS_COUNTS
+                     : HAS_COUNTS && M == 5                ? 7
                      : IS_CODEWORD && M >= 3 && HAS_COUNTS ? 7
                                                            : 8
     };
@@ -57,7 +59,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         /* Sampled groups of 64 that a warp may meet, of each of which a thread has two symbols. */
         MOST_SAMPLED_GROUPS = (MOST_TILES * GROUP * WARP_THREADS + GROUP_SYMBOLS) / (GROUP_SYMBOLS * SAMPLED_GROUPS) + 1
     };
-    static_assert(!HAS_COUNTS || !HAS_CODEWORD || (GROUP <= 2 && 2 * MOST_SAMPLED_GROUPS <= MOST_SAMPLED),
+    static_assert(!HAS_COUNTS || !HAS_COUNTED || (GROUP <= 2 && 2 * MOST_SAMPLED_GROUPS <= MOST_SAMPLED),
                   "a thread's sums of energies have room for its samples");
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
@@ -98,11 +100,6 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     struct loaded {
         group symbols;
         float noise[G];
-    };
-    struct rare_group { /* a group with sampled symbols or with erasures */
-        packed_values<size::WORDS> symbols[G];
-        float components[2 * G];
-        uint32_t sampled, erased; /* bit g is set if symbol g is */
     };
 
     const plain_argument<KIND> &argument;
@@ -218,13 +215,10 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
 
     /* Returns the counts with a group's erasures and sampled symbols. The loop seldom calls this, and stays in the
      * instruction cache because it is not inlined. */
-    static __device__ __noinline__ thread_counts with_rare(thread_counts counts, rare_group group,
+    static __device__ __noinline__ thread_counts with_rare(thread_counts counts, rare_symbols<FORMAT, M, G> rare,
                                                            float places_per_unit)
     {
-        counts.n_erased += __popc(group.erased);
-        add_samples<FORMAT, M, true, FORMAT == SOFTQAM_OUTPUT_S8>(counts, group.symbols, group.components,
-                                                                  group.sampled & ~group.erased, places_per_unit,
-                                                                  counts_of_block().information);
+        add_rare<FORMAT, M, true>(counts, rare, places_per_unit);
         return counts;
     }
 
@@ -236,24 +230,24 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     {
         enum { PERIOD = GROUP_SYMBOLS * SAMPLED_GROUPS };
         const uint32_t number = symbol_number + k * STRIDE * G;
-        const uint32_t n_limited = count_limited<FORMAT, shape::GROUP_NBYTES>(joined, plain.limit, counts.n_limited);
-        counts.n_limited = n == G ? n_limited : counts.n_limited;
+        const uint32_t limited = count_limited<FORMAT, shape::GROUP_NBYTES>(joined, plain.limit, counts.n_limited);
+        counts.n_limited = n == G ? limited : counts.n_limited;
 #pragma unroll
         for (int g = 0; g < G - 1; g++)
             if (n < G && g < n)
                 counts.n_limited = count_limited<FORMAT, size::NBYTES>(symbols[g], plain.limit, counts.n_limited);
         if (are_regular && (number + G - 1) % PERIOD >= GROUP_SYMBOLS + G - 1)
             return;
-        rare_group group = {};
+        rare_symbols<FORMAT, M, G> rare = {};
 #pragma unroll
         for (int g = 0; g < G; g++) {
-            group.symbols[g] = symbols[g];
-            group.components[2 * g] = components[2 * g];
-            group.components[2 * g + 1] = components[2 * g + 1];
-            group.sampled |= g < n && is_sampled(number + g) ? 1u << g : 0;
-            group.erased |= g < n && scales[g].weight == 0.0f ? 1u << g : 0; /* as regularize() leaves erasures */
+            rare.values[g] = symbols[g];
+            rare.components[2 * g] = components[2 * g];
+            rare.components[2 * g + 1] = components[2 * g + 1];
+            rare.sampled |= g < n && is_sampled(number + g) ? 1u << g : 0;
+            rare.erased |= g < n && scales[g].weight == 0.0f ? 1u << g : 0; /* as regularize() leaves erasures */
         }
-        counts = with_rare(counts, group, places_per_unit_of(FORMAT, plain.steps_per_nat));
+        counts = with_rare(counts, rare, places_per_unit_of(FORMAT, plain.steps_per_nat));
     }
 
     /* Demodulates the group that is k * STRIDE after the next one; with statistics counts n symbols of it. */
@@ -456,7 +450,9 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     self.demodulate_tiles(memory.read(table), next, n_groups, has_any && first + most > n_whole,
                           stage + threadIdx.x * thread::WORDS);
     if constexpr (thread::HAS_COUNTS) {
-        counts_of_block().add(self.counts);
+        counts_of_block().add_rare(self.counts);
+        counts_of_block().set(self.counts);
+        wait_for_symbol_threads();
         add_counts_to(argument.statistics);
     }
 }
@@ -466,7 +462,9 @@ static softqam_kernel describe_plain_kernel()
 {
     typedef plain_shape<Component, FORMAT, M, KIND> shape;
     const void *address = nullptr;
-    if constexpr (KIND == LARGE_CALL || (KIND == SMALL_CALL ? shape::HAS_SMALL : shape::HAS_CODEWORD))
+    if constexpr (KIND == LARGE_CALL || (KIND == SMALL_CALL     ? shape::HAS_SMALL
+                                         : KIND == COUNTED_CALL ? shape::HAS_COUNTED
+                                                                : shape::HAS_CODEWORD))
         address = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, KIND>);
     return {address, shape::THREADS, shape::GROUP, shape::MOST_TILES};
 }

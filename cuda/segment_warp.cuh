@@ -171,13 +171,13 @@ static __device__ __forceinline__ void demodulate_warp(segment_block &block, con
     __syncthreads(); /* table and sequence are written */
     const auto table = block.table<FORMAT, M>().read(u8_table);
     symbols.set_noise(noise_of_all, limit);
-    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE> counter = {limit, block.segment.placement.steps_per_nat};
+    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE, true> counter = {limit, block.segment.placement.steps_per_nat};
     uint32_t of_codeword = block.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + lane;
 #pragma unroll 1
     for (int left = span.n; left > 0; left -= stride) {
         const auto values = symbols.demodulate(table, limit, position < left - stride, stride);
         if constexpr (COUNTING != NO_COUNTS) {
-            counter.count_next(symbols, values, position < left && output.out, of_codeword, stride);
+            counter.count_next(symbols, values, position < left && output.out, of_codeword);
             of_codeword += stride;
         }
         if (COUNTING != ONLY_COUNTS)
@@ -251,6 +251,7 @@ static __device__ __noinline__ void count_block(segment_block &block, const soft
                 block, launch.limit, own, u8_table);
         });
     });
+    wait_for_symbol_threads();
     add_counts_to(statistics);
 }
 

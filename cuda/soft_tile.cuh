@@ -166,7 +166,8 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     const auto table = block.table<FORMAT, M>().read({});
     symbols.set_noise(noise_of_all, launch.limit);
     soft_stage stage = {shared_address(block.soft_stage, 0), size::PITCH};
-    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE> counter = {launch.limit, block.segment.placement.steps_per_nat};
+    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE, true> counter = {launch.limit,
+                                                                    block.segment.placement.steps_per_nat};
     uint32_t of_codeword = block.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + of_thread;
 #pragma unroll 1
     for (int done = 0; done < span.n; done += size::ROWS * row) {
@@ -184,7 +185,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
             if (KIND == PAIR_SOURCE) /* registers are few: no addresses are kept meanwhile */
                 open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + (of_thread + at) * VALUE);
             if constexpr (COUNTING != NO_COUNTS) {
-                counter.count_next(symbols, values, position < n - at, of_codeword, row);
+                counter.count_next(symbols, values, position < n - at, of_codeword);
                 of_codeword += row;
             }
             if (position < n - at)
@@ -195,18 +196,21 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
             for (int k = 0; k < BITS; k++)
                 plane_at[k] += row * VALUE; /* unused in pairs */
         }
+        const bool is_last = done + n >= span.n;
+        if (COUNTING != NO_COUNTS && is_last)
+            counter.close();
         __syncthreads();
+        if (COUNTING != NO_COUNTS && is_last)
+            add_counts_to(block.pairs.statistics);
         soft_sum<FORMAT> sum;
         sum.open(launch.sum_limit);
         if (work.adds)
             store_tile<FORMAT, BITS, true>(work, stage, sum);
         else
             store_tile<FORMAT, BITS, false>(work, stage, sum);
-        if (done + n < span.n)
+        if (!is_last)
             __syncthreads();
     }
-    if constexpr (COUNTING != NO_COUNTS)
-        counter.close();
 }
 
 template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING>

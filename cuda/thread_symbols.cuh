@@ -148,12 +148,10 @@ static __device__ __forceinline__ void with_source(const segment_block &block, c
     const bool has_gains = FORMAT != SOFTQAM_OUTPUT_U8 && source.has_gains;
     const bool is_iq_with_noise =
         FORMAT != SOFTQAM_OUTPUT_U8 && !has_gains && !source.is_split && source.noise_stride != 0;
-    if constexpr (COUNTING == NO_COUNTS) {
-        if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF32)
-            return function(source_of<CF32_SOURCE>());
-        if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF16)
-            return function(source_of<CF16_SOURCE>());
-    }
+    if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF32)
+        return function(source_of<CF32_SOURCE>());
+    if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF16)
+        return function(source_of<CF16_SOURCE>());
     if (has_gains)
         function(source_of<GAIN_SOURCE>());
     else
@@ -242,12 +240,6 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
         is_erasure =
             FORMAT == SOFTQAM_OUTPUT_U8 ? !(isfinite(components[0]) && isfinite(components[1])) : scales[0].valid == 0;
         return packed[0];
-    }
-
-    /* Returns whether the symbol before, `stride` symbols back, is an erasure. */
-    __device__ __forceinline__ bool was_erasure(const values &, const softqam_llr_limit &, unsigned) const
-    {
-        return is_erasure;
     }
 };
 

@@ -171,13 +171,18 @@ class statistics
                 return;
         }
         internal::thread_counts one = {};
-        const uint32_t sampled = internal::add_symbols<FORMAT, M>(one, values, is_erasure, 1, symbol, of.limit);
-        if (sampled != 0)
+        if (internal::is_sampled(symbol) && !is_erasure)
             internal::add_samples<FORMAT, M, HAS_ENERGIES, false>(
-                one, values, components, sampled, internal::places_per_unit_of(FORMAT, of.placement.steps_per_nat),
+                one, values, components, 1, internal::places_per_unit_of(FORMAT, of.placement.steps_per_nat),
                 internal::information_of.of_places);
-        const uint32_t added[] = {one.n_symbols,  one.n_erased,     one.n_limited / internal::LIMITED_UNIT,
-                                  one.n_sampled,  one.error_energy, one.symbol_energy,
+        const uint32_t limited =
+            internal::count_limited<FORMAT, internal::symbol_size<FORMAT, M>::NBYTES>(llrs, of.limit, 0);
+        const uint32_t added[] = {1,
+                                  is_erasure,
+                                  limited / internal::LIMITED_UNIT,
+                                  one.n_sampled,
+                                  one.error_energy,
+                                  one.symbol_energy,
                                   one.information};
 #pragma unroll
         for (int k = 0; k < internal::N_COUNTS; k++)
@@ -428,13 +433,11 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         static_assert(AXIS_BITS > 0 && PARTNER >= SOFTQAM_MODULATION_QPSK, "BPSK is not demapped jointly");
         constexpr internal::softqam_joint_table pair =
             internal::joint_table_of(AXIS_BITS, static_cast<int>(PARTNER) - SOFTQAM_MODULATION_QPSK + 1);
+        bool is_erasure;
         to = internal::joint_llrs_of<FORMAT, AXIS_BITS>(inputs, pair, IS_QPSK, bits_of(sequence) & ((1u << BITS) - 1),
-                                                        rules);
-        if constexpr (std::is_same_v<Sequence, counted>) {
-            const internal::joint_terms terms = internal::joint_terms_of(IS_QPSK, &pair, &inputs.element);
-            const bool is_erasure = internal::vec_is_finite(internal::joint_weight_of(inputs, terms, rules)) == 0;
+                                                        rules, is_erasure);
+        if constexpr (std::is_same_v<Sequence, counted>)
             sequence.counts.template add<FORMAT, AXIS_BITS, false>(codeword, sequence.symbol, to, {}, is_erasure);
-        }
     }
 };
 
