@@ -251,13 +251,17 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, u
     return n_before;
 }
 
-/* Each of the next functions demodulates a thread block's part of its segment, number `number` of these. They are not
- * inlined: the compiler would compute in advance what each of them needs, and run out of registers. */
+/* Each of the next functions demodulates a thread block's part of its segment, number `number` of these. The compiler
+ * must not compute in advance what each of them needs, or registers run out: so the block's address is hidden from it
+ * in the short ones, and the others are not inlined. */
 
 template <softqam_output_format FORMAT, int M, int N>
-static __device__ __noinline__ void demodulate_by_elements(prepared_block &block, uint32_t number)
+static __device__ __forceinline__ void demodulate_by_elements(prepared_block &all, uint32_t number)
 {
-    __builtin_assume(__isShared(&block) != 0);
+    void *hidden = &all;
+    asm volatile("" : "+l"(hidden));
+    __builtin_assume(__isShared(hidden) != 0);
+    auto &block = *static_cast<prepared_block *>(hidden);
     auto &memory = reinterpret_cast<llr_table_memory<M> &>(block.tables);
     if (block.segment.placement.combines)
         demodulate_elements<FORMAT, M, N, true, false>(memory, block.arguments.launch, block.segment, number, nullptr);

@@ -504,7 +504,6 @@ static const row device_rows[] = {
 /* Each also with samples of another input format that lie at half of a symbol. */
 HARNESS_TEST(test_device_segments)
 {
-    softqam_cuda_prepared_segment prepared;
     for (size_t k = 0; k < HARNESS_COUNT(device_rows) && harness_backend() == SOFTQAM_BACKEND_CUDA; k++) {
         const softqam_segment *bad = &device_rows[k].segment;
         const char *message = device_rows[k].message;
