@@ -284,11 +284,12 @@ static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
     return n < n_run ? n : n_run;
 }
 
-/* Prepares what is looked up for statistics. A scale of the segment's own takes a table of its own. */
+/* Prepares counting and what is looked up for it. A scale of the segment's own takes a table of its own. */
 static NOT_INLINED void open_statistics(work *w)
 {
     const softqam_params *params = w->params;
     const float steps_per_nat = fabsf(w->segment.placement.steps_per_nat);
+    w->counts = (softqam_statistics){0};
     w->information = (softqam_information){
         .table = &params->information_table,
         .of_places = params->information,
@@ -465,7 +466,8 @@ static inline bool demodulate_in_place(const softqam_cpu_call *call, const softq
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop_call;
-    if (from->n_layers > 1 || from->codeword.n_code_blocks != 0 || from->statistics || softqam_segment_is_joint(from))
+    if (params->input_format != SOFTQAM_INPUT_CF32 || from->n_layers > 1 || from->codeword.n_code_blocks != 0 ||
+        from->statistics || softqam_segment_is_joint(from))
         return false;
     softqam_segment_resolve(&segment, from, &params->defaults);
     const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
@@ -512,7 +514,6 @@ void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *c
         softqam_cursor_next(cursor, n_taken, &w.segment);
         softqam_float_flush(&environment, !w.is_joint && may_flush(call, &w.segment));
         w.statistics = from->statistics;
-        w.counts = (softqam_statistics){0};
         demodulate_in_tiles(&w);
         if (w.statistics)
             add_counts(&w.counts, w.statistics);
