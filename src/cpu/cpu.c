@@ -95,6 +95,9 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
         demodulate_by_threads(pool, &call, short_symbols);
         return;
     }
+    if (list->n_segments == 1 && list->params->input_format != SOFTQAM_INPUT_CF32 &&
+        softqam_cpu_demodulate_converted(&call, list->segments))
+        return;
     softqam_cursor cursor = softqam_cursor_at(list, 0);
     softqam_cpu_demodulate_part(&call, &cursor, n);
 }

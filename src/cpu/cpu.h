@@ -27,6 +27,9 @@ typedef struct softqam_cpu_call {
     bool is_worth_flushing; /* subnormal numbers may be flushed to zero */
 } softqam_cpu_call;
 
+/* Demodulates a segment that a loop takes after one conversion, and returns true; if there is more to do, false. */
+bool softqam_cpu_demodulate_converted(const softqam_cpu_call *call, const softqam_segment *segment);
+
 /* Demodulates n symbols of a call from the cursor on, on the calling thread. */
 void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *cursor, size_t n);
 

@@ -16,6 +16,8 @@
 
 /* Keeps rarely needed code out of the function that every call passes. */
 #define NOT_INLINED __attribute__((noinline))
+/* Inlines all else that a function calls: two callers would make the compiler call it. */
+#define INLINES_ALL __attribute__((flatten))
 
 /* Tiles stay in the first cache. */
 enum {
@@ -238,7 +240,7 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
 
 /* Calling the loop. */
 
-/* Calls the loop for a placement. No pointer to the placement leaves: see demodulate_in_place(). */
+/* Calls the loop for a placement. No pointer to the placement leaves: see demodulate_at_once(). */
 static inline void call_loop(const softqam_cpu_loops *loops, const softqam_placement *placement,
                              const softqam_loop_call *call)
 {
@@ -453,10 +455,13 @@ static inline bool may_flush(const softqam_cpu_call *call, const softqam_resolve
            !call->list->adds && softqam_is_scale_for_flushing(segment->source.input_scale, segment->source.has_gains);
 }
 
-/* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. No pointer
- * to the resolved segment leaves this function, so most of it stays in registers. */
-static inline bool demodulate_in_place(const softqam_cpu_call *call, const softqam_segment *from, size_t n,
-                                       scratch *memory, softqam_float_environment *environment)
+/* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls;
+ * `converts`: if one conversion is all that they need. No pointer to the resolved segment leaves this function, so most
+ * of it stays in registers. */
+static inline __attribute__((always_inline)) bool demodulate_at_once(const softqam_cpu_call *call, bool converts,
+                                                                     const softqam_segment *from, size_t n,
+                                                                     scratch *memory,
+                                                                     softqam_float_environment *environment)
 {
     const softqam_params *params = call->list->params;
     const softqam_cpu_loops *loops = call->loops;
@@ -466,18 +471,23 @@ static inline bool demodulate_in_place(const softqam_cpu_call *call, const softq
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop_call;
-    if (params->input_format != SOFTQAM_INPUT_CF32 || from->n_layers > 1 || from->codeword.n_code_blocks != 0 ||
-        from->statistics || softqam_segment_is_joint(from))
+    if ((!converts && params->input_format != SOFTQAM_INPUT_CF32) || from->n_layers > 1 ||
+        from->codeword.n_code_blocks != 0 || from->statistics || softqam_segment_is_joint(from))
         return false;
     softqam_segment_resolve(&segment, from, &params->defaults);
     const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
     const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
-    if (!source->is_contiguous || are_converted(params, source) || (is_descrambled && n > DESCRAMBLED_SYMBOLS))
+    if (!source->is_contiguous || (converts ? n > TILE_SYMBOLS : are_converted(params, source)) ||
+        (is_descrambled && n > DESCRAMBLED_SYMBOLS))
         return false;
     softqam_float_flush(environment, may_flush(call, &segment));
     prepare_call(&loop_call, params, &segment, &weight);
     loop_call.n_symbols = n;
     loop_call.components = source->layers[0].symbols;
+    if (converts) {
+        loops->convert(source->layers[0].symbols, source->input_scale, 2 * n, memory->components);
+        loop_call.components = memory->components;
+    }
     loop_call.out = placement->out;
     if (has_planes) {
         loop_call.planes = planes;
@@ -491,7 +501,17 @@ static inline bool demodulate_in_place(const softqam_cpu_call *call, const softq
     return true;
 }
 
-void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *cursor, size_t n)
+INLINES_ALL bool softqam_cpu_demodulate_converted(const softqam_cpu_call *call, const softqam_segment *segment)
+{
+    softqam_float_environment environment = softqam_float_enter();
+    scratch memory;
+    memory.is_gold_open = false;
+    const bool is_done = demodulate_at_once(call, true, segment, segment->n_symbols, &memory, &environment);
+    softqam_float_leave(&environment);
+    return is_done;
+}
+
+INLINES_ALL void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *cursor, size_t n)
 {
     softqam_float_environment environment = softqam_float_enter();
     scratch memory;
@@ -504,7 +524,7 @@ void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softqam_cursor *c
         const softqam_segment *from = softqam_cursor_segment(cursor);
         const size_t n_left = from->n_symbols - cursor->offset, n_taken = n_left < n ? n_left : n;
         n -= n_taken;
-        if (cursor->offset == 0 && demodulate_in_place(call, from, n_taken, &memory, &environment)) {
+        if (cursor->offset == 0 && demodulate_at_once(call, false, from, n_taken, &memory, &environment)) {
             cursor->offset = n_taken;
             continue;
         }
