@@ -6,7 +6,8 @@
 #include "prepared_segment.h"
 
 /* The static functions of this file take a resolved segment. */
-#define softqam_cpu_demodulate_part fake_cpu_demodulate_part
+#define softqam_cpu_demodulate_part      fake_cpu_demodulate_part
+#define softqam_cpu_demodulate_converted fake_cpu_demodulate_converted
 #include "cpu/cpu_demodulate.c"
 
 /* Makes the parameters that a kernel and its arguments have for all segments. */
