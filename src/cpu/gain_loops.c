@@ -169,7 +169,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
             .is_n0 = softqam_is_noise_n0(call->noise_kind),
         };
         if (from.n_symbols < LANES)
-            copy_few(&from, symbols.components + 2 * LANES); /* behind their room */
+            copy_few(&from, symbols.components + 2 * LANES); /* after their room */
         softqam_float_flush(&environment, true);
         division_way tried;
         do {
