@@ -94,33 +94,38 @@ const softqam_count_loops softqam_count_portable = {count_limited, find_range, a
 
 /* Erasures. */
 
-#define COMPONENT_END 0x1p90f
-
-/* Returns whether some of n symbols may be an erasure. Components are looked at unless the tile is usual. */
+/* Returns whether some of n symbols may be an erasure: never false if one is, whatever the others are. Components are
+ * looked at unless the tile is usual. */
 static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, size_t n)
 {
     const softqam_loop_call *call = tile->call;
+    const bool has_gains = softqam_has_gains(call->noise_kind);
     const unsigned char *components = (const unsigned char *)call->components + 2 * first * sizeof(float);
     uint32_t of_noise[2], of_gains[2] = {vec_bits(1.0f), vec_bits(1.0f)};
+    if (has_gains)
+        tile->loops->find_range(call->gains + first, n, of_gains);
+    if (of_gains[0] == 0 || of_gains[1] >= vec_bits(INFINITY))
+        return true;
+    const double gain = (double)vec_from_bits(of_gains[0]), scale = fabs((double)call->scale.steps_per_nat);
+    const double component_end = 0x1p127 * (gain < 1.0 ? gain : 1.0); /* divided, they must not overflow */
     size_t n_usual = 0;
     for (size_t k = 0; !tile->is_usual && k < 2 * n; k++) {
         float component; /* of any alignment */
         memcpy(&component, components + k * sizeof component, sizeof component);
-        n_usual += fabsf(component) < COMPONENT_END;
+        n_usual += fabs((double)component) < component_end;
     }
     if (!tile->is_usual && n_usual < 2 * n)
         return true;
     if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
         return !isfinite(call->noise[0]);
     tile->loops->find_range(call->noise + first, n, of_noise);
-    if (softqam_has_gains(call->noise_kind))
-        tile->loops->find_range(call->gains + first, n, of_gains);
-    if (of_noise[0] == 0 || of_noise[1] >= vec_bits(INFINITY) || of_gains[0] == 0 || of_gains[1] >= vec_bits(INFINITY))
+    if (of_noise[0] == 0 || of_noise[1] >= vec_bits(INFINITY))
         return true;
-    const double gain = (double)vec_from_bits(of_gains[0]), scale = fabs((double)call->scale.steps_per_nat);
-    const double inverse = softqam_is_noise_n0(call->noise_kind) ? 1.0 / (double)vec_from_bits(of_noise[1])
-                                                                 : (double)vec_from_bits(of_noise[0]);
-    return softqam_has_gains(call->noise_kind) && scale * gain * gain * inverse < 2.0 * (double)MIN_WEIGHT;
+    /* The floor raises N0, and lowers 1/N0. */
+    const double bound = (double)call->scale.noise_bound;
+    const double inverse = softqam_is_noise_n0(call->noise_kind) ? 1.0 / fmax((double)vec_from_bits(of_noise[1]), bound)
+                                                                 : fmin((double)vec_from_bits(of_noise[0]), bound);
+    return has_gains && scale * gain * gain * inverse < 2.0 * (double)MIN_WEIGHT;
 }
 
 static bool is_erased(const softqam_loop_call *call, size_t k)
