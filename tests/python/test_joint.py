@@ -61,6 +61,10 @@ def test_layouts(rng, received):
     strided = [np.repeat(np.asfortranarray(array), 2, 1)[:, ::2] for array in (z, gram, noise)]
     for arrays in (strided, (z.astype(complex), gram.astype(complex), noise.astype(float)), (z.tolist(), gram.tolist(), noise.tolist())):
         assert_bytes(softqam.demodulate_joint(*arrays, "16qam", **options), expected)
+    packed = np.zeros(noise.shape, [("flags", "u2"), ("n0", "f4")])  # unaligned, and 6 bytes apart
+    packed["n0"] = noise
+    for values in (packed["n0"], noise[:, ::-1].copy()[:, ::-1]):
+        assert_bytes(softqam.demodulate_joint(z, gram, values, "16qam", **options), expected)
     got = softqam.demodulate_joint(z, gram[0, 0], noise[:, :1], "16qam")
     assert_bytes(got, softqam.demodulate_joint(z, np.broadcast_to(gram[0, 0], gram.shape), np.repeat(noise[:, :1], 20, 1), "16qam"))
     out = np.empty_like(expected)

@@ -369,8 +369,10 @@ class layout
     /* Returns whether the library gets copies. The Gram matrix and z of a joint call are contiguous. */
     bool is_copied(const argument &of) const
     {
-        if (options.is_joint || of.how != elements::SAME)
-            return of.how != elements::SAME;
+        if (of.how != elements::SAME)
+            return true;
+        if (options.is_joint)
+            return &of == &noise && (!noise.aligned || noise.order.stride() < 0);
         const int64_t n_consecutive = of.order.n_consecutive();
         const bool usual =
             n_consecutive == 1 || of.order.stride() == of.nbytes || (&of != &symbols && of.order.stride() == 0);
