@@ -465,19 +465,33 @@ softqam_segment llr_part(const softqam_demodulator_config *config, const softqam
 
 /* Statistics. */
 
-/* Reads a symbol of a layer, divided by its gain. Returns false if a value of it is none. */
+/* Divides a component by a gain of any size: the range of floats limits the result only. */
+static float divided(float component, float gain)
+{
+    int exponent;
+    const float inverse = 1 / (2 * frexpf(gain, &exponent));
+    return (float)ldexp((double)component * (double)inverse, 1 - exponent);
+}
+
+/* Reads a symbol of a layer, divided by its gain. Returns false if a value of it is none, or g^2 / N0 in steps is too
+ * small. A partner that is no layer has no noise. */
 static bool read_divided(const softqam_demodulator_config *config, const softqam_segment *segment, size_t element,
                          size_t layer, float symbol[2])
 {
-    const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8 && layer < or_one(segment->n_layers);
+    const llr_setting setting = llr_setting_of(config, segment);
+    const double floor = config->noise_floor > 0 ? fmax((double)config->noise_floor, (double)FLT_MIN) : 0;
     uint8_t sample[2 * sizeof(float)];
     float noise, gain;
     read_layer(config, segment, element, layer, sample, &noise, &gain);
     widen(config, segment, sample, symbol);
-    symbol[0] *= 1 / gain;
-    symbol[1] *= 1 / gain;
-    return isfinite(symbol[0]) && isfinite(symbol[1]) && isfinite(gain) && gain > 0 &&
-           !(takes_noise && is_no_noise(config, segment, noise));
+    for (size_t axis = 0; axis < 2 && setting.has_gains; axis++)
+        symbol[axis] = divided(symbol[axis], gain);
+    const bool is_good = isfinite(symbol[0]) && isfinite(symbol[1]) && isfinite(gain) && gain > 0;
+    if (setting.format == SOFTQAM_OUTPUT_U8 || layer >= or_one(segment->n_layers))
+        return is_good;
+    const double n0 = fmax(setting.is_inverse ? 1 / (double)noise : (double)noise, floor);
+    const double weight = (double)setting.scale * (double)gain * (double)gain / n0;
+    return is_good && !is_no_noise(config, segment, noise) && !(setting.has_gains && weight < 0x1p-120);
 }
 
 /* Reads symbol i likewise. Returns false for an erasure. */

@@ -29,8 +29,8 @@ extern const size_t llr_n_value_kinds;
 
 /* Everything next to each other; but mostly usual noise. */
 extern const llr_values *const llr_mixture;
-/* Usual values, some of them erasures. */
-extern const llr_values llr_countable;
+/* Values of which some make erasures; those of pairs have usual sizes. */
+extern const llr_values llr_countable, llr_countable_pairs;
 
 enum { TRIAL_MAX_BLOCKS = 160, TRIAL_MAX_SENT = 4, TRIAL_MAX_TARGETS = 24 };
 

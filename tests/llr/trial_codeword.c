@@ -160,7 +160,8 @@ static layer_places choose_places(harness_random *random, const softqam_demodula
 static void fill_inputs(harness_random *random, const softqam_demodulator_config *config, const trial_choice *choice,
                         trial_codeword *self)
 {
-    const llr_values *kind = choice->values ? choice->values : choice->counts ? &llr_countable : llr_mixture;
+    const llr_values *countable = self->is_joint ? &llr_countable_pairs : &llr_countable;
+    const llr_values *kind = choice->values ? choice->values : choice->counts ? countable : llr_mixture;
     const llr_setting setting = llr_setting_of(config, &self->whole);
     const harness_buffer *symbols = &self->symbols.buffer, *noise = &self->noise.buffer, *gains = &self->gains.buffer;
     const size_t half_nbytes = softqam_input_symbol_nbytes(config->input_format) / 2;
