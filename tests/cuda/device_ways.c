@@ -11,7 +11,7 @@ typedef struct call {
     const softqam_segment *segments; /* whose pointers are the device's too */
     unsigned n;
     size_t n_symbols;
-    bool counts; /* some segments have statistics */
+    bool counts;                                          /* some segments have statistics */
     softqam_segment *d_segments, *d_late;                 /* have room for `room` segments, and hold nothing valid */
     softqam_cuda_prepared_segment *prepared, *d_prepared; /* likewise; the host's */
     unsigned *d_n_segments;
