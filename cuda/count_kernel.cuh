@@ -5,7 +5,7 @@
 
 #include "soft_kernel.cuh"
 
-template <softqam_output_format FORMAT, pair_mode PAIRS>
+template <softqam_output_format FORMAT, segment_set PAIRS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     count_kernel(const __grid_constant__ softqam_segment_launch launch,
                  const __grid_constant__ segment_arguments segments,
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     }
 }
 
-template <softqam_output_format FORMAT, pair_mode PAIRS> static const void *count_kernel_of()
+template <softqam_output_format FORMAT, segment_set PAIRS> static const void *count_kernel_of()
 {
     return reinterpret_cast<const void *>(count_kernel<FORMAT, PAIRS>);
 }

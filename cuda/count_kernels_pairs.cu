@@ -4,17 +4,12 @@
 
 const void *softqam_count_kernel_pairs(softqam_output_format format)
 {
-    switch (format) {
-    case SOFTQAM_OUTPUT_S8:
-        return count_kernel_of<SOFTQAM_OUTPUT_S8, ONLY_PAIRS>();
-    case SOFTQAM_OUTPUT_S16:
-        return count_kernel_of<SOFTQAM_OUTPUT_S16, ONLY_PAIRS>();
-    case SOFTQAM_OUTPUT_F16:
-        return count_kernel_of<SOFTQAM_OUTPUT_F16, ONLY_PAIRS>();
-    case SOFTQAM_OUTPUT_F32:
-        return count_kernel_of<SOFTQAM_OUTPUT_F32, ONLY_PAIRS>();
-    case SOFTQAM_OUTPUT_U8:
-        break;
-    }
-    return nullptr;
+    return with_format(
+        format,
+        [](auto of) -> const void * {
+            if constexpr (decltype(of)::value == SOFTQAM_OUTPUT_U8)
+                return nullptr;
+            else
+                return count_kernel_of<decltype(of)::value, ONLY_PAIRS>();
+        });
 }

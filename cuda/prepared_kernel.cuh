@@ -295,8 +295,8 @@ static __device__ __noinline__ void fill_part(prepared_block &block, uint32_t nu
         fill_for_elements<FORMAT>(block.segment, warp, of_warp);
 }
 
-/* Takes a segment of any other kind, with repetition, pairs of layers and statistics only WITH_PAIRS. */
-template <softqam_output_format FORMAT, pair_mode PAIRS>
+/* Takes a segment of any other kind, with repetition, pairs of layers and statistics only ANY_SEGMENTS. */
+template <softqam_output_format FORMAT, segment_set PAIRS>
 static __device__ __noinline__ void demodulate_part(prepared_block &block, uint32_t number,
                                                     const u8_table_argument<FORMAT> &u8_table)
 {
@@ -310,7 +310,7 @@ static __device__ __noinline__ void demodulate_part(prepared_block &block, uint3
     write_table<FORMAT>(block, block.segment.placement.modulation, u8_table);
     if (!is_repeated)
         write_sequence(block, block.segment.placement, task.span);
-    if constexpr (PAIRS == WITH_PAIRS) {
+    if constexpr (PAIRS == ANY_SEGMENTS) {
         __syncthreads();
         if (block.pairs.statistics)
             count_block<FORMAT>(block, launch, task.span, u8_table, block.pairs.statistics);
@@ -318,7 +318,7 @@ static __device__ __noinline__ void demodulate_part(prepared_block &block, uint3
     if (!task.has_soft)
         return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
-        if constexpr (PAIRS == WITH_PAIRS)
+        if constexpr (PAIRS == ANY_SEGMENTS)
             if (is_repeated) {
                 demodulate_repeated<FORMAT, PAIRS>(block, block.all_arguments<FORMAT>(), task.index);
                 __syncthreads();
@@ -347,7 +347,7 @@ static __device__ __forceinline__ void demodulate_prepared(prepared_block &block
     }
     const softqam_resolved_segment &segment = block.segment;
     if (segment.source.joint_layers != 0 || segment.placement.is_repeated || block.pairs.statistics)
-        demodulate_part<FORMAT, WITH_PAIRS>(block, number, u8_table);
+        demodulate_part<FORMAT, ANY_SEGMENTS>(block, number, u8_table);
     else
         demodulate_part<FORMAT, NO_PAIRS>(block, number, u8_table);
 }

@@ -78,7 +78,7 @@ static __device__ __forceinline__ void add_part(soft_block &block, const softqam
     }
 }
 
-template <softqam_output_format FORMAT, pair_mode PAIRS>
+template <softqam_output_format FORMAT, segment_set PAIRS>
 static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, const softqam_llr_limit &limit,
                                                          const repeated_part &part)
 {
@@ -86,7 +86,7 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
     const softqam_source &source = block.segment.source;
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
         constexpr int M = decltype(axis_bits)::value;
-        if constexpr (PAIRS == WITH_PAIRS)
+        if constexpr (PAIRS == ANY_SEGMENTS)
             if (source.joint_layers != 0)
                 return add_part<FORMAT, M, PAIR_SOURCE>(block, limit, part);
         if (source.has_gains)
@@ -99,7 +99,7 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
 /* A thread block's walk through code blocks of a codeword with repetition. It adds, for some of the positions, all LLRs
  * of the launch's segments, in the order of the segments. A code block belongs to the first segment that has symbols of
  * it. */
-template <softqam_output_format FORMAT, pair_mode PAIRS, typename Arguments> struct repeated_walk {
+template <softqam_output_format FORMAT, segment_set PAIRS, typename Arguments> struct repeated_walk {
     soft_block &block;
     const Arguments &arguments;
     unsigned home; /* the thread block's segment */
@@ -169,7 +169,7 @@ template <softqam_output_format FORMAT, pair_mode PAIRS, typename Arguments> str
 };
 
 /* Adds a thread block's code blocks of its segment. */
-template <softqam_output_format FORMAT, pair_mode PAIRS, typename Arguments>
+template <softqam_output_format FORMAT, segment_set PAIRS, typename Arguments>
 static __device__ __noinline__ void demodulate_repeated(soft_block &block, const Arguments &arguments,
                                                         const block_index &index)
 {

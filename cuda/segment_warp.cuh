@@ -213,7 +213,7 @@ static __device__ __forceinline__ warp_span warp_span_of(const segment_block &bl
 }
 
 /* Demodulates a block's symbols of its segment, which has no soft buffers. */
-template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING = NO_COUNTS>
+template <softqam_output_format FORMAT, segment_set PAIRS, count_mode COUNTING = NO_COUNTS>
 static __device__ __forceinline__ void demodulate_block(segment_block &block, const softqam_segment_launch &launch,
                                                         const block_span &span,
                                                         const u8_table_argument<FORMAT> &u8_table)
@@ -231,7 +231,7 @@ static __device__ __forceinline__ void demodulate_block(segment_block &block, co
             demodulate_warp<FORMAT, M, KIND, false, COUNTING>(block, launch.limit, own, u8_table);
     };
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
-        with_source<FORMAT, PAIRS, COUNTING>(block, [&](auto source) { demodulate(axis_bits, source); });
+        with_source<FORMAT, PAIRS>(block, [&](auto source) { demodulate(axis_bits, source); });
     });
 }
 
@@ -246,7 +246,7 @@ static __device__ __noinline__ void count_block(segment_block &block, const soft
     wait_for_previous_kernel();
     open_counts<FORMAT>(block.segment.placement.steps_per_nat);
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
-        with_source<FORMAT, WITH_PAIRS, ONLY_COUNTS>(block, [&](auto source) {
+        with_source<FORMAT, ANY_SEGMENTS>(block, [&](auto source) {
             demodulate_warp<FORMAT, decltype(axis_bits)::value, decltype(source)::value, false, ONLY_COUNTS>(
                 block, launch.limit, own, u8_table);
         });

@@ -59,7 +59,7 @@ struct soft_task {
 };
 
 /* Demodulates a thread block's symbols of a segment with soft buffers. */
-template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING = NO_COUNTS>
+template <softqam_output_format FORMAT, segment_set PAIRS, count_mode COUNTING = NO_COUNTS>
 static __device__ __forceinline__ void demodulate_code_blocks(soft_block &block, const softqam_segment_launch &launch,
                                                               const soft_task &task)
 {
@@ -146,7 +146,7 @@ static __device__ __forceinline__ bool open_task(soft_task &task, soft_block &bl
 }
 
 /* Demodulates segments without repetition. */
-template <softqam_output_format FORMAT, pair_mode PAIRS>
+template <softqam_output_format FORMAT, segment_set PAIRS>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
                 const __grid_constant__ segment_arguments segments,
@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
         demodulate_code_blocks<FORMAT, PAIRS>(block, launch, task);
 }
 
-template <softqam_output_format FORMAT, pair_mode PAIRS> static const void *soft_kernel_of()
+template <softqam_output_format FORMAT, segment_set PAIRS> static const void *soft_kernel_of()
 {
     return reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS>);
 }

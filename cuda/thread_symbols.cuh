@@ -133,16 +133,16 @@ static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned
 template <source_kind KIND> using source_of = std::integral_constant<source_kind, KIND>;
 
 /* Says which segments a kernel takes: those without layers that are demapped in pairs, all, or those that have some. */
-enum pair_mode { NO_PAIRS, WITH_PAIRS, ONLY_PAIRS };
+enum segment_set { NO_PAIRS, ANY_SEGMENTS, ONLY_PAIRS };
 
-/* Calls a function with the kind of a segment's input as a constant. Kernels that count have fewer kinds. */
-template <softqam_output_format FORMAT, pair_mode PAIRS, count_mode COUNTING, typename Function>
+/* Calls a function with the kind of a segment's input as a constant. */
+template <softqam_output_format FORMAT, segment_set PAIRS, typename Function>
 static __device__ __forceinline__ void with_source(const segment_block &block, const Function &function)
 {
     const softqam_source &source = block.segment.source;
     if constexpr (PAIRS == ONLY_PAIRS)
         return function(source_of<PAIR_SOURCE>());
-    if constexpr (PAIRS == WITH_PAIRS && FORMAT != SOFTQAM_OUTPUT_U8)
+    if constexpr (PAIRS == ANY_SEGMENTS && FORMAT != SOFTQAM_OUTPUT_U8)
         if (source.joint_layers != 0)
             return function(source_of<PAIR_SOURCE>());
     const bool has_gains = FORMAT != SOFTQAM_OUTPUT_U8 && source.has_gains;
