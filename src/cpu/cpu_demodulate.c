@@ -28,12 +28,13 @@ enum {
     WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
-    JOINT_SYMBOLS = OUT_NBYTES / MAX_OUTPUT_NBYTES / 64 * 64, /* layers in pairs, where they lie; of any layers */
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
     LINE_NBYTES = 64,
     SEQUENCE_SLACK = 16,                                    /* words that loops read after the last one */
     SHIFTED_WORDS = TILE_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
 };
+
+_Static_assert((int)JOINT_SYMBOLS *(int)MAX_OUTPUT_NBYTES <= (int)OUT_NBYTES, "LLRs of layers in pairs have room");
 
 /* A thread's memory for tiles, on its stack, of which a call may take 64 KiB in all. The sequence comes first, close to
  * the stack frames of the loops that read it: loads from addresses 4 KiB away from a frame's stores would wait for

@@ -185,6 +185,16 @@ static void copy_layers(const softqam_joint *joint, unsigned layers, const softq
     }
 }
 
+/* Returns those of a word's erasures, symbols `first` to n, whose layer's bit is set. */
+static uint64_t erasures_of(unsigned layers, size_t n_layers, size_t first, size_t n, uint64_t found)
+{
+    uint64_t erased = 0;
+    for (size_t k = first; found >> k % 64 != 0 && k < n && k < first + 64; k++)
+        if (layers >> k % n_layers & 1)
+            erased |= found & (uint64_t)1 << k % 64;
+    return erased;
+}
+
 void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *memory, size_t first,
                               const softqam_loop_call *to, uint64_t *erased)
 {
@@ -197,11 +207,13 @@ void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *
                                                      : SOFTQAM_LLRS_IN_ORDER;
     softqam_joint_loop *loop = joint->loops->joint[axis_bits]->by_format[joint->params->output_format][layout];
     ptrdiff_t planes[MAX_SYMBOL_BITS];
+    uint64_t found[JOINT_SYMBOLS / 64 + 1];
     softqam_joint_call call = {.scale = to->scale,
                                .is_noise_inverse = joint->source.noise_is_inverse,
                                .has_one_noise = joint->has_one_noise,
                                .n_symbols = n < min_symbols ? min_symbols : n,
-                               .sequence = to->sequence};
+                               .sequence = to->sequence,
+                               .erased = erased ? found : NULL};
     if (joint->is_direct && n >= min_symbols)
         point_at_inputs(joint, joint->first + first, &call);
     else
@@ -217,11 +229,12 @@ void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *
         call.is_partner_qpsk = partner == 1;
         call.out = is_copied ? memory->out : to->out;
         call.planes = !to->planes ? NULL : is_copied ? planes : to->planes;
+        if (erased)
+            memset(found, 0, sizeof found);
         loop(&call);
         if (is_copied)
             copy_layers(joint, layers, memory, plane_nbytes, to);
-        for (size_t k = 0; erased && k < n; k++)
-            if (layers >> k % joint->n_layers & 1 && softqam_joint_is_erased(&call, k))
-                erased[k / 64] |= (uint64_t)1 << k % 64;
+        for (size_t word = 0; erased && word * 64 < n; word++)
+            erased[word] |= erasures_of(layers, joint->n_layers, word * 64, n, found[word]);
     }
 }

@@ -7,7 +7,7 @@
 #include "segment.h"
 
 /* Symbols of a tile whose inputs are gathered: whole resource elements of up to four layers. */
-enum { JOINT_GATHERED_SYMBOLS = 192 };
+enum { JOINT_GATHERED_SYMBOLS = 192, JOINT_SYMBOLS = 256 /* in the caller's memory; of any layers */ };
 
 /* Memory for a tile. */
 typedef struct softqam_joint_memory {

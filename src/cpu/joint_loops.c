@@ -164,6 +164,19 @@ VEC void finish_batch(llr_kind kind, const llr_constants *constants, const softq
     }
 }
 
+/* Sets the bits of a batch's erasures, which are rare. */
+static void find_joint_erasures(const softqam_joint_call *call, size_t first, size_t n, const float weights[])
+{
+    uint32_t most = 0;
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t bits = float_bits(weights[k]) & 0x7fffffff;
+        most = bits > most ? bits : most;
+    }
+    for (size_t k = 0; most >= float_bits(INFINITY) && k < n; k++)
+        if (!isfinite(weights[k]))
+            call->erased[(first + k) / 64] |= (uint64_t)1 << (first + k) % 64;
+}
+
 VEC void joint_loop(llr_kind kind, const softqam_joint_call *call)
 {
     joint_batch_memory memory;
@@ -177,6 +190,8 @@ VEC void joint_loop(llr_kind kind, const softqam_joint_call *call)
             n = LANES;
         }
         (call->is_partner_qpsk ? qpsk_partner_batch : any_partner_batch)(call, first, n, &memory);
+        if (call->erased)
+            find_joint_erasures(call, first, n, memory.weights);
         finish_batch(kind, &constants, call, first, n, &memory);
     }
 }

@@ -29,6 +29,7 @@ typedef struct softqam_joint_call {
     unsigned char *out;
     const unsigned char *sequence;
     const ptrdiff_t *planes;
+    uint64_t *erased; /* NULL, or where the loop sets bit k % 64 of word k / 64 if symbol k is an erasure */
 } softqam_joint_call;
 
 typedef void softqam_joint_loop(const softqam_joint_call *call);
@@ -37,8 +38,5 @@ typedef void softqam_joint_loop(const softqam_joint_call *call);
 typedef struct softqam_joint_loops {
     softqam_joint_loop *by_format[N_OUTPUT_FORMATS][SOFTQAM_LLR_LAYOUTS];
 } softqam_joint_loops;
-
-/* Returns whether symbol k of a call is an erasure. */
-bool softqam_joint_is_erased(const softqam_joint_call *call, size_t k);
 
 #endif

@@ -166,13 +166,6 @@ static inline float weight_at(const softqam_joint_call *call, size_t k)
     return vec_fma(of_partner, 0.0f, weight);
 }
 
-bool softqam_joint_is_erased(const softqam_joint_call *call, size_t k)
-{
-    const joint_element element = element_at(call, k);
-    const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);
-    return !vec_is_finite(joint_valid_weight(weight_at(call, k), &element, &terms));
-}
-
 static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
 {
     const portable_output output = {call->scale.limit, call->out, call->sequence, call->planes};
@@ -181,6 +174,8 @@ static inline void joint_loop(int m, softqam_output_format format, const softqam
         const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);
         const float weight = joint_valid_weight(weight_at(call, k), &element, &terms);
         float of_i[MAX_AXIS_BITS], of_q[MAX_AXIS_BITS], metrics[MAX_SYMBOL_BITS];
+        if (call->erased && !vec_is_finite(weight))
+            call->erased[k / 64] |= (uint64_t)1 << k % 64;
         joint_metrics(m, call->is_partner_qpsk, call->table, &terms, of_i, of_q);
         for (int bit = 0; bit < m; bit++) {
             metrics[2 * bit] = of_i[bit];
