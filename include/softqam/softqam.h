@@ -5,7 +5,7 @@
  *
  * Conventions, unless stated otherwise:
  *
- * - Zero **structures** first: 0 selects each default. Reserved fields must be 0.
+ * - Zero **structures** first, but softqam_context_config: 0 selects each default. Reserved fields must be 0.
  * - **Words.** A symbol belongs to one layer of one resource element. A position is a symbol's number in its codeword,
  *   or a value's in a circular buffer. A pair is two layers.
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
@@ -48,8 +48,8 @@
 extern "C" {
 #endif
 
-/** The result of a call. Every call may return the first two and, with a GPU's context, all but SOFTQAM_ERROR_SYSTEM;
- * descriptions of functions add others. Objects stay usable. */
+/** The result of a call. Every call may return SOFTQAM_OK and SOFTQAM_ERROR_INVALID_ARGUMENT and, with a GPU's context,
+ * all but SOFTQAM_ERROR_SYSTEM; descriptions of functions add others. Objects stay usable. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL or misaligned, buffers overlap, a byte count exceeds PTRDIFF_MAX, or an argument or field is
@@ -102,8 +102,9 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_S16 = 1, /**< int16: likewise */
     SOFTQAM_OUTPUT_F16 = 2, /**< binary16: the LLR in nats, likewise rounded and limited */
     SOFTQAM_OUTPUT_F32 = 3, /**< binary32: the LLR in nats */
-    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, but for two defects. 255: certainly bit 0; 0:
-     *  certainly bit 1; 127: undecided, or a component is not finite. Components are clamped to [-3, +3]. */
+    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, without its defects at outliers and beside
+     *  symbol 0. 255: certainly bit 0; 0: certainly bit 1; 127: undecided, or a component is not finite. Components are
+     *  clamped to [-3, +3]. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -152,8 +153,8 @@ typedef struct softqam_context_config {
     uint32_t reserved_word; /**< 0 */
     /** CUDA: most symbols of such a chunk, 1 to 2^28. 0: 2^20. */
     size_t chunk_symbols;
-    /** CPU: "avx512", "avx2", "neon" or "portable" loops; refused if they do not run here. NULL or "": the environment
-     *  variable SOFTQAM_CPU_VARIANT if it runs here, else the fastest. */
+    /** CPU: "avx512", "avx2", "neon" or "portable" loops; an invalid argument if they do not run here. NULL or "": the
+     *  environment variable SOFTQAM_CPU_VARIANT if it runs here, else the fastest. */
     const char *cpu_variant;
     uint64_t reserved[8]; /**< 0 */
 } softqam_context_config;
@@ -305,9 +306,9 @@ typedef struct softqam_statistics {
  * **Two layers at once.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
  * jointly, by exact max-log over the points of both. Symbols are then matched-filter outputs h_k^H y of whitened
  * antennas after input_scale, gains |h_k|^2, cross gains h_e^H h_f, and noise values sigma^2 of an antenna, the same
- * for both layers. A layer without a cross gain is demapped alone, with the N0 of softqam_layer. If n_layers is odd and
- * the last layer has a cross gain, its partner is layers[n_layers], such as another user's, of which only symbols and
- * gain are read. */
+ * for both layers. Nothing compares these two: each layer's LLRs are divided by its own. A layer without a cross gain
+ * is demapped alone, with the N0 of softqam_layer. If n_layers is odd and the last layer has a cross gain, its partner
+ * is layers[n_layers], such as another user's, of which only symbols and gain are read. */
 typedef struct softqam_segment {
     size_t n_symbols; /**< symbols of all layers together, a multiple of n_layers */
     /** The first symbol's position in its codeword, counted likewise, a multiple of n_layers. */
@@ -356,7 +357,8 @@ typedef struct softqam_segment {
  * Demodulates segments in host memory, such as a slot's codewords, and returns once all are written. With a GPU's
  * context, CPU threads compute pairs and statistics.
  * @param demodulator  the demodulator
- * @param segments     n_segments segments; those of one codeword share its buffers
+ * @param segments     n_segments segments; those of one codeword share its buffers. Transmissions that share a buffer
+ *                     need a call each
  * @param n_segments   any number
  * @return as softqam_demodulate(). Overlaps of segments and of block_buffers are not found, device memory is
  *         found only in the first. After other failures soft buffers are undefined

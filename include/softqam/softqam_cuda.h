@@ -40,7 +40,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *de
                                                    cudaStream_t stream);
 
 /**
- * Demodulates segments, up to 11 by a kernel.
+ * Demodulates segments, several by a kernel.
  * @param demodulator  the demodulator
  * @param segments     n_segments segments in host memory, read during the call only. codeword.block_buffers is an array
  *                     in device memory, which nobody checks
@@ -63,8 +63,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
  *                      host before the graph is launched
  * @param d_n_segments  the number of segments, not NULL; those from index max_segments on are ignored
  * @param max_segments  largest number of segments
- * @param max_symbols   an estimate of all segments' symbols together. If there are more, the kernel takes longer; with
- *                      0 nothing is enqueued
+ * @param max_symbols   an estimate of all segments' symbols together, for speed alone; with 0 nothing is enqueued
  * @param stream        as for softqam_cuda_demodulate()
  * @return a status
  */
@@ -79,12 +78,12 @@ typedef struct softqam_cuda_prepared_segment {
 } softqam_cuda_prepared_segment;
 
 /**
- * Prepares segments on the host for softqam_cuda_demodulate_prepared_segments().
+ * Prepares segments on the host for softqam_cuda_demodulate_prepared_segments(). It allocates nothing.
  * @param demodulator  the demodulator
  * @param segments     as for softqam_cuda_demodulate_segments()
  * @param n_segments   any number
  * @param prepared     receives n_segments, in host memory, which must stay together and in order. Any first n of them
- *                     are valid; those of two calls cannot be joined
+ *                     are valid, but thread blocks are shared out among all; those of two calls cannot be joined
  * @return as softqam_cuda_demodulate_segments()
  */
 SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator,

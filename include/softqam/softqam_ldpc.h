@@ -26,8 +26,9 @@ extern "C" {
  * A circular buffer has n_cb positions, of which n_fillers from first_filler on are fillers. A code block's LLRs visit
  * the others in order, from k0 on, cyclically.
  *
- * - **New data** (combine 0) is stored; positions that no LLR visits become 0, fillers filler_value. The segment with a
- *   code block's first symbol writes these. Segments may come in any order, or at once.
+ * - **New data** (combine 0), the first that arrives, of any rv, is stored; positions that no LLR visits become 0,
+ *   fillers filler_value. The segment with a code block's first symbol writes these. Segments may come in any order, or
+ *   at once.
  * - **A retransmission** (combine 1) is added. All other values stay.
  * - **Repetition**, more LLRs than positions, adds LLRs at one position, with combine 0 to zeros. A code block's
  *   segments must then come in order, which nothing checks. Such calls use one CPU thread, and are slow on a GPU.
@@ -65,9 +66,8 @@ typedef struct softqam_codeword {
      *  holds; for f16 below 65520, and rounded. */
     float filler_value;
     uint32_t combine; /**< 0: new data. 1: a retransmission. */
-    /** New data defines the positions below n_fill. More than n_cb, such as the decoder's N, also zeroes what an
-     *  earlier transport block left. Less leaves out zeros and fillers, but no LLRs. 0: n_cb. Must be 0 with combine
-     *  1. */
+    /** New data writes zeros and fillers at positions below n_fill only, LLRs at all. More than n_cb, such as the
+     *  decoder's N, also zeroes what an earlier transport block left. 0: n_cb. Must be 0 with combine 1. */
     uint32_t n_fill;
     uint32_t reserved_word; /**< 0 */
     uint64_t reserved[3];   /**< 0 */
@@ -125,8 +125,9 @@ typedef struct softqam_ldpc {
 
 /**
  * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
- * block_stride, filler_value, combine, n_cbg, n_fill. If a transport block spans several slots, set k0 of later ones to
- * where the slot before ended, and combine to 1; if E_r differs, make each code block a segment with a k0 of its own.
+ * block_stride, filler_value, combine, n_cbg, n_fill. If a transport block spans several slots, set combine of later
+ * ones to 1, and k0 to where the slot before ended: E_r positions on, without fillers, modulo n_cb. If E_r differs,
+ * make each code block a segment with its own k0.
  *
  * @param codeword  receives the codeword; unchanged on failure
  * @param ldpc      receives what the decoder needs; or NULL
