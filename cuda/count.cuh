@@ -170,7 +170,7 @@ static __device__ __forceinline__ uint32_t warp_total(uint32_t number)
 }
 
 /* A warp's counts. The numbers of softqam_statistics from WIDE on are sums of the lower 16 bits, and those of the upper
- * ones lie from UPPER on. */
+ * ones, if there are any, lie from UPPER on. */
 struct alignas(16) warp_counts {
     enum { WIDE = 4, UPPER = 8 };
     uint32_t numbers[12];
@@ -268,8 +268,10 @@ template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
     float components[2 * N];
     uint32_t sampled, erased; /* bit n is set if symbol n is */
 
-    /* Returns two symbols of this thread or of the one half a warp away: of their eight consecutive ones in the
-     * codeword, no more than four are sampled. */
+    static_assert(N != 4 || N * WARP_THREADS / 2 == GROUP_SYMBOLS, "two such threads are a group apart");
+
+    /* Returns two symbols of this thread or of the one half a warp away: these have symbols of neighbouring groups, so
+     * only one of them has sampled ones, if its four begin at a multiple of four. */
     __device__ __forceinline__ rare_symbols<FORMAT, M, 2> shared() const
     {
         const auto own_or_other = [&](uint32_t own, uint32_t others) {

@@ -25,7 +25,7 @@ static void find_kernels(void)
         [SOFTQAM_INPUT_CS8] = softqam_plain_kernels_cs8,
         [SOFTQAM_INPUT_CF16] = softqam_plain_kernels_cf16,
     };
-    _Static_assert(N_OUTPUT_FORMATS == 5, "by_output has kernels for each");
+    _Static_assert(N_OUTPUT_FORMATS == 5, "by_output and the files of is_float have kernels for each");
     static softqam_prepared_kernel *const by_output[N_OUTPUT_FORMATS] = {
         [SOFTQAM_OUTPUT_U8] = softqam_prepared_kernel_u8,   [SOFTQAM_OUTPUT_S8] = softqam_prepared_kernel_s8,
         [SOFTQAM_OUTPUT_S16] = softqam_prepared_kernel_s16, [SOFTQAM_OUTPUT_F16] = softqam_prepared_kernel_f16,

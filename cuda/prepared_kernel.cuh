@@ -195,7 +195,7 @@ static __device__ __forceinline__ void load_prepared(prepared_block &block, cons
 template <softqam_output_format FORMAT>
 static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, uint32_t number, bool is_known)
 {
-    enum : uint32_t { MOST = descriptor_memory::MOST, MOST_SYMBOLS = 1u << 31, MOST_PARTS = 1u << 23 };
+    enum : uint32_t { MOST = descriptor_memory::MOST, MOST_SYMBOLS = 1u << 31, MOST_PARTS = 1u << 25 };
     __builtin_assume(__isShared(&block) != 0);
     const prepared_launch &all = block.arguments;
     descriptor_memory &memory = descriptor_memory::of(block);
@@ -217,7 +217,7 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, u
                 softqam_prepare_segment(&own, &memory.from[lane], &all.defaults, all.launch.input_format, FORMAT);
                 own.segment.n_symbols = min(own.segment.n_symbols, size_t{MOST_SYMBOLS});
                 n_own = static_cast<uint32_t>(min(softqam_lay_out_prepared(&own, all.launch.block_iterations),
-                                                  size_t{MOST_PARTS})); /* sums do not overflow */
+                                                  size_t{MOST_PARTS})); /* a round's sum does not overflow */
             }
             uint32_t end = n_own; /* sum of the threads up to this one */
 #pragma unroll

@@ -66,16 +66,16 @@ HOST_AND_DEVICE static inline size_t softqam_lay_out_prepared(prepared_segment *
            (to->segment.placement.combines ? 0 : softqam_quotient_above(n_symbols, BLOCK_WARPS * of_part));
 }
 
-/* The argument of the kernels of segments in device memory, before the table of soft bits. */
+/* The argument of the kernels of any segments. */
 typedef struct prepared_launch {
     softqam_segment_launch launch;                 /* n_segments is the most */
     const softqam_cuda_prepared_segment *prepared; /* NULL: the descriptors, or the segments of a prepared_list */
     const softqam_segment *descriptors;            /* segments that are not prepared */
-    const unsigned *n_present;                     /* NULL: launch.n_segments are present */
+    const unsigned *n_present;                     /* with the list NULL: launch.n_segments are present */
     softqam_segment_defaults defaults;             /* for the descriptors */
 } prepared_launch;
 
-/* The argument of the kernel of any segments. */
+/* The argument of the kernel of segments that are arguments. */
 typedef struct prepared_list {
     prepared_launch launch;
     prepared_segment segments[MAX_SEGMENTS];

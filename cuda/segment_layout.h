@@ -26,7 +26,11 @@ HOST_AND_DEVICE static inline unsigned softqam_element_neighbours(const softqam_
         return 0;
     const unsigned neighbours = softqam_neighbours(placement);
     const uintptr_t places = (uintptr_t)source->layers[0].symbols | (uintptr_t)source->layers[0].noise_var;
-    return neighbours == placement->blocks.n_layers && (neighbours == 1 || places % 16 == 0) ? neighbours : 0;
+    /* Nobody has checked a descriptor in device memory: it may begin or end within a resource element. */
+    const size_t within_element = (segment->n_symbols | placement->codeword_symbol) & (neighbours - 1);
+    return neighbours == placement->blocks.n_layers && within_element == 0 && (neighbours == 1 || places % 16 == 0)
+               ? neighbours
+               : 0;
 }
 
 /* Divides the code blocks that a segment has symbols of among thread blocks of at most `most` symbols; returns how many
@@ -49,8 +53,8 @@ softqam_lay_out_code_blocks(softqam_code_block_parts *parts, const softqam_resol
     return (softqam_code_block_at(&placement->blocks, last).j - parts->first + 1) * parts->n_parts;
 }
 
-/* Divides a segment of n_symbols > 0 among thread blocks of that many iterations; returns how many these are. A code
- * block of a codeword with repetition has one. */
+/* Divides a segment of n_symbols > 0 among thread blocks of that many iterations; returns how many these are. With
+ * repetition they share the positions of the code blocks: demodulate_repeated(). */
 HOST_AND_DEVICE static inline size_t softqam_lay_out_segment(softqam_code_block_parts *parts,
                                                              const softqam_resolved_segment *segment,
                                                              unsigned block_iterations)

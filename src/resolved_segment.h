@@ -108,7 +108,7 @@ typedef struct softqam_resolved_segment {
 static_assert(sizeof(softqam_source) == 168 && sizeof(softqam_placement) == 112 &&
                   sizeof(softqam_resolved_segment) == 288,
               "Kernels take many of these as arguments, 4 KiB in all: see MAX_SEGMENTS in cuda/kernels.h; "
-              "cuda/segment_block.cuh adds up what they take");
+              "cuda/segment_block.cuh and cuda/prepared_segment.h add up what they take");
 
 /* Returns whether a codeword's values lie one after the other as transmitted, so that code blocks do not matter. */
 HOST_AND_DEVICE static inline bool softqam_codeword_is_contiguous(const softqam_codeword *codeword)
@@ -123,7 +123,8 @@ static_assert(
     "A segment, layer or codeword has a new field: give softqam_source or softqam_placement a member and fill "
     "it in below; check the field in segment_check.c; if it points to values of symbols, move it in "
     "softqam_segment_advance(); let cpu_demodulate.c and the kernels use it, or demodulate_at_once(), "
-    "find_plain_kernel() and find_element_kernel() leave such segments to others. Until this file and the trials "
+    "find_plain_kernel() and softqam_element_neighbours() leave such segments to others. Until this file and the "
+    "trials "
     "of tests/llr name the field, the test `lists` fails. Fields must not move: programs built against 1.0 run");
 
 /* These return defaults that checks need before a segment is resolved. More than SOFTQAM_MAX_LAYERS layers count as

@@ -74,7 +74,7 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_device_segments(const softqam
 
 /** A prepared segment: plain data to copy to device memory. */
 typedef struct softqam_cuda_prepared_segment {
-    uint64_t words[48]; /**< private */
+    uint64_t words[64]; /**< private */
 } softqam_cuda_prepared_segment;
 
 /**
