@@ -119,13 +119,15 @@ static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, si
     if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
         return !isfinite(call->noise[0]);
     tile->loops->find_range(call->noise + first, n, of_noise);
-    if (of_noise[0] == 0 || of_noise[1] >= vec_bits(INFINITY))
+    /* Subnormal numbers may count as zero here. */
+    if (of_noise[0] == 0 || of_noise[1] >= vec_bits(INFINITY) || of_noise[1] < vec_bits(0x1p-126f))
         return true;
     /* The floor raises N0, and lowers 1/N0. */
     const double bound = (double)call->scale.noise_bound;
     const double inverse = softqam_is_noise_n0(call->noise_kind) ? 1.0 / fmax((double)vec_from_bits(of_noise[1]), bound)
                                                                  : fmin((double)vec_from_bits(of_noise[0]), bound);
-    return has_gains && scale * gain * gain * inverse < 2.0 * (double)MIN_WEIGHT;
+    /* Gains that were subnormal give 0 or NaN. */
+    return has_gains && !(scale * gain * gain * inverse >= 2.0 * (double)MIN_WEIGHT);
 }
 
 static bool is_erased(const softqam_loop_call *call, size_t k)

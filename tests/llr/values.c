@@ -303,15 +303,16 @@ static void fill_near_integers(harness_random *random, const llr_setting *settin
     }
 }
 
-/* Makes what a receiver sees, with gains up to 2^reach, and in half of the calls erasures by each of a symbol's values:
- * by itself, or because z / g or g^2 / N0 leaves a range. */
-static void fill_counted(harness_random *random, const llr_setting *setting, const llr_input *to, double reach)
+/* Makes what a receiver sees, with gains of 2^(middle +- reach), and in half of the calls erasures by each of a
+ * symbol's values: by itself, or because z / g or g^2 / N0 leaves a range. */
+static void fill_counted(harness_random *random, const llr_setting *setting, const llr_input *to, double middle,
+                         double reach)
 {
     static const float no_noise[] = {0, -1, NAN, INFINITY, 0x1p-126F, 0x1p126F};
     static const float no_components[] = {NAN, INFINITY, -INFINITY, 1e30F, -FLT_MAX};
-    const bool has_erasures = one_in(random, 2), is_usual = reach < 10;
+    const bool has_erasures = one_in(random, 2), is_usual = middle > -10 && reach < 10;
     for (size_t i = 0; i < to->n; i++) {
-        const float g = to->gains[i] = (float)exp2(random_between(random, -reach, reach));
+        const float g = to->gains[i] = (float)exp2(middle + random_between(random, -reach, reach));
         const float n0 = (float)exp2(random_between(random, -12, 1)) * g * g;
         to->noise[i] = setting->is_inverse ? 1 / n0 : n0;
         for (size_t axis = 0; axis < 2; axis++)
@@ -319,7 +320,7 @@ static void fill_counted(harness_random *random, const llr_setting *setting, con
         if (has_erasures && one_in(random, 60))
             to->noise[i] = no_noise[harness_random_below(random, is_usual ? 4 : HARNESS_COUNT(no_noise))];
         if (has_erasures && one_in(random, 60))
-            to->gains[i] = -to->gains[i] * (float)harness_random_below(random, 2);
+            to->gains[i] = !is_usual && one_in(random, 2) ? 0x1p-126F : -g * (float)harness_random_below(random, 2);
         if (has_erasures && one_in(random, 60))
             to->symbols[2 * i + harness_random_below(random, 2)] =
                 no_components[harness_random_below(random, is_usual ? 4 : HARNESS_COUNT(no_components))];
@@ -328,12 +329,13 @@ static void fill_counted(harness_random *random, const llr_setting *setting, con
 
 static void fill_countable(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
-    fill_counted(random, setting, to, one_in(random, 2) ? 8 : 50);
+    const bool is_tiny = one_in(random, 3); /* N0 is subnormal */
+    fill_counted(random, setting, to, is_tiny ? -65 : 0, is_tiny ? 2 : one_in(random, 2) ? 8 : 50);
 }
 
 static void fill_countable_pairs(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
-    fill_counted(random, setting, to, 8);
+    fill_counted(random, setting, to, 0, 8);
 }
 
 const llr_values llr_countable = {"countable values", 0, fill_countable, true, true, true};
