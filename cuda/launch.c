@@ -388,7 +388,7 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
     return status;
 }
 
-/* Returns how many thread blocks of the kernel run at once: little more than half of those that the device holds, so
+/* Returns how many thread blocks of the kernel run at once: 4 of the 7 (SOFT_BLOCKS) that a multiprocessor holds, so
  * that the next kernel's find room beside them. */
 static unsigned prepared_grid(const device_kernel *loaded) { return loaded->resident_blocks * 4 / 7; }
 
@@ -418,7 +418,7 @@ static softqam_status launch_prepared(const softqam_params *params, const prepar
     const size_t at_once = argument.descriptors ? loaded.resident_blocks : prepared_grid(&loaded);
     argument.launch.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
     argument.defaults = params->defaults;
-    /* By direct stores of 4 layers, or of one, with the parts that write zeros and fillers. */
+    /* Direct stores need least with 4 layers, and most with one and parts that write zeros and fillers. */
     const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
     const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)max_segments;
     size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;

@@ -11,8 +11,8 @@ HOST_AND_DEVICE static inline uint32_t softqam_quotient_above(uint32_t n, uint32
     return (n - 1) / divisor + 1;
 }
 
-/* Returns how many symbols of a resource element a thread of element_kernel.cuh takes, without statistics; 0: these
- * kernels do not take the segment. */
+/* Returns how many symbols of a resource element a thread of element_kernel.cuh stores at once, or 0 if these kernels
+ * cannot take the segment. The caller must look at statistics. */
 HOST_AND_DEVICE static inline unsigned softqam_element_neighbours(const softqam_resolved_segment *segment,
                                                                   unsigned input_format, unsigned output_format)
 {

@@ -456,9 +456,9 @@ static inline bool may_flush(const softqam_cpu_call *call, const softqam_resolve
            !call->list->adds && softqam_is_scale_for_flushing(segment->source.input_scale, segment->source.has_gains);
 }
 
-/* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls;
- * `converts`: if one conversion is all that they need. No pointer to the resolved segment leaves this function, so most
- * of it stays in registers. */
+/* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. With
+ * `converts` they are converted first, at most TILE_SYMBOLS; else those that need that are refused. No pointer to the
+ * resolved segment leaves this function, so most of it stays in registers. */
 static inline __attribute__((always_inline)) bool demodulate_at_once(const softqam_cpu_call *call, bool converts,
                                                                      const softqam_segment *from, size_t n,
                                                                      scratch *memory,

@@ -183,7 +183,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
         softqam_float_flush(&environment, symbols.min_weight >= float_bits(flushed_weight));
         divided->loop(&of_some);
     }
-    kept->first = kept->last == way ? way : WITHOUT_ERASURES; /* two batches alike: others will follow */
+    kept->first = kept->last == way ? way : WITHOUT_ERASURES; /* after two batches alike the next begins so */
     kept->last = way;
     softqam_float_leave(&environment);
 }
