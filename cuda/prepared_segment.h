@@ -8,7 +8,7 @@
 
 #include "segment_layout.h"
 
-/* Says how thread blocks share a segment. A part is what one takes at a time; parts of all segments are numbered. */
+/* Says how thread blocks share a segment. A part is what one takes at a time; one numbering has all segments' parts. */
 typedef struct prepared_layout {
     uint32_t first_part;
     uint32_t end_part;
