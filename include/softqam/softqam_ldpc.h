@@ -80,7 +80,7 @@ typedef struct softqam_codeword {
  * @param bits_per_symbol  Qm
  * @param n_layers         N_L
  * @param r                the code block, 0 to n_code_blocks - 1
- * @param first_bit        receives the position of its first bit in the codeword
+ * @param first_bit        receives the number of its first bit in the codeword
  * @param n_bits           receives E_r; 0 for a code block that is not transmitted
  * @return a status
  */
