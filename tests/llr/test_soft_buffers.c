@@ -131,7 +131,7 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
     }
 }
 
-/* With statistics, of any number of threads. */
+/* Compares the statistics of random calls, by any number of threads. */
 static void check_counts(const char *test, unsigned n_threads, size_t n_elements, size_t n_trials)
 {
     harness_random random = harness_random_named(test);

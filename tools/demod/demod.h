@@ -255,8 +255,8 @@ bool demod_run_write(struct demod_run *run);
 /* Ends the threads, frees what is held, and removes what was written unless it is kept. */
 void demod_run_close(struct demod_run *run, bool keep);
 
-/* In stages.c: starts the threads, and ends them: early, when they may wait for batches, or for input, which may not
- * come for a long time; and a message, false, that a file has too few or too many values. */
+/* These are in stages.c. They start the threads and end them: early, when they may wait for batches, or for input that
+ * may not come for a long time. demod_misfit() says that a file has too few or too many values, and returns false. */
 bool demod_start_threads(struct demod_run *run);
 void demod_end_threads(struct demod_run *run, bool early);
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short);
