@@ -68,30 +68,40 @@ softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, c
     return softqam_cuda_demodulate_segments(demodulator, &segment, 1, stream);
 }
 
-/* Checks the arguments of a call whose segments lie in device memory. */
-static softqam_status check_device_list(const void *segments, const unsigned *n_segments)
+/* Enqueues the kernel for segments in device memory. */
+static softqam_status demodulate_memory(const softqam_demodulator *demodulator, const softqam_memory_segments *segments,
+                                        cudaStream_t stream)
 {
-    REFUSE_IF(!segments || !n_segments, "%s is NULL", segments ? "d_n_segments" : "the array of segments");
-    REFUSE_IF((uintptr_t)segments % _Alignof(softqam_segment) != 0 || (uintptr_t)n_segments % sizeof(unsigned) != 0,
-              "segments must be aligned to %zu bytes and d_n_segments to %zu", _Alignof(softqam_segment),
-              sizeof(unsigned));
-    return SOFTQAM_OK;
+    REFUSE_IF(!demodulator, "demodulator is NULL");
+    softqam_gpu *gpu;
+    TRY(softqam_context_gpu(demodulator->context, &gpu));
+    const void *array = segments->prepared ? (const void *)segments->prepared : segments->descriptors;
+    REFUSE_IF(!array || !segments->n_present, "%s is NULL", array ? "d_n_segments" : "the array of segments");
+    REFUSE_IF(
+        (uintptr_t)array % _Alignof(softqam_segment) != 0 || (uintptr_t)segments->n_present % sizeof(unsigned) != 0,
+        "segments must be aligned to %zu bytes and d_n_segments to %zu", _Alignof(softqam_segment), sizeof(unsigned));
+    if (segments->max_segments == 0 || segments->max_symbols == 0)
+        return SOFTQAM_OK;
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->device));
+    return softqam_launch_memory(&demodulator->params, segments, stream);
 }
 
 softqam_status softqam_cuda_demodulate_device_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *d_segments, const unsigned *d_n_segments,
                                                        unsigned max_segments, size_t max_symbols, cudaStream_t stream)
 {
-    REFUSE_IF(!demodulator, "demodulator is NULL");
-    softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
-    TRY(check_device_list(d_segments, d_n_segments));
-    if (max_segments == 0 || max_symbols == 0)
-        return SOFTQAM_OK;
-    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
-    TRY(softqam_device_enter(&scope, gpu->device));
-    return softqam_launch_device_segments(&demodulator->params, d_segments, d_n_segments, max_segments, max_symbols,
-                                          stream);
+    const softqam_memory_segments segments = {NULL, d_segments, d_n_segments, max_segments, max_symbols};
+    return demodulate_memory(demodulator, &segments, stream);
+}
+
+softqam_status softqam_cuda_demodulate_prepared_segments(const softqam_demodulator *demodulator,
+                                                         const softqam_cuda_prepared_segment *d_prepared,
+                                                         const unsigned *d_n_segments, unsigned max_segments,
+                                                         size_t max_symbols, cudaStream_t stream)
+{
+    const softqam_memory_segments segments = {d_prepared, NULL, d_n_segments, max_segments, max_symbols};
+    return demodulate_memory(demodulator, &segments, stream);
 }
 
 softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,
@@ -106,20 +116,4 @@ softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodula
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->device));
     return softqam_launch_prepare(&demodulator->params, segments, n_segments, prepared);
-}
-
-softqam_status softqam_cuda_demodulate_prepared_segments(const softqam_demodulator *demodulator,
-                                                         const softqam_cuda_prepared_segment *d_prepared,
-                                                         const unsigned *d_n_segments, unsigned max_segments,
-                                                         size_t max_symbols, cudaStream_t stream)
-{
-    REFUSE_IF(!demodulator, "demodulator is NULL");
-    softqam_gpu *gpu;
-    TRY(softqam_context_gpu(demodulator->context, &gpu));
-    TRY(check_device_list(d_prepared, d_n_segments));
-    if (max_segments == 0 || max_symbols == 0)
-        return SOFTQAM_OK;
-    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
-    TRY(softqam_device_enter(&scope, gpu->device));
-    return softqam_launch_prepared(&demodulator->params, d_prepared, d_n_segments, max_segments, max_symbols, stream);
 }

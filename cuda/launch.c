@@ -405,50 +405,29 @@ softqam_status softqam_launch_prepare(const softqam_params *params, const softqa
     return lay_out_for(prepared, n, prepared_grid(&loaded));
 }
 
-/* Launches for segments in device memory. Thread blocks take parts until there are no more, so any number of them is
- * right. */
-static softqam_status launch_prepared(const softqam_params *params, const prepared_launch *from, size_t max_symbols,
-                                      cudaStream_t stream)
+/* Thread blocks take parts until there are no more, so any number of them is right. */
+softqam_status softqam_launch_memory(const softqam_params *params, const softqam_memory_segments *segments,
+                                     cudaStream_t stream)
 {
-    prepared_launch argument = *from;
-    const unsigned max_segments = argument.launch.n_segments;
+    prepared_launch argument = {
+        .launch = segment_launch_of(params),
+        .prepared = segments->prepared,
+        .descriptors = segments->descriptors,
+        .n_present = segments->n_present,
+        .defaults = params->defaults,
+    };
+    const size_t max_symbols = segments->max_symbols;
     device_kernel loaded;
     TRY(softqam_kernel_load(&loaded, params, KERNEL_MEMORY));
     /* A kernel that must read descriptors waits for the kernel before: it needs no room beside that one. */
     const size_t at_once = argument.descriptors ? loaded.resident_blocks : prepared_grid(&loaded);
+    argument.launch.n_segments = segments->max_segments;
     argument.launch.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
-    argument.defaults = params->defaults;
     /* Direct stores need least with 4 layers, and most with one and parts that write zeros and fillers. */
     const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
-    const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)max_segments;
+    const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)segments->max_segments;
     size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;
     n_blocks = n_blocks < loaded.resident_blocks ? n_blocks : loaded.resident_blocks;
     void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
     return launch_kernel(&loaded, n_blocks, arguments, stream);
-}
-
-static prepared_launch prepared_launch_of(const softqam_params *params, const unsigned *n_segments,
-                                          unsigned max_segments)
-{
-    prepared_launch launch = {.launch = segment_launch_of(params), .n_present = n_segments};
-    launch.launch.n_segments = max_segments;
-    return launch;
-}
-
-softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                              cudaStream_t stream)
-{
-    prepared_launch launch = prepared_launch_of(params, n_segments, max_segments);
-    launch.descriptors = segments;
-    return launch_prepared(params, &launch, max_symbols, stream);
-}
-
-softqam_status softqam_launch_prepared(const softqam_params *params, const softqam_cuda_prepared_segment *segments,
-                                       const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                       cudaStream_t stream)
-{
-    prepared_launch launch = prepared_launch_of(params, n_segments, max_segments);
-    launch.prepared = segments;
-    return launch_prepared(params, &launch, max_symbols, stream);
 }

@@ -33,19 +33,22 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
 /* Launches what has been collected since the begin or the last launch. */
 softqam_status softqam_launch_flush(softqam_launch *launch);
 
-/* Launches for segments that lie in device memory, as does their number. max_symbols need only be about right. */
-softqam_status softqam_launch_device_segments(const softqam_params *params, const softqam_segment *segments,
-                                              const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                              cudaStream_t stream);
-
 /* Prepares checked segments. */
 softqam_status softqam_launch_prepare(const softqam_params *params, const softqam_segment *segments, size_t n,
                                       softqam_cuda_prepared_segment *prepared);
 
-/* Launches for prepared segments likewise. */
-softqam_status softqam_launch_prepared(const softqam_params *params, const softqam_cuda_prepared_segment *segments,
-                                       const unsigned *n_segments, unsigned max_segments, size_t max_symbols,
-                                       cudaStream_t stream);
+/* Segments that lie in device memory, as does their number. */
+typedef struct softqam_memory_segments {
+    const softqam_cuda_prepared_segment *prepared; /* NULL: the descriptors */
+    const softqam_segment *descriptors;
+    const unsigned *n_present;
+    unsigned max_segments;
+    size_t max_symbols; /* about as many as there are */
+} softqam_memory_segments;
+
+/* Launches the kernel for such segments. */
+softqam_status softqam_launch_memory(const softqam_params *params, const softqam_memory_segments *segments,
+                                     cudaStream_t stream);
 
 /* Returns the limits of a demodulator's LLRs, as kernels need them. */
 softqam_llr_limit softqam_llr_limit_of(const softqam_params *params);
