@@ -171,7 +171,7 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
  */
 SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
 
-/** For softqam_context_prepare(), or-ed. */
+/** softqam_context_prepare() takes these, or-ed. */
 enum {
     SOFTQAM_PREPARE_THREADS = 1,    /**< the CPU threads */
     SOFTQAM_PREPARE_KERNELS = 2,    /**< CUDA: the demodulators' kernels; needed before a stream capture */

@@ -501,7 +501,7 @@ static const row device_rows[] = {
     LLRS(S8, ALIGNED("symbols", 8), .n_layers = 2, .layers[1].symbols = IN + 20),
 };
 
-/* Each also with samples of another input format that lie at half of a symbol. */
+/* Each row is followed by samples of another input format that lie at half of a symbol. */
 HARNESS_TEST(test_device_segments)
 {
     for (size_t k = 0; k < HARNESS_COUNT(device_rows) && harness_backend() == SOFTQAM_BACKEND_CUDA; k++) {
