@@ -73,7 +73,8 @@ size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation mo
 {
     const softqam_output_kind *kind = softqam_output_kind_of(format);
     size_t nbytes;
-    if (!kind || __builtin_mul_overflow(n_symbols, softqam_bits_per_symbol(modulation) * kind->value_nbytes, &nbytes))
+    if (!kind ||
+        __builtin_mul_overflow(n_symbols, softqam_bits_per_symbol(modulation) * softqam_value_nbytes(format), &nbytes))
         return 0;
     return nbytes;
 }
@@ -268,7 +269,7 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
                 .modulation = (uint8_t)config->modulation,
                 .noise_form = (uint8_t)config->noise_form,
                 .symbol_nbytes = (uint8_t)softqam_input_symbol_nbytes(config->input_format),
-                .value_nbytes = (uint8_t)output->value_nbytes,
+                .value_nbytes = (uint8_t)softqam_value_nbytes(config->output_format),
                 .is_negative = config->sign == SOFTQAM_SIGN_POSITIVE_IS_1,
             },
         .input_format = config->input_format,

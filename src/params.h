@@ -17,11 +17,13 @@
 
 #include "tables.h"
 
-/* Marks functions of headers that C, C++ and kernels share. */
+/* Mark functions of headers that C, C++ and kernels share. The second are constant expressions in kernels. */
 #ifdef __CUDACC__
-#define HOST_AND_DEVICE __host__ __device__
+#define HOST_AND_DEVICE    __host__ __device__
+#define CONSTANT_ON_DEVICE __host__ __device__ constexpr
 #else
 #define HOST_AND_DEVICE
+#define CONSTANT_ON_DEVICE __attribute__((always_inline))
 #endif
 
 typedef struct softqam_input_kind {
@@ -174,6 +176,19 @@ static inline bool softqam_is_all_zero(const void *field, size_t nbytes)
         bits |= word;
     }
     return bits == 0;
+}
+
+/* Returns whether LLRs are whole numbers of steps. */
+CONSTANT_ON_DEVICE static inline bool softqam_is_in_steps(softqam_output_format format)
+{
+    return format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16;
+}
+
+/* Returns the size of a value. */
+#define NBYTES_IF(value, name, scales, nbytes, ...) format == SOFTQAM_OUTPUT_##value ? (nbytes):
+CONSTANT_ON_DEVICE static inline size_t softqam_value_nbytes(softqam_output_format format)
+{
+    return OUTPUT_FORMAT_LIST(NBYTES_IF) 0;
 }
 
 /* Returns the bits of an axis; 0 for BPSK and pi/2-BPSK, whose one bit rides on both axes. */

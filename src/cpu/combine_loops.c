@@ -15,7 +15,7 @@ typedef struct combine_constants {
 
 VEC combine_constants load_combine_constants(softqam_output_format output, float limit)
 {
-    const int steps = output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16 ? (int)limit : 0;
+    const int steps = softqam_is_in_steps(output) ? (int)limit : 0;
     combine_constants constants;
     constants.limit = limit;
     constants.max = vec_splat(limit);

@@ -117,8 +117,8 @@ VEC llr_registers joint_llrs(llr_kind kind, const llr_constants *constants, cons
         if (kind.layout != SOFTQAM_LLRS_IN_ORDER)
             metric = vec_flip(metric, vec_shift_left(flips, 31 - 2 * n));
         const vec_f32 sum = llr_rounded(metric, weight, constants->min_sum, constants->max_sum);
-        llrs.bits[n] = are_steps(kind.output) ? vec_choose(valid, sum, constants->addend)
-                                              : vec_keep(valid, llr_scaled(metric, weight, constants->limit));
+        llrs.bits[n] = softqam_is_in_steps(kind.output) ? vec_choose(valid, sum, constants->addend)
+                                                        : vec_keep(valid, llr_scaled(metric, weight, constants->limit));
     }
     return llrs;
 }

@@ -27,20 +27,12 @@ _Static_assert(
     "Give the format its case in these functions, in fast_range_of(), in fast_llr() and exact_llr() of llr_loops.c, "
     "and in store_both(), store_planes() and store_bpsk() of llr_stores.h, where not s8, not f32 means 16 bits");
 
-/* Returns whether LLRs are whole numbers of steps: those of s8 and s16. */
-VEC bool are_steps(softqam_output_format output) { return output == SOFTQAM_OUTPUT_S8 || output == SOFTQAM_OUTPUT_S16; }
-
-VEC size_t llr_nbytes(softqam_output_format output)
-{
-    return output == SOFTQAM_OUTPUT_F32 ? 4 : output == SOFTQAM_OUTPUT_S8 ? 1 : 2;
-}
-
 VEC bool is_in_planes(llr_kind kind) { return kind.layout == SOFTQAM_LLRS_IN_PLANES; }
 
 /* Returns the bytes from a symbol's first LLR to the next symbol's. */
 VEC size_t symbol_nbytes(llr_kind kind)
 {
-    return (is_in_planes(kind) ? 1 : (size_t)SYMBOL_BITS) * llr_nbytes(kind.output);
+    return (is_in_planes(kind) ? 1 : (size_t)SYMBOL_BITS) * softqam_value_nbytes(kind.output);
 }
 
 /* An iteration takes LANES symbols, which are two registers of components. For de-interleaved s8 it takes twice as
@@ -69,7 +61,7 @@ VEC fast_range fast_range_of(softqam_output_format output)
 /* s8 and s16 of BPSK and QPSK: the fast path scales metrics so that bit 30 of a metric is set if it is
  * MAX_TRACKED_METRIC or more. At 0 dB no metric is; up to 40 dB no weight is too large for a smaller metric. */
 #define MAX_TRACKED_METRIC 0x1p7f
-VEC bool are_metrics_tracked(softqam_output_format output) { return M <= 1 && are_steps(output); }
+VEC bool are_metrics_tracked(softqam_output_format output) { return M <= 1 && softqam_is_in_steps(output); }
 VEC float metric_scale(softqam_output_format output)
 {
     return are_metrics_tracked(output) ? 2.0f / MAX_TRACKED_METRIC : 1.0f;
@@ -137,7 +129,7 @@ VEC void load_output_constants(llr_constants *constants, llr_kind kind, float li
 {
     const int max_byte = kind.output == SOFTQAM_OUTPUT_S8 ? (int)limit : 0;
     constants->limit = vec_splat(limit);
-    constants->addend = vec_splat(are_steps(kind.output) ? ROUNDING_CONSTANT * of_metrics : -0.0f);
+    constants->addend = vec_splat(softqam_is_in_steps(kind.output) ? ROUNDING_CONSTANT * of_metrics : -0.0f);
     constants->min_sum = vec_splat((ROUNDING_CONSTANT - limit) * of_metrics);
     constants->max_sum = vec_splat((ROUNDING_CONSTANT + limit) * of_metrics);
     constants->min_byte = vec_splat_u8(-max_byte);
@@ -176,7 +168,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->scale = scale.steps_per_nat;
     constants->gains_offset =
         softqam_has_gains(call->noise_kind) ? (const char *)call->gains - (const char *)call->noise : 0;
-    if (are_steps(output) && scale.steps_per_nat < 0.0f) {
+    if (softqam_is_in_steps(output) && scale.steps_per_nat < 0.0f) {
         negate_lines(call->table, negated);
         table = negated;
         constants->scale = -scale.steps_per_nat;
@@ -185,8 +177,9 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     constants->steps_per_nat = vec_splat(constants->scale);
     constants->noise_bound = vec_splat(scale.noise_bound);
     constants->above_floor = 0;
-    if (!are_steps(output) && (call->noise_kind == SOFTQAM_EACH_N0 || call->noise_kind == SOFTQAM_EACH_INVERSE) &&
-        scale.noise_bound > 0.0f && scale.noise_bound < INFINITY)
+    if (!softqam_is_in_steps(output) &&
+        (call->noise_kind == SOFTQAM_EACH_N0 || call->noise_kind == SOFTQAM_EACH_INVERSE) && scale.noise_bound > 0.0f &&
+        scale.noise_bound < INFINITY)
         constants->above_floor = above_floor_of(output, call);
     constants->lines.table = vec_load_llr_table(AXIS_VALUES, table);
     constants->lines.first = load_two_lines(table, of_metrics);
@@ -195,8 +188,9 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
     /* Mask erasures from the start if masks are cheap or erasures frequent. */
     constants->masks_erasures =
         (LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16) || call->noise_kind == SOFTQAM_ERASED_WEIGHTS;
-    constants->weight_base = vec_splat_u32(float_bits(fast_range_of(output).min_weight) |
-                                           (are_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
+    constants->weight_base =
+        vec_splat_u32(float_bits(fast_range_of(output).min_weight) |
+                      (softqam_is_in_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
     constants->erased_noise = vec_splat_u32(float_bits(softqam_is_noise_n0(call->noise_kind) ? INFINITY : 0.0f));
     constants->i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants->i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);

@@ -340,7 +340,7 @@ VEC batch_ranges few_llrs(llr_kind kind, const llr_constants *constants, const s
         double_iteration(kind, false, constants, at, &inputs, &ranges);
     else
         single_iteration(kind, false, constants, at, &inputs, &ranges);
-    const size_t value_nbytes = llr_nbytes(kind.output), nbytes = SYMBOL_BITS * value_nbytes;
+    const size_t value_nbytes = softqam_value_nbytes(kind.output), nbytes = SYMBOL_BITS * value_nbytes;
     if (!is_in_planes(kind)) {
         copy_stored(LANES * nbytes, to, llrs, n * nbytes);
         return ranges;
@@ -422,7 +422,7 @@ DEFINE_EXACT_BATCH(exact_batch_f32, SOFTQAM_OUTPUT_F32)
  * batch, since 64 symbols usually show whether the call needs limits or erasure masks. */
 VEC size_t batch_symbols(llr_kind kind, bool is_retry, bool is_first, size_t n_left)
 {
-    const bool is_short = is_retry || (is_first && !are_steps(kind.output) && n_left > LLR_BATCH_SYMBOLS);
+    const bool is_short = is_retry || (is_first && !softqam_is_in_steps(kind.output) && n_left > LLR_BATCH_SYMBOLS);
     const size_t n = is_short ? LLR_RETRY_SYMBOLS : LLR_BATCH_SYMBOLS;
     return n_left < n + iteration_symbols(kind) ? n_left : n;
 }

@@ -115,7 +115,7 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
     if (!has_exact_gains || !is_floor_exact)
         return BATCH_IS_INEXACT;
     /* For f16 and f32 the weights show that N0 is below its limit; with gains N0 has no limit. */
-    const float scale = are_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
+    const float scale = softqam_is_in_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
     float largest = INFINITY;
     if (!are_metrics_tracked(output))
         largest = float_of_bits(vec_largest_u32(ranges->magnitudes));
@@ -127,7 +127,7 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
 /* Turns on the fast path's f16 limits or erasure masks for the next try. False if they were on, or do not help. */
 VEC bool asks_for_more(softqam_output_format output, batch_verdict verdict, llr_constants *constants)
 {
-    const bool masks = !are_steps(output) && verdict == BATCH_HAS_OTHER_WEIGHTS && !constants->masks_erasures;
+    const bool masks = !softqam_is_in_steps(output) && verdict == BATCH_HAS_OTHER_WEIGHTS && !constants->masks_erasures;
     const bool limits = output == SOFTQAM_OUTPUT_F16 && verdict == BATCH_HAS_LARGE_LLRS && !constants->limits_f16;
     constants->masks_erasures |= masks;
     constants->limits_f16 |= limits;
@@ -169,7 +169,7 @@ VEC vec_f32 bounded_noise(llr_kind kind, const llr_constants *constants, vec_f32
     const bool is_n0 = __builtin_expect(softqam_is_noise_n0(kind.noise), 1);
     if (kind.is_exact)
         return is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
-    if (!are_steps(kind.output) && !softqam_has_gains(kind.noise))
+    if (!softqam_is_in_steps(kind.output) && !softqam_has_gains(kind.noise))
         return noise;
     return is_n0 ? vec_at_least(noise, bound) : vec_at_most(noise, bound);
 }
@@ -178,7 +178,7 @@ VEC vec_f32 bounded_noise(llr_kind kind, const llr_constants *constants, vec_f32
 VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 noise, iteration_weights *weights,
                        batch_ranges *ranges)
 {
-    if (are_steps(kind.output)) { /* an erasure's weight is 0, which gives 0 steps, or out of range */
+    if (softqam_is_in_steps(kind.output)) { /* an erasure's weight is 0, which gives 0 steps, or out of range */
         ranges->max_weight = vec_max_u32(ranges->max_weight, vec_bits(weights->weight));
         return;
     }

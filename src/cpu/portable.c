@@ -31,10 +31,10 @@ ALWAYS_INLINED void store_llr(softqam_output_format format, float metric, float 
 {
     const vec_mask valid = vec_is_finite(weight);
     _Static_assert(N_OUTPUT_FORMATS == 5, "each format but u8");
-    if (format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16) {
+    if (softqam_is_in_steps(format)) {
         const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
         const uint32_t steps = vec_bits(vec_keep(valid, sum)); /* in its lowest bytes */
-        memcpy(to, &steps, format == SOFTQAM_OUTPUT_S8 ? 1 : 2);
+        memcpy(to, &steps, softqam_value_nbytes(format));
         return;
     }
     const float llr = vec_keep(valid, llr_scaled(metric, weight, limit));
@@ -49,7 +49,7 @@ ALWAYS_INLINED void store_llr(softqam_output_format format, float metric, float 
 ALWAYS_INLINED void store_symbol(softqam_output_format format, size_t n_bits, portable_output to, size_t k,
                                  const float metrics[], float weight)
 {
-    const size_t nbytes = format == SOFTQAM_OUTPUT_F32 ? 4 : format == SOFTQAM_OUTPUT_S8 ? 1 : 2;
+    const size_t nbytes = softqam_value_nbytes(format);
     unsigned char *out = to.out + k * (to.planes ? nbytes : n_bits * nbytes);
     for (size_t bit = 0, n = k * n_bits; bit < n_bits; bit++, n++) {
         const bool is_flipped = to.sequence && to.sequence[n / 8] >> n % 8 & 1;

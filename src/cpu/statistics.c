@@ -30,7 +30,7 @@ static uint32_t bits_of_value(const unsigned char *value, size_t nbytes)
 /* Returns an LLR's magnitude: an integer, or the bits of a float. */
 static uint32_t magnitude_of(softqam_output_format format, const unsigned char *value)
 {
-    const uint32_t bits = bits_of_value(value, softqam_output_kind_of(format)->value_nbytes);
+    const uint32_t bits = bits_of_value(value, softqam_value_nbytes(format));
     if (format == SOFTQAM_OUTPUT_S8)
         return (uint32_t)abs((int8_t)bits);
     if (format == SOFTQAM_OUTPUT_S16)
@@ -40,7 +40,7 @@ static uint32_t magnitude_of(softqam_output_format format, const unsigned char *
 
 static uint64_t count_limited(softqam_output_format format, const unsigned char *values, size_t n, uint32_t limit)
 {
-    const size_t nbytes = softqam_output_kind_of(format)->value_nbytes;
+    const size_t nbytes = softqam_value_nbytes(format);
     uint64_t count = 0;
     for (size_t k = 0; k < n; k++)
         count += magnitude_of(format, values + k * nbytes) == limit;
