@@ -7,6 +7,7 @@
 #include "cuda_calls.h"
 #include "launch.h"
 #include "pipeline.h"
+#include "soft_block.h"
 
 /* Calls of up to this many bytes in and out are one kernel that reads and writes host memory itself, across the bus.
  * Longer ones are faster as copies. */

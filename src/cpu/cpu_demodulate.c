@@ -10,6 +10,7 @@
 #include "float_environment.h"
 #include "joint.h"
 #include "simd_scalar.h"
+#include "soft_block.h"
 #include "statistics.h"
 
 #include "arithmetic.h"
