@@ -14,7 +14,7 @@ static softqam_status check_alignment(const softqam_params *params, const softqa
 {
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    for (unsigned k = 0; k < softqam_segment_sources(segment); k++) {
+    for (unsigned k = 0; k < softqam_segment_layers_read(segment); k++) {
         const softqam_layer *layer = &segment->layers[k];
         const unsigned nbytes = params->defaults.symbol_nbytes / (layer->symbols_q ? 2u : 1u);
         REFUSE_IF((uintptr_t)layer->symbols % nbytes != 0 || (uintptr_t)layer->symbols_q % nbytes != 0,

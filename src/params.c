@@ -16,24 +16,24 @@
 #define MODULATION_NAME(value, name) [SOFTQAM_MODULATION_##value] = (name),
 #define MODULATION_CASE(value, name) case SOFTQAM_MODULATION_##value:
 
-/* These find a kind by switches, which the compiler holds against the enumerations. */
+/* These find traits by switches, which the compiler holds against the enumerations. */
 
-const softqam_input_kind *softqam_input_kind_of(softqam_input_format format)
+const softqam_input_traits *softqam_input_traits_of(softqam_input_format format)
 {
-    static const softqam_input_kind kinds[] = {INPUT_FORMAT_LIST(INPUT_ROW)};
+    static const softqam_input_traits all[] = {INPUT_FORMAT_LIST(INPUT_ROW)};
     switch (format) {
         INPUT_FORMAT_LIST(INPUT_CASE)
-        return &kinds[format];
+        return &all[format];
     }
     return NULL;
 }
 
-const softqam_output_kind *softqam_output_kind_of(softqam_output_format format)
+const softqam_output_traits *softqam_output_traits_of(softqam_output_format format)
 {
-    static const softqam_output_kind kinds[] = {OUTPUT_FORMAT_LIST(OUTPUT_ROW)};
+    static const softqam_output_traits all[] = {OUTPUT_FORMAT_LIST(OUTPUT_ROW)};
     switch (format) {
         OUTPUT_FORMAT_LIST(OUTPUT_CASE)
-        return &kinds[format];
+        return &all[format];
     }
     return NULL;
 }
@@ -59,21 +59,21 @@ unsigned softqam_bits_per_symbol(softqam_modulation modulation)
 
 size_t softqam_input_symbol_nbytes(softqam_input_format format)
 {
-    const softqam_input_kind *kind = softqam_input_kind_of(format);
-    return kind ? kind->symbol_nbytes : 0;
+    const softqam_input_traits *traits = softqam_input_traits_of(format);
+    return traits ? traits->symbol_nbytes : 0;
 }
 
 float softqam_input_default_scale(softqam_input_format format)
 {
-    const softqam_input_kind *kind = softqam_input_kind_of(format);
-    return kind ? kind->default_scale : 0.0f;
+    const softqam_input_traits *traits = softqam_input_traits_of(format);
+    return traits ? traits->default_scale : 0.0f;
 }
 
 size_t softqam_output_nbytes(softqam_output_format format, softqam_modulation modulation, size_t n_symbols)
 {
-    const softqam_output_kind *kind = softqam_output_kind_of(format);
+    const softqam_output_traits *traits = softqam_output_traits_of(format);
     size_t nbytes;
-    if (!kind ||
+    if (!traits ||
         __builtin_mul_overflow(n_symbols, softqam_bits_per_symbol(modulation) * softqam_value_nbytes(format), &nbytes))
         return 0;
     return nbytes;
@@ -126,9 +126,9 @@ softqam_status softqam_check_input_scale(const char *field, float input_scale)
 
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format)
 {
-    const softqam_output_kind *kind = softqam_output_kind_of(format);
-    REFUSE_IF(llr_scale != 0.0f && !(llr_scale >= kind->min_scale && llr_scale <= kind->max_scale), "%s is %g, not %s",
-              field, (double)llr_scale, kind->scales);
+    const softqam_output_traits *traits = softqam_output_traits_of(format);
+    REFUSE_IF(llr_scale != 0.0f && !(llr_scale >= traits->min_scale && llr_scale <= traits->max_scale),
+              "%s is %g, not %s", field, (double)llr_scale, traits->scales);
     return SOFTQAM_OK;
 }
 
@@ -153,8 +153,8 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = SOFTQAM_MODULATION_256QAM;
     REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
-    const softqam_input_kind *input = softqam_input_kind_of(config->input_format);
-    const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
+    const softqam_input_traits *input = softqam_input_traits_of(config->input_format);
+    const softqam_output_traits *output = softqam_output_traits_of(config->output_format);
     REFUSE_IF(!input, "config.input_format is %d", (int)config->input_format);
     REFUSE_IF(!output, "config.output_format is %d", (int)config->output_format);
     TRY(softqam_check_input_scale("config.input_scale", config->input_scale));
@@ -223,7 +223,7 @@ softqam_status softqam_context_config_resolve(softqam_context_config *config, co
 }
 
 /* Returns the information of an LLR's bit in units of 2^-16: 1 less the entropy of the probability that it is wrong. */
-static uint32_t information_of(double llr)
+static uint32_t information_of_nats(double llr)
 {
     const double wrong = exp(-llr) / (1.0 + exp(-llr));
     const double entropy = (log1p(exp(-llr)) + llr * wrong) / log(2.0);
@@ -256,7 +256,7 @@ void softqam_information_table_make(softqam_information_table *table, const uint
 
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config)
 {
-    const softqam_output_kind *output = softqam_output_kind_of(config->output_format);
+    const softqam_output_traits *output = softqam_output_traits_of(config->output_format);
     const float limit = (float)config->llr_limit;
     /* A loop that flushes subnormal numbers would take a subnormal floor for none. */
     const float noise_floor = config->noise_floor < FLT_MIN ? FLT_MIN : config->noise_floor;
@@ -282,7 +282,7 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
     for (int k = 0; k < INFORMATION_PLACES; k++)
-        params->information[k] = information_of(k / 16.0);
+        params->information[k] = information_of_nats(k / 16.0);
     const bool are_bytes = config->output_format == SOFTQAM_OUTPUT_S8;
     softqam_information_table_make(&params->information_table, params->information,
                                    are_bytes ? 16.0f / config->llr_scale : 1.0f,

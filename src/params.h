@@ -26,14 +26,14 @@
 #define CONSTANT_ON_DEVICE __attribute__((always_inline))
 #endif
 
-typedef struct softqam_input_kind {
+typedef struct softqam_input_traits {
     const char *name; /* for messages */
     size_t symbol_nbytes;
     float default_scale;
-} softqam_input_kind;
+} softqam_input_traits;
 
 /* Scales may be far larger and smaller than useful ones, as long as scale / N0 does not underflow. */
-typedef struct softqam_output_kind {
+typedef struct softqam_output_traits {
     const char *name;
     const char *scales; /* the range of scales, for messages */
     size_t value_nbytes;
@@ -43,7 +43,7 @@ typedef struct softqam_output_kind {
     int max_limit;     /* the largest llr_limit, and its default; 0: llr_limit must be 0 */
     float largest_llr; /* 0: it is max_limit */
     float filler_end;  /* fillers have smaller magnitudes; 0: they are whole numbers of as many bits as max_limit + 1 */
-} softqam_output_kind;
+} softqam_output_traits;
 
 /* Code that handles every format or modulation expands these lists or asserts their length, so that a new entry does
  * not compile until it is handled. Formats are numbered from 0 on, modulations from 1 on. */
@@ -71,19 +71,19 @@ enum {
 };
 
 /* These return NULL for an unknown value, and for SOFTQAM_MODULATION_DEFAULT. */
-const softqam_input_kind *softqam_input_kind_of(softqam_input_format format);
-const softqam_output_kind *softqam_output_kind_of(softqam_output_format format);
+const softqam_input_traits *softqam_input_traits_of(softqam_input_format format);
+const softqam_output_traits *softqam_output_traits_of(softqam_output_format format);
 const char *softqam_modulation_name(softqam_modulation modulation);
 
 /* From QPSK on each modulation has one more bit an axis. */
 static_assert(MAX_AXIS_BITS == N_MODULATIONS - (int)SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
 
 /* Says how a metric becomes an LLR in the output format. Plain data, for kernels too. */
-typedef struct softqam_llr_scale {
+typedef struct softqam_llr_rules {
     float steps_per_nat; /* negative if a positive LLR means bit 1 */
     float limit;         /* largest magnitude */
     float noise_bound;   /* llr_bounded_noise()'s, for the form of the noise values */
-} softqam_llr_scale;
+} softqam_llr_rules;
 
 /* The values that a segment's zeros stand for. Plain data, for kernels too. */
 typedef struct softqam_segment_defaults {

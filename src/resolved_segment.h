@@ -136,7 +136,7 @@ HOST_AND_DEVICE static inline unsigned softqam_segment_layers(const softqam_segm
 }
 
 /* Returns how many layers are read: if their number is odd and the last one has a cross gain, its partner too. */
-HOST_AND_DEVICE static inline unsigned softqam_segment_sources(const softqam_segment *segment)
+HOST_AND_DEVICE static inline unsigned softqam_segment_layers_read(const softqam_segment *segment)
 {
     const unsigned n = softqam_segment_layers(segment);
     return n + (n % 2 != 0 && segment->cross_gain[n / 2]);
@@ -211,7 +211,7 @@ HOST_AND_DEVICE static inline void softqam_partner_resolve(softqam_source *to, c
     to->joint_layers = (uint8_t)n;
     to->partner_modulation =
         (uint8_t)(partner >= SOFTQAM_MODULATION_QPSK && partner <= N_MODULATIONS ? partner : modulation);
-    if (softqam_segment_sources(from) > n) {
+    if (softqam_segment_layers_read(from) > n) {
         softqam_source_layer *layer = &to->layers[n];
         layer->symbols = from->layers[n].symbols;
         layer->symbols_q = from->layers[n].symbols_q;
@@ -243,7 +243,7 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
     if (from->n_layers > 1) {
         n_layers = softqam_segment_layers(from);
         /* A partner of the last layer has the layers' strides. */
-        if (softqam_layers_resolve(to, from, n_layers) && softqam_segment_sources(from) == n_layers)
+        if (softqam_layers_resolve(to, from, n_layers) && softqam_segment_layers_read(from) == n_layers)
             n_layers = 1, symbol_stride = 1, noise_stride = noise_stride != 0, gain_stride = has_gains;
     }
     to->joint_layers = 0;

@@ -177,13 +177,13 @@ static softqam_status check_code_blocks(const softqam_codeword *codeword, const 
  * trap. */
 static softqam_status check_filler_value(const softqam_params *params, float value)
 {
-    const softqam_output_kind *kind = softqam_output_kind_of(params->output_format);
-    const float max = (float)kind->max_limit;
+    const softqam_output_traits *traits = softqam_output_traits_of(params->output_format);
+    const float max = (float)traits->max_limit;
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
-    const bool is_right = softqam_is_zero(kind->filler_end)
+    const bool is_right = softqam_is_zero(traits->filler_end)
                               ? value >= -1.0f - max && value <= max && truncf(value) == value
-                              : fabsf(value) < kind->filler_end;
-    REFUSE_IF(!is_right, "codeword.filler_value is %g, which is no value of %s", (double)value, kind->name);
+                              : fabsf(value) < traits->filler_end;
+    REFUSE_IF(!is_right, "codeword.filler_value is %g, which is no value of %s", (double)value, traits->name);
     return SOFTQAM_OK;
 }
 
@@ -252,7 +252,7 @@ static bool is_plain_segment(const softqam_segment *segment)
 /* Returns how many of the layers are looked at. */
 INLINED unsigned sources_of(const softqam_segment *segment, bool is_plain)
 {
-    return is_plain ? 1 : softqam_segment_sources(segment);
+    return is_plain ? 1 : softqam_segment_layers_read(segment);
 }
 
 INLINED softqam_status check_fields(const softqam_params *params, const softqam_segment *segment, bool is_plain,
@@ -287,7 +287,7 @@ static const char *layer_name(const softqam_segment *segment, unsigned k)
                                                              "layer 2's partner: segment.layers[3]."};
     if (k >= softqam_segment_layers(segment))
         return partners[k];
-    return softqam_segment_sources(segment) > 1 ? names[k] : "";
+    return softqam_segment_layers_read(segment) > 1 ? names[k] : "";
 }
 
 INLINED softqam_status check_layer(const softqam_params *params, const softqam_segment *segment, unsigned k)

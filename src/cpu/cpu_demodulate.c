@@ -110,8 +110,8 @@ static inline void set_noise(softqam_loop_call *call, const softqam_source *sour
     } else {
         call->noise_kind = SOFTQAM_ONE_WEIGHT;
         if (call->noise)
-            *weight = llr_weight(call->scale.steps_per_nat,
-                                 llr_bounded_noise(*call->noise, inverse, call->scale.noise_bound), inverse);
+            *weight = llr_weight(call->rules.steps_per_nat,
+                                 llr_bounded_noise(*call->noise, inverse, call->rules.noise_bound), inverse);
         call->noise = weight;
     }
 }
@@ -131,7 +131,7 @@ static inline void prepare_call(softqam_loop_call *call, const softqam_params *p
     const softqam_placement *placement = &segment->placement;
     call->params = params;
     call->table = params->llrs[softqam_axis_bits((softqam_modulation)placement->modulation)];
-    call->scale = (softqam_llr_scale){
+    call->rules = (softqam_llr_rules){
         .steps_per_nat = placement->steps_per_nat,
         .limit = params->llr_limit,
         .noise_bound = segment->source.noise_is_inverse ? params->most_inverse_noise : params->least_noise,
@@ -322,7 +322,7 @@ static NOT_INLINED void count_tile(work *w, size_t first, const uint64_t *erased
         .is_usual = !call->is_unusual || !*call->is_unusual,
         .erased = erased,
     };
-    softqam_count(&tile, &w->counts);
+    softqam_count_tile(&tile, &w->counts);
 }
 
 /* Demodulates a tile of layers that are demapped in pairs, first those that are not, and counts it. */

@@ -165,7 +165,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
             .gains = call->gains + first,
             .n_symbols = of_some.n_symbols,
             .scale = divided->scale,
-            .noise_bound = call->scale.noise_bound,
+            .noise_bound = call->rules.noise_bound,
             .is_n0 = softqam_is_noise_n0(call->noise_kind),
         };
         if (from.n_symbols < LANES)

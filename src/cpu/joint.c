@@ -208,7 +208,7 @@ void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *
     softqam_joint_loop *loop = joint->loops->joint[axis_bits]->by_format[joint->params->output_format][layout];
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     uint64_t found[JOINT_SYMBOLS / 64 + 1];
-    softqam_joint_call call = {.scale = to->scale,
+    softqam_joint_call call = {.rules = to->rules,
                                .is_noise_inverse = joint->source.noise_is_inverse,
                                .has_one_noise = joint->has_one_noise,
                                .n_symbols = n < min_symbols ? min_symbols : n,

@@ -53,7 +53,7 @@ VEC joint_element load_element(const softqam_joint_call *call, size_t first)
 VEC vec_f32 load_joint_weights(const softqam_joint_call *call, vec_f32 two_scales, vec_f32 one_weight, size_t first)
 {
     const int is_inverse = call->is_noise_inverse;
-    const vec_f32 bound = vec_splat(call->scale.noise_bound);
+    const vec_f32 bound = vec_splat(call->rules.noise_bound);
     if (call->has_one_noise)
         return one_weight;
     const vec_f32 weight = joint_weight(two_scales, vec_load_f32(call->noise + first), is_inverse, bound);
@@ -70,10 +70,10 @@ VEC vec_f32 load_joint_weights(const softqam_joint_call *call, vec_f32 two_scale
 VEC void joint_batch(bool is_qpsk, const softqam_joint_call *call, size_t first, size_t n, joint_batch_memory *to)
 {
     const softqam_joint_table table = *call->table;
-    const float two_scales = 2.0f * call->scale.steps_per_nat;
+    const float two_scales = 2.0f * call->rules.steps_per_nat;
     const vec_f32 scales = vec_splat(two_scales);
     const vec_f32 one_weight =
-        joint_weight(scales, vec_splat(call->noise[0]), call->is_noise_inverse, vec_splat(call->scale.noise_bound));
+        joint_weight(scales, vec_splat(call->noise[0]), call->is_noise_inverse, vec_splat(call->rules.noise_bound));
     for (size_t k = 0;; k = k + 2 * LANES <= n ? k + LANES : n - LANES) {
         const joint_element element = load_element(call, first + k);
         const joint_terms terms = joint_terms_of(is_qpsk, &table, &element);
@@ -181,7 +181,7 @@ VEC void joint_loop(llr_kind kind, const softqam_joint_call *call)
 {
     joint_batch_memory memory;
     llr_constants constants;
-    load_output_constants(&constants, kind, call->scale.limit, 1.0f);
+    load_output_constants(&constants, kind, call->rules.limit, 1.0f);
     load_destination(&constants, kind, call->sequence, call->planes);
     for (size_t first = 0, n; first < call->n_symbols; first += n) {
         n = call->n_symbols - first < JOINT_BATCH_SYMBOLS ? call->n_symbols - first : JOINT_BATCH_SYMBOLS;

@@ -9,7 +9,7 @@
 /* Tells a loop what to do. */
 typedef struct softqam_joint_call {
     const softqam_joint_table *table;
-    softqam_llr_scale scale;
+    softqam_llr_rules rules;
     bool is_partner_qpsk;
     bool is_noise_inverse;
     bool has_one_noise;   /* one noise value for all symbols */

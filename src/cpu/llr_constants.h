@@ -150,7 +150,7 @@ VEC void load_destination(llr_constants *constants, llr_kind kind, const unsigne
 /* Returns llr_constants.above_floor if there is a floor. */
 NOT_INLINED uint32_t above_floor_of(softqam_output_format output, const softqam_loop_call *call)
 {
-    const float scale = fabsf(call->scale.steps_per_nat), bound = call->scale.noise_bound;
+    const float scale = fabsf(call->rules.steps_per_nat), bound = call->rules.noise_bound;
     const float weight = softqam_is_noise_n0(call->noise_kind) ? scale / bound : scale * bound;
     return float_bits(weight) - float_bits(fast_range_of(output).min_weight) + 1;
 }
@@ -160,37 +160,37 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
                             softqam_llr_table *negated)
 {
     const softqam_output_format output = kind.output;
-    const softqam_llr_scale scale = call->scale;
+    const softqam_llr_rules rules = call->rules;
     const float of_metrics = metric_scale(output);
     const softqam_llr_table *table = call->table;
     constants->noise_kind = call->noise_kind;
     constants->weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
-    constants->scale = scale.steps_per_nat;
+    constants->scale = rules.steps_per_nat;
     constants->gains_offset =
         softqam_has_gains(call->noise_kind) ? (const char *)call->gains - (const char *)call->noise : 0;
-    if (softqam_is_in_steps(output) && scale.steps_per_nat < 0.0f) {
+    if (softqam_is_in_steps(output) && rules.steps_per_nat < 0.0f) {
         negate_lines(call->table, negated);
         table = negated;
-        constants->scale = -scale.steps_per_nat;
+        constants->scale = -rules.steps_per_nat;
         constants->weight = vec_sub(vec_splat(0.0f), constants->weight);
     }
     constants->steps_per_nat = vec_splat(constants->scale);
-    constants->noise_bound = vec_splat(scale.noise_bound);
+    constants->noise_bound = vec_splat(rules.noise_bound);
     constants->above_floor = 0;
     if (!softqam_is_in_steps(output) &&
-        (call->noise_kind == SOFTQAM_EACH_N0 || call->noise_kind == SOFTQAM_EACH_INVERSE) && scale.noise_bound > 0.0f &&
-        scale.noise_bound < INFINITY)
+        (call->noise_kind == SOFTQAM_EACH_N0 || call->noise_kind == SOFTQAM_EACH_INVERSE) && rules.noise_bound > 0.0f &&
+        rules.noise_bound < INFINITY)
         constants->above_floor = above_floor_of(output, call);
     constants->lines.table = vec_load_llr_table(AXIS_VALUES, table);
     constants->lines.first = load_two_lines(table, of_metrics);
-    load_output_constants(constants, kind, scale.limit, of_metrics);
+    load_output_constants(constants, kind, rules.limit, of_metrics);
     constants->limits_f16 = false;
     /* Mask erasures from the start if masks are cheap or erasures frequent. */
     constants->masks_erasures =
         (LIMITS_ARE_CHEAP && output == SOFTQAM_OUTPUT_F16) || call->noise_kind == SOFTQAM_ERASED_WEIGHTS;
     constants->weight_base =
         vec_splat_u32(float_bits(fast_range_of(output).min_weight) |
-                      (softqam_is_in_steps(output) ? 0 : float_bits(scale.steps_per_nat) & 0x80000000u));
+                      (softqam_is_in_steps(output) ? 0 : float_bits(rules.steps_per_nat) & 0x80000000u));
     constants->erased_noise = vec_splat_u32(float_bits(softqam_is_noise_n0(call->noise_kind) ? INFINITY : 0.0f));
     constants->i_flips[0] = vec_splat_pair(call->i_flips[0], call->i_flips[1]);
     constants->i_flips[1] = vec_splat_pair(call->i_flips[1], call->i_flips[0]);

@@ -101,7 +101,7 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
                has_exact_gains = are_gains_exact(kind.noise, ranges->max_gain);
     fast_range range = fast_range_of(output);
     if (output == SOFTQAM_OUTPUT_F16)
-        range.llr_end = is_limited_f16(output, constants) ? FAST_LIMITED_F16_END : call->scale.limit;
+        range.llr_end = is_limited_f16(output, constants) ? FAST_LIMITED_F16_END : call->rules.limit;
     if (range.min_component > 0.0f && ~vec_largest_u32(~ranges->min_component) < float_bits(range.min_component) - 1)
         return BATCH_IS_INEXACT;
     const bool is_floor_exact =
@@ -115,7 +115,7 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
     if (!has_exact_gains || !is_floor_exact)
         return BATCH_IS_INEXACT;
     /* For f16 and f32 the weights show that N0 is below its limit; with gains N0 has no limit. */
-    const float scale = softqam_is_in_steps(output) && !has_gains ? fabsf(call->scale.steps_per_nat) : 0.0f;
+    const float scale = softqam_is_in_steps(output) && !has_gains ? fabsf(call->rules.steps_per_nat) : 0.0f;
     float largest = INFINITY;
     if (!are_metrics_tracked(output))
         largest = float_of_bits(vec_largest_u32(ranges->magnitudes));

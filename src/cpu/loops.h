@@ -25,10 +25,9 @@ typedef enum softqam_noise_kind {
     SOFTQAM_EACH_INVERSE,
     SOFTQAM_GAINS_N0,
     SOFTQAM_GAINS_INVERSE,
-    SOFTQAM_NOISE_KINDS,
     /* Internal to vector loops: a weight for each symbol. With SOFTQAM_ERASED_WEIGHTS there are erasures, whose
      * weight is 0. */
-    SOFTQAM_WEIGHTS = SOFTQAM_NOISE_KINDS,
+    SOFTQAM_WEIGHTS,
     SOFTQAM_ERASED_WEIGHTS
 } softqam_noise_kind;
 
@@ -59,7 +58,7 @@ typedef struct softqam_loop_call {
     unsigned char *out;
     /* The rest is for LLRs; soft bits do not use it. */
     const softqam_llr_table *table;
-    softqam_llr_scale scale;
+    softqam_llr_rules rules;
     softqam_noise_kind noise_kind;
     const float *noise;
     const float *gains;

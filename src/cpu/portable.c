@@ -118,7 +118,7 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
 
 static inline void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
 {
-    const portable_output output = {call->scale.limit, call->out, call->sequence, call->planes};
+    const portable_output output = {call->rules.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2], metrics[2 * MAX_AXIS_BITS];
         memcpy(symbol, (const float *)call->components + 2 * k, sizeof symbol);
@@ -154,7 +154,7 @@ static inline joint_element element_at(const softqam_joint_call *call, size_t k)
 /* Returns the weight of a symbol; NaN if its noise value, or its partner's, is not positive and finite. */
 static inline float weight_at(const softqam_joint_call *call, size_t k)
 {
-    const float two_scales = 2.0f * call->scale.steps_per_nat, bound = call->scale.noise_bound;
+    const float two_scales = 2.0f * call->rules.steps_per_nat, bound = call->rules.noise_bound;
     if (call->has_one_noise)
         return joint_weight(two_scales, call->noise[0], call->is_noise_inverse, bound);
     const float weight = joint_weight(two_scales, call->noise[k], call->is_noise_inverse, bound);
@@ -168,7 +168,7 @@ static inline float weight_at(const softqam_joint_call *call, size_t k)
 
 static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
 {
-    const portable_output output = {call->scale.limit, call->out, call->sequence, call->planes};
+    const portable_output output = {call->rules.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
         const joint_element element = element_at(call, k);
         const joint_terms terms = joint_terms_of(call->is_partner_qpsk, call->table, &element);

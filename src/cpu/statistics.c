@@ -73,8 +73,8 @@ static void add_energies(const softqam_levels *levels, const float *symbols, siz
     }
 }
 
-static uint64_t information_of(const softqam_information *information, const unsigned char *values, size_t n,
-                               size_t n_groups)
+static uint64_t sum_information(const softqam_information *information, const unsigned char *values, size_t n,
+                                size_t n_groups)
 {
     const softqam_output_format format = information->format;
     uint64_t sum = 0;
@@ -90,7 +90,7 @@ static uint64_t information_of(const softqam_information *information, const uns
     return sum;
 }
 
-const softqam_count_loops softqam_count_portable = {count_limited, find_range, add_energies, information_of};
+const softqam_count_loops softqam_count_portable = {count_limited, find_range, add_energies, sum_information};
 
 /* Erasures. */
 
@@ -106,7 +106,7 @@ static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, si
         tile->loops->find_range(call->gains + first, n, of_gains);
     if (of_gains[0] == 0 || of_gains[1] >= vec_bits(INFINITY))
         return true;
-    const double gain = (double)vec_from_bits(of_gains[0]), scale = fabs((double)call->scale.steps_per_nat);
+    const double gain = (double)vec_from_bits(of_gains[0]), scale = fabs((double)call->rules.steps_per_nat);
     const double component_end = 0x1p127 * (gain < 1.0 ? gain : 1.0); /* divided, they must not overflow */
     size_t n_usual = 0;
     for (size_t k = 0; !tile->is_usual && k < 2 * n; k++) {
@@ -123,7 +123,7 @@ static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, si
     if (of_noise[0] == 0 || of_noise[1] >= vec_bits(INFINITY) || of_noise[1] < vec_bits(0x1p-126f))
         return true;
     /* The floor raises N0, and lowers 1/N0. */
-    const double bound = (double)call->scale.noise_bound;
+    const double bound = (double)call->rules.noise_bound;
     const double inverse = softqam_is_noise_n0(call->noise_kind) ? 1.0 / fmax((double)vec_from_bits(of_noise[1]), bound)
                                                                  : fmin((double)vec_from_bits(of_noise[0]), bound);
     /* Gains that were subnormal give 0 or NaN. */
@@ -274,7 +274,7 @@ static uint64_t count_all_limited(const softqam_counted_tile *tile)
     const softqam_loop_call *call = tile->call;
     const softqam_output_format format = call->params->output_format;
     const size_t n_bits = tile->axis_bits ? 2 * (size_t)tile->axis_bits : 1, n = call->n_symbols;
-    const float limit = call->scale.limit;
+    const float limit = call->rules.limit;
     const uint32_t bits = format == SOFTQAM_OUTPUT_F32   ? vec_bits(limit)
                           : format == SOFTQAM_OUTPUT_F16 ? vec_to_f16(limit)
                                                          : (uint32_t)limit;
@@ -296,7 +296,7 @@ static uint64_t bits_from(const uint64_t *words, size_t first, size_t n)
     return bits & UINT64_MAX >> (64 - n);
 }
 
-void softqam_count(const softqam_counted_tile *tile, softqam_statistics *to)
+void softqam_count_tile(const softqam_counted_tile *tile, softqam_statistics *to)
 {
     enum { PERIOD = SAMPLED_GROUPS * GROUP_SYMBOLS };
     const softqam_loop_call *call = tile->call;

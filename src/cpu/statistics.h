@@ -21,6 +21,6 @@ typedef struct softqam_counted_tile {
 void softqam_find_erasures(const softqam_loop_call *call, unsigned layers, unsigned n_layers, uint64_t *erased);
 
 /* Adds the statistics of a tile's symbols, noise values and LLRs to `to`. */
-void softqam_count(const softqam_counted_tile *tile, softqam_statistics *to);
+void softqam_count_tile(const softqam_counted_tile *tile, softqam_statistics *to);
 
 #endif

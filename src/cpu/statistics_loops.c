@@ -257,10 +257,10 @@ VEC uint64_t missing_of(const softqam_information *information, const unsigned c
 
 #endif
 
-static uint64_t information_of(const softqam_information *information, const unsigned char *values, size_t n,
-                               size_t n_groups)
+static uint64_t sum_information(const softqam_information *information, const unsigned char *values, size_t n,
+                                size_t n_groups)
 {
     return n_groups * n * WHOLE_INFORMATION - missing_of(information, values, n, n_groups);
 }
 
-const softqam_count_loops SIMD_NAME(softqam_count_loops) = {count_limited, find_range, add_energies, information_of};
+const softqam_count_loops SIMD_NAME(softqam_count_loops) = {count_limited, find_range, add_energies, sum_information};

@@ -21,8 +21,8 @@ static inline void divide_by_gain(float gain, float symbol[2])
 static __attribute__((noinline)) float weight_of_gain(const softqam_loop_call *call, size_t k, float symbol[2])
 {
     const int is_inverse = call->noise_kind == SOFTQAM_GAINS_INVERSE;
-    const float scale = call->scale.steps_per_nat, gain = call->gains[k],
-                noise = llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound);
+    const float scale = call->rules.steps_per_nat, gain = call->gains[k],
+                noise = llr_bounded_noise(call->noise[k], is_inverse, call->rules.noise_bound);
     divide_by_gain(gain, symbol);
     return is_middle_gain(gain) ? llr_weight_of_gain(scale, noise, is_inverse, gain)
                                 : llr_weight_of_any_gain(scale, noise, is_inverse, gain);
@@ -36,7 +36,7 @@ static inline float weight_of(const softqam_loop_call *call, size_t k, float sym
     if (softqam_has_gains(call->noise_kind))
         return weight_of_gain(call, k, symbol);
     const int is_inverse = call->noise_kind == SOFTQAM_EACH_INVERSE;
-    return llr_weight(call->scale.steps_per_nat, llr_bounded_noise(call->noise[k], is_inverse, call->scale.noise_bound),
+    return llr_weight(call->rules.steps_per_nat, llr_bounded_noise(call->noise[k], is_inverse, call->rules.noise_bound),
                       is_inverse);
 }
 

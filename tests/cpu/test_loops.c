@@ -15,7 +15,7 @@ enum { N_VALUES = 1 << 16, N_OTHERS = 24 };
 static void check_sums(softqam_output_format format, const softqam_cpu_variant *variant, const void *values,
                        const void *llrs, float limit)
 {
-    const size_t nbytes = N_VALUES * softqam_output_kind_of(format)->value_nbytes;
+    const size_t nbytes = N_VALUES * softqam_value_nbytes(format);
     scoped_memory unsigned char *expected = harness_alloc(nbytes), *got = harness_alloc(nbytes);
     memcpy(expected, values, nbytes);
     memcpy(got, values, nbytes);
