@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Settings, names, numbers, kinds of arrays and outputs; calls from several threads. Arrays of every layout are in test_layouts.py."""
 import copy
+import inspect
 import pickle
 import re
 import subprocess
@@ -39,8 +40,7 @@ def test_names():
 @pytest.mark.parametrize("function", [softqam.demodulate, softqam.Demodulator, softqam.Demodulator.__call__, softqam.nrSymbolDemodulate,
                                       softqam.ldpc_codeword, softqam.modulate, softqam.rate_recover])  # fmt: skip
 def test_help_has_every_argument(function):
-    arguments = (function.__init__ if isinstance(function, type) else function).__code__
-    for name in arguments.co_varnames[: arguments.co_argcount + arguments.co_kwonlyargcount]:
+    for name in inspect.signature(function).parameters:
         assert name == "self" or re.search(rf"^    [\w, ]*\b{name}\b", function.__doc__, re.M), name
 
 

@@ -103,6 +103,15 @@ def test_wrong_calls():
     assert not unhelpful, "\n".join(unhelpful)
 
 
+@pytest.mark.parametrize("more", [(None,), (0.5,), (None, "f32")])
+def test_arguments_by_position(more):
+    """They take their names after noise_var, even if they have their defaults."""
+    symbols = np.ones(3, np.complex64)
+    for call in (softqam.Demodulator("qpsk"), lambda *arguments: softqam.demodulate(arguments[0], "qpsk", *arguments[1:])):
+        with pytest.raises(TypeError, match="noise_var is followed by .*, which takes its name"):
+            call(symbols, 0.1, *more)
+
+
 MOST = 2**32 - 1
 FIELDS = {"n_bits": 80, "modulation": "qpsk", "layers": 2, "n_code_blocks": 2, "n_cb": 30}
 GRANT = {"n_bits": 800, "tb_size": 500, "modulation": "16qam", "base_graph": 1}

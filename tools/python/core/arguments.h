@@ -4,6 +4,7 @@
 #define SOFTQAM_PYTHON_ARGUMENTS_H
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ inline bool is_buffer(nb::handle argument)
 struct call_output {
     array whole;
     std::vector<std::unique_ptr<array>> buffers;
-    std::vector<void *> pointers; /* to the values of each code block, NULL if its LLRs are dropped */
+    std::deque<std::string> names; /* of buffers */
+    std::vector<void *> pointers;  /* to the values of each code block, NULL if its LLRs are dropped */
 };
 
 inline void read_output(nb::handle argument, const char *name, array *view)
@@ -50,8 +52,8 @@ inline void read_soft_buffers(nb::handle arrays, const call_options &options, el
         const nb::object item = arrays[r];
         if (item.is_none())
             continue;
-        const std::string name = "soft_buffers[" + std::to_string(r) + "]";
         array &buffer = *out->buffers.emplace_back(new array);
+        const std::string &name = out->names.emplace_back("soft_buffers[" + std::to_string(r) + "]");
         read_output(item, name.c_str(), &buffer);
         buffer.check_output(type, &options.n_values, 1);
         if (!buffer.is_contiguous())

@@ -102,8 +102,8 @@ class array
   public:
     static constexpr int HOST = -1;
 
-    std::string name;  /* of the argument, for messages */
-    std::string dtype; /* for messages; empty: element_name() */
+    const char *name = nullptr; /* of the argument, for messages; NULL: not given */
+    std::string dtype;          /* for messages; empty: element_name() */
     element type = element::other;
     char *data = nullptr;
     int n_axes = 0;
@@ -192,7 +192,7 @@ class array
         return value;
     }
 
-    bool is_given() const { return !name.empty(); }
+    bool is_given() const { return name; }
     bool is_empty() const { return std::find(shape, shape + n_axes, 0) != shape + n_axes; }
 
     bool is_contiguous() const
@@ -226,7 +226,7 @@ class array
         extent(&first[0], &end[0]);
         input.extent(&first[1], &end[1]);
         if (first[0] < end[1] && first[1] < end[0])
-            ::value_error(name + " overlaps " + input.name);
+            ::value_error(std::string(name) + " overlaps " + input.name);
     }
 
     /* Becomes the view of an array's first axes, of another element type, `offset` bytes further on; `of` must outlive
@@ -297,7 +297,7 @@ class array
     std::string describe(const std::string &what) const
     {
         const std::string of_type = dtype.empty() ? element_name(type) : dtype;
-        return name + " is " + of_type + " of shape " + describe_shape(shape, n_axes) + ": " + what;
+        return std::string(name) + " is " + of_type + " of shape " + describe_shape(shape, n_axes) + ": " + what;
     }
 };
 

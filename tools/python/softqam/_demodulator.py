@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
@@ -74,6 +75,17 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
 _ndarray = np.ndarray
 _PLAIN: tuple[type, ...] = (np.ndarray, type(None), float, int, np.float64, np.float32)
 _ZERO = 0  # small integers are one object each
+_NO_MORE: Any = object()  # by position
+
+
+def _by_name(function: Any) -> Any:
+    """Shows the arguments after `_` as keyword arguments. They are none for Python, which would look up the default of each one that is not
+    given; the function refuses whatever `_` gets."""
+    parameters = list(inspect.signature(function).parameters.values())
+    n = [parameter.name for parameter in parameters].index("_")
+    named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters[n + 1 :]]
+    function.__signature__ = inspect.Signature([*parameters[:n], *named])
+    return function
 
 
 def _address_of(statistics: Any, symbols: Any) -> int:
@@ -268,11 +280,14 @@ class Demodulator(Generic[ScalarT]):
     @overload
     def __call__(self, symbols: Any, noise_var: Any = None, *, codeword: Codeword, soft_buffers: ArrayT, combine: bool = False,
                  **options: Unpack[Call]) -> ArrayT: ...
-    def __call__(self, symbols: Any, noise_var: Any = None, *, gain: Any = None, c_init: npt.ArrayLike | None = None,
+    @_by_name
+    def __call__(self, symbols: Any, noise_var: Any = None, _: Any = _NO_MORE, gain: Any = None, c_init: npt.ArrayLike | None = None,
                  first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None, planes: int | None = None,
                  codeword: Codeword | None = None, soft_buffers: Any = None, combine: bool = False,
                  statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
         # fmt: on
+        if _ is not _NO_MORE:
+            raise TypeError(f"noise_var is followed by {shown(_)}, which takes its name")
         core = more = None
         if codeword is not None or soft_buffers is not None or combine is not False:
             core = _codeword.check_call(codeword, soft_buffers, combine, self.modulation, planes, out)
@@ -344,6 +359,9 @@ class Demodulator(Generic[ScalarT]):
     __call__.__doc__ = f"LLRs, bits or soft bits of symbols.\n{_ARGUMENTS}"
 
 
+_call: Any = Demodulator.__call__  # by position, too
+
+
 @functools.lru_cache(maxsize=64, typed=True)
 def _cached(modulation: Any, output: Any, sign: Any, llr_scale: Any, llr_limit: Any, input_scale: Any, noise_form: Any, noise_floor: Any) -> Any:
     """By position, as which a cache is looked up fastest."""
@@ -389,7 +407,8 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
 @overload
 def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *, output: Output = "s8", codeword: Codeword,
                soft_buffers: ArrayT, combine: bool = False, **options: Unpack[SettingsAndCall]) -> ArrayT: ...
-def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, *,
+@_by_name
+def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any = None, _: Any = _NO_MORE,
                output: Output = "s8", sign: Literal[0, 1] = 0, llr_scale: float | None = None, llr_limit: int | None = None,
                input_scale: float | Literal["auto"] | None = None, noise_form: NoiseForm = "n0", noise_floor: float | None = None,
                gain: Any = None, c_init: npt.ArrayLike | None = None, first_symbol: int = 0, scrambling_offset: int = 0, layers: int | None = None,
@@ -397,9 +416,8 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
                statistics: Statistics | None = None, out: Any = None, stream: Any = None) -> Any:
     # fmt: on
     demodulator = _kept(modulation, output, sign, llr_scale, llr_limit, input_scale, noise_form, noise_floor)
-    return demodulator(symbols, noise_var, gain=gain, c_init=c_init, first_symbol=first_symbol, scrambling_offset=scrambling_offset,
-                       layers=layers, planes=planes, codeword=codeword, soft_buffers=soft_buffers, combine=combine,
-                       statistics=statistics, out=out, stream=stream)  # fmt: skip
+    return _call(demodulator, symbols, noise_var, _, gain, c_init, first_symbol, scrambling_offset, layers, planes, codeword, soft_buffers,
+                 combine, statistics, out, stream)  # fmt: skip
 
 
 demodulate.__doc__ = f"""LLRs, bits or soft bits of symbols: [..., n] to [..., n * bits per symbol].
