@@ -70,6 +70,14 @@ static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params
 
 static softqam_status gpu_prepare_host_calls(softqam_gpu *gpu) { return softqam_pipeline_prepare(&gpu->pipeline); }
 
+static softqam_status gpu_check_memory(const softqam_gpu *gpu, const softqam_segment_list *list)
+{
+    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_device_leave) softqam_device_scope scope;
+    TRY(softqam_device_enter(&scope, gpu->device));
+    return softqam_pipeline_check_memory(list);
+}
+
 static softqam_status gpu_demodulate(softqam_gpu *gpu, softqam_pool *pool, const softqam_cpu_loops *loops,
                                      const softqam_segment_list *list)
 {
@@ -98,6 +106,7 @@ const softqam_gpu_ops softqam_gpu_backend = {
     .create = gpu_create,
     .prepare_kernels = gpu_prepare_kernels,
     .prepare_host_calls = gpu_prepare_host_calls,
+    .check_memory = gpu_check_memory,
     .demodulate = gpu_demodulate,
     .host_alloc = gpu_host_alloc,
     .host_free = gpu_host_free,

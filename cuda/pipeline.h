@@ -47,6 +47,9 @@ void softqam_pipeline_close(softqam_pipeline *pipeline);
 /* Makes the buffers, unless they are there. */
 softqam_status softqam_pipeline_prepare(softqam_pipeline *pipeline);
 
+/* Checks a list as softqam_gpu_ops.check_memory does. */
+softqam_status softqam_pipeline_check_memory(const softqam_segment_list *list);
+
 /* Demodulates as softqam_gpu_ops.demodulate does. */
 softqam_status softqam_pipeline_demodulate(softqam_pipeline *pipeline, softqam_pool *pool,
                                            const softqam_cpu_loops *loops, const softqam_segment_list *list);

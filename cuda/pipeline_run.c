@@ -373,6 +373,25 @@ static softqam_status check_memory(host_call *call)
                         n * softqam_params_output_nbytes(params, (softqam_modulation)placement->modulation), "out");
 }
 
+softqam_status softqam_pipeline_check_memory(const softqam_segment_list *list)
+{
+    host_call call = {.list = list};
+    softqam_cursor cursor = softqam_cursor_at(list, 0);
+    const softqam_segment *segment = softqam_cursor_segment(&cursor);
+    const unsigned n_layers = softqam_segment_layers(segment);
+    TRY(check_memory(&call));
+    if (softqam_segment_layers_read(segment) > n_layers) {
+        const softqam_layer *partner = &segment->layers[n_layers];
+        TRY(check_buffer(&call, partner->symbols, 0, "symbols"));
+        TRY(check_buffer(&call, partner->symbols_q ? partner->symbols_q : partner->symbols, 0, "symbols_q"));
+        TRY(check_buffer(&call, partner->gain, 0, "gain"));
+    }
+    for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
+        if (segment->cross_gain[j])
+            TRY(check_buffer(&call, segment->cross_gain[j], 0, "cross_gain"));
+    return segment->statistics ? check_buffer(&call, segment->statistics, 0, "statistics") : SOFTQAM_OK;
+}
+
 /* Returns whether a call is one kernel on host memory. */
 static bool is_mapped(const host_call *call)
 {

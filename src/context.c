@@ -179,6 +179,8 @@ static softqam_status dispatch(const softqam_demodulator *demodulator, const sof
     if (context->gpu && !list->is_joint && !list->has_statistics)
         return softqam_gpu_backend.demodulate(context->gpu, softqam_pool_for_call(context->pool), &demodulator->loops,
                                               list);
+    if (context->gpu)
+        TRY(softqam_gpu_backend.check_memory(context->gpu, list));
     softqam_cpu_demodulate(&context->cpu, &demodulator->loops, list);
     return SOFTQAM_OK;
 }
