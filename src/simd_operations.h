@@ -76,7 +76,7 @@ SIMD_OPERATION(vec_f32, vec_only_slope, (const vec_llr_table *table)) /* slope o
 
 /* vec_llr_row_at() takes negative places too: the table has rows for negative components. */
 SIMD_OPERATION(bool, vec_has_signed_rows, (int m))
-/* Converts to an integer, rounding either way; a number that does not fit gives an integer beyond any limit. */
+/* Rounds to the nearest integer, ties to even; a number that does not fit gives an integer beyond any limit. */
 SIMD_OPERATION(vec_s32, vec_round_s32, (vec_f32 a))
 SIMD_OPERATION(vec_s32, vec_abs_s32, (vec_s32 a))
 SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))

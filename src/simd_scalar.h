@@ -146,9 +146,7 @@ typedef struct vec_u8_linear {
     vec_s32 fold_points[U8_AXIS_BITS - 1];
 } vec_u8_linear;
 
-/* Truncates instead of rounding, because compilers can do that on vectors, for |a| < 2^31. The difference, below 2^23,
- * is less than the error of products beyond 2^23. */
-VEC vec_s32 vec_round_s32(vec_f32 a) { return (vec_s32)a; }
+VEC vec_s32 vec_round_s32(vec_f32 a) { return (vec_s32)rintf(a); } /* for |a| < 2^31 */
 VEC vec_s32 vec_abs_s32(vec_s32 a) { return a < 0 ? -a : a; }
 VEC vec_s32 vec_sub_s32(vec_s32 a, vec_s32 b) { return a - b; }
 
