@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A segment with every default filled in, which the CPU's stages, the kernels and the host pipeline read. Plain data,
- * for C, C++ and CUDA. No other code asks what a zero of softqam_segment stands for. */
+ * for C, C++ and CUDA. What a zero of softqam_segment stands for is said here; checks call these functions, too. */
 #ifndef SOFTQAM_RESOLVED_SEGMENT_H
 #define SOFTQAM_RESOLVED_SEGMENT_H
 
@@ -152,6 +152,11 @@ HOST_AND_DEVICE static inline size_t softqam_segment_gain_stride(const softqam_s
     return segment->gain_stride ? segment->gain_stride : segment->noise_stride;
 }
 
+HOST_AND_DEVICE static inline size_t softqam_segment_cross_stride(const softqam_segment *segment)
+{
+    return segment->cross_stride + (segment->cross_stride == 0);
+}
+
 HOST_AND_DEVICE static inline unsigned softqam_segment_modulation(const softqam_segment *segment,
                                                                   const softqam_segment_defaults *defaults)
 {
@@ -195,7 +200,7 @@ HOST_AND_DEVICE static inline void softqam_pairs_resolve(softqam_pairs *to, cons
 {
     to->cross_gain[0] = from->cross_gain[0];
     to->cross_gain[1] = from->cross_gain[1];
-    to->stride = from->cross_stride + (from->cross_stride == 0);
+    to->stride = softqam_segment_cross_stride(from);
     to->statistics = from->statistics;
 }
 

@@ -418,9 +418,9 @@ INLINED bool check_inputs(array_faults *faults, const softqam_params *params, co
     if (is_plain)
         return fits;
     for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
-        fits &= check_array(faults, out,
-                            (array){"cross_gain", segment->cross_gain[j], n,
-                                    segment->cross_stride ? segment->cross_stride : 1, 2 * sizeof(float)});
+        fits &= check_array(
+            faults, out,
+            (array){"cross_gain", segment->cross_gain[j], n, softqam_segment_cross_stride(segment), 2 * sizeof(float)});
     (void)check_array(
         faults, out,
         (array){"block_buffers", segment->codeword.block_buffers, segment->codeword.n_code_blocks, 1, sizeof(void *)});

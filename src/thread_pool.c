@@ -131,7 +131,7 @@ static void wait_for_workers(softqam_pool *pool)
     pthread_setcancelstate(before, &before);
 }
 
-/* Sets what a worker does not inherit from the thread that starts it. Loops take 64 KiB of stack; a worker that stages
+/* Sets what a worker does not inherit from the thread that starts it. Calls take 64 KiB of stack; a worker that stages
  * memory for CUDA also calls the driver. */
 static int set_attributes(pthread_attr_t *attributes, int priority)
 {

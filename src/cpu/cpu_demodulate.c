@@ -37,9 +37,8 @@ enum {
 
 _Static_assert((int)JOINT_SYMBOLS *(int)MAX_OUTPUT_NBYTES <= (int)OUT_NBYTES, "LLRs of layers in pairs have room");
 
-/* A thread's memory for tiles, on its stack, of which a call may take 64 KiB in all. The sequence comes first, close to
- * the stack frames of the loops that read it: loads from addresses 4 KiB away from a frame's stores would wait for
- * these, 10 ns and more a call. */
+/* A thread's memory for tiles, on its stack. The sequence comes first, close to the stack frames of the loops that read
+ * it: loads from addresses 4 KiB away from a frame's stores would wait for these, 10 ns and more a call. */
 typedef struct scratch {
     _Alignas(64) uint32_t sequence[SEQUENCE_WORDS + SEQUENCE_SLACK];
     _Alignas(64) unsigned char out[OUT_NBYTES];

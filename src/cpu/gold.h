@@ -21,7 +21,7 @@ typedef struct softqam_gold_windows {
     _Alignas(64) uint32_t x2[GOLD_WINDOW];
 } softqam_gold_windows;
 
-/* Every instruction set has these (gold_loops.h). */
+/* Every instruction set has these (gold_loops.c, portable.c). */
 typedef struct softqam_gold_loops {
     /* Makes the windows at bit `position` of c_init's sequence, in the same time for any position: their first n_bits,
      * and some more. Call softqam_gold_prepare() before. */

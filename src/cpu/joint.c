@@ -55,7 +55,7 @@ void softqam_joint_open(softqam_joint *joint, const softqam_params *params, cons
     if (joint->has_partners)
         resolve_partners(joint, from);
     sort_layers(joint, from);
-    joint->cross_stride = from->cross_stride + (from->cross_stride == 0);
+    joint->cross_stride = softqam_segment_cross_stride(from);
     joint->n_cross = joint->has_partners ? n : n / 2;
     for (size_t k = 0; k < joint->n_cross; k++) {
         const size_t pair = joint->has_partners ? k / 2 : k;

@@ -60,10 +60,10 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return _mm256_cmp_ps(a, b, _CMP_ORD_Q); }
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm256_and_ps(mask, a); }
 
-VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
+VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not)
 {
     HIDE_MASK("x", mask);
-    return _mm256_blendv_ps(where_false, where_true, mask);
+    return _mm256_blendv_ps(where_not, where_set, mask);
 }
 
 /* Loads by a separate instruction: on a Zen 3 the permutation takes twice as long with an operand in memory. */

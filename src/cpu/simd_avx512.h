@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_operations.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX-512 F, BW, DQ; PCLMULQDQ. */
+ * the loops need besides. AVX-512 F, BW, DQ, VL; BMI2; PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 
@@ -62,10 +62,10 @@ VEC vec_mask vec_is_less(vec_f32 a, vec_f32 b) { return _mm512_cmplt_ps_mask(a, 
 VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_ORD_Q); }
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return _mm512_maskz_mov_ps(mask, a); }
 
-VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
+VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not)
 {
     HIDE_MASK("Yk", mask);
-    return _mm512_mask_mov_ps(where_false, mask, where_true);
+    return _mm512_mask_mov_ps(where_not, mask, where_set);
 }
 
 VEC vec_f32 vec_row_value(vec_u32 row, vec_f32 values) { return _mm512_permutexvar_ps(row, values); }

@@ -61,9 +61,9 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least)
 VEC vec_mask vec_are_numbers(vec_f32 a, vec_f32 b) { return vec_both(vceqq_f32(a, a), vceqq_f32(b, b)); }
 VEC vec_f32 vec_keep(vec_mask mask, vec_f32 a) { return vec_from_bits(vandq_u32(mask, vec_bits(a))); }
 
-VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_true, vec_f32 where_false)
+VEC vec_f32 vec_choose(vec_mask mask, vec_f32 where_set, vec_f32 where_not)
 {
-    return vbslq_f32(mask, where_true, where_false);
+    return vbslq_f32(mask, where_set, where_not);
 }
 
 VEC vec_u32 vec_to_index(vec_f32 a) { return (vec_u32)vcvtq_s32_f32(a); }
