@@ -5,9 +5,8 @@
  *
  * Conventions, unless stated otherwise:
  *
- * - Zero **structures** first, but softqam_context_config: 0 selects each default. Reserved fields must be 0.
- * - **Words.** A symbol belongs to one layer of one resource element. A position is a symbol's number in its codeword,
- *   or a value's in a circular buffer. A pair is two layers.
+ * - Zero **structures** first, except softqam_context_config: 0 selects each default. Reserved fields must be 0.
+ * - **Words.** A symbol belongs to one layer of one resource element. A pair is two layers.
  * - **LLRs** are positive for bit 0, and come b0 first. Constellations are those of 3GPP TS 38.211, clause 5.1, with
  *   unit mean energy.
  * - **N0** is the variance E|n|^2 of a symbol's complex noise, after input_scale: 10^(-SNR/10). If it is not positive
@@ -17,14 +16,13 @@
  *   overlap neither inputs nor each other; gaps left by strides belong to a buffer. With a count of 0 nothing is done,
  *   and pointers may be NULL.
  * - **Failures** are statuses; softqam_error_message() has details. The library never prints, exits or aborts.
- * - **Threads** may call any function at once, with the same objects, and for parts of one codeword (without
+ * - **Threads** may call any function at once, with the same objects, even for parts of one codeword (without
  *   repetition). A softqam_.._destroy() must come last.
  * - **Real time**: make a CPU context with n_threads 1. Its demodulators' calls make no system call, allocate nothing,
  *   never block, need no softqam_context_prepare(), and take at most 64 KiB of stack.
- * - **Strings** that are returned stay valid.
  *
- * A child of fork() may use its parent's objects, on the calling thread alone, unless a GPU was used, or another thread
- * was making, preparing, destroying or first using one.
+ * After fork() the child may use its parent's objects, without their threads, unless a GPU was used or another thread
+ * was making, preparing, destroying or first using an object.
  */
 #ifndef SOFTQAM_SOFTQAM_H
 #define SOFTQAM_SOFTQAM_H
@@ -49,13 +47,14 @@ extern "C" {
 #endif
 
 /** The result of a call. Every call may return SOFTQAM_OK and SOFTQAM_ERROR_INVALID_ARGUMENT and, with a GPU's context,
- * all but SOFTQAM_ERROR_SYSTEM; descriptions of functions add others. Objects stay usable. */
+ * all but SOFTQAM_ERROR_SYSTEM; descriptions add others. Objects stay usable. */
 typedef enum softqam_status {
     SOFTQAM_OK = 0, /**< done */
     /** A pointer is NULL or misaligned, buffers overlap, a byte count exceeds PTRDIFF_MAX, or an argument or field is
      *  out of range, unsupported or contradicts another. No buffer was written. */
     SOFTQAM_ERROR_INVALID_ARGUMENT = 1,
-    /** The build lacks the backend or the device's code, or there is no such usable device. */
+    /** The build lacks the backend or the device's code, there is no such usable device, or softqam_cuda.h was called
+     *  with a CPU's context. */
     SOFTQAM_ERROR_BACKEND_UNAVAILABLE = 2,
     /** Out of host, pinned or device memory. */
     SOFTQAM_ERROR_OUT_OF_MEMORY = 3,
@@ -102,9 +101,8 @@ typedef enum softqam_output_format {
     SOFTQAM_OUTPUT_S16 = 1, /**< int16: likewise */
     SOFTQAM_OUTPUT_F16 = 2, /**< binary16: the LLR in nats, likewise rounded and limited */
     SOFTQAM_OUTPUT_F32 = 3, /**< binary32: the LLR in nats */
-    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, without its defects at outliers and beside
-     *  symbol 0. 255: certainly bit 0; 0: certainly bit 1; 127: undecided, or a component is not finite. Components are
-     *  clamped to [-3, +3]. */
+    /** Soft bits of 256QAM, a byte each, as liquid-dsp 1.5 computes them, without its defects. 255: certainly bit 0; 0:
+     * certainly bit 1; 127: undecided, or a component is not finite. Components are clamped to [-3, +3]. */
     SOFTQAM_OUTPUT_U8 = 4
 } softqam_output_format;
 
@@ -167,14 +165,14 @@ SOFTQAM_API void softqam_context_config_init(softqam_context_config *config);
  * Makes a context.
  * @param context  receives the object, or NULL on failure
  * @param config   settings, which are copied; NULL: the defaults
- * @return also SOFTQAM_ERROR_OUT_OF_MEMORY
+ * @return also SOFTQAM_ERROR_BACKEND_UNAVAILABLE, SOFTQAM_ERROR_OUT_OF_MEMORY
  */
 SOFTQAM_API softqam_status softqam_context_create(softqam_context **context, const softqam_context_config *config);
 
-/** softqam_context_prepare() takes these, or-ed. */
+/** For softqam_context_prepare(), or-ed. */
 enum {
     SOFTQAM_PREPARE_THREADS = 1,    /**< the CPU threads */
-    SOFTQAM_PREPARE_KERNELS = 2,    /**< CUDA: the demodulators' kernels; needed before a stream capture */
+    SOFTQAM_PREPARE_KERNELS = 2,    /**< CUDA: the demodulators' kernels */
     SOFTQAM_PREPARE_HOST_CALLS = 4, /**< CUDA: streams and memory of host-memory calls */
     SOFTQAM_PREPARE_ALL = 7         /**< all of these */
 };
@@ -241,11 +239,12 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b, below 1e38; for BPSK 5 * 2^-24 |LLR|. A component below 2^-63 in magnitude counts as zero; one that
- * is not finite makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
+ * component of b, below 1e38; for BPSK 5 * 2^-24 |LLR|; with gains, BPSK excepted, twice that. A component below 2^-63
+ * in magnitude counts as zero; one that is not finite makes an erasure. No LLR is NaN or infinite: an overflow gives
+ * llr_limit, or FLT_MAX for f32.
  *
- * The bytes do not depend on how calls are split (pi/2-BPSK: at even positions), nor on the caller's floating-point
- * environment, which is restored but for exception flags.
+ * The bytes do not depend on how calls are split (pi/2-BPSK: after an even symbol count), nor on the caller's
+ * floating-point environment, which is restored but for exception flags.
  *
  * While another call uses the context's threads, this one runs on the calling thread only. A GPU uses buffers in place
  * if all are pinned, and else stages them.
@@ -255,7 +254,8 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  * @param noise_var    noise values, as config.noise says; NULL for u8
  * @param n_symbols    any number
  * @param out          receives softqam_output_nbytes() bytes: each symbol's values
- * @return also SOFTQAM_ERROR_INVALID_ARGUMENT for unmanaged device memory; after other failures `out` is undefined
+ * @return with a GPU's context also SOFTQAM_ERROR_INVALID_ARGUMENT for unmanaged device memory; after other failures
+ *         `out` is undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate(const softqam_demodulator *demodulator, const void *symbols,
                                               const float *noise_var, size_t n_symbols, void *out);
@@ -269,11 +269,11 @@ typedef struct softqam_layer {
     const void *symbols_q;  /**< NULL, or the first Q of separate arrays */
     const float *noise_var; /**< the first noise value; NULL for u8 */
     /** NULL, or the first gain g of symbols z = g x + n that are not divided by the channel, with N0 the variance of n
-     *  after input_scale. Matched filter: z = h* y, g = |h|^2, N0 = |h|^2 times y's. Biased MMSE: g = b, N0 = b (1 -
-     *  b). For all layers or none.
+     *  after input_scale. Matched filter: z = h* y, g = |h|^2, N0 = |h|^2 times that of y. Biased MMSE: g = b, N0 = b
+     *  (1 - b). For all layers or none.
      *
-     *  LLRs are those of z / g with N0 / g^2, in any units. A gain that is not positive and finite, or a g^2 / N0 below
-     *  about 2^-120, makes an erasure. */
+     *  LLRs are those of z / g with N0 / g^2, in any units. A gain that is not positive and finite, or an llr_scale *
+     *  g^2 / N0 below 2^-120, makes an erasure. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
@@ -291,8 +291,10 @@ typedef struct softqam_statistics {
     uint64_t n_erased;  /**< erasures among them */
     /** LLRs of this transmission whose magnitude is llr_limit or, for f32, FLT_MAX; u8: bytes of 0 and 255. */
     uint64_t n_limited;
-    uint64_t n_sampled;     /**< symbols of the subset, perhaps 0. u8: 0 from here on */
-    uint64_t error_energy;  /**< sum of 2^24 min(|r - x|^2, 16), x the nearest point; each rounded to nearest even */
+    uint64_t n_sampled; /**< symbols of the subset, perhaps 0. u8: 0 from here on */
+    /** Sum of 2^24 min(|r - x|^2, 16), x the nearest point; each rounded to nearest even. EVM^2 is error_energy / (2^24
+     *  n_sampled). */
+    uint64_t error_energy;
     uint64_t symbol_energy; /**< sum of 2^24 min(|r|^2, 16), likewise; the mean is 1 + N0 */
     /** Sum over LLRs of 2^16 (1 - H(1 / (1 + e^|LLR|))), rounded, H the binary entropy in bits; |LLR| is in nats,
      *  rounded to 1/16 and limited to 255/16. A bit's mutual information is about information / (2^16 Qm n_sampled) *
@@ -304,11 +306,11 @@ typedef struct softqam_statistics {
  * order, without gain, descramble and codeword.
  *
  * **Two layers at once.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
- * jointly, by exact max-log over the points of both. Symbols are then matched-filter outputs h_k^H y of whitened
- * antennas after input_scale, gains |h_k|^2, cross gains h_e^H h_f, and noise values sigma^2 of an antenna, the same
- * for both layers. Nothing compares these two: each layer's LLRs are divided by its own. A layer without a cross gain
- * is demapped alone, with the N0 of softqam_layer. If n_layers is odd and the last layer has a cross gain, its partner
- * is layers[n_layers], such as another user's, of which only symbols and gain are read. */
+ * jointly: with |y - h_e x_e - h_f x_f|^2 over the points of both, in place of |r - x|^2. Symbols are then
+ * matched-filter outputs h_k^H y of whitened antennas after input_scale, gains |h_k|^2, cross gains h_e^H h_f, and
+ * noise values sigma^2 of an antenna, the same for both layers. A layer without a cross gain is demapped alone, with
+ * the N0 of softqam_layer. If n_layers is odd and the last layer has a cross gain, its partner is layers[n_layers],
+ * such as another user's, of which only symbols and gain are read. */
 typedef struct softqam_segment {
     size_t n_symbols; /**< symbols of all layers together, a multiple of n_layers */
     /** The first symbol's position in its codeword, counted likewise, a multiple of n_layers. */
@@ -347,8 +349,7 @@ typedef struct softqam_segment {
     size_t cross_stride;
     /** From one gain of a layer to its next. **0 stands for noise_stride**. 0 without gains. */
     size_t gain_stride;
-    /** NULL, or counts to add to, aligned to 8 bytes, in the call's kind of memory. Counting may double a slot's time
-     *  on a CPU. */
+    /** NULL, or counts to add to, aligned to 8 bytes, in the call's kind of memory. */
     softqam_statistics *statistics;
     uint64_t reserved[3]; /**< 0 */
 } softqam_segment;

@@ -78,12 +78,12 @@ typedef struct softqam_cuda_prepared_segment {
 } softqam_cuda_prepared_segment;
 
 /**
- * Prepares segments on the host for softqam_cuda_demodulate_prepared_segments(). It allocates nothing.
+ * Prepares segments on the host for softqam_cuda_demodulate_prepared_segments().
  * @param demodulator  the demodulator
  * @param segments     as for softqam_cuda_demodulate_segments()
  * @param n_segments   any number
  * @param prepared     receives n_segments, in host memory, which must stay together and in order. Any first n of them
- *                     are valid, but thread blocks are shared out among all; those of two calls cannot be joined
+ *                     are valid; those of two calls cannot be joined
  * @return as softqam_cuda_demodulate_segments()
  */
 SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator,
@@ -91,10 +91,10 @@ SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulat
                                                          softqam_cuda_prepared_segment *prepared);
 
 /**
- * Demodulates prepared segments by one kernel; a captured graph serves every slot.
+ * Demodulates prepared segments by one kernel.
  *
- * The kernel reads them and their number before it waits for the kernel before it, so the host or a copy must write
- * them, not a kernel that may still be running.
+ * The kernel reads them and their number before it waits for the kernel before it, so a kernel that may still be
+ * running must not write them.
  *
  * @param demodulator   the one that prepared them
  * @param d_prepared    room for max_segments, not NULL, aligned to 8 bytes
@@ -118,7 +118,7 @@ typedef struct softqam_device_codeword {
 /**
  * Describes a codeword for softqam_device.cuh.
  * @param description  receives it
- * @param demodulator  output format, llr_limit, sign, noise_floor; its context is a GPU
+ * @param demodulator  output format, llr_limit, sign, noise_floor
  * @param segment      modulation, noise_form, llr_scale (0: the demodulator's), n_layers, descramble, c_init,
  *                     scrambling_offset, and the codeword with n_cb > 0. The others are 0
  * @return SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions lack: u8, pi/2-BPSK, repetition

@@ -7,11 +7,9 @@
  * with CUDA, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
- * follow each other. Functions of a warp need all its 32 threads, with the same arguments. Each symbol of the codeword
- * must be stored once, and lie in one range of fill().
- *
- * A demapper<> has one modulation, so keep each description's modulation beside it. With UCI, scrambling_offset is 0;
- * numbers for sequences then count UCI's symbols too.
+ * follow each other. Functions of a warp need all its 32 threads, with the same arguments. load(), store(), fill() and
+ * flush() come after the wait for the kernel before. Each symbol of the codeword must be stored once, and lie in one
+ * range of fill().
  */
 #ifndef SOFTQAM_DEVICE_CUH
 #define SOFTQAM_DEVICE_CUH
@@ -74,8 +72,11 @@ static __device__ __forceinline__ void add_together(uint64_t *to, uint64_t numbe
 }
 } // namespace internal
 
-/** Copies a description, such as to shared memory: all threads of a block together, this one being number `thread` of
- * n_threads. A barrier must follow. */
+/** Copies a description, such as to shared memory, by all threads of a block. A barrier must follow.
+ * @param to         receives it
+ * @param from       description
+ * @param thread     this thread's number in the block
+ * @param n_threads  threads of the block */
 static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to, const softqam_device_codeword &from,
                                                      unsigned thread, unsigned n_threads)
 {
@@ -83,8 +84,8 @@ static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to
         to.words[k] = from.words[k];
 }
 
-/** Returns BITS <= 32 bits of the scrambling sequence to each thread of a warp: N Qm for its N symbols. They follow the
- * thread before's.
+/** Returns BITS <= 32 bits of the scrambling sequence to each thread of a warp: N Qm for its N symbols, which follow
+ * those of the thread before.
  * @param codeword  description
  * @param first     number of the warp's first symbol
  * @return the bits, the first one lowest, those above undefined; 0 without descrambling */
@@ -115,12 +116,12 @@ template <int BITS> static __device__ __forceinline__ uint32_t memory_sequence(c
 struct place {
     uint32_t code_block; /**< r; n_code_blocks beyond the codeword's end */
     uint32_t symbol;     /**< its number there */
-    uint32_t n_symbols;  /**< of the code block: E_r / Qm */
+    uint32_t n_symbols;  /**< the code block's: E_r / Qm */
 };
 
-/** Returns a symbol's place: bit k is LLR k * n_symbols + symbol of the code block.
- * @param codeword  description
- * @param symbol    the symbol's number */
+/** @param codeword  description
+ * @param symbol  a symbol's number
+ * @return its place: bit k is LLR k * n_symbols + symbol of the code block */
 static __device__ __forceinline__ place place_of(const softqam_device_codeword &codeword, uint32_t symbol)
 {
     const internal::softqam_code_block found =
@@ -128,10 +129,10 @@ static __device__ __forceinline__ place place_of(const softqam_device_codeword &
     return {found.r, symbol - found.first, found.n_symbols};
 }
 
-/** A symbol's noise value and gain, as in softqam_layer. */
+/** Noise value and gain, as in softqam_layer. */
 struct noise_and_gain {
-    float noise;
-    float gain;
+    float noise; /**< noise value */
+    float gain;  /**< gain */
 };
 
 /** A layer of a pair, as layers[k] of a segment with cross_gain. */
@@ -141,7 +142,8 @@ using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; floa
 class statistics
 {
   public:
-    /** Adds them to a structure in device memory, atomically, and clears them. */
+    /** Adds them atomically, and clears them.
+     *  @param to  device memory, aligned to 8 bytes */
     __device__ __forceinline__ void flush(softqam_statistics *to)
     {
 #pragma unroll
@@ -192,9 +194,9 @@ class statistics
 
 /** Passed as `sequence`, this makes functions count their symbols too. */
 struct counted {
-    uint32_t sequence;
-    uint32_t symbol; /**< number of the first symbol, as for target */
-    statistics &counts;
+    uint32_t sequence;  /**< the bits */
+    uint32_t symbol;    /**< number of the first symbol, as for target */
+    statistics &counts; /**< adds to these */
 };
 
 /** Functions for one modulation and output format. For a description of others target::open() and fill() end the kernel
@@ -205,6 +207,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         MODULATION < SOFTQAM_MODULATION_QPSK ? 0 : static_cast<int>(MODULATION) - SOFTQAM_MODULATION_QPSK + 1;
     /** Qm. */
     static constexpr int BITS = internal::symbol_size<FORMAT, AXIS_BITS>::BITS;
+    /** Bytes of an LLR. */
     static constexpr int VALUE_NBYTES = internal::symbol_size<FORMAT, AXIS_BITS>::VALUE_NBYTES;
     static_assert(FORMAT != SOFTQAM_OUTPUT_U8 && MODULATION != SOFTQAM_MODULATION_PI2_BPSK &&
                       MODULATION != SOFTQAM_MODULATION_DEFAULT,
@@ -213,10 +216,13 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     /** A symbol's LLRs, packed: word[0] has b0 in its lowest byte. */
     using llrs = internal::packed_values<internal::symbol_size<FORMAT, AXIS_BITS>::WORDS>;
 
-    /** Shared memory of a block: up to 256 bytes; 1024QAM: 4.2 KiB. */
+    /** Shared memory of a block: up to 256 bytes; 1024QAM: 6 KiB. */
     using table = internal::llr_table_memory<AXIS_BITS>;
 
-    /** Writes the table, as copy_codeword() copies. A barrier must follow. */
+    /** Writes the table, as copy_codeword() copies. A barrier must follow.
+     *  @param to         the table
+     *  @param thread     number in the block
+     *  @param n_threads  threads of the block */
     static __device__ __forceinline__ void load_table(table &to, unsigned thread, unsigned n_threads)
     {
         to.copy(thread, n_threads);
@@ -227,7 +233,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param from      the table
      *  @param codeword  description
      *  @param symbols   float2 or __half2; without input_scale
-     *  @param noise     float, as noise_form says; or noise_and_gain
+     *  @param noise     float, for these symbols, as noise_form says; or noise_and_gain
      *  @param sequence  N Qm <= 32 bits of the scrambling sequence, or 0; or a `counted` with these */
     template <int N, typename Symbol, typename Noise, typename Sequence>
     static __device__ __forceinline__ void demap(llrs (&to)[N], const table &from,
@@ -308,21 +314,25 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             element.open(internal::open(codeword).placement, symbol);
         }
 
-        /** With combine 1: prefetches for load(), even before the wait for the kernel that writes there. */
+        /** With combine 1: prefetches for load(), even before the wait for the kernel that writes there.
+         *  @param codeword  description */
         __device__ __forceinline__ void prefetch(const softqam_device_codeword &codeword) const
         {
             if (internal::open(codeword).placement.combines)
                 element.prefetch();
         }
 
-        /** With combine 1: loads what store() adds to. Must be called before; earlier is faster. */
+        /** With combine 1: loads what store() adds to. Must be called before; earlier is faster.
+         *  @param codeword  description */
         __device__ __forceinline__ void load(const softqam_device_codeword &codeword)
         {
             if (internal::open(codeword).placement.combines && is_aligned(codeword))
                 element.load();
         }
 
-        /** Stores the LLRs, or adds them, as codeword.combine says. */
+        /** Stores the LLRs, or adds them, as codeword.combine says.
+         *  @param codeword  description
+         *  @param values    LLRs */
         __device__ __forceinline__ void store(const softqam_device_codeword &codeword, const llrs (&values)[N]) const
         {
             const internal::device_codeword &of = internal::open(codeword);
@@ -372,7 +382,10 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         }
     };
 
-    /** Calls open(), load() and store() of a target<N>. */
+    /** Calls open(), load() and store() of a target<N>.
+     *  @param codeword  description
+     *  @param symbol    as for open()
+     *  @param values    LLRs */
     template <int N>
     static __device__ __forceinline__ void store(const softqam_device_codeword &codeword, uint32_t symbol,
                                                  const llrs (&values)[N])
@@ -397,7 +410,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
 
     /** Stores a symbol's LLRs in symbol order, for UCI.
      *  @param out     receives them, aligned to a value
-     *  @param values  the LLRs */
+     *  @param values  LLRs */
     static __device__ __forceinline__ void store_symbol(void *out, const llrs &values)
     {
 #pragma unroll

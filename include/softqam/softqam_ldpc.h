@@ -31,7 +31,7 @@ extern "C" {
  *   at once.
  * - **A retransmission** (combine 1) is added. All other values stay.
  * - **Repetition**, more LLRs than positions, adds LLRs at one position, with combine 0 to zeros. A code block's
- *   segments must then come in order, which nothing checks. Such calls use one CPU thread, and are slow on a GPU.
+ *   segments must then come in order, which nothing checks.
  * - **Sums** are exact (s8, s16) or rounded once (f16, f32), and limited to +-llr_limit or FLT_MAX. A value that was
  *   beyond the limit, infinite or NaN before stays as it is. LLRs are added by symbol, then by bit, however calls are
  *   cut. */
@@ -80,7 +80,7 @@ typedef struct softqam_codeword {
  * @param bits_per_symbol  Qm
  * @param n_layers         N_L
  * @param r                the code block, 0 to n_code_blocks - 1
- * @param first_bit        receives the number of its first bit in the codeword
+ * @param first_bit        receives the number of its first bit in the codeword, or of the next code block sent
  * @param n_bits           receives E_r; 0 for a code block that is not transmitted
  * @return a status
  */
